@@ -1,0 +1,423 @@
+"""Reads a profile from outside and lets through only what is safe to become C code."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+from jsonschema.exceptions import ValidationError, best_match
+
+from . import space
+
+FORMAT = "asterope-profile"
+VERSION = 1
+SCHEMA_FILE = Path(__file__).with_name("profile.schema.json")
+
+# A profile has some 3,000 values, the largest that the schema allows in earnest some 100,000.
+MAXIMUM_BYTES = 16 << 20
+MAXIMUM_VALUES = 200_000
+MAXIMUM_DEPTH = 16
+
+_REMEDY = "correct it or run asterope-tune again"
+
+# Where a value stands: the keys and indices that lead to it from the top.
+_Place = tuple  # of str and int
+
+
+class ProfileError(ValueError):
+    """A profile that cannot be used. Its text is one line: file, place, what is wrong, remedy."""
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """libc's time over another's: median and sign-test interval."""
+
+    median: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One copy at one size under one workload. Times in ns, rates in 1e9 bytes/s."""
+
+    ns: float | None = None
+    gb_per_s: float | None = None
+    libc_ns: float | None = None
+    ratio: Ratio | None = None
+    rounds: int | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One copy and how it did against libc; without measurements where the profile has none."""
+
+    tuple: space.Tuple
+    ratio: float | None
+    tied: bool | None
+    workloads: Mapping[str, Measurement]
+
+    @property
+    def gb_per_s(self) -> float | None:
+        """Geometric mean over the workloads, in 1e9 bytes/s; None where one was not measured."""
+        rates = [measurement.gb_per_s for measurement in self.workloads.values()]
+        if not rates or None in rates:
+            return None
+        return math.prod(rates) ** (1 / len(rates))
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The transfer sizes above < bytes <= up_to."""
+
+    above: int
+    up_to: int
+    winner: Entry
+    runners_up: Sequence[Entry]
+    noise_floor: Mapping[str, Ratio]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A profile that passed every check. `raw` is the whole of it as JSON values.
+
+    `machine` and `search` are empty where the profile has none; where it has them, the fields that
+    the routine's head comment prints are there, "unknown" where the profile leaves them out.
+    """
+
+    architecture: str
+    complete: bool
+    source: str | None
+    machine: Mapping[str, Any]
+    search: Mapping[str, Any]
+    intervals: Sequence[Interval]
+    raw: Mapping[str, Any]
+
+    @property
+    def measured(self) -> bool:
+        """Whether every winner has a ratio and a speed; the paper's profiles have none."""
+        winners = [interval.winner for interval in self.intervals]
+        return all(winner.ratio is not None and winner.gb_per_s is not None for winner in winners)
+
+
+def load_profile(path: str | os.PathLike) -> Profile:
+    """Reads and checks the profile at `path`.
+
+    Raises ProfileError for whatever is wrong with it, an unreadable file included.
+    """
+    try:
+        raw = _parse(_read(path))
+        _check(raw)
+    except _Fault as fault:
+        parts = [one_line(path), *([_path_text(fault.place)] if fault.place else [])]
+        raise ProfileError(": ".join([*parts, str(fault)])) from None
+    return _build(raw)
+
+
+def one_line(text: object) -> str:
+    """`text` as a message can hold it: as it is, or escaped where it has odd characters."""
+    shown = str(text)
+    return shown if shown.isprintable() else ascii(shown)[1:-1]
+
+
+class _Fault(Exception):
+    """What is wrong with a profile, and where in it."""
+
+    def __init__(self, what: str, place: _Place = ()) -> None:
+        super().__init__(what)
+        self.place = place
+
+
+# --- From the file to JSON values -----------------------------------------------------------------
+
+
+def _read(path: str | os.PathLike) -> str:
+    try:
+        with open(path, "rb") as file:
+            content = file.read(MAXIMUM_BYTES + 1)
+    except OSError as error:
+        raise _Fault(
+            f"cannot read it: {error.strerror}: name a profile that asterope-tune wrote"
+        ) from None
+    if len(content) > MAXIMUM_BYTES:
+        raise _Fault(
+            f"larger than {MAXIMUM_BYTES >> 20} MiB, so no profile: "
+            "name a file that asterope-tune wrote"
+        )
+    if not content.strip():
+        raise _Fault("the file is empty: run asterope-tune again")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _Fault(
+            f"not text in UTF-8 (byte {error.start}): name a profile that asterope-tune wrote"
+        ) from None
+
+
+class _Object(dict):
+    """A JSON object that remembers a key it was given twice, which a plain dict would hide."""
+
+    repeated: str | None = None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> _Object:
+    result = _Object()
+    for key, value in pairs:
+        if key in result and result.repeated is None:
+            result.repeated = key
+        result[key] = value
+    return result
+
+
+def _integer(digits: str) -> int | float:
+    # int() is slow and may refuse on thousands of digits. Infinity keeps the value's place for
+    # _refuse_unsound, which can say where it stands.
+    return int(digits) if len(digits) <= 20 else math.inf
+
+
+def _parse(text: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_object, parse_int=_integer)
+    except json.JSONDecodeError as error:
+        raise _Fault(
+            f"line {error.lineno} column {error.colno}: not JSON ({error.msg}): "
+            "the file is damaged or cut short: run asterope-tune again"
+        ) from None
+    except RecursionError:
+        raise _Fault(f"nested too deeply to be a profile: {_REMEDY}") from None
+
+
+# --- From JSON values to a checked profile --------------------------------------------------------
+
+
+def _check(raw: Any) -> None:
+    _refuse_unsound(raw)
+    _refuse_other_formats(raw)
+    # A limit, because a hostile file can hold a fault in each of its 200,000 values.
+    errors = itertools.islice(_validator().iter_errors(raw), 100)
+    error = best_match(errors)
+    if error is not None:
+        raise _schema_fault(error)
+    _refuse_loose_intervals(raw["intervals"])
+    for place, fields in _tuples(raw["intervals"]):
+        reason = space.why_not(**fields)
+        if reason is not None:
+            raise _Fault(f"no such copy: {reason}: {_REMEDY}", place)
+
+
+def _refuse_unsound(raw: Any) -> None:
+    """Refuses what the schema cannot see, and what no field of any profile may hold."""
+    pending: list[tuple[Any, _Place]] = [(raw, ())]
+    values = 1
+    while pending:
+        value, place = pending.pop()
+        if len(place) > MAXIMUM_DEPTH:
+            raise _Fault(f"nested too deeply to be a profile: {_REMEDY}", place[:3])
+        if isinstance(value, float) and not math.isfinite(value):
+            raise _Fault(f"not a finite number of a sane size: {_REMEDY}", place)
+        if isinstance(value, str):
+            _refuse_odd_text(value, place)
+        if isinstance(value, (_Object, list)):
+            values += len(value)
+            if values > MAXIMUM_VALUES:
+                raise _Fault(f"more than {MAXIMUM_VALUES} values, so no profile: {_REMEDY}")
+        if isinstance(value, _Object):
+            if value.repeated is not None:
+                raise _Fault(f"given twice: {_REMEDY}", (*place, value.repeated))
+            for key in value:
+                _refuse_odd_text(key, (*place, key))
+            # Reversed, so that faults are found in the order of the file.
+            pending.extend((value[key], (*place, key)) for key in reversed(list(value)))
+        elif isinstance(value, list):
+            pending.extend((value[i], (*place, i)) for i in reversed(range(len(value))))
+
+
+def _refuse_odd_text(text: str, place: _Place) -> None:
+    # The schema's patterns say so too, but Python's `$` lets a final newline pass.
+    if not (text.isascii() and text.isprintable()):
+        raise _Fault(f"{_shown(text)} is not all printable ASCII: {_REMEDY}", place)
+
+
+def _refuse_other_formats(raw: Any) -> None:
+    """Says plainly what the schema would report as one fault of many."""
+    if not isinstance(raw, dict):
+        raise _Fault(f"{_shown(raw)} where a JSON object is expected: {_REMEDY}")
+    if raw.get("format") != FORMAT:
+        raise _Fault(
+            f'not an Asterope profile ("format" must be "{FORMAT}"): '
+            "name a file that asterope-tune wrote",
+            ("format",),
+        )
+    version = raw.get("version")
+    if type(version) is int and version > VERSION:
+        raise _Fault(
+            f"made by a newer asterope: profile version {version}, this one reads {VERSION}: "
+            "upgrade asterope",
+            ("version",),
+        )
+
+
+def _validator() -> jsonschema.Draft202012Validator:
+    # JSON Schema takes 8.0 for an integer. Here it is refused, so that what follows sees ints only.
+    def is_integer(_checker: object, value: object) -> bool:
+        return type(value) is int
+
+    base = jsonschema.Draft202012Validator
+    strict = jsonschema.validators.extend(
+        base, type_checker=base.TYPE_CHECKER.redefine("integer", is_integer)
+    )
+    return strict(json.loads(SCHEMA_FILE.read_text(encoding="utf-8")))
+
+
+def _schema_fault(error: ValidationError) -> _Fault:
+    """The fault that the schema found, in our words: jsonschema's own echo the whole value."""
+    place = tuple(error.absolute_path)
+    value, rule, limit = error.instance, error.validator, error.validator_value
+    if rule == "additionalProperties":
+        patterns = error.schema.get("patternProperties", {})
+        known = error.schema.get("properties", {})
+        unknown = [
+            k for k in value if k not in known and not any(re.search(p, k) for p in patterns)
+        ]
+        place = (*place, unknown[0])
+        what = "unknown field"
+    elif rule == "required":
+        place = (*place, next(key for key in limit if key not in value))
+        what = "missing"
+    elif rule == "type":
+        article = "an" if limit[0] in "aeiou" else "a"
+        what = f"{_shown(value)} where {article} {limit} is expected"
+    elif rule == "enum":
+        what = f"{_shown(value)} is none of {', '.join(str(choice) for choice in limit)}"
+    elif rule == "const":
+        what = f"{_shown(value)} where {json.dumps(limit)} is expected"
+    elif rule == "minimum":
+        what = f"{_shown(value)} is less than {limit}"
+    elif rule == "maximum":
+        what = f"{_shown(value)} is more than {limit}"
+    elif rule == "multipleOf":
+        what = f"{_shown(value)} is no multiple of {limit}"
+    elif rule == "pattern":
+        what = f"{_shown(value)} has characters that do not belong there"
+    elif rule == "maxLength":
+        what = f"{_shown(value)} is longer than {limit} characters"
+    else:  # how many items or fields there may be
+        what = f"breaks the schema's rule {rule} {_shown(limit)}"
+    return _Fault(f"{what}: {_REMEDY}", place)
+
+
+def _refuse_loose_intervals(intervals: Sequence[Mapping[str, Any]]) -> None:
+    """Refuses intervals that are not (0, a], (a, b], (b, c], ... with 0 < a < b < c."""
+    previous = 0
+    for i, interval in enumerate(intervals):
+        above, up_to = interval["above"], interval["up_to"]
+        if above != previous:
+            fault = "leaves a gap" if above > previous else "overlaps or is out of order"
+            raise _Fault(
+                f"{above} {fault}: expected {previous}: {_REMEDY}", ("intervals", i, "above")
+            )
+        if up_to <= above:
+            raise _Fault(
+                f"{up_to} is not beyond the interval's lower end {above}: {_REMEDY}",
+                ("intervals", i, "up_to"),
+            )
+        previous = up_to
+
+
+def _tuples(
+    intervals: Sequence[Mapping[str, Any]],
+) -> Iterator[tuple[_Place, Mapping[str, Any]]]:
+    """Every tuple of the profile, with its place."""
+    for i, interval in enumerate(intervals):
+        yield ("intervals", i, "winner", "tuple"), interval["winner"]["tuple"]
+        for k, entry in enumerate(interval.get("runners_up", ())):
+            yield ("intervals", i, "runners_up", k, "tuple"), entry["tuple"]
+
+
+# --- Messages -------------------------------------------------------------------------------------
+
+
+def _shown(value: object) -> str:
+    """A value as a message may show it: one short line of ASCII, whatever it holds."""
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "an array"
+    if isinstance(value, str):
+        value = value if len(value) <= 32 else value[:32] + "..."
+    return json.dumps(value)[:100]
+
+
+def _path_text(place: _Place) -> str:
+    """`("intervals", 3, "winner")` as `intervals[3].winner`."""
+    text = ""
+    for step in place:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        elif re.fullmatch(r"[A-Za-z0-9_]{1,64}", step):
+            text += f".{step}"
+        else:
+            text += f"[{_shown(step)}]"
+    return text.lstrip(".")
+
+
+# --- From checked JSON values to a Profile --------------------------------------------------------
+
+
+def _build(raw: Mapping[str, Any]) -> Profile:
+    machine, search = raw.get("machine", {}), raw.get("search", {})
+    if machine:
+        cpu = _filled(machine.get("cpu", {}), "brand", "family", "model", "stepping")
+        machine = {**_filled(machine, "libc"), "cpu": cpu}
+    if search:
+        search = _filled(search, "workload", "rigor", "space", "finished")
+    return Profile(
+        architecture=raw["architecture"],
+        complete=raw["complete"],
+        source=raw.get("source"),
+        machine=machine,
+        search=search,
+        intervals=tuple(_build_interval(interval) for interval in raw["intervals"]),
+        raw=raw,
+    )
+
+
+def _filled(raw: Mapping[str, Any], *fields: str) -> dict[str, Any]:
+    return {**dict.fromkeys(fields, "unknown"), **raw}
+
+
+def _build_interval(raw: Mapping[str, Any]) -> Interval:
+    return Interval(
+        above=raw["above"],
+        up_to=raw["up_to"],
+        winner=_build_entry(raw["winner"]),
+        runners_up=tuple(_build_entry(entry) for entry in raw.get("runners_up", ())),
+        noise_floor={name: Ratio(**ratio) for name, ratio in raw.get("noise_floor", {}).items()},
+    )
+
+
+def _build_entry(raw: Mapping[str, Any]) -> Entry:
+    return Entry(
+        tuple=space.Tuple(**raw["tuple"]),
+        ratio=raw.get("ratio"),
+        tied=raw.get("tied"),
+        workloads={
+            name: _build_measurement(measurement)
+            for name, measurement in raw.get("workloads", {}).items()
+        },
+    )
+
+
+def _build_measurement(raw: Mapping[str, Any]) -> Measurement:
+    fields = dict(raw)
+    if "ratio" in fields:
+        fields["ratio"] = Ratio(**fields["ratio"])
+    return Measurement(**fields)

@@ -1,0 +1,253 @@
+# shellcheck shell=bash
+# What scripts/tune and scripts/test share: installing what is missing, keeping .venv, building.
+# Sourced, never run. Everything it says goes to stderr, so that stdout stays the tool's own.
+
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+build=$root/build
+venv=$root/.venv
+log=$build/setup.log
+# The optional packages we once went on without: not asked for again while this build folder lives.
+going_without=$build/.going-without
+
+# cmake and make may turn Ctrl-C into an exit code of their own; the contract says 130.
+trap 'printf "\n" >&2; exit 130' INT
+
+say() { printf '%s\n' "$*" >&2; }
+
+# die STATUS MESSAGE...: the one line of an error, under the name of the script that was called.
+die() {
+    local status=$1
+    shift
+    say "scripts/${0##*/}: $*"
+    exit "$status"
+}
+
+have() { command -v -- "$1" >/dev/null; }
+
+# step TITLE COMMAND...: runs the command with its output in the log and one line on the terminal.
+# Returns the command's status, after showing the end of what it said if that is not 0.
+step() {
+    local title=$1 started=$SECONDS status=0 before
+    shift
+    before=$(wc -l <"$log")
+    printf '%s ... ' "$title" >&2
+    "$@" >>"$log" 2>&1 </dev/null || status=$?
+    if ((status == 0)); then
+        say "$((SECONDS - started)) s"
+    else
+        say "failed"
+        tail -n "+$((before + 1))" "$log" | tail -n 40 | sed 's/^/    /' >&2
+        say "    (all of it: $log)"
+    fi
+    return "$status"
+}
+
+# --- System packages ---
+
+# A header of a library, wherever the compiler would find it without help.
+have_header() {
+    local folder
+    for folder in /usr/include /usr/local/include; do
+        [[ -e $folder/$1 ]] && return
+    done
+    return 1
+}
+
+# A Python that can make a virtual environment for us; prints its name. PATH first (pyenv and the
+# like are welcome), then the system's own, which is the one that apt repairs. Importing ensurepip
+# is the test because Debian ships venv without it, and then fails only halfway through.
+find_python() {
+    local python
+    for python in python3 /usr/bin/python3 python3.{14,13,12,11,10,9}; do
+        have "$python" || continue
+        if "$python" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 9))' \
+            >/dev/null 2>&1; then
+            printf '%s\n' "$python"
+            return
+        fi
+    done
+    return 1
+}
+
+venv_works() {
+    "$venv/bin/python" -c '
+import importlib, pip, sys
+importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+sys.exit(sys.version_info < (3, 9))' >/dev/null 2>&1
+}
+
+# Packages without which the build cannot start, one a line.
+missing_packages() {
+    local cxx=${CXX:-c++} cc=${CC:-cc}
+    have cmake || printf 'cmake\n'
+    # Only the first word: CXX="ccache g++" is a habit of many.
+    have "${cxx%% *}" && have "${cc%% *}" || printf 'g++\n'
+    have ninja || have make || printf 'ninja-build\n'
+    venv_works || find_python >/dev/null || printf 'python3\npython3-venv\n'
+}
+
+# Packages that are better had but not needed, one a line: CMake fetches an absent library from its
+# project, and a test whose tool is absent is skipped and says so.
+wanted_packages() {
+    have_header nlohmann/json.hpp || printf 'nlohmann-json3-dev\n'
+    have_header CLI/CLI.hpp || printf 'libcli11-dev\n'
+    [[ $1 == test ]] || return 0
+    have_header gtest/gtest.h || printf 'libgtest-dev\n'
+    have objdump || printf 'binutils\n'
+    have clang || printf 'clang\n'
+    have qemu-x86_64 || printf 'qemu-user\n'
+    have valgrind || printf 'valgrind\n'
+}
+
+# Whether as_root will work. Asks for the password here, where a person can see why.
+become_root() {
+    ((EUID == 0)) && return
+    have sudo || return
+    sudo -n true 2>/dev/null && return
+    [[ -t 0 ]] || return
+    say "installing packages needs your password: $*"
+    sudo -v
+}
+
+as_root() {
+    if ((EUID == 0)); then "$@"; else sudo "$@"; fi
+}
+
+# A machine that has just booted may be updating itself: wait for its lock instead of failing.
+apt_get() {
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"
+}
+
+apt_install() { apt_get install -y --no-install-recommends "$@"; }
+
+# Optional packages that are absent and have not been given up yet, one a line.
+open_wishes() {
+    touch "$going_without"
+    wanted_packages "$1" | grep -vxFf "$going_without" || true
+}
+
+give_up() {
+    printf '%s\n' "$@" >>"$going_without"
+    say "going on without $*"
+}
+
+# install_packages tune|test: installs what is missing; nothing happens when all is there.
+install_packages() {
+    local required wanted available=() package updated=true
+    mapfile -t required < <(missing_packages)
+    mapfile -t wanted < <(open_wishes "$1")
+    ((${#required[@]} + ${#wanted[@]})) || return 0
+
+    local missing="${required[*]} ${wanted[*]}"
+    missing=${missing# }
+    missing=${missing% }
+    if ! have apt-get; then
+        ((${#required[@]} == 0)) ||
+            die 1 "missing: ${required[*]} (Debian's names); install them, then run this again"
+        give_up "${wanted[@]}"
+        return
+    fi
+    if ! become_root "$missing"; then
+        ((${#required[@]} == 0)) ||
+            die 1 "packages are missing; install them, then run this again:" \
+                "sudo apt-get install -y --no-install-recommends $missing"
+        give_up "${wanted[@]}"
+        return
+    fi
+
+    # One broken third-party source fails the update, yet what we need may well be there.
+    step "updating the package lists" apt_get update || updated=false
+    if ((${#required[@]})); then
+        step "installing ${required[*]}" apt_install "${required[@]}" ||
+            die 1 "apt-get could not install ${required[*]}"
+    fi
+    # Apart from the required ones: nothing here may keep those from being installed.
+    for package in "${wanted[@]}"; do
+        if apt-cache show "$package" >/dev/null 2>&1; then available+=("$package"); fi
+    done
+    if ((${#available[@]})); then
+        step "installing ${available[*]}" apt_install "${available[@]}" || true
+    fi
+    mapfile -t wanted < <(open_wishes "$1")
+    ((${#wanted[@]})) || return 0
+    # Without fresh lists the package may be there next time.
+    if $updated; then give_up "${wanted[@]}"; else say "going on without ${wanted[*]}"; fi
+}
+
+# --- Python ---
+
+pip_install() {
+    # No cache: nothing is written outside the checkout.
+    "$venv/bin/python" -m pip install --quiet --no-cache-dir --disable-pip-version-check "$@"
+}
+
+make_venv() {
+    "$1" -m venv --clear "$venv" &&
+        # tomllib came with Python 3.11; before that, this is what reads pyproject.toml below.
+        pip_install 'tomli; python_version < "3.11"'
+}
+
+# requirements tune|test: the lists of pyproject.toml, one requirement a line. Installing the
+# project itself would be shorter, but builds the C++ once more.
+requirements() {
+    "$venv/bin/python" - "$root/pyproject.toml" "$1" <<'PYTHON'
+import sys
+
+try:
+    import tomllib
+except ModuleNotFoundError:
+    import tomli as tomllib
+
+path, purpose = sys.argv[1:]
+with open(path, "rb") as file:
+    project = tomllib.load(file)["project"]
+lines = project["dependencies"] + project["optional-dependencies"].get(purpose, [])
+print("\n".join(lines))
+PYTHON
+}
+
+# install_python tune|test: .venv with the requirements, touched only when these have changed.
+install_python() {
+    local python wanted stamp=$venv/.installed-for-$1 list=()
+    if ! venv_works; then
+        python=$(find_python) ||
+            die 1 "needs Python 3.9 or newer with venv; found only $(python3 --version 2>&1)"
+        step "making .venv" make_venv "$python" || die 1 "$python could not make .venv"
+    fi
+    wanted=$(requirements "$1") || die 1 "cannot read the requirements in pyproject.toml"
+    if [[ -e $stamp && $(<"$stamp") == "$wanted" ]]; then return; fi
+    mapfile -t list <<<"$wanted"
+    step "installing Python packages" pip_install "${list[@]}" ||
+        die 1 "pip could not install the requirements in pyproject.toml"
+    printf '%s\n' "$wanted" >"$stamp"
+}
+
+# --- Build ---
+
+# configure [CMAKE-OPTION...]
+configure() {
+    local generator=()
+    # A build folder that came along with a moved or copied checkout refuses to be used.
+    if [[ -e $build/CMakeCache.txt ]] &&
+        ! grep -qxF -- "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$build/CMakeCache.txt"; then
+        rm -rf -- "$build/CMakeCache.txt" "$build/CMakeFiles"
+    fi
+    if [[ ! -e $build/CMakeCache.txt && -z ${CMAKE_GENERATOR:-} ]] && have ninja; then
+        generator=(-G Ninja)
+    fi
+    cmake -S "$root" -B "$build" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release \
+        -DPython3_EXECUTABLE="$venv/bin/python" "$@"
+}
+
+# build_targets TARGET... The number matters: a bare --parallel lets make start everything at once.
+build_targets() {
+    cmake --build "$build" --parallel "$(nproc)" --target "$@"
+}
+
+# set_up tune|test: all that comes before the first build.
+set_up() {
+    mkdir -p -- "$build"
+    : >"$log"
+    install_packages "$1"
+    install_python "$1"
+}

@@ -1,0 +1,386 @@
+"""Profiles for the tests: a full good one, and hostile ones made from it by one change each."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any, Callable
+
+_RATIO = {"median": 1.31, "low": 1.29, "high": 1.33}
+
+_GOOD: dict[str, Any] = {
+    "format": "asterope-profile",
+    "version": 1,
+    "architecture": "x86_64",
+    "complete": True,
+    "source": "a test; 100% of it isn't true",
+    "machine": {
+        "fingerprint": "0123456789abcdef",
+        "cpu": {
+            "vendor": "AuthenticAMD",
+            "brand": "AMD Ryzen 7 (TM) @ 3.20GHz, 8-Core/16_T+",
+            "family": 25,
+            "model": 17,
+            "stepping": 1,
+            "microcode": "0xa101148",
+            "features": ["avx2", "avx512f", "sse4_1"],
+            "invariant_tsc": True,
+        },
+        "caches": [
+            {
+                "level": 1,
+                "type": "data",
+                "bytes": 32768,
+                "line_bytes": 64,
+                "ways": 8,
+                "shared_by": 1,
+            }
+        ],
+        "cpus": 2,
+        "memory_bytes": 25000000000,
+        "page_bytes": 4096,
+        "huge_pages": "madvise",
+        "kernel": "Linux 6.1.0-18-amd64",
+        "hypervisor": "KVMKVMKVM",
+        "libc": "glibc 2.36",
+        "libc_thresholds": {
+            "x86_non_temporal_threshold": 251658240,
+            "x86_rep_movsb_stop_threshold": 18446744073709551615,
+        },
+        "governor": "",
+    },
+    "search": {
+        "tool_version": "0.1.0",
+        "space": "paper",
+        "candidates": 7186,
+        "rigor": "standard",
+        "workload": "balanced",
+        "seed": 18446744073709551615,
+        "cpu": 1,
+        "started": "2026-11-20T22:15:00Z",
+        "finished": "2026-11-20T22:19:00Z",
+        "seconds": 123.4,
+        "trials": 123456,
+        "invalid": [{"candidate": "ZMM T NT T0 4 8", "reason": "byte 17 of 200 differs"}],
+        "warnings": ["the machine is loaded: 1.5 of 2 CPUs"],
+    },
+    "intervals": [
+        {
+            "above": above,
+            "up_to": up_to,
+            "winner": {
+                "tuple": {"rt": "YMM", "lt": "T", "st": "NT", "pt": "T0", "ps": 4, "pd": pd},
+                "ratio": 1.31,
+                "tied": False,
+                "workloads": {
+                    "hot": {"ns": 8, "gb_per_s": 40.0},
+                    "cold": {
+                        "ns": 812.0,
+                        "gb_per_s": 10.0,
+                        "libc_ns": 1063.0,
+                        "ratio": _RATIO,
+                        "rounds": 15,
+                    },
+                },
+            },
+            "runners_up": [
+                {
+                    "tuple": {"rt": "R64", "lt": "T", "st": "T", "pt": "none", "ps": 0, "pd": 0},
+                    "ratio": 1.3,
+                    "tied": True,
+                }
+            ],
+            "noise_floor": {"hot": _RATIO, "cold": _RATIO},
+        }
+        for above, up_to, pd in ((0, 128, 0), (128, 256, 8), (256, 512, 8), (512, 1024, 30))
+    ],
+}
+
+
+def good_profile() -> dict[str, Any]:
+    """A profile with every field of the format; a fresh copy, to be changed at will."""
+    return copy.deepcopy(_GOOD)
+
+
+def _changed(*path_and_value: Any) -> str:
+    *path, last, value = path_and_value
+    profile = good_profile()
+    at = profile
+    for step in path:
+        at = at[step]
+    at[last] = value
+    return json.dumps(profile)
+
+
+def _without(*path: Any) -> str:
+    profile = good_profile()
+    at = profile
+    for step in path[:-1]:
+        at = at[step]
+    del at[path[-1]]
+    return json.dumps(profile)
+
+
+def _edited(edit: Callable[[list[Any]], object]) -> str:
+    profile = good_profile()
+    edit(profile["intervals"])
+    return json.dumps(profile)
+
+
+def _literal(before: str, after: str) -> str:
+    """The good profile's text, changed where JSON's writer would not write such a thing."""
+    text = json.dumps(good_profile())
+    assert before in text
+    return text.replace(before, after, 1)
+
+
+_TEXT = json.dumps(_GOOD)
+_WINNER = ("intervals", 3, "winner")
+_TUPLE = (*_WINNER, "tuple")
+_PS = "intervals[3].winner.tuple.ps"
+_NS = (*_WINNER, "workloads", "cold", "ns")
+
+# What some field could carry to end a C comment or string, or to mean something to a template.
+BREAKOUTS = {
+    "comment end": "*/ int main(void) { return 1; } /*",
+    "line comment end": "x\nint main(void) { return 1; }",
+    "final newline": "x\n",
+    "carriage return": "x\rint y;",
+    "vertical tab": "x\x0bint y;",
+    "backslash newline": "x\\\nint y;",
+    "final backslash": "x\\",
+    "trigraph backslash": "x??/",
+    "double quote": '" int y; "',
+    "jinja expression": "{{ 7*7 }}",
+    "jinja without asterisk": "{{ config }}",
+    "jinja statement": "{% include 'x' %}",
+    "jinja comment": "{# x #}",
+    "nul": "x\x00y",
+    "escape sequence": "\x1b[31mred",
+    "not ASCII": "caf\u00e9",
+    "line separator": "x\u2028y",
+    "lone surrogate": "x\ud800",
+}
+
+# Each place where a profile holds text, as the steps to it and as messages write it.
+TEXT_PLACES = {
+    "source": ("source",),
+    "machine.cpu.brand": ("machine", "cpu", "brand"),
+    "machine.libc": ("machine", "libc"),
+    "machine.fingerprint": ("machine", "fingerprint"),
+    "machine.cpu.features[1]": ("machine", "cpu", "features", 1),
+    "search.finished": ("search", "finished"),
+    "search.tool_version": ("search", "tool_version"),
+    "search.workload": ("search", "workload"),
+    "search.warnings[0]": ("search", "warnings", 0),
+    "search.invalid[0].reason": ("search", "invalid", 0, "reason"),
+    "intervals[3].winner.tuple.rt": (*_TUPLE, "rt"),
+}
+
+# Name -> (the file's content, what the message must hold: the place and what is wrong).
+HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
+    # Not a profile at all
+    "empty file": ("", ("empty",)),
+    "blank file": (" \n\t\n", ("empty",)),
+    "binary": (b"\x7fELF\x02\x01\x01\x00\xff\xfe", ("UTF-8",)),
+    "UTF-16": (_TEXT.encode("utf-16"), ("UTF-8",)),
+    "UTF-8 with a byte order mark": (b"\xef\xbb\xbf" + _TEXT.encode(), ("line 1 column 1",)),
+    "not JSON": ("#!/bin/sh\n", ("line 1 column 1", "not JSON")),
+    "truncated": (_TEXT[:-40], ("line 1 column", "cut short")),
+    "truncated inside a string": (_TEXT[:30], ("line 1 column", "cut short")),
+    "two documents": (_TEXT + _TEXT, ("line 1 column", "not JSON")),
+    "raw newline in a string": (_literal("a test", "a\ntest"), ("line 1 column", "not JSON")),
+    "array": ("[]", ("an array where a JSON object",)),
+    "null": ("null", ("null where a JSON object",)),
+    "string": ('"*/ %s"', ('"*/ %s" where a JSON object',)),
+    "number": ("1", ("1 where a JSON object",)),
+    "other JSON": ('{"name": "x"}', ("format", "not an Asterope profile")),
+    "wrong format": (_changed("format", "x"), ("format", "not an Asterope profile")),
+    "larger than 16 MiB": (_TEXT + " " * (16 << 20), ("larger than 16 MiB",)),
+    "nested deeply": ("[" * 100_000, ("nested too deeply",)),
+    "nested deeply but closed": (
+        _changed("source", json.loads("[" * 100 + "]" * 100)),
+        ("source", "nested too deeply"),
+    ),
+    "too many values": ("[" + "0," * 300_000 + "0]", ("more than 200000 values",)),
+    # Versions
+    "newer version": (
+        _changed("version", 2),
+        ("version", "made by a newer asterope: profile version 2, this one reads 1", "upgrade"),
+    ),
+    "newer version with new fields": (
+        json.dumps({"format": "asterope-profile", "version": 3, "new": {}}),
+        ("version", "made by a newer asterope: profile version 3"),
+    ),
+    "version 0": (_changed("version", 0), ("version", "0 where 1 is expected")),
+    "version 1.0": (_changed("version", 1.0), ("version", "1.0 where an integer")),
+    "version true": (_changed("version", True), ("version", "true where")),
+    "version text": (_changed("version", "1"), ("version", '"1" where')),
+    "other architecture": (_changed("architecture", "aarch64"), ("architecture", '"aarch64"')),
+    # Fields
+    "unknown field": (_changed("extra", 1), ("extra", "unknown field")),
+    "unknown field in a tuple": (
+        _changed(*_TUPLE, "block", 4),
+        ("intervals[3].winner.tuple.block", "unknown field"),
+    ),
+    "unknown field with a hostile name": (
+        _changed("machine", "*/ int main(){} /*", 1),
+        ('machine["*/ int main(){} /*"]', "unknown field"),
+    ),
+    "unknown field with a newline": (_changed("a\nb", 1), (r'["a\nb"]', "printable ASCII")),
+    "unknown field with a long name": (_changed("x" * 9999, 1), ("xxx...", "unknown field")),
+    "unknown threshold name": (
+        _changed("machine", "libc_thresholds", "X*/", 1),
+        ('machine.libc_thresholds["X*/"]', "unknown field"),
+    ),
+    "missing intervals": (_without("intervals"), ("intervals", "missing")),
+    "missing format": (_without("format"), ("format", "not an Asterope profile")),
+    "missing version": (_without("version"), ("version", "missing")),
+    "missing complete": (_without("complete"), ("complete", "missing")),
+    "missing winner": (_without(*_WINNER), ("intervals[3].winner", "missing")),
+    "missing pd": (_without(*_TUPLE, "pd"), ("intervals[3].winner.tuple.pd", "missing")),
+    "repeated field": (
+        _literal('"up_to": 512', '"up_to": 512, "up_to": 100'),
+        ("intervals[2].up_to", "given twice"),
+    ),
+    "repeated field at the top": (
+        _literal('"version": 1,', '"version": 1, "version": 1,'),
+        ("version", "given twice"),
+    ),
+    # Types
+    "complete as a number": (_changed("complete", 1), ("complete", "1 where a boolean")),
+    "machine as an array": (_changed("machine", []), ("machine", "an array where an object")),
+    "intervals as an object": (
+        _changed("intervals", {}),
+        ("intervals", "an object where an array"),
+    ),
+    "interval as null": (_changed("intervals", 1, None), ("intervals[1]", "null where an object")),
+    "winner as text": (_changed(*_WINNER, "x"), ("intervals[3].winner", '"x" where an object')),
+    "ps as a float": (_changed(*_TUPLE, "ps", 8.0), (_PS, "8.0 where an integer")),
+    "ps as text": (_changed(*_TUPLE, "ps", "8"), (_PS, '"8"')),
+    "ps as a boolean": (_changed(*_TUPLE, "ps", False), (_PS, "false")),
+    "up_to as a float": (
+        _changed("intervals", 3, "up_to", 1024.0),
+        ("intervals[3].up_to", "1024.0 where an integer"),
+    ),
+    "above as a boolean": (
+        _changed("intervals", 0, "above", False),
+        ("intervals[0].above", "false where an integer"),
+    ),
+    "ns as a boolean": (
+        _changed(*_NS, True),
+        ("intervals[3].winner.workloads.cold.ns", "true where a number"),
+    ),
+    "source as a number": (_changed("source", 7), ("source", "7 where a string")),
+    # Numbers
+    "NaN": (
+        _changed(*_NS, float("nan")),
+        ("intervals[3].winner.workloads.cold.ns", "not a finite number"),
+    ),
+    "Infinity": (_changed("search", "seconds", float("inf")), ("search.seconds", "not a finite")),
+    "-Infinity": (_changed("search", "seconds", -float("inf")), ("search.seconds", "not a finite")),
+    "1e999": (_literal("123.4", "1e999"), ("search.seconds", "not a finite number")),
+    "an integer of 5,000 digits": (
+        _literal('"cpus": 2', '"cpus": ' + "9" * 5000),
+        ("machine.cpus", "not a finite number"),
+    ),
+    "a negative integer of 5,000 digits": (
+        _literal('"cpus": 2', '"cpus": -' + "9" * 5000),
+        ("machine.cpus", "not a finite number"),
+    ),
+    "negative time": (
+        _changed(*_NS, -1),
+        ("intervals[3].winner.workloads.cold.ns", "-1 is less than 0"),
+    ),
+    "enormous ratio": (
+        _changed(*_WINNER, "ratio", 1e300),
+        ("intervals[3].winner.ratio", "1e+300 is more than"),
+    ),
+    "seed beyond 64 bits": (_changed("search", "seed", 2**64), ("search.seed", "is more than")),
+    # Intervals
+    "no intervals": (_changed("intervals", []), ("intervals", "minItems")),
+    "too many intervals": (
+        _edited(lambda intervals: intervals.extend(intervals[:1] * 300)),
+        ("intervals", "maxItems 256"),
+    ),
+    "first interval above 1": (
+        _changed("intervals", 0, "above", 1),
+        ("intervals[0].above", "1 leaves a gap: expected 0"),
+    ),
+    "gap": (
+        _changed("intervals", 2, "above", 300),
+        ("intervals[2].above", "300 leaves a gap: expected 256"),
+    ),
+    "overlap": (
+        _changed("intervals", 2, "above", 255),
+        ("intervals[2].above", "255 overlaps or is out of order: expected 256"),
+    ),
+    "unsorted": (_edited(lambda intervals: intervals.reverse()), ("intervals[0].above", "512")),
+    "interval twice": (
+        _edited(lambda intervals: intervals.insert(1, intervals[1])),
+        ("intervals[2].above", "expected 256"),
+    ),
+    "empty interval": (
+        _changed("intervals", 3, "up_to", 512),
+        ("intervals[3].up_to", "512 is not beyond"),
+    ),
+    "interval that runs backwards": (
+        _changed("intervals", 3, "up_to", 511),
+        ("intervals[3].up_to", "511 is not beyond"),
+    ),
+    "up_to below 128": (
+        _changed("intervals", 0, "up_to", 127),
+        ("intervals[0].up_to", "127 is less than 128"),
+    ),
+    "up_to beyond 2^40": (
+        _changed("intervals", 3, "up_to", 2**40 + 1),
+        ("intervals[3].up_to", "is more than"),
+    ),
+    # Tuples
+    "unknown register type": (
+        _changed(*_TUPLE, "rt", "TMM"),
+        ("intervals[3].winner.tuple.rt", "TMM"),
+    ),
+    "lower-case register type": (_changed(*_TUPLE, "rt", "ymm"), ("tuple.rt", '"ymm" is none of')),
+    "lt as an array": (_changed(*_TUPLE, "lt", ["T"]), ("tuple.lt", "an array is none of")),
+    "odd ps": (_changed(*_TUPLE, "ps", 3), (_PS, "3 is none of 0, 2")),
+    "negative ps": (_changed(*_TUPLE, "ps", -2), (_PS, "-2 is none of")),
+    "ps 16": (_changed(*_TUPLE, "ps", 16), (_PS, "16 is none of")),
+    "odd pd": (
+        _changed(*_TUPLE, "pd", 7),
+        ("intervals[3].winner.tuple.pd", "7 is no multiple of 2"),
+    ),
+    "pd 32": (_changed(*_TUPLE, "pd", 32), ("intervals[3].winner.tuple.pd", "32 is more than 30")),
+    "prefetch of no size": (
+        _changed(*_TUPLE, "ps", 0),
+        ("intervals[3].winner.tuple", "no such copy"),
+    ),
+    "distance without prefetch": (
+        _changed(*_TUPLE, {"rt": "XMM", "lt": "T", "st": "T", "pt": "none", "ps": 0, "pd": 2}),
+        ("intervals[3].winner.tuple", "no such copy"),
+    ),
+    "non-temporal load of MM": (
+        _changed(*_TUPLE, {"rt": "MM", "lt": "NT", "st": "T", "pt": "T0", "ps": 2, "pd": 0}),
+        ("intervals[3].winner.tuple", "no such copy"),
+    ),
+    "prefetch with rep movsb": (
+        _changed(*_TUPLE, {"rt": "REP_MOVSB", "lt": "T", "st": "T", "pt": "T0", "ps": 2, "pd": 0}),
+        ("intervals[3].winner.tuple", "no such copy"),
+    ),
+    "runner-up that does not exist": (
+        _changed("intervals", 1, "runners_up", 0, "tuple", "lt", "NT"),
+        ("intervals[1].runners_up[0].tuple", "no such copy"),
+    ),
+    # Text
+    "text of 201 characters": (_changed("source", "x" * 201), ("source", "longer than 200")),
+    "printf conversion in a name": (_changed("machine", "libc", "%s"), ("machine.libc", '"%s"')),
+    "newline after a date": (
+        _changed("search", "started", "2026-11-20T22:15:00Z\n"),
+        ("search.started", "printable ASCII"),
+    ),
+    **{
+        f"{name} in {place}": (_changed(*path, text), (f": {place}: ",))
+        for name, text in BREAKOUTS.items()
+        for place, path in TEXT_PLACES.items()
+    },
+}

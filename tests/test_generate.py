@@ -1,0 +1,342 @@
+"""The command asterope-generate: its exit codes, its one-line errors, and whole files or none."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import asterope
+import pytest
+from asterope import atomic_file, generate
+from profile_samples import HOSTILE, good_profile
+
+NAMES = ("asterope_memcpy.c", "asterope_memcpy.h")
+SCRIPTS = Path(generate.__file__).parents[1]
+
+
+@pytest.fixture
+def profile(tmp_path: Path) -> Path:
+    path = tmp_path / "profile.json"
+    path.write_text(json.dumps(good_profile()), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """A folder that holds the files of an earlier run."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    for name in NAMES:
+        (folder / name).write_text(f"the old {name}", encoding="utf-8")
+    return folder
+
+
+def run(*arguments: object) -> int:
+    try:
+        return generate.main([str(argument) for argument in arguments])
+    except SystemExit as left:  # as argparse leaves
+        return left.code
+
+
+def assert_old(folder: Path) -> None:
+    """The earlier run's files stand as they were, with nothing beside them."""
+    assert sorted(path.name for path in folder.iterdir()) == list(NAMES)
+    for name in NAMES:
+        assert (folder / name).read_text(encoding="utf-8") == f"the old {name}"
+
+
+def only_line(capsys: pytest.CaptureFixture[str]) -> str:
+    """What was printed: nothing on stdout, one line on stderr, which is returned."""
+    stdout, stderr = capsys.readouterr()
+    assert stdout == ""
+    assert stderr.startswith("asterope-generate: ")
+    assert stderr.endswith("\n")
+    assert stderr[:-1].isprintable()
+    return stderr
+
+
+def without_comments(text: str) -> str:
+    return re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+
+
+# --- Done -----------------------------------------------------------------------------------------
+
+
+def test_it_writes_both_files_and_says_so_in_one_line(profile, out, capsys):
+    assert run(profile, "-o", out) == 0
+    assert sorted(path.name for path in out.iterdir()) == list(NAMES)
+    for name in NAMES:
+        assert "asterope_memcpy" in (out / name).read_text(encoding="ascii")
+    stdout, stderr = capsys.readouterr()
+    assert stdout == f"wrote {out / NAMES[0]} and {out / NAMES[1]} (4 intervals)\n"
+    assert stderr == ""
+
+
+def test_without_o_it_writes_into_the_current_folder(profile, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(profile) == 0
+    assert all((tmp_path / name).is_file() for name in NAMES)
+
+
+def test_a_missing_folder_is_created_with_its_parents(profile, tmp_path):
+    assert run(profile, "-o", tmp_path / "a" / "b") == 0
+    assert all((tmp_path / "a" / "b" / name).is_file() for name in NAMES)
+
+
+def test_the_same_profile_gives_the_same_bytes(profile, tmp_path):
+    for folder in ("a", "b"):
+        # In processes of their own, whose hashes of strings differ.
+        command = [sys.executable, "-m", "asterope.generate", profile, "-o", tmp_path / folder]
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(SCRIPTS),
+            "PYTHONHASHSEED": str(ord(folder)),
+        }
+        subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+    for name in NAMES:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_the_files_have_the_mode_of_any_new_file(profile, tmp_path):
+    before = os.umask(0o027)
+    try:
+        assert run(profile, "-o", tmp_path) == 0
+    finally:
+        os.umask(before)
+    for name in NAMES:
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o640
+
+
+def test_the_prefix_names_files_and_functions(profile, tmp_path):
+    assert run(profile, "-o", tmp_path, "--prefix", "My_Copy2") == 0
+    header = (tmp_path / "My_Copy2_memcpy.h").read_text(encoding="ascii")
+    assert "My_Copy2_memcpy(" in header
+    source = (tmp_path / "My_Copy2_memcpy.c").read_text(encoding="ascii")
+    assert '#include "My_Copy2_memcpy.h"' in source
+    assert "asterope_" not in without_comments(header + source)
+
+
+def test_a_partial_machine_and_search_are_rendered(tmp_path):
+    raw = good_profile()
+    raw["machine"] = {"cpu": {"model": 17}}
+    raw["search"] = {"rigor": "quick"}
+    path = tmp_path / "profile.json"
+    path.write_text(json.dumps(raw), encoding="utf-8")
+    assert run(path, "-o", tmp_path) == 0
+
+
+def test_text_from_the_profile_reaches_comments_only(profile, tmp_path):
+    name = "Z0 ()@.,:_+/-//"
+    text = "Z0 !#$%&'()+,./:;<=>@[]^_|~- %s %n //"
+    raw = good_profile()
+    raw["source"] = text
+    raw["machine"]["cpu"]["brand"] = raw["machine"]["libc"] = name
+    raw["search"]["warnings"] = [text]
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(raw), encoding="utf-8")
+    assert run(profile, "-o", tmp_path / "a") == 0
+    assert run(other, "-o", tmp_path / "b") == 0
+    assert text in (tmp_path / "b" / NAMES[0]).read_text(encoding="ascii")
+    for file in NAMES:
+        plain, odd = ((tmp_path / folder / file).read_text("ascii") for folder in ("a", "b"))
+        assert without_comments(plain) == without_comments(odd)
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_and_version_go_to_stdout(option, capsys):
+    assert run(option) == 0
+    stdout, stderr = capsys.readouterr()
+    assert stdout.startswith(("usage: asterope-generate", "asterope-generate"))
+    assert (option == "--help") != (stdout == f"asterope-generate {asterope.__version__}\n")
+    assert stderr == ""
+
+
+# --- Bad profiles: exit 2 -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("content", "expected"), HOSTILE.values(), ids=HOSTILE)
+def test_a_bad_profile_exits_2_and_leaves_the_files(profile, out, capsys, content, expected):
+    profile.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+    assert run(profile, "-o", out) == 2
+    line = only_line(capsys)
+    assert str(profile) in line
+    for part in expected:
+        assert part in line
+    assert_old(out)
+
+
+def test_a_missing_profile_exits_2_and_creates_no_folder(tmp_path, capsys):
+    assert run(tmp_path / "none.json", "-o", tmp_path / "new") == 2
+    assert "none.json: cannot read it: No such file" in only_line(capsys)
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- Bad arguments: exit 2 ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("a", "b"),
+        ("--unknown", "a"),
+        ("--pref", "x", "a"),
+        ("a", "-o"),
+        ("a", "--prefix"),
+        ("a", "--odd\noption"),
+    ],
+)
+def test_bad_arguments_exit_2_with_one_line(arguments, capsys):
+    assert run(*arguments) == 2
+    assert "--help" in only_line(capsys)
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "",
+        "1a",
+        "_a",
+        "a-b",
+        "a b",
+        "a.b",
+        "a/b",
+        "../a",
+        "/tmp/a",
+        "a\n",
+        "a\nint main(void){}",
+        "a*/",
+        'a"',
+        "a\\",
+        "{{a}}",
+        "%s",
+        "caf\u00e9",
+        "\u0430",  # a Cyrillic letter that looks like a
+        "a" * 64,
+        "int",
+        "restrict",
+        "class",
+        "co_await",
+    ],
+)
+def test_a_prefix_that_is_no_c_name_exits_2(profile, out, capsys, prefix):
+    assert run(profile, "-o", out, f"--prefix={prefix}") == 2
+    assert "--prefix" in only_line(capsys)
+    assert_old(out)
+
+
+def test_a_prefix_of_63_characters_is_accepted(profile, tmp_path):
+    assert run(profile, "-o", tmp_path, "--prefix", "a" * 63) == 0
+
+
+# --- Faults while writing: exit 1 -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("inside", ["", "deeper"])
+def test_a_file_in_place_of_the_folder_exits_1(profile, tmp_path, capsys, inside):
+    in_the_way = tmp_path / "file"
+    in_the_way.write_text("mine", encoding="utf-8")
+    assert run(profile, "-o", in_the_way / inside) == 1
+    line = only_line(capsys)
+    assert str(in_the_way) in line
+    assert "Not a directory" in line
+    assert in_the_way.read_text(encoding="utf-8") == "mine"
+
+
+def test_a_folder_in_place_of_a_file_exits_1_and_leaves_the_other(profile, out, capsys):
+    (out / NAMES[1]).unlink()
+    (out / NAMES[1]).mkdir()
+    assert run(profile, "-o", out) == 1
+    assert f"{out / NAMES[1]}: cannot write: Is a directory" in only_line(capsys)
+    assert sorted(path.name for path in out.iterdir()) == list(NAMES)
+    assert (out / NAMES[0]).read_text(encoding="utf-8") == f"the old {NAMES[0]}"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_an_unwritable_folder_exits_1(profile, out, capsys):
+    out.chmod(0o500)
+    try:
+        assert run(profile, "-o", out) == 1
+    finally:
+        out.chmod(0o700)
+    assert "Permission denied" in only_line(capsys)
+    assert_old(out)
+
+
+@pytest.mark.parametrize("full_at", [1, 2])
+def test_a_full_disk_exits_1_and_leaves_both_files(profile, out, capsys, monkeypatch, full_at):
+    calls = 0
+
+    def fsync(_descriptor: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == full_at:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(atomic_file.os, "fsync", fsync)
+    assert run(profile, "-o", out) == 1
+    assert f"{out}: cannot write: No space left on device" in only_line(capsys)
+    assert_old(out)
+
+
+# --- Interrupted, and nobody listening ------------------------------------------------------------
+
+
+def test_an_interrupt_while_rendering_exits_130(profile, out, capsys, monkeypatch):
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(generate, "render_routine", interrupted)
+    assert run(profile, "-o", out) == 130
+    assert "interrupted" in only_line(capsys)
+    assert_old(out)
+
+
+def test_an_interrupt_while_writing_exits_130_and_leaves_both_files(
+    profile, out, capsys, monkeypatch
+):
+    def interrupted(_descriptor: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(atomic_file.os, "fsync", interrupted)
+    assert run(profile, "-o", out) == 130
+    assert "interrupted" in only_line(capsys)
+    assert_old(out)
+
+
+def as_command(profile: Path, folder: Path, stdout: int) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "asterope.generate", profile, "-o", folder],
+        env={**os.environ, "PYTHONPATH": str(SCRIPTS)},
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_closed_pipe_on_stdout_is_no_fault(profile, tmp_path):
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    try:
+        done = as_command(profile, tmp_path, write_end)
+    finally:
+        os.close(write_end)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all((tmp_path / name).is_file() for name in NAMES)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+def test_a_full_stdout_exits_1_with_one_line(profile, tmp_path):
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = as_command(profile, tmp_path, full.fileno())
+    assert done.returncode == 1
+    assert done.stderr == (
+        "asterope-generate: standard output: No space left on device: but the files are written\n"
+    )

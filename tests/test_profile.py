@@ -1,0 +1,299 @@
+"""A profile from outside: what is safe gets through whole, everything else is named in one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from asterope import space
+from asterope.profile import SCHEMA_FILE, ProfileError, Ratio, load_profile
+from profile_samples import HOSTILE, good_profile
+
+REFERENCE = Path(__file__).parents[1] / "generated" / "reference"
+
+# As printed in the paper: up to bytes, RT LT ST PT PS PD.
+PAPER = {
+    "xeon-gold-5218": """
+        128      MM  T NT T0  2  0
+        8192     YMM T T  T1 14  0
+        262144   XMM T T  T0  4 30
+        1048576  MM  T T  T0  2 28
+        4194304  MM  T T  T0  2 28
+        33554432 MM  T T  T0  2 30
+    """,
+    "opteron-6378": """
+        128      MM  T T  T0  2  0
+        8192     XMM T NT NTA 2 12
+        262144   XMM T NT NTA 2 30
+        1048576  XMM T NT NTA 2 30
+        4194304  XMM T NT NTA 4 28
+        33554432 XMM T NT NTA 2 20
+    """,
+}
+
+
+def written(folder: Path, content: object) -> Path:
+    path = folder / "profile.json"
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        text = content if isinstance(content, str) else json.dumps(content)
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+def fault_of(path: Path) -> str:
+    with pytest.raises(ProfileError) as caught:
+        load_profile(path)
+    return str(caught.value)
+
+
+# --- Good profiles --------------------------------------------------------------------------------
+
+
+def test_a_full_profile_comes_through_whole(tmp_path):
+    profile = load_profile(written(tmp_path, good_profile()))
+    assert profile.raw == good_profile()
+    assert profile.architecture == "x86_64"
+    assert profile.complete is True
+    assert profile.machine == good_profile()["machine"]
+    assert profile.search == good_profile()["search"]
+    assert [(i.above, i.up_to) for i in profile.intervals] == [
+        (0, 128),
+        (128, 256),
+        (256, 512),
+        (512, 1024),
+    ]
+    last = profile.intervals[3]
+    assert last.winner.tuple == space.Tuple("YMM", "T", "NT", "T0", 4, 30)
+    assert last.winner.workloads["cold"].ratio == Ratio(1.31, 1.29, 1.33)
+    assert last.winner.workloads["cold"].rounds == 15
+    assert last.runners_up[0].tuple == space.Tuple("R64", "T", "T", "none", 0, 0)
+    assert last.runners_up[0].tied is True
+    assert last.noise_floor["hot"].median == 1.31
+
+
+def test_speed_is_the_geometric_mean_over_the_workloads(tmp_path):
+    profile = load_profile(written(tmp_path, good_profile()))
+    assert profile.measured
+    assert profile.intervals[0].winner.gb_per_s == pytest.approx(20.0)  # of 40 and 10
+
+
+@pytest.mark.parametrize("field", ["ratio", "workloads"])
+def test_a_profile_with_one_winner_unmeasured_is_not_measured(tmp_path, field):
+    raw = good_profile()
+    del raw["intervals"][2]["winner"][field]
+    assert not load_profile(written(tmp_path, raw)).measured
+
+
+def test_the_required_fields_alone_are_a_profile(tmp_path):
+    raw = good_profile()
+    for optional in ("source", "machine", "search"):
+        del raw[optional]
+    raw["intervals"] = [
+        {"above": 0, "up_to": 128, "winner": {"tuple": raw["intervals"][0]["winner"]["tuple"]}}
+    ]
+    profile = load_profile(written(tmp_path, raw))
+    assert profile.source is None
+    assert not profile.machine
+    assert not profile.search
+    assert not profile.measured
+    assert profile.intervals[0].winner.ratio is None
+
+
+def test_what_the_head_comment_prints_is_unknown_where_it_is_left_out(tmp_path):
+    raw = good_profile()
+    raw["machine"] = {"cpu": {"model": 17}}
+    raw["search"] = {"rigor": "quick"}
+    profile = load_profile(written(tmp_path, raw))
+    assert profile.machine["cpu"]["model"] == 17
+    assert profile.machine["cpu"]["brand"] == "unknown"
+    assert profile.machine["libc"] == "unknown"
+    assert profile.search["rigor"] == "quick"
+    assert profile.search["workload"] == "unknown"
+    assert profile.raw == raw
+
+
+def test_256_intervals_up_to_one_tebibyte_are_accepted(tmp_path):
+    raw = good_profile()
+    winner = raw["intervals"][0]["winner"]
+    ends = [*range(128, 128 + 255), 2**40]
+    raw["intervals"] = [
+        {"above": above, "up_to": up_to, "winner": winner}
+        for above, up_to in zip([0, *ends[:-1]], ends)
+    ]
+    assert load_profile(written(tmp_path, raw)).intervals[-1].up_to == 2**40
+
+
+def test_the_tuples_that_get_through_are_those_of_the_space(tmp_path):
+    some_that_exist = {
+        space.Tuple(v.rt, v.lt, v.st, v.pt, v.ps, 0 if v.pt == "none" else 30)
+        for v in space.variants()
+    }
+    raw = good_profile()
+    fields = ("rt", "lt", "st", "pt", "ps", "pd")
+    raw["intervals"][0]["runners_up"] = []
+    ordered = sorted(some_that_exist, key=str)
+    for start in range(0, len(ordered), 100):
+        part = ordered[start : start + 100]
+        raw["intervals"][0]["runners_up"] = [
+            {"tuple": {field: getattr(t, field) for field in fields}} for t in part
+        ]
+        profile = load_profile(written(tmp_path, raw))
+        assert [entry.tuple for entry in profile.intervals[0].runners_up] == part
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_a_reference_profile_holds_the_paper_s_table(name):
+    profile = load_profile(REFERENCE / f"{name}.json")
+    rows = [row.split() for row in PAPER[name].strip().splitlines()]
+    assert [str(interval.up_to) for interval in profile.intervals] == [row[0] for row in rows]
+    assert [interval.winner.tuple for interval in profile.intervals] == [
+        space.Tuple(*row[1:5], int(row[5]), int(row[6])) for row in rows
+    ]
+    assert "Kappes and Anastasiadis" in profile.source
+    assert "PLOS 2021" in profile.source
+
+
+# --- Bad profiles ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("content", "expected"), HOSTILE.values(), ids=HOSTILE)
+def test_a_bad_profile_is_named_in_one_short_line(tmp_path, content, expected):
+    path = written(tmp_path, content)
+    message = fault_of(path)
+    assert message.startswith(f"{path}: ")
+    for part in expected:
+        assert part in message
+    assert message.isascii()
+    assert message.isprintable()  # so it is one line
+    assert len(message) - len(str(path)) <= 220
+
+
+def test_a_missing_file_is_named(tmp_path):
+    assert "No such file" in fault_of(tmp_path / "none.json")
+
+
+def test_a_folder_is_no_profile(tmp_path):
+    assert "Is a directory" in fault_of(tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_an_unreadable_file_is_named(tmp_path):
+    path = written(tmp_path, good_profile())
+    path.chmod(0)
+    assert "Permission denied" in fault_of(path)
+
+
+def test_an_endless_file_is_refused():
+    assert "larger than 16 MiB" in fault_of(Path("/dev/zero"))
+
+
+def test_a_file_name_cannot_break_the_line(tmp_path):
+    message = fault_of(tmp_path / "two\nlines\x1b[31m.json")
+    assert message.isprintable()
+    assert r"two\nlines\x1b[31m.json: " in message
+
+
+# --- The schema -----------------------------------------------------------------------------------
+
+SCHEMA = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+
+
+def subschemas(schema: Any, place: str = "schema") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every schema inside `schema`, itself included, with its place."""
+    yield place, schema
+    for group in ("properties", "patternProperties", "$defs"):
+        for name, inner in schema.get(group, {}).items():
+            yield from subschemas(inner, f"{place}.{group}.{name}")
+    if "items" in schema:
+        yield from subschemas(schema["items"], f"{place}.items")
+
+
+def places_with(key: str, value: object) -> list[Any]:
+    return [
+        pytest.param(schema, id=place)
+        for place, schema in subschemas(SCHEMA)
+        if schema.get(key) == value
+    ]
+
+
+def test_the_schema_is_valid_draft_2020_12():
+    assert SCHEMA["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_the_schema_accepts_the_good_profiles():
+    validator = jsonschema.Draft202012Validator(SCHEMA)
+    validator.validate(good_profile())
+    for name in PAPER:
+        validator.validate(json.loads((REFERENCE / f"{name}.json").read_text(encoding="utf-8")))
+
+
+def test_every_field_is_described():
+    fields = [
+        (place, schema)
+        for place, schema in subschemas(SCHEMA)
+        if re.search(r"\.(properties|patternProperties)\.[^.]+$", place)
+    ]
+    assert len(fields) > 70
+    assert [place for place, schema in fields if not schema.get("description")] == []
+
+
+def test_the_good_profile_uses_every_field():
+    def used(value: Any) -> set[str]:
+        if isinstance(value, dict):
+            return set(value).union(*(used(inner) for inner in value.values()))
+        if isinstance(value, list):
+            return set().union(*(used(inner) for inner in value))
+        return set()
+
+    described = {name for _, schema in subschemas(SCHEMA) for name in schema.get("properties", {})}
+    assert described - used(good_profile()) == {"consume"}  # a workload still to come
+
+
+@pytest.mark.parametrize("schema", places_with("type", "object"))
+def test_every_object_is_closed(schema):
+    assert schema["additionalProperties"] is False
+
+
+@pytest.mark.parametrize("schema", places_with("type", "array"))
+def test_every_array_is_bounded(schema):
+    assert schema["maxItems"] <= 100_000
+
+
+@pytest.mark.parametrize("schema", places_with("type", "integer") + places_with("type", "number"))
+def test_every_number_is_bounded(schema):
+    bounded = "minimum" in schema and "maximum" in schema
+    assert bounded or "enum" in schema or "const" in schema
+
+
+@pytest.mark.parametrize("schema", places_with("type", "string"))
+@pytest.mark.parametrize("character", '*\\?"`{}\n\r\t\x00\x7f\u00e9')
+def test_no_text_may_hold_what_could_leave_a_c_comment_or_string(schema, character):
+    pattern = schema["pattern"]
+    assert pattern.startswith("^")
+    assert pattern.endswith("$")
+    # Whatever surrounds it: the longest run of it, and it among accepted neighbours.
+    for text in (character, character * 16, f"a{character}a", f"0{character}"):
+        assert not re.fullmatch(pattern, text)
+
+
+def test_the_schema_s_tuples_span_the_space():
+    fields = SCHEMA["$defs"]["tuple"]["properties"]
+    assert tuple(fields["rt"]["enum"]) == space.REGISTER_TYPES
+    assert tuple(fields["lt"]["enum"]) == space.ACCESS_TYPES
+    assert tuple(fields["st"]["enum"]) == space.ACCESS_TYPES
+    assert tuple(fields["pt"]["enum"]) == space.PREFETCH_TYPES
+    assert tuple(fields["ps"]["enum"]) == (0, *space.PREFETCH_SIZES)
+    distance = fields["pd"]
+    assert (
+        tuple(range(distance["minimum"], distance["maximum"] + 1, distance["multipleOf"]))
+        == space.PREFETCH_DISTANCES
+    )

@@ -1,0 +1,36 @@
+// Keeps the tuner on one CPU.
+#include "affinity.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <sched.h>
+#include <string>
+
+#include "error.hpp"
+
+namespace asterope {
+
+int pin_to_cpu(int cpu) {
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
+        throw Failure(std::string("cannot read the CPU affinity: ") + std::strerror(errno));
+    }
+    if (cpu < 0) {
+        for (int i = 0; i < CPU_SETSIZE; ++i) {
+            if (CPU_ISSET(i, &allowed)) cpu = i;
+        }
+    } else if (cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &allowed)) {
+        throw BadInput("--cpu " + std::to_string(cpu) +
+                       " is not there or not allowed to this process: see 'taskset -p $$'");
+    }
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    if (sched_setaffinity(0, sizeof one, &one) != 0) {
+        throw Failure("cannot pin to CPU " + std::to_string(cpu) + ": " + std::strerror(errno));
+    }
+    return cpu;
+}
+
+} // namespace asterope

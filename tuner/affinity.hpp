@@ -1,0 +1,11 @@
+// Keeps the tuner on one CPU.
+#pragma once
+
+namespace asterope {
+
+/// Pins this process to `cpu`, or to the last CPU it may use where `cpu` is negative (the first
+/// ones take most interrupts). Returns the CPU. Throws BadInput where it is not there or not
+/// allowed, Failure where the system refuses.
+int pin_to_cpu(int cpu);
+
+} // namespace asterope

@@ -1,0 +1,55 @@
+// The memory that copies are timed in: two large areas, touched, with huge pages where granted.
+#include "arena.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <sys/mman.h>
+
+#include "error.hpp"
+#include "size_text.hpp"
+
+namespace asterope {
+
+namespace {
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+} // namespace
+
+Arena::Arena(std::size_t bytes_a_side) {
+    bytes_ = (bytes_a_side + kHugePage - 1) / kHugePage * kHugePage;
+    mapped_ = 2 * bytes_ + kHugePage;
+    mapping_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapping_ == MAP_FAILED) {
+        throw Failure("no memory for the buffers (" + std::to_string(mapped_ / kMiB) +
+                      " MiB): free some, or name smaller --sizes");
+    }
+    const auto address = reinterpret_cast<std::uintptr_t>(mapping_);
+    source_ = static_cast<char*>(mapping_) + (kHugePage - address % kHugePage) % kHugePage;
+    destination_ = source_ + bytes_;
+    madvise(source_, 2 * bytes_, MADV_HUGEPAGE); // advice: refused on kernels without it
+    for (std::size_t i = 0; i < 2 * bytes_; i += 4096) std::memset(source_ + i, int(i >> 12), 64);
+}
+
+Arena::~Arena() { munmap(mapping_, mapped_); }
+
+std::size_t arena_bytes(std::size_t largest_size, const Machine& machine) {
+    std::size_t last_cache = 0;
+    for (const Cache& cache : machine.caches) last_cache = std::max(last_cache, cache.bytes);
+    // 0 is what a system without /proc reports: then half of the memory, or 1 GiB, must do
+    std::size_t usable = machine.usable_bytes;
+    if (usable == 0) usable = std::max(machine.memory_bytes / 2, 1024 * kMiB);
+    const std::size_t wanted =
+        std::max({4 * last_cache, 8 * largest_size, 256 * kMiB}) + 2 * largest_size;
+    const std::size_t most = std::min(1280 * kMiB, usable / 3);
+    const std::size_t least = 3 * largest_size + kMiB;
+    if (most < least) {
+        throw Failure("no memory for the buffers: copies of " + format_size(largest_size) +
+                      " need " + std::to_string(2 * least / kMiB) + " MiB and " +
+                      std::to_string(2 * most / kMiB) + " MiB may be taken; name smaller --sizes");
+    }
+    return std::min(wanted, most);
+}
+
+} // namespace asterope

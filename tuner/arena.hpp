@@ -1,0 +1,37 @@
+// The memory that copies are timed in: two large areas, touched, with huge pages where granted.
+#pragma once
+
+#include <cstddef>
+
+#include "machine.hpp"
+
+namespace asterope {
+
+/// A source and a destination area of equal size, 2 MiB aligned, every page written once, so that
+/// no timed copy meets a page fault or the shared zero page.
+class Arena {
+  public:
+    /// Throws Failure where the memory is not to be had.
+    explicit Arena(std::size_t bytes_a_side);
+    ~Arena();
+    Arena(const Arena&) = delete;
+    Arena& operator=(const Arena&) = delete;
+
+    char* source() const { return source_; }
+    char* destination() const { return destination_; }
+    std::size_t bytes() const { return bytes_; }
+
+  private:
+    std::size_t bytes_;
+    std::size_t mapped_;
+    void* mapping_;
+    char *source_, *destination_;
+};
+
+/// How many bytes a side to take: the hot buffers of `largest_size`, and cold room of four times
+/// the last cache level and of at least eight of the largest copies, so that a line is long
+/// evicted before it comes round again. At most 1.25 GiB, or a third of the memory that can be had
+/// without swapping where that is less. Throws Failure where not even two of the largest copies fit.
+std::size_t arena_bytes(std::size_t largest_size, const Machine& machine);
+
+} // namespace asterope

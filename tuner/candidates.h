@@ -1,0 +1,36 @@
+/* The table of candidates that the build renders from the templates: C, as the candidates are. */
+#ifndef ASTEROPE_CANDIDATES_H
+#define ASTEROPE_CANDIDATES_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A complete copy of `bytes` (128 or more) that prefetches `distance` bytes ahead of its loads. */
+typedef void *(*asterope_candidate)(void *destination, const void *source, size_t bytes,
+                                    size_t distance);
+
+/* A parameter tuple without its prefetch distance, and the function that copies so. `needs` is a
+ * CPU feature as /proc/cpuinfo names it, or "". */
+struct asterope_variant {
+    const char *rt, *lt, *st, *pt;
+    int ps;
+    const char *needs;
+    asterope_candidate copy;
+};
+
+/* In the order in which ties break: simplest first. */
+extern const struct asterope_variant asterope_variants[];
+extern const size_t asterope_variant_count;
+
+/* Prefetch distances in cache lines, for the variants that prefetch. */
+extern const int asterope_distances[];
+extern const size_t asterope_distance_count;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,21 @@
+// The clock of all timings: the CPU's time stamp counter, calibrated, or the system's clock.
+#pragma once
+
+#include <cstdint>
+
+namespace asterope {
+
+/// Chooses the clock: the time stamp counter where `invariant_counter` says that it runs at one
+/// rate, calibrated for `seconds` against CLOCK_MONOTONIC; the latter itself otherwise. Must be
+/// called once before any timing.
+void start_clock(bool invariant_counter, double seconds = 0.05);
+
+/// Now, in ticks: everything before it has finished, nothing after it has begun.
+std::uint64_t ticks();
+
+double seconds_between(std::uint64_t begin, std::uint64_t end);
+
+/// Ticks a second, as calibrated.
+double tick_rate();
+
+} // namespace asterope

@@ -1,0 +1,59 @@
+// Describes the machine a profile holds for, and says when another one is too different.
+#pragma once
+
+#include "cpu.hpp"
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+namespace asterope {
+
+/// What could not be read is empty or 0.
+struct Machine {
+    Cpu cpu;
+    std::string microcode;
+    std::vector<Cache> caches; ///< those that hold data, nearest first
+    int cpus = 0;              ///< logical CPUs online, whatever this process may use of them
+    std::size_t memory_bytes = 0;
+    /// What the buffers may take: the least of the memory available and of what the cgroups of
+    /// this process still allow.
+    std::size_t usable_bytes = 0;
+    std::size_t page_bytes = 0;
+    std::string huge_pages; ///< transparent huge pages: "always", "madvise" or "never"
+    std::string kernel;     ///< "Linux 6.1.0"
+    std::string libc;       ///< "glibc 2.36", "musl" or "unknown"
+    /// Sizes in bytes at which libc's memcpy changes its way of copying, by tunable name.
+    std::map<std::string, std::size_t> libc_thresholds;
+    std::string governor; ///< CPU 0's frequency governor
+};
+
+/// `root` is where /proc and /sys are looked for; tests give a made-up tree. The processor, the
+/// kernel and libc are always those that run. What is unreadable is left empty, never an error.
+Machine read_machine(const std::filesystem::path& root = "/");
+
+/// The "machine" object of the profile, fingerprint included. Its strings become C comments
+/// later, so they hold nothing but letters, digits, blanks and ()@.,:_+/- and at most 200
+/// characters.
+nlohmann::json to_json(const Machine& machine);
+
+/// 16 hexadecimal digits over what decides copy speed: architecture, processor, data caches,
+/// number of CPUs, memory in whole GiB, hypervisor, libc and its thresholds.
+/// Kernel build, microcode, governor and free memory are left out: routine updates and other
+/// programs change them, and a profile that is stale every week is one that nobody checks.
+std::string fingerprint(const Machine& machine);
+
+/// One line for each deciding part that differs between two "machine" objects, such as
+/// "cpu.model: 85 in the profile, 143 here"; none if the profile fits. What the recorded object
+/// lacks counts as different unless its fingerprint is the current one. Takes any JSON.
+std::vector<std::string> fingerprint_differences(const nlohmann::json& recorded_machine,
+                                                 const nlohmann::json& current_machine);
+
+/// What will spoil measurements here: a sentence each, saying what it is and what to do.
+std::vector<std::string> measurement_warnings(const Machine& machine,
+                                              const std::filesystem::path& root = "/");
+
+} // namespace asterope

@@ -1,0 +1,51 @@
+// Paired comparison: everybody runs in every round, and only times of one round are compared.
+#include "paired.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace asterope {
+
+Paired::Paired(std::vector<int> entrants, const std::vector<Workload>& workloads, int rounds,
+               std::uint64_t first_round, const Seconds& seconds)
+    : workloads_(workloads) {
+    for (int round = 0; round < rounds; ++round) {
+        for (const Workload workload : workloads) {
+            for (const int entrant : entrants) {
+                logs_[{entrant, workload}].push_back(std::log(
+                    seconds(entrant, workload, first_round + static_cast<std::uint64_t>(round))));
+            }
+        }
+        // Nobody always runs behind the same other, nor always first.
+        std::rotate(entrants.begin(), entrants.begin() + 1, entrants.end());
+    }
+}
+
+double Paired::seconds(int entrant, Workload workload) const {
+    return std::exp(median(logs_.at({entrant, workload})));
+}
+
+std::vector<double> Paired::differences(int over, int under, Workload workload) const {
+    std::vector<double> differences = logs_.at({over, workload});
+    const std::vector<double>& own = logs_.at({under, workload});
+    for (std::size_t i = 0; i < differences.size(); ++i) differences[i] -= own[i];
+    return differences;
+}
+
+Estimate Paired::ratio(int over, int under, Workload workload) const {
+    return exponentiate(sign_interval(differences(over, under, workload)));
+}
+
+Estimate Paired::mean_log_ratio(int over, int under) const {
+    std::vector<double> sum;
+    for (const Workload workload : workloads_) {
+        const std::vector<double> one = differences(over, under, workload);
+        sum.resize(one.size());
+        for (std::size_t i = 0; i < sum.size(); ++i) {
+            sum[i] += one[i] / static_cast<double>(workloads_.size());
+        }
+    }
+    return sign_interval(sum);
+}
+
+} // namespace asterope

@@ -1,0 +1,36 @@
+// Paired comparison: everybody runs in every round, and only times of one round are compared.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "statistics.hpp"
+#include "workload.hpp"
+
+namespace asterope {
+
+/// The logarithms of the times of several entrants over the same rounds.
+class Paired {
+  public:
+    /// Runs `rounds` rounds in rotating order; `seconds(entrant, workload, round)` times one.
+    /// `first_round` goes on from rounds that were timed before.
+    using Seconds = std::function<double(int entrant, Workload workload, std::uint64_t round)>;
+    Paired(std::vector<int> entrants, const std::vector<Workload>& workloads, int rounds,
+           std::uint64_t first_round, const Seconds& seconds);
+
+    /// Median seconds of an entrant.
+    double seconds(int entrant, Workload workload) const;
+    /// Time of `over` divided by time of `under`, median over the rounds and its interval.
+    Estimate ratio(int over, int under, Workload workload) const;
+    /// The same as a logarithm, each round's mean over the workloads.
+    Estimate mean_log_ratio(int over, int under) const;
+
+  private:
+    std::vector<double> differences(int over, int under, Workload workload) const;
+    std::vector<Workload> workloads_;
+    std::map<std::pair<int, Workload>, std::vector<double>> logs_;
+};
+
+} // namespace asterope

@@ -1,0 +1,43 @@
+// The profile: the winners, the machine they hold for, and how they were found.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "search.hpp"
+#include "space.hpp"
+
+namespace asterope {
+
+inline constexpr int kProfileVersion = 1;
+
+/// How the winners were found: the "search" object, as far as no size changes it.
+struct SearchFacts {
+    std::string workload, rigor, started, finished; ///< times in UTC, ISO 8601
+    std::uint64_t seed = 0;
+    int cpu = 0;
+    std::size_t candidates = 0, trials = 0;
+    double seconds = 0;
+    std::vector<std::pair<std::string, std::string>> invalid; ///< candidate, reason
+    std::vector<std::string> warnings;
+};
+
+/// The whole profile; its fields are described in scripts/asterope/profile.schema.json.
+nlohmann::ordered_json make_profile(const nlohmann::json& machine, const SearchFacts& facts,
+                                    const std::vector<Candidate>& space,
+                                    const std::vector<SizeResult>& results);
+
+/// Reads a profile as far as the C++ tools need it: format, version, machine, and intervals in
+/// order. Throws BadInput with one line for whatever is wrong. asterope-generate checks the rest
+/// against the schema before any of it becomes C.
+nlohmann::json read_profile(const std::filesystem::path& path);
+
+/// The upper ends of the intervals, ascending.
+std::vector<std::size_t> profile_sizes(const nlohmann::json& profile);
+
+/// Now, as profiles write it: "2026-11-20T22:15:00Z".
+std::string utc_now();
+
+} // namespace asterope

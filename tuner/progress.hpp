@@ -1,0 +1,32 @@
+// The progress line: how far, and how long still, where somebody watches.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace asterope {
+
+/// Writes to stderr, and only if that is a terminal and `quiet` is false. Work is counted in any
+/// unit; the time left assumes that the rest goes on as fast as what is done.
+class Progress {
+  public:
+    Progress(double total_work, bool quiet);
+    ~Progress();
+    void advance(double work);
+    /// What is being done now: "32 MiB".
+    void label(std::string text);
+    /// Takes the line off the screen, so that something else can be printed.
+    void clear();
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    bool visible_;
+    double total_, done_ = 0;
+    std::string label_;
+    Clock::time_point begin_, shown_;
+};
+
+/// "1 min 05 s" from seconds.
+std::string format_duration(double seconds);
+
+} // namespace asterope

@@ -1,0 +1,50 @@
+// The paper's table of winners, with what each is worth beside libc.
+#include "result_table.hpp"
+
+#include <cstdarg>
+#include <cstdio>
+
+#include "size_text.hpp"
+
+namespace asterope {
+
+namespace {
+
+[[gnu::format(printf, 2, 3)]] void append(std::string& out, const char* format, ...) {
+    char text[160];
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    out += text;
+}
+
+} // namespace
+
+std::string result_table(const std::vector<Candidate>& space,
+                         const std::vector<SizeResult>& results) {
+    std::string out;
+    if (results.empty()) return out;
+    append(out, "%-10s %-9s %-2s %-2s %-4s %2s %2s", "Size", "RT", "LT", "ST", "PT", "PS", "PD");
+    for (const auto& [workload, floor] : results.front().noise_floor) {
+        append(out, " |%6s GB/s  x libc     (floor)", std::string(name_of(workload)).c_str());
+    }
+    out += '\n';
+    for (const SizeResult& result : results) {
+        const Finalist& winner = result.finalists.front();
+        const Candidate& candidate = space[static_cast<std::size_t>(winner.candidate)];
+        const asterope_variant& v = *candidate.variant;
+        append(out, "%-10s %-9s %-2s %-2s %-4s %2d %2d", format_size(result.size).c_str(), v.rt,
+               v.lt, v.st, v.pt, v.ps, candidate.pd);
+        for (const auto& [workload, measured] : winner.workloads) {
+            const Estimate& floor = result.noise_floor.at(workload);
+            append(out, " | %10.2f %7.2f (%.2f..%.2f)",
+                   static_cast<double>(result.size) / measured.seconds / 1e9,
+                   measured.ratio.median, floor.low, floor.high);
+        }
+        out += '\n';
+    }
+    return out;
+}
+
+} // namespace asterope

@@ -1,0 +1,24 @@
+// Robust statistics of timings: medians, and intervals that assume no distribution.
+#pragma once
+
+#include <vector>
+
+namespace asterope {
+
+/// The middle value (the mean of the two middle ones); NaN for none.
+double median(std::vector<double> values);
+
+/// A median with the interval that holds the true one.
+struct Estimate {
+    double median, low, high;
+};
+
+/// Median and its sign-test interval: the narrowest pair of order statistics that encloses the
+/// true median with at least `confidence`, whatever the distribution (Conover, Practical
+/// Nonparametric Statistics, 3.2). With too few values for that, the extremes.
+Estimate sign_interval(std::vector<double> values, double confidence = 0.95);
+
+/// exp() of all three: an estimate of log ratios read as ratios.
+Estimate exponentiate(const Estimate& logs);
+
+} // namespace asterope

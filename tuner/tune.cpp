@@ -1,0 +1,253 @@
+// asterope-tune: finds the fastest copy of each size on this machine and writes the profile.
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "affinity.hpp"
+#include "arena.hpp"
+#include "atomic_file.hpp"
+#include "clock.hpp"
+#include "error.hpp"
+#include "interrupt.hpp"
+#include "live_timings.hpp"
+#include "machine.hpp"
+#include "profile.hpp"
+#include "progress.hpp"
+#include "result_table.hpp"
+#include "run_generator.hpp"
+#include "search.hpp"
+#include "size_text.hpp"
+#include "space.hpp"
+#include "trial_log.hpp"
+#include "verify.hpp"
+#include "version.hpp"
+#include "workload.hpp"
+
+namespace asterope {
+namespace {
+
+struct Options {
+    std::string output = "asterope-profile.json";
+    std::string rigor = "standard";
+    std::string workload = "balanced";
+    std::string sizes = "128,256,512,1K,2K,4K,8K,16K,32K,64K,128K,256K,512K,1M,2M,4M,8M,16M,32M";
+    std::string space = "paper";
+    std::string log;
+    int cpu = -1;
+    std::uint64_t seed = 1;
+    bool quiet = false, no_generate = false, list_space = false;
+    std::string check;
+};
+
+void say(const Options& options, const std::string& text) {
+    if (!options.quiet) std::cout << text << std::flush;
+}
+
+nlohmann::json log_header(const Options& options, const nlohmann::json& machine,
+                          const SearchFacts& facts) {
+    return {{"format", "asterope-trials"},       {"version", 1},
+            {"tool_version", kVersion},          {"machine", machine},
+            {"space", options.space},            {"candidates", facts.candidates},
+            {"workload", options.workload},      {"rigor", options.rigor},
+            {"seed", options.seed},              {"started", facts.started}};
+}
+
+/// Times and writes the profile; the options have been checked for what CLI11 can check.
+void tune(const Options& options) {
+    const std::vector<Workload> workloads = parse_workload(options.workload);
+    const Rigor rigor = parse_rigor(options.rigor);
+    const std::vector<std::size_t> sizes = parse_size_list(options.sizes);
+    if (options.space != "paper") {
+        throw BadInput("space '" + options.space.substr(0, 40) + "' is unknown: choose paper");
+    }
+    if (sizes.front() < kMinimumBytes) {
+        throw BadInput("size " + format_size(sizes.front()) + " is below " +
+                       format_size(kMinimumBytes) + ", where the pipelines begin");
+    }
+    require_writable(options.output);
+
+    const auto begin = std::chrono::steady_clock::now();
+    SearchFacts facts;
+    facts.started = utc_now();
+    facts.workload = options.workload;
+    facts.rigor = rigor.name;
+    facts.seed = options.seed;
+
+    const Machine machine = read_machine();
+    const nlohmann::json machine_json = to_json(machine);
+    facts.warnings = measurement_warnings(machine);
+    for (const std::string& warning : facts.warnings) {
+        if (!options.quiet) std::fprintf(stderr, "warning: %s\n", warning.c_str());
+    }
+    facts.cpu = pin_to_cpu(options.cpu);
+
+    const std::vector<Candidate> space = paper_space(
+        [&](std::string_view feature) { return has_feature(machine.cpu, feature); });
+    facts.candidates = space.size();
+    say(options, machine.cpu.brand + ", " + machine.libc + ", CPU " + std::to_string(facts.cpu) +
+                     "; " + std::to_string(space.size()) + " candidates a size, " + rigor.name +
+                     " search, workload " + options.workload + "\n");
+
+    // Before the buffers are taken: the child processes of the verification stay small.
+    std::vector<bool> valid(space.size(), true);
+    for (const Invalid& invalid : verify(space)) {
+        valid[invalid.index] = false;
+        facts.invalid.emplace_back(space[invalid.index].name(), invalid.reason);
+    }
+    std::vector<Entrant> entrants;
+    for (std::size_t i = 0; i < space.size(); ++i) {
+        if (valid[i]) entrants.push_back(static_cast<Entrant>(i));
+    }
+    if (!facts.invalid.empty()) {
+        std::fprintf(stderr, "warning: %zu candidates copy wrongly and are left out (%s: %s)\n",
+                     facts.invalid.size(), facts.invalid.front().first.c_str(),
+                     facts.invalid.front().second.c_str());
+    }
+
+    start_clock(machine.cpu.invariant_tsc);
+    const std::size_t largest = sizes.back();
+    const Arena arena(arena_bytes(largest, machine));
+    Stopwatch stopwatch(arena, largest);
+    catch_interrupts();
+    double expected_seconds = 0;
+    for (const std::size_t size : sizes) {
+        for (const Workload workload : workloads) {
+            throw_if_interrupted();
+            stopwatch.calibrate(size, workload, trial_seconds(workload));
+            expected_seconds += static_cast<double>(planned_trials(rigor, space)) *
+                                stopwatch.trial_seconds(size, workload);
+        }
+    }
+
+    std::unique_ptr<TrialLog> log;
+    if (!options.log.empty()) {
+        log = std::make_unique<TrialLog>(options.log, log_header(options, machine_json, facts));
+    }
+    Progress progress(expected_seconds, options.quiet);
+    LiveTimings timings(space, stopwatch, progress, log.get());
+    std::mt19937_64 random(options.seed);
+    std::vector<SizeResult> results;
+    Entrant neighbour = kLibc;
+    for (const std::size_t size : sizes) {
+        progress.label(format_size(size));
+        results.push_back(search_size(space, entrants, size, workloads, rigor, neighbour, random,
+                                      timings));
+        neighbour = results.back().finalists.front().candidate;
+    }
+    progress.clear();
+
+    facts.finished = utc_now();
+    facts.trials = timings.trials();
+    facts.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const auto profile = make_profile(machine_json, facts, space, results);
+    write_atomically(options.output, profile.dump(2) + '\n');
+    say(options, "\n" + result_table(space, results) + "\n" + std::to_string(facts.trials) +
+                     " trials in " + format_duration(facts.seconds) + "; profile: " +
+                     options.output + "\n");
+    if (!options.no_generate) {
+        const std::filesystem::path folder = std::filesystem::path(options.output).parent_path();
+        run_generator(options.output, folder.empty() ? "." : folder);
+    }
+}
+
+void list_space() {
+    const Machine machine = read_machine();
+    std::cout << describe_space(paper_space(
+        [&](std::string_view feature) { return has_feature(machine.cpu, feature); }));
+}
+
+/// Exit code: 0 the profile fits this machine, 3 it does not.
+int check(const std::string& path) {
+    const nlohmann::json profile = read_profile(path);
+    std::vector<std::string> reasons;
+    if (profile.value("architecture", nlohmann::json()) != kArchitecture) {
+        reasons.push_back("architecture: it is for another than " + std::string(kArchitecture));
+    }
+    for (std::string& reason : fingerprint_differences(
+             profile.value("machine", nlohmann::json::object()), to_json(read_machine()))) {
+        reasons.push_back(std::move(reason));
+    }
+    if (reasons.empty()) {
+        std::cout << path << " fits this machine\n";
+        return kDone;
+    }
+    std::cout << path << " is stale:\n";
+    for (const std::string& reason : reasons) std::cout << "  " << reason << '\n';
+    return kStale;
+}
+
+int run(int argc, char** argv) {
+    Options options;
+    CLI::App app("Finds the fastest memory copy of each size on this machine, writes the winners "
+                 "to a profile and renders them as C.",
+                 "asterope-tune");
+    app.set_version_flag("--version", std::string("asterope-tune ") + kVersion);
+    app.add_option("-o,--output", options.output, "where the profile goes; the routine lands beside it")
+        ->type_name("FILE")
+        ->capture_default_str();
+    app.add_option("--rigor", options.rigor,
+                   "quick (about a minute), standard, or exhaustive (every candidate at every size)")
+        ->type_name("LEVEL")
+        ->capture_default_str();
+    app.add_option("--workload", options.workload,
+                   "hot: both sides cached; cold: neither; balanced: the geometric mean of both")
+        ->type_name("NAME")
+        ->capture_default_str();
+    app.add_option("--sizes", options.sizes, "transfer sizes, from 128 up, K, M, G for powers of 1024")
+        ->type_name("LIST")
+        ->capture_default_str();
+    app.add_option("--space", options.space, "parameter space: paper")
+        ->type_name("NAME")
+        ->capture_default_str();
+    app.add_option("--log", options.log, "write every trial there, one JSON object a line")
+        ->type_name("FILE");
+    app.add_option("--cpu", options.cpu, "run on this CPU instead of the last one allowed")
+        ->type_name("N")
+        ->check(CLI::NonNegativeNumber);
+    app.add_option("--seed", options.seed, "of the order of trials")
+        ->type_name("N")
+        ->capture_default_str();
+    app.add_flag("--quiet", options.quiet, "print errors only");
+    app.add_flag("--no-generate", options.no_generate, "stop after the profile");
+    app.add_flag("--list-space", options.list_space, "count the candidates by axis and stop");
+    CLI::App* check_command =
+        app.add_subcommand("check", "say whether a profile still fits this machine: exit code 0 "
+                                    "fits, 3 stale, 2 unusable");
+    check_command->add_option("PROFILE", options.check, "the profile")->required();
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success& success) {
+        return app.exit(success); // --help, --version
+    } catch (const CLI::ParseError& error) {
+        throw BadInput(std::string(error.what()) + "; see asterope-tune --help");
+    }
+    if (check_command->parsed()) return check(options.check);
+    if (options.list_space) {
+        list_space();
+    } else {
+        tune(options);
+    }
+    return kDone;
+}
+
+} // namespace
+} // namespace asterope
+
+int main(int argc, char** argv) {
+    try {
+        return asterope::run(argc, argv);
+    } catch (const asterope::Error& error) {
+        std::fprintf(stderr, "asterope-tune: %s\n", error.what());
+        return error.exit_code();
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "asterope-tune: %s\n", error.what());
+        return asterope::kFailed;
+    }
+}

@@ -1,0 +1,22 @@
+// Proves that candidates copy right before any of them is timed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "space.hpp"
+
+namespace asterope {
+
+/// A candidate that failed, and how: "wrong byte 3 of 129 (source +1, destination +63)".
+struct Invalid {
+    std::size_t index; ///< in the space that was given
+    std::string reason;
+};
+
+/// Runs every variant of `space` at its shortest and longest distance over a grid of offsets and
+/// sizes, with canaries around the destination, in a child process: a candidate that crashes is
+/// reported like one that copies wrongly. Throws Failure where no child can be had.
+std::vector<Invalid> verify(const std::vector<Candidate>& space);
+
+} // namespace asterope

@@ -1,0 +1,134 @@
+// Workloads: what surrounds a copy when it is timed, and the timing itself.
+#include "workload.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "clock.hpp"
+#include "cpu.hpp"
+#include "error.hpp"
+#include "libc_copy.hpp"
+#include "statistics.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// How far destinations stand from their sources modulo 4096. Half a page and some lines: no load
+/// can be mistaken for one behind a store in flight (4K aliasing), whatever the misalignment.
+constexpr std::size_t kPhase = 2048 + 5 * 64;
+
+/// Cold slots of small copies stand at least this many lines apart, beyond what adjacent-line and
+/// page-local prefetchers fetch along.
+constexpr std::size_t kLeastLines = 17;
+
+} // namespace
+
+std::string_view name_of(Workload workload) { return workload == Workload::hot ? "hot" : "cold"; }
+
+std::vector<Workload> parse_workload(std::string_view text) {
+    if (text == "hot") return {Workload::hot};
+    if (text == "cold") return {Workload::cold};
+    if (text == "balanced") return {Workload::hot, Workload::cold};
+    throw BadInput("workload '" + std::string(text.substr(0, 40)) +
+                   "' is unknown: choose balanced, hot or cold");
+}
+
+double trial_seconds(Workload workload) { return workload == Workload::hot ? 30e-6 : 60e-6; }
+
+Stopwatch::Stopwatch(const Arena& arena, std::size_t largest_size)
+    : arena_(arena), cold_bytes_(arena.bytes() - largest_size - 8192) {
+    std::mt19937 random(20211025); // fixed: every run times the same misalignments
+    for (auto& offset : source_offset_) offset = random() % 64;
+    for (auto& offset : destination_offset_) offset = random() % 64;
+}
+
+void Stopwatch::calibrate(std::size_t size, Workload workload, double target_seconds) {
+    std::size_t calls = 1;
+    for (;;) {
+        calibrations_[{size, workload}] = {calls, 0};
+        std::vector<double> tries;
+        for (std::uint64_t round = 0; round < 5; ++round) {
+            tries.push_back(time(libc_copy(), 0, size, workload, round));
+        }
+        const double seconds = median(tries);
+        const auto wanted = static_cast<std::size_t>(std::max(1.0, target_seconds / seconds));
+        if (calls >= wanted / 2) { // long enough a trial to believe it
+            calibrations_[{size, workload}] = {wanted, seconds};
+            return;
+        }
+        calls = std::min(calls * 16, wanted);
+    }
+}
+
+std::size_t Stopwatch::calls(std::size_t size, Workload workload) const {
+    return calibrations_.at({size, workload}).calls;
+}
+
+double Stopwatch::trial_seconds(std::size_t size, Workload workload) const {
+    const Calibration& calibration = calibrations_.at({size, workload});
+    return calibration.seconds * static_cast<double>(calibration.calls);
+}
+
+double Stopwatch::time(CopyFunction copy, std::size_t distance, std::size_t size,
+                       Workload workload, std::uint64_t round) {
+    const std::size_t n = calls(size, workload);
+    // What ran before may have left upper register halves dirty, which slows others down.
+    clean_vector_state();
+    return workload == Workload::hot ? time_hot(copy, distance, size, n, round)
+                                     : time_cold(copy, distance, size, n, round);
+}
+
+double Stopwatch::time_hot(CopyFunction copy, std::size_t distance, std::size_t size,
+                           std::size_t calls, std::uint64_t round) {
+    const char* source = arena_.source() + cold_bytes_;
+    char* destination = arena_.destination() + cold_bytes_ + kPhase;
+    const auto run = [&](std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::size_t k = (round + i) % source_offset_.size();
+            copy(destination + destination_offset_[k], source + source_offset_[k], size, distance);
+        }
+    };
+    run(std::max<std::size_t>(1, calls / 8));
+    const std::uint64_t begin = ticks();
+    run(calls);
+    return seconds_between(begin, ticks()) / static_cast<double>(calls);
+}
+
+Stopwatch::Slots& Stopwatch::slots(std::size_t size) {
+    Slots& slots = slots_[size];
+    if (slots.count == 0) {
+        // An odd number of lines apart: the slots then fall into all sets of every cache.
+        const std::size_t lines = std::max(kLeastLines, size / 64 + 3) | 1;
+        slots.stride = lines * 64;
+        slots.count = std::max<std::size_t>(1, (cold_bytes_ - kPhase - 64) / slots.stride);
+        // Steps of the golden ratio scatter best; coprime to the count they visit every slot.
+        slots.step = std::max<std::size_t>(1, static_cast<std::size_t>(
+                                                  0.6180339887 * static_cast<double>(slots.count)));
+        while (std::gcd(slots.step, slots.count) != 1) ++slots.step;
+    }
+    return slots;
+}
+
+double Stopwatch::time_cold(CopyFunction copy, std::size_t distance, std::size_t size,
+                            std::size_t calls, std::uint64_t round) {
+    Slots& slots = this->slots(size);
+    const char* source = arena_.source();
+    char* destination = arena_.destination() + kPhase;
+    std::size_t next = slots.next;
+    const std::uint64_t begin = ticks();
+    for (std::size_t i = 0; i < calls; ++i) {
+        const std::size_t k = (round + i) % source_offset_.size();
+        const std::size_t at = next * slots.stride;
+        copy(destination + at + destination_offset_[k], source + at + source_offset_[k], size,
+             distance);
+        next += slots.step;
+        if (next >= slots.count) next -= slots.count;
+    }
+    const std::uint64_t end = ticks();
+    slots.next = next;
+    return seconds_between(begin, end) / static_cast<double>(calls);
+}
+
+} // namespace asterope
