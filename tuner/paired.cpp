@@ -1,23 +1,26 @@
 // Paired comparison: everybody runs in every round, and only times of one round are compared.
 #include "paired.hpp"
 
-#include <algorithm>
 #include <cmath>
+
+#include "shuffle.hpp"
 
 namespace asterope {
 
 Paired::Paired(std::vector<int> entrants, const std::vector<Workload>& workloads, int rounds,
                std::uint64_t first_round, const Seconds& seconds)
     : workloads_(workloads) {
+    // Shuffled, not rotated: in rotation everybody always follows the same other, and what that
+    // one leaves in the caches would count as his own merit. The order is the same in every run.
+    std::mt19937_64 random(first_round);
     for (int round = 0; round < rounds; ++round) {
         for (const Workload workload : workloads) {
+            shuffle(entrants, random);
             for (const int entrant : entrants) {
                 logs_[{entrant, workload}].push_back(std::log(
                     seconds(entrant, workload, first_round + static_cast<std::uint64_t>(round))));
             }
         }
-        // Nobody always runs behind the same other, nor always first.
-        std::rotate(entrants.begin(), entrants.begin() + 1, entrants.end());
     }
 }
 

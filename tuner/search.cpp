@@ -7,6 +7,7 @@
 
 #include "error.hpp"
 #include "paired.hpp"
+#include "shuffle.hpp"
 
 namespace asterope {
 
@@ -16,19 +17,16 @@ namespace {
 /// machine hits both, many enough that libc costs a tenth of the time.
 constexpr std::size_t kHeat = 24;
 
+/// A lag below this is a tie however quiet the machine: what moves code or buffers, another run or
+/// the routine's own build, moves timings by as much.
+constexpr double kNarrowestTie = 0.01;
+
 /// However noisy the machine, a lag beyond this is no tie: two runs may then choose differently
 /// among tied candidates, but never lose more than this by it.
 constexpr double kWidestTie = 0.02;
 
 bool contains(const std::vector<int>& values, int value) {
     return std::find(values.begin(), values.end(), value) != values.end();
-}
-
-/// std::shuffle is not the same in every standard library; a seed must give the same order.
-void shuffle(std::vector<Entrant>& entrants, std::mt19937_64& random) {
-    for (std::size_t i = entrants.size(); i > 1; --i) {
-        std::swap(entrants[i - 1], entrants[random() % i]);
-    }
 }
 
 /// One size's search: the samples so far and the steps that add to them.
@@ -163,8 +161,8 @@ SizeResult Race::run_off(const std::vector<Entrant>& finalists, int rounds, Entr
     const auto ties_with = [&](Entrant one) {
         return [&, one](Entrant other) {
             const Estimate lag = paired.mean_log_ratio(other, one);
-            return (lag.low <= 0 || lag.median <= std::abs(floor.median)) &&
-                   lag.median <= kWidestTie;
+            const double noise = std::max(kNarrowestTie, std::abs(floor.median));
+            return (lag.low <= 0 || lag.median <= noise) && lag.median <= kWidestTie;
         };
     };
     const auto ties_with_leader = ties_with(leader);
@@ -278,7 +276,23 @@ SizeResult search_size(const std::vector<Candidate>& space, const std::vector<En
         race.sample(alive, cut.samples);
     }
     std::vector<Entrant> finalists = race.best(alive, static_cast<std::size_t>(rigor.finalists));
-    if (neighbour != kLibc && !contains(finalists, neighbour)) finalists.push_back(neighbour);
+    // What may win a tie must run: the neighbour's winner, and the leaders without their prefetch.
+    // Where a copy is too short to prefetch, hundreds of candidates are one and the same.
+    std::vector<Entrant> plain;
+    for (std::size_t i = 0; i < finalists.size() && i < 2; ++i) {
+        const asterope_variant& leader = *space[static_cast<std::size_t>(finalists[i])].variant;
+        for (const Entrant entrant : entrants) {
+            const asterope_variant& v = *space[static_cast<std::size_t>(entrant)].variant;
+            if (v.ps == 0 && std::string_view(v.rt) == leader.rt &&
+                std::string_view(v.lt) == leader.lt && std::string_view(v.st) == leader.st) {
+                plain.push_back(entrant);
+            }
+        }
+    }
+    if (neighbour != kLibc) plain.push_back(neighbour);
+    for (const Entrant entrant : plain) {
+        if (!contains(finalists, entrant)) finalists.push_back(entrant);
+    }
     return race.run_off(finalists, rigor.rounds, neighbour);
 }
 

@@ -34,32 +34,35 @@ std::uint8_t pattern(std::size_t i) { return static_cast<std::uint8_t>((i * 2654
 
 /// Fills `reason` and returns false at the first byte that is not as it must be.
 bool copies_right(const Candidate& candidate, char* reason, std::size_t room) {
-    static std::array<std::uint8_t, kRoom> source_room, destination_room;
+    static std::array<std::uint8_t, kRoom> source_room, destination_room, untouched;
     for (std::size_t i = 0; i < kRoom; ++i) source_room[i] = pattern(i);
+    untouched.fill(0xA5);
     for (const std::size_t size : kSizes) {
         for (const std::size_t source_offset : kOffsets) {
             for (const std::size_t destination_offset : kOffsets) {
                 const std::uint8_t* source = source_room.data() + kCanary + source_offset;
-                destination_room.fill(0xA5);
                 std::uint8_t* destination = destination_room.data() + kCanary + destination_offset;
+                std::memset(destination - kCanary, 0xA5, size + 2 * kCanary);
                 const void* returned =
                     candidate.variant->copy(destination, source, size, candidate.distance());
+                const bool right =
+                    returned == destination && std::memcmp(destination, source, size) == 0 &&
+                    std::memcmp(destination - kCanary, untouched.data(), kCanary) == 0 &&
+                    std::memcmp(destination + size, untouched.data(), kCanary) == 0;
+                if (right) continue;
+
                 const auto fail = [&](const char* what, std::ptrdiff_t where) {
                     std::snprintf(reason, room, "%s %td of %zu (source +%zu, destination +%zu)",
                                   what, where, size, source_offset, destination_offset);
                     return false;
                 };
-                if (returned != destination) return fail("wrong return value, copy", 0);
-                const std::uint8_t* begin = destination_room.data();
-                for (const std::uint8_t* at = begin; at < begin + kRoom; ++at) {
-                    const std::ptrdiff_t i = at - destination;
+                const auto end = static_cast<std::ptrdiff_t>(size + kCanary);
+                for (std::ptrdiff_t i = -static_cast<std::ptrdiff_t>(kCanary); i < end; ++i) {
                     const bool inside = i >= 0 && i < static_cast<std::ptrdiff_t>(size);
-                    if (!inside && *at != 0xA5) return fail("stray write at byte", i);
-                    if (inside && *at != source[i]) return fail("wrong byte", i);
-                    if (inside && i == 0) { // the common case fast: compare the inside at once
-                        if (std::memcmp(destination, source, size) == 0) at += size - 1;
-                    }
+                    if (!inside && destination[i] != 0xA5) return fail("stray write at byte", i);
+                    if (inside && destination[i] != source[i]) return fail("wrong byte", i);
                 }
+                return fail("wrong return value, copy", 0);
             }
         }
     }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <random>
 
 #include "clock.hpp"
 #include "cpu.hpp"
@@ -23,6 +22,23 @@ constexpr std::size_t kPhase = 2048 + 5 * 64;
 /// page-local prefetchers fetch along.
 constexpr std::size_t kLeastLines = 17;
 
+/// Where one call's buffers begin, in bytes past a line.
+struct Misalignment {
+    std::size_t source, destination;
+};
+
+/// The misalignments of the `i`-th call: the whole grid of 64 x 64 in a scattered order. Computed,
+/// not looked up: a table's loads would alias the copy's stores at some page offsets (a quarter of
+/// the time of a 1 KiB copy), and no copy would be to blame.
+Misalignment misalignment(std::uint64_t i) {
+    const std::uint64_t scattered = i * 0x9E3779B97F4A7C15u; // multiples of the golden ratio
+    return {scattered >> 58, scattered >> 52 & 63};
+}
+
+/// Untimed calls before a hot trial. What another copy left in the caches (a destination that its
+/// non-temporal stores evicted) takes up to three copies to be gone.
+constexpr std::size_t kWarmUp = 3;
+
 } // namespace
 
 std::string_view name_of(Workload workload) { return workload == Workload::hot ? "hot" : "cold"; }
@@ -38,11 +54,7 @@ std::vector<Workload> parse_workload(std::string_view text) {
 double trial_seconds(Workload workload) { return workload == Workload::hot ? 30e-6 : 60e-6; }
 
 Stopwatch::Stopwatch(const Arena& arena, std::size_t largest_size)
-    : arena_(arena), cold_bytes_(arena.bytes() - largest_size - 8192) {
-    std::mt19937 random(20211025); // fixed: every run times the same misalignments
-    for (auto& offset : source_offset_) offset = random() % 64;
-    for (auto& offset : destination_offset_) offset = random() % 64;
-}
+    : arena_(arena), cold_bytes_(arena.bytes() - largest_size - 2 * 4096) {}
 
 void Stopwatch::calibrate(std::size_t size, Workload workload, double target_seconds) {
     std::size_t calls = 1;
@@ -82,15 +94,18 @@ double Stopwatch::time(CopyFunction copy, std::size_t distance, std::size_t size
 
 double Stopwatch::time_hot(CopyFunction copy, std::size_t distance, std::size_t size,
                            std::size_t calls, std::uint64_t round) {
-    const char* source = arena_.source() + cold_bytes_;
-    char* destination = arena_.destination() + cold_bytes_ + kPhase;
+    // Each round has its place in the page: what else the loop touches (the stack) lies at the same
+    // page offset as the buffers in some rounds only.
+    const std::size_t place = cold_bytes_ + (round * 27 % 64) * 64;
+    const char* source = arena_.source() + place;
+    char* destination = arena_.destination() + place + kPhase;
     const auto run = [&](std::size_t count) {
         for (std::size_t i = 0; i < count; ++i) {
-            const std::size_t k = (round + i) % source_offset_.size();
-            copy(destination + destination_offset_[k], source + source_offset_[k], size, distance);
+            const Misalignment past = misalignment(round + i);
+            copy(destination + past.destination, source + past.source, size, distance);
         }
     };
-    run(std::max<std::size_t>(1, calls / 8));
+    run(std::max(kWarmUp, calls / 8));
     const std::uint64_t begin = ticks();
     run(calls);
     return seconds_between(begin, ticks()) / static_cast<double>(calls);
@@ -119,10 +134,9 @@ double Stopwatch::time_cold(CopyFunction copy, std::size_t distance, std::size_t
     std::size_t next = slots.next;
     const std::uint64_t begin = ticks();
     for (std::size_t i = 0; i < calls; ++i) {
-        const std::size_t k = (round + i) % source_offset_.size();
+        const Misalignment past = misalignment(round + i);
         const std::size_t at = next * slots.stride;
-        copy(destination + at + destination_offset_[k], source + at + source_offset_[k], size,
-             distance);
+        copy(destination + at + past.destination, source + at + past.source, size, distance);
         next += slots.step;
         if (next >= slots.count) next -= slots.count;
     }

@@ -1,7 +1,6 @@
 // Workloads: what surrounds a copy when it is timed, and the timing itself.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -37,7 +36,7 @@ using CopyFunction = void* (*)(void* destination, const void* source, std::size_
 /// meets buffers that another turn has just warmed (cold) and shares them all (hot).
 class Stopwatch {
   public:
-    /// `largest_size` in bytes: the arena's tail of that size (and a page) holds the hot buffers.
+    /// `largest_size` in bytes: the arena's tail of that size (and two pages) holds the hot buffers.
     Stopwatch(const Arena& arena, std::size_t largest_size);
 
     /// Fixes the number of calls of one trial at `size` so that libc's memcpy takes about
@@ -67,7 +66,6 @@ class Stopwatch {
 
     const Arena& arena_;
     std::size_t cold_bytes_; ///< of each side
-    std::array<std::uint8_t, 64> source_offset_, destination_offset_;
     std::map<std::size_t, Slots> slots_;
     struct Calibration {
         std::size_t calls;

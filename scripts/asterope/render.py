@@ -77,15 +77,21 @@ def render_routine(profile: Profile, prefix: str = "asterope") -> dict[str, str]
             steps[-1]["up_to"] = interval.up_to
         else:
             steps.append({"up_to": interval.up_to, "tuple": interval.winner.tuple})
+    # The first winner's 128 bytes go without a pipeline; what follows begins above them.
+    shortest = None if steps[0]["tuple"].is_rep else steps[0]["tuple"]
+    if shortest and steps[0]["up_to"] == space.MINIMUM_BYTES and len(steps) > 1:
+        del steps[0]
     pipelines = list(dict.fromkeys(step["tuple"] for step in steps))
+    tuples = [*pipelines, shortest] if shortest else pipelines
     context = {
         "profile": profile,
         "prefix": prefix,
         "version": __version__,
+        "shortest": shortest,
         "steps": steps,
         "pipelines": pipelines,
         "portable": space.Tuple("XMM", "T", "T", "none", 0, 0),
-        "needs": sorted({t.needs for t in pipelines if t.needs}),
+        "needs": sorted({t.needs for t in tuples if t.needs}),
         "minimum": space.MINIMUM_BYTES,
         "human_size": human_size,
     }

@@ -41,6 +41,11 @@ class Variant:
         return self.name.lower().replace(" ", "_")
 
     @property
+    def is_rep(self) -> bool:
+        """Whether one string instruction does it all."""
+        return self.rt.startswith("REP")
+
+    @property
     def needs(self) -> str:
         """The CPU feature beyond baseline x86-64, as /proc/cpuinfo names it, or ""."""
         if self.rt == "ZMM":
