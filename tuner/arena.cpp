@@ -32,7 +32,9 @@ Arena::Arena(std::size_t bytes_a_side) {
     for (std::size_t i = 0; i < 2 * bytes_; i += 4096) std::memset(source_ + i, int(i >> 12), 64);
 }
 
-Arena::~Arena() { munmap(mapping_, mapped_); }
+Arena::~Arena() {
+    munmap(mapping_, mapped_);
+}
 
 std::size_t arena_bytes(std::size_t largest_size, const Machine& machine) {
     std::size_t last_cache = 0;

@@ -15,7 +15,9 @@ namespace asterope {
 
 namespace {
 
-std::string reason() { return std::strerror(errno); }
+std::string reason() {
+    return std::strerror(errno);
+}
 
 /// A new file beside `path`: descriptor and name. Descriptor -1 on failure, errno set.
 int open_beside(const std::filesystem::path& path, std::string& name) {

@@ -36,9 +36,8 @@ enum Copy { kLibcCopy, kLibcCopyAgain, kRoutine };
 
 CopyFunction load_routine(const Options& options) {
     // a name without a slash would be looked for in the system's library folders
-    const std::string path = options.routine.find('/') == std::string::npos
-                                 ? "./" + options.routine
-                                 : options.routine;
+    const std::string path =
+        options.routine.find('/') == std::string::npos ? "./" + options.routine : options.routine;
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) throw BadInput(std::string("cannot load the routine: ") + dlerror());
     void* symbol = dlsym(library, options.symbol.c_str());
@@ -62,8 +61,8 @@ Row measure(std::size_t size, Workload workload, int rounds, CopyFunction routin
     const Paired paired({kLibcCopy, kRoutine, kLibcCopyAgain}, {workload}, rounds, 0,
                         [&](int copy, Workload, std::uint64_t round) {
                             throw_if_interrupted();
-                            return stopwatch.time(copy == kRoutine ? routine : libc_copy(), 0,
-                                                  size, workload, round);
+                            return stopwatch.time(copy == kRoutine ? routine : libc_copy(), 0, size,
+                                                  workload, round);
                         });
     return {size, paired.seconds(kLibcCopy, workload), paired.seconds(kRoutine, workload),
             paired.ratio(kLibcCopy, kRoutine, workload),
@@ -84,8 +83,8 @@ void compare(const Options& options) {
     }
     if (workload.empty()) workload = "balanced";
     if (size_list.empty()) {
-        size_list = parse_size_list(
-            sizes.empty() ? "128,512,2K,8K,32K,128K,512K,2M,8M,32M" : sizes);
+        size_list =
+            parse_size_list(sizes.empty() ? "128,512,2K,8K,32K,128K,512K,2M,8M,32M" : sizes);
     }
     const std::vector<Workload> workloads = parse_workload(workload);
     if (!options.json.empty()) require_writable(options.json);

@@ -49,12 +49,16 @@ void start_clock(bool invariant_counter, double seconds) {
            static_cast<double>(nanoseconds[1] - nanoseconds[0]);
 }
 
-std::uint64_t ticks() { return use_counter ? counter_now() : system_nanoseconds(); }
+std::uint64_t ticks() {
+    return use_counter ? counter_now() : system_nanoseconds();
+}
 
 double seconds_between(std::uint64_t begin, std::uint64_t end) {
     return static_cast<double>(end - begin) / rate;
 }
 
-double tick_rate() { return rate; }
+double tick_rate() {
+    return rate;
+}
 
 } // namespace asterope

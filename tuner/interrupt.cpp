@@ -12,7 +12,7 @@ volatile std::sig_atomic_t interrupted = 0;
 } // namespace
 
 void catch_interrupts() {
-    struct sigaction action{};
+    struct sigaction action {};
     action.sa_handler = [](int) { interrupted = 1; };
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
 }

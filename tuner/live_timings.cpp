@@ -8,12 +8,10 @@ namespace asterope {
 double LiveTimings::seconds(std::size_t size, Workload workload, Entrant entrant,
                             std::uint64_t round) {
     throw_if_interrupted();
-    const Candidate* candidate =
-        entrant < 0 ? nullptr : &space_[static_cast<std::size_t>(entrant)];
-    const double seconds =
-        candidate ? stopwatch_.time(candidate->variant->copy, candidate->distance(), size, workload,
-                                    round)
-                  : stopwatch_.time(libc_copy(), 0, size, workload, round);
+    const Candidate* candidate = entrant < 0 ? nullptr : &space_[static_cast<std::size_t>(entrant)];
+    const double seconds = candidate ? stopwatch_.time(candidate->variant->copy,
+                                                       candidate->distance(), size, workload, round)
+                                     : stopwatch_.time(libc_copy(), 0, size, workload, round);
     const std::size_t calls = stopwatch_.calls(size, workload);
     if (log_) {
         log_->write(size, workload, candidate ? candidate->name() : "libc", round, calls, seconds);

@@ -14,8 +14,8 @@ namespace asterope {
 /// The logarithms of the times of several entrants over the same rounds.
 class Paired {
   public:
-    /// Runs `rounds` rounds, each in an order of its own; `seconds(entrant, workload, round)` times one.
-    /// `first_round` goes on from rounds that were timed before.
+    /// Runs `rounds` rounds, each in an order of its own; `seconds(entrant, workload, round)` times
+    /// one. `first_round` goes on from rounds that were timed before.
     using Seconds = std::function<double(int entrant, Workload workload, std::uint64_t round)>;
     Paired(std::vector<int> entrants, const std::vector<Workload>& workloads, int rounds,
            std::uint64_t first_round, const Seconds& seconds);

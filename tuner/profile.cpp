@@ -67,8 +67,7 @@ Json make_profile(const nlohmann::json& machine, const SearchFacts& facts,
     for (const SizeResult& result : results) {
         Json entries = Json::array();
         for (const Finalist& finalist : result.finalists) {
-            entries.push_back(to_json(finalist,
-                                      space[static_cast<std::size_t>(finalist.candidate)],
+            entries.push_back(to_json(finalist, space[static_cast<std::size_t>(finalist.candidate)],
                                       result.size, result.rounds));
         }
         Json floor = Json::object();
@@ -131,8 +130,8 @@ nlohmann::json read_profile(const std::filesystem::path& path) {
     if (!intervals.is_array() || intervals.empty()) throw refuse("has no intervals");
     std::size_t above = 0;
     for (const auto& interval : intervals) {
-        const auto up_to = interval.is_object() ? interval.value("up_to", nlohmann::json())
-                                                : nlohmann::json();
+        const auto up_to =
+            interval.is_object() ? interval.value("up_to", nlohmann::json()) : nlohmann::json();
         if (!up_to.is_number_unsigned() || up_to.get<std::size_t>() <= above) {
             throw refuse("has intervals that do not ascend");
         }

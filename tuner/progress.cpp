@@ -13,9 +13,13 @@ Progress::Progress(double total_work, bool quiet)
     : visible_(!quiet && isatty(STDERR_FILENO)), total_(total_work), begin_(Clock::now()),
       shown_(begin_) {}
 
-Progress::~Progress() { clear(); }
+Progress::~Progress() {
+    clear();
+}
 
-void Progress::label(std::string text) { label_ = std::move(text); }
+void Progress::label(std::string text) {
+    label_ = std::move(text);
+}
 
 void Progress::advance(double work) {
     done_ += work;

@@ -39,8 +39,8 @@ std::string result_table(const std::vector<Candidate>& space,
         for (const auto& [workload, measured] : winner.workloads) {
             const Estimate& floor = result.noise_floor.at(workload);
             append(out, " | %10.2f %7.2f (%.2f..%.2f)",
-                   static_cast<double>(result.size) / measured.seconds / 1e9,
-                   measured.ratio.median, floor.low, floor.high);
+                   static_cast<double>(result.size) / measured.seconds / 1e9, measured.ratio.median,
+                   floor.low, floor.high);
         }
         out += '\n';
     }

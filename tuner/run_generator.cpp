@@ -24,13 +24,14 @@ void run_generator(const std::filesystem::path& profile, const std::filesystem::
     char* argv[] = {arguments[0].data(), arguments[1].data(), arguments[2].data(),
                     arguments[3].data(), nullptr};
     pid_t child = 0;
-    const std::string again = "; the profile is written: run asterope-generate " +
-                              profile.string() + " yourself";
+    const std::string again =
+        "; the profile is written: run asterope-generate " + profile.string() + " yourself";
     if (const int error = posix_spawnp(&child, argv[0], nullptr, nullptr, argv, environ)) {
         throw Failure("cannot run asterope-generate: " + std::string(std::strerror(error)) + again);
     }
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
         throw Failure("asterope-generate failed" + again);
     }

@@ -62,9 +62,9 @@ class Race {
         rank(entrants);
         std::vector<Entrant> kept;
         std::size_t reserved = std::min<std::size_t>(
-            keep / 2, static_cast<std::size_t>(
-                          std::count_if(entrants.begin(), entrants.end(),
-                                        [&](Entrant e) { return acceptable(e); })));
+            keep / 2,
+            static_cast<std::size_t>(std::count_if(entrants.begin(), entrants.end(),
+                                                   [&](Entrant e) { return acceptable(e); })));
         for (const Entrant entrant : entrants) {
             const bool good = acceptable(entrant);
             if (kept.size() + reserved < keep || (good && reserved > 0 && kept.size() < keep)) {
@@ -229,9 +229,8 @@ std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& spa
 }
 
 SizeResult search_size(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants,
-                       std::size_t size, const std::vector<Workload>& workloads,
-                       const Rigor& rigor, Entrant neighbour, std::mt19937_64& random,
-                       Timings& timings) {
+                       std::size_t size, const std::vector<Workload>& workloads, const Rigor& rigor,
+                       Entrant neighbour, std::mt19937_64& random, Timings& timings) {
     if (entrants.empty()) throw Failure("no candidate copies right on this machine");
     Race race(space, size, workloads, random, timings);
 

@@ -36,8 +36,8 @@ struct Rigor {
     /// Screening begins on these prefetch sizes and distances of each family (RT LT ST PT); empty:
     /// on all of them, and no family is dropped.
     std::vector<int> coarse_ps, coarse_pd;
-    int families;           ///< families whose every size and distance is screened
-    int screening_samples;  ///< of each candidate before the first is dropped
+    int families;          ///< families whose every size and distance is screened
+    int screening_samples; ///< of each candidate before the first is dropped
     struct Cut {
         int keep, samples; ///< the best `keep` so far get `samples` more
     };
@@ -66,7 +66,7 @@ struct Finalist {
 
 struct SizeResult {
     std::size_t size;
-    std::vector<Finalist> finalists; ///< the winner first, the others by falling ratio
+    std::vector<Finalist> finalists;          ///< the winner first, the others by falling ratio
     std::map<Workload, Estimate> noise_floor; ///< libc's time over libc's, paired alike
     int rounds;
 };
@@ -78,8 +78,7 @@ inline constexpr double kWorstRatio = 0.97;
 /// next smaller size (or kLibc for none): it takes part in the run-off and wins ties; other ties go
 /// to the simplest tuple, the first in the space.
 SizeResult search_size(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants,
-                       std::size_t size, const std::vector<Workload>& workloads,
-                       const Rigor& rigor, Entrant neighbour, std::mt19937_64& random,
-                       Timings& timings);
+                       std::size_t size, const std::vector<Workload>& workloads, const Rigor& rigor,
+                       Entrant neighbour, std::mt19937_64& random, Timings& timings);
 
 } // namespace asterope

@@ -24,10 +24,17 @@ std::size_t parse_size(std::string_view text) {
     if (!unit.empty() && unit != "B") {
         switch (unit.front()) {
         case 'k':
-        case 'K': shift = 10; break;
-        case 'M': shift = 20; break;
-        case 'G': shift = 30; break;
-        default: throw refuse("has an unknown unit");
+        case 'K':
+            shift = 10;
+            break;
+        case 'M':
+            shift = 20;
+            break;
+        case 'G':
+            shift = 30;
+            break;
+        default:
+            throw refuse("has an unknown unit");
         }
         unit.remove_prefix(1);
         if (!unit.empty() && unit != "B" && unit != "iB") throw refuse("has an unknown unit");

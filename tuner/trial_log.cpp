@@ -18,7 +18,9 @@ TrialLog::TrialLog(const std::filesystem::path& path, const nlohmann::json& head
     write_line(header);
 }
 
-TrialLog::~TrialLog() { std::fclose(file_); }
+TrialLog::~TrialLog() {
+    std::fclose(file_);
+}
 
 void TrialLog::write(std::size_t size, Workload workload, const std::string& candidate,
                      std::uint64_t round, std::size_t calls, double seconds) {

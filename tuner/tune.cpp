@@ -51,11 +51,11 @@ void say(const Options& options, const std::string& text) {
 
 nlohmann::json log_header(const Options& options, const nlohmann::json& machine,
                           const SearchFacts& facts) {
-    return {{"format", "asterope-trials"},       {"version", 1},
-            {"tool_version", kVersion},          {"machine", machine},
-            {"space", options.space},            {"candidates", facts.candidates},
-            {"workload", options.workload},      {"rigor", options.rigor},
-            {"seed", options.seed},              {"started", facts.started}};
+    return {{"format", "asterope-trials"},  {"version", 1},
+            {"tool_version", kVersion},     {"machine", machine},
+            {"space", options.space},       {"candidates", facts.candidates},
+            {"workload", options.workload}, {"rigor", options.rigor},
+            {"seed", options.seed},         {"started", facts.started}};
 }
 
 /// Times and writes the profile; the options have been checked for what CLI11 can check.
@@ -87,8 +87,8 @@ void tune(const Options& options) {
     }
     facts.cpu = pin_to_cpu(options.cpu);
 
-    const std::vector<Candidate> space = paper_space(
-        [&](std::string_view feature) { return has_feature(machine.cpu, feature); });
+    const std::vector<Candidate> space =
+        paper_space([&](std::string_view feature) { return has_feature(machine.cpu, feature); });
     facts.candidates = space.size();
     say(options, machine.cpu.brand + ", " + machine.libc + ", CPU " + std::to_string(facts.cpu) +
                      "; " + std::to_string(space.size()) + " candidates a size, " + rigor.name +
@@ -136,21 +136,20 @@ void tune(const Options& options) {
     Entrant neighbour = kLibc;
     for (const std::size_t size : sizes) {
         progress.label(format_size(size));
-        results.push_back(search_size(space, entrants, size, workloads, rigor, neighbour, random,
-                                      timings));
+        results.push_back(
+            search_size(space, entrants, size, workloads, rigor, neighbour, random, timings));
         neighbour = results.back().finalists.front().candidate;
     }
     progress.clear();
 
     facts.finished = utc_now();
     facts.trials = timings.trials();
-    facts.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    facts.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     const auto profile = make_profile(machine_json, facts, space, results);
     write_atomically(options.output, profile.dump(2) + '\n');
     say(options, "\n" + result_table(space, results) + "\n" + std::to_string(facts.trials) +
-                     " trials in " + format_duration(facts.seconds) + "; profile: " +
-                     options.output + "\n");
+                     " trials in " + format_duration(facts.seconds) +
+                     "; profile: " + options.output + "\n");
     if (!options.no_generate) {
         const std::filesystem::path folder = std::filesystem::path(options.output).parent_path();
         run_generator(options.output, folder.empty() ? "." : folder);
@@ -159,8 +158,8 @@ void tune(const Options& options) {
 
 void list_space() {
     const Machine machine = read_machine();
-    std::cout << describe_space(paper_space(
-        [&](std::string_view feature) { return has_feature(machine.cpu, feature); }));
+    std::cout << describe_space(
+        paper_space([&](std::string_view feature) { return has_feature(machine.cpu, feature); }));
 }
 
 /// Exit code: 0 the profile fits this machine, 3 it does not.
@@ -189,18 +188,21 @@ int run(int argc, char** argv) {
                  "to a profile and renders them as C.",
                  "asterope-tune");
     app.set_version_flag("--version", std::string("asterope-tune ") + kVersion);
-    app.add_option("-o,--output", options.output, "where the profile goes; the routine lands beside it")
+    app.add_option("-o,--output", options.output,
+                   "where the profile goes; the routine lands beside it")
         ->type_name("FILE")
         ->capture_default_str();
-    app.add_option("--rigor", options.rigor,
-                   "quick (about a minute), standard, or exhaustive (every candidate at every size)")
+    app.add_option(
+           "--rigor", options.rigor,
+           "quick (about a minute), standard, or exhaustive (every candidate at every size)")
         ->type_name("LEVEL")
         ->capture_default_str();
     app.add_option("--workload", options.workload,
                    "hot: both sides cached; cold: neither; balanced: the geometric mean of both")
         ->type_name("NAME")
         ->capture_default_str();
-    app.add_option("--sizes", options.sizes, "transfer sizes, from 128 up, K, M, G for powers of 1024")
+    app.add_option("--sizes", options.sizes,
+                   "transfer sizes, from 128 up, K, M, G for powers of 1024")
         ->type_name("LIST")
         ->capture_default_str();
     app.add_option("--space", options.space, "parameter space: paper")

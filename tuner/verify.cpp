@@ -30,7 +30,9 @@ struct Report {
 };
 
 /// Deterministic bytes that no shift of themselves equals.
-std::uint8_t pattern(std::size_t i) { return static_cast<std::uint8_t>((i * 2654435761u) >> 11); }
+std::uint8_t pattern(std::size_t i) {
+    return static_cast<std::uint8_t>((i * 2654435761u) >> 11);
+}
 
 /// Fills `reason` and returns false at the first byte that is not as it must be.
 bool copies_right(const Candidate& candidate, char* reason, std::size_t room) {
@@ -85,8 +87,8 @@ std::vector<std::size_t> extremes(const std::vector<Candidate>& space) {
 
 std::vector<Invalid> verify(const std::vector<Candidate>& space) {
     const std::vector<std::size_t> chosen = extremes(space);
-    void* shared = mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* shared =
+        mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) throw Failure("no memory to verify the candidates in");
     auto* report = new (shared) Report{};
 
@@ -109,7 +111,8 @@ std::vector<Invalid> verify(const std::vector<Candidate>& space) {
             _exit(0);
         }
         int status = 0;
-        while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+        }
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0) break;
         std::string reason = report->reason;
         if (WIFSIGNALED(status)) reason = std::string("died: ") + strsignal(WTERMSIG(status));

@@ -41,7 +41,9 @@ constexpr std::size_t kWarmUp = 3;
 
 } // namespace
 
-std::string_view name_of(Workload workload) { return workload == Workload::hot ? "hot" : "cold"; }
+std::string_view name_of(Workload workload) {
+    return workload == Workload::hot ? "hot" : "cold";
+}
 
 std::vector<Workload> parse_workload(std::string_view text) {
     if (text == "hot") return {Workload::hot};
@@ -51,7 +53,9 @@ std::vector<Workload> parse_workload(std::string_view text) {
                    "' is unknown: choose balanced, hot or cold");
 }
 
-double trial_seconds(Workload workload) { return workload == Workload::hot ? 30e-6 : 60e-6; }
+double trial_seconds(Workload workload) {
+    return workload == Workload::hot ? 30e-6 : 60e-6;
+}
 
 Stopwatch::Stopwatch(const Arena& arena, std::size_t largest_size)
     : arena_(arena), cold_bytes_(arena.bytes() - largest_size - 2 * 4096) {}
@@ -83,8 +87,8 @@ double Stopwatch::trial_seconds(std::size_t size, Workload workload) const {
     return calibration.seconds * static_cast<double>(calibration.calls);
 }
 
-double Stopwatch::time(CopyFunction copy, std::size_t distance, std::size_t size,
-                       Workload workload, std::uint64_t round) {
+double Stopwatch::time(CopyFunction copy, std::size_t distance, std::size_t size, Workload workload,
+                       std::uint64_t round) {
     const std::size_t n = calls(size, workload);
     // What ran before may have left upper register halves dirty, which slows others down.
     clean_vector_state();
@@ -119,8 +123,8 @@ Stopwatch::Slots& Stopwatch::slots(std::size_t size) {
         slots.stride = lines * 64;
         slots.count = std::max<std::size_t>(1, (cold_bytes_ - kPhase - 64) / slots.stride);
         // Steps of the golden ratio scatter best; coprime to the count they visit every slot.
-        slots.step = std::max<std::size_t>(1, static_cast<std::size_t>(
-                                                  0.6180339887 * static_cast<double>(slots.count)));
+        slots.step = std::max<std::size_t>(
+            1, static_cast<std::size_t>(0.6180339887 * static_cast<double>(slots.count)));
         while (std::gcd(slots.step, slots.count) != 1) ++slots.step;
     }
     return slots;

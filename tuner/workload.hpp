@@ -36,7 +36,8 @@ using CopyFunction = void* (*)(void* destination, const void* source, std::size_
 /// meets buffers that another turn has just warmed (cold) and shares them all (hot).
 class Stopwatch {
   public:
-    /// `largest_size` in bytes: the arena's tail of that size (and two pages) holds the hot buffers.
+    /// `largest_size` in bytes: the arena's tail of that size (and two pages) holds the hot
+    /// buffers.
     Stopwatch(const Arena& arena, std::size_t largest_size);
 
     /// Fixes the number of calls of one trial at `size` so that libc's memcpy takes about
