@@ -42,15 +42,15 @@ std::size_t arena_bytes(std::size_t largest_size, const Machine& machine) {
     // 0 is what a system without /proc reports: then half of the memory, or 1 GiB, must do
     std::size_t usable = machine.usable_bytes;
     if (usable == 0) usable = std::max(machine.memory_bytes / 2, 1024 * kMiB);
+    const std::size_t most = std::min(1280 * kMiB, usable / 3);
+    // divided, not multiplied: any size may come in here, and 3 * 2^63 is no large number
+    if (most < kMiB || largest_size > (most - kMiB) / 3) {
+        throw Failure("no memory for the buffers: copies of " + format_size(largest_size) +
+                      " need more than the " + std::to_string(2 * most / kMiB) +
+                      " MiB that may be taken; name smaller --sizes");
+    }
     const std::size_t wanted =
         std::max({4 * last_cache, 8 * largest_size, 256 * kMiB}) + 2 * largest_size;
-    const std::size_t most = std::min(1280 * kMiB, usable / 3);
-    const std::size_t least = 3 * largest_size + kMiB;
-    if (most < least) {
-        throw Failure("no memory for the buffers: copies of " + format_size(largest_size) +
-                      " need " + std::to_string(2 * least / kMiB) + " MiB and " +
-                      std::to_string(2 * most / kMiB) + " MiB may be taken; name smaller --sizes");
-    }
     return std::min(wanted, most);
 }
 

@@ -28,6 +28,7 @@ int open_beside(const std::filesystem::path& path, std::string& name) {
 } // namespace
 
 void require_writable(const std::filesystem::path& path) {
+    if (path.empty()) throw BadInput("cannot write a file without a name: name one");
     struct stat status;
     if (stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
         throw BadInput("cannot write " + path.string() + ": it is a folder; name a file");

@@ -151,7 +151,7 @@ int run(int argc, char** argv) {
         ->capture_default_str();
     app.add_option("--cpu", options.cpu, "run on this CPU instead of the last one allowed")
         ->type_name("N")
-        ->check(CLI::NonNegativeNumber);
+        ->check(CLI::Range(0, 99999));
     app.add_option("--json", options.json, "write the results there too")->type_name("FILE");
     try {
         app.parse(argc, argv);

@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace asterope {
 
@@ -12,11 +13,18 @@ enum ExitCode { kDone = 0, kFailed = 1, kBadInput = 2, kStale = 3, kInterrupted 
 /// Base of all errors that reach the user; `what()` is the one line to print.
 class Error : public std::runtime_error {
   public:
-    Error(const std::string& message, int exit_code)
-        : std::runtime_error(message), exit_code_(exit_code) {}
+    Error(std::string message, int exit_code)
+        : std::runtime_error(one_line(std::move(message))), exit_code_(exit_code) {}
     int exit_code() const { return exit_code_; }
 
   private:
+    /// Messages quote what the user gave: a file name with a newline or an escape sequence in it.
+    static std::string one_line(std::string text) {
+        for (char& c : text) {
+            if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+        }
+        return text;
+    }
     int exit_code_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <spawn.h>
 #include <string>
 #include <sys/wait.h>
@@ -13,7 +14,8 @@
 
 namespace asterope {
 
-void run_generator(const std::filesystem::path& profile, const std::filesystem::path& folder) {
+void run_generator(const std::filesystem::path& profile, const std::filesystem::path& folder,
+                   bool quiet) {
     std::error_code ignored;
     std::filesystem::path command =
         std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() /
@@ -26,7 +28,14 @@ void run_generator(const std::filesystem::path& profile, const std::filesystem::
     pid_t child = 0;
     const std::string again =
         "; the profile is written: run asterope-generate " + profile.string() + " yourself";
-    if (const int error = posix_spawnp(&child, argv[0], nullptr, nullptr, argv, environ)) {
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    if (quiet) {
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    }
+    const int error = posix_spawnp(&child, argv[0], &actions, nullptr, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error) {
         throw Failure("cannot run asterope-generate: " + std::string(std::strerror(error)) + again);
     }
     int status = 0;

@@ -32,9 +32,9 @@ bool contains(const std::vector<int>& values, int value) {
 /// One size's search: the samples so far and the steps that add to them.
 class Race {
   public:
-    Race(const std::vector<Candidate>& space, std::size_t size,
-         const std::vector<Workload>& workloads, std::mt19937_64& random, Timings& timings)
-        : space_(space), size_(size), workloads_(workloads), random_(random), timings_(timings) {}
+    Race(std::size_t size, const std::vector<Workload>& workloads, std::mt19937_64& random,
+         Timings& timings)
+        : size_(size), workloads_(workloads), random_(random), timings_(timings) {}
 
     /// Adds `samples` log ratios to each entrant under each workload.
     void sample(const std::vector<Entrant>& entrants, int samples) {
@@ -111,7 +111,6 @@ class Race {
         }
     }
 
-    const std::vector<Candidate>& space_;
     std::size_t size_;
     const std::vector<Workload>& workloads_;
     std::mt19937_64& random_;
@@ -232,13 +231,14 @@ SizeResult search_size(const std::vector<Candidate>& space, const std::vector<En
                        std::size_t size, const std::vector<Workload>& workloads, const Rigor& rigor,
                        Entrant neighbour, std::mt19937_64& random, Timings& timings) {
     if (entrants.empty()) throw Failure("no candidate copies right on this machine");
-    Race race(space, size, workloads, random, timings);
+    Race race(size, workloads, random, timings);
 
     std::vector<Entrant> alive, rest;
     for (const Entrant entrant : entrants) {
         const bool coarse = is_coarse(rigor, space[static_cast<std::size_t>(entrant)]);
         (coarse ? alive : rest).push_back(entrant);
     }
+    if (alive.empty()) std::swap(alive, rest);
     race.sample(alive, rigor.screening_samples);
 
     // The families with the best coarse member are searched whole.

@@ -9,6 +9,11 @@ namespace asterope {
 
 namespace {
 
+/// Sorting is undefined then.
+bool has_nan(const std::vector<double>& values) {
+    return std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); });
+}
+
 double median_of_sorted(const std::vector<double>& values) {
     if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
     const std::size_t middle = values.size() / 2;
@@ -18,24 +23,26 @@ double median_of_sorted(const std::vector<double>& values) {
 } // namespace
 
 double median(std::vector<double> values) {
+    if (has_nan(values)) return std::numeric_limits<double>::quiet_NaN();
     std::sort(values.begin(), values.end());
     return median_of_sorted(values);
 }
 
 Estimate sign_interval(std::vector<double> values, double confidence) {
+    const double middle = median(values);
+    if (std::isnan(middle)) return {middle, middle, middle};
     std::sort(values.begin(), values.end());
-    const double middle = median_of_sorted(values);
-    if (values.empty()) return {middle, middle, middle};
     // The k-th smallest and k-th largest miss the median with probability 2 P(Bin(n, 1/2) < k).
+    // Its terms are carried as logarithms: 2^-n is 0 to a double from n = 1075 on.
     const std::size_t n = values.size();
     const double allowed = (1 - confidence) / 2;
-    double term = std::pow(0.5, static_cast<double>(n)); // P(Bin = 0)
-    double below = term;                                 // P(Bin <= k)
+    double log_term = -static_cast<double>(n) * std::log(2.0); // of P(Bin = 0)
+    double below = std::exp(log_term);                         // P(Bin <= k)
     std::size_t k = 0;
     while (below <= allowed && 2 * (k + 1) < n) {
         ++k;
-        term *= static_cast<double>(n - k + 1) / static_cast<double>(k);
-        below += term;
+        log_term += std::log(static_cast<double>(n - k + 1) / static_cast<double>(k));
+        below += std::exp(log_term);
     }
     // k counts how many values may be cut at each end; the loop stops one too far or at none.
     if (below > allowed && k > 0) --k;

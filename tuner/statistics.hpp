@@ -5,7 +5,7 @@
 
 namespace asterope {
 
-/// The middle value (the mean of the two middle ones); NaN for none.
+/// The middle value (the mean of the two middle ones); NaN for none, and where one is NaN.
 double median(std::vector<double> values);
 
 /// A median with the interval that holds the true one.

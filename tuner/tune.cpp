@@ -1,6 +1,7 @@
 // asterope-tune: finds the fastest copy of each size on this machine and writes the profile.
 #include <CLI/CLI.hpp>
 
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -71,6 +72,7 @@ void tune(const Options& options) {
                        format_size(kMinimumBytes) + ", where the pipelines begin");
     }
     require_writable(options.output);
+    catch_interrupts();
 
     const auto begin = std::chrono::steady_clock::now();
     SearchFacts facts;
@@ -114,7 +116,6 @@ void tune(const Options& options) {
     const std::size_t largest = sizes.back();
     const Arena arena(arena_bytes(largest, machine));
     Stopwatch stopwatch(arena, largest);
-    catch_interrupts();
     double expected_seconds = 0;
     for (const std::size_t size : sizes) {
         for (const Workload workload : workloads) {
@@ -152,7 +153,7 @@ void tune(const Options& options) {
                      "; profile: " + options.output + "\n");
     if (!options.no_generate) {
         const std::filesystem::path folder = std::filesystem::path(options.output).parent_path();
-        run_generator(options.output, folder.empty() ? "." : folder);
+        run_generator(options.output, folder.empty() ? "." : folder, options.quiet);
     }
 }
 
@@ -188,6 +189,16 @@ int run(int argc, char** argv) {
                  "to a profile and renders them as C.",
                  "asterope-tune");
     app.set_version_flag("--version", std::string("asterope-tune ") + kVersion);
+    // CLI11 alone takes -1 and 2^64 for unsigned numbers, and nothing at all for 0.
+    const CLI::Validator whole_number(
+        [](const std::string& text) {
+            std::uint64_t number = 0;
+            const char* end = text.data() + text.size();
+            const auto [rest, error] = std::from_chars(text.data(), end, number);
+            const bool good = error == std::errc() && rest == end;
+            return good ? "" : "'" + text.substr(0, 40) + "' is no whole number of 64 bits";
+        },
+        "");
     app.add_option("-o,--output", options.output,
                    "where the profile goes; the routine lands beside it")
         ->type_name("FILE")
@@ -212,9 +223,10 @@ int run(int argc, char** argv) {
         ->type_name("FILE");
     app.add_option("--cpu", options.cpu, "run on this CPU instead of the last one allowed")
         ->type_name("N")
-        ->check(CLI::NonNegativeNumber);
+        ->check(whole_number);
     app.add_option("--seed", options.seed, "of the order of trials")
         ->type_name("N")
+        ->check(whole_number)
         ->capture_default_str();
     app.add_flag("--quiet", options.quiet, "print errors only");
     app.add_flag("--no-generate", options.no_generate, "stop after the profile");

@@ -1,0 +1,574 @@
+/* Checks of a copy function between guard pages and canaries, with every offset and size. */
+#define _GNU_SOURCE
+#include "copy_check.h"
+
+#include <cpuid.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { OFFSETS = 64, CANARY_BYTES = 128, CANARY = 0xA5, PAGE = 4096 };
+
+/* --- Buffers ---------------------------------------------------------------------------------- */
+
+/* Whole pages between two that may not be touched. */
+struct area {
+    unsigned char *start, *end;
+};
+
+/* Two sources, each byte of one the complement of the other's: copied in turn, so that a byte which
+ * was not written is always seen. `image` is what `overlap` holds before each overlapping copy. */
+static struct area sources[2], destination, overlap, image;
+
+static struct area map_area(size_t bytes) {
+    bytes = (bytes + PAGE - 1) / PAGE * PAGE;
+    unsigned char* start =
+        mmap(NULL, bytes + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (start == MAP_FAILED || mprotect(start + PAGE, bytes, PROT_READ | PROT_WRITE) != 0) {
+        perror("copy_check: mmap");
+        exit(2);
+    }
+    return (struct area){start + PAGE, start + PAGE + bytes};
+}
+
+/* Bytes that depend on the position and that no shift of themselves equals (splitmix64). */
+static void fill(struct area area, uint64_t mask) {
+    for (uint64_t i = 0; i < (uint64_t)(area.end - area.start) / 8; ++i) {
+        uint64_t word = (i + 1) * 0x9E3779B97F4A7C15u;
+        word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9u;
+        word = (word ^ (word >> 27)) * 0x94D049BB133111EBu;
+        word = (word ^ (word >> 31)) ^ mask;
+        memcpy(area.start + 8 * i, &word, 8);
+    }
+}
+
+/* --- What is being copied, for messages and signal handlers ------------------------------------
+ */
+
+static struct {
+    const struct copy_subject* subject;
+    unsigned char* destination;
+    const unsigned char* source;
+    size_t bytes, distance;
+    bool flip; /* which source and distance come next */
+} now;
+
+static sigjmp_buf after_signal;
+static volatile sig_atomic_t copying;
+
+static int offset_of(const void* pointer) {
+    return (int)((uintptr_t)pointer % OFFSETS);
+}
+
+static bool fail(const char* what) {
+    printf("FAIL %s: %s (%zu bytes, source +%d, destination +%d, distance %zu)\n",
+           now.subject->name, what, now.bytes, offset_of(now.source), offset_of(now.destination),
+           now.distance);
+    return false;
+}
+
+static bool fail_at(const char* what, ptrdiff_t where, unsigned char is, unsigned char must_be) {
+    char text[128];
+    snprintf(text, sizeof text, "%s %td is 0x%02x, must be 0x%02x", what, where, is, must_be);
+    return fail(text);
+}
+
+/* "reading byte 130 of the source" for the address of a fault. */
+static void report_signal(int number, const siginfo_t* info) {
+    char text[160];
+    const unsigned char* at = info->si_addr;
+    if (number == SIGILL || number == SIGFPE) {
+        snprintf(text, sizeof text, "died of %s", number == SIGILL ? "SIGILL" : "SIGFPE");
+    } else {
+        const ptrdiff_t from_source = at - now.source;
+        const ptrdiff_t from_destination = at - now.destination;
+        snprintf(text, sizeof text, "died of a fault at source byte %td, destination byte %td",
+                 from_source, from_destination);
+    }
+    fail(text);
+}
+
+static void on_signal(int number, siginfo_t* info, void* context) {
+    (void)context;
+    if (!copying) { /* a fault of the checker itself */
+        signal(number, SIG_DFL);
+        raise(number);
+        return;
+    }
+    copying = 0;
+    report_signal(number, info);
+    siglongjmp(after_signal, 1);
+}
+
+/* A copy that died may have left these as they were in its middle. */
+static void reset_cpu(void) {
+    const unsigned int mxcsr = 0x1F80;
+    __asm__ volatile("cld\n\tfninit\n\tldmxcsr %0" : : "m"(mxcsr));
+}
+
+void copy_check_start(size_t largest) {
+    if (largest < 32768) largest = 32768; /* some checks copy so much in any case */
+    const size_t room = largest + 2 * (CANARY_BYTES + OFFSETS) + PAGE;
+    for (int i = 0; i < 2; ++i) {
+        sources[i] = map_area(room);
+        fill(sources[i], i ? ~(uint64_t)0 : 0);
+        mprotect(sources[i].start, sources[i].end - sources[i].start, PROT_READ);
+    }
+    destination = map_area(room);
+    const size_t twice = (largest < (1 << 20) ? largest : (1 << 20)) * 2 + 8 * PAGE;
+    overlap = map_area(twice);
+    image = map_area(twice);
+    fill(image, 0);
+    fill(overlap, 0);
+
+    static char stack[65536];
+    const stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack};
+    struct sigaction action = {.sa_sigaction = on_signal,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    sigaltstack(&alternative, NULL);
+    sigaction(SIGSEGV, &action, NULL);
+    sigaction(SIGBUS, &action, NULL);
+    sigaction(SIGILL, &action, NULL);
+    sigaction(SIGFPE, &action, NULL);
+}
+
+/* Runs `check` in a place to which a signal handler can return. */
+#define SURVIVING(check)                                                                           \
+    do {                                                                                           \
+        if (sigsetjmp(after_signal, 1) != 0) {                                                     \
+            reset_cpu();                                                                           \
+            return false;                                                                          \
+        }                                                                                          \
+        copying = 1;                                                                               \
+        const bool right_ = (check);                                                               \
+        copying = 0;                                                                               \
+        return right_;                                                                             \
+    } while (0)
+
+/* --- One copy -----------------------------------------------------------------------------------
+ */
+
+static size_t at_most(size_t limit, ptrdiff_t value) {
+    return (size_t)value < limit ? (size_t)value : limit;
+}
+
+/* Without memset and memcmp where it is the common case: a call costs more than the work. */
+static void set_canary(unsigned char* start, size_t bytes) {
+    if (bytes == CANARY_BYTES) {
+        memset(start, CANARY, CANARY_BYTES);
+    } else {
+        memset(start, CANARY, bytes);
+    }
+}
+
+static bool canary_stands(const unsigned char* start, size_t bytes) {
+    uint64_t changed = 0;
+    size_t i = 0;
+    for (; i + 8 <= bytes; i += 8) {
+        uint64_t word;
+        memcpy(&word, start + i, 8);
+        changed |= word ^ (CANARY * 0x0101010101010101u);
+    }
+    for (; i < bytes; ++i) changed |= start[i] ^ CANARY;
+    return changed == 0;
+}
+
+/* Says which byte is wrong, once it is known that one is. */
+static bool fail_somewhere(size_t front, size_t back) {
+    const unsigned char* d = now.destination;
+    for (size_t i = 0; i < now.bytes; ++i) {
+        if (d[i] != now.source[i]) return fail_at("byte", (ptrdiff_t)i, d[i], now.source[i]);
+    }
+    for (size_t i = 1; i <= front; ++i) {
+        const unsigned char is = *(d - i);
+        if (is != CANARY) return fail_at("stray write: byte", -(ptrdiff_t)i, is, CANARY);
+    }
+    for (size_t i = now.bytes; i < now.bytes + back; ++i) {
+        if (d[i] != CANARY) return fail_at("stray write: byte", (ptrdiff_t)i, d[i], CANARY);
+    }
+    return fail("the checker contradicts itself");
+}
+
+static bool returned_right(const void* returned) {
+    const void* expected = now.subject->returns_end ? now.destination + now.bytes : now.destination;
+    if (returned == expected) return true;
+    char text[96];
+    snprintf(text, sizeof text, "returned the destination %+td, must be %+td",
+             (const unsigned char*)returned - now.destination,
+             (const unsigned char*)expected - now.destination);
+    return fail(text);
+}
+
+/* Copies `bytes` from the next source's `source_at` to the destination's `destination_at`. */
+static bool copy_once(size_t destination_at, size_t source_at, size_t bytes) {
+    const struct copy_subject* subject = now.subject;
+    now.flip = !now.flip;
+    now.destination = destination.start + destination_at;
+    now.source = sources[now.flip].start + source_at;
+    now.bytes = bytes;
+    /* not in step with the sources: each distance is to meet both */
+    now.distance = subject->distances[(bytes >> 1 ^ source_at) & 1];
+
+    const size_t front = at_most(CANARY_BYTES, (ptrdiff_t)destination_at);
+    const size_t back = at_most(CANARY_BYTES, destination.end - now.destination - (ptrdiff_t)bytes);
+    unsigned char* front_canary = now.destination - front;
+    unsigned char* back_canary = now.destination + bytes;
+    set_canary(front_canary, front);
+    set_canary(back_canary, back);
+    const void* returned = subject->copy(now.destination, now.source, bytes, now.distance);
+    if (memcmp(now.destination, now.source, bytes) != 0 || !canary_stands(front_canary, front) ||
+        !canary_stands(back_canary, back)) {
+        return fail_somewhere(front, back);
+    }
+    return returned_right(returned);
+}
+
+/* --- Grids --------------------------------------------------------------------------------------
+ */
+
+static bool offsets(size_t first, size_t last, size_t step) {
+    for (size_t s = 0; s < OFFSETS; ++s) {
+        for (size_t d = 0; d < OFFSETS; ++d) {
+            for (size_t bytes = first + (s + d) % step; bytes <= last; bytes += step) {
+                if (!copy_once(CANARY_BYTES + d, CANARY_BYTES + s, bytes)) return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool copy_check_offsets(const struct copy_subject* subject, size_t first, size_t last,
+                        size_t step) {
+    now.subject = subject;
+    SURVIVING(offsets(first, last, step));
+}
+
+/* Where a buffer of `bytes` bytes begins in `area`: 0 flush in front, 1 flush behind, from 2 on at
+ * the offsets 0..63. */
+static size_t placed(struct area area, int place, size_t bytes) {
+    if (place == 0) return 0;
+    if (place == 1) return (size_t)(area.end - area.start) - bytes;
+    return CANARY_BYTES + (size_t)(place - 2) % OFFSETS;
+}
+
+static bool guards(size_t first, size_t last) {
+    for (size_t bytes = first; bytes <= last; ++bytes) {
+        /* 5 and 27: each size has another offset, and each offset other sizes */
+        const int s = 2 + (int)(bytes * 5 % OFFSETS);
+        const int d = 2 + (int)(bytes * 27 % OFFSETS);
+        const int places[][2] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {0, s}, {1, s}, {d, 0}, {d, 1}};
+        for (size_t i = 0; i < sizeof places / sizeof places[0]; ++i) {
+            /* twice: from either source, so that no byte can be right by chance */
+            for (int twice = 0; twice < 2; ++twice) {
+                if (!copy_once(placed(destination, places[i][0], bytes),
+                               placed(sources[0], places[i][1], bytes), bytes)) {
+                    return false;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+bool copy_check_guards(const struct copy_subject* subject, size_t first, size_t last) {
+    now.subject = subject;
+    SURVIVING(guards(first, last));
+}
+
+static bool around(size_t size) {
+    static const int neighbours[] = {-64, -1, 0, 1, 63, 64};
+    /* destination, source: as `placed` counts */
+    static const int places[][2] = {{2, 2},      {2 + 1, 2 + 63}, {2 + 32, 2 + 17},
+                                    {2 + 63, 2}, {0, 1},          {1, 0}};
+    const size_t minimum = now.subject->minimum;
+    /* large copies are checked at fewer places: their time is the memory's */
+    const size_t stride = size > (1 << 20) ? 3 : 1;
+    size_t place = 0;
+    for (size_t n = 0; n < sizeof neighbours / sizeof neighbours[0]; ++n) {
+        if (neighbours[n] < 0 && size < minimum + (size_t)-neighbours[n]) continue;
+        const size_t bytes = size + (size_t)neighbours[n];
+        for (size_t i = n % stride; i < sizeof places / sizeof places[0]; i += stride, ++place) {
+            if (!copy_once(placed(destination, places[i][0], bytes),
+                           placed(sources[0], places[i][1], bytes), bytes)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool copy_check_around(const struct copy_subject* subject, size_t size) {
+    now.subject = subject;
+    SURVIVING(around(size));
+}
+
+bool copy_check_doubling(const struct copy_subject* subject, size_t first, size_t last) {
+    for (size_t size = first; size <= last; size *= 2) {
+        if (!copy_check_around(subject, size)) return false;
+    }
+    return true;
+}
+
+/* --- Overlapping buffers ------------------------------------------------------------------------
+ */
+
+/* Moves within `overlap`, which holds `image`: what must come out is in `image` as well, so no
+ * second implementation is needed to compare with. */
+static bool move_once(size_t destination_at, size_t source_at, size_t bytes) {
+    now.destination = overlap.start + destination_at;
+    now.source = overlap.start + source_at;
+    now.bytes = bytes;
+    const void* returned = now.subject->copy(now.destination, now.source, bytes, now.distance = 0);
+
+    const size_t low = destination_at < source_at ? destination_at : source_at;
+    const size_t high = (destination_at < source_at ? source_at : destination_at) + bytes;
+    const size_t from = low < CANARY_BYTES ? 0 : low - CANARY_BYTES;
+    const size_t to = high + at_most(CANARY_BYTES, overlap.end - overlap.start - (ptrdiff_t)high);
+    const size_t behind = destination_at + bytes;
+    const unsigned char *is = overlap.start, *was = image.start;
+    if (memcmp(is + destination_at, was + source_at, bytes) != 0) {
+        for (size_t i = 0; i < bytes; ++i) {
+            const unsigned char got = is[destination_at + i], must = was[source_at + i];
+            if (got != must) return fail_at("byte", (ptrdiff_t)i, got, must);
+        }
+    }
+    if (memcmp(is + from, was + from, destination_at - from) != 0 ||
+        memcmp(is + behind, was + behind, to - behind) != 0) {
+        for (size_t i = from; i < to; ++i) {
+            if (i >= destination_at && i < behind) continue;
+            const ptrdiff_t where = (ptrdiff_t)i - (ptrdiff_t)destination_at;
+            if (is[i] != was[i]) return fail_at("stray write: byte", where, is[i], was[i]);
+        }
+    }
+    memcpy(overlap.start + destination_at, image.start + destination_at, bytes);
+    return returned_right(returned);
+}
+
+static bool overlaps(size_t step, size_t largest) {
+    static const int far[] = {191,  192,  193,  255,  256,  257,  511, 512,
+                              4032, 4033, 4095, 4096, 4097, 4159, 4160};
+    static const size_t sizes[] = {601,  640,  1000,  1023,  1024,  1025,   2047,   2049,
+                                   4096, 4161, 10000, 65536, 65599, 262145, 1048576};
+    const size_t far_count = sizeof far / sizeof far[0];
+    const size_t size_count = sizeof sizes / sizeof sizes[0];
+    const size_t room = (size_t)(overlap.end - overlap.start);
+    for (int i = -130 - (int)far_count; i <= 130 + (int)far_count; ++i) {
+        const int distance = i < -130 ? -far[-131 - i] : i > 130 ? far[i - 131] : i;
+        const size_t gap = (size_t)abs(distance);
+        const size_t last = 600 / step;
+        for (size_t n = 0; n <= last + size_count; ++n) {
+            const size_t bytes = n <= last ? n * step + gap % step : sizes[n - last - 1];
+            if (bytes > largest) break;
+            const size_t places[] = {0, room - gap - bytes, /* flush in front and behind */
+                                     CANARY_BYTES + (bytes * 7 + gap * 11) % OFFSETS};
+            for (size_t p = 0; p < 3; ++p) {
+                const size_t source_at = places[p] + (distance < 0 ? gap : 0);
+                const size_t destination_at = places[p] + (distance > 0 ? gap : 0);
+                if (!move_once(destination_at, source_at, bytes)) return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool copy_check_overlaps(const struct copy_subject* subject, size_t step, size_t largest) {
+    now.subject = subject;
+    fill(overlap, 0); /* a failed check leaves it as it was */
+    SURVIVING(overlaps(step, largest));
+}
+
+/* --- The state of the CPU -----------------------------------------------------------------------
+ */
+
+#define SENTINEL 0x5AA55AA5C33CC33Cu
+#define REGISTER(i) (0x0123456789ABCDEFu ^ (0x1111111111111111u * (i)))
+
+/* One call through `copy_check_call`, which knows these offsets. */
+struct call {
+    void (*function)(void);          /* 0 */
+    void* destination;               /* 8 */
+    const void* source;              /* 16 */
+    size_t bytes, distance;          /* 24 32 */
+    uint64_t registers[6];           /* 40: rbx rbp r12 r13 r14 r15, before and after */
+    const void* returned;            /* 88 */
+    uint64_t stack_pointer_moved;    /* 96 */
+    uint64_t flags;                  /* 104 */
+    uint64_t mxcsr;                  /* 112: before and after */
+    uint64_t look_at_halves, xinuse; /* 120 128 */
+    uint64_t below[16], above[16];   /* 136 264: the stack, before and after */
+    uint64_t x87[4];                 /* 392: control, status, tag word, ... */
+};
+typedef char call_is_laid_out_so[offsetof(struct call, x87) == 392 ? 1 : -1];
+
+__attribute__((visibility("hidden"))) void copy_check_call(struct call* call);
+
+/* Calls call->function with everything that it must leave alone at known values, and notes what it
+ * has made of them. In assembly, since a compiler would keep its own values there. */
+__asm__("    .text\n"
+        "    .type copy_check_call, @function\n"
+        "    .hidden copy_check_call\n"
+        "    .globl copy_check_call\n"
+        "copy_check_call:\n"
+        "    push %rbx\n"
+        "    push %rbp\n"
+        "    push %r12\n"
+        "    push %r13\n"
+        "    push %r14\n"
+        "    push %r15\n"
+        "    sub $136, %rsp\n" /* aligned to 16 for the call */
+        "    mov %rdi, copy_check_call_now(%rip)\n"
+        "    mov %rsp, copy_check_call_stack(%rip)\n"
+        "    mov %rdi, %rax\n"
+        "    ldmxcsr 112(%rax)\n"
+        "    cmpq $0, 120(%rax)\n"
+        "    je 1f\n"
+        "    vzeroupper\n"
+        "1:\n"
+        "    xor %ecx, %ecx\n"
+        "2:\n" /* 128 bytes above the stack pointer and 128 below the return address */
+        "    mov 136(%rax,%rcx,8), %rdx\n"
+        "    mov %rdx, -136(%rsp,%rcx,8)\n"
+        "    mov 264(%rax,%rcx,8), %rdx\n"
+        "    mov %rdx, (%rsp,%rcx,8)\n"
+        "    inc %ecx\n"
+        "    cmp $16, %ecx\n"
+        "    jne 2b\n"
+        "    mov 40(%rax), %rbx\n"
+        "    mov 48(%rax), %rbp\n"
+        "    mov 56(%rax), %r12\n"
+        "    mov 64(%rax), %r13\n"
+        "    mov 72(%rax), %r14\n"
+        "    mov 80(%rax), %r15\n"
+        "    mov 8(%rax), %rdi\n"
+        "    mov 16(%rax), %rsi\n"
+        "    mov 24(%rax), %rdx\n"
+        "    mov 32(%rax), %rcx\n"
+        "    call *(%rax)\n"
+        "    mov copy_check_call_now(%rip), %r11\n"
+        "    mov %rax, 88(%r11)\n"
+        "    mov %rbx, 40(%r11)\n"
+        "    mov %rbp, 48(%r11)\n"
+        "    mov %r12, 56(%r11)\n"
+        "    mov %r13, 64(%r11)\n"
+        "    mov %r14, 72(%r11)\n"
+        "    mov %r15, 80(%r11)\n"
+        "    mov %rsp, %rax\n"
+        "    sub copy_check_call_stack(%rip), %rax\n"
+        "    mov %rax, 96(%r11)\n"
+        "    mov copy_check_call_stack(%rip), %rsp\n"
+        "    pushfq\n" /* to where the return address was */
+        "    pop 104(%r11)\n"
+        "    cld\n"
+        "    stmxcsr 112(%r11)\n"
+        "    fnstenv 392(%r11)\n"
+        "    cmpq $0, 120(%r11)\n"
+        "    je 3f\n"
+        "    mov $1, %ecx\n"
+        "    xgetbv\n"
+        "    mov %eax, 128(%r11)\n"
+        "3:\n"
+        "    xor %ecx, %ecx\n"
+        "4:\n"
+        "    mov -136(%rsp,%rcx,8), %rdx\n"
+        "    mov %rdx, 136(%r11,%rcx,8)\n"
+        "    mov (%rsp,%rcx,8), %rdx\n"
+        "    mov %rdx, 264(%r11,%rcx,8)\n"
+        "    inc %ecx\n"
+        "    cmp $16, %ecx\n"
+        "    jne 4b\n"
+        "    add $136, %rsp\n"
+        "    pop %r15\n"
+        "    pop %r14\n"
+        "    pop %r13\n"
+        "    pop %r12\n"
+        "    pop %rbp\n"
+        "    pop %rbx\n"
+        "    ret\n"
+        "    .size copy_check_call, .-copy_check_call\n"
+        "    .local copy_check_call_now, copy_check_call_stack\n"
+        "    .comm copy_check_call_now, 8, 8\n"
+        "    .comm copy_check_call_stack, 8, 8\n");
+
+/* XGETBV with ECX = 1 tells which parts of the vector state are in use (Intel SDM vol. 1, 13.6);
+ * not every CPU and no emulator tracks vzeroupper there, so try. Bit 2: upper halves of YMM. */
+bool copy_check_sees_dirty_halves(void) {
+    unsigned int eax, ebx, ecx, edx, high, clean, dirty;
+    if (!__builtin_cpu_supports("avx")) return false;
+    if (!__get_cpuid_count(0xD, 1, &eax, &ebx, &ecx, &edx) || !(eax & 4)) return false;
+    __asm__ volatile("vzeroupper\n\txgetbv" : "=a"(clean), "=d"(high) : "c"(1));
+    __asm__ volatile("vpcmpeqd %%xmm0, %%xmm0, %%xmm0\n\t"
+                     "vinsertf128 $1, %%xmm0, %%ymm0, %%ymm0\n\t"
+                     "xgetbv\n\t"
+                     "vzeroupper"
+                     : "=a"(dirty), "=d"(high)
+                     : "c"(1)
+                     : "xmm0");
+    return !(clean & 4) && (dirty & 4);
+}
+
+static bool state_after(struct call* call) {
+    static const char* const names[] = {"rbx", "rbp", "r12", "r13", "r14", "r15"};
+    static const uint64_t round_up = 0x5F80; /* no function may set it back to the default */
+    char text[96];
+    call->mxcsr = round_up;
+    for (int i = 0; i < 6; ++i) call->registers[i] = REGISTER(i);
+    for (int i = 0; i < 16; ++i) call->below[i] = call->above[i] = SENTINEL;
+    copy_check_call(call);
+    reset_cpu();
+    if (!returned_right(call->returned)) return false;
+    for (int i = 0; i < 6; ++i) {
+        if (call->registers[i] == REGISTER(i)) continue;
+        snprintf(text, sizeof text, "changed %s", names[i]);
+        return fail(text);
+    }
+    if (call->stack_pointer_moved != 0) return fail("moved the stack pointer");
+    for (int i = 0; i < 16; ++i) {
+        if (call->below[i] != SENTINEL) return fail("wrote below the stack pointer");
+        if (call->above[i] != SENTINEL) return fail("wrote to its caller's stack");
+    }
+    if (call->flags & 1u << 10) return fail("left the direction flag set");
+    if (call->mxcsr != round_up) return fail("changed MXCSR");
+    if ((call->x87[1] & 0xFFFF) != 0xFFFF) return fail("left the x87 stack occupied: no emms");
+    if ((call->x87[0] & 0xFFFF) != 0x37F) return fail("changed the x87 control word");
+    if (call->look_at_halves && (call->xinuse & 4)) {
+        return fail("left upper vector halves dirty: no vzeroupper");
+    }
+    if (memcmp(now.destination, now.source, now.bytes) != 0) return fail_somewhere(0, 0);
+    return true;
+}
+
+static bool state(void (*function)(void)) {
+    static const size_t sizes[] = {0,   1,   2,   5,    8,    16,   33,   65,   127,
+                                   128, 129, 160, 191,  192,  200,  255,  256,  257,
+                                   320, 511, 900, 1024, 2000, 4096, 9001, 20000};
+    static const unsigned char places[][2] = {{0, 0}, {0, 1}, {1, 0}, {17, 49}, {48, 16}, {63, 63}};
+    const uint64_t look_at_halves = copy_check_sees_dirty_halves();
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
+        if (sizes[i] < now.subject->minimum) continue;
+        for (size_t p = 0; p < sizeof places / sizeof places[0]; ++p) {
+            now.flip = !now.flip;
+            now.destination = destination.start + CANARY_BYTES + places[p][0];
+            now.source = sources[now.flip].start + CANARY_BYTES + places[p][1];
+            now.bytes = sizes[i];
+            now.distance = now.subject->distances[p & 1];
+            struct call call = {.function = function,
+                                .destination = now.destination,
+                                .source = now.source,
+                                .bytes = now.bytes,
+                                .distance = now.distance,
+                                .look_at_halves = look_at_halves};
+            if (!state_after(&call)) return false;
+        }
+    }
+    return true;
+}
+
+bool copy_check_state(const struct copy_subject* subject, void (*function)(void)) {
+    now.subject = subject;
+    SURVIVING(state(function));
+}

@@ -1,0 +1,54 @@
+/* Checks of a copy function: what it writes, what it must not touch, and how it leaves the CPU. */
+#ifndef ASTEROPE_COPY_CHECK_H
+#define ASTEROPE_COPY_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What every checked function is called as; one that takes no distance ignores it. */
+typedef void* (*copy_function)(void* destination, const void* source, size_t bytes,
+                               size_t distance);
+
+struct copy_subject {
+    const char* name;
+    copy_function copy;
+    size_t distances[2]; /* prefetch distances in bytes, taken in turn */
+    size_t minimum;      /* the smallest size it may be called with */
+    bool returns_end;    /* the byte behind the copy, as mempcpy does, and not the destination */
+};
+
+/* Maps the buffers: call once, with the largest size that will be copied. */
+void copy_check_start(size_t largest);
+
+/* Each check below returns true, or prints one line `FAIL NAME: reason` to stdout. A copy that dies
+ * of a signal fails the check too, and the program goes on. */
+
+/* Every source x destination offset 0..63 with the sizes first..last in steps of `step`. The steps
+ * begin elsewhere for each pair of offsets, so that with any odd step up to 31 every size meets
+ * every source offset, every destination offset and every difference of the two modulo 64. */
+bool copy_check_offsets(const struct copy_subject* subject, size_t first, size_t last, size_t step);
+
+/* Sizes first..last flush against the guard page behind and the one in front: source, destination,
+ * or both, the other one at the offsets 0..63 in turn. */
+bool copy_check_guards(const struct copy_subject* subject, size_t first, size_t last);
+
+/* `size` and its neighbours, at several offsets and flush against both guard pages. */
+bool copy_check_around(const struct copy_subject* subject, size_t size);
+
+/* copy_check_around for the powers of two from `first` to `last`. */
+bool copy_check_doubling(const struct copy_subject* subject, size_t first, size_t last);
+
+/* Overlapping buffers at the distances -130..130 and near multiples of a line and of a page: sizes
+ * 0..600 in steps of `step`, and some more up to `largest`. */
+bool copy_check_overlaps(const struct copy_subject* subject, size_t step, size_t largest);
+
+/* What a function owes its caller besides the copy: callee-saved registers, stack pointer, nothing
+ * written to the stack, direction flag, MXCSR, an empty x87 stack, clean upper vector halves.
+ * `function` is the function itself, called with the subject's arguments. */
+bool copy_check_state(const struct copy_subject* subject, void (*function)(void));
+
+/* Whether this CPU shows if upper vector halves are dirty; where not, copy_check_state goes on
+ * without. */
+bool copy_check_sees_dirty_halves(void);
+
+#endif

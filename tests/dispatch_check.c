@@ -1,0 +1,82 @@
+/* Shows which copy a generated routine chooses for a size, without copying anything of that size.
+ *
+ * Usage: dispatch_check memcpy|mempcpy|memmove DISTANCE BYTES...
+ * Prints for each size the function that is jumped to, or `none` where the copy is done in line.
+ * DISTANCE is how far the destination lies behind the source; copies in line need it to be less
+ * than 64 KiB, either way. copies.inc, which the test writes, lists the functions as
+ * COPY(asterope_copy_...): a breakpoint at the first byte of each stops it before it runs. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "asterope_memcpy.h"
+
+#define COPY(name) void name(void);
+#include "copies.inc"
+#undef COPY
+
+static const struct {
+    const char* name;
+    void (*start)(void);
+} copies[] = {
+#define COPY(name) {#name, name},
+#include "copies.inc"
+#undef COPY
+};
+
+enum { COPIES = sizeof copies / sizeof copies[0], PAGE = 4096, BREAKPOINT = 0xCC };
+
+static sigjmp_buf after_breakpoint;
+static uintptr_t reached;
+
+static void on_breakpoint(int number, siginfo_t* info, void* context) {
+    (void)number;
+    (void)info;
+    reached = (uintptr_t)((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP] - 1;
+    siglongjmp(after_breakpoint, 1);
+}
+
+static void set_breakpoint(void (*function)(void)) {
+    const uintptr_t page = (uintptr_t)function / PAGE * PAGE;
+    if (mprotect((void*)page, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) {
+        perror("dispatch_check: mprotect");
+        exit(2);
+    }
+    *(volatile unsigned char*)(uintptr_t)function = BREAKPOINT;
+}
+
+static const char* reached_name(void) {
+    for (int i = 0; i < COPIES; ++i) {
+        if ((uintptr_t)copies[i].start == reached) return copies[i].name;
+    }
+    return "none";
+}
+
+int main(int argc, char** argv) {
+    static unsigned char room[3 << 16];
+    unsigned char* source = room + (1 << 16);
+    for (int i = 0; i < COPIES; ++i) set_breakpoint(copies[i].start);
+    struct sigaction action = {.sa_sigaction = on_breakpoint, .sa_flags = SA_SIGINFO};
+    sigaction(SIGTRAP, &action, NULL);
+
+    void* (*volatile function)(void*, const void*, size_t) = asterope_memcpy;
+    if (argc < 4) return 2;
+    if (strcmp(argv[1], "mempcpy") == 0) function = asterope_mempcpy;
+    if (strcmp(argv[1], "memmove") == 0) function = asterope_memmove;
+    /* as a number: a pointer so far outside of `room` could not be computed as one */
+    const uintptr_t destination = (uintptr_t)source + (uintptr_t)strtoll(argv[2], NULL, 10);
+    for (int i = 3; i < argc; ++i) {
+        reached = 0;
+        if (sigsetjmp(after_breakpoint, 1) == 0) {
+            function((void*)destination, source, strtoull(argv[i], NULL, 10));
+        }
+        puts(reached_name());
+    }
+    return 0;
+}

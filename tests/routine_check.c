@@ -1,0 +1,157 @@
+/* Checks that a generated routine copies right: asterope_memcpy, _mempcpy and _memmove.
+ *
+ * Usage: routine_check [--step N] [--other-step N] [--largest BYTES] [--around BYTES,BYTES...]
+ *                      [--huge BYTES,BYTES...] [--without-state 1]
+ *   --step           thins the grid of memcpy, see copy_check_offsets (default 1)
+ *   --other-step     thins those of mempcpy and memmove, which share memcpy's pipelines (default 1)
+ *   --largest        doubles the size up to here (default 1 MiB)
+ *   --around         also checks these sizes and their neighbours, a profile's interval ends
+ *   --huge           also copies these sizes, beyond what there is memory for
+ *   --without-state  leaves the state of the CPU unchecked, for emulators that disagree about it
+ * Prints `ok NAME` or `FAIL NAME: reason` for each function; exits 1 if one failed. */
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "asterope_memcpy.h"
+#include "copy_check.h"
+
+enum { SMALL = 1024, MOST_SIZES = 256 };
+
+static void* call_memcpy(void* destination, const void* source, size_t bytes, size_t distance) {
+    (void)distance;
+    return asterope_memcpy(destination, source, bytes);
+}
+
+static void* call_mempcpy(void* destination, const void* source, size_t bytes, size_t distance) {
+    (void)distance;
+    return asterope_mempcpy(destination, source, bytes);
+}
+
+static void* call_memmove(void* destination, const void* source, size_t bytes, size_t distance) {
+    (void)distance;
+    return asterope_memmove(destination, source, bytes);
+}
+
+struct sizes {
+    size_t count, bytes[MOST_SIZES];
+};
+
+static struct options {
+    size_t step, other_step, largest, without_state;
+    struct sizes around, huge;
+} options = {.step = 1, .other_step = 1, .largest = 1 << 20};
+
+static struct sizes parse_sizes(const char* text) {
+    struct sizes sizes = {0};
+    while (*text != '\0' && sizes.count < MOST_SIZES) {
+        char* end;
+        sizes.bytes[sizes.count++] = strtoull(text, &end, 10);
+        text = *end == ',' ? end + 1 : end;
+    }
+    return sizes;
+}
+
+static void parse(int argc, char** argv) {
+    for (int i = 1; i < argc; i += 2) {
+        const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
+        if (strcmp(name, "--step") == 0)
+            options.step = strtoull(value, NULL, 10);
+        else if (strcmp(name, "--other-step") == 0)
+            options.other_step = strtoull(value, NULL, 10);
+        else if (strcmp(name, "--largest") == 0)
+            options.largest = strtoull(value, NULL, 10);
+        else if (strcmp(name, "--around") == 0)
+            options.around = parse_sizes(value);
+        else if (strcmp(name, "--huge") == 0)
+            options.huge = parse_sizes(value);
+        else if (strcmp(name, "--without-state") == 0)
+            options.without_state = 1;
+        else {
+            fprintf(stderr, "routine_check: unknown option %s\n", name);
+            exit(2);
+        }
+    }
+}
+
+/* Whether it passed; prints the verdict. */
+static bool check(const char* name, copy_function copy, void (*function)(void), size_t step,
+                  bool returns_end, bool may_overlap) {
+    const struct copy_subject subject = {.name = name, .copy = copy, .returns_end = returns_end};
+    bool right = (options.without_state || copy_check_state(&subject, function)) &&
+                 copy_check_guards(&subject, 0, SMALL) &&
+                 copy_check_offsets(&subject, 0, SMALL, step) &&
+                 (!may_overlap || copy_check_overlaps(&subject, step, options.largest)) &&
+                 copy_check_doubling(&subject, 2 * SMALL, options.largest);
+    for (size_t i = 0; right && i < options.around.count; ++i) {
+        right = copy_check_around(&subject, options.around.bytes[i]);
+    }
+    if (right) printf("ok %s\n", name);
+    fflush(stdout);
+    return right;
+}
+
+/* --- Sizes beyond the memory there is -----------------------------------------------------------
+ */
+
+enum { PERIOD = 64 << 20 };
+
+/* `bytes` bytes of addresses that show the same PERIOD bytes of memory again and again. */
+static unsigned char* map_periodic(size_t bytes) {
+    const int file = memfd_create("routine_check", 0);
+    if (file < 0 || ftruncate(file, PERIOD) != 0) return NULL;
+    bytes = (bytes / PERIOD + 2) * PERIOD;
+    unsigned char* start =
+        mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (start == MAP_FAILED) return NULL;
+    for (size_t at = 0; at < bytes; at += PERIOD) {
+        if (mmap(start + at, PERIOD, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) ==
+            MAP_FAILED) {
+            return NULL;
+        }
+    }
+    close(file);
+    return start;
+}
+
+/* As source and destination repeat alike, all of the copy is right if its last period is. */
+static bool check_huge(size_t bytes) {
+    enum { SOURCE_AT = 17, DESTINATION_AT = 5 };
+    unsigned char *source = map_periodic(bytes), *destination = map_periodic(bytes);
+    if (source == NULL || destination == NULL) {
+        perror("routine_check: mmap");
+        exit(2);
+    }
+    uint32_t word = 1;
+    for (size_t i = 0; i < PERIOD; i += 4) {
+        word = word * 1664525u + 1013904223u;
+        memcpy(source + i, &word, 4);
+    }
+    unsigned char* to = destination + DESTINATION_AT;
+    const unsigned char* from = source + SOURCE_AT;
+    const bool right = asterope_memcpy(to, from, bytes) == to &&
+                       memcmp(to + bytes - PERIOD, from + bytes - PERIOD, PERIOD) == 0;
+    printf("%s memcpy of %zu bytes\n", right ? "ok" : "FAIL", bytes);
+    return right;
+}
+
+int main(int argc, char** argv) {
+    parse(argc, argv);
+    size_t largest = options.largest;
+    for (size_t i = 0; i < options.around.count; ++i) {
+        if (options.around.bytes[i] > largest) largest = options.around.bytes[i];
+    }
+    copy_check_start(largest + 64);
+    bool right =
+        check("memcpy", call_memcpy, (void (*)(void))asterope_memcpy, options.step, false, false);
+    right &= check("mempcpy", call_mempcpy, (void (*)(void))asterope_mempcpy, options.other_step,
+                   true, false);
+    right &= check("memmove", call_memmove, (void (*)(void))asterope_memmove, options.other_step,
+                   false, true);
+    for (size_t i = 0; i < options.huge.count; ++i) right &= check_huge(options.huge.bytes[i]);
+    return right ? 0 : 1;
+}

@@ -1,0 +1,99 @@
+// The memory that copies are timed in: large enough, small enough, and no page still to come.
+#include "arena.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <vector>
+
+#include "error.hpp"
+
+using namespace asterope;
+
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+constexpr std::size_t kGiB = std::size_t{1} << 30;
+
+Machine machine(std::size_t usable_bytes, std::size_t last_cache) {
+    Machine machine;
+    machine.usable_bytes = usable_bytes;
+    machine.memory_bytes = 2 * usable_bytes;
+    machine.caches = {{1, "data", 32768, 64, 8, 1}, {3, "unified", last_cache, 64, 16, 2}};
+    return machine;
+}
+
+bool all_pages_are_there(char* begin, std::size_t bytes) {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    std::vector<unsigned char> resident(bytes / page);
+    if (mincore(begin, bytes, resident.data()) != 0) return false;
+    for (const unsigned char flag : resident) {
+        if (!(flag & 1)) return false;
+    }
+    return true;
+}
+
+} // namespace
+
+TEST(Arena, has_two_aligned_areas_apart) {
+    const Arena arena(5 * kMiB);
+    EXPECT_EQ(arena.bytes(), 6 * kMiB);
+    for (const char* area : {arena.source(), arena.destination()}) {
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(area) % (2 * kMiB), 0u);
+    }
+    EXPECT_GE(std::abs(arena.destination() - arena.source()),
+              static_cast<std::ptrdiff_t>(arena.bytes()));
+}
+
+TEST(Arena, has_every_page_touched_before_anything_is_timed) {
+    const Arena arena(8 * kMiB);
+    EXPECT_TRUE(all_pages_are_there(arena.source(), arena.bytes()));
+    EXPECT_TRUE(all_pages_are_there(arena.destination(), arena.bytes()));
+    arena.source()[arena.bytes() - 1] = arena.destination()[arena.bytes() - 1] = 1;
+}
+
+TEST(Arena, says_when_there_is_no_memory) {
+    EXPECT_THROW(Arena(std::size_t{1} << 60), Failure);
+}
+
+TEST(ArenaBytes, is_four_times_the_last_cache) {
+    EXPECT_EQ(arena_bytes(128, machine(64 * kGiB, 128 * kMiB)), 4 * 128 * kMiB + 2 * 128);
+}
+
+TEST(ArenaBytes, is_eight_of_the_largest_copies_and_room_for_the_hot_ones) {
+    EXPECT_EQ(arena_bytes(64 * kMiB, machine(64 * kGiB, 32 * kMiB)), 10 * 64 * kMiB);
+}
+
+TEST(ArenaBytes, is_no_less_than_256_mib_where_there_is_memory) {
+    EXPECT_GE(arena_bytes(128, machine(64 * kGiB, kMiB)), 256 * kMiB);
+}
+
+TEST(ArenaBytes, both_sides_stay_within_3_gib_whatever_the_caches) {
+    EXPECT_LE(2 * arena_bytes(32 * kMiB, machine(kGiB << 10, 480 * kMiB)), 3 * kGiB);
+    EXPECT_LE(2 * arena_bytes(400 * kMiB, machine(kGiB << 10, 480 * kMiB)), 3 * kGiB);
+}
+
+TEST(ArenaBytes, both_sides_leave_a_third_of_a_small_memory) {
+    EXPECT_EQ(arena_bytes(32 * kMiB, machine(600 * kMiB, 480 * kMiB)), 200 * kMiB);
+}
+
+TEST(ArenaBytes, takes_half_of_the_memory_where_what_is_usable_is_unknown) {
+    Machine unknown = machine(0, 480 * kMiB);
+    EXPECT_LE(arena_bytes(128, unknown), kGiB / 3); // not even the memory is known
+    unknown.memory_bytes = 3 * kGiB;
+    EXPECT_EQ(arena_bytes(128, unknown), 512 * kMiB);
+}
+
+TEST(ArenaBytes, refuses_copies_that_do_not_fit) {
+    EXPECT_THROW(arena_bytes(kGiB, machine(64 * kGiB, 32 * kMiB)), Failure);
+    EXPECT_THROW(arena_bytes(32 * kMiB, machine(100 * kMiB, 32 * kMiB)), Failure);
+    EXPECT_THROW(arena_bytes(128, machine(kMiB, 32 * kMiB)), Failure);
+}
+
+// Three times such a size is a small number again, modulo 2^64.
+TEST(ArenaBytes, refuses_sizes_beyond_all_memory) {
+    for (const std::size_t size :
+         {6148914691236517206u, 12297829382473034411u, ~std::size_t{0}, std::size_t{1} << 63}) {
+        EXPECT_THROW(arena_bytes(size, machine(64 * kGiB, 32 * kMiB)), Failure) << size;
+    }
+}

@@ -1,0 +1,345 @@
+"""What is timed is what ships: a routine's pipelines have the instructions of the candidates.
+
+Both are disassembled. The candidate takes its prefetch distance from %rcx, the pipeline has it in
+the displacement; nothing else may differ but the bytes that an instruction's encoding takes.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import pytest
+from asterope import space
+from asterope.profile import Profile, load_profile
+from asterope.render import render_routine
+
+VARIANTS = list(space.variants())
+LONGEST_PROFILE = 256  # intervals
+
+pytestmark = pytest.mark.skipif(not shutil.which("objdump"), reason="needs objdump")
+
+LINE = re.compile(r"\s*([0-9a-f]+):\t(.*)")
+JUMP = re.compile(r"(j\w+) +([0-9a-f]+) <(.+?)(?:[-+]0x[0-9a-f]+)?>$")
+PREFETCH = re.compile(r"(prefetch\w+) (-?(?:0x)?[0-9a-f]+)?\(%rsi(,%rcx,1)?\)$")
+PADDING = re.compile(r"(data16 |cs )*(nop\w*\b|xchg +%ax,%ax$)")
+
+
+@dataclass(frozen=True)
+class Function:
+    """Instructions without padding. Jumps name the index of their target: `jb #12`."""
+
+    address: int
+    addresses: list[int]
+    instructions: list[str]
+
+    def target(self, instruction: str) -> int | None:
+        found = re.search(r"#(-?\d+)$", instruction)
+        return int(found[1]) if found else None
+
+
+def parse(listing: str) -> dict[str, Function]:
+    """Functions of `objdump -d --no-show-raw-insn` by name."""
+    functions = {}
+    for block in re.split(r"\n(?=[0-9a-f]+ <)", listing):
+        head = re.match(r"([0-9a-f]+) <(.+)>:\n", block)
+        if not head:
+            continue
+        addresses, texts = [], []
+        for line in block.splitlines()[1:]:
+            found = LINE.match(line)
+            if not found:
+                continue
+            text = re.sub(r"\s+", " ", found[2].split("#")[0].strip())
+            if PADDING.match(text) or text == "endbr64":
+                continue
+            addresses.append(int(found[1], 16))
+            texts.append(text)
+        while texts and texts[-1] in ("ud2", "int3"):  # what compilers put behind naked functions
+            texts.pop()
+            addresses.pop()
+        functions[head[2]] = Function(
+            int(head[1], 16), addresses, [resolved(text, head[2], addresses) for text in texts]
+        )
+    return functions
+
+
+def resolved(text: str, function: str, addresses: list[int]) -> str:
+    """A jump's target as an index, counting on to the next instruction where it is padding."""
+    found = JUMP.match(text)
+    if not found or found[3] != function:
+        return text
+    target = int(found[2], 16)
+    return f"{found[1]} #{sum(address < target for address in addresses)}"
+
+
+def disassemble(path: Path) -> dict[str, Function]:
+    command = ["objdump", "-d", "--no-show-raw-insn", path]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    return parse(done.stdout)
+
+
+def differences(candidate: list[str], pipeline: list[str], pd: int) -> Iterator[str]:
+    """In what the pipeline is not the end of the candidate, at distance `pd`; nothing if it is."""
+    skipped = len(candidate) - len(pipeline)
+    if skipped < 0:
+        yield f"{len(pipeline)} instructions, the candidate has {len(candidate)}"
+        return
+    for index, (timed, shipped) in enumerate(zip(candidate[skipped:], pipeline)):
+        found = PREFETCH.match(timed)
+        if found and found[3]:
+            displacement = int(found[2] or "0", 16) + 64 * pd
+            timed = f"{found[1]} {hex(displacement) if displacement else ''}(%rsi)"
+        found = re.match(r"(j\w+) #(\d+)$", timed)
+        if found:
+            timed = f"{found[1]} #{int(found[2]) - skipped}"
+        if timed != shipped:
+            yield f"instruction {index}: {timed!r} is timed, {shipped!r} ships"
+
+
+def prologue(candidate: list[str], pipeline: list[str]) -> list[str]:
+    return candidate[: len(candidate) - len(pipeline)]
+
+
+def variant_of(t: space.Tuple) -> space.Variant:
+    return space.Variant(t.rt, t.lt, t.st, t.pt, t.ps)
+
+
+def candidate_name(t: space.Tuple) -> str:
+    return f"asterope_candidate_{variant_of(t).symbol}"
+
+
+def pipeline_name(t: space.Tuple) -> str:
+    return f"asterope_copy_{t.symbol}"  # which ends in the distance
+
+
+def profile_of(folder: Path, tuples: list[space.Tuple]) -> Profile:
+    """An interval for each tuple. The first ends beyond 128 bytes: its pipeline is then needed."""
+    intervals = [
+        {"above": 256 * i, "up_to": 256 * (i + 1), "winner": {"tuple": asdict(t)}}
+        for i, t in enumerate(tuples)
+    ]
+    path = folder / "profile.json"
+    path.write_text(
+        json.dumps(
+            {
+                "format": "asterope-profile",
+                "version": 1,
+                "architecture": "x86_64",
+                "complete": True,
+                "intervals": intervals,
+            }
+        )
+    )
+    return load_profile(path)
+
+
+def all_tuples(shift: int) -> list[space.Tuple]:
+    """Every variant at one distance; over the variants, all the distances."""
+    tuples = []
+    for i, v in enumerate(VARIANTS):
+        pd = 0 if v.pt == "none" else space.PREFETCH_DISTANCES[(5 * i + shift) % 16]
+        tuples.append(space.Tuple(v.rt, v.lt, v.st, v.pt, v.ps, pd))
+    return tuples
+
+
+@pytest.fixture(scope="module")
+def candidates(build_dir: Path) -> dict[str, Function]:
+    """Those that asterope-tune runs: taken from the program itself."""
+    return disassemble(build_dir / "asterope-tune")
+
+
+def compiled(folder: Path, tuples: list[space.Tuple], compiler: list[str]) -> dict[str, Function]:
+    for name, text in render_routine(profile_of(folder, tuples)).items():
+        (folder / name).write_text(text)
+    target = folder / "routine.o"
+    command = [*compiler, "-c", "-o", target, folder / "asterope_memcpy.c"]
+    subprocess.run(command, check=True, timeout=120)
+    return disassemble(target)
+
+
+COMPILERS = [["gcc", "-O0"], ["gcc", "-O2"], ["clang", "-O0"], ["clang", "-O2"]]
+
+
+@pytest.fixture(scope="module", params=COMPILERS, ids=" ".join)
+def shipped(request, tmp_path_factory) -> dict[space.Tuple, Function]:
+    """The pipelines of every variant at two distances, as one compiler makes them."""
+    if not shutil.which(request.param[0]):
+        pytest.skip(f"needs {request.param[0]}")
+    pipelines = {}
+    for shift in (0, 7):
+        tuples = all_tuples(shift)
+        for begin in range(0, len(tuples), LONGEST_PROFILE):
+            part = tuples[begin : begin + LONGEST_PROFILE]
+            functions = compiled(tmp_path_factory.mktemp("loops"), part, request.param)
+            for t in part:
+                pipelines[t] = functions[pipeline_name(t)]
+    return pipelines
+
+
+def test_every_pipeline_is_what_was_timed(candidates, shipped) -> None:
+    assert {variant_of(t) for t in shipped} == set(VARIANTS)
+    assert {t.pd for t in shipped} == set(space.PREFETCH_DISTANCES)
+    faults = [
+        f"{t.name}: {fault}"
+        for t, pipeline in shipped.items()
+        for fault in differences(
+            candidates[candidate_name(t)].instructions, pipeline.instructions, t.pd
+        )
+    ]
+    assert not faults, "\n".join(faults[:20])
+
+
+def test_a_candidate_has_nothing_more_than_its_return_value_and_128_bytes(
+    candidates, shipped
+) -> None:
+    """What stands before the pipeline: rax, and the copy of 128 bytes that the dispatch has."""
+    for t, pipeline in shipped.items():
+        first, *rest = prologue(candidates[candidate_name(t)].instructions, pipeline.instructions)
+        assert first == "mov %rdi,%rax"
+        if t.is_rep:
+            assert rest == []
+            continue
+        assert rest[0] == "cmp $0x80,%rdx"
+        assert rest[1] == f"jne #{len(rest) + 1}"
+        assert rest[-1] == "ret"
+        operations = Counter(text.split()[0] for text in rest[2:-1]) - Counter(["vzeroupper"])
+        assert all("mov" in operation for operation in operations), rest
+
+
+def test_pipelines_and_loops_begin_where_those_of_the_candidates_do(candidates, shipped) -> None:
+    """Cache lines and decoders see no difference: both begin on 64 bytes, and so do the loops."""
+    for t, pipeline in shipped.items():
+        for function in (candidates[candidate_name(t)], pipeline):
+            assert function.address % 64 == 0, t.name
+            backwards = [
+                target
+                for i, text in enumerate(function.instructions)
+                if (target := function.target(text)) is not None and target < i
+            ]
+            aligned = [target for target in backwards if function.addresses[target] % 64 == 0]
+            outermost = {target for target in backwards if not nested(target, function)}
+            assert outermost <= set(aligned), t.name
+            assert t.is_rep or outermost, f"{t.name} has no loop"
+
+
+def nested(target: int, function: Function) -> bool:
+    """Whether the loop that begins at `target` lies in another one."""
+    return any(
+        (other := function.target(text)) is not None and other < target < i and other < i
+        for i, text in enumerate(function.instructions)
+    )
+
+
+@pytest.mark.parametrize("name", ["ZMM T NT T0 4", "MM T T none 0", "YMM NT NT NTA 14"])
+def test_the_dispatch_copies_128_bytes_as_the_candidate_does(
+    candidates, tmp_path: Path, name: str
+) -> None:
+    variant = next(v for v in VARIANTS if v.name == name)
+    pd = 0 if variant.pt == "none" else 8
+    t = space.Tuple(variant.rt, variant.lt, variant.st, variant.pt, variant.ps, pd)
+    functions = compiled(tmp_path, [t], ["cc", "-O2"])
+    timed = prologue(
+        candidates[candidate_name(t)].instructions, functions[pipeline_name(t)].instructions
+    )[1:]
+    for routine in ("asterope_memcpy", "asterope_mempcpy", "asterope_memmove"):
+        instructions = functions[routine].instructions
+        begin = next(
+            i
+            for i, text in enumerate(instructions[:-1])
+            if text == "cmp $0x80,%rdx" and instructions[i + 1].startswith("jne ")
+        )
+        shipped = instructions[begin : begin + len(timed)]
+        assert shipped[1] == f"jne #{begin + len(timed)}"
+        assert shipped[0] == timed[0]
+        assert shipped[2:] == timed[2:]
+
+
+# --- The comparison itself must be able to fail ---------------------------------------------------
+
+LISTING = """
+0000000000001000 <f>:
+    1000:\tmov    %rdi,%rax
+    1003:\tnopl   0x0(%rax,%rax,1)
+    1040:\tprefetcht0 0x40(%rsi,%rcx,1)
+    1048:\tvmovdqu (%rsi),%ymm0
+    104c:\tcmp    %r8,%rdi
+    104f:\tjb     1040 <f+0x40>
+    1051:\tret
+    1052:\tud2
+
+0000000000002000 <g>:
+    2000:\tdata16 cs nopw 0x0(%rax,%rax,1)
+    2040:\tprefetcht0 0x240(%rsi)
+    2048:\tvmovdqu (%rsi),%ymm0
+    204c:\tcmp    %r8,%rdi
+    204f:\tjb     2038 <g+0x38>
+    2055:\tret
+"""
+
+
+def faults_after(before: str, after: str, pd: int = 8) -> list[str]:
+    assert before in LISTING
+    functions = parse(LISTING.replace(before, after))
+    return list(differences(functions["f"].instructions, functions["g"].instructions, pd))
+
+
+def test_padding_and_lengths_of_encodings_do_not_count() -> None:
+    assert parse(LISTING)["g"].instructions == [
+        "prefetcht0 0x240(%rsi)",
+        "vmovdqu (%rsi),%ymm0",
+        "cmp %r8,%rdi",
+        "jb #0",
+        "ret",
+    ]
+    assert faults_after("", "") == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("2048:\tvmovdqu (%rsi)", "2048:\tvmovdqa (%rsi)"),
+        ("2048:\tvmovdqu (%rsi)", "2048:\tvmovdqu 0x20(%rsi)"),
+        ("2048:\tvmovdqu (%rsi),%ymm0", "2048:\tvmovdqu (%rsi),%ymm1"),
+        ("prefetcht0 0x240(%rsi)", "prefetcht1 0x240(%rsi)"),
+        ("prefetcht0 0x240(%rsi)", "prefetcht0 0x280(%rsi)"),
+        ("prefetcht0 0x240(%rsi)", "prefetcht0 0x240(%rdi)"),
+        ("prefetcht0 0x40(%rsi,%rcx,1)", "prefetcht0 0x40(%rsi,%rcx,2)"),
+        ("2038 <g+0x38>", "2048 <g+0x48>"),
+        ("jb     2038", "jbe    2038"),
+        ("    2055:\tret\n", ""),
+        ("    2055:\tret\n", "    2055:\tsfence\n    2058:\tret\n"),
+        ("    1051:\tret\n", ""),
+        ("    1048:\tvmovdqu (%rsi),%ymm0\n", ""),
+    ],
+)
+def test_any_other_change_is_noticed(before: str, after: str) -> None:
+    assert faults_after(before, after)
+
+
+def test_another_distance_is_noticed() -> None:
+    assert faults_after("", "", pd=10)
+
+
+@pytest.mark.parametrize("change", ["drop", "double"])
+def test_a_change_in_a_real_pipeline_is_noticed(candidates, tmp_path: Path, change: str) -> None:
+    for t in itertools.islice(all_tuples(0), 0, None, 40):
+        functions = compiled(tmp_path, [t], ["cc", "-O2"])
+        pipeline = functions[pipeline_name(t)].instructions
+        timed = candidates[candidate_name(t)].instructions
+        assert list(differences(timed, pipeline, t.pd)) == []
+        for i in range(len(pipeline)):
+            if change == "drop":
+                changed = pipeline[:i] + pipeline[i + 1 :]
+            else:
+                changed = pipeline[: i + 1] + pipeline[i:]
+            if changed == timed[len(timed) - len(changed) :]:
+                continue
+            assert list(differences(timed, changed, t.pd)), (t.name, i)

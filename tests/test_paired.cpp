@@ -1,0 +1,115 @@
+// Paired rounds: everybody once a round in changing orders, and slow phases cancel out.
+#include "paired.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <set>
+
+#include "noise.hpp"
+
+using namespace asterope;
+
+namespace {
+
+struct Call {
+    int entrant;
+    Workload workload;
+    std::uint64_t round;
+    bool operator==(const Call& other) const {
+        return entrant == other.entrant && workload == other.workload && round == other.round;
+    }
+};
+
+std::vector<Call> calls_of(const std::vector<int>& entrants, const std::vector<Workload>& workloads,
+                           int rounds, std::uint64_t first_round) {
+    std::vector<Call> calls;
+    const Paired paired(entrants, workloads, rounds, first_round,
+                        [&](int entrant, Workload workload, std::uint64_t round) {
+                            calls.push_back({entrant, workload, round});
+                            return 1.0;
+                        });
+    return calls;
+}
+
+const std::vector<Workload> kBoth = {Workload::hot, Workload::cold};
+
+} // namespace
+
+TEST(Paired, runs_everybody_once_a_round_and_workload) {
+    const std::vector<Call> calls = calls_of({4, 7, -1}, kBoth, 10, 100);
+    ASSERT_EQ(calls.size(), 3u * 2 * 10);
+    for (std::size_t i = 0; i < calls.size(); i += 3) {
+        const std::set<int> entrants = {calls[i].entrant, calls[i + 1].entrant,
+                                        calls[i + 2].entrant};
+        EXPECT_EQ(entrants, (std::set<int>{-1, 4, 7}));
+        for (std::size_t j = i; j < i + 3; ++j) {
+            EXPECT_EQ(calls[j].round, 100 + i / 6);
+            EXPECT_EQ(calls[j].workload, i % 6 == 0 ? Workload::hot : Workload::cold);
+        }
+    }
+}
+
+// In rotation everybody would always follow the same other.
+TEST(Paired, lets_everybody_follow_everybody) {
+    const std::vector<Call> calls = calls_of({0, 1, 2, 3}, {Workload::hot}, 40, 0);
+    std::set<std::pair<int, int>> neighbours;
+    std::set<int> first;
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        if (i % 4 == 0) {
+            first.insert(calls[i].entrant);
+        } else {
+            neighbours.insert({calls[i - 1].entrant, calls[i].entrant});
+        }
+    }
+    EXPECT_EQ(neighbours.size(), 4u * 3);
+    EXPECT_EQ(first.size(), 4u);
+}
+
+TEST(Paired, keeps_the_same_order_in_every_run) {
+    EXPECT_TRUE(calls_of({0, 1, 2, 3}, kBoth, 9, 5) == calls_of({0, 1, 2, 3}, kBoth, 9, 5));
+}
+
+TEST(Paired, ratio_is_exact_however_slow_the_machine_is_in_some_rounds) {
+    const double seconds[] = {2e-6, 1e-6};
+    const Paired paired({0, 1}, {Workload::hot}, 15, 0,
+                        [&](int entrant, Workload, std::uint64_t round) {
+                            return seconds[entrant] * (round % 3 == 0 ? 40.0 : 1.0);
+                        });
+    const Estimate ratio = paired.ratio(0, 1, Workload::hot);
+    EXPECT_NEAR(ratio.median, 2, 1e-12);
+    EXPECT_NEAR(ratio.low, 2, 1e-12);
+    EXPECT_NEAR(ratio.high, 2, 1e-12);
+    EXPECT_NEAR(paired.ratio(1, 0, Workload::hot).median, 0.5, 1e-12);
+    EXPECT_NEAR(paired.seconds(0, Workload::hot), 2e-6, 1e-15);
+}
+
+TEST(Paired, ratio_bears_outliers_of_single_trials) {
+    noise::Random random(1);
+    const Paired paired({0, 1}, {Workload::hot}, 21, 0, [&](int entrant, Workload, std::uint64_t) {
+        const double luck = noise::uniform(random);
+        return (entrant ? 1.0 : 1.5) * (luck < 0.1 ? 9 : luck < 0.2 ? 0.3 : 1);
+    });
+    EXPECT_NEAR(paired.ratio(0, 1, Workload::hot).median, 1.5, 1e-12);
+}
+
+TEST(Paired, mean_over_workloads_is_geometric) {
+    const Paired paired({0, 1}, kBoth, 9, 0, [](int entrant, Workload workload, std::uint64_t) {
+        if (entrant == 1) return 1.0;
+        return workload == Workload::hot ? 8.0 : 0.5;
+    });
+    EXPECT_NEAR(std::exp(paired.mean_log_ratio(0, 1).median), 2, 1e-12);
+}
+
+TEST(Paired, finds_no_difference_in_identical_work) {
+    int differences = 0;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        noise::Random random(seed);
+        const Paired paired({0, 1}, {Workload::hot}, 21, 0, [&](int, Workload, std::uint64_t) {
+            return std::exp(0.05 * noise::normal(random));
+        });
+        const Estimate ratio = paired.ratio(0, 1, Workload::hot);
+        differences += ratio.low > 1 || ratio.high < 1;
+    }
+    EXPECT_LE(differences, 20); // 5 % of 200 are due, and 10 more are 3 standard errors
+}

@@ -1,0 +1,545 @@
+"""The generated routine copies right: every pipeline, compiler, CPU, size, offset and overlap."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+from pathlib import Path
+
+import pytest
+from asterope import space
+from asterope.profile import load_profile
+from asterope.space import Tuple
+from copy_programs import (
+    REPOSITORY,
+    STRICT,
+    STRICT_C,
+    Intervals,
+    build_dispatch_check,
+    build_routine_check,
+    compiled,
+    cpu_features,
+    failures,
+    instructions,
+    need,
+    output_of,
+    render,
+    run,
+)
+
+REFERENCE = REPOSITORY / "generated" / "reference"
+MACHINES = ("opteron-6378", "xeon-gold-5218")
+FUNCTIONS = ("memcpy", "mempcpy", "memmove")
+
+KINDS = [
+    (rt, lt, st)
+    for rt, lt, st in itertools.product(space.REGISTER_TYPES, space.ACCESS_TYPES, ("T", "NT"))
+    if space.why_not(rt, lt, st, "none", 0, 0) is None
+]
+
+
+def one_of(rt: str, lt: str, st: str, number: int) -> Tuple:
+    """A tuple of that kind that prefetches, the `number`-th way."""
+    if rt.startswith("REP"):
+        return Tuple(rt, lt, st, "none", 0, 0)
+    pt = space.PREFETCH_TYPES[1 + number % 4]
+    ps = space.PREFETCH_SIZES[number % len(space.PREFETCH_SIZES)]
+    return Tuple(rt, lt, st, pt, ps, space.PREFETCH_DISTANCES[number * 5 % 16])
+
+
+def sixty_intervals() -> Intervals:
+    """Ends at odd places, from 128 bytes to 40 MiB, with winners in no order."""
+    chance = random.Random(60)
+    ends = sorted({128, *(int(200 * 1.23**i) + chance.randrange(50) for i in range(59))})
+    return [(end, one_of(*chance.choice(KINDS), chance.randrange(999))) for end in ends]
+
+
+# Every kind of pipeline in one routine, for the tests in which not the profile varies.
+EVERY_KIND = [(512 << i, one_of(*kind, i)) for i, kind in enumerate(KINDS)]
+
+ONE_KIND = {
+    f"{' '.join(kind)} {'with' if prefetch else 'without'} prefetch": [
+        (1 << 20, one_of(*kind, i) if prefetch else Tuple(*kind, "none", 0, 0))
+    ]
+    for prefetch in (False, True)
+    for i, kind in enumerate(KINDS)
+    if not (prefetch and kind[0].startswith("REP"))
+}
+
+HUGE = [
+    (128, Tuple("MM", "T", "NT", "NTA", 2, 0)),
+    (4096, Tuple("REP_MOVSQ", "T", "T", "none", 0, 0)),
+    (2**31 - 1, Tuple("XMM", "T", "T", "none", 0, 0)),
+    (2**31, Tuple("REP_MOVSB", "T", "T", "none", 0, 0)),
+    (2**32 + 5, Tuple("XMM", "T", "NT", "T0", 4, 8)),
+    (2**40, Tuple("R64", "T", "T", "none", 0, 0)),
+]
+
+PROFILES: dict[str, Path | Intervals] = {
+    **{machine: REFERENCE / f"{machine}.json" for machine in MACHINES},
+    "every kind": EVERY_KIND,
+    "sixty intervals": sixty_intervals(),
+    "up to 128 bytes only": [(128, Tuple("MM", "T", "NT", "T0", 2, 0))],
+    "from 128 to 129 bytes": [
+        (128, Tuple("YMM", "T", "NT", "T0", 2, 0)),
+        (129, Tuple("R64", "T", "NT", "T0", 2, 0)),
+    ],
+    "one winner twice": [
+        (128, Tuple("XMM", "T", "T", "none", 0, 0)),
+        (300, Tuple("ZMM", "T", "T", "T0", 2, 6)),
+        (700, Tuple("XMM", "T", "T", "none", 0, 0)),
+        (900, Tuple("ZMM", "T", "T", "T0", 2, 6)),
+    ],
+    "beyond 2 GiB": HUGE,
+}
+
+
+def intervals_of(profile: Path | Intervals) -> Intervals:
+    if isinstance(profile, Path):
+        return [(i.up_to, i.winner.tuple) for i in load_profile(profile).intervals]
+    return profile
+
+
+def needs_of(intervals: Intervals) -> set[str]:
+    """The CPU features without which a routine takes its portable path."""
+    return {t.needs for _, t in intervals if t.needs}
+
+
+@pytest.fixture(scope="module")
+def objects(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the checkers are compiled, once."""
+    return tmp_path_factory.mktemp("objects")
+
+
+def assert_right(*command: object, **options: object) -> None:
+    """Runs routine_check, alone or in an emulator."""
+    done = run(*command, **options)
+    wrong = failures(done.stdout)
+    assert not wrong, "\n".join(wrong)
+    assert done.returncode == 0, done.stderr
+    assert [line[:3] for line in done.stdout.splitlines()] == ["ok "] * done.stdout.count("\n")
+    assert all(f"ok {function}\n" in done.stdout for function in FUNCTIONS)
+
+
+SHORT = ("--step", 29, "--other-step", 31, "--largest", 65536)
+
+
+# --- Profiles -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_it_copies_right_at_all_sizes_and_around_the_intervals_ends(tmp_path, objects, name):
+    routine = render(PROFILES[name], tmp_path)
+    ends = [end for end, _ in intervals_of(PROFILES[name]) if end <= 64 << 20]
+    # The full grid for one of each reference's functions, to 64 MiB; see copy_check_offsets.
+    full = name in MACHINES
+    assert_right(
+        build_routine_check(routine, objects),
+        *("--step", 1 if full else 7, "--other-step", 7 if full else 31),
+        *("--largest", 64 << 20 if full else 4 << 20),
+        *("--around", ",".join(str(end) for end in ends)),
+    )
+
+
+@pytest.mark.parametrize("name", ONE_KIND)
+def test_it_copies_right_with_one_kind_of_pipeline(tmp_path, objects, name):
+    program = build_routine_check(render(ONE_KIND[name], tmp_path), objects)
+    assert_right(program, "--step", 11, "--other-step", 31)
+
+
+def test_it_copies_more_than_2_gib(tmp_path, objects):
+    program = build_routine_check(render(HUGE, tmp_path), objects)
+    sizes = (2**31 - 1, 2**31, 2**31 + 1)
+    assert_right(program, *SHORT, "--huge", ",".join(str(size) for size in sizes))
+
+
+# --- Which copy a size takes ----------------------------------------------------------------------
+
+
+def copies_taken(
+    program: Path, function: str, distance: int, sizes: list[int], *emulator: str
+) -> list[str]:
+    return output_of(*emulator, program, function, distance, *sizes).split()
+
+
+def chosen(intervals: Intervals, size: int) -> str:
+    """The copy that a size of 129 bytes or more has to take on a CPU that has all it needs."""
+    winner = next((t for end, t in intervals if size <= end), intervals[-1][1])
+    return f"asterope_copy_{winner.symbol}"
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("name", PROFILES)
+def test_each_size_takes_its_intervals_winner(tmp_path, name, function):
+    intervals = intervals_of(PROFILES[name])
+    lacking = needs_of(intervals) - cpu_features()
+    if lacking:
+        pytest.skip(f"this CPU lacks {' '.join(lacking)}")
+    program = build_dispatch_check(render(PROFILES[name], tmp_path))
+    ends = [end for end, _ in intervals]
+    sizes = sorted({e + n for e in ends for n in (-1, 0, 1)} | {129, 200, 2 * ends[-1], 2**46})
+    sizes = [size for size in sizes if size > 128]
+    far = 2**46 + 4096  # no size overlaps at this distance
+    expected = [chosen(intervals, size) for size in sizes]
+    assert copies_taken(program, function, far, sizes) == expected
+
+
+@pytest.mark.parametrize("name", ["up to 128 bytes only", "sixty intervals"])
+def test_up_to_128_bytes_are_copied_in_line(tmp_path, name):
+    program = build_dispatch_check(render(PROFILES[name], tmp_path))
+    sizes = list(range(128))
+    if not intervals_of(PROFILES[name])[0][1].is_rep:
+        sizes.append(128)
+    for function in FUNCTIONS:
+        assert copies_taken(program, function, 4096, sizes) == ["none"] * len(sizes)
+
+
+def test_overlapping_buffers_take_the_copy_of_their_direction(tmp_path):
+    program = build_dispatch_check(render([(4096, Tuple("MM", "T", "T", "none", 0, 0))], tmp_path))
+
+    def taken(distance: int, size: int) -> str:
+        return copies_taken(program, "memmove", distance, [size])[0]
+
+    for size in (129, 1000, 2**20, 2**33):
+        for near in (1, 64, size // 2, size - 1):
+            assert taken(near, size) == "asterope_move_downwards"
+            assert taken(-near, size) == "asterope_move_upwards"
+        for far in (size, size + 1, -size, -size - 1):
+            assert taken(far, size) == "asterope_copy_mm_t_t_none_0_0"
+
+
+# --- Compilers ------------------------------------------------------------------------------------
+
+LEVELS = ("-O0", "-O1", "-O2", "-O3")
+C = {
+    **{f"{cc} {level}": (cc, (*STRICT_C, level)) for cc in ("gcc", "clang") for level in LEVELS},
+    # The compiler's own additions to functions, of which none may get into these.
+    **{
+        f"{cc} {' '.join(flags)}": (cc, (*STRICT_C, *flags))
+        for cc in ("gcc", "clang")
+        for flags in (
+            ("-O2", "-fcf-protection=full"),
+            ("-O2", "-fstack-clash-protection"),
+            ("-O2", "-fstack-protector-all"),
+            ("-O2", "--coverage"),
+            ("-O2", "-fprofile-generate"),
+            ("-O2", "-fno-builtin"),
+            ("-O2", "-ffreestanding"),
+            ("-O2", "-static"),
+            ("-O2", "-fPIE"),
+            ("-O2", "-mcmodel=large"),
+            ("-O2", "-fno-asynchronous-unwind-tables"),
+            ("-O2", "-fomit-frame-pointer", "-march=x86-64-v3"),
+            ("-O2", "-ffunction-sections", "-fdata-sections"),
+            ("-O0", "-fno-omit-frame-pointer", "-g"),
+            ("-O2", "-pg"),
+            ("-O2", "-finstrument-functions"),
+        )
+    },
+}
+LINK_FLAGS = {"-fPIE": "-pie", "-ffunction-sections": "-Wl,--gc-sections"}
+CXX = {
+    f"{cxx} {standard} {level}": (cxx, (f"-std={standard}", *STRICT, "-x", "c++", level))
+    for cxx in ("g++", "clang++")
+    for standard in ("c++11", "c++20")
+    for level in ("-O0", "-O3")
+}
+
+
+@pytest.mark.parametrize(("compiler", "flags"), C.values(), ids=C)
+def test_it_copies_right_however_compiled(tmp_path, objects, compiler, flags):
+    need(compiler)
+    link_flags = [option for flag, option in LINK_FLAGS.items() if flag in flags]
+    program = build_routine_check(
+        render(EVERY_KIND, tmp_path), objects, compiler, flags, link_flags
+    )
+    assert_right(program, *SHORT, cwd=tmp_path)  # -pg and others leave files there
+
+
+@pytest.mark.parametrize(("compiler", "flags"), CXX.values(), ids=CXX)
+def test_it_copies_right_as_cpp(tmp_path, objects, compiler, flags):
+    need(compiler)
+    routine = render(EVERY_KIND, tmp_path)
+    harness = build_routine_check(routine, objects).parent / "routine.o"
+    output_of(compiler, *flags, "-c", routine, "-o", harness)
+    program = tmp_path / "as_cpp"
+    checkers = (objects / "routine_check.o", objects / "copy_check.o")
+    output_of(compiler, harness, *checkers, "-o", program)
+    assert_right(program, *SHORT)
+
+
+def build_all(
+    tmp_path: Path, compiler: str, *flags: str, without: str = "cannot link"
+) -> tuple[Path, ...]:
+    """Routine and checkers compiled and linked alike; skips where this compiler cannot."""
+    empty = tmp_path / "empty.c"
+    empty.write_text("int main(void) { return 0; }\n", encoding="ascii")
+    if run(compiler, *flags, empty, "-o", tmp_path / "empty").returncode != 0:
+        pytest.skip(f"{compiler} cannot link with {' '.join(flags)}")
+    routine = render(EVERY_KIND, tmp_path)
+    tests = REPOSITORY / "tests"
+    sources = (routine, tests / "routine_check.c", tests / "copy_check.c")
+    program = tmp_path / "routine_check"
+    includes = (f"-I{tests}", f"-I{tmp_path}")
+    output_of(compiler, *STRICT_C, "-O2", *flags, *includes, *sources, "-o", program)
+    return program
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_it_copies_right_after_link_time_optimisation(tmp_path, compiler):
+    need(compiler)
+    assert_right(build_all(tmp_path, compiler, "-flto"), *SHORT)
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_sanitizers_find_nothing(tmp_path, compiler):
+    need(compiler)
+    program = build_all(
+        tmp_path, compiler, "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"
+    )
+    # The checker takes faults for itself.
+    assert_right(program, *SHORT, env={"ASAN_OPTIONS": "handle_segv=0:handle_sigill=0"})
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_it_copies_right_as_a_shared_library(tmp_path, objects, compiler):
+    need(compiler)
+    routine = render(EVERY_KIND, tmp_path)
+    library = tmp_path / "libasterope_memcpy.so"
+    flags = (*STRICT_C, "-O2", "-fPIC", "-shared", "-Wl,-z,defs", "-Wl,-z,text")
+    output_of(compiler, *flags, routine, "-o", library)
+    build_routine_check(routine, objects)  # for the checkers' objects
+    program = tmp_path / "with_library"
+    checkers = (objects / "routine_check.o", objects / "copy_check.o")
+    output_of(compiler, *checkers, library, f"-Wl,-rpath,{tmp_path}", "-o", program)
+    assert_right(program, *SHORT)
+
+
+# --- Object code ----------------------------------------------------------------------------------
+
+
+def shared_library(folder: Path, compiler: str, *flags: str) -> Path:
+    """The routine as a library: linked, so that all jumps are resolved."""
+    routine = render(EVERY_KIND, folder)
+    library = folder / "library.so"
+    output_of(compiler, "-fPIC", "-shared", *flags, routine, "-o", library, cwd=folder)
+    return library
+
+
+@pytest.fixture(scope="module")
+def expected_code(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    need("objdump")
+    code = instructions(shared_library(tmp_path_factory.mktemp("code"), "gcc", "-O2"))
+    assert len(code) == len(FUNCTIONS) + len(KINDS) + 3  # portable, upwards, downwards
+    assert all(body[-1].startswith(("ret", "jmp")) for body in code.values())
+    return code
+
+
+# Further additions, which need a library of the compiler's to run.
+INSTRUMENTED = {
+    f"{compiler} {flag}": (compiler, ("-O2", flag))
+    for compiler, flag in (
+        ("gcc", "-fsanitize-coverage=trace-pc"),
+        ("gcc", "-fsanitize=thread"),
+        ("clang", "-fsanitize=thread"),
+    )
+}
+COMPILATIONS = {**C, **CXX, **INSTRUMENTED}
+
+
+@pytest.mark.parametrize(("compiler", "flags"), COMPILATIONS.values(), ids=COMPILATIONS)
+def test_every_compiler_makes_the_same_instructions(tmp_path, expected_code, compiler, flags):
+    need(compiler)
+    flags = [flag for flag in flags if flag != "-static"]
+    code = instructions(shared_library(tmp_path, compiler, *flags))
+    for name in expected_code:  # one at a time: a difference of dictionaries is no readable one
+        assert code[name] == expected_code[name], name
+    assert code.keys() == expected_code.keys()
+
+
+def test_the_copies_call_nothing_and_leave_the_stack_alone(expected_code):
+    for name, body in expected_code.items():
+        for instruction in body:
+            assert not re.search(
+                r"\b(call|push|pop|enter|leave|syscall)|%[re]?sp\b", instruction
+            ), f"{name}: {instruction}"
+            target = re.search(r"^j\w+ <(\S+)>", instruction)
+            if target and not re.fullmatch(r"[+-]\d+", target[1]):
+                assert target[1] in expected_code, f"{name}: {instruction}"
+
+
+@pytest.mark.parametrize("position", ["-fPIC", "-fPIE", "-fno-pic"])
+@pytest.mark.parametrize("level", ["-O0", "-O3"])
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_the_object_needs_no_symbol_from_elsewhere(tmp_path, compiler, level, position):
+    need(compiler, "nm")
+    routine = render(EVERY_KIND, tmp_path)
+    target = routine.with_suffix(".o")
+    output_of(compiler, *STRICT_C, level, position, "-c", routine, "-o", target)
+    assert output_of("nm", "-u", target) == ""
+
+
+def test_only_the_three_functions_are_seen_from_outside(tmp_path):
+    need("nm")
+    library = shared_library(tmp_path, "gcc", "-O2")
+    defined = output_of("nm", "-D", "--defined-only", library).splitlines()
+    assert sorted(line.split()[-1] for line in defined) == sorted(
+        f"asterope_{function}" for function in FUNCTIONS
+    )
+
+
+# --- Other CPUs -----------------------------------------------------------------------------------
+
+NEED = {
+    "ZMM": [(4096, Tuple("ZMM", "T", "NT", "T0", 4, 8))],
+    "YMM": [(4096, Tuple("YMM", "NT", "T", "T0", 4, 8))],
+    "XMM": [(4096, Tuple("XMM", "NT", "NT", "T0", 4, 8))],
+    "MM": [(4096, Tuple("MM", "T", "NT", "T0", 4, 8))],
+}
+# What runs tuned on each of QEMU's CPUs; the rest takes the portable path.
+CPUS = {
+    "qemu64": {"MM"},  # neither SSE4.1 nor AVX
+    "Opteron_G1": {"MM"},
+    "Nehalem": {"MM", "XMM"},
+    "SandyBridge": {"MM", "XMM"},  # AVX without AVX2
+    "Haswell": {"MM", "XMM", "YMM"},
+    "max": {"MM", "XMM", "YMM"},  # QEMU has no AVX-512 yet
+    "max,-avx2": {"MM", "XMM"},
+    "max,-xsave": {"MM", "XMM"},  # AVX2 is there, but not saved by the system
+}
+
+
+@pytest.fixture(scope="module")
+def static_programs(
+    tmp_path_factory: pytest.TempPathFactory, objects: Path
+) -> dict[str, tuple[Path, Path]]:
+    """routine_check and dispatch_check for each register type."""
+    programs = {}
+    for rt, intervals in NEED.items():
+        routine = render(intervals, tmp_path_factory.mktemp(rt))
+        programs[rt] = (
+            build_routine_check(routine, objects, "gcc", ("-O2", "-static")),
+            build_dispatch_check(routine, ("-static",)),
+        )
+    return programs
+
+
+def expected_path(rt: str, tuned: bool) -> str:
+    return f"asterope_copy_{NEED[rt][0][1].symbol}" if tuned else "asterope_copy_portable"
+
+
+@pytest.mark.parametrize("rt", NEED)
+@pytest.mark.parametrize("cpu", CPUS)
+def test_a_cpu_that_lacks_something_takes_the_portable_path(static_programs, cpu, rt):
+    need("qemu-x86_64")
+    emulator = ("qemu-x86_64", "-cpu", cpu)
+    _, dispatch_check = static_programs[rt]
+    path = expected_path(rt, rt in CPUS[cpu])
+    for function in FUNCTIONS:
+        taken = copies_taken(dispatch_check, function, 2**40, [129, 2**20], *emulator)
+        assert taken == [path] * 2
+
+
+@pytest.mark.parametrize("rt", NEED)
+@pytest.mark.parametrize("cpu", ["qemu64", "max"])
+def test_it_copies_right_on_other_cpus(static_programs, cpu, rt):
+    need("qemu-x86_64")
+    routine_check, _ = static_programs[rt]
+    emulator = ("qemu-x86_64", "-cpu", cpu)
+    assert_right(*emulator, routine_check, "--step", 31, "--other-step", 31, "--largest", 8192)
+
+
+def test_the_portable_path_copies_right_at_all_sizes(tmp_path, objects):
+    routine = render(NEED["ZMM"], tmp_path)
+    text = routine.read_text(encoding="ascii")
+    look = "if (asterope_cpu_fits())"
+    assert text.count(look) == 1
+    as_if_lacking = text.replace(look, "if (asterope_cpu_fits() && 0)")
+    routine.write_text(as_if_lacking, encoding="ascii")
+    taken = copies_taken(build_dispatch_check(routine), "memcpy", 2**40, [129])
+    assert taken == ["asterope_copy_portable"]
+    assert_right(build_routine_check(routine, objects), "--other-step", 7)
+
+
+def test_this_cpu_takes_the_tuned_path_where_it_can(static_programs):
+    for rt, (_, dispatch_check) in static_programs.items():
+        tuned = needs_of(NEED[rt]) <= cpu_features()
+        taken = copies_taken(dispatch_check, "memcpy", 2**40, [129])
+        assert taken == [expected_path(rt, tuned)]
+
+
+@pytest.mark.parametrize("rt", NEED)
+def test_valgrind_finds_nothing(tmp_path, objects, rt):
+    need("valgrind")
+    program = build_routine_check(render(NEED[rt], tmp_path), objects)
+    # The state of the CPU is looked at from below the stack pointer, where valgrind allows nothing.
+    options = ("--step", 31, "--other-step", 31, "--largest", 4096, "--without-state", 1)
+    assert_right("valgrind", "--quiet", "--error-exitcode=9", program, *options)
+
+
+# --- The checks find what is wrong ----------------------------------------------------------------
+
+# An instruction put in front of all three functions, and what routine_check must then say.
+FAULTS = {
+    "it writes a byte too far": ("movb $1, (%rdi,%rdx)", "stray write: byte 0 is 0x01"),
+    "it writes a byte too early": (
+        "movb $1, -1(%rdi)",
+        "died of a fault at source byte .*, destination byte -1 ",
+    ),
+    "it writes to the source": ("movb $1, (%rsi)", "died of a fault at source byte 0,"),
+    "it reads a byte too far": ("movzbl (%rsi,%rdx), %r8d", "died of a fault at source byte 0,"),
+    "it reads a byte too early": ("movzbl -1(%rsi), %r8d", "died of a fault at source byte -1,"),
+    "it is one byte off": ("inc %rsi", "byte 0 is 0x"),
+    "it leaves out the last byte": ("sub $1, %rdx; adc $0, %rdx", "byte 0 is 0x"),
+    "it uses what this CPU lacks": ("ud2", "died of SIGILL"),
+    "it changes rbx": ("inc %rbx", "changed rbx"),
+    "it changes r15": ("inc %r15", "changed r15"),
+    "it uses the red zone": ("mov %rcx, -16(%rsp)", "wrote below the stack pointer"),
+    "it writes to its caller's stack": ("mov %rcx, 16(%rsp)", "wrote to its caller's stack"),
+    "it sets the direction flag": ("std", "left the direction flag set"),
+    "it forgets emms": ("movq %rcx, %mm0", "left the x87 stack occupied"),
+    "it changes the rounding": (
+        "movl $0x1f80, -4(%rsp); ldmxcsr -4(%rsp); movl $0x5aa55aa5, -4(%rsp)",
+        "changed MXCSR",
+    ),
+}
+
+
+def faulty(folder: Path, objects: Path, instruction: str) -> Path:
+    """routine_check with an instruction in front of each of the three functions."""
+    routine = render([(512, Tuple("XMM", "T", "T", "none", 0, 0))], folder)
+    text = routine.read_text(encoding="ascii")
+    entry = re.compile(r'^ +"    (?:mov %rdi, %rax|lea \(%rdi,%rdx\), %rax)\\n"$', re.MULTILINE)
+    text, count = entry.subn(lambda match: f'{match[0]} "{instruction}\\n"', text)
+    assert count == len(FUNCTIONS)
+    routine.write_text(text, encoding="ascii")
+    return build_routine_check(routine, objects)
+
+
+def assert_reported(program: Path, message: str) -> None:
+    done = run(program, *SHORT)
+    assert done.returncode == 1
+    wrong = failures(done.stdout)
+    for function, line in itertools.zip_longest(FUNCTIONS, wrong):
+        place = r"\(\d+ bytes, source \+\d+, destination \+\d+, distance 0\)"
+        assert re.fullmatch(f"FAIL {function}: {message}.*{place}", line)
+
+
+@pytest.mark.parametrize(("instruction", "message"), FAULTS.values(), ids=FAULTS)
+def test_a_faulty_routine_is_reported(tmp_path, objects, instruction, message):
+    assert_reported(faulty(tmp_path, objects, instruction), message)
+
+
+def test_a_routine_that_forgets_vzeroupper_is_reported(tmp_path, objects):
+    asks = tmp_path / "asks.c"
+    asks.write_text(
+        '#include "copy_check.h"\nint main(void) { return !copy_check_sees_dirty_halves(); }\n',
+        encoding="ascii",
+    )
+    harness = compiled(objects, "copy_check")
+    output_of("gcc", f"-I{REPOSITORY / 'tests'}", asks, harness, "-o", tmp_path / "asks")
+    if run(tmp_path / "asks").returncode != 0:
+        pytest.skip("this CPU does not tell whether upper vector halves are dirty")
+    program = faulty(tmp_path, objects, "vcmpps $15, %ymm9, %ymm9, %ymm9")  # always true: all ones
+    assert_reported(program, "left upper vector halves dirty")

@@ -1,0 +1,521 @@
+"""The command asterope-tune: its exit codes, its one-line errors, its files, and what it prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import resource
+import select
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from asterope import __version__, space
+from asterope.profile import load_profile
+
+QUICK = ("--rigor", "quick", "--sizes", "128,1K", "--workload", "hot")
+ROUTINE = {"asterope_memcpy.c", "asterope_memcpy.h"}
+OLD = "an earlier profile"
+
+
+@dataclass
+class Outcome:
+    """What a run left: `errors` are the lines on stderr but for warnings about the machine."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def errors(self) -> list[str]:
+        lines = self.stderr.splitlines()
+        return [line for line in lines if not line.startswith("warning: ")]
+
+
+@pytest.fixture(scope="session")
+def program(build_dir: Path) -> Path:
+    return build_dir / "asterope-tune"
+
+
+@pytest.fixture
+def tune(program: Path, tmp_path: Path) -> Callable[..., Outcome]:
+    """Runs asterope-tune in an empty folder."""
+
+    def run(*arguments: object, **options: object) -> Outcome:
+        settings = {"cwd": tmp_path, "timeout": 120, **options}
+        command = [str(argument) for argument in (settings.pop("program", program), *arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, **settings)
+        return Outcome(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+def only_error(outcome: Outcome, code: int) -> str:
+    """The one line that explains the exit code."""
+    assert outcome.code == code, outcome
+    assert len(outcome.errors) == 1, outcome
+    assert outcome.errors[0].startswith("asterope-tune: ")
+    assert outcome.errors[0].isprintable()
+    return outcome.errors[0]
+
+
+@dataclass
+class Tuned:
+    folder: Path
+    outcome: Outcome
+
+    @property
+    def profile(self) -> dict:
+        return json.loads((self.folder / "asterope-profile.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def tuned(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Tuned:
+    """One complete run, log and routine included."""
+    folder = tmp_path_factory.mktemp("tuned")
+    done = subprocess.run(
+        [program, *QUICK, "--seed", "7", "--log", "trials.jsonl"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    return Tuned(folder, Outcome(done.returncode, done.stdout, done.stderr))
+
+
+# --- A whole run ----------------------------------------------------------------------------------
+
+
+def test_a_run_writes_profile_routine_and_log(tuned: Tuned) -> None:
+    assert tuned.outcome.code == 0
+    assert tuned.outcome.errors == []
+    names = {path.name for path in tuned.folder.iterdir()}
+    assert names == {"asterope-profile.json", "trials.jsonl"} | ROUTINE
+
+
+def test_the_profile_fits_the_schema(tuned: Tuned) -> None:
+    profile = load_profile(tuned.folder / "asterope-profile.json")
+    assert [interval.up_to for interval in profile.intervals] == [128, 1024]
+    assert profile.measured
+
+
+def test_the_profile_says_how_it_was_found(tuned: Tuned) -> None:
+    search = tuned.profile["search"]
+    assert search["tool_version"] == __version__
+    assert (search["rigor"], search["workload"], search["space"]) == ("quick", "hot", "paper")
+    assert search["seed"] == 7
+    assert search["cpu"] in os.sched_getaffinity(0)
+    assert search["started"] <= search["finished"]
+    assert search["invalid"] == []
+
+
+def test_each_interval_has_winner_runners_up_and_noise_floor(tuned: Tuned) -> None:
+    for interval in tuned.profile["intervals"]:
+        assert set(interval["noise_floor"]) == {"hot"}
+        assert len(interval["runners_up"]) >= 4
+        for entry in (interval["winner"], *interval["runners_up"]):
+            hot = entry["workloads"]["hot"]
+            assert hot["ratio"]["low"] <= hot["ratio"]["median"] <= hot["ratio"]["high"]
+            assert hot["gb_per_s"] == pytest.approx(interval["up_to"] / hot["ns"], rel=1e-4)
+            assert entry["ratio"] == pytest.approx(hot["ratio"]["median"], rel=1e-4)
+
+
+def test_the_log_has_the_header_and_every_trial(tuned: Tuned) -> None:
+    lines = (tuned.folder / "trials.jsonl").read_text().splitlines()
+    header, *trials = (json.loads(line) for line in lines)
+    assert header["format"] == "asterope-trials"
+    assert header["machine"] == tuned.profile["machine"]
+    assert header["seed"] == 7
+    assert len(trials) == tuned.profile["search"]["trials"]
+    assert {trial["size"] for trial in trials} == {128, 1024}
+    assert {trial["workload"] for trial in trials} == {"hot"}
+    for trial in trials:
+        assert trial["calls"] >= 1
+        assert trial["ns"] > 0
+
+
+def test_the_log_and_the_profile_tell_the_same(tuned: Tuned) -> None:
+    """The winner's median comes from the last rounds of its size."""
+    trials = [
+        json.loads(line) for line in (tuned.folder / "trials.jsonl").read_text().splitlines()[1:]
+    ]
+    for interval in tuned.profile["intervals"]:
+        winner = interval["winner"]
+        name = " ".join(str(value) for value in winner["tuple"].values())
+        rounds = winner["workloads"]["hot"]["rounds"]
+        ns = [
+            trial["ns"]
+            for trial in trials
+            if trial["size"] == interval["up_to"] and trial["candidate"] == name
+        ][-rounds:]
+        assert len(ns) == rounds
+        assert sorted(ns)[rounds // 2] == pytest.approx(winner["workloads"]["hot"]["ns"], rel=1e-3)
+
+
+def test_the_log_times_libc_all_along(tuned: Tuned) -> None:
+    lines = (tuned.folder / "trials.jsonl").read_text().splitlines()[1:]
+    names = [json.loads(line)["candidate"] for line in lines]
+    assert names.count("libc") > len(names) / 30
+
+
+def test_the_table_has_the_winners(tuned: Tuned) -> None:
+    for interval, size in zip(tuned.profile["intervals"], ("128 B", "1 KiB")):
+        row = next(line for line in tuned.outcome.stdout.splitlines() if line.startswith(size))
+        values = [str(value) for value in interval["winner"]["tuple"].values()]
+        assert row.removeprefix(size).split("|")[0].split() == values
+
+
+def test_without_a_terminal_there_is_no_progress_line(tuned: Tuned) -> None:
+    for text in (tuned.outcome.stdout, tuned.outcome.stderr):
+        assert "\033" not in text
+        assert "\r" not in text
+        assert " left" not in text
+
+
+def test_a_terminal_gets_a_progress_line_with_the_time_left(program: Path, tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    sizes = "128,256,512,1K,2K,4K"  # long enough for a line at any speed: it comes every 0.2 s
+    process = subprocess.Popen(
+        [program, "--rigor", "quick", "--sizes", sizes, "--no-generate"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            part = os.read(ours, 4096)
+        except OSError:  # Linux: nobody has the other end any more
+            break
+        if not part:
+            break
+        shown += part
+    os.close(ours)
+    assert process.wait(timeout=60) == 0
+    text = shown.decode()
+    assert re.search(r"\r\033\[K +\d+ %  \d+ (B|KiB)  (\d+ min )?\d+ s left", text), text
+    assert text.endswith("\r\033[K")  # and is taken away at the end
+
+
+def test_quiet_prints_nothing(tune, tmp_path: Path) -> None:
+    outcome = tune(*QUICK, "--quiet")
+    assert (outcome.code, outcome.stdout, outcome.stderr) == (0, "", "")
+    assert {path.name for path in tmp_path.iterdir()} == {"asterope-profile.json"} | ROUTINE
+
+
+def test_no_generate_stops_after_the_profile(tune, tmp_path: Path) -> None:
+    outcome = tune(*QUICK, "--no-generate", "-o", tmp_path / "other name.json")
+    assert outcome.code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["other name.json"]
+    load_profile(tmp_path / "other name.json")
+
+
+def test_a_bigger_or_unsorted_list_of_sizes_comes_out_in_order(tune, tmp_path: Path) -> None:
+    outcome = tune("--rigor", "quick", "--workload", "cold", "--sizes", "1K,200,1024", "--quiet")
+    assert outcome.code == 0
+    profile = load_profile(tmp_path / "asterope-profile.json")
+    assert [interval.up_to for interval in profile.intervals] == [200, 1024]
+
+
+def test_version_and_help(tune) -> None:
+    assert tune("--version").stdout == f"asterope-tune {__version__}\n"
+    outcome = tune("--help")
+    assert outcome.code == 0
+    for option in ("--rigor", "--workload", "--sizes", "--space", "--log", "--cpu", "--seed"):
+        assert option in outcome.stdout
+
+
+def test_list_space_counts_what_this_cpu_has(tune, tuned: Tuned) -> None:
+    features = {"", *tuned.profile["machine"]["cpu"]["features"]}
+    mine = [variant for variant in space.variants() if variant.needs in features]
+    expected = sum(len(space.PREFETCH_DISTANCES) if v.pt != "none" else 1 for v in mine)
+    if "avx512f" in features:
+        assert expected == 7186
+    outcome = tune("--list-space")
+    assert (outcome.code, outcome.stderr) == (0, "")
+    first, *axes = outcome.stdout.splitlines()
+    assert first == f"paper space: {expected} candidates a size"
+    assert tuned.profile["search"]["candidates"] == expected
+    assert [line.split()[0] for line in axes] == ["RT", "LT", "ST", "PT", "PS", "PD"]
+    for line in axes:
+        assert sum(int(count) for count in re.findall(r": (\d+)", line)) == expected
+
+
+def test_the_features_are_those_of_the_system(tuned: Tuned) -> None:
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        pytest.skip("no /proc/cpuinfo")
+    flags = next(line for line in text.splitlines() if line.startswith("flags")).split()
+    for feature in ("sse4_1", "avx2", "avx512f"):
+        assert (feature in tuned.profile["machine"]["cpu"]["features"]) == (feature in flags)
+
+
+# --- Bad arguments --------------------------------------------------------------------------------
+
+BAD_SIZES = ["0", "-1", "12Q", "99999T", "", "64", "127", "8K,,", ",8K", "8K,0", "1.5K", "128 256",
+             "8K;16K", "99999999999999999999", "8589934592G", "1\n2", "\x1b[31m"]  # fmt: skip
+
+BAD_ARGUMENTS = {
+    "unknown option": ["--bogus"],
+    "unknown short option": ["-x"],
+    "unknown word": ["tune"],
+    "unknown rigor": ["--rigor", "slow"],
+    "empty rigor": ["--rigor", ""],
+    "unknown workload": ["--workload", "warm"],
+    "unknown space": ["--space", "all"],
+    "option without its value": ["--sizes"],
+    "option twice": ["--sizes", "128", "--sizes", "256"],
+    "CPU that is not there": ["--cpu", "9999"],
+    "CPU beyond int": ["--cpu", "99999999999"],
+    "CPU below 0": ["--cpu", "-1"],
+    "CPU that is no number": ["--cpu", "x"],
+    "CPU that is nothing": ["--cpu", ""],
+    "seed below 0": ["--seed", "-1"],
+    "seed that is no number": ["--seed", "one"],
+    "seed beyond 64 bits": ["--seed", "18446744073709551616"],
+    "check without a profile": ["check"],
+    "check of two": ["check", "a.json", "b.json"],
+    "output in a missing folder": ["-o", "missing/profile.json"],
+    "output that is a folder": ["-o", "."],
+    "output without a name": ["-o", ""],
+    "output below a file": ["-o", "/proc/version/profile.json"],
+    "output with a newline": ["-o", "missing\n/profile.json"],
+    "log in a missing folder": ["--log", "missing/trials.jsonl"],
+    "log that is a folder": ["--log", "."],
+    **{f"sizes {text!r}": ["--sizes", text] for text in BAD_SIZES},
+}
+
+
+@pytest.mark.parametrize("arguments", BAD_ARGUMENTS.values(), ids=BAD_ARGUMENTS.keys())
+def test_bad_arguments_are_refused_in_one_line(
+    tune, tmp_path: Path, arguments: Sequence[str]
+) -> None:
+    # All else is as short as can be: were they not refused, the test would fail quickly.
+    defaults = ["--rigor", "quick", "--sizes", "128", "--workload", "hot"]
+    for name in ("--rigor", "--sizes", "--workload"):
+        if name in arguments or "check" in arguments:
+            del defaults[defaults.index(name) : defaults.index(name) + 2]
+    outcome = tune(*defaults, *arguments)
+    message = only_error(outcome, 2)
+    assert len(message) < 300
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_bad_size_is_named(tune) -> None:
+    assert "'12Q'" in only_error(tune("--sizes", "8K,12Q"), 2)
+    assert "64 B" in only_error(tune("--sizes", "8K,64"), 2)
+
+
+def test_a_cpu_that_is_not_allowed_is_refused(tune) -> None:
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        pytest.skip("needs two CPUs")
+
+    def keep_first() -> None:
+        os.sched_setaffinity(0, cpus[:1])
+
+    message = only_error(tune(*QUICK, "--cpu", cpus[1], preexec_fn=keep_first), 2)
+    assert f"--cpu {cpus[1]} " in message
+
+
+def test_the_cpu_that_was_asked_for_is_used(tune, tmp_path: Path) -> None:
+    first = min(os.sched_getaffinity(0))
+    assert tune(*QUICK, "--no-generate", "--cpu", first).code == 0
+    profile = json.loads((tmp_path / "asterope-profile.json").read_text())
+    assert profile["search"]["cpu"] == first
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_an_output_in_a_read_only_folder_is_refused(tune, tmp_path: Path) -> None:
+    folder = tmp_path / "read only"
+    folder.mkdir(mode=0o555)
+    only_error(tune(*QUICK, "-o", folder / "profile.json"), 2)
+
+
+# --- Faults while running: the profile that was there before stays --------------------------------
+
+
+@pytest.fixture
+def earlier(tmp_path: Path) -> Path:
+    """An earlier profile, alone in its folder."""
+    path = tmp_path / "out" / "profile.json"
+    path.parent.mkdir()
+    path.write_text(OLD)
+    return path
+
+
+def assert_untouched(earlier: Path) -> None:
+    assert earlier.read_text() == OLD
+    assert list(earlier.parent.iterdir()) == [earlier]
+
+
+def limit(what: int, value: int) -> Callable[[], None]:
+    def apply() -> None:
+        resource.setrlimit(what, (value, value))
+
+    return apply
+
+
+def test_without_memory_for_the_buffers_it_fails(tune, earlier: Path) -> None:
+    no_memory = limit(resource.RLIMIT_AS, 200 << 20)
+    message = only_error(tune(*QUICK, "-o", earlier, preexec_fn=no_memory), 1)
+    assert "no memory" in message
+    assert_untouched(earlier)
+
+
+# 3 times the last two is next to nothing, modulo 2^64.
+@pytest.mark.parametrize("size", ["1024G", "4611686018427387904", "6148914691236517206"])
+def test_sizes_beyond_all_memory_fail(tune, earlier: Path, size: str) -> None:
+    outcome = tune("--rigor", "quick", "--sizes", size, "-o", earlier)
+    assert "no memory" in only_error(outcome, 1)
+    assert_untouched(earlier)
+
+
+def test_a_full_disk_fails(tune, earlier: Path) -> None:
+    def full() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # write() then says EFBIG
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+
+    message = only_error(tune(*QUICK, "-o", earlier, preexec_fn=full), 1)
+    assert str(earlier) in message
+    assert_untouched(earlier)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_a_full_disk_for_the_log_fails(tune, earlier: Path) -> None:
+    message = only_error(tune(*QUICK, "-o", earlier, "--log", "/dev/full"), 1)
+    assert "/dev/full" in message
+    assert_untouched(earlier)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda s: s.name)
+@pytest.mark.parametrize("moment", ["at the beginning", "during the search"])
+def test_a_signal_ends_cleanly(program: Path, earlier: Path, number: int, moment: str) -> None:
+    log = earlier.parent.parent / "trials.jsonl"
+    process = subprocess.Popen(
+        [program, "--rigor", "exhaustive", "-o", earlier, "--log", log],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    # The first line on stdout comes before the verification, the second in the log is a trial.
+    assert select.select([process.stdout], [], [], 60)[0], "it does not begin"
+    deadline = time.monotonic() + 60
+    while moment == "during the search" and time.monotonic() < deadline:
+        if log.exists() and log.read_bytes().count(b"\n") >= 2:
+            break
+        time.sleep(0.01)
+    process.send_signal(number)
+    try:
+        stdout, stderr = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    outcome = Outcome(process.returncode, stdout, stderr)
+    assert only_error(outcome, 130) == "asterope-tune: interrupted"
+    assert_untouched(earlier)
+    if moment == "during the search":  # what was timed until then stays readable
+        for line in log.read_text().splitlines():
+            json.loads(line)
+
+
+def test_without_the_generator_it_fails_but_the_profile_is_there(
+    tune, program: Path, tmp_path: Path
+) -> None:
+    alone = tmp_path / "alone" / "asterope-tune"
+    alone.parent.mkdir()
+    shutil.copy(program, alone)
+    outcome = tune(*QUICK, program=alone, env={**os.environ, "PATH": ""})
+    message = only_error(outcome, 1)
+    assert "asterope-generate" in message
+    assert "asterope-profile.json" in message
+    load_profile(tmp_path / "asterope-profile.json")
+
+
+def test_a_generator_on_the_path_is_found(
+    tune, program: Path, build_dir: Path, tmp_path: Path
+) -> None:
+    alone = tmp_path / "alone" / "asterope-tune"
+    alone.parent.mkdir()
+    shutil.copy(program, alone)
+    path = f"{build_dir}:{os.environ['PATH']}"
+    assert tune(*QUICK, program=alone, env={**os.environ, "PATH": path}).code == 0
+    assert {path.name for path in tmp_path.iterdir()} >= ROUTINE
+
+
+def test_a_generator_that_fails_is_reported(tune, program: Path, tmp_path: Path) -> None:
+    alone = tmp_path / "alone" / "asterope-tune"
+    alone.parent.mkdir()
+    shutil.copy(program, alone)
+    generator = alone.with_name("asterope-generate")
+    generator.write_text("#!/bin/sh\nexit 1\n")
+    generator.chmod(0o755)
+    message = only_error(tune(*QUICK, program=alone), 1)
+    assert "asterope-generate failed" in message
+    load_profile(tmp_path / "asterope-profile.json")
+
+
+# --- check ----------------------------------------------------------------------------------------
+
+
+def test_check_of_this_machines_profile_fits(tune, tuned: Tuned) -> None:
+    outcome = tune("check", tuned.folder / "asterope-profile.json")
+    assert (outcome.code, outcome.stderr) == (0, "")
+    assert outcome.stdout.endswith("asterope-profile.json fits this machine\n")
+
+
+STALE = {
+    "cpu.model": lambda profile: profile["machine"]["cpu"].update(model=1),
+    "cpu.vendor": lambda profile: profile["machine"]["cpu"].update(vendor="x"),
+    "cpus": lambda profile: profile["machine"].update(cpus=4096),
+    "libc": lambda profile: profile["machine"].update(libc="glibc 2.1"),
+    "architecture": lambda profile: profile.update(architecture="aarch64"),
+}
+
+
+@pytest.mark.parametrize("reason", STALE)
+def test_check_of_another_machines_profile_says_why_it_is_stale(
+    tune, tuned: Tuned, tmp_path: Path, reason: str
+) -> None:
+    profile = tuned.profile
+    STALE[reason](profile)
+    (tmp_path / "other.json").write_text(json.dumps(profile))
+    outcome = tune("check", "other.json")
+    assert (outcome.code, outcome.stderr) == (3, "")
+    first, *reasons = outcome.stdout.splitlines()
+    assert first == "other.json is stale:"
+    assert len(reasons) == 1
+    assert reasons[0].startswith(f"  {reason}: ")
+
+
+def test_check_of_a_profile_without_a_machine_is_stale(tune, repository: Path) -> None:
+    outcome = tune("check", repository / "generated" / "reference" / "opteron-6378.json")
+    assert (outcome.code, outcome.stderr) == (3, "")
+
+
+@pytest.mark.parametrize("fault", ["missing", "empty", "truncated", "newer", "binary", "folder"])
+def test_check_of_an_unusable_profile_is_refused(
+    tune, tuned: Tuned, tmp_path: Path, fault: str
+) -> None:
+    path = tmp_path / "profile.json"
+    text = json.dumps(tuned.profile)
+    if fault == "folder":
+        path.mkdir()
+    elif fault != "missing":
+        contents = {
+            "empty": b"",
+            "truncated": text[:-40].encode(),
+            "newer": json.dumps({**tuned.profile, "version": 2}).encode(),
+            "binary": b"\x7fELF\x02\x01\x01\x00\xff\xfe",
+        }
+        path.write_bytes(contents[fault])
+    message = only_error(tune("check", path), 2)
+    assert str(path) in message

@@ -1,0 +1,180 @@
+// Verification: broken copies are named with what they did, good ones beside them stay valid.
+#include "verify.hpp"
+
+#include <csignal>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <map>
+#include <regex>
+
+using namespace asterope;
+
+namespace {
+
+/// Byte by byte, as no compiler may turn into a call or a wider copy.
+void copy_bytes(void* destination, const void* source, std::size_t bytes) {
+    auto* to = static_cast<volatile char*>(destination);
+    const auto* from = static_cast<const char*>(source);
+    for (std::size_t i = 0; i < bytes; ++i) to[i] = from[i];
+}
+
+void* good(void* destination, const void* source, std::size_t bytes, std::size_t) {
+    return std::memcpy(destination, source, bytes);
+}
+void* wrong_last_byte(void* destination, const void* source, std::size_t bytes, std::size_t) {
+    std::memcpy(destination, source, bytes);
+    static_cast<char*>(destination)[bytes - 1] ^= 1;
+    return destination;
+}
+void* wrong_at_one_size_and_offset(void* destination, const void* source, std::size_t bytes,
+                                   std::size_t) {
+    std::memcpy(destination, source, bytes);
+    const bool here = bytes == 1025 && reinterpret_cast<std::uintptr_t>(source) % 64 == 7;
+    if (here) static_cast<char*>(destination)[512] ^= 0x80;
+    return destination;
+}
+void* shifted_by_a_line(void* destination, const void* source, std::size_t bytes, std::size_t) {
+    std::memcpy(destination, source, bytes);
+    if (bytes > 1024) {
+        std::memcpy(static_cast<char*>(destination) + 512,
+                    static_cast<const char*>(source) + 512 + 64, 64);
+    }
+    return destination;
+}
+void* one_byte_short(void* destination, const void* source, std::size_t bytes, std::size_t) {
+    copy_bytes(destination, source, bytes - 1);
+    return destination;
+}
+void* one_byte_too_far(void* destination, const void* source, std::size_t bytes, std::size_t) {
+    std::memcpy(destination, source, bytes);
+    static_cast<char*>(destination)[bytes] = 0;
+    return destination;
+}
+void* one_byte_before(void* destination, const void* source, std::size_t bytes, std::size_t) {
+    std::memcpy(destination, source, bytes);
+    static_cast<char*>(destination)[-1] = 0;
+    return destination;
+}
+void* returns_the_source(void* destination, const void* source, std::size_t bytes, std::size_t) {
+    std::memcpy(destination, source, bytes);
+    return const_cast<void*>(source);
+}
+void* returns_the_end(void* destination, const void* source, std::size_t bytes, std::size_t) {
+    return static_cast<char*>(std::memcpy(destination, source, bytes)) + bytes;
+}
+void* segmentation_fault(void*, const void*, std::size_t, std::size_t) {
+    std::raise(SIGSEGV);
+    return nullptr;
+}
+void* illegal_instruction(void* destination, const void* source, std::size_t bytes, std::size_t) {
+    if (bytes > 1000) __builtin_trap(); // ud2
+    return std::memcpy(destination, source, bytes);
+}
+void* wrong_at_the_longest_distance(void* destination, const void* source, std::size_t bytes,
+                                    std::size_t distance) {
+    std::memcpy(destination, source, bytes);
+    if (distance == 30 * 64) static_cast<char*>(destination)[64] ^= 1;
+    return destination;
+}
+void* fault_at_distance_zero(void* destination, const void* source, std::size_t bytes,
+                             std::size_t distance) {
+    if (distance == 0) std::raise(SIGSEGV);
+    return std::memcpy(destination, source, bytes);
+}
+
+asterope_variant variant(asterope_candidate copy, int ps = 0) {
+    return {"R64", "T", "T", ps ? "T0" : "none", ps, "", copy};
+}
+
+/// Index -> reason.
+std::map<std::size_t, std::string> verdict(const std::vector<Candidate>& space) {
+    std::map<std::size_t, std::string> reasons;
+    for (const Invalid& invalid : verify(space)) {
+        EXPECT_TRUE(reasons.emplace(invalid.index, invalid.reason).second) << "named twice";
+    }
+    return reasons;
+}
+
+/// The reason why `copy` is refused while good copies stand before and behind it.
+std::string reason_of(asterope_candidate copy) {
+    const asterope_variant before = variant(good), broken = variant(copy), after = variant(good);
+    const auto reasons = verdict({{&before, 0}, {&broken, 0}, {&after, 0}});
+    EXPECT_EQ(reasons.size(), 1u);
+    return reasons.count(1) ? reasons.at(1) : "";
+}
+
+bool matches(const std::string& text, const char* pattern) {
+    return std::regex_match(text, std::regex(pattern));
+}
+
+} // namespace
+
+TEST(Verify, passes_good_copies) {
+    const asterope_variant one = variant(good), two = variant(good, 2);
+    EXPECT_TRUE(verdict({{&one, 0}, {&two, 0}, {&two, 30}}).empty());
+}
+
+TEST(Verify, of_nothing_finds_nothing) {
+    EXPECT_TRUE(verdict({}).empty());
+}
+
+TEST(Verify, passes_the_real_candidates_of_any_x86_64) {
+    EXPECT_TRUE(verdict(paper_space([](std::string_view) { return false; })).empty());
+}
+
+TEST(Verify, names_the_wrong_byte_and_where_the_buffers_lay) {
+    EXPECT_EQ(reason_of(wrong_last_byte), "wrong byte 127 of 128 (source +0, destination +0)");
+    EXPECT_EQ(reason_of(one_byte_short), "wrong byte 127 of 128 (source +0, destination +0)");
+}
+
+TEST(Verify, finds_what_is_wrong_at_one_size_and_offset_only) {
+    EXPECT_PRED2(matches, reason_of(wrong_at_one_size_and_offset), "wrong byte 512 of 1025 .*");
+}
+
+TEST(Verify, finds_lines_that_landed_in_the_wrong_place) {
+    EXPECT_PRED2(matches, reason_of(shifted_by_a_line), "wrong byte 51[2-9] of 1025 .*");
+}
+
+TEST(Verify, finds_stray_writes_on_both_sides) {
+    EXPECT_PRED2(matches, reason_of(one_byte_too_far), "stray write at byte 128 of 128 .*");
+    EXPECT_PRED2(matches, reason_of(one_byte_before), "stray write at byte -1 of 128 .*");
+}
+
+TEST(Verify, finds_wrong_return_values) {
+    EXPECT_PRED2(matches, reason_of(returns_the_source), "wrong return value.*");
+    EXPECT_PRED2(matches, reason_of(returns_the_end), "wrong return value.*");
+}
+
+TEST(Verify, survives_candidates_that_crash) {
+    EXPECT_PRED2(matches, reason_of(segmentation_fault), "died: Segmentation fault");
+    EXPECT_PRED2(matches, reason_of(illegal_instruction), "died: Illegal instruction");
+}
+
+TEST(Verify, tries_the_extreme_distances_and_refuses_the_variant_at_all) {
+    for (const asterope_candidate copy : {wrong_at_the_longest_distance, fault_at_distance_zero}) {
+        const asterope_variant before = variant(good, 4), broken = variant(copy, 4),
+                               after = variant(good, 4);
+        std::vector<Candidate> space;
+        for (const asterope_variant* v : {&before, &broken, &after}) {
+            for (const int pd : {0, 8, 30}) space.push_back({v, pd});
+        }
+        const auto reasons = verdict(space);
+        ASSERT_EQ(reasons.size(), 3u);
+        for (const std::size_t index : {3, 4, 5}) EXPECT_EQ(reasons.count(index), 1u) << index;
+    }
+}
+
+TEST(Verify, finds_all_of_many_at_both_ends_and_side_by_side) {
+    const asterope_variant variants[] = {
+        variant(segmentation_fault), variant(illegal_instruction), variant(good),
+        variant(wrong_last_byte),    variant(one_byte_too_far),    variant(good),
+        variant(returns_the_source), variant(segmentation_fault)};
+    std::vector<Candidate> space;
+    for (const asterope_variant& v : variants) space.push_back({&v, 0});
+    const auto reasons = verdict(space);
+    EXPECT_EQ(reasons.size(), 6u);
+    EXPECT_EQ(reasons.count(2) + reasons.count(5), 0u);
+    EXPECT_PRED2(matches, reasons.at(0), "died: Segmentation fault");
+    EXPECT_PRED2(matches, reasons.at(4), "stray write.*");
+    EXPECT_PRED2(matches, reasons.at(7), "died: Segmentation fault");
+}
