@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema
 from jsonschema.exceptions import ValidationError, best_match
 
-from . import space
+from . import small_space, space
 
 FORMAT = "asterope-profile"
 VERSION = 1
@@ -86,6 +86,16 @@ class Interval:
 
 
 @dataclass(frozen=True)
+class SmallEntry:
+    """One small copy and how it did against libc."""
+
+    tuple: small_space.SmallTuple
+    ratio: float | None
+    tied: bool | None
+    workloads: Mapping[str, Measurement]
+
+
+@dataclass(frozen=True)
 class Profile:
     """A profile that passed every check. `raw` is the whole of it as JSON values.
 
@@ -99,6 +109,7 @@ class Profile:
     machine: Mapping[str, Any]
     search: Mapping[str, Any]
     intervals: Sequence[Interval]
+    small: SmallEntry | None
     raw: Mapping[str, Any]
 
     @property
@@ -386,6 +397,7 @@ def _build(raw: Mapping[str, Any]) -> Profile:
         machine=machine,
         search=search,
         intervals=tuple(_build_interval(interval) for interval in raw["intervals"]),
+        small=_build_small(raw["small"]["winner"]) if "small" in raw else None,
         raw=raw,
     )
 
@@ -407,6 +419,18 @@ def _build_interval(raw: Mapping[str, Any]) -> Interval:
 def _build_entry(raw: Mapping[str, Any]) -> Entry:
     return Entry(
         tuple=space.Tuple(**raw["tuple"]),
+        ratio=raw.get("ratio"),
+        tied=raw.get("tied"),
+        workloads={
+            name: _build_measurement(measurement)
+            for name, measurement in raw.get("workloads", {}).items()
+        },
+    )
+
+
+def _build_small(raw: Mapping[str, Any]) -> SmallEntry:
+    return SmallEntry(
+        tuple=small_space.SmallTuple(**raw["tuple"]),
         ratio=raw.get("ratio"),
         tied=raw.get("tied"),
         workloads={

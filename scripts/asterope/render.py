@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import jinja2
 
-from . import __version__, space
+from . import __version__, small_space, space
 
 if TYPE_CHECKING:
     from .profile import Profile
@@ -56,6 +56,8 @@ def render_candidates(architecture: str = "x86_64") -> str:
         .render(
             variants=list(space.variants()),
             distances=space.PREFETCH_DISTANCES,
+            small_copies=list(small_space.small_tuples()),
+            gates=[64, *small_space.BOUNDS],
             version=__version__,
         )
     )
@@ -77,21 +79,24 @@ def render_routine(profile: Profile, prefix: str = "asterope") -> dict[str, str]
             steps[-1]["up_to"] = interval.up_to
         else:
             steps.append({"up_to": interval.up_to, "tuple": interval.winner.tuple})
-    # The first winner's 128 bytes go without a pipeline; what follows begins above them.
-    shortest = None if steps[0]["tuple"].is_rep else steps[0]["tuple"]
-    if shortest and steps[0]["up_to"] == space.MINIMUM_BYTES and len(steps) > 1:
-        del steps[0]
+    small_copy = profile.small.tuple if profile.small else small_space.PLAIN
+    while len(steps) > 1 and steps[0]["up_to"] <= small_copy.bound:
+        del steps[0]  # the small copy does these
     pipelines = list(dict.fromkeys(step["tuple"] for step in steps))
-    tuples = [*pipelines, shortest] if shortest else pipelines
+    needs = {t.needs for t in pipelines if t.needs} | set(small_copy.needs)
     context = {
         "profile": profile,
         "prefix": prefix,
         "version": __version__,
-        "shortest": shortest,
+        "small_copy": small_copy,
+        # rep movsb copies upwards only, so a move must not take it
+        "small_move": small_space.PLAIN if small_copy.shape == "rep" else small_copy,
+        "plain": small_space.PLAIN,
+        "gates": [64, small_copy.bound] if small_copy.needs else [],
         "steps": steps,
         "pipelines": pipelines,
         "portable": space.Tuple("XMM", "T", "T", "none", 0, 0),
-        "needs": sorted({t.needs for t in tuples if t.needs}),
+        "needs": sorted(needs),
         "minimum": space.MINIMUM_BYTES,
         "human_size": human_size,
     }
