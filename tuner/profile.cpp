@@ -12,6 +12,7 @@
 
 #include "cpu.hpp"
 #include "error.hpp"
+#include "profile_text.hpp"
 #include "version.hpp"
 
 namespace asterope {
@@ -96,7 +97,7 @@ Json make_profile(const nlohmann::json& machine, const SearchFacts& facts,
     for (const auto& [candidate, reason] : facts.invalid) {
         invalid.push_back({{"candidate", candidate}, {"reason", reason}});
     }
-    Json small_json = {{"distribution", small.distribution}, {"objective", small.objective}};
+    Json small_json = {{"distribution", profile_name(small.distribution)}, {"objective", small.objective}};
     add_result(small_json, small.result, [&](Entrant entrant) {
         return to_json(*small.space[static_cast<std::size_t>(entrant)]);
     });

@@ -218,8 +218,9 @@ def _check(raw: Any) -> None:
     if error is not None:
         raise _schema_fault(error)
     _refuse_loose_intervals(raw["intervals"])
-    for place, fields in _tuples(raw["intervals"]):
-        reason = space.why_not(**fields)
+    for place, fields in _tuples(raw):
+        why_not = small_space.why_not_small if place[0] == "small" else space.why_not
+        reason = why_not(**fields)
         if reason is not None:
             raise _Fault(f"no such copy: {reason}: {_REMEDY}", place)
 
@@ -343,14 +344,17 @@ def _refuse_loose_intervals(intervals: Sequence[Mapping[str, Any]]) -> None:
         previous = up_to
 
 
-def _tuples(
-    intervals: Sequence[Mapping[str, Any]],
-) -> Iterator[tuple[_Place, Mapping[str, Any]]]:
+def _tuples(raw: Mapping[str, Any]) -> Iterator[tuple[_Place, Mapping[str, Any]]]:
     """Every tuple of the profile, with its place."""
-    for i, interval in enumerate(intervals):
-        yield ("intervals", i, "winner", "tuple"), interval["winner"]["tuple"]
-        for k, entry in enumerate(interval.get("runners_up", ())):
-            yield ("intervals", i, "runners_up", k, "tuple"), entry["tuple"]
+    races: list[tuple[_Place, Mapping[str, Any]]] = [
+        (("intervals", i), interval) for i, interval in enumerate(raw["intervals"])
+    ]
+    if "small" in raw:
+        races.append((("small",), raw["small"]))
+    for place, race in races:
+        yield (*place, "winner", "tuple"), race["winner"]["tuple"]
+        for k, entry in enumerate(race.get("runners_up", ())):
+            yield (*place, "runners_up", k, "tuple"), entry["tuple"]
 
 
 # --- Messages -------------------------------------------------------------------------------------
