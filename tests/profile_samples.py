@@ -8,6 +8,17 @@ from typing import Any, Callable
 
 _RATIO = {"median": 1.31, "low": 1.29, "high": 1.33}
 
+_MIXES = (
+    "mix_l1",
+    "mix_l2",
+    "mix_l3",
+    "mix_l1_read",
+    "mix_l2_read",
+    "mix_l3_read",
+    "fixed",
+    "fixed_read",
+)
+
 _GOOD: dict[str, Any] = {
     "format": "asterope-profile",
     "version": 1,
@@ -63,6 +74,23 @@ _GOOD: dict[str, Any] = {
         "trials": 123456,
         "invalid": [{"candidate": "ZMM T NT T0 4 8", "reason": "byte 17 of 200 differs"}],
         "warnings": ["the machine is loaded: 1.5 of 2 CPUs"],
+        "without": ["avx512"],
+    },
+    "small": {
+        "distribution": "fleet",
+        "objective": "balanced",
+        "winner": {
+            "tuple": {"shape": "masked", "rt": "ZMM", "order": "up", "bound": 256},
+            "ratio": 1.21,
+            "tied": True,
+            "workloads": {
+                name: {"ns": 5.1, "libc_ns": 6.2, "ratio": _RATIO, "rounds": 30} for name in _MIXES
+            },
+        },
+        "runners_up": [
+            {"tuple": {"shape": "grouped", "rt": "YMM", "order": "middle", "bound": 512}}
+        ],
+        "noise_floor": {name: _RATIO for name in _MIXES},
     },
     "intervals": [
         {
@@ -173,6 +201,9 @@ TEXT_PLACES = {
     "search.tool_version": ("search", "tool_version"),
     "search.workload": ("search", "workload"),
     "search.warnings[0]": ("search", "warnings", 0),
+    "search.without[0]": ("search", "without", 0),
+    "small.distribution": ("small", "distribution"),
+    "small.winner.tuple.shape": ("small", "winner", "tuple", "shape"),
     "search.invalid[0].reason": ("search", "invalid", 0, "reason"),
     "intervals[3].winner.tuple.rt": (*_TUPLE, "rt"),
 }

@@ -11,12 +11,15 @@
 #include "arena.hpp"
 #include "atomic_file.hpp"
 #include "clock.hpp"
+#include "distribution.hpp"
 #include "error.hpp"
 #include "interrupt.hpp"
 #include "libc_copy.hpp"
 #include "machine.hpp"
+#include "mix.hpp"
 #include "paired.hpp"
 #include "profile.hpp"
+#include "profile_text.hpp"
 #include "size_text.hpp"
 #include "version.hpp"
 #include "workload.hpp"
@@ -27,7 +30,8 @@ namespace {
 struct Options {
     std::string routine = "build/libasterope_memcpy.so";
     std::string symbol = "asterope_memcpy";
-    std::string profile, workload, sizes, json;
+    std::string profile, workload, sizes, json, distribution;
+    std::string suite = "all";
     int rounds = 51;
     int cpu = -1;
 };
@@ -45,31 +49,120 @@ CopyFunction load_routine(const Options& options) {
     return reinterpret_cast<CopyFunction>(symbol);
 }
 
-struct Row {
-    std::size_t size;
-    double libc_seconds, seconds;
-    Estimate ratio, floor;
-};
-
-nlohmann::ordered_json to_json(const Estimate& estimate) {
+nlohmann::ordered_json ratio_json(const Estimate& estimate) {
     return {{"median", estimate.median}, {"low", estimate.low}, {"high", estimate.high}};
 }
 
-Row measure(std::size_t size, Workload workload, int rounds, CopyFunction routine,
-            Stopwatch& stopwatch) {
-    stopwatch.calibrate(size, workload, trial_seconds(workload));
-    const Paired paired({kLibcCopy, kRoutine, kLibcCopyAgain}, {workload}, rounds, 0,
-                        [&](int copy, Workload, std::uint64_t round) {
-                            throw_if_interrupted();
-                            return stopwatch.time(copy == kRoutine ? routine : libc_copy(), 0, size,
-                                                  workload, round);
-                        });
-    return {size, paired.seconds(kLibcCopy, workload), paired.seconds(kRoutine, workload),
-            paired.ratio(kLibcCopy, kRoutine, workload),
-            paired.ratio(kLibcCopy, kLibcCopyAgain, workload)};
+/// Prints rows of one table as they are measured and keeps them for the JSON report.
+class Report {
+  public:
+    explicit Report(int rounds) : rounds_(rounds) {}
+
+    void begin(const std::string& title) {
+        std::printf("\n%-12s libc ns/call  ours ns/call  ours GB/s  x libc  (low..high)   floor\n",
+                    title.c_str());
+        logs_ = 0;
+        rows_ = 0;
+    }
+
+    /// `seconds` times one trial; `size` 0 where the workload mixes sizes.
+    void row(const std::string& label, std::size_t size, Workload workload,
+             const Paired::Seconds& seconds) {
+        const Paired paired({kLibcCopy, kRoutine, kLibcCopyAgain}, {workload}, rounds_, 0,
+                            [&](int copy, Workload which, std::uint64_t round) {
+                                throw_if_interrupted();
+                                return seconds(copy, which, round);
+                            });
+        const double libc = paired.seconds(kLibcCopy, workload);
+        const double ours = paired.seconds(kRoutine, workload);
+        const Estimate ratio = paired.ratio(kLibcCopy, kRoutine, workload);
+        const Estimate floor = paired.ratio(kLibcCopy, kLibcCopyAgain, workload);
+        std::printf("%-12s %12.1f %13.1f ", label.c_str(), libc * 1e9, ours * 1e9);
+        if (size) {
+            std::printf("%10.2f", static_cast<double>(size) / ours / 1e9);
+        } else {
+            std::printf("%10s", "");
+        }
+        std::printf(" %7.2f  (%.2f..%.2f)  (%.2f..%.2f)\n", ratio.median, ratio.low, ratio.high,
+                    floor.low, floor.high);
+        std::fflush(stdout);
+        logs_ += std::log(ratio.median);
+        ++rows_;
+        nlohmann::ordered_json json = {{"workload", name_of(workload)}};
+        if (size) json["size"] = size;
+        json["libc_ns"] = libc * 1e9;
+        json["ns"] = ours * 1e9;
+        json["ratio"] = ratio_json(ratio);
+        json["noise_floor"] = ratio_json(floor);
+        results_.push_back(std::move(json));
+    }
+
+    void end() const {
+        if (rows_ > 1) std::printf("%-12s %45.2f  geometric mean\n", "all", std::exp(logs_ / rows_));
+    }
+
+    const nlohmann::ordered_json& results() const { return results_; }
+
+  private:
+    int rounds_;
+    double logs_ = 0;
+    int rows_ = 0;
+    nlohmann::ordered_json results_ = nlohmann::ordered_json::array();
+};
+
+/// Each size under each workload.
+void run_sizes(const std::vector<std::size_t>& sizes, const std::vector<Workload>& workloads,
+               const Arena& arena, CopyFunction routine, Report& report) {
+    Stopwatch stopwatch(arena, sizes.back());
+    for (const Workload workload : workloads) {
+        report.begin(std::string(name_of(workload)));
+        for (const std::size_t size : sizes) {
+            stopwatch.calibrate(size, workload, trial_seconds(workload));
+            report.row(format_size(size), size, workload,
+                       [&](int copy, Workload which, std::uint64_t round) {
+                           return stopwatch.time(copy == kRoutine ? routine : libc_copy(), 0, size,
+                                                 which, round);
+                       });
+        }
+        report.end();
+    }
+}
+
+/// Small copies: unpredictable sizes, and one size at a time, each alone and read.
+void run_small(const CallStatistics& statistics, const Arena& arena, const Machine& machine,
+               CopyFunction routine, Report& report) {
+    MixStopwatch stopwatch(arena, machine, statistics, kLargestMixed, 1);
+    const MixCopy ours{
+        reinterpret_cast<asterope_small_candidate>(reinterpret_cast<void*>(routine)), 0, nullptr};
+    const auto copy_of = [&](int copy) { return copy == kRoutine ? ours : libc_mix_copy(); };
+    report.begin(statistics.name + " mix");
+    for (const Workload workload : {Workload::mix_l1, Workload::mix_l2, Workload::mix_l3,
+                                    Workload::mix_l1_read, Workload::mix_l2_read,
+                                    Workload::mix_l3_read}) {
+        report.row(std::string(name_of(workload)), 0, workload,
+                   [&](int copy, Workload which, std::uint64_t round) {
+                       return stopwatch.time(copy_of(copy), which, round);
+                   });
+    }
+    report.end();
+    for (const Workload workload : {Workload::fixed, Workload::fixed_read}) {
+        report.begin(std::string(name_of(workload)));
+        for (const std::size_t size : MixStopwatch::fixed_sizes()) {
+            report.row(format_size(size), size, workload,
+                       [&](int copy, Workload which, std::uint64_t round) {
+                           return stopwatch.time_fixed(copy_of(copy), size,
+                                                       which == Workload::fixed_read, round);
+                       });
+        }
+        report.end();
+    }
 }
 
 void compare(const Options& options) {
+    if (options.suite != "all" && options.suite != "sizes" && options.suite != "small") {
+        throw BadInput("suite '" + options.suite.substr(0, 40) +
+                       "' is unknown: choose all, sizes or small");
+    }
     std::string workload = options.workload, sizes = options.sizes;
     std::vector<std::size_t> size_list;
     if (!options.profile.empty()) {
@@ -87,6 +180,9 @@ void compare(const Options& options) {
             parse_size_list(sizes.empty() ? "128,512,2K,8K,32K,128K,512K,2M,8M,32M" : sizes);
     }
     const std::vector<Workload> workloads = parse_workload(workload);
+    const CallStatistics statistics = options.distribution.empty()
+                                          ? fleet_statistics()
+                                          : read_statistics(options.distribution);
     if (!options.json.empty()) require_writable(options.json);
     const CopyFunction routine = load_routine(options);
 
@@ -94,38 +190,22 @@ void compare(const Options& options) {
     const int cpu = pin_to_cpu(options.cpu);
     start_clock(machine.cpu.invariant_tsc);
     const Arena arena(arena_bytes(size_list.back(), machine));
-    Stopwatch stopwatch(arena, size_list.back());
     catch_interrupts();
 
     std::printf("%s against %s: %d paired rounds, CPU %d. x libc above 1: the routine is faster;\n"
                 "floor: libc against itself in the same rounds. Intervals of 95 %% (sign test).\n",
                 options.symbol.c_str(), machine.libc.c_str(), options.rounds, cpu);
-    nlohmann::ordered_json report = {{"format", "asterope-bench"}, {"version", 1},
-                                     {"tool_version", kVersion},   {"machine", to_json(machine)},
-                                     {"rounds", options.rounds},   {"results", {}}};
-    for (const Workload workload : workloads) {
-        std::printf("\n%-10s  libc ns/call  ours ns/call  ours GB/s  x libc  (low..high)   floor\n",
-                    std::string(name_of(workload)).c_str());
-        double logs = 0;
-        for (const std::size_t size : size_list) {
-            const Row row = measure(size, workload, options.rounds, routine, stopwatch);
-            logs += std::log(row.ratio.median);
-            std::printf("%-10s %13.1f %13.1f %10.2f %7.2f  (%.2f..%.2f)  (%.2f..%.2f)\n",
-                        format_size(size).c_str(), row.libc_seconds * 1e9, row.seconds * 1e9,
-                        static_cast<double>(size) / row.seconds / 1e9, row.ratio.median,
-                        row.ratio.low, row.ratio.high, row.floor.low, row.floor.high);
-            std::fflush(stdout);
-            report["results"].push_back({{"workload", name_of(workload)},
-                                         {"size", size},
-                                         {"libc_ns", row.libc_seconds * 1e9},
-                                         {"ns", row.seconds * 1e9},
-                                         {"ratio", to_json(row.ratio)},
-                                         {"noise_floor", to_json(row.floor)}});
-        }
-        std::printf("%-10s %53.2f  geometric mean\n", "all",
-                    std::exp(logs / static_cast<double>(size_list.size())));
+    Report report(options.rounds);
+    if (options.suite != "small") run_sizes(size_list, workloads, arena, routine, report);
+    if (options.suite != "sizes") run_small(statistics, arena, machine, routine, report);
+    if (!options.json.empty()) {
+        const nlohmann::ordered_json json = {
+            {"format", "asterope-bench"},   {"version", 1},
+            {"tool_version", kVersion},     {"machine", to_json(machine)},
+            {"rounds", options.rounds},     {"distribution", profile_name(statistics.name)},
+            {"results", report.results()}};
+        write_atomically(options.json, json.dump(2) + '\n');
     }
-    if (!options.json.empty()) write_atomically(options.json, report.dump(2) + '\n');
 }
 
 int run(int argc, char** argv) {
@@ -143,6 +223,14 @@ int run(int argc, char** argv) {
         ->type_name("FILE");
     app.add_option("--workload", options.workload, "hot, cold, or balanced (both)")
         ->type_name("NAME");
+    app.add_option("--suite", options.suite,
+                   "sizes: one size at a time by workload; small: small copies of unpredictable and "
+                   "of fixed sizes; all: both")
+        ->type_name("NAME")
+        ->capture_default_str();
+    app.add_option("--distribution", options.distribution,
+                   "sizes and alignments of small copies, instead of those of Google's fleet")
+        ->type_name("FILE");
     app.add_option("--sizes", options.sizes, "bytes a call, K, M, G for powers of 1024")
         ->type_name("LIST");
     app.add_option("--rounds", options.rounds, "rounds a size")

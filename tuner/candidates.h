@@ -29,6 +29,22 @@ extern const size_t asterope_variant_count;
 extern const int asterope_distances[];
 extern const size_t asterope_distance_count;
 
+/* A complete copy of any size: up to its bound by itself, above it by calling `large`, which gets
+ * the other arguments as they are. */
+typedef void *(*asterope_small_candidate)(void *destination, const void *source, size_t bytes,
+                                          size_t distance, asterope_candidate large);
+
+/* A small copy as scripts/asterope/small_space.py describes it; `needs`: CPU features, blanks in
+ * between. In the order in which ties break. */
+struct asterope_small_variant {
+    const char *shape, *rt, *order;
+    int bound;
+    const char *needs;
+    asterope_small_candidate copy;
+};
+extern const struct asterope_small_variant asterope_small_variants[];
+extern const size_t asterope_small_variant_count;
+
 #ifdef __cplusplus
 }
 #endif

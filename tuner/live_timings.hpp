@@ -1,19 +1,28 @@
-// Timings from the machine: the stopwatch, the trial log and the progress line behind one call.
+// Timings from the machine: a stopwatch, the trial log and the progress line behind one call.
 #pragma once
+
+#include <functional>
+#include <string>
 
 #include "interrupt.hpp"
 #include "progress.hpp"
-#include "search.hpp"
+#include "race.hpp"
 #include "trial_log.hpp"
 
 namespace asterope {
 
+/// What is timed, and what the log and the progress line say of it.
+struct Field {
+    std::function<double(std::size_t size, Workload, Entrant, std::uint64_t round)> seconds;
+    std::function<std::string(Entrant)> name; ///< of candidates, not of libc
+    std::function<std::size_t(std::size_t size, Workload)> calls; ///< in one trial
+};
+
 class LiveTimings : public Timings {
   public:
-    /// `log` may be null.
-    LiveTimings(const std::vector<Candidate>& space, Stopwatch& stopwatch, Progress& progress,
-                TrialLog* log)
-        : space_(space), stopwatch_(stopwatch), progress_(progress), log_(log) {}
+    /// `log` may be null. Throws Interrupted between trials when the user asked to stop.
+    LiveTimings(Field field, Progress& progress, TrialLog* log)
+        : field_(std::move(field)), progress_(progress), log_(log) {}
 
     double seconds(std::size_t size, Workload workload, Entrant entrant,
                    std::uint64_t round) override;
@@ -21,8 +30,7 @@ class LiveTimings : public Timings {
     std::size_t trials() const { return trials_; }
 
   private:
-    const std::vector<Candidate>& space_;
-    Stopwatch& stopwatch_;
+    Field field_;
     Progress& progress_;
     TrialLog* log_;
     std::size_t trials_ = 0;

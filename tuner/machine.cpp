@@ -1,6 +1,8 @@
 // Describes the machine: from sysfs, procfs, cgroups and libc's loader; its fingerprint.
 #include "machine.hpp"
 
+#include "profile_text.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -35,25 +37,6 @@ using nlohmann::json;
 namespace {
 
 // ---------------------------------------------------------------- small text
-
-std::string_view trim(std::string_view text) {
-    constexpr std::string_view kBlanks = " \t\r\n";
-    const std::size_t first = text.find_first_not_of(kBlanks);
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
-/// What may stand in a profile, see to_json. A list of what is allowed, since lists of what
-/// breaks out of a C comment tend to forget trigraphs and line continuations.
-std::string clean(std::string_view text) {
-    constexpr std::size_t kLongest = 200;
-    constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                          "0123456789 ()@.,:_+/-";
-    std::string cleaned(trim(trim(text).substr(0, kLongest)));
-    for (char& c : cleaned)
-        if (kAllowed.find(c) == std::string_view::npos) c = '_';
-    return cleaned;
-}
 
 /// The number at the start of the text, "max" and garbage being none.
 std::optional<std::uint64_t> number(std::string_view text, int base = 10) {
@@ -354,34 +337,34 @@ std::map<std::string, std::size_t> read_libc_thresholds(const std::string& inter
 /// The profile's object without the fingerprint.
 json describe(const Machine& machine) {
     json features = json::array(), caches = json::array(), thresholds = json::object();
-    for (const std::string& feature : machine.cpu.features) features.push_back(clean(feature));
+    for (const std::string& feature : machine.cpu.features) features.push_back(profile_name(feature));
     for (const Cache& cache : machine.caches)
         caches.push_back({{"level", cache.level},
-                          {"type", clean(cache.type)},
+                          {"type", profile_name(cache.type)},
                           {"bytes", cache.bytes},
                           {"line_bytes", cache.line_bytes},
                           {"ways", cache.ways},
                           {"shared_by", cache.shared_by}});
-    for (const auto& [name, bytes] : machine.libc_thresholds) thresholds[clean(name)] = bytes;
+    for (const auto& [name, bytes] : machine.libc_thresholds) thresholds[profile_name(name)] = bytes;
     return {{"cpu",
-             {{"vendor", clean(machine.cpu.vendor)},
-              {"brand", clean(machine.cpu.brand)},
+             {{"vendor", profile_name(machine.cpu.vendor)},
+              {"brand", profile_name(machine.cpu.brand)},
               {"family", machine.cpu.family},
               {"model", machine.cpu.model},
               {"stepping", machine.cpu.stepping},
-              {"microcode", clean(machine.microcode)},
+              {"microcode", profile_name(machine.microcode)},
               {"features", features},
               {"invariant_tsc", machine.cpu.invariant_tsc}}},
             {"caches", caches},
             {"cpus", machine.cpus},
             {"memory_bytes", machine.memory_bytes},
             {"page_bytes", machine.page_bytes},
-            {"huge_pages", clean(machine.huge_pages)},
-            {"kernel", clean(machine.kernel)},
-            {"hypervisor", clean(machine.cpu.hypervisor)},
-            {"libc", clean(machine.libc)},
+            {"huge_pages", profile_name(machine.huge_pages)},
+            {"kernel", profile_name(machine.kernel)},
+            {"hypervisor", profile_name(machine.cpu.hypervisor)},
+            {"libc", profile_name(machine.libc)},
             {"libc_thresholds", thresholds},
-            {"governor", clean(machine.governor)}};
+            {"governor", profile_name(machine.governor)}};
 }
 
 /// A member, null if there is none or the value is no object.
@@ -395,9 +378,9 @@ const json& member(const json& value, const std::string& key) {
 /// Any value as a short text. Objects and arrays give only their kind: a profile comes from
 /// outside, and printing one recurses as deep as it is nested.
 std::string text_of(const json& value) {
-    if (value.is_string()) return clean(value.get_ref<const std::string&>());
+    if (value.is_string()) return profile_name(value.get_ref<const std::string&>());
     if (value.is_structured() || value.is_binary()) return value.type_name();
-    return clean(value.dump());
+    return profile_name(value.dump());
 }
 
 std::optional<std::uint64_t> bytes_of(const json& value) {
@@ -456,7 +439,7 @@ std::map<std::string, std::string> deciding_parts(const json& machine) {
         }
     if (const json& thresholds = member(machine, "libc_thresholds"); thresholds.is_object())
         for (const auto& [name, value] : thresholds.items())
-            parts["libc_thresholds." + clean(name)] = text_of(value);
+            parts["libc_thresholds." + profile_name(name)] = text_of(value);
     return parts;
 }
 
@@ -581,7 +564,7 @@ std::vector<std::string> measurement_warnings(const Machine& machine, const fs::
                            "speed: fix the CPU frequency, or let the hypervisor pass the "
                            "invariant TSC on.");
     if (!machine.governor.empty() && machine.governor != "performance")
-        warnings.push_back(clean("The frequency governor is " + machine.governor.substr(0, 40) +
+        warnings.push_back(profile_name("The frequency governor is " + machine.governor.substr(0, 40) +
                                  ", so the clock speed changes between trials: choose performance "
                                  "(cpupower frequency-set -g performance) while tuning."));
     if (const auto percent = cpu_quota_percent(root))

@@ -8,8 +8,7 @@
 namespace asterope {
 
 Paired::Paired(std::vector<int> entrants, const std::vector<Workload>& workloads, int rounds,
-               std::uint64_t first_round, const Seconds& seconds)
-    : workloads_(workloads) {
+               std::uint64_t first_round, const Seconds& seconds) {
     // Shuffled, not rotated: in rotation everybody always follows the same other, and what that
     // one leaves in the caches would count as his own merit. The order is the same in every run.
     std::mt19937_64 random(first_round);
@@ -39,14 +38,14 @@ Estimate Paired::ratio(int over, int under, Workload workload) const {
     return exponentiate(sign_interval(differences(over, under, workload)));
 }
 
-Estimate Paired::mean_log_ratio(int over, int under) const {
+Estimate
+Paired::mean_log_ratio(int over, int under,
+                       const std::vector<std::pair<Workload, double>>& weights) const {
     std::vector<double> sum;
-    for (const Workload workload : workloads_) {
+    for (const auto& [workload, weight] : weights) {
         const std::vector<double> one = differences(over, under, workload);
         sum.resize(one.size());
-        for (std::size_t i = 0; i < sum.size(); ++i) {
-            sum[i] += one[i] / static_cast<double>(workloads_.size());
-        }
+        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += weight * one[i];
     }
     return sign_interval(sum);
 }

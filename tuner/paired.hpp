@@ -24,12 +24,12 @@ class Paired {
     double seconds(int entrant, Workload workload) const;
     /// Time of `over` divided by time of `under`, median over the rounds and its interval.
     Estimate ratio(int over, int under, Workload workload) const;
-    /// The same as a logarithm, each round's mean over the workloads.
-    Estimate mean_log_ratio(int over, int under) const;
+    /// The same as a logarithm, each round's weighted mean over the workloads.
+    Estimate mean_log_ratio(int over, int under,
+                            const std::vector<std::pair<Workload, double>>& weights) const;
 
   private:
     std::vector<double> differences(int over, int under, Workload workload) const;
-    std::vector<Workload> workloads_;
     std::map<std::pair<int, Workload>, std::vector<double>> logs_;
 };
 

@@ -6,11 +6,13 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "cpu.hpp"
 #include "error.hpp"
+#include "profile_text.hpp"
 #include "version.hpp"
 
 namespace asterope {
@@ -38,49 +40,75 @@ Json to_json(const Candidate& candidate) {
             {"pt", v.pt}, {"ps", v.ps}, {"pd", candidate.pd}};
 }
 
-Json to_json(const Finalist& finalist, const Candidate& candidate, std::size_t size, int rounds) {
+Json to_json(const asterope_small_variant& v) {
+    return {{"shape", v.shape}, {"rt", v.rt}, {"order", v.order}, {"bound", v.bound}};
+}
+
+Json to_json(const std::map<Workload, Estimate>& floors) {
+    Json json = Json::object();
+    for (const auto& [workload, estimate] : floors) {
+        json[std::string(name_of(workload))] = to_json(estimate);
+    }
+    return json;
+}
+
+/// `size` 0: of many sizes, so there is no rate to tell.
+Json to_json(const Finalist& finalist, const Json& tuple, std::size_t size, int rounds) {
     Json workloads = Json::object();
     for (const auto& [workload, measured] : finalist.workloads) {
-        workloads[std::string(name_of(workload))] = {
-            {"ns", rounded(measured.seconds * 1e9)},
-            {"gb_per_s", rounded(static_cast<double>(size) / measured.seconds / 1e9)},
-            {"libc_ns", rounded(measured.libc_seconds * 1e9)},
-            {"ratio", to_json(measured.ratio)},
-            {"rounds", rounds}};
+        Json& json = workloads[std::string(name_of(workload))];
+        json["ns"] = rounded(measured.seconds * 1e9);
+        if (size) {
+            json["gb_per_s"] = rounded(static_cast<double>(size) / measured.seconds / 1e9);
+        }
+        json["libc_ns"] = rounded(measured.libc_seconds * 1e9);
+        json["ratio"] = to_json(measured.ratio);
+        json["rounds"] = rounds;
     }
-    return {{"tuple", to_json(candidate)},
+    return {{"tuple", tuple},
             {"ratio", rounded(finalist.ratio)},
             {"tied", finalist.tied},
             {"workloads", workloads}};
 }
 
+/// Winner, runners-up and noise floor of one race, into `json`.
+void add_result(Json& json, const SizeResult& result,
+                const std::function<Json(Entrant)>& tuple_of) {
+    Json runners_up = Json::array();
+    for (const Finalist& finalist : result.finalists) {
+        Json entry =
+            to_json(finalist, tuple_of(finalist.candidate), result.size, result.rounds);
+        if (&finalist == &result.finalists.front()) {
+            json["winner"] = std::move(entry);
+        } else {
+            runners_up.push_back(std::move(entry));
+        }
+    }
+    json["runners_up"] = runners_up;
+    json["noise_floor"] = to_json(result.noise_floor);
+}
+
 } // namespace
 
 Json make_profile(const nlohmann::json& machine, const SearchFacts& facts,
-                  const std::vector<Candidate>& space, const std::vector<SizeResult>& results) {
+                  const std::vector<Candidate>& space, const std::vector<SizeResult>& results,
+                  const SmallFacts& small) {
     Json invalid = Json::array();
     for (const auto& [candidate, reason] : facts.invalid) {
         invalid.push_back({{"candidate", candidate}, {"reason", reason}});
     }
+    Json small_json = {{"distribution", profile_name(small.distribution)}, {"objective", small.objective}};
+    add_result(small_json, small.result, [&](Entrant entrant) {
+        return to_json(*small.space[static_cast<std::size_t>(entrant)]);
+    });
     Json intervals = Json::array();
     std::size_t above = 0;
     for (const SizeResult& result : results) {
-        Json entries = Json::array();
-        for (const Finalist& finalist : result.finalists) {
-            entries.push_back(to_json(finalist, space[static_cast<std::size_t>(finalist.candidate)],
-                                      result.size, result.rounds));
-        }
-        Json floor = Json::object();
-        for (const auto& [workload, estimate] : result.noise_floor) {
-            floor[std::string(name_of(workload))] = to_json(estimate);
-        }
-        Json winner = entries.front();
-        entries.erase(0);
-        intervals.push_back({{"above", above},
-                             {"up_to", result.size},
-                             {"winner", winner},
-                             {"runners_up", entries},
-                             {"noise_floor", floor}});
+        Json interval = {{"above", above}, {"up_to", result.size}};
+        add_result(interval, result, [&](Entrant entrant) {
+            return to_json(space[static_cast<std::size_t>(entrant)]);
+        });
+        intervals.push_back(std::move(interval));
         above = result.size;
     }
     return {{"format", "asterope-profile"},
@@ -101,7 +129,9 @@ Json make_profile(const nlohmann::json& machine, const SearchFacts& facts,
               {"seconds", rounded(facts.seconds)},
               {"trials", facts.trials},
               {"invalid", invalid},
-              {"warnings", facts.warnings}}},
+              {"warnings", facts.warnings},
+              {"without", facts.without}}},
+            {"small", small_json},
             {"intervals", intervals}};
 }
 

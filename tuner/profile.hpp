@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "search.hpp"
+#include "small_search.hpp"
 #include "space.hpp"
 
 namespace asterope {
@@ -22,12 +23,21 @@ struct SearchFacts {
     double seconds = 0;
     std::vector<std::pair<std::string, std::string>> invalid; ///< candidate, reason
     std::vector<std::string> warnings;
+    std::vector<std::string> without; ///< CPU features left out on request
+};
+
+/// The small copies: what they were timed for, and how the race for them ended.
+struct SmallFacts {
+    std::string distribution, objective;
+    std::vector<const asterope_small_variant*> space;
+    SizeResult result;
 };
 
 /// The whole profile; its fields are described in scripts/asterope/profile.schema.json.
 nlohmann::ordered_json make_profile(const nlohmann::json& machine, const SearchFacts& facts,
                                     const std::vector<Candidate>& space,
-                                    const std::vector<SizeResult>& results);
+                                    const std::vector<SizeResult>& results,
+                                    const SmallFacts& small);
 
 /// Reads a profile as far as the C++ tools need it: format, version, machine, and intervals in
 /// order. Throws BadInput with one line for whatever is wrong. asterope-generate checks the rest

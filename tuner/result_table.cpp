@@ -47,4 +47,29 @@ std::string result_table(const std::vector<Candidate>& space,
     return out;
 }
 
+std::string small_table(const SmallFacts& small) {
+    std::string out;
+    append(out, "%-26s  all", "Small copies, x libc");
+    for (const auto& [workload, floor] : small.result.noise_floor) {
+        append(out, " %11s", std::string(name_of(workload)).c_str());
+    }
+    out += '\n';
+    for (const Finalist& finalist : small.result.finalists) {
+        const auto& variant = *small.space[static_cast<std::size_t>(finalist.candidate)];
+        append(out, "%-26s %4.2f", ("to " + std::to_string(variant.bound) + " B: " + variant.shape +
+                                   " " + variant.rt + " " + variant.order).c_str(), finalist.ratio);
+        for (const auto& [workload, measured] : finalist.workloads) {
+            append(out, " %11.2f", measured.ratio.median);
+        }
+        out += '\n';
+        if (&finalist - small.result.finalists.data() == 2) break; // winner and two runners-up
+    }
+    append(out, "%-26s     ", "libc against libc");
+    for (const auto& [workload, floor] : small.result.noise_floor) {
+        append(out, "  %.2f..%.2f", floor.low, floor.high);
+    }
+    out += '\n';
+    return out;
+}
+
 } // namespace asterope

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "profile.hpp"
 #include "search.hpp"
 
 namespace asterope {
@@ -12,5 +13,9 @@ namespace asterope {
 /// counted once), libc's time over the winner's, and the noise floor (libc's over libc's).
 std::string result_table(const std::vector<Candidate>& space,
                          const std::vector<SizeResult>& results);
+
+/// One line for each small finalist, the winner first: what it is, and libc's time over its own
+/// under each workload.
+std::string small_table(const SmallFacts& small);
 
 } // namespace asterope

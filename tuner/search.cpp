@@ -2,186 +2,16 @@
 #include "search.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 
 #include "error.hpp"
-#include "paired.hpp"
-#include "shuffle.hpp"
 
 namespace asterope {
 
 namespace {
 
-/// Candidates between two timings of libc while screening: near enough that a slow phase of the
-/// machine hits both, many enough that libc costs a tenth of the time.
-constexpr std::size_t kHeat = 24;
-
-/// A lag below this is a tie however quiet the machine: what moves code or buffers, another run or
-/// the routine's own build, moves timings by as much.
-constexpr double kNarrowestTie = 0.01;
-
-/// However noisy the machine, a lag beyond this is no tie: two runs may then choose differently
-/// among tied candidates, but never lose more than this by it.
-constexpr double kWidestTie = 0.02;
-
 bool contains(const std::vector<int>& values, int value) {
     return std::find(values.begin(), values.end(), value) != values.end();
-}
-
-/// One size's search: the samples so far and the steps that add to them.
-class Race {
-  public:
-    Race(std::size_t size, const std::vector<Workload>& workloads, std::mt19937_64& random,
-         Timings& timings)
-        : size_(size), workloads_(workloads), random_(random), timings_(timings) {}
-
-    /// Adds `samples` log ratios to each entrant under each workload.
-    void sample(const std::vector<Entrant>& entrants, int samples) {
-        for (int i = 0; i < samples; ++i) {
-            for (const Workload workload : workloads_) sample_once(entrants, workload);
-        }
-    }
-
-    /// Mean over the workloads of the median log ratio to libc.
-    double score(Entrant entrant) const {
-        double sum = 0;
-        for (const Workload workload : workloads_) sum += center(entrant, workload);
-        return sum / static_cast<double>(workloads_.size());
-    }
-
-    bool acceptable(Entrant entrant) const {
-        return std::all_of(workloads_.begin(), workloads_.end(), [&](Workload workload) {
-            return center(entrant, workload) >= std::log(kWorstRatio);
-        });
-    }
-
-    /// The best `keep`. Half of the places belong to those that lose nowhere, as one of them wins
-    /// where there is one.
-    std::vector<Entrant> best(std::vector<Entrant> entrants, std::size_t keep) const {
-        rank(entrants);
-        std::vector<Entrant> kept;
-        std::size_t reserved = std::min<std::size_t>(
-            keep / 2,
-            static_cast<std::size_t>(std::count_if(entrants.begin(), entrants.end(),
-                                                   [&](Entrant e) { return acceptable(e); })));
-        for (const Entrant entrant : entrants) {
-            const bool good = acceptable(entrant);
-            if (kept.size() + reserved < keep || (good && reserved > 0 && kept.size() < keep)) {
-                kept.push_back(entrant);
-                if (good && reserved > 0) --reserved;
-            }
-        }
-        return kept;
-    }
-
-    void rank(std::vector<Entrant>& entrants) const {
-        std::map<Entrant, double> scores; // each is a median of samples: computed once
-        for (const Entrant entrant : entrants) scores[entrant] = score(entrant);
-        std::stable_sort(entrants.begin(), entrants.end(),
-                         [&](Entrant a, Entrant b) { return scores[a] > scores[b]; });
-    }
-
-    SizeResult run_off(const std::vector<Entrant>& finalists, int rounds, Entrant neighbour);
-
-  private:
-    double log_seconds(Workload workload, Entrant entrant) {
-        return std::log(timings_.seconds(size_, workload, entrant, round_));
-    }
-
-    double center(Entrant entrant, Workload workload) const {
-        return median(samples_.at({entrant, workload}));
-    }
-
-    /// Heats of shuffled entrants, libc at the beginning, in the middle and at the end of each.
-    void sample_once(std::vector<Entrant> entrants, Workload workload) {
-        shuffle(entrants, random_);
-        for (std::size_t begin = 0; begin < entrants.size(); begin += kHeat, ++round_) {
-            const std::size_t end = std::min(begin + kHeat, entrants.size());
-            std::vector<double> libc = {log_seconds(workload, kLibc)}, heat;
-            for (std::size_t i = begin; i < end; ++i) {
-                heat.push_back(log_seconds(workload, entrants[i]));
-                if (i == (begin + end) / 2) libc.push_back(log_seconds(workload, kLibc));
-            }
-            libc.push_back(log_seconds(workload, kLibc));
-            const double reference = median(libc);
-            for (std::size_t i = begin; i < end; ++i) {
-                samples_[{entrants[i], workload}].push_back(reference - heat[i - begin]);
-            }
-        }
-    }
-
-    std::size_t size_;
-    const std::vector<Workload>& workloads_;
-    std::mt19937_64& random_;
-    Timings& timings_;
-    std::uint64_t round_ = 0;
-    std::map<std::pair<Entrant, Workload>, std::vector<double>> samples_; ///< log(libc / own)
-};
-
-SizeResult Race::run_off(const std::vector<Entrant>& finalists, int rounds, Entrant neighbour) {
-    std::vector<Entrant> everybody = finalists;
-    everybody.push_back(kLibc);
-    everybody.push_back(kLibcAgain);
-    const Paired paired(everybody, workloads_, rounds, round_,
-                        [&](Entrant entrant, Workload workload, std::uint64_t round) {
-                            return timings_.seconds(size_, workload, entrant, round);
-                        });
-
-    SizeResult result{size_, {}, {}, rounds};
-    for (const Workload workload : workloads_) {
-        result.noise_floor[workload] = paired.ratio(kLibc, kLibcAgain, workload);
-    }
-    for (const Entrant entrant : finalists) {
-        Finalist finalist{entrant, {}, 0, false};
-        double mean = 0;
-        for (const Workload workload : workloads_) {
-            const Measured measured{paired.seconds(entrant, workload),
-                                    paired.seconds(kLibc, workload),
-                                    paired.ratio(kLibc, entrant, workload)};
-            mean += std::log(measured.ratio.median) / static_cast<double>(workloads_.size());
-            finalist.workloads[workload] = measured;
-        }
-        finalist.ratio = std::exp(mean);
-        result.finalists.push_back(finalist);
-    }
-    const auto loses_nowhere = [&](const Finalist& finalist) {
-        return std::all_of(finalist.workloads.begin(), finalist.workloads.end(),
-                           [](const auto& w) { return w.second.ratio.median >= kWorstRatio; });
-    };
-    auto& ranked = result.finalists;
-    std::stable_sort(ranked.begin(), ranked.end(), [&](const Finalist& a, const Finalist& b) {
-        return std::tuple(loses_nowhere(a), a.ratio) > std::tuple(loses_nowhere(b), b.ratio);
-    });
-
-    // Ties: a lag whose interval reaches 0, or that is smaller than libc's from itself.
-    const Entrant leader = ranked.front().candidate;
-    const Estimate floor = paired.mean_log_ratio(kLibcAgain, kLibc);
-    const auto ties_with = [&](Entrant one) {
-        return [&, one](Entrant other) {
-            const Estimate lag = paired.mean_log_ratio(other, one);
-            const double noise = std::max(kNarrowestTie, std::abs(floor.median));
-            return (lag.low <= 0 || lag.median <= noise) && lag.median <= kWidestTie;
-        };
-    };
-    const auto ties_with_leader = ties_with(leader);
-    Entrant chosen = leader;
-    for (const Finalist& finalist : ranked) {
-        const Entrant entrant = finalist.candidate;
-        if (loses_nowhere(finalist) != loses_nowhere(ranked.front())) continue;
-        if (!ties_with_leader(entrant)) continue;
-        if (entrant == neighbour) {
-            chosen = neighbour;
-            break;
-        }
-        chosen = std::min(chosen, entrant);
-    }
-    const auto ties_with_winner = ties_with(chosen);
-    for (Finalist& finalist : ranked) finalist.tied = ties_with_winner(finalist.candidate);
-    const auto winner = std::find_if(ranked.begin(), ranked.end(),
-                                     [&](const Finalist& f) { return f.candidate == chosen; });
-    std::rotate(ranked.begin(), winner, winner + 1);
-    return result;
 }
 
 } // namespace
@@ -231,7 +61,7 @@ SizeResult search_size(const std::vector<Candidate>& space, const std::vector<En
                        std::size_t size, const std::vector<Workload>& workloads, const Rigor& rigor,
                        Entrant neighbour, std::mt19937_64& random, Timings& timings) {
     if (entrants.empty()) throw Failure("no candidate copies right on this machine");
-    Race race(size, workloads, random, timings);
+    Race race(size, equal_weights(workloads), random, timings);
 
     std::vector<Entrant> alive, rest;
     for (const Entrant entrant : entrants) {

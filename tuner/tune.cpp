@@ -1,6 +1,7 @@
 // asterope-tune: finds the fastest copy of each size on this machine and writes the profile.
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -8,22 +9,27 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 
 #include "affinity.hpp"
 #include "arena.hpp"
 #include "atomic_file.hpp"
 #include "clock.hpp"
+#include "distribution.hpp"
 #include "error.hpp"
 #include "interrupt.hpp"
+#include "libc_copy.hpp"
 #include "live_timings.hpp"
 #include "machine.hpp"
+#include "mix.hpp"
 #include "profile.hpp"
 #include "progress.hpp"
 #include "result_table.hpp"
 #include "run_generator.hpp"
 #include "search.hpp"
 #include "size_text.hpp"
+#include "small_search.hpp"
 #include "space.hpp"
 #include "trial_log.hpp"
 #include "verify.hpp"
@@ -44,6 +50,8 @@ struct Options {
     std::uint64_t seed = 1;
     bool quiet = false, no_generate = false, list_space = false;
     std::string check;
+    std::string small = "balanced", distribution;
+    std::vector<std::string> without;
 };
 
 void say(const Options& options, const std::string& text) {
@@ -59,9 +67,71 @@ nlohmann::json log_header(const Options& options, const nlohmann::json& machine,
             {"seed", options.seed},         {"started", facts.started}};
 }
 
+/// Whether this CPU has a feature and may use it: `without` lists beginnings of names.
+class Features {
+  public:
+    /// Throws BadInput for what no feature's name begins with.
+    Features(const Cpu& cpu, const std::vector<std::string>& without)
+        : cpu_(cpu), without_(without) {
+        std::vector<std::string> names = cpu.features;
+        for (std::size_t i = 0; i < asterope_variant_count; ++i) {
+            names.push_back(asterope_variants[i].needs);
+        }
+        for (const std::string& beginning : without) {
+            const bool known = std::any_of(names.begin(), names.end(), [&](const auto& name) {
+                return !beginning.empty() && name.rfind(beginning, 0) == 0;
+            });
+            if (!known) {
+                throw BadInput("--without '" + beginning.substr(0, 40) +
+                               "' is no CPU feature: name one as /proc/cpuinfo does, or the "
+                               "beginning of several, like avx512");
+            }
+        }
+    }
+
+    bool operator()(std::string_view feature) const {
+        return has_feature(cpu_, feature) &&
+               std::none_of(without_.begin(), without_.end(), [&](const std::string& beginning) {
+                   return feature.substr(0, beginning.size()) == beginning;
+               });
+    }
+
+  private:
+    const Cpu& cpu_;
+    const std::vector<std::string>& without_;
+};
+
+/// The indices that are not in `invalid`; what is, is noted and warned of.
+template <class Name>
+std::vector<Entrant> valid_entrants(std::size_t count, const std::vector<Invalid>& invalid,
+                                    const Name& name, SearchFacts& facts) {
+    std::vector<Entrant> entrants(count);
+    std::iota(entrants.begin(), entrants.end(), 0);
+    for (const Invalid& fault : invalid) {
+        std::erase(entrants, static_cast<Entrant>(fault.index));
+        facts.invalid.emplace_back(name(fault.index), fault.reason);
+    }
+    if (!invalid.empty()) {
+        std::fprintf(stderr, "warning: %zu candidates copy wrongly and are left out (%s: %s)\n",
+                     invalid.size(), name(invalid.front().index).c_str(),
+                     invalid.front().reason.c_str());
+    }
+    return entrants;
+}
+
+/// The winner that copies of `size` bytes take.
+const Candidate& winner_for(std::size_t size, const std::vector<Candidate>& space,
+                            const std::vector<SizeResult>& results) {
+    const auto found = std::find_if(results.begin(), results.end(),
+                                    [&](const SizeResult& result) { return result.size >= size; });
+    const SizeResult& result = found == results.end() ? results.back() : *found;
+    return space[static_cast<std::size_t>(result.finalists.front().candidate)];
+}
+
 /// Times and writes the profile; the options have been checked for what CLI11 can check.
 void tune(const Options& options) {
     const std::vector<Workload> workloads = parse_workload(options.workload);
+    const Weights small_weights = parse_small_weights(options.small);
     const Rigor rigor = parse_rigor(options.rigor);
     const std::vector<std::size_t> sizes = parse_size_list(options.sizes);
     if (options.space != "paper") {
@@ -71,6 +141,9 @@ void tune(const Options& options) {
         throw BadInput("size " + format_size(sizes.front()) + " is below " +
                        format_size(kMinimumBytes) + ", where the pipelines begin");
     }
+    const CallStatistics statistics = options.distribution.empty()
+                                          ? fleet_statistics()
+                                          : read_statistics(options.distribution);
     require_writable(options.output);
     catch_interrupts();
 
@@ -80,8 +153,10 @@ void tune(const Options& options) {
     facts.workload = options.workload;
     facts.rigor = rigor.name;
     facts.seed = options.seed;
+    facts.without = options.without;
 
     const Machine machine = read_machine();
+    const Features features(machine.cpu, options.without);
     const nlohmann::json machine_json = to_json(machine);
     facts.warnings = measurement_warnings(machine);
     for (const std::string& warning : facts.warnings) {
@@ -89,28 +164,20 @@ void tune(const Options& options) {
     }
     facts.cpu = pin_to_cpu(options.cpu);
 
-    const std::vector<Candidate> space =
-        paper_space([&](std::string_view feature) { return has_feature(machine.cpu, feature); });
+    const std::vector<Candidate> space = paper_space(features);
+    SmallFacts small{statistics.name, options.small, small_space(features), {}};
     facts.candidates = space.size();
     say(options, machine.cpu.brand + ", " + machine.libc + ", CPU " + std::to_string(facts.cpu) +
-                     "; " + std::to_string(space.size()) + " candidates a size, " + rigor.name +
+                     "; " + std::to_string(space.size()) + " candidates a size, " +
+                     std::to_string(small.space.size()) + " small copies, " + rigor.name +
                      " search, workload " + options.workload + "\n");
 
     // Before the buffers are taken: the child processes of the verification stay small.
-    std::vector<bool> valid(space.size(), true);
-    for (const Invalid& invalid : verify(space)) {
-        valid[invalid.index] = false;
-        facts.invalid.emplace_back(space[invalid.index].name(), invalid.reason);
-    }
-    std::vector<Entrant> entrants;
-    for (std::size_t i = 0; i < space.size(); ++i) {
-        if (valid[i]) entrants.push_back(static_cast<Entrant>(i));
-    }
-    if (!facts.invalid.empty()) {
-        std::fprintf(stderr, "warning: %zu candidates copy wrongly and are left out (%s: %s)\n",
-                     facts.invalid.size(), facts.invalid.front().first.c_str(),
-                     facts.invalid.front().second.c_str());
-    }
+    const std::vector<Entrant> entrants =
+        valid_entrants(space.size(), verify(space), [&](auto i) { return space[i].name(); }, facts);
+    const std::vector<Entrant> small_entrants =
+        valid_entrants(small.space.size(), verify(small.space, space.front().variant->copy),
+                       [&](auto i) { return small_name(*small.space[i]); }, facts);
 
     start_clock(machine.cpu.invariant_tsc);
     const std::size_t largest = sizes.back();
@@ -131,8 +198,18 @@ void tune(const Options& options) {
         log = std::make_unique<TrialLog>(options.log, log_header(options, machine_json, facts));
     }
     Progress progress(expected_seconds, options.quiet);
-    LiveTimings timings(space, stopwatch, progress, log.get());
     std::mt19937_64 random(options.seed);
+
+    LiveTimings timings(
+        {[&](std::size_t size, Workload workload, Entrant entrant, std::uint64_t round) {
+             if (entrant < 0) return stopwatch.time(libc_copy(), 0, size, workload, round);
+             const Candidate& candidate = space[static_cast<std::size_t>(entrant)];
+             return stopwatch.time(candidate.variant->copy, candidate.distance(), size, workload,
+                                   round);
+         },
+         [&](Entrant entrant) { return space[static_cast<std::size_t>(entrant)].name(); },
+         [&](std::size_t size, Workload workload) { return stopwatch.calls(size, workload); }},
+        progress, log.get());
     std::vector<SizeResult> results;
     Entrant neighbour = kLibc;
     for (const std::size_t size : sizes) {
@@ -141,15 +218,33 @@ void tune(const Options& options) {
             search_size(space, entrants, size, workloads, rigor, neighbour, random, timings));
         neighbour = results.back().finalists.front().candidate;
     }
+
+    // Last, as small copies hand what is above their bound to these winners.
+    progress.label("small copies");
+    MixStopwatch mix(arena, machine, statistics, kLargestMixed, options.seed);
+    const Candidate& large = winner_for(kLargestMixed, space, results);
+    LiveTimings small_timings(
+        {[&](std::size_t, Workload workload, Entrant entrant, std::uint64_t round) {
+             if (entrant < 0) return mix.time(libc_mix_copy(), workload, round);
+             return mix.time({small.space[static_cast<std::size_t>(entrant)]->copy,
+                              large.distance(), large.variant->copy},
+                             workload, round);
+         },
+         [&](Entrant entrant) {
+             return small_name(*small.space[static_cast<std::size_t>(entrant)]);
+         },
+         [&](std::size_t, Workload workload) { return MixStopwatch::calls(workload); }},
+        progress, log.get());
+    small.result = search_small(small_entrants, small_weights, rigor, random, small_timings);
     progress.clear();
 
     facts.finished = utc_now();
-    facts.trials = timings.trials();
+    facts.trials = timings.trials() + small_timings.trials();
     facts.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    const auto profile = make_profile(machine_json, facts, space, results);
+    const auto profile = make_profile(machine_json, facts, space, results, small);
     write_atomically(options.output, profile.dump(2) + '\n');
-    say(options, "\n" + result_table(space, results) + "\n" + std::to_string(facts.trials) +
-                     " trials in " + format_duration(facts.seconds) +
+    say(options, "\n" + result_table(space, results) + "\n" + small_table(small) + "\n" +
+                     std::to_string(facts.trials) + " trials in " + format_duration(facts.seconds) +
                      "; profile: " + options.output + "\n");
     if (!options.no_generate) {
         const std::filesystem::path folder = std::filesystem::path(options.output).parent_path();
@@ -157,10 +252,11 @@ void tune(const Options& options) {
     }
 }
 
-void list_space() {
+void list_space(const Options& options) {
     const Machine machine = read_machine();
-    std::cout << describe_space(
-        paper_space([&](std::string_view feature) { return has_feature(machine.cpu, feature); }));
+    const Features features(machine.cpu, options.without);
+    std::cout << describe_space(paper_space(features)) << "small copies: "
+              << small_space(features).size() << " candidates\n";
 }
 
 /// Exit code: 0 the profile fits this machine, 3 it does not.
@@ -219,6 +315,18 @@ int run(int argc, char** argv) {
     app.add_option("--space", options.space, "parameter space: paper")
         ->type_name("NAME")
         ->capture_default_str();
+    app.add_option("--small", options.small,
+                   "what small copies are tuned for: unpredictable sizes, predictable ones, or "
+                   "balanced: both, the former counting double")
+        ->type_name("NAME")
+        ->capture_default_str();
+    app.add_option("--distribution", options.distribution,
+                   "sizes and alignments of small copies, instead of those of Google's fleet")
+        ->type_name("FILE");
+    app.add_option("--without", options.without,
+                   "do without these CPU features: avx512, avx2, ... (comma-separated)")
+        ->type_name("FEATURES")
+        ->delimiter(',');
     app.add_option("--log", options.log, "write every trial there, one JSON object a line")
         ->type_name("FILE");
     app.add_option("--cpu", options.cpu, "run on this CPU instead of the last one allowed")
@@ -244,7 +352,7 @@ int run(int argc, char** argv) {
     }
     if (check_command->parsed()) return check(options.check);
     if (options.list_space) {
-        list_space();
+        list_space(options);
     } else {
         tune(options);
     }

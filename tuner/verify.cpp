@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,9 +25,15 @@ constexpr std::array<std::size_t, 14> kSizes = {128, 129,  191,  192,  193,  255
                                                 320, 1023, 1024, 1025, 2047, 4160, 9001};
 constexpr std::size_t kRoom = 9001 + 64 + 2 * kCanary;
 
+/// A copy function and the sizes it must copy right.
+struct Subject {
+    std::function<const void*(void*, const void*, std::size_t)> copy;
+    std::vector<std::size_t> sizes;
+};
+
 /// What parent and child share: where the child is, and what it found there.
 struct Report {
-    std::size_t position; ///< in the list of variants
+    std::size_t position; ///< in the list of subjects
     char reason[160];     ///< empty while nothing is wrong
 };
 
@@ -35,18 +43,17 @@ std::uint8_t pattern(std::size_t i) {
 }
 
 /// Fills `reason` and returns false at the first byte that is not as it must be.
-bool copies_right(const Candidate& candidate, char* reason, std::size_t room) {
+bool copies_right(const Subject& subject, char* reason, std::size_t room) {
     static std::array<std::uint8_t, kRoom> source_room, destination_room, untouched;
     for (std::size_t i = 0; i < kRoom; ++i) source_room[i] = pattern(i);
     untouched.fill(0xA5);
-    for (const std::size_t size : kSizes) {
+    for (const std::size_t size : subject.sizes) {
         for (const std::size_t source_offset : kOffsets) {
             for (const std::size_t destination_offset : kOffsets) {
                 const std::uint8_t* source = source_room.data() + kCanary + source_offset;
                 std::uint8_t* destination = destination_room.data() + kCanary + destination_offset;
                 std::memset(destination - kCanary, 0xA5, size + 2 * kCanary);
-                const void* returned =
-                    candidate.variant->copy(destination, source, size, candidate.distance());
+                const void* returned = subject.copy(destination, source, size);
                 const bool right =
                     returned == destination && std::memcmp(destination, source, size) == 0 &&
                     std::memcmp(destination - kCanary, untouched.data(), kCanary) == 0 &&
@@ -71,29 +78,15 @@ bool copies_right(const Candidate& candidate, char* reason, std::size_t room) {
     return true;
 }
 
-/// One entry for each variant and extreme distance: correctness cannot depend on the distance in
-/// between, as it only moves prefetches, which fault on nothing.
-std::vector<std::size_t> extremes(const std::vector<Candidate>& space) {
-    std::vector<std::size_t> chosen;
-    for (std::size_t i = 0; i < space.size(); ++i) {
-        const bool first = i == 0 || space[i - 1].variant != space[i].variant;
-        const bool last = i + 1 == space.size() || space[i + 1].variant != space[i].variant;
-        if (first || last) chosen.push_back(i);
-    }
-    return chosen;
-}
-
-} // namespace
-
-std::vector<Invalid> verify(const std::vector<Candidate>& space) {
-    const std::vector<std::size_t> chosen = extremes(space);
-    void* shared =
-        mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+/// For each subject what is wrong with it, or "".
+std::vector<std::string> find_faults(const std::vector<Subject>& subjects) {
+    void* shared = mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                        -1, 0);
     if (shared == MAP_FAILED) throw Failure("no memory to verify the candidates in");
     auto* report = new (shared) Report{};
 
-    std::map<const asterope_variant*, std::string> broken;
-    for (std::size_t next = 0; next < chosen.size(); next = report->position + 1) {
+    std::vector<std::string> faults(subjects.size());
+    for (std::size_t next = 0; next < subjects.size(); next = report->position + 1) {
         report->reason[0] = '\0';
         const pid_t child = fork();
         if (child < 0) {
@@ -102,11 +95,9 @@ std::vector<Invalid> verify(const std::vector<Candidate>& space) {
                           std::strerror(errno));
         }
         if (child == 0) {
-            for (std::size_t i = next; i < chosen.size(); ++i) {
+            for (std::size_t i = next; i < subjects.size(); ++i) {
                 report->position = i;
-                if (!copies_right(space[chosen[i]], report->reason, sizeof report->reason)) {
-                    _exit(1);
-                }
+                if (!copies_right(subjects[i], report->reason, sizeof report->reason)) _exit(1);
             }
             _exit(0);
         }
@@ -114,16 +105,60 @@ std::vector<Invalid> verify(const std::vector<Candidate>& space) {
         while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
         }
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0) break;
-        std::string reason = report->reason;
-        if (WIFSIGNALED(status)) reason = std::string("died: ") + strsignal(WTERMSIG(status));
-        broken.emplace(space[chosen[report->position]].variant, reason);
+        faults[report->position] =
+            WIFSIGNALED(status) ? std::string("died: ") + strsignal(WTERMSIG(status))
+                                : report->reason;
     }
     munmap(shared, sizeof(Report));
+    return faults;
+}
 
+} // namespace
+
+std::vector<Invalid> verify(const std::vector<Candidate>& space) {
+    // Only the extreme distances: those in between only move prefetches, which fault on nothing.
+    std::vector<Subject> subjects;
+    std::vector<const asterope_variant*> variants;
+    for (std::size_t i = 0; i < space.size(); ++i) {
+        const bool first = i == 0 || space[i - 1].variant != space[i].variant;
+        const bool last = i + 1 == space.size() || space[i + 1].variant != space[i].variant;
+        if (!first && !last) continue;
+        variants.push_back(space[i].variant);
+        subjects.push_back({[candidate = space[i]](void* to, const void* from, std::size_t size) {
+                                return candidate.variant->copy(to, from, size,
+                                                               candidate.distance());
+                            },
+                            {kSizes.begin(), kSizes.end()}});
+    }
+    const std::vector<std::string> faults = find_faults(subjects);
+    std::map<const asterope_variant*, std::string> broken;
+    for (std::size_t i = 0; i < faults.size(); ++i) {
+        if (!faults[i].empty()) broken.emplace(variants[i], faults[i]);
+    }
     std::vector<Invalid> invalid;
     for (std::size_t i = 0; i < space.size(); ++i) {
         const auto found = broken.find(space[i].variant);
         if (found != broken.end()) invalid.push_back({i, found->second});
+    }
+    return invalid;
+}
+
+std::vector<Invalid> verify(const std::vector<const asterope_small_variant*>& space,
+                            asterope_candidate large) {
+    std::vector<Subject> subjects;
+    for (const asterope_small_variant* variant : space) {
+        std::vector<std::size_t> sizes(140);
+        std::iota(sizes.begin(), sizes.end(), 0);
+        sizes.insert(sizes.end(), {191, 192, 193, 255, 256, 257, 300, 511, 512, 513, 1025});
+        subjects.push_back({[variant, large](void* to, const void* from, std::size_t size) {
+                                return variant->copy(to, from, size, 0, large);
+                            },
+                            sizes});
+    }
+    const std::vector<std::string> faults = find_faults(subjects);
+    std::vector<Invalid> invalid;
+    for (std::size_t i = 0; i < faults.size(); ++i) {
+        if (!faults[i].empty()) invalid.push_back({i, faults[i]});
     }
     return invalid;
 }

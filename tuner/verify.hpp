@@ -19,4 +19,8 @@ struct Invalid {
 /// reported like one that copies wrongly. Throws Failure where no child can be had.
 std::vector<Invalid> verify(const std::vector<Candidate>& space);
 
+/// The same for small copies, from 0 bytes to beyond their bound. `large` is what they call there.
+std::vector<Invalid> verify(const std::vector<const asterope_small_variant*>& space,
+                            asterope_candidate large);
+
 } // namespace asterope

@@ -14,26 +14,9 @@ namespace asterope {
 
 namespace {
 
-/// How far destinations stand from their sources modulo 4096. Half a page and some lines: no load
-/// can be mistaken for one behind a store in flight (4K aliasing), whatever the misalignment.
-constexpr std::size_t kPhase = 2048 + 5 * 64;
-
 /// Cold slots of small copies stand at least this many lines apart, beyond what adjacent-line and
 /// page-local prefetchers fetch along.
 constexpr std::size_t kLeastLines = 17;
-
-/// Where one call's buffers begin, in bytes past a line.
-struct Misalignment {
-    std::size_t source, destination;
-};
-
-/// The misalignments of the `i`-th call: the whole grid of 64 x 64 in a scattered order. Computed,
-/// not looked up: a table's loads would alias the copy's stores at some page offsets (a quarter of
-/// the time of a 1 KiB copy), and no copy would be to blame.
-Misalignment misalignment(std::uint64_t i) {
-    const std::uint64_t scattered = i * 0x9E3779B97F4A7C15u; // multiples of the golden ratio
-    return {scattered >> 58, scattered >> 52 & 63};
-}
 
 /// Untimed calls before a hot trial. What another copy left in the caches (a destination that its
 /// non-temporal stores evicted) takes up to three copies to be gone.
@@ -42,7 +25,17 @@ constexpr std::size_t kWarmUp = 3;
 } // namespace
 
 std::string_view name_of(Workload workload) {
-    return workload == Workload::hot ? "hot" : "cold";
+    static constexpr std::string_view names[] = {
+        "hot",         "cold",        "mix_l1",      "mix_l2", "mix_l3",
+        "mix_l1_read", "mix_l2_read", "mix_l3_read", "fixed",  "fixed_read"};
+    return names[static_cast<std::size_t>(workload)];
+}
+
+Misalignment misalignment(std::uint64_t i) {
+    // Computed, not looked up: a table's loads would alias the copy's stores at some page offsets
+    // (a quarter of the time of a 1 KiB copy), and no copy would be to blame.
+    const std::uint64_t scattered = i * 0x9E3779B97F4A7C15u; // multiples of the golden ratio
+    return {scattered >> 58, scattered >> 52 & 63};
 }
 
 std::vector<Workload> parse_workload(std::string_view text) {

@@ -17,12 +17,37 @@ namespace asterope {
 ///   after an untimed part of the same run.
 /// - cold: neither side in any cache, every page touched before. Timed: a run of calls, each on a
 ///   stretch of the arena that was last used a whole arena ago.
-enum class Workload { hot, cold };
+/// The others are for small copies: see MixStopwatch.
+enum class Workload {
+    hot,
+    cold,
+    mix_l1,
+    mix_l2,
+    mix_l3,
+    mix_l1_read,
+    mix_l2_read,
+    mix_l3_read,
+    fixed,
+    fixed_read,
+};
 
+/// "hot", "mix_l1_read": as options, logs and profiles have it.
 std::string_view name_of(Workload workload);
 
 /// "hot", "cold", or "balanced" (both); in this order everywhere. Throws BadInput.
 std::vector<Workload> parse_workload(std::string_view text);
+
+/// Where one call's buffers begin, in bytes past a line.
+struct Misalignment {
+    std::size_t source, destination;
+};
+
+/// The misalignments of the `i`-th call: the whole grid of 64 x 64 in a scattered order.
+Misalignment misalignment(std::uint64_t i);
+
+/// How far destinations stand from their sources modulo 4096. Half a page and some lines: no load
+/// can be mistaken for one behind a store in flight (4K aliasing), whatever the misalignment.
+inline constexpr std::size_t kPhase = 2048 + 5 * 64;
 
 /// How long one trial shall take, in seconds: long against the clock's own cost (tens of
 /// nanoseconds), short against the machine's slow phases.

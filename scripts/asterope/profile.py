@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema
 from jsonschema.exceptions import ValidationError, best_match
 
-from . import space
+from . import small_space, space
 
 FORMAT = "asterope-profile"
 VERSION = 1
@@ -86,6 +86,16 @@ class Interval:
 
 
 @dataclass(frozen=True)
+class SmallEntry:
+    """One small copy and how it did against libc."""
+
+    tuple: small_space.SmallTuple
+    ratio: float | None
+    tied: bool | None
+    workloads: Mapping[str, Measurement]
+
+
+@dataclass(frozen=True)
 class Profile:
     """A profile that passed every check. `raw` is the whole of it as JSON values.
 
@@ -99,6 +109,7 @@ class Profile:
     machine: Mapping[str, Any]
     search: Mapping[str, Any]
     intervals: Sequence[Interval]
+    small: SmallEntry | None
     raw: Mapping[str, Any]
 
     @property
@@ -207,8 +218,9 @@ def _check(raw: Any) -> None:
     if error is not None:
         raise _schema_fault(error)
     _refuse_loose_intervals(raw["intervals"])
-    for place, fields in _tuples(raw["intervals"]):
-        reason = space.why_not(**fields)
+    for place, fields in _tuples(raw):
+        why_not = small_space.why_not_small if place[0] == "small" else space.why_not
+        reason = why_not(**fields)
         if reason is not None:
             raise _Fault(f"no such copy: {reason}: {_REMEDY}", place)
 
@@ -332,14 +344,17 @@ def _refuse_loose_intervals(intervals: Sequence[Mapping[str, Any]]) -> None:
         previous = up_to
 
 
-def _tuples(
-    intervals: Sequence[Mapping[str, Any]],
-) -> Iterator[tuple[_Place, Mapping[str, Any]]]:
+def _tuples(raw: Mapping[str, Any]) -> Iterator[tuple[_Place, Mapping[str, Any]]]:
     """Every tuple of the profile, with its place."""
-    for i, interval in enumerate(intervals):
-        yield ("intervals", i, "winner", "tuple"), interval["winner"]["tuple"]
-        for k, entry in enumerate(interval.get("runners_up", ())):
-            yield ("intervals", i, "runners_up", k, "tuple"), entry["tuple"]
+    races: list[tuple[_Place, Mapping[str, Any]]] = [
+        (("intervals", i), interval) for i, interval in enumerate(raw["intervals"])
+    ]
+    if "small" in raw:
+        races.append((("small",), raw["small"]))
+    for place, race in races:
+        yield (*place, "winner", "tuple"), race["winner"]["tuple"]
+        for k, entry in enumerate(race.get("runners_up", ())):
+            yield (*place, "runners_up", k, "tuple"), entry["tuple"]
 
 
 # --- Messages -------------------------------------------------------------------------------------
@@ -386,6 +401,7 @@ def _build(raw: Mapping[str, Any]) -> Profile:
         machine=machine,
         search=search,
         intervals=tuple(_build_interval(interval) for interval in raw["intervals"]),
+        small=_build_small(raw["small"]["winner"]) if "small" in raw else None,
         raw=raw,
     )
 
@@ -407,6 +423,18 @@ def _build_interval(raw: Mapping[str, Any]) -> Interval:
 def _build_entry(raw: Mapping[str, Any]) -> Entry:
     return Entry(
         tuple=space.Tuple(**raw["tuple"]),
+        ratio=raw.get("ratio"),
+        tied=raw.get("tied"),
+        workloads={
+            name: _build_measurement(measurement)
+            for name, measurement in raw.get("workloads", {}).items()
+        },
+    )
+
+
+def _build_small(raw: Mapping[str, Any]) -> SmallEntry:
+    return SmallEntry(
+        tuple=small_space.SmallTuple(**raw["tuple"]),
         ratio=raw.get("ratio"),
         tied=raw.get("tied"),
         workloads={

@@ -1,0 +1,77 @@
+"""The space of small copies: shapes, registers and orders of tests for 0 bytes up to a bound."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass
+
+SHAPES = ("stepped", "grouped", "masked", "rep")
+REGISTER_TYPES = ("XMM", "YMM", "ZMM")
+ORDERS = ("middle", "up", "down")
+BOUNDS = (128, 256, 512)
+
+
+@dataclass(frozen=True)
+class SmallTuple:
+    """One small copy: how it takes up to 64 bytes, what carries more, up to which bound.
+
+    `shape`: stepped (a class for every power of two), grouped (few classes, no branch in each),
+    masked (one AVX-512 masked move), rep (rep movsb). `rt`: the widest register. `order`: of the
+    tests, smallest class first (up), largest first (down), or 16 bytes first (middle). `bound`: in
+    bytes; larger copies take a pipeline.
+    """
+
+    shape: str
+    rt: str
+    order: str
+    bound: int
+
+    @property
+    def name(self) -> str:
+        """How it is written in tables and logs: `masked ZMM up 256`."""
+        return " ".join(str(field) for field in astuple(self))
+
+    @property
+    def symbol(self) -> str:
+        return self.name.lower().replace(" ", "_")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The CPU features beyond baseline x86-64, as /proc/cpuinfo names them."""
+        if self.shape == "masked":
+            return ("avx512bw", "avx512f", "bmi2")
+        if self.rt == "ZMM":
+            return ("avx512f", "avx512vl")
+        return ("avx2",) if self.rt == "YMM" else ()
+
+
+# What a profile without a small copy of its own gets: as libc does it, on any x86-64 CPU.
+PLAIN = SmallTuple("stepped", "XMM", "middle", 128)
+
+
+def why_not_small(shape: str, rt: str, order: str, bound: int) -> str | None:
+    """Why the small copy does not exist, or None where it does."""
+    for field, value, domain in (
+        ("shape", shape, SHAPES),
+        ("rt", rt, REGISTER_TYPES),
+        ("order", order, ORDERS),
+    ):
+        if value not in domain:
+            return f"{field} is none of {' '.join(domain)}"
+    if bound not in BOUNDS:
+        return "bound is 128, 256 or 512 bytes"
+    if shape == "masked" and (rt, order) != ("ZMM", "up"):
+        return "the masked shape has only rt ZMM, order up"
+    if shape == "rep" and (rt, order) != ("XMM", "up"):
+        return "the rep shape has only rt XMM, order up"
+    if rt == "XMM" and bound > 256 and shape != "rep":
+        return "XMM registers hold 256 bytes at once"
+    return None
+
+
+def small_tuples() -> Iterator[SmallTuple]:
+    """All small copies, simplest first: in this order ties are broken."""
+    for bound, shape, rt, order in itertools.product(BOUNDS, SHAPES, REGISTER_TYPES, ORDERS):
+        if why_not_small(shape, rt, order, bound) is None:
+            yield SmallTuple(shape, rt, order, bound)

@@ -1,0 +1,115 @@
+// How programs call memcpy: which sizes and alignments, how often.
+#include "distribution.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "error.hpp"
+#include "fleet_csv.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// A size above this is a mistake in the file, not a copy.
+constexpr std::size_t kLargest = std::size_t{1} << 40;
+
+/// One line of pairs. `line` counts from 1.
+std::vector<std::pair<std::size_t, double>> parse_pairs(std::string_view text, int line,
+                                                        const std::string& name) {
+    const char* const begin = text.data();
+    const char* const end = begin + text.size();
+    const auto refuse = [&](const char* at, const char* why) {
+        return BadInput("distribution " + name + ", line " + std::to_string(line) + ", column " +
+                        std::to_string(at - begin + 1) + ": " + why);
+    };
+    std::vector<std::pair<std::size_t, double>> pairs;
+    double sum = 0;
+    const char* at = begin;
+    for (;;) {
+        std::size_t value = 0;
+        const auto [after_value, bad_value] = std::from_chars(at, end, value);
+        if (bad_value != std::errc() || value > kLargest) {
+            throw refuse(at, "expected a number of bytes");
+        }
+        if (after_value == end || *after_value != ':') throw refuse(after_value, "expected ':'");
+        double probability = 0;
+        const auto [after, bad] = std::from_chars(after_value + 1, end, probability);
+        if (bad != std::errc() || !std::isfinite(probability)) {
+            throw refuse(after_value + 1, "expected a probability");
+        }
+        if (probability < 0) throw refuse(after_value + 1, "a probability cannot be negative");
+        pairs.emplace_back(value, probability);
+        sum += probability;
+        at = after;
+        if (at == end) break;
+        if (*at != ',') throw refuse(at, "expected ',' or the end of the line");
+        ++at;
+    }
+    if (std::abs(sum - 1) > 0.02) {
+        throw refuse(end, "the probabilities of this line do not add up to 1");
+    }
+    return pairs;
+}
+
+} // namespace
+
+Distribution::Distribution(std::vector<std::pair<std::size_t, double>> pairs)
+    : pairs_(std::move(pairs)) {
+    double sum = 0;
+    for (const auto& [value, probability] : pairs_) cumulative_.push_back(sum += probability);
+    for (double& bound : cumulative_) bound /= sum;
+}
+
+std::size_t Distribution::draw(std::mt19937_64& random) const {
+    // not std::uniform_real_distribution: a seed must give the same calls in every library
+    const double drawn = static_cast<double>(random() >> 11) * 0x1p-53;
+    const auto found = std::upper_bound(cumulative_.begin(), cumulative_.end() - 1, drawn);
+    return pairs_[static_cast<std::size_t>(found - cumulative_.begin())].first;
+}
+
+CallStatistics parse_statistics(std::string_view text, const std::string& name) {
+    std::vector<std::string_view> lines;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        std::string_view line = text.substr(0, end);
+        if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+        lines.push_back(line);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    if (lines.empty()) throw BadInput("distribution " + name + ", line 1, column 1: it is empty");
+    if (lines.size() > 3) {
+        throw BadInput("distribution " + name + ", line 4, column 1: expected the end of the file");
+    }
+    const auto sizes = parse_pairs(lines[0], 1, name);
+    if (lines.size() > 1) parse_pairs(lines[1], 2, name);
+    std::vector<std::pair<std::size_t, double>> alignments = {{1, 1.0}};
+    if (lines.size() > 2) alignments = parse_pairs(lines[2], 3, name);
+    for (const auto& [alignment, probability] : alignments) {
+        if (alignment == 0 || alignment > 4096) {
+            throw BadInput("distribution " + name +
+                           ", line 3, column 1: an alignment is 1 to 4096 bytes");
+        }
+    }
+    return {name, Distribution(sizes), Distribution(alignments)};
+}
+
+CallStatistics fleet_statistics() { return parse_statistics(kFleetCsv, "fleet"); }
+
+CallStatistics read_statistics(const std::filesystem::path& path) {
+    if (std::filesystem::is_directory(path)) {
+        throw BadInput("distribution " + path.string() + ": it is a folder; name a file");
+    }
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw BadInput("distribution " + path.string() + ": " + std::strerror(errno));
+    std::ostringstream text;
+    text << file.rdbuf();
+    return parse_statistics(text.str(), path.filename().string());
+}
+
+} // namespace asterope

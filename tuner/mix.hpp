@@ -1,0 +1,67 @@
+// The workloads of small copies: calls as programs make them, each of another size.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "arena.hpp"
+#include "candidates.h"
+#include "distribution.hpp"
+#include "machine.hpp"
+#include "workload.hpp"
+
+namespace asterope {
+
+/// Sizes above this, in bytes, are not drawn: twice the largest bound of the small copies.
+inline constexpr std::size_t kLargestMixed = 1024;
+
+/// A copy of any size and what it does with large ones; for libc the last two mean nothing.
+struct MixCopy {
+    asterope_small_candidate function;
+    std::size_t distance;
+    asterope_candidate large;
+};
+
+/// libc's memcpy in this form.
+MixCopy libc_mix_copy();
+
+/// Times copies under the `mix` and `fixed` workloads.
+/// - mix_*: sizes and alignments drawn from call statistics, at random places of a working set
+///   that fits in half of that cache. The plan of calls is far longer than branch predictors
+///   remember (they do learn ten thousand calls by heart), and no two trials in a row share a
+///   stretch of it.
+/// - fixed: one size again and again, for each of several sizes; the geometric mean of their times.
+/// - *_read: each copy is read, 8 bytes at a time, right after it was made; the reading is timed
+///   along, for libc as for everybody else.
+class MixStopwatch {
+  public:
+    /// `largest` in bytes: sizes above it are not drawn; `seed` fixes the plan.
+    MixStopwatch(const Arena& arena, const Machine& machine, const CallStatistics& statistics,
+                 std::size_t largest, std::uint64_t seed);
+
+    /// Seconds a call of one trial. Trials of the same `round` make the same calls.
+    double time(const MixCopy& copy, Workload workload, std::uint64_t round);
+
+    /// Calls in one trial.
+    static std::size_t calls(Workload workload);
+
+    /// The sizes that the fixed workloads go through.
+    static const std::vector<std::size_t>& fixed_sizes();
+
+    /// One of the fixed sizes alone, for benchmarks. Seconds a call.
+    double time_fixed(const MixCopy& copy, std::size_t size, bool read, std::uint64_t round);
+
+  private:
+    struct Call {
+        std::uint32_t size, source, destination;
+    };
+    double time_calls(const MixCopy& copy, const std::vector<Call>& plan, bool read,
+                      std::uint64_t round);
+
+    const Arena& arena_;
+    std::array<std::vector<Call>, 3> plans_; ///< for the working sets of L1, L2, L3
+};
+
+} // namespace asterope

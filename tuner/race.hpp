@@ -1,0 +1,97 @@
+// The race: times entrants beside libc, keeps the best, and settles it in a run-off.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "statistics.hpp"
+#include "workload.hpp"
+
+namespace asterope {
+
+/// Who is timed: an index into the caller's list of candidates, or libc, which runs under two
+/// names. How far libc seems to be from libc is the noise floor.
+using Entrant = int;
+inline constexpr Entrant kLibc = -1;
+inline constexpr Entrant kLibcAgain = -2;
+
+/// Where timings come from: the machine, a recorded log, or a test with known truth.
+class Timings {
+  public:
+    virtual ~Timings() = default;
+    /// Seconds a call of one trial; `size` in bytes, 0 where the workload mixes sizes. Trials of
+    /// equal `round` are timed under equal conditions.
+    virtual double seconds(std::size_t size, Workload workload, Entrant entrant,
+                           std::uint64_t round) = 0;
+};
+
+/// The workloads of a race, each with its weight in the mean. One of weight 0 is only measured: in
+/// the run-off, for the record.
+using Weights = std::vector<std::pair<Workload, double>>;
+
+/// All alike.
+Weights equal_weights(const std::vector<Workload>& workloads);
+
+/// What the run-off measured of one finalist under one workload.
+struct Measured {
+    double seconds, libc_seconds; ///< medians, a call
+    Estimate ratio;               ///< libc's time over the finalist's, paired in each round
+};
+
+struct Finalist {
+    Entrant candidate;
+    std::map<Workload, Measured> workloads;
+    double ratio; ///< weighted geometric mean of the workloads' median ratios
+    bool tied;    ///< its distance from the winner is inside the noise
+};
+
+struct SizeResult {
+    std::size_t size;
+    std::vector<Finalist> finalists; ///< the winner first, the others by falling ratio
+    std::map<Workload, Estimate> noise_floor; ///< libc's time over libc's, paired alike
+    int rounds;
+};
+
+/// No candidate wins that loses more than this to libc in one workload while another does not.
+inline constexpr double kWorstRatio = 0.97;
+
+/// One race: the samples so far and the steps that add to them.
+class Race {
+  public:
+    Race(std::size_t size, Weights weights, std::mt19937_64& random, Timings& timings);
+
+    /// Adds `samples` log ratios to each entrant under each workload: in heats of shuffled
+    /// entrants, libc at the beginning, in the middle and at the end of each.
+    void sample(const std::vector<Entrant>& entrants, int samples);
+
+    /// Loses nowhere, by the samples so far.
+    bool acceptable(Entrant entrant) const;
+
+    /// By falling mean of log ratios.
+    void rank(std::vector<Entrant>& entrants) const;
+
+    /// The best `keep`. Half of the places belong to those that lose nowhere, as one of them wins
+    /// where there is one.
+    std::vector<Entrant> best(std::vector<Entrant> entrants, std::size_t keep) const;
+
+    /// Times the finalists anew, everybody in every round, and chooses. Ties go to `favourite` if
+    /// it is among them, else to the lowest index.
+    SizeResult run_off(const std::vector<Entrant>& finalists, int rounds, Entrant favourite);
+
+  private:
+    double log_seconds(Workload workload, Entrant entrant);
+    double center(Entrant entrant, Workload workload) const;
+    void sample_once(std::vector<Entrant> entrants, Workload workload);
+
+    std::size_t size_;
+    Weights weights_;
+    std::mt19937_64& random_;
+    Timings& timings_;
+    std::uint64_t round_ = 0;
+    std::map<std::pair<Entrant, Workload>, std::vector<double>> samples_; ///< log(libc / own)
+};
+
+} // namespace asterope

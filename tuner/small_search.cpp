@@ -1,0 +1,61 @@
+// Finds the small copy: which shape serves up to a few hundred bytes best.
+#include "small_search.hpp"
+
+#include <algorithm>
+
+#include "error.hpp"
+
+namespace asterope {
+
+std::string small_name(const asterope_small_variant& variant) {
+    return std::string(variant.shape) + ' ' + variant.rt + ' ' + variant.order + ' ' +
+           std::to_string(variant.bound);
+}
+
+std::vector<const asterope_small_variant*>
+small_space(const std::function<bool(std::string_view)>& has) {
+    std::vector<const asterope_small_variant*> space;
+    for (std::size_t i = 0; i < asterope_small_variant_count; ++i) {
+        const asterope_small_variant& variant = asterope_small_variants[i];
+        bool runs = true;
+        for (std::string_view needs = variant.needs; !needs.empty();) {
+            const std::size_t end = std::min(needs.find(' '), needs.size());
+            runs = runs && has(needs.substr(0, end));
+            needs.remove_prefix(std::min(end + 1, needs.size()));
+        }
+        if (runs) space.push_back(&variant);
+    }
+    return space;
+}
+
+Weights parse_small_weights(std::string_view text) {
+    double unpredictable = 0, predictable = 0;
+    if (text == "balanced") {
+        unpredictable = 2;
+        predictable = 1;
+    } else if (text == "unpredictable") {
+        unpredictable = 1;
+    } else if (text == "predictable") {
+        predictable = 1;
+    } else {
+        throw BadInput("small copies '" + std::string(text.substr(0, 40)) +
+                       "' are unknown: choose balanced, unpredictable or predictable");
+    }
+    return {{Workload::mix_l1, unpredictable / 3},      {Workload::mix_l2, unpredictable / 3},
+            {Workload::mix_l3, unpredictable / 3},      {Workload::mix_l1_read, unpredictable / 3},
+            {Workload::mix_l2_read, unpredictable / 3}, {Workload::mix_l3_read, unpredictable / 3},
+            {Workload::fixed, predictable},             {Workload::fixed_read, predictable}};
+}
+
+SizeResult search_small(const std::vector<Entrant>& entrants, const Weights& weights, const Rigor& rigor,
+                        std::mt19937_64& random, Timings& timings) {
+    Race race(0, weights, random, timings);
+    // A small space: everybody gets enough samples, whatever the rigor.
+    race.sample(entrants, 5);
+    const std::vector<Entrant> alive = race.best(entrants, 16);
+    race.sample(alive, 8);
+    const auto finalists = race.best(alive, static_cast<std::size_t>(rigor.finalists));
+    return race.run_off(finalists, 2 * rigor.rounds, kLibc);
+}
+
+} // namespace asterope

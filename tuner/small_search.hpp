@@ -1,0 +1,33 @@
+// Finds the small copy: which shape serves up to a few hundred bytes best.
+#pragma once
+
+#include <functional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "candidates.h"
+#include "race.hpp"
+#include "search.hpp"
+
+namespace asterope {
+
+/// "masked ZMM up 256": shape, register type, order of tests, bound.
+std::string small_name(const asterope_small_variant& variant);
+
+/// The small copies that a CPU with these features runs, simplest first.
+std::vector<const asterope_small_variant*>
+small_space(const std::function<bool(std::string_view)>& has);
+
+/// What counts: calls of unpredictable sizes, of one size, or both with the former double, as
+/// compilers inline copies of a constant size and what reaches a memcpy is variable. Half of each
+/// is followed by a reader of the copy. "unpredictable", "predictable" or "balanced"; throws
+/// BadInput for anything else.
+Weights parse_small_weights(std::string_view text);
+
+/// Chooses among the entrants; SizeResult::size is 0.
+SizeResult search_small(const std::vector<Entrant>& entrants, const Weights& weights, const Rigor& rigor,
+                        std::mt19937_64& random, Timings& timings);
+
+} // namespace asterope
