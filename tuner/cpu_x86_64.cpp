@@ -78,6 +78,7 @@ std::vector<std::string> read_features() {
     } known[] = {
         {"avx", avx},
         {"avx2", avx && bit(seven.ebx, 5)},
+        {"bmi2", bit(seven.ebx, 8)},
         {"avx512bw", avx512 && bit(seven.ebx, 30)},
         {"avx512dq", avx512 && bit(seven.ebx, 17)},
         {"avx512f", avx512},

@@ -71,7 +71,7 @@ MixStopwatch::MixStopwatch(const Arena& arena, const Machine& machine,
             const std::size_t multiples = std::max<std::size_t>(1, (side - largest) / alignment);
             return static_cast<std::uint32_t>(alignment * ((random() % multiples) | 1));
         };
-        std::vector<Call>& plan = plans_[level - 1];
+        std::vector<Call>& plan = plans_[level - 1].calls;
         plan.reserve(kPlanned);
         while (plan.size() < kPlanned) {
             const std::size_t size = statistics.sizes.draw(random);
@@ -95,12 +95,12 @@ const std::vector<std::size_t>& MixStopwatch::fixed_sizes() {
 
 double MixStopwatch::time(const MixCopy& copy, Workload workload, std::uint64_t round) {
     switch (workload) {
-    case Workload::mix_l1: return time_calls(copy, plans_[0], false, round);
-    case Workload::mix_l2: return time_calls(copy, plans_[1], false, round);
-    case Workload::mix_l3: return time_calls(copy, plans_[2], false, round);
-    case Workload::mix_l1_read: return time_calls(copy, plans_[0], true, round);
-    case Workload::mix_l2_read: return time_calls(copy, plans_[1], true, round);
-    case Workload::mix_l3_read: return time_calls(copy, plans_[2], true, round);
+    case Workload::mix_l1: return time_calls(copy, plans_[0], false);
+    case Workload::mix_l2: return time_calls(copy, plans_[1], false);
+    case Workload::mix_l3: return time_calls(copy, plans_[2], false);
+    case Workload::mix_l1_read: return time_calls(copy, plans_[0], true);
+    case Workload::mix_l2_read: return time_calls(copy, plans_[1], true);
+    case Workload::mix_l3_read: return time_calls(copy, plans_[2], true);
     case Workload::fixed:
     case Workload::fixed_read: break;
     default: throw Failure("this stopwatch times small copies only");
@@ -112,16 +112,17 @@ double MixStopwatch::time(const MixCopy& copy, Workload workload, std::uint64_t 
     return std::exp(logs / static_cast<double>(fixed_sizes().size()));
 }
 
-double MixStopwatch::time_calls(const MixCopy& copy, const std::vector<Call>& plan, bool read,
-                                std::uint64_t round) {
+double MixStopwatch::time_calls(const MixCopy& copy, Plan& plan, bool read) {
     clean_vector_state();
-    const std::size_t first = round * kCalls % (plan.size() - kCalls);
+    if (plan.next + kCalls > plan.calls.size()) plan.next = 0;
+    const std::size_t first = plan.next;
+    plan.next += kCalls;
     const char* source = arena_.source();
     char* destination = arena_.destination();
     std::uint64_t sum = 0;
     const auto run = [&](std::size_t from, std::size_t to) {
         for (std::size_t i = from; i < to; ++i) {
-            const Call& call = plan[i];
+            const Call& call = plan.calls[i];
             char* to_here = destination + call.destination;
             copy.function(to_here, source + call.source, call.size, copy.distance, copy.large);
             if (read) sum += read_copy(to_here, call.size);

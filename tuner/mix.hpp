@@ -29,9 +29,9 @@ MixCopy libc_mix_copy();
 
 /// Times copies under the `mix` and `fixed` workloads.
 /// - mix_*: sizes and alignments drawn from call statistics, at random places of a working set
-///   that fits in half of that cache. The plan of calls is far longer than branch predictors
-///   remember (they do learn ten thousand calls by heart), and no two trials in a row share a
-///   stretch of it.
+///   that fits in half of that cache. Each trial makes the next calls of a plan far longer than
+///   branch predictors remember: they do learn ten thousand calls by heart, and were the copies
+///   of one round given the same calls, the last ones would find them learnt.
 /// - fixed: one size again and again, for each of several sizes; the geometric mean of their times.
 /// - *_read: each copy is read, 8 bytes at a time, right after it was made; the reading is timed
 ///   along, for libc as for everybody else.
@@ -41,7 +41,8 @@ class MixStopwatch {
     MixStopwatch(const Arena& arena, const Machine& machine, const CallStatistics& statistics,
                  std::size_t largest, std::uint64_t seed);
 
-    /// Seconds a call of one trial. Trials of the same `round` make the same calls.
+    /// Seconds a call of one trial. `round` matters to the fixed workloads only: trials of the same
+    /// round lie in the same place.
     double time(const MixCopy& copy, Workload workload, std::uint64_t round);
 
     /// Calls in one trial.
@@ -57,11 +58,14 @@ class MixStopwatch {
     struct Call {
         std::uint32_t size, source, destination;
     };
-    double time_calls(const MixCopy& copy, const std::vector<Call>& plan, bool read,
-                      std::uint64_t round);
+    struct Plan {
+        std::vector<Call> calls;
+        std::size_t next = 0;
+    };
+    double time_calls(const MixCopy& copy, Plan& plan, bool read);
 
     const Arena& arena_;
-    std::array<std::vector<Call>, 3> plans_; ///< for the working sets of L1, L2, L3
+    std::array<Plan, 3> plans_; ///< for the working sets of L1, L2, L3
 };
 
 } // namespace asterope
