@@ -7,8 +7,8 @@
  *
  * All functions are safe in threads and in signal handlers, allocate nothing, and read and write
  * no byte outside the buffers. A count of 0 is fine. The CPU is looked at once, when the program
- * or library is loaded; before that, and on a CPU that lacks what the tuned pipelines need, copies
- * of 128 bytes or more take a portable path.
+ * or library is loaded; before that, and on a CPU that lacks what the tuned copies need, copies
+ * take a portable path.
  */
 #ifndef ASTEROPE_MEMCPY_H
 #define ASTEROPE_MEMCPY_H
