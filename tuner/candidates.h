@@ -45,6 +45,16 @@ struct asterope_small_variant {
 extern const struct asterope_small_variant asterope_small_variants[];
 extern const size_t asterope_small_variant_count;
 
+/* A copy of 512 bytes or more for buffers that alias modulo 4096 (aliased.j2); `distance` means
+ * nothing to it. In the order in which ties break. */
+struct asterope_aliased_variant {
+    const char *kind, *rt;
+    const char *needs;
+    asterope_candidate copy;
+};
+extern const struct asterope_aliased_variant asterope_aliased_variants[];
+extern const size_t asterope_aliased_variant_count;
+
 #ifdef __cplusplus
 }
 #endif

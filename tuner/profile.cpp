@@ -44,6 +44,25 @@ Json to_json(const asterope_small_variant& v) {
     return {{"shape", v.shape}, {"rt", v.rt}, {"order", v.order}, {"bound", v.bound}};
 }
 
+Json to_json(const asterope_aliased_variant& v) { return {{"kind", v.kind}, {"rt", v.rt}}; }
+
+Json to_json(const AliasedFacts& aliased) {
+    Json json = Json::object();
+    if (aliased.choice) {
+        json["winner"] = {{"above", aliased.choice->above},
+                          {"up_to", aliased.choice->up_to},
+                          {"tuple", to_json(*aliased.space[aliased.choice->variant])}};
+    }
+    json["sizes"] = Json::array();
+    for (const AliasedSize& size : aliased.sizes) {
+        json["sizes"].push_back({{"size", size.size},
+                                 {"pipeline", to_json(size.pipeline)},
+                                 {"best", to_json(*aliased.space[size.variant])},
+                                 {"best_ratio", to_json(size.best)}});
+    }
+    return json;
+}
+
 Json to_json(const std::map<Workload, Estimate>& floors) {
     Json json = Json::object();
     for (const auto& [workload, estimate] : floors) {
@@ -92,7 +111,7 @@ void add_result(Json& json, const SizeResult& result,
 
 Json make_profile(const nlohmann::json& machine, const SearchFacts& facts,
                   const std::vector<Candidate>& space, const std::vector<SizeResult>& results,
-                  const SmallFacts& small) {
+                  const SmallFacts& small, const AliasedFacts& aliased) {
     Json invalid = Json::array();
     for (const auto& [candidate, reason] : facts.invalid) {
         invalid.push_back({{"candidate", candidate}, {"reason", reason}});
@@ -132,6 +151,7 @@ Json make_profile(const nlohmann::json& machine, const SearchFacts& facts,
               {"warnings", facts.warnings},
               {"without", facts.without}}},
             {"small", small_json},
+            {"aliased", to_json(aliased)},
             {"intervals", intervals}};
 }
 

@@ -3,9 +3,11 @@
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "aliased_search.hpp"
 #include "search.hpp"
 #include "small_search.hpp"
 #include "space.hpp"
@@ -33,11 +35,18 @@ struct SmallFacts {
     SizeResult result;
 };
 
+/// What was found where buffers alias modulo 4096.
+struct AliasedFacts {
+    std::vector<const asterope_aliased_variant*> space;
+    std::vector<AliasedSize> sizes;
+    std::optional<AliasedChoice> choice;
+};
+
 /// The whole profile; its fields are described in scripts/asterope/profile.schema.json.
 nlohmann::ordered_json make_profile(const nlohmann::json& machine, const SearchFacts& facts,
                                     const std::vector<Candidate>& space,
                                     const std::vector<SizeResult>& results,
-                                    const SmallFacts& small);
+                                    const SmallFacts& small, const AliasedFacts& aliased);
 
 /// Reads a profile as far as the C++ tools need it: format, version, machine, and intervals in
 /// order. Throws BadInput with one line for whatever is wrong. asterope-generate checks the rest

@@ -72,4 +72,23 @@ std::string small_table(const SmallFacts& small) {
     return out;
 }
 
+std::string aliased_table(const AliasedFacts& aliased) {
+    std::string out;
+    if (aliased.sizes.empty()) return out;
+    append(out, "%-26s %s\n", "Aliasing modulo 4096", "x libc: the size's winner, the best copy for it");
+    for (const AliasedSize& size : aliased.sizes) {
+        const asterope_aliased_variant& best = *aliased.space[size.variant];
+        append(out, "%-26s %15.2f %8.2f %s %s\n", format_size(size.size).c_str(),
+               size.pipeline.median, size.best.median, best.kind, best.rt);
+    }
+    if (aliased.choice) {
+        const asterope_aliased_variant& taken = *aliased.space[aliased.choice->variant];
+        append(out, "taken above %zu B up to %s: %s %s\n", aliased.choice->above,
+               format_size(aliased.choice->up_to).c_str(), taken.kind, taken.rt);
+    } else {
+        append(out, "none is worth a path of its own here\n");
+    }
+    return out;
+}
+
 } // namespace asterope

@@ -18,4 +18,7 @@ std::string result_table(const std::vector<Candidate>& space,
 /// under each workload.
 std::string small_table(const SmallFacts& small);
 
+/// One line a size for buffers that alias, and what the routine does about it.
+std::string aliased_table(const AliasedFacts& aliased);
+
 } // namespace asterope

@@ -1,8 +1,6 @@
 // Finds the small copy: which shape serves up to a few hundred bytes best.
 #include "small_search.hpp"
 
-#include <algorithm>
-
 #include "error.hpp"
 
 namespace asterope {
@@ -17,13 +15,7 @@ small_space(const std::function<bool(std::string_view)>& has) {
     std::vector<const asterope_small_variant*> space;
     for (std::size_t i = 0; i < asterope_small_variant_count; ++i) {
         const asterope_small_variant& variant = asterope_small_variants[i];
-        bool runs = true;
-        for (std::string_view needs = variant.needs; !needs.empty();) {
-            const std::size_t end = std::min(needs.find(' '), needs.size());
-            runs = runs && has(needs.substr(0, end));
-            needs.remove_prefix(std::min(end + 1, needs.size()));
-        }
-        if (runs) space.push_back(&variant);
+        if (has_all(variant.needs, has)) space.push_back(&variant);
     }
     return space;
 }

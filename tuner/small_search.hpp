@@ -10,6 +10,7 @@
 #include "candidates.h"
 #include "race.hpp"
 #include "search.hpp"
+#include "space.hpp"
 
 namespace asterope {
 

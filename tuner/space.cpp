@@ -12,11 +12,20 @@ std::string Candidate::name() const {
            ' ' + std::to_string(pd);
 }
 
+bool has_all(std::string_view needs, const std::function<bool(std::string_view)>& has) {
+    while (!needs.empty()) {
+        const std::size_t end = std::min(needs.find(' '), needs.size());
+        if (!has(needs.substr(0, end))) return false;
+        needs.remove_prefix(std::min(end + 1, needs.size()));
+    }
+    return true;
+}
+
 std::vector<Candidate> paper_space(const std::function<bool(std::string_view)>& has) {
     std::vector<Candidate> space;
     for (std::size_t i = 0; i < asterope_variant_count; ++i) {
         const asterope_variant& variant = asterope_variants[i];
-        if (*variant.needs && !has(variant.needs)) continue;
+        if (!has_all(variant.needs, has)) continue;
         if (variant.ps == 0) {
             space.push_back({&variant, 0});
             continue;

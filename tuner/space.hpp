@@ -26,6 +26,9 @@ struct Candidate {
     bool prefetches() const { return variant->ps != 0; }
 };
 
+/// Whether the CPU has all of `needs`, feature names with blanks in between.
+bool has_all(std::string_view needs, const std::function<bool(std::string_view)>& has);
+
 /// All candidates of the paper space whose CPU feature `has` grants, simplest first.
 std::vector<Candidate> paper_space(const std::function<bool(std::string_view)>& has);
 

@@ -166,6 +166,7 @@ void tune(const Options& options) {
 
     const std::vector<Candidate> space = paper_space(features);
     SmallFacts small{statistics.name, options.small, small_space(features), {}};
+    AliasedFacts aliased{aliased_space(features), {}, {}};
     facts.candidates = space.size();
     say(options, machine.cpu.brand + ", " + machine.libc + ", CPU " + std::to_string(facts.cpu) +
                      "; " + std::to_string(space.size()) + " candidates a size, " +
@@ -178,6 +179,14 @@ void tune(const Options& options) {
     const std::vector<Entrant> small_entrants =
         valid_entrants(small.space.size(), verify(small.space, space.front().variant->copy),
                        [&](auto i) { return small_name(*small.space[i]); }, facts);
+
+    for (const Invalid& fault : verify(aliased.space)) {
+        facts.invalid.emplace_back(std::string("aliased ") + aliased.space[fault.index]->kind + ' ' +
+                                       aliased.space[fault.index]->rt,
+                                   fault.reason);
+        aliased.space.clear(); // not worth a search without it
+        break;
+    }
 
     start_clock(machine.cpu.invariant_tsc);
     const std::size_t largest = sizes.back();
@@ -236,14 +245,48 @@ void tune(const Options& options) {
          [&](std::size_t, Workload workload) { return MixStopwatch::calls(workload); }},
         progress, log.get());
     small.result = search_small(small_entrants, small_weights, rigor, random, small_timings);
+
+    progress.label("aliasing buffers");
+    std::vector<std::size_t> aliased_sizes;
+    for (const std::size_t size : sizes) {
+        if (size < kAliasedMinimum || size > kAliasedMaximum || aliased.space.empty()) continue;
+        stopwatch.calibrate(size, Workload::hot, trial_seconds(Workload::hot));
+        aliased_sizes.push_back(size);
+    }
+    std::size_t aliased_trials = 0;
+    for (const std::size_t size : aliased_sizes) {
+        const Candidate& pipeline = winner_for(size, space, results);
+        LiveTimings aliased_timings(
+            {[&](std::size_t, Workload workload, Entrant entrant, std::uint64_t round) {
+                 if (entrant < 0) return stopwatch.time(libc_copy(), 0, size, workload, round);
+                 if (entrant == 0) {
+                     return stopwatch.time(pipeline.variant->copy, pipeline.distance(), size,
+                                           workload, round);
+                 }
+                 return stopwatch.time(aliased.space[static_cast<std::size_t>(entrant) - 1]->copy,
+                                       0, size, workload, round);
+             },
+             [&](Entrant entrant) {
+                 if (entrant == 0) return pipeline.name();
+                 const auto& variant = *aliased.space[static_cast<std::size_t>(entrant) - 1];
+                 return std::string(variant.kind) + ' ' + variant.rt;
+             },
+             [&](std::size_t, Workload workload) { return stopwatch.calls(size, workload); }},
+            progress, log.get());
+        aliased.sizes.push_back(search_aliased(aliased.space.size(), size, rigor, random,
+                                               aliased_timings));
+        aliased_trials += aliased_timings.trials();
+    }
+    aliased.choice = choose_aliased(aliased.sizes);
     progress.clear();
 
     facts.finished = utc_now();
-    facts.trials = timings.trials() + small_timings.trials();
+    facts.trials = timings.trials() + small_timings.trials() + aliased_trials;
     facts.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    const auto profile = make_profile(machine_json, facts, space, results, small);
+    const auto profile = make_profile(machine_json, facts, space, results, small, aliased);
     write_atomically(options.output, profile.dump(2) + '\n');
     say(options, "\n" + result_table(space, results) + "\n" + small_table(small) + "\n" +
+                     aliased_table(aliased) + "\n" +
                      std::to_string(facts.trials) + " trials in " + format_duration(facts.seconds) +
                      "; profile: " + options.output + "\n");
     if (!options.no_generate) {

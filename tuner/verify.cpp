@@ -113,6 +113,14 @@ std::vector<std::string> find_faults(const std::vector<Subject>& subjects) {
     return faults;
 }
 
+std::vector<Invalid> numbered(const std::vector<std::string>& faults) {
+    std::vector<Invalid> invalid;
+    for (std::size_t i = 0; i < faults.size(); ++i) {
+        if (!faults[i].empty()) invalid.push_back({i, faults[i]});
+    }
+    return invalid;
+}
+
 } // namespace
 
 std::vector<Invalid> verify(const std::vector<Candidate>& space) {
@@ -155,12 +163,18 @@ std::vector<Invalid> verify(const std::vector<const asterope_small_variant*>& sp
                             },
                             sizes});
     }
-    const std::vector<std::string> faults = find_faults(subjects);
-    std::vector<Invalid> invalid;
-    for (std::size_t i = 0; i < faults.size(); ++i) {
-        if (!faults[i].empty()) invalid.push_back({i, faults[i]});
+    return numbered(find_faults(subjects));
+}
+
+std::vector<Invalid> verify(const std::vector<const asterope_aliased_variant*>& space) {
+    std::vector<Subject> subjects;
+    for (const asterope_aliased_variant* variant : space) {
+        subjects.push_back({[variant](void* to, const void* from, std::size_t size) {
+                                return variant->copy(to, from, size, 0);
+                            },
+                            {512, 513, 575, 576, 577, 639, 640, 641, 1023, 1024, 1025, 2047, 9001}});
     }
-    return invalid;
+    return numbered(find_faults(subjects));
 }
 
 } // namespace asterope

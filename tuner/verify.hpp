@@ -23,4 +23,7 @@ std::vector<Invalid> verify(const std::vector<Candidate>& space);
 std::vector<Invalid> verify(const std::vector<const asterope_small_variant*>& space,
                             asterope_candidate large);
 
+/// The same for copies that aliasing buffers take; offsets of every kind, aliasing or not.
+std::vector<Invalid> verify(const std::vector<const asterope_aliased_variant*>& space);
+
 } // namespace asterope

@@ -15,12 +15,14 @@ namespace asterope {
 /// One way to time a copy.
 /// - hot: the same buffers again and again, at changing misalignments. Timed: a run of calls,
 ///   after an untimed part of the same run.
+/// - aliased: as hot, but each destination 1 to 63 bytes past its source modulo 4096.
 /// - cold: neither side in any cache, every page touched before. Timed: a run of calls, each on a
 ///   stretch of the arena that was last used a whole arena ago.
 /// The others are for small copies: see MixStopwatch.
 enum class Workload {
     hot,
     cold,
+    aliased,
     mix_l1,
     mix_l2,
     mix_l3,
@@ -85,7 +87,7 @@ class Stopwatch {
         std::size_t stride = 0, count = 0, step = 0, next = 0;
     };
     double time_hot(CopyFunction copy, std::size_t distance, std::size_t size, std::size_t calls,
-                    std::uint64_t round);
+                    std::uint64_t round, bool aliased);
     double time_cold(CopyFunction copy, std::size_t distance, std::size_t size, std::size_t calls,
                      std::uint64_t round);
     Slots& slots(std::size_t size);

@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema
 from jsonschema.exceptions import ValidationError, best_match
 
-from . import small_space, space
+from . import aliased_space, small_space, space
 
 FORMAT = "asterope-profile"
 VERSION = 1
@@ -96,6 +96,15 @@ class SmallEntry:
 
 
 @dataclass(frozen=True)
+class Aliased:
+    """The copy for buffers that alias modulo 4096, for above < bytes <= up_to."""
+
+    above: int
+    up_to: int
+    tuple: aliased_space.AliasedTuple
+
+
+@dataclass(frozen=True)
 class Profile:
     """A profile that passed every check. `raw` is the whole of it as JSON values.
 
@@ -110,6 +119,7 @@ class Profile:
     search: Mapping[str, Any]
     intervals: Sequence[Interval]
     small: SmallEntry | None
+    aliased: Aliased | None
     raw: Mapping[str, Any]
 
     @property
@@ -218,6 +228,9 @@ def _check(raw: Any) -> None:
     if error is not None:
         raise _schema_fault(error)
     _refuse_loose_intervals(raw["intervals"])
+    aliased = raw.get("aliased", {}).get("winner")
+    if aliased is not None and aliased["above"] >= aliased["up_to"]:
+        raise _Fault(f"above must be less than up_to: {_REMEDY}", ("aliased", "winner"))
     for place, fields in _tuples(raw):
         why_not = small_space.why_not_small if place[0] == "small" else space.why_not
         reason = why_not(**fields)
@@ -402,6 +415,7 @@ def _build(raw: Mapping[str, Any]) -> Profile:
         search=search,
         intervals=tuple(_build_interval(interval) for interval in raw["intervals"]),
         small=_build_small(raw["small"]["winner"]) if "small" in raw else None,
+        aliased=_build_aliased(raw.get("aliased", {})),
         raw=raw,
     )
 
@@ -441,6 +455,15 @@ def _build_small(raw: Mapping[str, Any]) -> SmallEntry:
             name: _build_measurement(measurement)
             for name, measurement in raw.get("workloads", {}).items()
         },
+    )
+
+
+def _build_aliased(raw: Mapping[str, Any]) -> Aliased | None:
+    winner = raw.get("winner")
+    if winner is None:
+        return None
+    return Aliased(
+        winner["above"], winner["up_to"], aliased_space.AliasedTuple(**winner["tuple"])
     )
 
 
