@@ -34,8 +34,10 @@ Weights equal_weights(const std::vector<Workload>& workloads) {
     return weights;
 }
 
-Race::Race(std::size_t size, Weights weights, std::mt19937_64& random, Timings& timings)
-    : size_(size), weights_(std::move(weights)), random_(random), timings_(timings) {
+Race::Race(std::size_t size, Weights weights, std::mt19937_64& random, Timings& timings,
+           double worst_ratio)
+    : size_(size), weights_(std::move(weights)), random_(random), timings_(timings),
+      worst_ratio_(worst_ratio) {
     double sum = 0;
     for (const auto& [workload, weight] : weights_) sum += weight;
     for (auto& [workload, weight] : weights_) weight /= sum;
@@ -51,7 +53,7 @@ void Race::sample(const std::vector<Entrant>& entrants, int samples) {
 
 bool Race::acceptable(Entrant entrant) const {
     return std::all_of(weights_.begin(), weights_.end(), [&](const auto& weighted) {
-        return weighted.second == 0 || center(entrant, weighted.first) >= std::log(kWorstRatio);
+        return weighted.second == 0 || center(entrant, weighted.first) >= std::log(worst_ratio_);
     });
 }
 
@@ -140,7 +142,7 @@ SizeResult Race::run_off(const std::vector<Entrant>& finalists, int rounds, Entr
     const auto loses_nowhere = [&](const Finalist& finalist) {
         return std::all_of(weights_.begin(), weights_.end(), [&](const auto& weighted) {
             return weighted.second == 0 ||
-                   finalist.workloads.at(weighted.first).ratio.median >= kWorstRatio;
+                   finalist.workloads.at(weighted.first).ratio.median >= worst_ratio_;
         });
     };
     auto& ranked = result.finalists;

@@ -61,7 +61,9 @@ inline constexpr double kWorstRatio = 0.97;
 /// One race: the samples so far and the steps that add to them.
 class Race {
   public:
-    Race(std::size_t size, Weights weights, std::mt19937_64& random, Timings& timings);
+    /// `worst_ratio`: what a candidate may lose in one workload, see kWorstRatio; 0 for anything.
+    Race(std::size_t size, Weights weights, std::mt19937_64& random, Timings& timings,
+         double worst_ratio = kWorstRatio);
 
     /// Adds `samples` log ratios to each entrant under each workload: in heats of shuffled
     /// entrants, libc at the beginning, in the middle and at the end of each.
@@ -90,6 +92,7 @@ class Race {
     Weights weights_;
     std::mt19937_64& random_;
     Timings& timings_;
+    double worst_ratio_;
     std::uint64_t round_ = 0;
     std::map<std::pair<Entrant, Workload>, std::vector<double>> samples_; ///< log(libc / own)
 };

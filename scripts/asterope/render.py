@@ -58,7 +58,7 @@ def render_candidates(architecture: str = "x86_64") -> str:
             distances=space.PREFETCH_DISTANCES,
             small_copies=list(small_space.small_tuples()),
             aliased_copies=list(aliased_space.aliased_tuples()),
-            gates=[64, *small_space.BOUNDS],
+            gates=sorted({gate for s in small_space.small_tuples() for gate in s.gates}),
             version=__version__,
         )
     )
@@ -105,7 +105,7 @@ def render_routine(profile: Profile, prefix: str = "asterope") -> dict[str, str]
         # rep movsb copies upwards only, so a move must not take it
         "small_move": small_space.PLAIN if small_copy.shape == "rep" else small_copy,
         "plain": small_space.PLAIN,
-        "gates": [64, small_copy.bound] if small_copy.needs else [],
+        "gates": small_copy.gates,
         "steps": steps,
         "pipelines": pipelines,
         "portable": space.Tuple("XMM", "T", "T", "none", 0, 0),

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 
-SHAPES = ("stepped", "grouped", "masked", "rep")
+SHAPES = ("stepped", "grouped", "masked", "masked32", "masked16", "rep")
 REGISTER_TYPES = ("XMM", "YMM", "ZMM")
 ORDERS = ("middle", "up", "down")
 BOUNDS = (128, 256, 512)
@@ -17,7 +17,8 @@ class SmallTuple:
     """One small copy: how it takes up to 64 bytes, what carries more, up to which bound.
 
     `shape`: stepped (a class for every power of two), grouped (few classes, no branch in each),
-    masked (one AVX-512 masked move), rep (rep movsb). `rt`: the widest register. `order`: of the
+    masked (one AVX-512 masked move; masked32, masked16: only up to that many bytes), rep (rep
+    movsb). `rt`: the widest register. `order`: of the
     tests, smallest class first (up), largest first (down), or 16 bytes first (middle). `bound`: in
     bytes; larger copies take a pipeline.
     """
@@ -37,10 +38,20 @@ class SmallTuple:
         return self.name.lower().replace(" ", "_")
 
     @property
+    def masked_bytes(self) -> int:
+        """How many bytes one masked move takes; 0 in the other shapes."""
+        return {"masked": 64, "masked32": 32, "masked16": 16}.get(self.shape, 0)
+
+    @property
+    def gates(self) -> tuple[int, ...]:
+        """The sizes at which the code asks whether the CPU fits."""
+        return tuple(sorted({64, self.masked_bytes or 64, self.bound})) if self.needs else ()
+
+    @property
     def needs(self) -> tuple[str, ...]:
         """The CPU features beyond baseline x86-64, as /proc/cpuinfo names them."""
-        if self.shape == "masked":
-            return ("avx512bw", "avx512f", "bmi2")
+        if self.masked_bytes:
+            return ("avx512bw", "avx512f", "avx512vl", "bmi2")
         if self.rt == "ZMM":
             return ("avx512f", "avx512vl")
         return ("avx2",) if self.rt == "YMM" else ()
@@ -61,8 +72,8 @@ def why_not_small(shape: str, rt: str, order: str, bound: int) -> str | None:
             return f"{field} is none of {' '.join(domain)}"
     if bound not in BOUNDS:
         return "bound is 128, 256 or 512 bytes"
-    if shape == "masked" and (rt, order) != ("ZMM", "up"):
-        return "the masked shape has only rt ZMM, order up"
+    if shape.startswith("masked") and (rt, order) != ("ZMM", "up"):
+        return "the masked shapes have only rt ZMM, order up"
     if shape == "rep" and (rt, order) != ("XMM", "up"):
         return "the rep shape has only rt XMM, order up"
     if rt == "XMM" and bound > 256 and shape != "rep":
