@@ -29,8 +29,8 @@ inline constexpr double kAliasedGain = 1.05;
 /// One size: how its pipeline does on aliasing buffers, and how the best copy for them does.
 struct AliasedSize {
     std::size_t size;
-    Estimate pipeline, best; ///< libc's time over theirs
-    std::size_t variant;     ///< which is best: an index into the space
+    Estimate pipeline, best;   ///< libc's time over theirs
+    std::size_t variant;       ///< which is best: an index into the space
     std::vector<double> gains; ///< of every variant: the pipeline's time over its own
 };
 

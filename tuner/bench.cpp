@@ -1,6 +1,7 @@
 // asterope-bench: the compiled routine beside libc's memcpy, paired and interleaved.
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <dlfcn.h>
@@ -31,7 +32,7 @@ struct Options {
     std::string routine = "build/libasterope_memcpy.so";
     std::string symbol = "asterope_memcpy";
     std::string profile, workload, sizes, json, distribution;
-    std::string suite = "all";
+    std::vector<std::string> suites = {"sizes", "mix"};
     int rounds = 51;
     int cpu = -1;
 };
@@ -51,6 +52,10 @@ CopyFunction load_routine(const Options& options) {
 
 nlohmann::ordered_json ratio_json(const Estimate& estimate) {
     return {{"median", estimate.median}, {"low", estimate.low}, {"high", estimate.high}};
+}
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 /// Prints rows of one table as they are measured and keeps them for the JSON report.
@@ -98,7 +103,8 @@ class Report {
     }
 
     void end() const {
-        if (rows_ > 1) std::printf("%-12s %45.2f  geometric mean\n", "all", std::exp(logs_ / rows_));
+        if (rows_ > 1)
+            std::printf("%-12s %45.2f  geometric mean\n", "all", std::exp(logs_ / rows_));
     }
 
     const nlohmann::ordered_json& results() const { return results_; }
@@ -117,7 +123,8 @@ void run_sizes(const std::vector<std::size_t>& sizes, const std::vector<Workload
     for (const Workload workload : workloads) {
         report.begin(std::string(name_of(workload)));
         for (const std::size_t size : sizes) {
-            stopwatch.calibrate(size, workload, trial_seconds(workload));
+            const Workload measure = workload == Workload::aliased ? Workload::hot : workload;
+            stopwatch.calibrate(size, measure, trial_seconds(measure));
             report.row(format_size(size), size, workload,
                        [&](int copy, Workload which, std::uint64_t round) {
                            return stopwatch.time(copy == kRoutine ? routine : libc_copy(), 0, size,
@@ -128,23 +135,27 @@ void run_sizes(const std::vector<std::size_t>& sizes, const std::vector<Workload
     }
 }
 
-/// Small copies: unpredictable sizes, and one size at a time, each alone and read.
-void run_small(const CallStatistics& statistics, const Arena& arena, const Machine& machine,
-               CopyFunction routine, Report& report) {
+/// Small copies under MixStopwatch: which of its suites is told by `suites`.
+void run_small(const std::vector<std::string>& suites, const CallStatistics& statistics,
+               const Arena& arena, const Machine& machine, CopyFunction routine, Report& report) {
+    if (!has(suites, "mix") && !has(suites, "fixed")) return;
     MixStopwatch stopwatch(arena, machine, statistics, kLargestMixed, 1);
-    const MixCopy ours{
-        reinterpret_cast<asterope_small_candidate>(reinterpret_cast<void*>(routine)), 0, nullptr};
+    const MixCopy ours{reinterpret_cast<asterope_small_candidate>(reinterpret_cast<void*>(routine)),
+                       0, nullptr};
     const auto copy_of = [&](int copy) { return copy == kRoutine ? ours : libc_mix_copy(); };
-    report.begin(statistics.name + " mix");
-    for (const Workload workload : {Workload::mix_l1, Workload::mix_l2, Workload::mix_l3,
-                                    Workload::mix_l1_read, Workload::mix_l2_read,
-                                    Workload::mix_l3_read}) {
-        report.row(std::string(name_of(workload)), 0, workload,
-                   [&](int copy, Workload which, std::uint64_t round) {
-                       return stopwatch.time(copy_of(copy), which, round);
-                   });
+    if (has(suites, "mix")) {
+        report.begin(statistics.name + " mix");
+        for (const Workload workload :
+             {Workload::mix_l1, Workload::mix_l2, Workload::mix_l3, Workload::mix_l1_read,
+              Workload::mix_l2_read, Workload::mix_l3_read}) {
+            report.row(std::string(name_of(workload)), 0, workload,
+                       [&](int copy, Workload which, std::uint64_t round) {
+                           return stopwatch.time(copy_of(copy), which, round);
+                       });
+        }
+        report.end();
     }
-    report.end();
+    if (!has(suites, "fixed")) return;
     for (const Workload workload : {Workload::fixed, Workload::fixed_read}) {
         report.begin(std::string(name_of(workload)));
         for (const std::size_t size : MixStopwatch::fixed_sizes()) {
@@ -159,10 +170,14 @@ void run_small(const CallStatistics& statistics, const Arena& arena, const Machi
 }
 
 void compare(const Options& options) {
-    if (options.suite != "all" && options.suite != "sizes" && options.suite != "small") {
-        throw BadInput("suite '" + options.suite.substr(0, 40) +
-                       "' is unknown: choose all, sizes or small");
+    std::vector<std::string> suites = options.suites;
+    for (const std::string& suite : suites) {
+        if (!has({"sizes", "aliased", "mix", "fixed", "all"}, suite)) {
+            throw BadInput("suite '" + suite.substr(0, 40) +
+                           "' is unknown: choose sizes, aliased, mix, fixed or all");
+        }
     }
+    if (has(suites, "all")) suites = {"sizes", "aliased", "mix", "fixed"};
     std::string workload = options.workload, sizes = options.sizes;
     std::vector<std::size_t> size_list;
     if (!options.profile.empty()) {
@@ -180,9 +195,8 @@ void compare(const Options& options) {
             parse_size_list(sizes.empty() ? "128,512,2K,8K,32K,128K,512K,2M,8M,32M" : sizes);
     }
     const std::vector<Workload> workloads = parse_workload(workload);
-    const CallStatistics statistics = options.distribution.empty()
-                                          ? fleet_statistics()
-                                          : read_statistics(options.distribution);
+    const CallStatistics statistics =
+        options.distribution.empty() ? fleet_statistics() : read_statistics(options.distribution);
     if (!options.json.empty()) require_writable(options.json);
     const CopyFunction routine = load_routine(options);
 
@@ -196,13 +210,14 @@ void compare(const Options& options) {
                 "floor: libc against itself in the same rounds. Intervals of 95 %% (sign test).\n",
                 options.symbol.c_str(), machine.libc.c_str(), options.rounds, cpu);
     Report report(options.rounds);
-    if (options.suite != "small") run_sizes(size_list, workloads, arena, routine, report);
-    if (options.suite != "sizes") run_small(statistics, arena, machine, routine, report);
+    if (has(suites, "sizes")) run_sizes(size_list, workloads, arena, routine, report);
+    if (has(suites, "aliased")) run_sizes(size_list, {Workload::aliased}, arena, routine, report);
+    run_small(suites, statistics, arena, machine, routine, report);
     if (!options.json.empty()) {
         const nlohmann::ordered_json json = {
-            {"format", "asterope-bench"},   {"version", 1},
-            {"tool_version", kVersion},     {"machine", to_json(machine)},
-            {"rounds", options.rounds},     {"distribution", profile_name(statistics.name)},
+            {"format", "asterope-bench"}, {"version", 1},
+            {"tool_version", kVersion},   {"machine", to_json(machine)},
+            {"rounds", options.rounds},   {"distribution", profile_name(statistics.name)},
             {"results", report.results()}};
         write_atomically(options.json, json.dump(2) + '\n');
     }
@@ -223,10 +238,13 @@ int run(int argc, char** argv) {
         ->type_name("FILE");
     app.add_option("--workload", options.workload, "hot, cold, or balanced (both)")
         ->type_name("NAME");
-    app.add_option("--suite", options.suite,
-                   "sizes: one size at a time by workload; small: small copies of unpredictable and "
-                   "of fixed sizes; all: both")
-        ->type_name("NAME")
+    app.add_option(
+           "--suite", options.suites,
+           "comma-separated; sizes: one size at a time, by workload; aliased: the same where "
+           "buffers alias modulo 4096; mix: small copies of unpredictable sizes; fixed: of "
+           "one size at a time; all")
+        ->type_name("NAMES")
+        ->delimiter(',')
         ->capture_default_str();
     app.add_option("--distribution", options.distribution,
                    "sizes and alignments of small copies, instead of those of Google's fleet")

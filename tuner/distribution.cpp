@@ -99,7 +99,9 @@ CallStatistics parse_statistics(std::string_view text, const std::string& name) 
     return {name, Distribution(sizes), Distribution(alignments)};
 }
 
-CallStatistics fleet_statistics() { return parse_statistics(kFleetCsv, "fleet"); }
+CallStatistics fleet_statistics() {
+    return parse_statistics(kFleetCsv, "fleet");
+}
 
 CallStatistics read_statistics(const std::filesystem::path& path) {
     if (std::filesystem::is_directory(path)) {

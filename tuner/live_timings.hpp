@@ -14,7 +14,7 @@ namespace asterope {
 /// What is timed, and what the log and the progress line say of it.
 struct Field {
     std::function<double(std::size_t size, Workload, Entrant, std::uint64_t round)> seconds;
-    std::function<std::string(Entrant)> name; ///< of candidates, not of libc
+    std::function<std::string(Entrant)> name;                     ///< of candidates, not of libc
     std::function<std::size_t(std::size_t size, Workload)> calls; ///< in one trial
 };
 

@@ -337,7 +337,8 @@ std::map<std::string, std::size_t> read_libc_thresholds(const std::string& inter
 /// The profile's object without the fingerprint.
 json describe(const Machine& machine) {
     json features = json::array(), caches = json::array(), thresholds = json::object();
-    for (const std::string& feature : machine.cpu.features) features.push_back(profile_name(feature));
+    for (const std::string& feature : machine.cpu.features)
+        features.push_back(profile_name(feature));
     for (const Cache& cache : machine.caches)
         caches.push_back({{"level", cache.level},
                           {"type", profile_name(cache.type)},
@@ -345,7 +346,8 @@ json describe(const Machine& machine) {
                           {"line_bytes", cache.line_bytes},
                           {"ways", cache.ways},
                           {"shared_by", cache.shared_by}});
-    for (const auto& [name, bytes] : machine.libc_thresholds) thresholds[profile_name(name)] = bytes;
+    for (const auto& [name, bytes] : machine.libc_thresholds)
+        thresholds[profile_name(name)] = bytes;
     return {{"cpu",
              {{"vendor", profile_name(machine.cpu.vendor)},
               {"brand", profile_name(machine.cpu.brand)},
@@ -564,9 +566,10 @@ std::vector<std::string> measurement_warnings(const Machine& machine, const fs::
                            "speed: fix the CPU frequency, or let the hypervisor pass the "
                            "invariant TSC on.");
     if (!machine.governor.empty() && machine.governor != "performance")
-        warnings.push_back(profile_name("The frequency governor is " + machine.governor.substr(0, 40) +
-                                 ", so the clock speed changes between trials: choose performance "
-                                 "(cpupower frequency-set -g performance) while tuning."));
+        warnings.push_back(
+            profile_name("The frequency governor is " + machine.governor.substr(0, 40) +
+                         ", so the clock speed changes between trials: choose performance "
+                         "(cpupower frequency-set -g performance) while tuning."));
     if (const auto percent = cpu_quota_percent(root))
         warnings.push_back("A CPU quota of " + std::to_string(*percent) +
                            " percent of one CPU can stop this process in the middle of a trial: "

@@ -31,7 +31,9 @@ std::uint64_t read_copy(const char* at, std::size_t bytes) {
 }
 
 /// Makes the compiler believe that somebody wants the value.
-void keep(std::uint64_t value) { __asm__ volatile("" : : "r"(value) : "memory"); }
+void keep(std::uint64_t value) {
+    __asm__ volatile("" : : "r"(value) : "memory");
+}
 
 std::size_t cache_bytes(const Machine& machine, int level) {
     std::size_t bytes = 0;
@@ -54,9 +56,8 @@ MixStopwatch::MixStopwatch(const Arena& arena, const Machine& machine,
     : arena_(arena) {
     std::mt19937_64 random(seed);
     const auto& pairs = statistics.sizes.pairs();
-    if (std::none_of(pairs.begin(), pairs.end(), [&](const auto& pair) {
-            return pair.first <= largest && pair.second > 0;
-        })) {
+    if (std::none_of(pairs.begin(), pairs.end(),
+                     [&](const auto& pair) { return pair.first <= largest && pair.second > 0; })) {
         throw BadInput("distribution " + statistics.name + " has no size of up to " +
                        std::to_string(largest) + " bytes");
     }
@@ -88,22 +89,30 @@ std::size_t MixStopwatch::calls(Workload workload) {
 }
 
 const std::vector<std::size_t>& MixStopwatch::fixed_sizes() {
-    static const std::vector<std::size_t> sizes = {1,  2,  3,  4,  6,  8,   12,  15,  16, 20,
+    static const std::vector<std::size_t> sizes = {1,  2,  3,  4,  6,  8,  12,  15,  16,  20,
                                                    24, 32, 40, 48, 64, 80, 100, 128, 192, 256};
     return sizes;
 }
 
 double MixStopwatch::time(const MixCopy& copy, Workload workload, std::uint64_t round) {
     switch (workload) {
-    case Workload::mix_l1: return time_calls(copy, plans_[0], false);
-    case Workload::mix_l2: return time_calls(copy, plans_[1], false);
-    case Workload::mix_l3: return time_calls(copy, plans_[2], false);
-    case Workload::mix_l1_read: return time_calls(copy, plans_[0], true);
-    case Workload::mix_l2_read: return time_calls(copy, plans_[1], true);
-    case Workload::mix_l3_read: return time_calls(copy, plans_[2], true);
+    case Workload::mix_l1:
+        return time_calls(copy, plans_[0], false);
+    case Workload::mix_l2:
+        return time_calls(copy, plans_[1], false);
+    case Workload::mix_l3:
+        return time_calls(copy, plans_[2], false);
+    case Workload::mix_l1_read:
+        return time_calls(copy, plans_[0], true);
+    case Workload::mix_l2_read:
+        return time_calls(copy, plans_[1], true);
+    case Workload::mix_l3_read:
+        return time_calls(copy, plans_[2], true);
     case Workload::fixed:
-    case Workload::fixed_read: break;
-    default: throw Failure("this stopwatch times small copies only");
+    case Workload::fixed_read:
+        break;
+    default:
+        throw Failure("this stopwatch times small copies only");
     }
     double logs = 0;
     for (const std::size_t size : fixed_sizes()) {

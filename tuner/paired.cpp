@@ -38,9 +38,8 @@ Estimate Paired::ratio(int over, int under, Workload workload) const {
     return exponentiate(sign_interval(differences(over, under, workload)));
 }
 
-Estimate
-Paired::mean_log_ratio(int over, int under,
-                       const std::vector<std::pair<Workload, double>>& weights) const {
+Estimate Paired::mean_log_ratio(int over, int under,
+                                const std::vector<std::pair<Workload, double>>& weights) const {
     std::vector<double> sum;
     for (const auto& [workload, weight] : weights) {
         const std::vector<double> one = differences(over, under, workload);

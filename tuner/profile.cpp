@@ -44,7 +44,9 @@ Json to_json(const asterope_small_variant& v) {
     return {{"shape", v.shape}, {"rt", v.rt}, {"order", v.order}, {"bound", v.bound}};
 }
 
-Json to_json(const asterope_aliased_variant& v) { return {{"kind", v.kind}, {"rt", v.rt}}; }
+Json to_json(const asterope_aliased_variant& v) {
+    return {{"kind", v.kind}, {"rt", v.rt}};
+}
 
 Json to_json(const AliasedFacts& aliased) {
     Json json = Json::object();
@@ -95,8 +97,7 @@ void add_result(Json& json, const SizeResult& result,
                 const std::function<Json(Entrant)>& tuple_of) {
     Json runners_up = Json::array();
     for (const Finalist& finalist : result.finalists) {
-        Json entry =
-            to_json(finalist, tuple_of(finalist.candidate), result.size, result.rounds);
+        Json entry = to_json(finalist, tuple_of(finalist.candidate), result.size, result.rounds);
         if (&finalist == &result.finalists.front()) {
             json["winner"] = std::move(entry);
         } else {
@@ -116,7 +117,8 @@ Json make_profile(const nlohmann::json& machine, const SearchFacts& facts,
     for (const auto& [candidate, reason] : facts.invalid) {
         invalid.push_back({{"candidate", candidate}, {"reason", reason}});
     }
-    Json small_json = {{"distribution", profile_name(small.distribution)}, {"objective", small.objective}};
+    Json small_json = {{"distribution", profile_name(small.distribution)},
+                       {"objective", small.objective}};
     add_result(small_json, small.result, [&](Entrant entrant) {
         return to_json(*small.space[static_cast<std::size_t>(entrant)]);
     });

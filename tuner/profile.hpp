@@ -45,8 +45,8 @@ struct AliasedFacts {
 /// The whole profile; its fields are described in scripts/asterope/profile.schema.json.
 nlohmann::ordered_json make_profile(const nlohmann::json& machine, const SearchFacts& facts,
                                     const std::vector<Candidate>& space,
-                                    const std::vector<SizeResult>& results,
-                                    const SmallFacts& small, const AliasedFacts& aliased);
+                                    const std::vector<SizeResult>& results, const SmallFacts& small,
+                                    const AliasedFacts& aliased);
 
 /// Reads a profile as far as the C++ tools need it: format, version, machine, and intervals in
 /// order. Throws BadInput with one line for whatever is wrong. asterope-generate checks the rest

@@ -73,9 +73,8 @@ std::vector<Entrant> Race::best(std::vector<Entrant> entrants, std::size_t keep)
     rank(entrants);
     std::vector<Entrant> kept;
     std::size_t reserved = std::min<std::size_t>(
-        keep / 2,
-        static_cast<std::size_t>(std::count_if(entrants.begin(), entrants.end(),
-                                               [&](Entrant e) { return acceptable(e); })));
+        keep / 2, static_cast<std::size_t>(std::count_if(
+                      entrants.begin(), entrants.end(), [&](Entrant e) { return acceptable(e); })));
     for (const Entrant entrant : entrants) {
         const bool good = acceptable(entrant);
         if (kept.size() + reserved < keep || (good && reserved > 0 && kept.size() < keep)) {

@@ -50,7 +50,7 @@ struct Finalist {
 
 struct SizeResult {
     std::size_t size;
-    std::vector<Finalist> finalists; ///< the winner first, the others by falling ratio
+    std::vector<Finalist> finalists;          ///< the winner first, the others by falling ratio
     std::map<Workload, Estimate> noise_floor; ///< libc's time over libc's, paired alike
     int rounds;
 };

@@ -56,8 +56,11 @@ std::string small_table(const SmallFacts& small) {
     out += '\n';
     for (const Finalist& finalist : small.result.finalists) {
         const auto& variant = *small.space[static_cast<std::size_t>(finalist.candidate)];
-        append(out, "%-26s %4.2f", ("to " + std::to_string(variant.bound) + " B: " + variant.shape +
-                                   " " + variant.rt + " " + variant.order).c_str(), finalist.ratio);
+        append(out, "%-26s %4.2f",
+               ("to " + std::to_string(variant.bound) + " B: " + variant.shape + " " + variant.rt +
+                " " + variant.order)
+                   .c_str(),
+               finalist.ratio);
         for (const auto& [workload, measured] : finalist.workloads) {
             append(out, " %11.2f", measured.ratio.median);
         }
@@ -75,7 +78,8 @@ std::string small_table(const SmallFacts& small) {
 std::string aliased_table(const AliasedFacts& aliased) {
     std::string out;
     if (aliased.sizes.empty()) return out;
-    append(out, "%-26s %s\n", "Aliasing modulo 4096", "x libc: the size's winner, the best copy for it");
+    append(out, "%-26s %s\n", "Aliasing modulo 4096",
+           "x libc: the size's winner, the best copy for it");
     for (const AliasedSize& size : aliased.sizes) {
         const asterope_aliased_variant& best = *aliased.space[size.variant];
         append(out, "%-26s %15.2f %8.2f %s %s\n", format_size(size.size).c_str(),

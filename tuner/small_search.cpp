@@ -33,14 +33,18 @@ Weights parse_small_weights(std::string_view text) {
         throw BadInput("small copies '" + std::string(text.substr(0, 40)) +
                        "' are unknown: choose balanced, unpredictable or predictable");
     }
-    return {{Workload::mix_l1, unpredictable / 3},      {Workload::mix_l2, unpredictable / 3},
-            {Workload::mix_l3, unpredictable / 3},      {Workload::mix_l1_read, unpredictable / 3},
-            {Workload::mix_l2_read, unpredictable / 3}, {Workload::mix_l3_read, unpredictable / 3},
-            {Workload::fixed, predictable},             {Workload::fixed_read, predictable}};
+    return {{Workload::mix_l1, unpredictable / 3},
+            {Workload::mix_l2, unpredictable / 3},
+            {Workload::mix_l3, unpredictable / 3},
+            {Workload::mix_l1_read, unpredictable / 3},
+            {Workload::mix_l2_read, unpredictable / 3},
+            {Workload::mix_l3_read, unpredictable / 3},
+            {Workload::fixed, predictable},
+            {Workload::fixed_read, predictable}};
 }
 
-SizeResult search_small(const std::vector<Entrant>& entrants, const Weights& weights, const Rigor& rigor,
-                        std::mt19937_64& random, Timings& timings) {
+SizeResult search_small(const std::vector<Entrant>& entrants, const Weights& weights,
+                        const Rigor& rigor, std::mt19937_64& random, Timings& timings) {
     // What one workload loses for another is weighed here, not forbidden: every copy that is much
     // better than libc on unpredictable sizes is worse where a small copy is read at once.
     Race race(0, weights, random, timings, 0);

@@ -28,7 +28,7 @@ small_space(const std::function<bool(std::string_view)>& has);
 Weights parse_small_weights(std::string_view text);
 
 /// Chooses among the entrants; SizeResult::size is 0.
-SizeResult search_small(const std::vector<Entrant>& entrants, const Weights& weights, const Rigor& rigor,
-                        std::mt19937_64& random, Timings& timings);
+SizeResult search_small(const std::vector<Entrant>& entrants, const Weights& weights,
+                        const Rigor& rigor, std::mt19937_64& random, Timings& timings);
 
 } // namespace asterope

@@ -80,8 +80,8 @@ bool copies_right(const Subject& subject, char* reason, std::size_t room) {
 
 /// For each subject what is wrong with it, or "".
 std::vector<std::string> find_faults(const std::vector<Subject>& subjects) {
-    void* shared = mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                        -1, 0);
+    void* shared =
+        mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) throw Failure("no memory to verify the candidates in");
     auto* report = new (shared) Report{};
 
@@ -105,9 +105,9 @@ std::vector<std::string> find_faults(const std::vector<Subject>& subjects) {
         while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
         }
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0) break;
-        faults[report->position] =
-            WIFSIGNALED(status) ? std::string("died: ") + strsignal(WTERMSIG(status))
-                                : report->reason;
+        faults[report->position] = WIFSIGNALED(status)
+                                       ? std::string("died: ") + strsignal(WTERMSIG(status))
+                                       : report->reason;
     }
     munmap(shared, sizeof(Report));
     return faults;
@@ -169,10 +169,11 @@ std::vector<Invalid> verify(const std::vector<const asterope_small_variant*>& sp
 std::vector<Invalid> verify(const std::vector<const asterope_aliased_variant*>& space) {
     std::vector<Subject> subjects;
     for (const asterope_aliased_variant* variant : space) {
-        subjects.push_back({[variant](void* to, const void* from, std::size_t size) {
-                                return variant->copy(to, from, size, 0);
-                            },
-                            {512, 513, 575, 576, 577, 639, 640, 641, 1023, 1024, 1025, 2047, 9001}});
+        subjects.push_back(
+            {[variant](void* to, const void* from, std::size_t size) {
+                 return variant->copy(to, from, size, 0);
+             },
+             {512, 513, 575, 576, 577, 639, 640, 641, 1023, 1024, 1025, 2047, 9001}});
     }
     return numbered(find_faults(subjects));
 }

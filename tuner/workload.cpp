@@ -26,7 +26,7 @@ constexpr std::size_t kWarmUp = 3;
 
 std::string_view name_of(Workload workload) {
     static constexpr std::string_view names[] = {
-        "hot",    "cold",        "aliased",     "mix_l1",      "mix_l2", "mix_l3",
+        "hot",         "cold",        "aliased",     "mix_l1", "mix_l2",    "mix_l3",
         "mix_l1_read", "mix_l2_read", "mix_l3_read", "fixed",  "fixed_read"};
     return names[static_cast<std::size_t>(workload)];
 }
@@ -72,7 +72,8 @@ void Stopwatch::calibrate(std::size_t size, Workload workload, double target_sec
 }
 
 std::size_t Stopwatch::calls(std::size_t size, Workload workload) const {
-    // the same calls as hot, which libc must not decide here: it can be 30 times slower (see README)
+    // the same calls as hot, which libc must not decide here: it can be 30 times slower (see
+    // README)
     return calibrations_.at({size, workload == Workload::aliased ? Workload::hot : workload}).calls;
 }
 
