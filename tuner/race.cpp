@@ -16,14 +16,6 @@ namespace {
 /// machine hits both, many enough that libc costs a tenth of the time.
 constexpr std::size_t kHeat = 24;
 
-/// A lag below this is a tie however quiet the machine: what moves code or buffers, another run or
-/// the routine's own build, moves timings by as much.
-constexpr double kNarrowestTie = 0.01;
-
-/// However noisy the machine, a lag beyond this is no tie: two runs may then choose differently
-/// among tied candidates, but never lose more than this by it.
-constexpr double kWidestTie = 0.02;
-
 } // namespace
 
 Weights equal_weights(const std::vector<Workload>& workloads) {
@@ -110,7 +102,8 @@ void Race::sample_once(std::vector<Entrant> entrants, Workload workload) {
     }
 }
 
-SizeResult Race::run_off(const std::vector<Entrant>& finalists, int rounds, Entrant favourite) {
+SizeResult Race::run_off(const std::vector<Entrant>& finalists, int rounds, Entrant favourite,
+                         const TieBand& ties) {
     std::vector<Entrant> everybody = finalists;
     everybody.push_back(kLibc);
     everybody.push_back(kLibcAgain);
@@ -155,8 +148,8 @@ SizeResult Race::run_off(const std::vector<Entrant>& finalists, int rounds, Entr
     const auto ties_with = [&](Entrant one) {
         return [&, one](Entrant other) {
             const Estimate lag = paired.mean_log_ratio(other, one, weights_);
-            const double noise = std::max(kNarrowestTie, std::abs(floor.median));
-            return (lag.low <= 0 || lag.median <= noise) && lag.median <= kWidestTie;
+            const double noise = std::max(ties.always, std::abs(floor.median));
+            return (lag.low <= 0 || lag.median <= noise) && lag.median <= ties.never;
         };
     };
     const auto ties_with_leader = ties_with(leader);

@@ -58,6 +58,15 @@ struct SizeResult {
 /// No candidate wins that loses more than this to libc in one workload while another does not.
 inline constexpr double kWorstRatio = 0.97;
 
+/// Which lags behind the best count as ties, as logarithms of the ratio.
+struct TieBand {
+    /// Always: what moves code or buffers (another run, the routine's build) moves timings as much.
+    double always = 0.01;
+    /// Never beyond, however noisy the machine: two runs may choose differently among tied
+    /// candidates, but lose no more than this by it.
+    double never = 0.02;
+};
+
 /// One race: the samples so far and the steps that add to them.
 class Race {
   public:
@@ -81,7 +90,8 @@ class Race {
 
     /// Times the finalists anew, everybody in every round, and chooses. Ties go to `favourite` if
     /// it is among them, else to the lowest index.
-    SizeResult run_off(const std::vector<Entrant>& finalists, int rounds, Entrant favourite);
+    SizeResult run_off(const std::vector<Entrant>& finalists, int rounds, Entrant favourite,
+                       const TieBand& ties = {});
 
   private:
     double log_seconds(Workload workload, Entrant entrant);

@@ -53,7 +53,8 @@ SizeResult search_small(const std::vector<Entrant>& entrants, const Weights& wei
     const std::vector<Entrant> alive = race.best(entrants, 16);
     race.sample(alive, 8);
     const auto finalists = race.best(alive, static_cast<std::size_t>(rigor.finalists));
-    return race.run_off(finalists, 2 * rigor.rounds, kLibc);
+    // No copy is simpler than another by so much that it should cost a percent of every call.
+    return race.run_off(finalists, 2 * rigor.rounds, kLibc, {0.002, 0.005});
 }
 
 } // namespace asterope
