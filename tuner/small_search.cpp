@@ -49,6 +49,7 @@ Weights parse_small_weights(std::string_view text) {
 
 SizeResult search_small(const std::vector<Entrant>& entrants, const Weights& weights, const Rigor& rigor,
                         std::mt19937_64& random, Timings& timings) {
+    if (entrants.empty()) throw Failure("no small copy copies right on this machine");
     Race race(0, weights, random, timings);
     // A small space: everybody gets enough samples, whatever the rigor.
     race.sample(entrants, 5);

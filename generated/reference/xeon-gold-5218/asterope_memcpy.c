@@ -70,10 +70,10 @@ ASTEROPE_INTERNAL size_t asterope_tuned_from = (size_t)-1;
 
 static int asterope_cpu_fits(void)
 {
-    struct { unsigned int a, b, c, d; } leaf1 = {0, 0, 0, 0}, leaf7 = {0, 0, 0, 0};
+    struct { unsigned int a, b, c, d; } leaf1, leaf7; /* not set to 0: clang -O0 calls memset for it */
     unsigned int saved = 0, high = 0;
-    __get_cpuid(1, &leaf1.a, &leaf1.b, &leaf1.c, &leaf1.d);
-    __get_cpuid_count(7, 0, &leaf7.a, &leaf7.b, &leaf7.c, &leaf7.d);
+    if (!__get_cpuid(1, &leaf1.a, &leaf1.b, &leaf1.c, &leaf1.d)) return 0;
+    if (!__get_cpuid_count(7, 0, &leaf7.a, &leaf7.b, &leaf7.c, &leaf7.d)) leaf7.b = 0;
     /* OSXSAVE: only then does XGETBV exist to say which registers the system saves */
     if (leaf1.c & 1u << 27) __asm__ volatile("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
     (void)high;
