@@ -5,8 +5,12 @@
  *
  * memcpy is memmove here: programs get away with overlapping memcpy because glibc's forgives it,
  * and so must ours. Nothing here needs a relocation or libc before it can run, so calls are safe
- * from a process's first instruction on. */
+ * from a process's first instruction on. For that, and so that a program with a routine of its own
+ * keeps it, the routine's own names are hidden: libc's are all that other libraries see. */
+#undef _FORTIFY_SOURCE /* its inline memcpy would stand in the way of the aliases */
+#pragma GCC visibility push(hidden)
 #include ASTEROPE_ROUTINE
+#pragma GCC visibility pop
 
 #include <stdlib.h>
 #include <string.h>

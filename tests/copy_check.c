@@ -105,6 +105,12 @@ static void on_signal(int number, siginfo_t* info, void* context) {
     siglongjmp(after_signal, 1);
 }
 
+void copy_check_abort(const char* reason) {
+    copying = 0;
+    fail(reason);
+    siglongjmp(after_signal, 1);
+}
+
 /* A copy that died may have left these as they were in its middle. */
 static void reset_cpu(void) {
     const unsigned int mxcsr = 0x1F80;
@@ -195,7 +201,9 @@ static bool fail_somewhere(size_t front, size_t back) {
 }
 
 static bool returned_right(const void* returned) {
-    const void* expected = now.subject->returns_end ? now.destination + now.bytes : now.destination;
+    /* not NULL + 0, which is undefined in C */
+    const size_t on = now.subject->returns_end && now.bytes > 0 ? now.bytes : 0;
+    const void* expected = on ? now.destination + on : now.destination;
     if (returned == expected) return true;
     char text[96];
     snprintf(text, sizeof text, "returned the destination %+td, must be %+td",
@@ -275,9 +283,48 @@ static bool guards(size_t first, size_t last) {
     return true;
 }
 
+/* No bytes: the pointers are not looked at, whatever they point at. */
+static bool copies_nothing(void) {
+    unsigned char* const nowhere[] = {NULL, destination.start - PAGE, destination.end + 8,
+                                      sources[0].end + PAGE - 1, (unsigned char*)UINTPTR_MAX};
+    enum { PLACES = sizeof nowhere / sizeof nowhere[0] };
+    now.bytes = now.distance = 0;
+    for (int d = 0; d < PLACES; ++d) {
+        for (int s = 0; s < PLACES; ++s) {
+            now.destination = nowhere[d];
+            now.source = nowhere[s];
+            if (!returned_right(now.subject->copy(nowhere[d], nowhere[s], 0, 0))) return false;
+        }
+    }
+    return true;
+}
+
 bool copy_check_guards(const struct copy_subject* subject, size_t first, size_t last) {
     now.subject = subject;
-    SURVIVING(guards(first, last));
+    SURVIVING(guards(first, last) && (first > 0 || copies_nothing()));
+}
+
+static bool page_ends(size_t step) {
+    enum { LAST = 130, GAPS = 65 };
+    const size_t source_room = (size_t)(sources[0].end - sources[0].start);
+    const size_t destination_room = (size_t)(destination.end - destination.start);
+    for (int sides = 0; sides < 4; ++sides) { /* bit 0: source, bit 1: destination, to the end */
+        for (size_t s = 0; s < GAPS; ++s) {
+            for (size_t d = 0; d < GAPS; ++d) {
+                for (size_t bytes = (s + d) % step; bytes <= LAST; bytes += step) {
+                    const size_t source_at = sides & 1 ? source_room - bytes - s : s;
+                    const size_t destination_at = sides & 2 ? destination_room - bytes - d : d;
+                    if (!copy_once(destination_at, source_at, bytes)) return false;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+bool copy_check_page_ends(const struct copy_subject* subject, size_t step) {
+    now.subject = subject;
+    SURVIVING(page_ends(step));
 }
 
 static bool around(size_t size) {
@@ -382,6 +429,16 @@ bool copy_check_overlaps(const struct copy_subject* subject, size_t step, size_t
     SURVIVING(overlaps(step, largest));
 }
 
+bool copy_check_move(const struct copy_subject* subject, size_t source_at, ptrdiff_t distance,
+                     size_t bytes) {
+    now.subject = subject;
+    SURVIVING(move_once((size_t)((ptrdiff_t)source_at + distance), source_at, bytes));
+}
+
+size_t copy_check_room(void) {
+    return (size_t)(overlap.end - overlap.start);
+}
+
 /* --- The state of the CPU -----------------------------------------------------------------------
  */
 
@@ -402,8 +459,9 @@ struct call {
     uint64_t look_at_halves, xinuse; /* 120 128 */
     uint64_t below[16], above[16];   /* 136 264: the stack, before and after */
     uint64_t x87[4];                 /* 392: control, status, tag word, ... */
+    void (*fifth)(void);             /* 424 */
 };
-typedef char call_is_laid_out_so[offsetof(struct call, x87) == 392 ? 1 : -1];
+typedef char call_is_laid_out_so[offsetof(struct call, fifth) == 424 ? 1 : -1];
 
 __attribute__((visibility("hidden"))) void copy_check_call(struct call* call);
 
@@ -448,6 +506,7 @@ __asm__("    .text\n"
         "    mov 16(%rax), %rsi\n"
         "    mov 24(%rax), %rdx\n"
         "    mov 32(%rax), %rcx\n"
+        "    mov 424(%rax), %r8\n"
         "    call *(%rax)\n"
         "    mov copy_check_call_now(%rip), %r11\n"
         "    mov %rax, 88(%r11)\n"
@@ -543,24 +602,24 @@ static bool state_after(struct call* call) {
 }
 
 static bool state(void (*function)(void)) {
-    static const size_t sizes[] = {0,   1,   2,   5,    8,    16,   33,   65,   127,
-                                   128, 129, 160, 191,  192,  200,  255,  256,  257,
-                                   320, 511, 900, 1024, 2000, 4096, 9001, 20000};
+    enum { EVERY_SIZE_TO = 700 }; /* all branches of the small copies */
+    static const size_t sizes[] = {900, 1024, 2000, 4096, 9001, 20000};
     static const unsigned char places[][2] = {{0, 0}, {0, 1}, {1, 0}, {17, 49}, {48, 16}, {63, 63}};
     const uint64_t look_at_halves = copy_check_sees_dirty_halves();
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
-        if (sizes[i] < now.subject->minimum) continue;
+    for (size_t i = now.subject->minimum; i <= EVERY_SIZE_TO + sizeof sizes / sizeof sizes[0];
+         ++i) {
         for (size_t p = 0; p < sizeof places / sizeof places[0]; ++p) {
             now.flip = !now.flip;
             now.destination = destination.start + CANARY_BYTES + places[p][0];
             now.source = sources[now.flip].start + CANARY_BYTES + places[p][1];
-            now.bytes = sizes[i];
+            now.bytes = i <= EVERY_SIZE_TO ? i : sizes[i - EVERY_SIZE_TO - 1];
             now.distance = now.subject->distances[p & 1];
             struct call call = {.function = function,
                                 .destination = now.destination,
                                 .source = now.source,
                                 .bytes = now.bytes,
                                 .distance = now.distance,
+                                .fifth = now.subject->fifth,
                                 .look_at_halves = look_at_halves};
             if (!state_after(&call)) return false;
         }

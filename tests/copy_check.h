@@ -15,6 +15,7 @@ struct copy_subject {
     size_t distances[2]; /* prefetch distances in bytes, taken in turn */
     size_t minimum;      /* the smallest size it may be called with */
     bool returns_end;    /* the byte behind the copy, as mempcpy does, and not the destination */
+    void (*fifth)(void); /* what the function of copy_check_state gets as its fifth argument */
 };
 
 /* Maps the buffers: call once, with the largest size that will be copied. */
@@ -29,8 +30,13 @@ void copy_check_start(size_t largest);
 bool copy_check_offsets(const struct copy_subject* subject, size_t first, size_t last, size_t step);
 
 /* Sizes first..last flush against the guard page behind and the one in front: source, destination,
- * or both, the other one at the offsets 0..63 in turn. */
+ * or both, the other one at the offsets 0..63 in turn. Size 0 also where nothing is mapped. */
 bool copy_check_guards(const struct copy_subject* subject, size_t first, size_t last);
+
+/* Sizes 0..130 in steps of `step`, 0 to 64 bytes away from a guard page: each side behind the one
+ * in front or before the one behind, all gaps of the one with all gaps of the other. So all that a
+ * register of 64 bytes masks off lies in the guard page, or a part of it. */
+bool copy_check_page_ends(const struct copy_subject* subject, size_t step);
 
 /* `size` and its neighbours, at several offsets and flush against both guard pages. */
 bool copy_check_around(const struct copy_subject* subject, size_t size);
@@ -41,6 +47,16 @@ bool copy_check_doubling(const struct copy_subject* subject, size_t first, size_
 /* Overlapping buffers at the distances -130..130 and near multiples of a line and of a page: sizes
  * 0..600 in steps of `step`, and some more up to `largest`. */
 bool copy_check_overlaps(const struct copy_subject* subject, size_t step, size_t largest);
+
+/* One copy within the memory of copy_check_overlaps, from the byte `source_at` of it to `distance`
+ * bytes behind that, overlapping or not. All of it must lie in the first copy_check_room() bytes,
+ * which end at a guard page and begin behind one. */
+bool copy_check_move(const struct copy_subject* subject, size_t source_at, ptrdiff_t distance,
+                     size_t bytes);
+size_t copy_check_room(void);
+
+/* Ends the copy and the check under way with a failure: for subjects that find something wrong. */
+__attribute__((noreturn)) void copy_check_abort(const char* reason);
 
 /* What a function owes its caller besides the copy: callee-saved registers, stack pointer, nothing
  * written to the stack, direction flag, MXCSR, an empty x87 stack, clean upper vector halves.

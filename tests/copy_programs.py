@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from asterope import render as rendering
+from asterope import small_space, space
 from asterope.profile import load_profile
 from asterope.render import render_routine
+from asterope.small_space import SmallTuple
 from asterope.space import Tuple
 
 TESTS = Path(__file__).parent
@@ -20,8 +26,26 @@ REPOSITORY = TESTS.parent
 STRICT = ("-Wall", "-Wextra", "-Werror", "-pedantic")
 STRICT_C = ("-std=c99", *STRICT)
 
+FUNCTIONS = ("memcpy", "mempcpy", "memmove")
+
 # The end of each interval, and the copy that wins it.
 Intervals = Sequence[tuple[int, Tuple]]
+
+KINDS = [
+    (rt, lt, st)
+    for rt, lt, st in itertools.product(space.REGISTER_TYPES, space.ACCESS_TYPES, ("T", "NT"))
+    if space.why_not(rt, lt, st, "none", 0, 0) is None
+]
+SMALL_COPIES = {small.name: small for small in small_space.small_tuples()}
+
+
+def one_of(rt: str, lt: str, st: str, number: int) -> Tuple:
+    """A tuple of that kind that prefetches, the `number`-th way."""
+    if rt.startswith("REP"):
+        return Tuple(rt, lt, st, "none", 0, 0)
+    pt = space.PREFETCH_TYPES[1 + number % 4]
+    ps = space.PREFETCH_SIZES[number % len(space.PREFETCH_SIZES)]
+    return Tuple(rt, lt, st, pt, ps, space.PREFETCH_DISTANCES[number * 5 % 16])
 
 
 def need(*tools: str) -> None:
@@ -35,6 +59,32 @@ def cpu_features() -> frozenset[str]:
     """The features that Linux says this CPU has."""
     text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     return frozenset(re.search(r"^flags\s*:(.*)$", text, re.MULTILINE)[1].split())
+
+
+def lacking_features(intervals: Intervals, small: SmallTuple = small_space.PLAIN) -> set[str]:
+    """What this CPU lacks of what the routine needs so as not to take its portable path."""
+    return {*small.needs, *(t.needs for _, t in intervals if t.needs)} - cpu_features()
+
+
+def memory_left() -> int:
+    """Bytes that this process may still use: of the machine and of each cgroup around it."""
+    meminfo = Path("/proc/meminfo").read_text(encoding="ascii")
+    left = [int(re.search(r"^MemAvailable: +(\d+) kB", meminfo, re.M)[1]) << 10]
+    for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers not in ("", "memory"):
+            continue
+        root = Path("/sys/fs/cgroup") / controllers
+        limit, usage = ("memory.max", "memory.current")
+        if controllers:
+            limit, usage = ("memory.limit_in_bytes", "memory.usage_in_bytes")
+        for group in (root / path.lstrip("/"), *(root / path.lstrip("/")).parents):
+            try:
+                texts = [(group / name).read_text(encoding="ascii") for name in (limit, usage)]
+                left.append(int(texts[0]) - int(texts[1]))
+            except (OSError, ValueError):  # no limit: no such file, or "max"
+                continue
+    return min(left)
 
 
 def run(*command: object, **options: object) -> subprocess.CompletedProcess[str]:
@@ -72,12 +122,12 @@ def compiled(folder: Path, name: str, includes: Iterable[Path] = ()) -> Path:
 # --- Profiles and their routines ------------------------------------------------------------------
 
 
-def write_profile(intervals: Intervals, path: Path) -> Path:
+def profile_json(intervals: Intervals, small: SmallTuple | None = None) -> str:
+    """The text of a profile that has nothing but what a routine is rendered from."""
     above = 0
     entries = []
     for up_to, t in intervals:
-        fields = {name: getattr(t, name) for name in ("rt", "lt", "st", "pt", "ps", "pd")}
-        entries.append({"above": above, "up_to": up_to, "winner": {"tuple": fields}})
+        entries.append({"above": above, "up_to": up_to, "winner": {"tuple": asdict(t)}})
         above = up_to
     profile = {
         "format": "asterope-profile",
@@ -86,18 +136,34 @@ def write_profile(intervals: Intervals, path: Path) -> Path:
         "complete": True,
         "intervals": entries,
     }
-    path.write_text(json.dumps(profile), encoding="utf-8")
-    return path
+    if small is not None:
+        profile["small"] = {"winner": {"tuple": asdict(small)}}
+    return json.dumps(profile)
 
 
-def render(profile: Path | Intervals, folder: Path) -> Path:
-    """Renders a profile into `folder`, which is created; returns the path of the C file."""
+def render(
+    profile: Path | Intervals,
+    folder: Path,
+    small: SmallTuple | None = None,
+    prefix: str = "asterope",
+) -> Path:
+    """Renders a profile into `folder`, which is created; returns the path of the C file.
+
+    A profile that is a file has its own small copy.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     if not isinstance(profile, Path):
-        profile = write_profile(profile, folder / "profile.json")
-    for name, text in render_routine(load_profile(profile)).items():
+        path = folder / f"{prefix}.json"
+        path.write_text(profile_json(profile, small), encoding="utf-8")
+        profile = path
+    for name, text in render_routine(load_profile(profile), prefix).items():
         (folder / name).write_text(text, encoding="ascii")
-    return folder / "asterope_memcpy.c"
+    return folder / f"{prefix}_memcpy.c"
+
+
+def parse_templates_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets a test render many routines: nearly all of the time goes into parsing the templates."""
+    monkeypatch.setattr(rendering, "_environment", functools.cache(rendering._environment))
 
 
 def build_routine_check(
@@ -120,22 +186,103 @@ def build_routine_check(
     return program
 
 
-def build_dispatch_check(routine: Path, flags: Sequence[str] = ()) -> Path:
-    """dispatch_check with the routine and a list of its copies."""
-    text = routine.read_text(encoding="ascii")
-    names = re.findall(r"void (asterope_(?:copy|move)_\w+)\(void\);", text)
-    assert names
-    folder = routine.parent
-    (folder / "copies.inc").write_text("".join(f"COPY({n})\n" for n in names), encoding="ascii")
+def build_dispatch_check(*routines: Path, flags: Sequence[str] = ()) -> Path:
+    """dispatch_check with routines of one folder and a list of their copies."""
+    lines = []
+    for routine in routines:
+        prefix = routine.stem[: -len("_memcpy")]
+        text = routine.read_text(encoding="ascii")
+        copies = re.findall(rf"^void ({prefix}_(?:(?:copy|move)_\w+|untuned))\(void\)$", text, re.M)
+        assert copies
+        lines += [f"COPY({name})" for name in copies]
+        lines += [f"FUNCTION({prefix}_{name})" for name in ("memcpy", "mempcpy", "memmove")]
+    folder = routines[0].parent
+    (folder / "dispatch.inc").write_text("\n".join(lines) + "\n", encoding="ascii")
     program = folder / "dispatch_check"
     source = TESTS / "dispatch_check.c"
-    output_of("gcc", "-O2", *STRICT_C, *flags, f"-I{folder}", source, routine, "-o", program)
+    output_of("gcc", *STRICT_C, *flags, f"-I{folder}", source, *routines, "-o", program)
     return program
+
+
+def copies_taken(
+    program: Path, function: str, distance: int, sizes: Iterable[int], *emulator: object
+) -> list[str]:
+    """What dispatch_check says of each size; `function` with its prefix."""
+    return output_of(*emulator, program, function, distance, *sizes).split()
+
+
+def expected_copy(intervals: Intervals, small: SmallTuple, function: str, size: int) -> str:
+    """What `copies_taken` must say, less the prefix, where nothing overlaps or is lacking."""
+    # rep movsb copies upwards only: what forgives overlap has the plain small copy in its place
+    plain = small.shape == "rep" and function != "memcpy"
+    if size <= (small_space.PLAIN if plain else small).bound:
+        return "none"
+    winner = next((t for end, t in intervals if size <= end), intervals[-1][1])
+    return f"copy_{winner.symbol}"
+
+
+def assert_dispatched(
+    program: Path, prefix: str, intervals: Intervals, small: SmallTuple, sizes: Iterable[int]
+) -> None:
+    """Each of the sizes takes the copy that the profile says, in each function."""
+    for function in FUNCTIONS:
+        # What is copied in line really is; what is larger must not overlap, however large.
+        in_line = {n for n in sizes if n <= 512}
+        for distance, few in ((4096, in_line), (2**46 + 4096, set(sizes) - in_line)):
+            if not few:
+                continue
+            expected = {n: expected_copy(intervals, small, function, n) for n in sorted(few)}
+            taken = copies_taken(program, f"{prefix}_{function}", distance, expected)
+            found = [copy.replace(f"{prefix}_", "", 1) for copy in taken]
+            assert dict(zip(expected, found)) == expected, function
+
+
+# What a test that renders many routines makes of each: its prefix, and the sizes at which its code
+# changes.
+Routines = Mapping[Path, Sequence[int]]
+
+
+def build_with_routines(routines: Routines, objects: Path, name: str) -> Path:
+    """copy_fuzz or threads_check with rendered routines of one folder, each of its own prefix."""
+    folder = next(iter(routines)).parent
+    entries = {path.stem[: -len("_memcpy")]: sizes for path, sizes in routines.items()}
+    lines = [f"ROUTINE({', '.join(map(str, (p, *sizes)))})\n" for p, sizes in entries.items()]
+    (folder / "routines.inc").write_text("".join(lines), encoding="ascii")
+    # In one file: a compiler that is started for each takes most of its time to start.
+    together = folder / "routines.c"
+    text = "".join(f'#include "{path.name}"\n' for path in routines)
+    together.write_text(text, encoding="ascii")
+    harness = [TESTS / f"{name}.c", *([compiled(objects, "copy_check")] * (name == "copy_fuzz"))]
+    program = folder / name
+    flags = (*STRICT_C, "-O1", "-pthread", f"-I{TESTS}", f"-I{folder}")
+    output_of("gcc", *flags, *harness, together, "-o", program)
+    return program
+
+
+def render_every_kind(folder: Path) -> Routines:
+    """Each kind of pipeline, each above another small copy: `kind0_memcpy.c` and so on."""
+    routines = {}
+    for number, kind in enumerate(KINDS):
+        small = list(SMALL_COPIES.values())[number * len(SMALL_COPIES) // len(KINDS)]
+        winners = (one_of(*kind, number), Tuple(*kind, "none", 0, 0))
+        intervals = [(900, winners[0]), (1 << 20, winners[1])]
+        path = render(intervals, folder, small, f"kind{number}")
+        routines[path] = (*(32, 64, 128, 256, 512), small.bound, 900)
+    return routines
+
+
+def with_instruction(routine: Path, instruction: str) -> None:
+    """Puts an instruction in front of each of the routine's three functions."""
+    text = routine.read_text(encoding="ascii")
+    entry = re.compile(r'^ +"    (?:mov %rdi, %rax|lea \(%rdi,%rdx\), %rax)\\n"$', re.MULTILINE)
+    text, count = entry.subn(lambda match: f'{match[0]} "{instruction}\\n"', text)
+    assert count == len(FUNCTIONS)
+    routine.write_text(text, encoding="ascii")
 
 
 # --- Object code ----------------------------------------------------------------------------------
 
-_COPIES = r"asterope_(?:memcpy|mempcpy|memmove|(?:candidate|copy|move)_\w+)"
+_COPIES = r"asterope_(?:memcpy|mempcpy|memmove|untuned|(?:candidate|copy|move)_\w+)"
 _PADDING = re.compile(r"(data16 |cs )*(nop\w*|ud2|int3|endbr64|xchg +%ax,%ax)\b")
 
 

@@ -1,10 +1,11 @@
 /* Shows which copy a generated routine chooses for a size, without copying anything of that size.
  *
- * Usage: dispatch_check memcpy|mempcpy|memmove DISTANCE BYTES...
+ * Usage: dispatch_check FUNCTION DISTANCE BYTES...
  * Prints for each size the function that is jumped to, or `none` where the copy is done in line.
  * DISTANCE is how far the destination lies behind the source; copies in line need it to be less
- * than 64 KiB, either way. copies.inc, which the test writes, lists the functions as
- * COPY(asterope_copy_...): a breakpoint at the first byte of each stops it before it runs. */
+ * than 64 KiB, either way. dispatch.inc, which the test writes, lists what can be called as
+ * FUNCTION(asterope_memcpy) and what can be jumped to as COPY(asterope_copy_...): a breakpoint at
+ * the first byte of each stops it before it runs. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <signal.h>
@@ -15,19 +16,32 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include "asterope_memcpy.h"
-
 #define COPY(name) void name(void);
-#include "copies.inc"
+#define FUNCTION(name) void* name(void*, const void*, size_t);
+#include "dispatch.inc"
 #undef COPY
+#undef FUNCTION
 
 static const struct {
     const char* name;
     void (*start)(void);
 } copies[] = {
 #define COPY(name) {#name, name},
-#include "copies.inc"
+#define FUNCTION(name)
+#include "dispatch.inc"
 #undef COPY
+#undef FUNCTION
+};
+
+static const struct {
+    const char* name;
+    void* (*call)(void*, const void*, size_t);
+} functions[] = {
+#define COPY(name)
+#define FUNCTION(name) {#name, name},
+#include "dispatch.inc"
+#undef COPY
+#undef FUNCTION
 };
 
 enum { COPIES = sizeof copies / sizeof copies[0], PAGE = 4096, BREAKPOINT = 0xCC };
@@ -65,10 +79,11 @@ int main(int argc, char** argv) {
     struct sigaction action = {.sa_sigaction = on_breakpoint, .sa_flags = SA_SIGINFO};
     sigaction(SIGTRAP, &action, NULL);
 
-    void* (*volatile function)(void*, const void*, size_t) = asterope_memcpy;
-    if (argc < 4) return 2;
-    if (strcmp(argv[1], "mempcpy") == 0) function = asterope_mempcpy;
-    if (strcmp(argv[1], "memmove") == 0) function = asterope_memmove;
+    void* (*volatile function)(void*, const void*, size_t) = NULL;
+    for (size_t i = 0; argc > 3 && i < sizeof functions / sizeof functions[0]; ++i) {
+        if (strcmp(argv[1], functions[i].name) == 0) function = functions[i].call;
+    }
+    if (function == NULL) return 2;
     /* as a number: a pointer so far outside of `room` could not be computed as one */
     const uintptr_t destination = (uintptr_t)source + (uintptr_t)strtoll(argv[2], NULL, 10);
     for (int i = 3; i < argc; ++i) {

@@ -165,6 +165,7 @@ def _literal(before: str, after: str) -> str:
 _TEXT = json.dumps(_GOOD)
 _WINNER = ("intervals", 3, "winner")
 _TUPLE = (*_WINNER, "tuple")
+_SMALL = ("small", "winner", "tuple")
 _PS = "intervals[3].winner.tuple.ps"
 _NS = (*_WINNER, "workloads", "cold", "ns")
 
@@ -402,6 +403,100 @@ HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
         _changed("intervals", 1, "runners_up", 0, "tuple", "lt", "NT"),
         ("intervals[1].runners_up[0].tuple", "no such copy"),
     ),
+    # Small copies
+    "small as an array": (_changed("small", []), ("small", "an array where an object")),
+    "small as null": (_changed("small", None), ("small", "null where an object")),
+    "small without a winner": (_without("small", "winner"), ("small.winner", "missing")),
+    "small without a tuple": (_without(*_SMALL), ("small.winner.tuple", "missing")),
+    "small without a bound": (_without(*_SMALL, "bound"), ("small.winner.tuple.bound", "missing")),
+    "unknown field in small": (_changed("small", "extra", 1), ("small.extra", "unknown field")),
+    "unknown field in a small entry": (
+        _changed("small", "winner", "extra", 1),
+        ("small.winner.extra", "unknown field"),
+    ),
+    "unknown field in a small tuple": (
+        _changed(*_SMALL, "pd", 2),
+        ("small.winner.tuple.pd", "unknown field"),
+    ),
+    "pipeline's tuple in small": (
+        _changed(*_SMALL, _GOOD["intervals"][0]["winner"]["tuple"]),
+        ("small.winner.tuple.",),
+    ),
+    "small tuple in an interval": (
+        _changed(*_TUPLE, _GOOD["small"]["winner"]["tuple"]),
+        ("intervals[3].winner.tuple.",),
+    ),
+    "unknown shape": (
+        _changed(*_SMALL, "shape", "round"),
+        ("small.winner.tuple.shape", '"round" is none of'),
+    ),
+    "small register type of 8 bytes": (
+        _changed(*_SMALL, "rt", "R64"),
+        ("small.winner.tuple.rt", '"R64" is none of'),
+    ),
+    "unknown order": (
+        _changed(*_SMALL, "order", "sideways"),
+        ("small.winner.tuple.order", '"sideways" is none of'),
+    ),
+    "order as a number": (_changed(*_SMALL, "order", 0), ("small.winner.tuple.order", "0 is none")),
+    "bound of 64": (_changed(*_SMALL, "bound", 64), ("small.winner.tuple.bound", "64 is none of")),
+    "bound of 1024": (_changed(*_SMALL, "bound", 1024), ("tuple.bound", "1024 is none of")),
+    "bound of -128": (_changed(*_SMALL, "bound", -128), ("tuple.bound", "-128 is none of")),
+    "bound as a float": (
+        _changed(*_SMALL, "bound", 128.0),
+        ("small.winner.tuple.bound", "128.0 where"),
+    ),
+    "bound as text": (_changed(*_SMALL, "bound", "128"), ("small.winner.tuple.bound", '"128"')),
+    "bound as a boolean": (_changed(*_SMALL, "bound", True), ("small.winner.tuple.bound", "true")),
+    "masked move of XMM": (
+        _changed(*_SMALL, "rt", "XMM"),
+        ("small.winner.tuple", "no such copy: the masked shape"),
+    ),
+    "masked move from above": (
+        _changed(*_SMALL, "order", "down"),
+        ("small.winner.tuple", "no such copy: the masked shape"),
+    ),
+    "rep movsb of YMM": (
+        _changed(*_SMALL, {"shape": "rep", "rt": "YMM", "order": "up", "bound": 128}),
+        ("small.winner.tuple", "no such copy: the rep shape"),
+    ),
+    "512 bytes in XMM": (
+        _changed(*_SMALL, {"shape": "stepped", "rt": "XMM", "order": "up", "bound": 512}),
+        ("small.winner.tuple", "no such copy: XMM"),
+    ),
+    "small runner-up that does not exist": (
+        _changed("small", "runners_up", 0, "tuple", "shape", "masked"),
+        ("small.runners_up[0].tuple", "no such copy"),
+    ),
+    "unknown objective": (
+        _changed("small", "objective", "speed"),
+        ("small.objective", '"speed" is none of'),
+    ),
+    "distribution as a number": (
+        _changed("small", "distribution", 1),
+        ("small.distribution", "1 where a string"),
+    ),
+    "large workload of a small copy": (
+        _changed("small", "winner", "workloads", {"hot": {"ns": 1}}),
+        ("small.winner.workloads.hot", "unknown field"),
+    ),
+    "small workload of a large copy": (
+        _changed(*_WINNER, "workloads", {"mix_l1": {"ns": 1}}),
+        ("intervals[3].winner.workloads.mix_l1", "unknown field"),
+    ),
+    "NaN in a small noise floor": (
+        _changed("small", "noise_floor", "fixed", {"median": 1, "low": float("nan"), "high": 1}),
+        ("small.noise_floor.fixed.low", "not a finite number"),
+    ),
+    "negative ratio of a small copy": (
+        _changed("small", "winner", "ratio", -1),
+        ("small.winner.ratio", "-1 is less than 0"),
+    ),
+    "tied as a number": (
+        _changed("small", "winner", "tied", 1),
+        ("small.winner.tied", "1 where a boolean"),
+    ),
+    "without as text": (_changed("search", "without", "avx512"), ("search.without", "an array")),
     # Text
     "text of 201 characters": (_changed("source", "x" * 201), ("source", "longer than 200")),
     "printf conversion in a name": (_changed("machine", "libc", "%s"), ("machine.libc", '"%s"')),

@@ -1,12 +1,15 @@
 /* Checks that a generated routine copies right: asterope_memcpy, _mempcpy and _memmove.
  *
- * Usage: routine_check [--step N] [--other-step N] [--largest BYTES] [--around BYTES,BYTES...]
- *                      [--huge BYTES,BYTES...] [--without-state 1]
+ * Usage: routine_check [--step N] [--other-step N] [--last BYTES] [--largest BYTES]
+ *                      [--around BYTES,BYTES...] [--huge BYTES,BYTES...] [--whole BYTES]
+ *                      [--without-state 1]
  *   --step           thins the grid of memcpy, see copy_check_offsets (default 1)
  *   --other-step     thins those of mempcpy and memmove, which share memcpy's pipelines (default 1)
- *   --largest        doubles the size up to here (default 1 MiB)
+ *   --last           ends the grids of sizes and offsets (default 1024)
+ *   --largest        doubles the size from 2 KiB up to here (default 1 MiB)
  *   --around         also checks these sizes and their neighbours, a profile's interval ends
  *   --huge           also copies these sizes, beyond what there is memory for
+ *   --whole          only copies this size, to as much memory, and looks at every byte of it
  *   --without-state  leaves the state of the CPU unchecked, for emulators that disagree about it
  * Prints `ok NAME` or `FAIL NAME: reason` for each function; exits 1 if one failed. */
 #define _GNU_SOURCE
@@ -20,7 +23,7 @@
 #include "asterope_memcpy.h"
 #include "copy_check.h"
 
-enum { SMALL = 1024, MOST_SIZES = 256 };
+enum { MOST_SIZES = 256 };
 
 static void* call_memcpy(void* destination, const void* source, size_t bytes, size_t distance) {
     (void)distance;
@@ -42,9 +45,9 @@ struct sizes {
 };
 
 static struct options {
-    size_t step, other_step, largest, without_state;
+    size_t step, other_step, last, largest, whole, without_state;
     struct sizes around, huge;
-} options = {.step = 1, .other_step = 1, .largest = 1 << 20};
+} options = {.step = 1, .other_step = 1, .last = 1024, .largest = 1 << 20};
 
 static struct sizes parse_sizes(const char* text) {
     struct sizes sizes = {0};
@@ -63,12 +66,16 @@ static void parse(int argc, char** argv) {
             options.step = strtoull(value, NULL, 10);
         else if (strcmp(name, "--other-step") == 0)
             options.other_step = strtoull(value, NULL, 10);
+        else if (strcmp(name, "--last") == 0)
+            options.last = strtoull(value, NULL, 10);
         else if (strcmp(name, "--largest") == 0)
             options.largest = strtoull(value, NULL, 10);
         else if (strcmp(name, "--around") == 0)
             options.around = parse_sizes(value);
         else if (strcmp(name, "--huge") == 0)
             options.huge = parse_sizes(value);
+        else if (strcmp(name, "--whole") == 0)
+            options.whole = strtoull(value, NULL, 10);
         else if (strcmp(name, "--without-state") == 0)
             options.without_state = 1;
         else {
@@ -83,10 +90,11 @@ static bool check(const char* name, copy_function copy, void (*function)(void), 
                   bool returns_end, bool may_overlap) {
     const struct copy_subject subject = {.name = name, .copy = copy, .returns_end = returns_end};
     bool right = (options.without_state || copy_check_state(&subject, function)) &&
-                 copy_check_guards(&subject, 0, SMALL) &&
-                 copy_check_offsets(&subject, 0, SMALL, step) &&
+                 copy_check_guards(&subject, 0, options.last) &&
+                 copy_check_page_ends(&subject, step < 13 ? 13 : step) &&
+                 copy_check_offsets(&subject, 0, options.last, step) &&
                  (!may_overlap || copy_check_overlaps(&subject, step, options.largest)) &&
-                 copy_check_doubling(&subject, 2 * SMALL, options.largest);
+                 copy_check_doubling(&subject, 2048, options.largest);
     for (size_t i = 0; right && i < options.around.count; ++i) {
         right = copy_check_around(&subject, options.around.bytes[i]);
     }
@@ -118,20 +126,27 @@ static unsigned char* map_periodic(size_t bytes) {
     return start;
 }
 
-/* As source and destination repeat alike, all of the copy is right if its last period is. */
-static bool check_huge(size_t bytes) {
-    enum { SOURCE_AT = 17, DESTINATION_AT = 5 };
-    unsigned char *source = map_periodic(bytes), *destination = map_periodic(bytes);
-    if (source == NULL || destination == NULL) {
-        perror("routine_check: mmap");
-        exit(2);
-    }
+static void fill_period(unsigned char* start) {
     uint32_t word = 1;
     for (size_t i = 0; i < PERIOD; i += 4) {
         word = word * 1664525u + 1013904223u;
-        memcpy(source + i, &word, 4);
+        memcpy(start + i, &word, 4);
     }
-    unsigned char* to = destination + DESTINATION_AT;
+}
+
+static void* or_exit(void* memory) {
+    if (memory != NULL && memory != MAP_FAILED) return memory;
+    perror("routine_check: mmap");
+    exit(2);
+}
+
+enum { SOURCE_AT = 17, DESTINATION_AT = 5 };
+
+/* As source and destination repeat alike, all of the copy is right if its last period is. */
+static bool check_huge(size_t bytes) {
+    unsigned char* source = or_exit(map_periodic(bytes));
+    unsigned char* to = (unsigned char*)or_exit(map_periodic(bytes)) + DESTINATION_AT;
+    fill_period(source);
     const unsigned char* from = source + SOURCE_AT;
     const bool right = asterope_memcpy(to, from, bytes) == to &&
                        memcmp(to + bytes - PERIOD, from + bytes - PERIOD, PERIOD) == 0;
@@ -139,8 +154,26 @@ static bool check_huge(size_t bytes) {
     return right;
 }
 
+/* To fresh memory, whose bytes are all 0: one that was not written is seen, and so are strays. */
+static bool check_whole(size_t bytes) {
+    unsigned char* source = or_exit(map_periodic(bytes));
+    fill_period(source);
+    const size_t room = bytes + (2 << 20);
+    unsigned char* start = or_exit(mmap(NULL, room, PROT_READ | PROT_WRITE,
+                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    madvise(start, room, MADV_HUGEPAGE); /* half the time, where there are some */
+    unsigned char* to = start + (1 << 20) + DESTINATION_AT;
+    const unsigned char* from = source + SOURCE_AT;
+    bool right = asterope_memcpy(to, from, bytes) == to && memcmp(to, from, bytes) == 0;
+    for (unsigned char* b = start; b < to; ++b) right &= *b == 0;
+    for (unsigned char* b = to + bytes; b < start + room; ++b) right &= *b == 0;
+    printf("%s memcpy of %zu bytes\n", right ? "ok" : "FAIL", bytes);
+    return right;
+}
+
 int main(int argc, char** argv) {
     parse(argc, argv);
+    if (options.whole > 0) return check_whole(options.whole) ? 0 : 1;
     size_t largest = options.largest;
     for (size_t i = 0; i < options.around.count; ++i) {
         if (options.around.bytes[i] > largest) largest = options.around.bytes[i];
@@ -149,7 +182,7 @@ int main(int argc, char** argv) {
     bool right =
         check("memcpy", call_memcpy, (void (*)(void))asterope_memcpy, options.step, false, false);
     right &= check("mempcpy", call_mempcpy, (void (*)(void))asterope_mempcpy, options.other_step,
-                   true, false);
+                   true, true);
     right &= check("memmove", call_memmove, (void (*)(void))asterope_memmove, options.other_step,
                    false, true);
     for (size_t i = 0; i < options.huge.count; ++i) right &= check_huge(options.huge.bytes[i]);

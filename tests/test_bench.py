@@ -15,6 +15,9 @@ from asterope.profile import load_profile
 from asterope.render import render_routine
 
 FEW = ("--rounds", "3", "--sizes", "128,4K")
+SIZES = ("--suite", "sizes")
+SMALL = ("--suite", "small")
+MIXES = ["mix_l1", "mix_l2", "mix_l3", "mix_l1_read", "mix_l2_read", "mix_l3_read"]
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +71,7 @@ def test_it_prints_a_table_for_each_workload(bench, library: Path) -> None:
 
 
 def test_the_report_holds_what_the_table_shows(bench, library: Path, tmp_path: Path) -> None:
-    done = bench("--routine", library, *FEW, "--workload", "hot", "--json", "report.json")
+    done = bench("--routine", library, *FEW, *SIZES, "--workload", "hot", "--json", "report.json")
     assert done.returncode == 0
     report = json.loads((tmp_path / "report.json").read_text())
     assert report["format"] == "asterope-bench"
@@ -90,6 +93,61 @@ def test_the_report_holds_what_the_table_shows(bench, library: Path, tmp_path: P
     assert [path.name for path in tmp_path.iterdir()] == ["report.json"]
 
 
+def rows_of(done: subprocess.CompletedProcess, title: str) -> list[str]:
+    """The lines of a table: after its title, up to the next blank line."""
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    begin = next(i for i, line in enumerate(lines) if line.startswith(f"{title} ")) + 1
+    rest = lines[begin:]
+    return rest[: rest.index("")] if "" in rest else rest
+
+
+def test_the_small_suite_has_mixes_and_fixed_sizes(bench, library: Path, tmp_path: Path) -> None:
+    done = bench("--routine", library, *FEW, *SMALL, "--json", "report.json")
+    *mixes, mean = rows_of(done, "fleet mix")
+    assert [line.split()[0] for line in mixes] == MIXES
+    ratios = [float(line.split()[3]) for line in mixes]
+    assert float(mean.split()[1]) == pytest.approx(math.prod(ratios) ** (1 / 6), abs=0.02)
+    for workload in ("fixed", "fixed_read"):
+        *fixed, mean = rows_of(done, workload)
+        sizes = [int(line.split()[0]) for line in fixed]
+        assert (sizes[0], sizes[-1]) == (1, 256)
+        assert sizes == sorted(set(sizes))
+        assert mean.endswith("geometric mean")
+    assert "\nhot " not in done.stdout
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert report["distribution"] == "fleet"
+    workloads = [row["workload"] for row in report["results"]]
+    assert workloads == MIXES + ["fixed"] * len(sizes) + ["fixed_read"] * len(sizes)
+    for row in report["results"]:
+        assert ("size" in row) == row["workload"].startswith("fixed")
+        assert row["ratio"]["low"] <= row["ratio"]["median"] <= row["ratio"]["high"]
+
+
+def test_the_sizes_suite_has_no_small_copies(bench, library: Path) -> None:
+    done = bench("--routine", library, *FEW, *SIZES)
+    assert done.returncode == 0
+    assert "\nhot " in done.stdout
+    assert "mix" not in done.stdout
+    assert "fixed" not in done.stdout
+
+
+def test_all_suites_run_where_none_is_named(bench, library: Path) -> None:
+    for suite in ([], ["--suite", "all"]):
+        done = bench("--routine", library, *FEW, *suite)
+        assert done.returncode == 0
+        for title in ("hot", "cold", "fleet mix", "fixed", "fixed_read"):
+            assert f"\n{title} " in done.stdout
+
+
+def test_a_distribution_is_drawn_from_and_named(bench, library: Path, tmp_path: Path) -> None:
+    (tmp_path / "our calls.csv").write_text("8:0.5,24:0.5\n")
+    done = bench("--routine", library, *FEW, *SMALL, "--distribution", "our calls.csv",
+                 "--json", "report.json")  # fmt: skip
+    assert len(rows_of(done, "our calls.csv mix")) == 7
+    assert json.loads((tmp_path / "report.json").read_text())["distribution"] == "our calls.csv"
+
+
 def test_a_profile_gives_sizes_and_workload(bench, library: Path, tmp_path: Path) -> None:
     profile = {
         "format": "asterope-profile",
@@ -98,7 +156,7 @@ def test_a_profile_gives_sizes_and_workload(bench, library: Path, tmp_path: Path
         "intervals": [{"up_to": 200}, {"up_to": 2048}],
     }
     (tmp_path / "profile.json").write_text(json.dumps(profile))
-    done = bench("--routine", library, "--rounds", "3", "--profile", "profile.json")
+    done = bench("--routine", library, "--rounds", "3", *SIZES, "--profile", "profile.json")
     assert done.returncode == 0
     assert "\ncold " in done.stdout
     assert "\nhot " not in done.stdout
@@ -140,6 +198,12 @@ BAD_ARGUMENTS = {
     "CPU below 0": ["--cpu", "-1"],
     "report in a missing folder": ["--json", "missing/report.json"],
     "report that is a folder": ["--json", "."],
+    "unknown suite": ["--suite", "large"],
+    "empty suite": ["--suite", ""],
+    "distribution that is missing": ["--distribution", "missing.csv"],
+    "distribution that is a folder": ["--distribution", "."],
+    "distribution that is empty": ["--distribution", "/dev/null"],
+    "distribution that is binary": ["--distribution", "/bin/sh"],
     "profile that is missing": ["--profile", "missing.json"],
     "profile that is a folder": ["--profile", "."],
     "profile that is none": ["--profile", "/dev/null"],
@@ -162,6 +226,22 @@ def test_a_bad_library_is_refused_in_one_line(bench, tmp_path: Path, content) ->
         path.write_bytes(content)
     message = only_error(bench("--routine", path, *FEW), 2)
     assert str(path) in message
+
+
+def test_a_bad_distribution_is_refused_where_it_is_bad(
+    bench, library: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "calls.csv").write_text("8:0.5,16:0.6\n")
+    message = only_error(bench("--routine", library, "--distribution", "calls.csv"), 2)
+    assert "calls.csv, line 1, column 13: " in message
+
+
+def test_a_distribution_of_large_sizes_only_is_refused(
+    bench, library: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "calls.csv").write_text("4096:1\n")
+    done = bench("--routine", library, *FEW, *SMALL, "--distribution", "calls.csv")
+    assert "no size of up to 1024 bytes" in only_error(done, 2)
 
 
 def test_a_profile_with_an_unknown_workload_is_refused(

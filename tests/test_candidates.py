@@ -7,16 +7,21 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from asterope import space
+from asterope import small_space, space
 from asterope.render import render_candidates
 from copy_programs import REPOSITORY, STRICT_C, compiled, cpu_features, failures, output_of
 
 # All 64 x 64 offsets with all sizes from 128 to 1024 bytes take 2 s for each of the 233 variants
 # with non-temporal stores, whose result has to come back from memory: 5 minutes on two CPUs. In
 # steps of 5, which meet every size with every offset of either side, 1.5 minutes. The others, 0.2 s
-# each, are checked in full. `candidates_check --step 1` checks them all in full.
+# each, and the small copies are checked in full. `candidates_check --step 1` checks all in full.
 STEP = 5
 PROCESSES = 2
+
+# The name of each candidate and what it needs of the CPU, in the order of candidates_check.
+CANDIDATES = [(v.name, (v.needs,) if v.needs else ()) for v in space.variants()] + [
+    (s.name, s.needs) for s in small_space.small_tuples()
+]
 
 
 def build(folder: Path, text: str) -> Path:
@@ -40,7 +45,7 @@ def check(program: Path, share: str) -> str:
 
 @pytest.fixture(scope="module")
 def verdicts(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """A line for each variant, in no order."""
+    """A line for each candidate, in no order."""
     program = build(tmp_path_factory.mktemp("candidates"), render_candidates())
     with ThreadPoolExecutor(PROCESSES) as pool:
         shares = [f"{i}/{PROCESSES}" for i in range(PROCESSES)]
@@ -48,25 +53,24 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return "".join(outputs).splitlines()
 
 
-def test_every_variant_copies_right(verdicts):
+def test_every_candidate_copies_right(verdicts):
     wrong = failures("\n".join(verdicts))
     assert not wrong, "\n".join(wrong)
 
 
-def test_every_variant_is_checked_or_skipped_for_what_the_cpu_lacks(verdicts):
+def test_every_candidate_is_checked_or_skipped_for_what_the_cpu_lacks(verdicts):
     has = cpu_features()
+    lacking = {name: [f for f in needs if f not in has] for name, needs in CANDIDATES}
     expected = {
-        f"ok {v.name}"
-        if not v.needs or v.needs in has
-        else f"skip {v.name}: this CPU lacks {v.needs}"
-        for v in space.variants()
+        f"skip {name}: this CPU lacks {lacks[0]}" if lacks else f"ok {name}"
+        for name, lacks in lacking.items()
     }
-    assert len(expected) == 466
+    assert len(expected) == 466 + 54
     assert set(verdicts) == expected
     assert len(verdicts) == len(expected)
 
 
-def test_no_variant_is_skipped(verdicts):
+def test_no_candidate_is_skipped(verdicts):
     skipped = [line for line in verdicts if line.startswith("skip ")]
     if skipped:
         pytest.skip(f"{len(skipped)} of {len(verdicts)} unchecked, such as: {skipped[0]}")
@@ -74,21 +78,47 @@ def test_no_variant_is_skipped(verdicts):
 
 # --- The checks find what is wrong ----------------------------------------------------------------
 
-# An instruction put in front of XMM T T none 0, and what candidates_check must then say.
+PIPELINE, SMALL = "XMM T T none 0", "stepped XMM up 256"
+
+# A candidate, an instruction put in front of it, and what candidates_check must then say.
 FAULTS = {
-    "it writes a byte too far": (r"movb $1, (%rdi,%rdx)", "stray write: byte 128 is 0x01"),
-    "it reads a byte too far": (r"movzbl (%rsi,%rdx), %r8d", "died of a fault at source byte 128"),
-    "it begins a byte too late": (r"inc %rsi", "byte 0 is 0x"),
+    "it writes a byte too far": (
+        *(PIPELINE, "movb $1, (%rdi,%rdx)"),
+        *("stray write: byte 128 is 0x01", 128),
+    ),
+    "it reads a byte too far": (
+        *(PIPELINE, "movzbl (%rsi,%rdx), %r8d"),
+        *("died of a fault at source byte 128", 128),
+    ),
+    "it begins a byte too late": (PIPELINE, "inc %rsi", "byte 0 is 0x", 128),
+    "it reads a byte of none": (
+        *(SMALL, "movzbl (%rsi), %r9d"),
+        *("died of a fault at source byte 0", 0),
+    ),
+    "it writes before it reads all": (
+        *(SMALL, "test %rdx, %rdx; je 1f; mov (%rsi), %r9b; mov %r9b, (%rdi); 1:"),
+        *("byte 1 is 0x", 2),
+    ),
+    "it gives up early": (
+        *(SMALL, "cmp $256, %rdx; jae 30f"),
+        *("handed on a copy within its bound", 256),
+    ),
+    "it hands on another size": (
+        *(SMALL, "cmp $256, %rdx; jbe 1f; inc %rdx; jmp 30f; 1:"),
+        *("handed on other arguments than it got", 257),
+    ),
+    "it changes rbx": (SMALL, "inc %rbx", "changed rbx", 0),
 }
 
 
-@pytest.mark.parametrize(("instruction", "message"), FAULTS.values(), ids=FAULTS)
-def test_a_faulty_candidate_is_reported(tmp_path, instruction, message):
+@pytest.mark.parametrize(("name", "instruction", "message", "size"), FAULTS.values(), ids=FAULTS)
+def test_a_faulty_candidate_is_reported(tmp_path, name, instruction, message, size):
     text = render_candidates()
-    start = text.index("void asterope_candidate_xmm_t_t_none_0(void)\n{")
+    kind = "candidate" if name == PIPELINE else "small"
+    start = text.index(f"void asterope_{kind}_{name.lower().replace(' ', '_')}(void)\n{{")
     fault = f'ASTEROPE_RETURN_DESTINATION "{instruction}\\n"'
     text = text[:start] + text[start:].replace("ASTEROPE_RETURN_DESTINATION", fault, 1)
-    index = [v.name for v in space.variants()].index("XMM T T none 0")
-    output = check(build(tmp_path, text), f"{index}/466")
-    assert output.startswith(f"FAIL XMM T T none 0: {message}")
-    assert "(128 bytes, source +" in output
+    index = [candidate for candidate, _ in CANDIDATES].index(name)
+    output = check(build(tmp_path, text), f"{index}/{len(CANDIDATES)}")
+    assert output.startswith(f"FAIL {name}: {message}")
+    assert f"({size} bytes, source +" in output

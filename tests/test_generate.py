@@ -131,21 +131,60 @@ def test_a_partial_machine_and_search_are_rendered(tmp_path):
     assert run(path, "-o", tmp_path) == 0
 
 
-def test_text_from_the_profile_reaches_comments_only(profile, tmp_path):
+DESCRIPTION = re.compile(r'asterope_tuned_for\[\][^;"]*"([^"\\\n]*)";')
+
+
+def test_text_from_the_profile_reaches_comments_and_the_description_only(profile, tmp_path):
     name = "Z0 ()@.,:_+/-//"
     text = "Z0 !#$%&'()+,./:;<=>@[]^_|~- %s %n //"
     raw = good_profile()
     raw["source"] = text
     raw["machine"]["cpu"]["brand"] = raw["machine"]["libc"] = name
     raw["search"]["warnings"] = [text]
+    raw["small"]["distribution"] = name
     other = tmp_path / "other.json"
     other.write_text(json.dumps(raw), encoding="utf-8")
     assert run(profile, "-o", tmp_path / "a") == 0
     assert run(other, "-o", tmp_path / "b") == 0
-    assert text in (tmp_path / "b" / NAMES[0]).read_text(encoding="ascii")
+    source = (tmp_path / "b" / NAMES[0]).read_text(encoding="ascii")
+    assert text in source
+    assert DESCRIPTION.search(source)[1].endswith(
+        f", tuned for {name}, balanced, {raw['search']['finished']}"
+    )
     for file in NAMES:
         plain, odd = ((tmp_path / folder / file).read_text("ascii") for folder in ("a", "b"))
+        described = DESCRIPTION.search(odd)
+        if described:  # the one string: put the other's in its place
+            odd = odd.replace(described[1], DESCRIPTION.search(plain)[1])
         assert without_comments(plain) == without_comments(odd)
+
+
+def test_the_head_comment_says_what_copies_small_sizes(profile, tmp_path):
+    assert run(profile, "-o", tmp_path) == 0
+    source = (tmp_path / NAMES[0]).read_text(encoding="ascii")
+    assert " * Up to 256 bytes: small copies, masked, ZMM, tests up, 1.21 x libc.\n" in source
+    raw = good_profile()
+    del raw["small"]
+    profile.write_text(json.dumps(raw), encoding="utf-8")
+    assert run(profile, "-o", tmp_path) == 0
+    source = (tmp_path / NAMES[0]).read_text(encoding="ascii")
+    assert " * Up to 128 bytes: small copies, stepped, XMM, tests middle.\n" in source
+
+
+def test_what_the_small_copy_does_needs_no_pipeline(profile, tmp_path):
+    def pipelines(bound: int) -> set[str]:
+        raw = good_profile()
+        raw["small"]["winner"]["tuple"]["bound"] = bound
+        for interval, pd in zip(raw["intervals"], (2, 4, 6, 8)):  # up to 128, 256, 512, 1024
+            interval["winner"]["tuple"]["pd"] = pd
+        profile.write_text(json.dumps(raw), encoding="utf-8")
+        assert run(profile, "-o", tmp_path) == 0
+        source = without_comments((tmp_path / NAMES[0]).read_text(encoding="ascii"))
+        return set(re.findall(r"asterope_copy_\w+?(\d+)(?=\(void\))", source))
+
+    assert pipelines(128) == {"4", "6", "8"}
+    assert pipelines(256) == {"6", "8"}
+    assert pipelines(512) == {"8"}
 
 
 @pytest.mark.parametrize("option", ["--help", "--version"])

@@ -1,7 +1,8 @@
 """What is timed is what ships: a routine's pipelines have the instructions of the candidates.
 
 Both are disassembled. The candidate takes its prefetch distance from %rcx, the pipeline has it in
-the displacement; nothing else may differ but the bytes that an instruction's encoding takes.
+the displacement; nothing else may differ but the bytes that an instruction's encoding takes. Small
+copies have no distance: routine and candidate begin with the same instructions.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pytest
-from asterope import space
+from asterope import small_space, space
 from asterope.profile import Profile, load_profile
 from asterope.render import render_routine
 
 VARIANTS = list(space.variants())
+SMALL_COPIES = list(small_space.small_tuples())
 LONGEST_PROFILE = 256  # intervals
 
 pytestmark = pytest.mark.skipif(not shutil.which("objdump"), reason="needs objdump")
@@ -29,6 +31,7 @@ pytestmark = pytest.mark.skipif(not shutil.which("objdump"), reason="needs objdu
 LINE = re.compile(r"\s*([0-9a-f]+):\t(.*)")
 JUMP = re.compile(r"(j\w+) +([0-9a-f]+) <(.+?)(?:[-+]0x[0-9a-f]+)?>$")
 PREFETCH = re.compile(r"(prefetch\w+) (-?(?:0x)?[0-9a-f]+)?\(%rsi(,%rcx,1)?\)$")
+GATE = re.compile(r"-?0x[0-9a-f]+\(%rip\)(.*?) +# [0-9a-f]+ <\w+_(gate_\d+)>$")
 PADDING = re.compile(r"(data16 |cs )*(nop\w*\b|xchg +%ax,%ax$)")
 
 
@@ -57,7 +60,8 @@ def parse(listing: str) -> dict[str, Function]:
             found = LINE.match(line)
             if not found:
                 continue
-            text = re.sub(r"\s+", " ", found[2].split("#")[0].strip())
+            text = GATE.sub(r"\2\1", found[2])  # by its name: each routine has its own
+            text = re.sub(r"\s+", " ", text.split("#")[0].strip())
             if PADDING.match(text) or text == "endbr64":
                 continue
             addresses.append(int(found[1], 16))
@@ -120,24 +124,25 @@ def pipeline_name(t: space.Tuple) -> str:
     return f"asterope_copy_{t.symbol}"  # which ends in the distance
 
 
-def profile_of(folder: Path, tuples: list[space.Tuple]) -> Profile:
+def profile_of(
+    folder: Path, tuples: list[space.Tuple], small: small_space.SmallTuple | None = None
+) -> Profile:
     """An interval for each tuple. The first ends beyond 128 bytes: its pipeline is then needed."""
     intervals = [
         {"above": 256 * i, "up_to": 256 * (i + 1), "winner": {"tuple": asdict(t)}}
         for i, t in enumerate(tuples)
     ]
+    profile = {
+        "format": "asterope-profile",
+        "version": 1,
+        "architecture": "x86_64",
+        "complete": True,
+        "intervals": intervals,
+    }
+    if small:
+        profile["small"] = {"winner": {"tuple": asdict(small)}}
     path = folder / "profile.json"
-    path.write_text(
-        json.dumps(
-            {
-                "format": "asterope-profile",
-                "version": 1,
-                "architecture": "x86_64",
-                "complete": True,
-                "intervals": intervals,
-            }
-        )
-    )
+    path.write_text(json.dumps(profile))
     return load_profile(path)
 
 
@@ -200,7 +205,7 @@ def test_every_pipeline_is_what_was_timed(candidates, shipped) -> None:
 def test_a_candidate_has_nothing_more_than_its_return_value_and_128_bytes(
     candidates, shipped
 ) -> None:
-    """What stands before the pipeline: rax, and the copy of 128 bytes that the dispatch has."""
+    """What stands before the pipeline: rax, and 128 bytes, which in the routine are a small copy."""
     for t, pipeline in shipped.items():
         first, *rest = prologue(candidates[candidate_name(t)].instructions, pipeline.instructions)
         assert first == "mov %rdi,%rax"
@@ -238,28 +243,55 @@ def nested(target: int, function: Function) -> bool:
     )
 
 
-@pytest.mark.parametrize("name", ["ZMM T NT T0 4", "MM T T none 0", "YMM NT NT NTA 14"])
-def test_the_dispatch_copies_128_bytes_as_the_candidate_does(
-    candidates, tmp_path: Path, name: str
-) -> None:
-    variant = next(v for v in VARIANTS if v.name == name)
-    pd = 0 if variant.pt == "none" else 8
-    t = space.Tuple(variant.rt, variant.lt, variant.st, variant.pt, variant.ps, pd)
-    functions = compiled(tmp_path, [t], ["cc", "-O2"])
-    timed = prologue(
-        candidates[candidate_name(t)].instructions, functions[pipeline_name(t)].instructions
-    )[1:]
-    for routine in ("asterope_memcpy", "asterope_mempcpy", "asterope_memmove"):
-        instructions = functions[routine].instructions
-        begin = next(
-            i
-            for i, text in enumerate(instructions[:-1])
-            if text == "cmp $0x80,%rdx" and instructions[i + 1].startswith("jne ")
-        )
-        shipped = instructions[begin : begin + len(timed)]
-        assert shipped[1] == f"jne #{begin + len(timed)}"
-        assert shipped[0] == timed[0]
-        assert shipped[2:] == timed[2:]
+# --- Small copies ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=[["gcc", "-O2"], ["clang", "-O0"]], ids=" ".join)
+def routines(request, tmp_path_factory) -> dict[str, Function]:
+    """A routine for each small copy, all in one library: the i-th is called smalli."""
+    if not shutil.which(request.param[0]):
+        pytest.skip(f"needs {request.param[0]}")
+    folder = tmp_path_factory.mktemp("small")
+    sources = []
+    for i, small in enumerate(SMALL_COPIES):
+        profile = profile_of(folder, [space.Tuple("XMM", "T", "T", "none", 0, 0)], small)
+        for name, text in render_routine(profile, f"small{i}").items():
+            (folder / name).write_text(text)
+        sources.append(folder / f"small{i}_memcpy.c")
+    target = folder / "routines.so"
+    command = [*request.param, "-shared", "-fPIC", "-o", target, *sources]
+    subprocess.run(command, check=True, timeout=120)
+    return disassemble(target)
+
+
+def small_candidate(candidates: dict[str, Function], small: small_space.SmallTuple) -> Function:
+    return candidates[f"asterope_small_{small.symbol}"]
+
+
+def test_every_small_copy_is_what_was_timed(candidates, routines) -> None:
+    for i, small in enumerate(SMALL_COPIES):
+        timed = small_candidate(candidates, small)
+        shipped = routines[f"small{i}_memcpy"]
+        *instructions, away = timed.instructions
+        assert away == "jmp *%r8", small.name  # where the routine goes on
+        assert shipped.instructions[: len(instructions)] == instructions, small.name
+        assert (timed.address % 64, shipped.address % 64) == (0, 0), small.name
+
+
+def test_moves_have_the_small_copy_as_well(candidates, routines) -> None:
+    """But for `rep movsb`, which copies upwards only."""
+    for i, small in enumerate(SMALL_COPIES):
+        expected = small_space.PLAIN if small.shape == "rep" else small
+        returns, *instructions, _ = small_candidate(candidates, expected).instructions
+        for name, returned in (("memmove", returns), ("mempcpy", "lea (%rdi,%rdx,1),%rax")):
+            shipped = routines[f"small{i}_{name}"].instructions
+            assert shipped[: len(instructions) + 1] == [returned, *instructions], small.name
+
+
+def test_small_copies_differ_from_each_other(candidates) -> None:
+    """Were they all the same, the tests above would see no difference between them."""
+    bodies = {tuple(small_candidate(candidates, small).instructions) for small in SMALL_COPIES}
+    assert len(bodies) == len(SMALL_COPIES)
 
 
 # --- The comparison itself must be able to fail ---------------------------------------------------
@@ -322,6 +354,16 @@ def test_padding_and_lengths_of_encodings_do_not_count() -> None:
 )
 def test_any_other_change_is_noticed(before: str, after: str) -> None:
     assert faults_after(before, after)
+
+
+def test_a_gate_is_known_by_its_name() -> None:
+    listing = LISTING.replace(
+        "cmp    %r8,%rdi", "cmp    0x2dc9(%rip),%rdx        # 4020 <a_gate_64>"
+    )
+    assert "cmp gate_64,%rdx" in parse(listing)["f"].instructions
+    assert (
+        parse(listing)["f"].instructions != parse(listing.replace("_64", "_128"))["f"].instructions
+    )
 
 
 def test_another_distance_is_noticed() -> None:

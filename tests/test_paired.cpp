@@ -98,7 +98,37 @@ TEST(Paired, mean_over_workloads_is_geometric) {
         if (entrant == 1) return 1.0;
         return workload == Workload::hot ? 8.0 : 0.5;
     });
-    EXPECT_NEAR(std::exp(paired.mean_log_ratio(0, 1).median), 2, 1e-12);
+    const Estimate mean =
+        paired.mean_log_ratio(0, 1, {{Workload::hot, 0.5}, {Workload::cold, 0.5}});
+    EXPECT_NEAR(std::exp(mean.median), 2, 1e-12);
+}
+
+TEST(Paired, mean_over_workloads_counts_each_by_its_weight) {
+    const Paired paired({0, 1}, kBoth, 9, 0, [](int entrant, Workload workload, std::uint64_t) {
+        if (entrant == 1) return 1.0;
+        return workload == Workload::hot ? 8.0 : 0.5;
+    });
+    const auto mean = [&](double hot, double cold) {
+        return std::exp(
+            paired.mean_log_ratio(0, 1, {{Workload::hot, hot}, {Workload::cold, cold}}).median);
+    };
+    EXPECT_NEAR(mean(1, 0), 8, 1e-12);
+    EXPECT_NEAR(mean(0, 1), 0.5, 1e-12);
+    EXPECT_NEAR(mean(0.25, 0.75), 1, 1e-12); // 8^(1/4) * 2^(-3/4)
+}
+
+// Slow hot rounds are not slow cold ones: the mean is taken in each round, before the median.
+TEST(Paired, mean_over_workloads_is_of_each_round) {
+    const Paired paired({0, 1}, kBoth, 3, 0,
+                        [](int entrant, Workload workload, std::uint64_t round) {
+                            if (entrant == 1) return 1.0;
+                            const double hot[] = {1, 4, 16}, cold[] = {16, 4, 1};
+                            return workload == Workload::hot ? hot[round] : cold[round];
+                        });
+    const Estimate mean =
+        paired.mean_log_ratio(0, 1, {{Workload::hot, 0.5}, {Workload::cold, 0.5}});
+    EXPECT_NEAR(std::exp(mean.low), 4, 1e-12);
+    EXPECT_NEAR(std::exp(mean.high), 4, 1e-12);
 }
 
 TEST(Paired, finds_no_difference_in_identical_work) {

@@ -25,6 +25,18 @@ SizeResult result(std::size_t size, Entrant winner, Entrant second) {
             15};
 }
 
+const asterope_small_variant kSmall[] = {{"grouped", "YMM", "up", 256, "avx2", nullptr},
+                                         {"rep", "XMM", "up", 512, "", nullptr}};
+
+SmallFacts small(const std::string& distribution = "fleet") {
+    SizeResult small = result(0, 1, 0);
+    for (Finalist& finalist : small.finalists) {
+        finalist.workloads = {{Workload::mix_l1_read, finalist.workloads.at(Workload::cold)}};
+    }
+    small.noise_floor = {{Workload::mix_l1_read, {1.001, 0.99, 1.01}}};
+    return {distribution, "predictable", {&kSmall[0], &kSmall[1]}, small};
+}
+
 SearchFacts facts() {
     SearchFacts facts;
     facts.workload = "cold";
@@ -38,6 +50,7 @@ SearchFacts facts() {
     facts.seconds = 123.456789;
     facts.invalid = {{"MM T T none 0 0", "wrong byte 3 of 129"}};
     facts.warnings = {"a warning"};
+    facts.without = {"avx512", "sse4_1"};
     return facts;
 }
 
@@ -47,7 +60,7 @@ class ProfileFile : public TemporaryFolder {
   protected:
     json good() const {
         return make_profile({{"fingerprint", "0123456789abcdef"}}, facts(), kSpace,
-                            {result(128, 1, 0), result(8192, 0, 1)});
+                            {result(128, 1, 0), result(8192, 0, 1)}, small());
     }
     std::filesystem::path path() const { return folder / "profile.json"; }
 
@@ -111,6 +124,35 @@ TEST_F(ProfileFile, has_measurements_in_six_digits) {
     EXPECT_EQ(good()["intervals"][1]["noise_floor"]["cold"]["median"], 1.001);
 }
 
+TEST_F(ProfileFile, has_the_small_copies_with_what_they_were_timed_for) {
+    const json profile = good(), small = profile["small"];
+    EXPECT_EQ(small["distribution"], "fleet");
+    EXPECT_EQ(small["objective"], "predictable");
+    EXPECT_EQ(small["winner"]["tuple"],
+              (json{{"shape", "rep"}, {"rt", "XMM"}, {"order", "up"}, {"bound", 512}}));
+    ASSERT_EQ(small["runners_up"].size(), 1u);
+    EXPECT_EQ(small["runners_up"][0]["tuple"],
+              (json{{"shape", "grouped"}, {"rt", "YMM"}, {"order", "up"}, {"bound", 256}}));
+    EXPECT_EQ(small["winner"]["workloads"]["mix_l1_read"]["ns"], 812.346);
+    EXPECT_EQ(small["noise_floor"]["mix_l1_read"]["median"], 1.001);
+    EXPECT_EQ(small["winner"]["ratio"], 1.30864);
+}
+
+// They are of many sizes.
+TEST_F(ProfileFile, has_no_rate_for_small_copies) {
+    const json small = good()["small"];
+    for (const json& entry : {small["winner"], small["runners_up"][0]}) {
+        EXPECT_FALSE(entry["workloads"]["mix_l1_read"].contains("gb_per_s"));
+    }
+}
+
+// The name of a file, which lands in C comments later.
+TEST_F(ProfileFile, has_the_distributions_name_without_odd_characters) {
+    const json profile =
+        make_profile({}, facts(), kSpace, {result(128, 1, 0)}, small("a*/\"\\b\n?.csv"));
+    EXPECT_EQ(profile["small"]["distribution"], "a_/__b__.csv");
+}
+
 TEST_F(ProfileFile, says_how_it_was_found) {
     const json profile = good(), search = profile["search"];
     EXPECT_EQ(search["seed"], ~std::uint64_t{0});
@@ -123,6 +165,7 @@ TEST_F(ProfileFile, says_how_it_was_found) {
     EXPECT_EQ(search["invalid"][0]["candidate"], "MM T T none 0 0");
     EXPECT_EQ(search["invalid"][0]["reason"], "wrong byte 3 of 129");
     EXPECT_EQ(search["warnings"], json{"a warning"});
+    EXPECT_EQ(search["without"], (json{"avx512", "sse4_1"}));
     EXPECT_EQ(profile["machine"]["fingerprint"], "0123456789abcdef");
 }
 

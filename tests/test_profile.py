@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -11,7 +12,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from asterope import space
+from asterope import small_space, space
 from asterope.profile import SCHEMA_FILE, ProfileError, Ratio, load_profile
 from profile_samples import HOSTILE, good_profile
 
@@ -77,6 +78,9 @@ def test_a_full_profile_comes_through_whole(tmp_path):
     assert last.runners_up[0].tuple == space.Tuple("R64", "T", "T", "none", 0, 0)
     assert last.runners_up[0].tied is True
     assert last.noise_floor["hot"].median == 1.31
+    assert profile.small.tuple == small_space.SmallTuple("masked", "ZMM", "up", 256)
+    assert (profile.small.ratio, profile.small.tied) == (1.21, True)
+    assert profile.small.workloads["mix_l3_read"].ratio == Ratio(1.31, 1.29, 1.33)
 
 
 def test_speed_is_the_geometric_mean_over_the_workloads(tmp_path):
@@ -94,7 +98,7 @@ def test_a_profile_with_one_winner_unmeasured_is_not_measured(tmp_path, field):
 
 def test_the_required_fields_alone_are_a_profile(tmp_path):
     raw = good_profile()
-    for optional in ("source", "machine", "search"):
+    for optional in ("source", "machine", "search", "small"):
         del raw[optional]
     raw["intervals"] = [
         {"above": 0, "up_to": 128, "winner": {"tuple": raw["intervals"][0]["winner"]["tuple"]}}
@@ -103,6 +107,7 @@ def test_the_required_fields_alone_are_a_profile(tmp_path):
     assert profile.source is None
     assert not profile.machine
     assert not profile.search
+    assert profile.small is None
     assert not profile.measured
     assert profile.intervals[0].winner.ratio is None
 
@@ -147,6 +152,35 @@ def test_the_tuples_that_get_through_are_those_of_the_space(tmp_path):
         ]
         profile = load_profile(written(tmp_path, raw))
         assert [entry.tuple for entry in profile.intervals[0].runners_up] == part
+
+
+def test_a_small_copy_needs_no_measurements(tmp_path):
+    raw = good_profile()
+    fields = {"shape": "rep", "rt": "XMM", "order": "up", "bound": 512}
+    raw["small"] = {"winner": {"tuple": fields}}
+    small = load_profile(written(tmp_path, raw)).small
+    assert small.tuple == small_space.SmallTuple("rep", "XMM", "up", 512)
+    assert small.ratio is None
+    assert small.tied is None
+    assert not small.workloads
+
+
+def test_the_small_tuples_that_get_through_are_those_of_the_space(tmp_path):
+    spans = itertools.product(
+        small_space.SHAPES, small_space.REGISTER_TYPES, small_space.ORDERS, small_space.BOUNDS
+    )
+    exist = set(small_space.small_tuples())
+    accepted = set()
+    for shape, rt, order, bound in spans:
+        raw = good_profile()
+        fields = {"shape": shape, "rt": rt, "order": order, "bound": bound}
+        raw["small"]["winner"]["tuple"] = fields
+        try:
+            accepted.add(load_profile(written(tmp_path, raw)).small.tuple)
+        except ProfileError as error:
+            assert "small.winner.tuple: no such copy" in str(error)
+    assert accepted == exist
+    assert 0 < len(exist) < 4 * 3 * 3 * 3
 
 
 @pytest.mark.parametrize("name", PAPER)
@@ -274,6 +308,17 @@ def test_every_number_is_bounded(schema):
     assert bounded or "enum" in schema or "const" in schema
 
 
+def test_every_choice_of_numbers_takes_integers_only():
+    """Without a type, 128.0 would be one of 128, 256 and 512, and land in the C file so."""
+    choices = [
+        schema
+        for _, schema in subschemas(SCHEMA)
+        if any(type(choice) is int for choice in schema.get("enum", []))
+    ]
+    assert choices
+    assert all(schema.get("type") == "integer" for schema in choices)
+
+
 @pytest.mark.parametrize("schema", places_with("type", "string"))
 @pytest.mark.parametrize("character", '*\\?"`{}\n\r\t\x00\x7f\u00e9')
 def test_no_text_may_hold_what_could_leave_a_c_comment_or_string(schema, character):
@@ -297,3 +342,11 @@ def test_the_schema_s_tuples_span_the_space():
         tuple(range(distance["minimum"], distance["maximum"] + 1, distance["multipleOf"]))
         == space.PREFETCH_DISTANCES
     )
+
+
+def test_the_schema_s_small_tuples_span_the_space():
+    fields = SCHEMA["$defs"]["small_tuple"]["properties"]
+    assert tuple(fields["shape"]["enum"]) == small_space.SHAPES
+    assert tuple(fields["rt"]["enum"]) == small_space.REGISTER_TYPES
+    assert tuple(fields["order"]["enum"]) == small_space.ORDERS
+    assert tuple(fields["bound"]["enum"]) == small_space.BOUNDS

@@ -56,3 +56,38 @@ TEST(ResultTable, has_columns_for_each_workload) {
 TEST(ResultTable, of_nothing_is_empty) {
     EXPECT_EQ(result_table(kSpace, {}), "");
 }
+
+// --- Small copies --------------------------------------------------------------------------------
+
+namespace {
+
+const asterope_small_variant kSmall[] = {{"masked", "ZMM", "up", 256, "avx512bw", nullptr},
+                                         {"stepped", "XMM", "middle", 128, "", nullptr},
+                                         {"grouped", "YMM", "down", 512, "avx2", nullptr},
+                                         {"rep", "XMM", "up", 128, "", nullptr}};
+
+Finalist small_finalist(Entrant candidate, double ratio) {
+    return {candidate,
+            {{Workload::mix_l1, measured(5, ratio + 1)}, {Workload::fixed, measured(2, ratio)}},
+            ratio,
+            false};
+}
+
+} // namespace
+
+TEST(SmallTable, has_the_winner_two_runners_up_and_the_noise_floor) {
+    const SizeResult result{
+        0,
+        {small_finalist(2, 1.5), small_finalist(0, 1.4), small_finalist(3, 1.3),
+         small_finalist(1, 1.2)},
+        {{Workload::mix_l1, {1, 0.987, 1.012}}, {Workload::fixed, {1, 0.992, 1.034}}},
+        15};
+    const auto rows = lines(small_table(
+        {"fleet", "balanced", {&kSmall[0], &kSmall[1], &kSmall[2], &kSmall[3]}, result}));
+    ASSERT_EQ(rows.size(), 5u);
+    EXPECT_EQ(rows[0], "Small copies, x libc        all      mix_l1       fixed");
+    EXPECT_EQ(rows[1], "to 512 B: grouped YMM down 1.50        2.50        1.50");
+    EXPECT_EQ(rows[2], "to 256 B: masked ZMM up    1.40        2.40        1.40");
+    EXPECT_EQ(rows[3], "to 128 B: rep XMM up       1.30        2.30        1.30");
+    EXPECT_EQ(rows[4], "libc against libc                0.99..1.01  0.99..1.03");
+}

@@ -8,44 +8,37 @@ import re
 from pathlib import Path
 
 import pytest
-from asterope import space
 from asterope.profile import load_profile
+from asterope.small_space import PLAIN, SmallTuple
 from asterope.space import Tuple
 from copy_programs import (
+    FUNCTIONS,
+    KINDS,
     REPOSITORY,
+    SMALL_COPIES,
     STRICT,
     STRICT_C,
     Intervals,
+    assert_dispatched,
     build_dispatch_check,
     build_routine_check,
     compiled,
-    cpu_features,
+    copies_taken,
     failures,
     instructions,
+    lacking_features,
+    memory_left,
     need,
+    one_of,
     output_of,
+    parse_templates_once,
     render,
     run,
+    with_instruction,
 )
 
 REFERENCE = REPOSITORY / "generated" / "reference"
 MACHINES = ("opteron-6378", "xeon-gold-5218")
-FUNCTIONS = ("memcpy", "mempcpy", "memmove")
-
-KINDS = [
-    (rt, lt, st)
-    for rt, lt, st in itertools.product(space.REGISTER_TYPES, space.ACCESS_TYPES, ("T", "NT"))
-    if space.why_not(rt, lt, st, "none", 0, 0) is None
-]
-
-
-def one_of(rt: str, lt: str, st: str, number: int) -> Tuple:
-    """A tuple of that kind that prefetches, the `number`-th way."""
-    if rt.startswith("REP"):
-        return Tuple(rt, lt, st, "none", 0, 0)
-    pt = space.PREFETCH_TYPES[1 + number % 4]
-    ps = space.PREFETCH_SIZES[number % len(space.PREFETCH_SIZES)]
-    return Tuple(rt, lt, st, pt, ps, space.PREFETCH_DISTANCES[number * 5 % 16])
 
 
 def sixty_intervals() -> Intervals:
@@ -57,6 +50,9 @@ def sixty_intervals() -> Intervals:
 
 # Every kind of pipeline in one routine, for the tests in which not the profile varies.
 EVERY_KIND = [(512 << i, one_of(*kind, i)) for i, kind in enumerate(KINDS)]
+
+# Of the small copies the one with the most gates: compilers must find these however they compile.
+GATED = SmallTuple("masked", "ZMM", "up", 256)
 
 ONE_KIND = {
     f"{' '.join(kind)} {'with' if prefetch else 'without'} prefetch": [
@@ -101,11 +97,6 @@ def intervals_of(profile: Path | Intervals) -> Intervals:
     return profile
 
 
-def needs_of(intervals: Intervals) -> set[str]:
-    """The CPU features without which a routine takes its portable path."""
-    return {t.needs for _, t in intervals if t.needs}
-
-
 @pytest.fixture(scope="module")
 def objects(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the checkers are compiled, once."""
@@ -148,65 +139,77 @@ def test_it_copies_right_with_one_kind_of_pipeline(tmp_path, objects, name):
     assert_right(program, "--step", 11, "--other-step", 31)
 
 
+@pytest.mark.parametrize("name", SMALL_COPIES)
+def test_it_copies_right_with_each_small_copy(tmp_path, objects, name):
+    small = SMALL_COPIES[name]
+    number = list(SMALL_COPIES).index(name)
+    intervals = [(1 << 20, one_of(*KINDS[number % len(KINDS)], number))]
+    lacking = lacking_features(intervals, small)
+    if lacking:
+        pytest.skip(f"this CPU lacks {' '.join(sorted(lacking))}")
+    program = build_routine_check(render(intervals, tmp_path, small), objects)
+    # Every size with every pair of offsets, and every size at every distance that overlaps.
+    assert_right(program, "--last", small.bound + 130, "--largest", small.bound + 130)
+
+
 def test_it_copies_more_than_2_gib(tmp_path, objects):
     program = build_routine_check(render(HUGE, tmp_path), objects)
     sizes = (2**31 - 1, 2**31, 2**31 + 1)
     assert_right(program, *SHORT, "--huge", ",".join(str(size) for size in sizes))
 
 
+@pytest.mark.parametrize("st", ["T", "NT"])
+def test_it_copies_more_than_4_gib_to_the_last_byte(tmp_path, objects, st):
+    left = memory_left()
+    if left < 6 << 30:
+        pytest.skip(f"needs 6 GiB of memory, and {left / 2**30:.1f} GiB are left")
+    winner = Tuple("XMM", "T", st, "T0", 4, 8)
+    program = build_routine_check(render([(4096, winner)], tmp_path), objects)
+    size = 2**32 + 12345
+    assert output_of(program, "--whole", size) == f"ok memcpy of {size} bytes\n"
+
+
 # --- Which copy a size takes ----------------------------------------------------------------------
 
 
-def copies_taken(
-    program: Path, function: str, distance: int, sizes: list[int], *emulator: str
-) -> list[str]:
-    return output_of(*emulator, program, function, distance, *sizes).split()
-
-
-def chosen(intervals: Intervals, size: int) -> str:
-    """The copy that a size of 129 bytes or more has to take on a CPU that has all it needs."""
-    winner = next((t for end, t in intervals if size <= end), intervals[-1][1])
-    return f"asterope_copy_{winner.symbol}"
-
-
-@pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("name", PROFILES)
-def test_each_size_takes_its_intervals_winner(tmp_path, name, function):
+def test_each_size_takes_its_intervals_winner(tmp_path, name):
     intervals = intervals_of(PROFILES[name])
-    lacking = needs_of(intervals) - cpu_features()
+    lacking = lacking_features(intervals)
     if lacking:
-        pytest.skip(f"this CPU lacks {' '.join(lacking)}")
+        pytest.skip(f"this CPU lacks {' '.join(sorted(lacking))}")
     program = build_dispatch_check(render(PROFILES[name], tmp_path))
     ends = [end for end, _ in intervals]
-    sizes = sorted({e + n for e in ends for n in (-1, 0, 1)} | {129, 200, 2 * ends[-1], 2**46})
-    sizes = [size for size in sizes if size > 128]
-    far = 2**46 + 4096  # no size overlaps at this distance
-    expected = [chosen(intervals, size) for size in sizes]
-    assert copies_taken(program, function, far, sizes) == expected
+    sizes = {e + n for e in ends for n in (-1, 0, 1)} | {129, 200, 2 * ends[-1], 2**46}
+    assert_dispatched(program, "asterope", intervals, PLAIN, sizes)
 
 
-@pytest.mark.parametrize("name", ["up to 128 bytes only", "sixty intervals"])
-def test_up_to_128_bytes_are_copied_in_line(tmp_path, name):
-    program = build_dispatch_check(render(PROFILES[name], tmp_path))
-    sizes = list(range(128))
-    if not intervals_of(PROFILES[name])[0][1].is_rep:
-        sizes.append(128)
-    for function in FUNCTIONS:
-        assert copies_taken(program, function, 4096, sizes) == ["none"] * len(sizes)
+def test_small_copies_are_done_in_line_up_to_their_bound(tmp_path, monkeypatch):
+    parse_templates_once(monkeypatch)
+    intervals = [(200, one_of("REP_MOVSB", "T", "T", 0)), (1000, one_of("R64", "T", "NT", 1))]
+    can_run = [small for small in SMALL_COPIES.values() if not lacking_features([], small)]
+    prefixes = {small.symbol: small for small in can_run}
+    routines = [render(intervals, tmp_path, small, p) for p, small in prefixes.items()]
+    program = build_dispatch_check(*routines)
+    for prefix, small in prefixes.items():
+        # An interval within the bound has no code: not even the moves of a `rep` routine, whose own
+        # small copy ends before, can take it.
+        left = [step for step in intervals if step[0] > small.bound]
+        assert_dispatched(program, prefix, left, small, range(small.bound + 130))
 
 
 def test_overlapping_buffers_take_the_copy_of_their_direction(tmp_path):
     program = build_dispatch_check(render([(4096, Tuple("MM", "T", "T", "none", 0, 0))], tmp_path))
 
-    def taken(distance: int, size: int) -> str:
-        return copies_taken(program, "memmove", distance, [size])[0]
+    def taken(function: str, distance: int, size: int) -> str:
+        return copies_taken(program, f"asterope_{function}", distance, [size])[0]
 
-    for size in (129, 1000, 2**20, 2**33):
+    for function, size in itertools.product(("memmove", "mempcpy"), (129, 1000, 2**20, 2**33)):
         for near in (1, 64, size // 2, size - 1):
-            assert taken(near, size) == "asterope_move_downwards"
-            assert taken(-near, size) == "asterope_move_upwards"
+            assert taken(function, near, size) == "asterope_move_downwards"
+            assert taken(function, -near, size) == "asterope_move_upwards"
         for far in (size, size + 1, -size, -size - 1):
-            assert taken(far, size) == "asterope_copy_mm_t_t_none_0_0"
+            assert taken(function, far, size) == "asterope_copy_mm_t_t_none_0_0"
 
 
 # --- Compilers ------------------------------------------------------------------------------------
@@ -252,7 +255,7 @@ def test_it_copies_right_however_compiled(tmp_path, objects, compiler, flags):
     need(compiler)
     link_flags = [option for flag, option in LINK_FLAGS.items() if flag in flags]
     program = build_routine_check(
-        render(EVERY_KIND, tmp_path), objects, compiler, flags, link_flags
+        render(EVERY_KIND, tmp_path, GATED), objects, compiler, flags, link_flags
     )
     assert_right(program, *SHORT, cwd=tmp_path)  # -pg and others leave files there
 
@@ -260,7 +263,7 @@ def test_it_copies_right_however_compiled(tmp_path, objects, compiler, flags):
 @pytest.mark.parametrize(("compiler", "flags"), CXX.values(), ids=CXX)
 def test_it_copies_right_as_cpp(tmp_path, objects, compiler, flags):
     need(compiler)
-    routine = render(EVERY_KIND, tmp_path)
+    routine = render(EVERY_KIND, tmp_path, GATED)
     harness = build_routine_check(routine, objects).parent / "routine.o"
     output_of(compiler, *flags, "-c", routine, "-o", harness)
     program = tmp_path / "as_cpp"
@@ -277,7 +280,7 @@ def build_all(
     empty.write_text("int main(void) { return 0; }\n", encoding="ascii")
     if run(compiler, *flags, empty, "-o", tmp_path / "empty").returncode != 0:
         pytest.skip(f"{compiler} cannot link with {' '.join(flags)}")
-    routine = render(EVERY_KIND, tmp_path)
+    routine = render(EVERY_KIND, tmp_path, GATED)
     tests = REPOSITORY / "tests"
     sources = (routine, tests / "routine_check.c", tests / "copy_check.c")
     program = tmp_path / "routine_check"
@@ -305,7 +308,7 @@ def test_sanitizers_find_nothing(tmp_path, compiler):
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_it_copies_right_as_a_shared_library(tmp_path, objects, compiler):
     need(compiler)
-    routine = render(EVERY_KIND, tmp_path)
+    routine = render(EVERY_KIND, tmp_path, GATED)
     library = tmp_path / "libasterope_memcpy.so"
     flags = (*STRICT_C, "-O2", "-fPIC", "-shared", "-Wl,-z,defs", "-Wl,-z,text")
     output_of(compiler, *flags, routine, "-o", library)
@@ -321,7 +324,7 @@ def test_it_copies_right_as_a_shared_library(tmp_path, objects, compiler):
 
 def shared_library(folder: Path, compiler: str, *flags: str) -> Path:
     """The routine as a library: linked, so that all jumps are resolved."""
-    routine = render(EVERY_KIND, folder)
+    routine = render(EVERY_KIND, folder, GATED)
     library = folder / "library.so"
     output_of(compiler, "-fPIC", "-shared", *flags, routine, "-o", library, cwd=folder)
     return library
@@ -331,7 +334,7 @@ def shared_library(folder: Path, compiler: str, *flags: str) -> Path:
 def expected_code(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     need("objdump")
     code = instructions(shared_library(tmp_path_factory.mktemp("code"), "gcc", "-O2"))
-    assert len(code) == len(FUNCTIONS) + len(KINDS) + 3  # portable, upwards, downwards
+    assert len(code) == len(FUNCTIONS) + len(KINDS) + 3  # untuned, upwards, downwards
     assert all(body[-1].startswith(("ret", "jmp")) for body in code.values())
     return code
 
@@ -369,12 +372,22 @@ def test_the_copies_call_nothing_and_leave_the_stack_alone(expected_code):
                 assert target[1] in expected_code, f"{name}: {instruction}"
 
 
+def test_overlapping_buffers_are_never_copied_by_rep(tmp_path):
+    need("objdump")
+    rep = SmallTuple("rep", "XMM", "up", 512)
+    routine = render([(4096, Tuple("XMM", "T", "T", "none", 0, 0))], tmp_path, rep)
+    output_of("gcc", "-fPIC", "-shared", routine, "-o", tmp_path / "library.so")
+    code = instructions(tmp_path / "library.so")
+    with_rep = {name for name, body in code.items() if any("rep " in line for line in body)}
+    assert with_rep == {"asterope_memcpy"}
+
+
 @pytest.mark.parametrize("position", ["-fPIC", "-fPIE", "-fno-pic"])
 @pytest.mark.parametrize("level", ["-O0", "-O3"])
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_the_object_needs_no_symbol_from_elsewhere(tmp_path, compiler, level, position):
     need(compiler, "nm")
-    routine = render(EVERY_KIND, tmp_path)
+    routine = render(EVERY_KIND, tmp_path, GATED)
     target = routine.with_suffix(".o")
     output_of(compiler, *STRICT_C, level, position, "-c", routine, "-o", target)
     assert output_of("nm", "-u", target) == ""
@@ -391,11 +404,12 @@ def test_only_the_three_functions_are_seen_from_outside(tmp_path):
 
 # --- Other CPUs -----------------------------------------------------------------------------------
 
+# A pipeline and a small copy for each of the register types.
 NEED = {
-    "ZMM": [(4096, Tuple("ZMM", "T", "NT", "T0", 4, 8))],
-    "YMM": [(4096, Tuple("YMM", "NT", "T", "T0", 4, 8))],
-    "XMM": [(4096, Tuple("XMM", "NT", "NT", "T0", 4, 8))],
-    "MM": [(4096, Tuple("MM", "T", "NT", "T0", 4, 8))],
+    "ZMM": (Tuple("ZMM", "T", "NT", "T0", 4, 8), GATED),
+    "YMM": (Tuple("YMM", "NT", "T", "T0", 4, 8), SmallTuple("grouped", "YMM", "up", 512)),
+    "XMM": (Tuple("XMM", "NT", "NT", "T0", 4, 8), SmallTuple("stepped", "XMM", "down", 256)),
+    "MM": (Tuple("MM", "T", "NT", "T0", 4, 8), SmallTuple("rep", "XMM", "up", 512)),
 }
 # What runs tuned on each of QEMU's CPUs; the rest takes the portable path.
 CPUS = {
@@ -410,23 +424,29 @@ CPUS = {
 }
 
 
+def needed(rt: str, folder: Path) -> Path:
+    """The routine of a register type."""
+    winner, small = NEED[rt]
+    return render([(4096, winner)], folder, small)
+
+
 @pytest.fixture(scope="module")
 def static_programs(
     tmp_path_factory: pytest.TempPathFactory, objects: Path
 ) -> dict[str, tuple[Path, Path]]:
     """routine_check and dispatch_check for each register type."""
     programs = {}
-    for rt, intervals in NEED.items():
-        routine = render(intervals, tmp_path_factory.mktemp(rt))
+    for rt in NEED:
+        routine = needed(rt, tmp_path_factory.mktemp(rt))
         programs[rt] = (
             build_routine_check(routine, objects, "gcc", ("-O2", "-static")),
-            build_dispatch_check(routine, ("-static",)),
+            build_dispatch_check(routine, flags=("-static",)),
         )
     return programs
 
 
 def expected_path(rt: str, tuned: bool) -> str:
-    return f"asterope_copy_{NEED[rt][0][1].symbol}" if tuned else "asterope_copy_portable"
+    return f"asterope_copy_{NEED[rt][0].symbol}" if tuned else "asterope_untuned"
 
 
 @pytest.mark.parametrize("rt", NEED)
@@ -437,7 +457,8 @@ def test_a_cpu_that_lacks_something_takes_the_portable_path(static_programs, cpu
     _, dispatch_check = static_programs[rt]
     path = expected_path(rt, rt in CPUS[cpu])
     for function in FUNCTIONS:
-        taken = copies_taken(dispatch_check, function, 2**40, [129, 2**20], *emulator)
+        sizes = [513, 2**20]  # above all bounds
+        taken = copies_taken(dispatch_check, f"asterope_{function}", 2**40, sizes, *emulator)
         assert taken == [path] * 2
 
 
@@ -450,29 +471,126 @@ def test_it_copies_right_on_other_cpus(static_programs, cpu, rt):
     assert_right(*emulator, routine_check, "--step", 31, "--other-step", 31, "--largest", 8192)
 
 
-def test_the_portable_path_copies_right_at_all_sizes(tmp_path, objects):
-    routine = render(NEED["ZMM"], tmp_path)
+# From which size on each small copy needs more than any x86-64 CPU has.
+NEEDS_FROM = {
+    SmallTuple("masked", "ZMM", "up", 512): 0,
+    SmallTuple("stepped", "ZMM", "middle", 128): 33,
+    SmallTuple("stepped", "YMM", "up", 512): 33,
+    SmallTuple("grouped", "ZMM", "down", 256): 64,
+    SmallTuple("grouped", "YMM", "middle", 256): 64,
+    SmallTuple("stepped", "XMM", "up", 256): 257,
+    SmallTuple("rep", "XMM", "up", 512): 513,
+}
+
+
+@pytest.mark.parametrize("small", NEEDS_FROM, ids=lambda small: small.name)
+def test_the_portable_path_copies_right_at_all_sizes(tmp_path, objects, small):
+    routine = render([(4096, Tuple("ZMM", "T", "NT", "T0", 4, 8))], tmp_path, small)
     text = routine.read_text(encoding="ascii")
-    look = "if (asterope_cpu_fits())"
+    look = "if (!asterope_cpu_fits()) return;"
     assert text.count(look) == 1
-    as_if_lacking = text.replace(look, "if (asterope_cpu_fits() && 0)")
+    as_if_lacking = text.replace(look, "if (asterope_cpu_fits() < 2) return;")
     routine.write_text(as_if_lacking, encoding="ascii")
-    taken = copies_taken(build_dispatch_check(routine), "memcpy", 2**40, [129])
-    assert taken == ["asterope_copy_portable"]
-    assert_right(build_routine_check(routine, objects), "--other-step", 7)
+    dispatch_check = build_dispatch_check(routine)
+    sizes = range(700)
+    for function in FUNCTIONS:
+        first = 129 if small.shape == "rep" and function != "memcpy" else NEEDS_FROM[small]
+        taken = copies_taken(dispatch_check, f"asterope_{function}", 4096, sizes)
+        assert taken == [("none" if n < first else "asterope_untuned") for n in sizes]
+    assert_right(build_routine_check(routine, objects), "--step", 3, "--other-step", 7)
+
+
+# Stands in for the compiler's header: a CPU that has what the test says.
+OTHER_CPU = """
+static int __get_cpuid(unsigned leaf, unsigned *a, unsigned *b, unsigned *c, unsigned *d)
+{
+    *a = *b = *d = 0;
+    *c = LEAF_1_C;
+    return leaf == 1;
+}
+static int __get_cpuid_count(unsigned leaf, unsigned subleaf, unsigned *a, unsigned *b, unsigned *c,
+                             unsigned *d)
+{
+    *a = *c = *d = 0;
+    *b = LEAF_7_B;
+    return HAS_LEAF_7 && leaf == 7 && subleaf == 0;
+}
+"""
+# Intel SDM vol. 2, CPUID; vol. 1, 13.3: what the system saves of SSE, AVX and AVX-512 in XCR0.
+LEAF_1_C = {"sse4_1": 1 << 19, "osxsave": 1 << 27}
+LEAF_7_B = {
+    "avx2": 1 << 5,
+    "bmi2": 1 << 8,
+    "avx512f": 1 << 16,
+    "avx512bw": 1 << 30,
+    "avx512vl": 1 << 31,
+}
+SAVED = {"xmm": 2, "ymm": 4, "k": 0x20, "zmm 0-15": 0x40, "zmm 16-31": 0x80}
+ALL_OF_A_CPU = {*LEAF_1_C, *LEAF_7_B, *SAVED, "leaf 7"}
+AVX = {"avx2", "osxsave", "xmm", "ymm", "leaf 7"}
+AVX_512 = {"avx512f", "osxsave", *SAVED, "leaf 7"}
+PLAIN_WINNER = Tuple("R64", "T", "T", "none", 0, 0)
+
+# The winner above the small copy, the small copy, and all that a CPU must have for both.
+CPU_NEEDS = {
+    "nothing": (PLAIN_WINNER, PLAIN, set()),
+    "a ZMM pipeline": (Tuple("ZMM", "T", "T", "none", 0, 0), PLAIN, AVX_512),
+    "a YMM pipeline": (Tuple("YMM", "T", "T", "none", 0, 0), PLAIN, AVX),
+    "an XMM pipeline": (Tuple("XMM", "NT", "T", "none", 0, 0), PLAIN, {"sse4_1"}),
+    "a masked small copy": (PLAIN_WINNER, GATED, {*AVX_512, "avx512bw", "bmi2"}),
+    "a ZMM small copy": (
+        *(PLAIN_WINNER, SmallTuple("stepped", "ZMM", "up", 256)),
+        {*AVX_512, "avx512vl"},
+    ),
+    "a YMM small copy": (PLAIN_WINNER, SmallTuple("grouped", "YMM", "up", 256), AVX),
+}
+
+
+def build_for_cpu(folder: Path, routine: Path, has: set[str]) -> Path:
+    """dispatch_check of the routine as it is on a CPU with those features."""
+    folder.mkdir()
+    (folder / "cpuid.h").write_text(OTHER_CPU, encoding="ascii")
+    text = routine.read_text(encoding="ascii")
+    if "cpuid.h" in text:
+        saved = sum(bit for name, bit in SAVED.items() if name in has)
+        assert text.count('("xgetbv"') == 1
+        text = text.replace('("xgetbv"', f'("mov ${saved + 1}, %%eax; xor %%edx, %%edx"')
+    copy = folder / routine.name
+    copy.write_text(text, encoding="ascii")
+    header = routine.with_suffix(".h")
+    (folder / header.name).write_text(header.read_text(encoding="ascii"), encoding="ascii")
+    registers = {"LEAF_1_C": LEAF_1_C, "LEAF_7_B": LEAF_7_B}
+    flags = [
+        f"-D{register}={sum(bit for name, bit in bits.items() if name in has)}u"
+        for register, bits in registers.items()
+    ]
+    return build_dispatch_check(copy, flags=(*flags, f"-DHAS_LEAF_7={int('leaf 7' in has)}"))
+
+
+@pytest.mark.parametrize(("winner", "small", "needs"), CPU_NEEDS.values(), ids=CPU_NEEDS)
+def test_each_feature_is_looked_for(tmp_path, winner, small, needs):
+    routine = render([(4096, winner)], tmp_path / "routine", small)
+    without = [None, *sorted(ALL_OF_A_CPU)]
+    for number, feature in enumerate(without):
+        program = build_for_cpu(tmp_path / str(number), routine, ALL_OF_A_CPU - {feature})
+        expected = "asterope_untuned" if feature in needs else f"asterope_copy_{winner.symbol}"
+        for function in FUNCTIONS:
+            taken = copies_taken(program, f"asterope_{function}", 2**40, [small.bound + 1, 2**20])
+            assert taken == [expected] * 2, f"{function} without {feature}"
 
 
 def test_this_cpu_takes_the_tuned_path_where_it_can(static_programs):
     for rt, (_, dispatch_check) in static_programs.items():
-        tuned = needs_of(NEED[rt]) <= cpu_features()
-        taken = copies_taken(dispatch_check, "memcpy", 2**40, [129])
+        winner, small = NEED[rt]
+        tuned = not lacking_features([(4096, winner)], small)
+        taken = copies_taken(dispatch_check, "asterope_memcpy", 2**40, [513])
         assert taken == [expected_path(rt, tuned)]
 
 
 @pytest.mark.parametrize("rt", NEED)
 def test_valgrind_finds_nothing(tmp_path, objects, rt):
     need("valgrind")
-    program = build_routine_check(render(NEED[rt], tmp_path), objects)
+    program = build_routine_check(needed(rt, tmp_path), objects)
     # The state of the CPU is looked at from below the stack pointer, where valgrind allows nothing.
     options = ("--step", 31, "--other-step", 31, "--largest", 4096, "--without-state", 1)
     assert_right("valgrind", "--quiet", "--error-exitcode=9", program, *options)
@@ -509,11 +627,7 @@ FAULTS = {
 def faulty(folder: Path, objects: Path, instruction: str) -> Path:
     """routine_check with an instruction in front of each of the three functions."""
     routine = render([(512, Tuple("XMM", "T", "T", "none", 0, 0))], folder)
-    text = routine.read_text(encoding="ascii")
-    entry = re.compile(r'^ +"    (?:mov %rdi, %rax|lea \(%rdi,%rdx\), %rax)\\n"$', re.MULTILINE)
-    text, count = entry.subn(lambda match: f'{match[0]} "{instruction}\\n"', text)
-    assert count == len(FUNCTIONS)
-    routine.write_text(text, encoding="ascii")
+    with_instruction(routine, instruction)
     return build_routine_check(routine, objects)
 
 

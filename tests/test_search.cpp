@@ -6,17 +6,15 @@
 #include <cmath>
 #include <gtest/gtest.h>
 #include <set>
-#include <tuple>
 
 #include "error.hpp"
-#include "noise.hpp"
+#include "known_machine.hpp"
 
 using namespace asterope;
 
 namespace {
 
 constexpr std::size_t kSize = 8192;
-constexpr double kLibcSeconds = 1e-6;
 const std::vector<Workload> kHot = {Workload::hot};
 const std::vector<Workload> kBoth = {Workload::hot, Workload::cold};
 
@@ -38,79 +36,6 @@ Entrant entrant_named(const std::string& name) {
     EXPECT_NE(found, space.end()) << name;
     return static_cast<Entrant>(found - space.begin());
 }
-
-/// A machine of which the truth is known: libc's time over each entrant's, by workload.
-class KnownMachine : public Timings {
-  public:
-    using Ratios = std::map<Workload, std::vector<double>>;
-    using Call = std::tuple<std::size_t, Workload, Entrant, std::uint64_t>;
-
-    explicit KnownMachine(Ratios ratios) : ratios_(std::move(ratios)) {}
-
-    double seconds(std::size_t size, Workload workload, Entrant entrant,
-                   std::uint64_t round) override {
-        calls.emplace_back(size, workload, entrant, round);
-        return kLibcSeconds / ratio(entrant, workload) * disturbance();
-    }
-
-    double ratio(Entrant entrant, Workload workload) const {
-        return entrant < 0 ? 1 : ratios_.at(workload)[static_cast<std::size_t>(entrant)];
-    }
-    /// Geometric mean over the workloads.
-    double ratio(Entrant entrant) const {
-        double sum = 0;
-        for (const auto& [workload, ratios] : ratios_) sum += std::log(ratio(entrant, workload));
-        return std::exp(sum / static_cast<double>(ratios_.size()));
-    }
-
-    std::vector<Call> calls;
-
-  protected:
-    virtual double disturbance() { return 1; }
-
-  private:
-    Ratios ratios_;
-};
-
-/// A quiet machine: no two timings are the same, but nothing happens.
-class JitteryMachine : public KnownMachine {
-  public:
-    JitteryMachine(Ratios ratios, double jitter, std::uint64_t seed)
-        : KnownMachine(std::move(ratios)), random_(seed), jitter_(jitter) {}
-
-  protected:
-    double disturbance() override { return std::exp(jitter_ * noise::normal(random_)); }
-
-    noise::Random random_;
-
-  private:
-    double jitter_;
-};
-
-/// A shared machine: interruptions, lucky shots, slow phases and drift besides.
-class NoisyMachine : public JitteryMachine {
-  public:
-    using JitteryMachine::JitteryMachine;
-
-  private:
-    double disturbance() override {
-        if (left_ == 0) { // a phase ends: quiet ones last longer
-            slow_ = !slow_;
-            left_ = 50 + static_cast<int>((slow_ ? 150 : 700) * noise::uniform(random_));
-        }
-        --left_;
-        drift_ *= std::exp(0.0002 * noise::normal(random_));
-        double factor = drift_ * (slow_ ? 1.6 : 1) * JitteryMachine::disturbance();
-        const double luck = noise::uniform(random_);
-        if (luck < 0.05) factor *= 1 + 8 * noise::uniform(random_); // an interruption
-        if (luck > 0.99) factor *= 0.6;                             // a lucky shot
-        return factor;
-    }
-
-    double drift_ = 1;
-    int left_ = 0;
-    bool slow_ = true;
-};
 
 /// "ZMM T NT T0": the search samples each such family before it looks at its sizes and distances.
 std::string family_of(Entrant entrant) {
@@ -337,8 +262,7 @@ TEST_P(Rigors, are_not_swayed_by_rules_where_the_lead_is_real) {
     }
 }
 
-// --- Losing in one workload
-// ------------------------------------------------------------------------
+// --- Losing in one workload ----------------------------------------------------------------------
 
 namespace {
 
@@ -387,8 +311,7 @@ TEST_P(Rigors, choose_the_best_mean_where_all_lose_somewhere) {
     }
 }
 
-// --- Who is timed, and when
-// ------------------------------------------------------------------------
+// --- Who is timed, and when ----------------------------------------------------------------------
 
 TEST_P(Rigors, time_the_same_in_the_same_order_for_the_same_seed) {
     KnownMachine one(landscape(1)), two(landscape(1)), other(landscape(1));
@@ -426,32 +349,6 @@ TEST_P(Rigors, cost_about_as_much_as_planned) {
     const auto planned =
         static_cast<double>(planned_trials(parse_rigor(GetParam()), whole_space()));
     EXPECT_NEAR(static_cast<double>(machine.calls.size()) / planned, 1, 0.25);
-}
-
-TEST_P(Rigors, have_libc_under_both_names_in_every_round_of_the_run_off) {
-    KnownMachine machine(landscape(1));
-    const SizeResult result = search(machine, GetParam());
-    const std::size_t entrants = result.finalists.size() + 2;
-    const std::size_t rounds = static_cast<std::size_t>(result.rounds);
-    ASSERT_GT(machine.calls.size(), entrants * rounds);
-    auto call = machine.calls.end() - static_cast<std::ptrdiff_t>(entrants * rounds);
-    for (std::size_t round = 0; round < rounds; ++round) {
-        std::set<Entrant> seen;
-        for (std::size_t i = 0; i < entrants; ++i, ++call) seen.insert(std::get<2>(*call));
-        EXPECT_EQ(seen.size(), entrants);
-        EXPECT_EQ(seen.count(kLibc) + seen.count(kLibcAgain), 2u);
-    }
-}
-
-// What each candidate is compared with was timed at most a heat away.
-TEST_P(Rigors, time_libc_all_along_the_screening) {
-    KnownMachine machine(landscape(1));
-    search(machine, GetParam());
-    int since = 0;
-    for (const auto& [size, workload, entrant, round] : machine.calls) {
-        since = entrant < 0 ? 0 : since + 1;
-        ASSERT_LE(since, 24);
-    }
 }
 
 TEST(Search, exhaustive_times_every_entrant_and_the_others_do_not) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import pty
 import re
@@ -17,10 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from asterope import __version__, space
+from asterope import __version__, small_space, space
 from asterope.profile import load_profile
 
 QUICK = ("--rigor", "quick", "--sizes", "128,1K", "--workload", "hot")
+MIXES = {"mix_l1", "mix_l2", "mix_l3", "mix_l1_read", "mix_l2_read", "mix_l3_read"}
+FIXED = {"fixed", "fixed_read"}
 ROUTINE = {"asterope_memcpy.c", "asterope_memcpy.h"}
 OLD = "an earlier profile"
 
@@ -134,8 +137,13 @@ def test_the_log_has_the_header_and_every_trial(tuned: Tuned) -> None:
     assert header["machine"] == tuned.profile["machine"]
     assert header["seed"] == 7
     assert len(trials) == tuned.profile["search"]["trials"]
-    assert {trial["size"] for trial in trials} == {128, 1024}
-    assert {trial["workload"] for trial in trials} == {"hot"}
+    large = [trial for trial in trials if trial["size"]]
+    assert {trial["size"] for trial in large} == {128, 1024}
+    assert {trial["workload"] for trial in large} == {"hot"}
+    small = [trial for trial in trials if not trial["size"]]  # they are of many sizes
+    assert {trial["workload"] for trial in small} == MIXES | FIXED
+    names = {copy.name for copy in small_space.small_tuples()}
+    assert {trial["candidate"] for trial in small} <= names | {"libc"}
     for trial in trials:
         assert trial["calls"] >= 1
         assert trial["ns"] > 0
@@ -157,6 +165,35 @@ def test_the_log_and_the_profile_tell_the_same(tuned: Tuned) -> None:
         ][-rounds:]
         assert len(ns) == rounds
         assert sorted(ns)[rounds // 2] == pytest.approx(winner["workloads"]["hot"]["ns"], rel=1e-3)
+
+
+def test_the_small_copies_have_all_figures(tuned: Tuned) -> None:
+    small = tuned.profile["small"]
+    assert (small["distribution"], small["objective"]) == ("fleet", "balanced")
+    assert set(small["noise_floor"]) == MIXES | FIXED
+    assert len(small["runners_up"]) == 4
+    for entry in (small["winner"], *small["runners_up"]):
+        assert set(entry["workloads"]) == MIXES | FIXED
+        logs = {
+            name: math.log(measured["ratio"]["median"])
+            for name, measured in entry["workloads"].items()
+        }
+        mix = sum(logs[name] for name in MIXES) / 3  # alone and read
+        fixed = sum(logs[name] for name in FIXED)
+        assert entry["ratio"] == pytest.approx(math.exp((2 * mix + fixed) / 6), rel=1e-4)
+
+
+def test_the_routine_has_the_small_winner(tuned: Tuned) -> None:
+    winner = tuned.profile["small"]["winner"]["tuple"]
+    source = (tuned.folder / "asterope_memcpy.c").read_text()
+    shown = f"Up to {winner['bound']} bytes: small copies, {winner['shape']}, {winner['rt']}, "
+    assert shown + f"tests {winner['order']}" in source
+    row = next(
+        line
+        for line in tuned.outcome.stdout.splitlines()
+        if line.startswith(f"to {winner['bound']} B: {winner['shape']} {winner['rt']}")
+    )
+    assert f"{tuned.profile['small']['winner']['ratio']:.2f}" in row.split()
 
 
 def test_the_log_times_libc_all_along(tuned: Tuned) -> None:
@@ -229,24 +266,55 @@ def test_version_and_help(tune) -> None:
     assert tune("--version").stdout == f"asterope-tune {__version__}\n"
     outcome = tune("--help")
     assert outcome.code == 0
-    for option in ("--rigor", "--workload", "--sizes", "--space", "--log", "--cpu", "--seed"):
+    for option in ("--rigor", "--workload", "--sizes", "--space", "--log", "--cpu", "--seed",
+                   "--small", "--distribution", "--without"):  # fmt: skip
         assert option in outcome.stdout
 
 
+def listed(outcome: Outcome) -> tuple[int, int, list[str]]:
+    """Candidates a size, small copies, and the lines of the axes."""
+    assert (outcome.code, outcome.stderr) == (0, "")
+    first, *axes, last = outcome.stdout.splitlines()
+    large = re.fullmatch(r"paper space: (\d+) candidates a size", first)
+    small = re.fullmatch(r"small copies: (\d+) candidates", last)
+    return int(large[1]), int(small[1]), axes
+
+
+def in_the_space(features: set[str]) -> tuple[int, int]:
+    """How many candidates there are for a CPU with these features, large and small."""
+    large = [variant for variant in space.variants() if variant.needs in features | {""}]
+    small = [copy for copy in small_space.small_tuples() if set(copy.needs) <= features]
+    return (
+        sum(len(space.PREFETCH_DISTANCES) if v.pt != "none" else 1 for v in large),
+        len(small),
+    )
+
+
 def test_list_space_counts_what_this_cpu_has(tune, tuned: Tuned) -> None:
-    features = {"", *tuned.profile["machine"]["cpu"]["features"]}
-    mine = [variant for variant in space.variants() if variant.needs in features]
-    expected = sum(len(space.PREFETCH_DISTANCES) if v.pt != "none" else 1 for v in mine)
+    features = set(tuned.profile["machine"]["cpu"]["features"])
+    expected, small = in_the_space(features)
     if "avx512f" in features:
         assert expected == 7186
-    outcome = tune("--list-space")
-    assert (outcome.code, outcome.stderr) == (0, "")
-    first, *axes = outcome.stdout.splitlines()
-    assert first == f"paper space: {expected} candidates a size"
     assert tuned.profile["search"]["candidates"] == expected
+    *counts, axes = listed(tune("--list-space"))
+    assert counts == [expected, small]
     assert [line.split()[0] for line in axes] == ["RT", "LT", "ST", "PT", "PS", "PD"]
     for line in axes:
         assert sum(int(count) for count in re.findall(r": (\d+)", line)) == expected
+
+
+@pytest.mark.parametrize(
+    "without", ["avx512", "avx2", "avx", "avx512bw", "bmi2", "sse4_1", "avx512vl,avx2", "avx512f"]
+)
+def test_list_space_counts_what_is_left_without(tune, tuned: Tuned, without: str) -> None:
+    beginnings = tuple(without.split(","))
+    features = set(tuned.profile["machine"]["cpu"]["features"])
+    if not any(feature.startswith(beginnings) for feature in features):
+        pytest.skip(f"this CPU has no {without} anyway")
+    left = {feature for feature in features if not feature.startswith(beginnings)}
+    *counts, _ = listed(tune("--list-space", "--without", without))
+    assert counts == list(in_the_space(left))
+    assert counts != list(in_the_space(features))
 
 
 def test_the_features_are_those_of_the_system(tuned: Tuned) -> None:
@@ -272,6 +340,19 @@ BAD_ARGUMENTS = {
     "empty rigor": ["--rigor", ""],
     "unknown workload": ["--workload", "warm"],
     "unknown space": ["--space", "all"],
+    "unknown objective of small copies": ["--small", "speed"],
+    "empty objective of small copies": ["--small", ""],
+    "two objectives of small copies": ["--small", "predictable,unpredictable"],
+    "distribution that is missing": ["--distribution", "missing.csv"],
+    "distribution that is a folder": ["--distribution", "."],
+    "distribution that is empty": ["--distribution", "/dev/null"],
+    "distribution that is binary": ["--distribution", "/bin/sh"],
+    "without an unknown feature": ["--without", "avx1024"],
+    "without a feature in capitals": ["--without", "AVX512"],
+    "without nothing": ["--without", ""],
+    "without a feature and an unknown one": ["--without", "sse4_1,avx1024"],
+    "without a feature and a blank": ["--without", "sse4_1, avx2"],
+    "without a newline": ["--without", "avx\n2"],
     "option without its value": ["--sizes"],
     "option twice": ["--sizes", "128", "--sizes", "256"],
     "CPU that is not there": ["--cpu", "9999"],
@@ -313,6 +394,85 @@ def test_bad_arguments_are_refused_in_one_line(
 def test_a_bad_size_is_named(tune) -> None:
     assert "'12Q'" in only_error(tune("--sizes", "8K,12Q"), 2)
     assert "64 B" in only_error(tune("--sizes", "8K,64"), 2)
+
+
+BAD_DISTRIBUTIONS = {
+    "empty": (b"", "line 1, column 1"),
+    "negative": (b"8:-0.5,16:1.5\n", "line 1, column 3"),
+    "no number": (b"8:0.5,x:0.5\n", "line 1, column 7"),
+    "not 1 in all": (b"8:0.5\n", "line 1, column 6"),
+    "no colon": (b"8 1\n", "line 1, column 2"),
+    "final comma": (b"8:1,\n", "line 1, column 5"),
+    "NaN": (b"8:nan\n", "line 1, column 3"),
+    "infinity": (b"8:inf\n", "line 1, column 3"),
+    "five lines": (b"8:1\n0:1\n1:1\n1:1\n1:1\n", "line 4, column 1"),
+    "alignment 0": (b"8:1\n0:1\n1:0.5,0:0.5\n", "line 3, column 7"),
+    "Windows, and bad": (b"8:1\r\n0:1\r\n1:x\r\n", "line 3, column 3"),
+    "escape sequence": (b"\x1b[31m\n", "line 1, column 1"),
+    "large sizes only": (b"1048576:1\n", "no size of up to 1024 bytes"),
+}
+
+
+@pytest.mark.parametrize(("content", "expected"), BAD_DISTRIBUTIONS.values(), ids=BAD_DISTRIBUTIONS)
+def test_a_bad_distribution_is_refused_where_it_is_bad(
+    tune, tmp_path: Path, content: bytes, expected: str
+) -> None:
+    (tmp_path / "calls.csv").write_bytes(content)
+    outcome = tune(*QUICK, "--log", "trials.jsonl", "--distribution", "calls.csv")
+    message = only_error(outcome, 2)
+    assert "distribution calls.csv" in message
+    assert expected in message
+    assert [path.name for path in tmp_path.iterdir()] == ["calls.csv"]  # before any trial
+
+
+def test_a_distribution_is_named_in_the_profile(tune, tmp_path: Path) -> None:
+    (tmp_path / "our; calls*.csv").write_bytes(b"8:0.25,100:0.75\r\n")
+    outcome = tune(*QUICK, "--distribution", "our; calls*.csv", "--small", "predictable")
+    assert (outcome.code, outcome.errors) == (0, [])
+    profile = load_profile(tmp_path / "asterope-profile.json")
+    assert profile.raw["small"]["distribution"] == "our_ calls_.csv"
+
+
+@pytest.mark.parametrize("objective", ["unpredictable", "predictable"])
+def test_small_copies_are_tuned_for_what_was_asked(tune, tmp_path: Path, objective: str) -> None:
+    assert tune(*QUICK, "--no-generate", "--small", objective).code == 0
+    small = load_profile(tmp_path / "asterope-profile.json").raw["small"]
+    assert small["objective"] == objective
+    counted = MIXES if objective == "unpredictable" else FIXED
+    for entry in (small["winner"], *small["runners_up"]):
+        assert set(entry["workloads"]) == MIXES | FIXED  # all figures, whatever counts
+        ratios = [entry["workloads"][name]["ratio"]["median"] for name in counted]
+        assert entry["ratio"] == pytest.approx(math.prod(ratios) ** (1 / len(ratios)), rel=1e-4)
+
+
+def test_without_avx512_there_is_none_of_it_and_the_profile_says_so(tune, tmp_path: Path) -> None:
+    assert tune(*QUICK, "--without", "avx512").code == 0
+    profile = load_profile(tmp_path / "asterope-profile.json")
+    assert profile.search["without"] == ["avx512"]
+    entries = [e for i in profile.intervals for e in (i.winner, *i.runners_up)]
+    assert "ZMM" not in {entry.tuple.rt for entry in entries}
+    small = [profile.raw["small"]["winner"], *profile.raw["small"]["runners_up"]]
+    for entry in small:
+        assert entry["tuple"]["rt"] != "ZMM"
+        assert entry["tuple"]["shape"] != "masked"
+    source = (tmp_path / "asterope_memcpy.c").read_text()
+    for trace in ("zmm", "ymm16", "%k1", "avx512"):
+        assert trace not in source
+
+
+def test_without_all_of_avx_the_routine_runs_on_any_cpu(tune, tmp_path: Path) -> None:
+    assert tune(*QUICK, "--without", "avx,sse4_1").code == 0
+    profile = load_profile(tmp_path / "asterope-profile.json")
+    assert profile.search["without"] == ["avx", "sse4_1"]
+    source = (tmp_path / "asterope_memcpy.c").read_text()
+    assert "cpuid" not in source
+    assert "ymm" not in source
+    assert "movntdqa" not in source
+
+
+def test_without_may_be_given_again(tune) -> None:
+    apart = listed(tune("--list-space", "--without", "avx512", "--without", "avx2"))
+    assert apart == listed(tune("--list-space", "--without", "avx512,avx2"))
 
 
 def test_a_cpu_that_is_not_allowed_is_refused(tune) -> None:

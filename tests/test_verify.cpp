@@ -178,3 +178,121 @@ TEST(Verify, finds_all_of_many_at_both_ends_and_side_by_side) {
     EXPECT_PRED2(matches, reasons.at(4), "stray write.*");
     EXPECT_PRED2(matches, reasons.at(7), "died: Segmentation fault");
 }
+
+// --- Small copies --------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::size_t kBound = 256;
+
+/// How a small copy must be: it does up to its bound, `large` the rest.
+void* small_good(void* destination, const void* source, std::size_t bytes, std::size_t distance,
+                 asterope_candidate large) {
+    if (bytes > kBound) return large(destination, source, bytes, distance);
+    copy_bytes(destination, source, bytes);
+    return destination;
+}
+void* writes_where_there_is_nothing(void* destination, const void* source, std::size_t bytes,
+                                    std::size_t distance, asterope_candidate large) {
+    if (bytes == 0) *static_cast<char*>(destination) = 0;
+    return small_good(destination, source, bytes, distance, large);
+}
+void* wrong_at_37(void* destination, const void* source, std::size_t bytes, std::size_t distance,
+                  asterope_candidate large) {
+    small_good(destination, source, bytes, distance, large);
+    if (bytes == 37) static_cast<char*>(destination)[20] ^= 1;
+    return destination;
+}
+void* too_wide_at_the_end(void* destination, const void* source, std::size_t bytes,
+                          std::size_t distance, asterope_candidate large) {
+    small_good(destination, source, bytes, distance, large);
+    if (bytes == 3) static_cast<char*>(destination)[3] = 0; // a store of 4
+    return destination;
+}
+void* too_wide_at_the_begin(void* destination, const void* source, std::size_t bytes,
+                            std::size_t distance, asterope_candidate large) {
+    small_good(destination, source, bytes, distance, large);
+    if (bytes == 15) static_cast<char*>(destination)[-1] = 0;
+    return destination;
+}
+void* forgets_the_large(void* destination, const void* source, std::size_t bytes, std::size_t,
+                        asterope_candidate) {
+    if (bytes <= kBound) copy_bytes(destination, source, bytes);
+    return destination;
+}
+void* wrong_at_the_bound(void* destination, const void* source, std::size_t bytes,
+                         std::size_t distance, asterope_candidate large) {
+    if (bytes >= kBound) return large(destination, source, bytes - 1, distance);
+    return small_good(destination, source, bytes, distance, large);
+}
+void* returns_nothing_for_nothing(void* destination, const void* source, std::size_t bytes,
+                                  std::size_t distance, asterope_candidate large) {
+    small_good(destination, source, bytes, distance, large);
+    return bytes ? destination : nullptr;
+}
+void* dies_at_64(void* destination, const void* source, std::size_t bytes, std::size_t distance,
+                 asterope_candidate large) {
+    if (bytes == 64) __builtin_trap(); // ud2
+    return small_good(destination, source, bytes, distance, large);
+}
+
+/// The reason why `copy` is refused while good copies stand before and behind it.
+std::string small_reason_of(asterope_small_candidate copy, asterope_candidate large = good) {
+    const asterope_small_variant before{"stepped", "XMM", "up", 256, "", small_good},
+        broken{"stepped", "XMM", "up", 256, "", copy}, after = before;
+    const std::vector<Invalid> invalid = verify({&before, &broken, &after}, large);
+    EXPECT_EQ(invalid.size(), 1u);
+    if (invalid.empty()) return "";
+    EXPECT_EQ(invalid.front().index, 1u);
+    return invalid.front().reason;
+}
+
+} // namespace
+
+TEST(VerifySmall, passes_good_copies) {
+    const asterope_small_variant variant{"stepped", "XMM", "up", 256, "", small_good};
+    EXPECT_TRUE(verify({&variant, &variant}, good).empty());
+    EXPECT_TRUE(verify(std::vector<const asterope_small_variant*>{}, good).empty());
+}
+
+TEST(VerifySmall, passes_the_real_ones_of_any_x86_64) {
+    std::vector<const asterope_small_variant*> space;
+    for (std::size_t i = 0; i < asterope_small_variant_count; ++i) {
+        const asterope_small_variant& variant = asterope_small_variants[i];
+        if (*variant.needs == '\0') space.push_back(&variant);
+    }
+    ASSERT_FALSE(space.empty());
+    EXPECT_TRUE(verify(space, good).empty());
+}
+
+TEST(VerifySmall, finds_what_is_wrong_at_one_size) {
+    EXPECT_EQ(small_reason_of(wrong_at_37), "wrong byte 20 of 37 (source +0, destination +0)");
+    EXPECT_PRED2(matches, small_reason_of(returns_nothing_for_nothing),
+                 "wrong return value, copy 0 of 0 .*");
+    EXPECT_PRED2(matches, small_reason_of(dies_at_64), "died: Illegal instruction");
+}
+
+TEST(VerifySmall, finds_stores_that_are_too_wide) {
+    EXPECT_PRED2(matches, small_reason_of(writes_where_there_is_nothing),
+                 "stray write at byte 0 of 0 .*");
+    EXPECT_PRED2(matches, small_reason_of(too_wide_at_the_end), "stray write at byte 3 of 3 .*");
+    EXPECT_PRED2(matches, small_reason_of(too_wide_at_the_begin),
+                 "stray write at byte -1 of 15 .*");
+}
+
+TEST(VerifySmall, goes_beyond_the_bound) {
+    EXPECT_PRED2(matches, small_reason_of(forgets_the_large), "wrong byte 0 of 257 .*");
+    EXPECT_PRED2(matches, small_reason_of(wrong_at_the_bound), "wrong byte 255 of 256 .*");
+}
+
+TEST(VerifySmall, finds_all_of_many) {
+    const asterope_small_variant variants[] = {{"stepped", "XMM", "up", 256, "", dies_at_64},
+                                               {"stepped", "XMM", "up", 256, "", dies_at_64},
+                                               {"stepped", "XMM", "up", 256, "", small_good},
+                                               {"stepped", "XMM", "up", 256, "", wrong_at_37}};
+    std::vector<const asterope_small_variant*> space;
+    for (const asterope_small_variant& variant : variants) space.push_back(&variant);
+    std::vector<std::size_t> indices;
+    for (const Invalid& invalid : verify(space, good)) indices.push_back(invalid.index);
+    EXPECT_EQ(indices, (std::vector<std::size_t>{0, 1, 3}));
+}

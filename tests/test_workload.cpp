@@ -61,12 +61,24 @@ TEST(ParseWorkload, knows_hot_cold_and_both) {
     EXPECT_EQ(parse_workload("hot"), std::vector<Workload>{Workload::hot});
     EXPECT_EQ(parse_workload("cold"), std::vector<Workload>{Workload::cold});
     EXPECT_EQ(parse_workload("balanced"), (std::vector<Workload>{Workload::hot, Workload::cold}));
-    for (const char* text : {"", "Hot", "warm", "hot,cold", "balanced "}) {
+    // what is for small copies only cannot be asked for
+    for (const char* text : {"", "Hot", "warm", "hot,cold", "balanced ", "mix_l1", "fixed_read"}) {
         EXPECT_THROW(parse_workload(text), BadInput) << text;
     }
     for (const Workload workload : parse_workload("balanced")) {
         EXPECT_EQ(parse_workload(name_of(workload)), std::vector<Workload>{workload});
     }
+}
+
+TEST(NameOf, is_another_for_each_workload) {
+    std::set<std::string_view> names;
+    for (const Workload workload :
+         {Workload::hot, Workload::cold, Workload::mix_l1, Workload::mix_l2, Workload::mix_l3,
+          Workload::mix_l1_read, Workload::mix_l2_read, Workload::mix_l3_read, Workload::fixed,
+          Workload::fixed_read}) {
+        EXPECT_TRUE(names.insert(name_of(workload)).second) << name_of(workload);
+    }
+    EXPECT_EQ(name_of(Workload::mix_l3_read), "mix_l3_read");
 }
 
 TEST_P(Buffers, lie_inside_the_arena) {

@@ -16,12 +16,18 @@ namespace asterope {
 
 namespace {
 
-/// A size above this is a mistake in the file, not a copy.
-constexpr std::size_t kLargest = std::size_t{1} << 40;
+/// What may stand before a colon. A size above 1 TiB is a mistake in the file, not a copy.
+struct Values {
+    std::size_t lowest, highest;
+    const char* expected;
+};
+constexpr Values kSizes = {0, std::size_t{1} << 40, "expected a number of bytes"};
+constexpr Values kOverlaps = {0, 1, "expected 0 or 1"};
+constexpr Values kAlignments = {1, 4096, "expected an alignment of 1 to 4096 bytes"};
 
 /// One line of pairs. `line` counts from 1.
-std::vector<std::pair<std::size_t, double>> parse_pairs(std::string_view text, int line,
-                                                        const std::string& name) {
+std::vector<std::pair<std::size_t, double>>
+parse_pairs(std::string_view text, int line, const Values& values, const std::string& name) {
     const char* const begin = text.data();
     const char* const end = begin + text.size();
     const auto refuse = [&](const char* at, const char* why) {
@@ -34,8 +40,8 @@ std::vector<std::pair<std::size_t, double>> parse_pairs(std::string_view text, i
     for (;;) {
         std::size_t value = 0;
         const auto [after_value, bad_value] = std::from_chars(at, end, value);
-        if (bad_value != std::errc() || value > kLargest) {
-            throw refuse(at, "expected a number of bytes");
+        if (bad_value != std::errc() || value < values.lowest || value > values.highest) {
+            throw refuse(at, values.expected);
         }
         if (after_value == end || *after_value != ':') throw refuse(after_value, "expected ':'");
         double probability = 0;
@@ -86,16 +92,10 @@ CallStatistics parse_statistics(std::string_view text, const std::string& name) 
     if (lines.size() > 3) {
         throw BadInput("distribution " + name + ", line 4, column 1: expected the end of the file");
     }
-    const auto sizes = parse_pairs(lines[0], 1, name);
-    if (lines.size() > 1) parse_pairs(lines[1], 2, name);
+    const auto sizes = parse_pairs(lines[0], 1, kSizes, name);
+    if (lines.size() > 1) parse_pairs(lines[1], 2, kOverlaps, name);
     std::vector<std::pair<std::size_t, double>> alignments = {{1, 1.0}};
-    if (lines.size() > 2) alignments = parse_pairs(lines[2], 3, name);
-    for (const auto& [alignment, probability] : alignments) {
-        if (alignment == 0 || alignment > 4096) {
-            throw BadInput("distribution " + name +
-                           ", line 3, column 1: an alignment is 1 to 4096 bytes");
-        }
-    }
+    if (lines.size() > 2) alignments = parse_pairs(lines[2], 3, kAlignments, name);
     return {name, Distribution(sizes), Distribution(alignments)};
 }
 

@@ -45,6 +45,7 @@ Weights parse_small_weights(std::string_view text) {
 
 SizeResult search_small(const std::vector<Entrant>& entrants, const Weights& weights,
                         const Rigor& rigor, std::mt19937_64& random, Timings& timings) {
+    if (entrants.empty()) throw Failure("no small copy copies right on this machine");
     // What one workload loses for another is weighed here, not forbidden: every copy that is much
     // better than libc on unpredictable sizes is worse where a small copy is read at once.
     Race race(0, weights, random, timings, 0);

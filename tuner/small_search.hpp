@@ -27,7 +27,7 @@ small_space(const std::function<bool(std::string_view)>& has);
 /// BadInput for anything else.
 Weights parse_small_weights(std::string_view text);
 
-/// Chooses among the entrants; SizeResult::size is 0.
+/// Chooses among the entrants; SizeResult::size is 0. Throws Failure where there are none.
 SizeResult search_small(const std::vector<Entrant>& entrants, const Weights& weights,
                         const Rigor& rigor, std::mt19937_64& random, Timings& timings);
 

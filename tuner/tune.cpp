@@ -191,6 +191,7 @@ void tune(const Options& options) {
     const std::size_t largest = sizes.back();
     const Arena arena(arena_bytes(largest, machine));
     Stopwatch stopwatch(arena, largest);
+    MixStopwatch mix(arena, machine, statistics, kLargestMixed, options.seed);
     double expected_seconds = 0;
     for (const std::size_t size : sizes) {
         for (const Workload workload : workloads) {
@@ -229,7 +230,6 @@ void tune(const Options& options) {
 
     // Last, as small copies hand what is above their bound to these winners.
     progress.label("small copies");
-    MixStopwatch mix(arena, machine, statistics, kLargestMixed, options.seed);
     const Candidate& large = winner_for(kLargestMixed, space, results);
     LiveTimings small_timings(
         {[&](std::size_t, Workload workload, Entrant entrant, std::uint64_t round) {

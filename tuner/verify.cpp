@@ -44,7 +44,8 @@ std::uint8_t pattern(std::size_t i) {
 
 /// Fills `reason` and returns false at the first byte that is not as it must be.
 bool copies_right(const Subject& subject, char* reason, std::size_t room) {
-    static std::array<std::uint8_t, kRoom> source_room, destination_room, untouched;
+    // offsets count from a cache line, and kCanary is a multiple of one
+    alignas(64) static std::array<std::uint8_t, kRoom> source_room, destination_room, untouched;
     for (std::size_t i = 0; i < kRoom; ++i) source_room[i] = pattern(i);
     untouched.fill(0xA5);
     for (const std::size_t size : subject.sizes) {

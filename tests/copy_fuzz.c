@@ -1,0 +1,185 @@
+/* Copies at random with the rendered routines: which function, from where, to where, how much.
+ *
+ * Usage: copy_fuzz [--seed N] [--count N] [--largest BYTES]
+ *        copy_fuzz --case NAME SOURCE DISTANCE BYTES
+ *   --seed     chooses the cases (default 1): the same seed, the same cases
+ *   --count    of cases for each routine (default 10000)
+ *   --largest  copy (default 64 KiB, at most 1 MiB)
+ *   --case     runs this one: asterope_memmove, say, from the byte SOURCE of the checker's memory
+ * to DISTANCE bytes behind it; memcpy is never given buffers that overlap Prints `ok PREFIX` for
+ * each routine or, once for each at most, `FAIL NAME: reason` and the options that repeat the case;
+ * exits 1 if one failed. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "copy_check.h"
+#include "rendered_routines.h"
+
+enum { FUNCTIONS = 3, MOST = 1 << 20 };
+
+static const char* const function_names[FUNCTIONS] = {"memcpy", "mempcpy", "memmove"};
+
+static struct options {
+    uint64_t seed;
+    size_t count, largest;
+} options = {.seed = 1, .count = 10000, .largest = 65536};
+
+/* --- Chance: splitmix64 -------------------------------------------------------------------------
+ */
+
+static uint64_t chance_state;
+
+static uint64_t chance(void) {
+    uint64_t z = chance_state += 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+/* Both ends included. */
+static ptrdiff_t between(ptrdiff_t low, ptrdiff_t high) {
+    return low + (ptrdiff_t)(chance() % (uint64_t)(high - low + 1));
+}
+
+/* --- One case -----------------------------------------------------------------------------------
+ */
+
+struct fuzz_case {
+    const struct rendered_routine* routine;
+    int function; /* an index of function_names */
+    ptrdiff_t source_at, distance;
+    size_t bytes;
+};
+
+static routine_function called;
+
+static void* call(void* destination, const void* source, size_t bytes, size_t distance) {
+    (void)distance;
+    return called(destination, source, bytes);
+}
+
+/* Whether it copied right; what is wrong has been printed otherwise. */
+static bool copies_right(const struct fuzz_case* c) {
+    const routine_function functions[] = {c->routine->copy, c->routine->copy_to_end,
+                                          c->routine->move};
+    char name[128];
+    snprintf(name, sizeof name, "%s_%s", c->routine->name, function_names[c->function]);
+    called = functions[c->function];
+    const struct copy_subject subject = {
+        .name = name, .copy = call, .returns_end = c->function == 1};
+    if (copy_check_move(&subject, (size_t)c->source_at, c->distance, c->bytes)) return true;
+    printf("     repeat with --case %s %td %td %zu\n", name, c->source_at, c->distance, c->bytes);
+    return false;
+}
+
+/* Mostly small, as real calls are, and often near a size at which the code changes. */
+static size_t random_size(const struct rendered_routine* routine) {
+    const uint64_t kind = chance() % 4;
+    if (kind == 0) return (size_t)between(0, 64);
+    if (kind == 1) return (size_t)between(0, 700);
+    const size_t largest = options.largest;
+    if (kind == 2) {
+        const size_t size = routine->sizes[chance() % routine->size_count];
+        if (size + 130 <= largest) {
+            const ptrdiff_t near = chance() % 2 ? 3 : 130;
+            return (size_t)between((ptrdiff_t)size - (near < (ptrdiff_t)size ? near : 0),
+                                   (ptrdiff_t)size + near);
+        }
+    }
+    /* as many of 100 bytes as of 10000 */
+    size_t limit = 128;
+    while (limit < largest && chance() % 8 != 0) limit *= 2;
+    return (size_t)between(0, (ptrdiff_t)(limit < largest ? limit : largest));
+}
+
+static struct fuzz_case random_case(const struct rendered_routine* routine) {
+    struct fuzz_case c = {.routine = routine, .function = (int)(chance() % FUNCTIONS)};
+    c.bytes = random_size(routine);
+    const ptrdiff_t bytes = (ptrdiff_t)c.bytes;
+    switch (c.function == 0 ? 0 : chance() % 4) {
+    case 0: /* apart, near or within two pages */
+        c.distance = bytes + between(0, chance() % 2 ? 64 : 8192);
+        break;
+    case 1:
+        c.distance = between(0, 130);
+        break;
+    default:
+        c.distance = between(0, bytes + 64);
+    }
+    if (chance() % 2) c.distance = -c.distance;
+
+    /* each of source and destination is the one that ends at a guard page now and then */
+    const ptrdiff_t span = bytes + (c.distance < 0 ? -c.distance : c.distance);
+    const ptrdiff_t slack = (ptrdiff_t)copy_check_room() - span;
+    const uint64_t place = chance() % 4;
+    const ptrdiff_t low = place == 0   ? between(0, 64)
+                          : place == 1 ? slack - between(0, 64)
+                                       : between(0, slack < 8192 ? slack : 8192);
+    c.source_at = c.distance < 0 ? low - c.distance : low;
+    return c;
+}
+
+static bool fuzz(const struct rendered_routine* routine) {
+    for (size_t i = 0; i < options.count; ++i) {
+        const struct fuzz_case c = random_case(routine);
+        if (!copies_right(&c)) return false;
+    }
+    printf("ok %s\n", routine->name);
+    return true;
+}
+
+/* --- Command line -------------------------------------------------------------------------------
+ */
+
+static int unusable(const char* what) {
+    fprintf(stderr, "copy_fuzz: %s: see the head of copy_fuzz.c\n", what);
+    return 2;
+}
+
+static int run_case(char** arguments) {
+    struct fuzz_case c = {.source_at = strtoll(arguments[1], NULL, 10),
+                          .distance = strtoll(arguments[2], NULL, 10),
+                          .bytes = strtoull(arguments[3], NULL, 10)};
+    for (int i = 0; i < ROUTINES * FUNCTIONS; ++i) {
+        char name[128];
+        snprintf(name, sizeof name, "%s_%s", rendered_routines[i / FUNCTIONS].name,
+                 function_names[i % FUNCTIONS]);
+        if (strcmp(name, arguments[0]) != 0) continue;
+        c.routine = &rendered_routines[i / FUNCTIONS];
+        c.function = i % FUNCTIONS;
+    }
+    if (c.routine == NULL) return unusable("no such function");
+    const ptrdiff_t low = c.distance < 0 ? c.source_at + c.distance : c.source_at;
+    const ptrdiff_t high = (c.distance < 0 ? c.source_at : c.source_at + c.distance);
+    if (c.bytes > MOST || low < 0 || high > (ptrdiff_t)(copy_check_room() - c.bytes)) {
+        return unusable("the case lies outside of the checker's memory");
+    }
+    if (!copies_right(&c)) return 1;
+    puts("ok");
+    return 0;
+}
+
+int main(int argc, char** argv) {
+    copy_check_start(MOST);
+    if (argc == 6 && strcmp(argv[1], "--case") == 0) return run_case(argv + 2);
+    for (int i = 1; i < argc; i += 2) {
+        const uint64_t value = strtoull(i + 1 < argc ? argv[i + 1] : "", NULL, 10);
+        if (strcmp(argv[i], "--seed") == 0)
+            options.seed = value;
+        else if (strcmp(argv[i], "--count") == 0)
+            options.count = value;
+        else if (strcmp(argv[i], "--largest") == 0 && value <= MOST)
+            options.largest = value;
+        else
+            return unusable("unknown option");
+    }
+    bool right = true;
+    for (int i = 0; i < ROUTINES; ++i) {
+        chance_state = options.seed; /* so that a routine's cases do not depend on the others */
+        right &= fuzz(&rendered_routines[i]);
+        fflush(stdout);
+    }
+    return right ? 0 : 1;
+}

@@ -1,0 +1,335 @@
+/* Uses memcpy and its kin as programs do, in the ways that a library put under them must bear.
+ * Run with the name of a check; exits with 0 where every copy was right. With -DPLUGIN it becomes
+ * the library that the check "dlopen" loads. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef void *copy_function(void *, const void *, size_t);
+
+/* Through these the compiler can neither inline nor foresee a call. */
+static copy_function *volatile memcpy_of_libc = memcpy;
+static copy_function *volatile memmove_of_libc = memmove;
+static copy_function *volatile mempcpy_of_libc = mempcpy;
+
+static const size_t sizes[] = {0,   1,   2,   3,   4,   5,    7,    8,    9,    15,   16,
+                               17,  31,  32,  33,  63,  64,   65,   96,   127,  128,  129,
+                               191, 192, 255, 256, 257, 300,  511,  512,  513,  1000, 1024,
+                               2047, 4096, 4097, 8192, 8193, 9001, 20000};
+#define SIZES (sizeof sizes / sizeof sizes[0])
+#define LARGEST 20000
+#define MARGIN 256
+
+struct room {
+    unsigned char from[LARGEST + 2 * MARGIN], to[LARGEST + 2 * MARGIN];
+};
+
+static unsigned char pattern(size_t i) { return (unsigned char)((i * 2654435761u) >> 11); }
+
+/* Fills by hand: nothing here may rest on what is tested. */
+static void fill(volatile unsigned char *at, size_t bytes, int shift)
+{
+    for (size_t i = 0; i < bytes; ++i) at[i] = pattern(i + (size_t)shift);
+}
+
+/* How many copies of this size and of these offsets were wrong. */
+static int faults_of(struct room *room, copy_function *copy, size_t bytes, size_t from, size_t to,
+                     int returns_end)
+{
+    unsigned char *source = room->from + MARGIN + from, *destination = room->to + MARGIN + to;
+    volatile unsigned char *end = destination + bytes;
+    for (size_t i = 1; i <= 64; ++i) destination[-(ptrdiff_t)i] = end[i - 1] = 0xa5;
+    for (size_t i = 0; i < bytes; ++i) destination[i] = (unsigned char)~source[i];
+    if (copy(destination, source, bytes) != (returns_end ? end : destination)) return 1;
+    for (size_t i = 1; i <= 64; ++i) {
+        if (destination[-(ptrdiff_t)i] != 0xa5 || end[i - 1] != 0xa5) return 1;
+    }
+    for (size_t i = 0; i < bytes; ++i) {
+        if (destination[i] != source[i]) return 1;
+    }
+    return 0;
+}
+
+/* Copies within one buffer, `distance` apart, with a memcpy that glibc would forgive too. */
+static int overlap_faults(struct room *room, copy_function *copy, size_t bytes, ptrdiff_t distance,
+                          int returns_end)
+{
+    unsigned char *source = room->from + MARGIN, *destination = source + distance;
+    fill(room->from, sizeof room->from, 0);
+    if (copy(destination, source, bytes) != destination + (returns_end ? bytes : 0)) return 1;
+    for (size_t i = 0; i < bytes; ++i) {
+        if (destination[i] != pattern(MARGIN + i)) return 1;
+    }
+    for (size_t i = 0; i < sizeof room->from; ++i) {
+        const unsigned char *at = room->from + i;
+        if ((at < destination || at >= destination + bytes) && *at != pattern(i)) return 1;
+    }
+    return 0;
+}
+
+static int faults(struct room *room)
+{
+    static const size_t offsets[] = {0, 1, 7, 32, 63};
+    static const int distances[] = {-200, -64, -33, -16, -8, -1, 1, 7, 8, 31, 64, 65, 130, 250};
+    int wrong = 0;
+    fill(room->from, sizeof room->from, 0);
+    for (size_t size = 0; size < SIZES; ++size) {
+        for (size_t i = 0; i < 25; ++i) {
+            const size_t from = offsets[i % 5], to = offsets[i / 5];
+            wrong += faults_of(room, memcpy_of_libc, sizes[size], from, to, 0);
+            wrong += faults_of(room, memmove_of_libc, sizes[size], from, to, 0);
+            wrong += faults_of(room, mempcpy_of_libc, sizes[size], from, to, 1);
+        }
+    }
+    for (size_t size = 0; size < SIZES; size += 3) {
+        for (size_t i = 0; i < sizeof distances / sizeof distances[0]; ++i) {
+            wrong += overlap_faults(room, memcpy_of_libc, sizes[size], distances[i], 0);
+            wrong += overlap_faults(room, memmove_of_libc, sizes[size], distances[i], 0);
+            wrong += overlap_faults(room, mempcpy_of_libc, sizes[size], distances[i], 1);
+        }
+    }
+    return wrong;
+}
+
+#ifdef PLUGIN
+
+static struct room plugin_room;
+static int faults_when_loaded;
+
+__attribute__((constructor)) static void when_loaded(void)
+{
+    faults_when_loaded = faults(&plugin_room);
+}
+
+int plugin_faults(void);
+int plugin_faults(void) { return faults_when_loaded + faults(&plugin_room); }
+
+#else
+
+static struct room room;
+
+/* --- Before anybody's constructors --------------------------------------------------------------- */
+
+static int early_faults = -1;
+
+static void before_all_constructors(int argc, char **argv, char **environment)
+{
+    (void)argc, (void)argv, (void)environment;
+    early_faults = faults(&room);
+}
+__attribute__((section(".preinit_array"), used)) static void (*const preinit)(int, char **, char **) =
+    before_all_constructors;
+
+static int early(void) { return early_faults; }
+
+/* --- In signal handlers -------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t signals, signal_faults;
+
+/* Once, so that a handler slower than the clock does not keep the program from going on. */
+static void interrupt_soon(void)
+{
+    const struct itimerval soon = {{0, 0}, {0, 300}};
+    setitimer(ITIMER_REAL, &soon, NULL);
+}
+
+static void on_signal(int number)
+{
+    static struct room room_of_handler;
+    (void)number;
+    signal_faults += faults(&room_of_handler) != 0;
+    if (++signals < 30) interrupt_soon();
+}
+
+/* Until handlers have interrupted copies often enough, at moments of the clock's choice. */
+static int in_signals(void)
+{
+    int wrong = 0;
+    signal(SIGALRM, on_signal);
+    interrupt_soon();
+    while (signals < 30) wrong += faults(&room);
+    return wrong + signal_faults;
+}
+
+/* --- After fork, in threads, in a library loaded late -------------------------------------------- */
+
+static int after_fork(void)
+{
+    int wrong = faults(&room);
+    for (int i = 0; i < 5; ++i) {
+        int status = 1;
+        const pid_t child = fork();
+        if (child == 0) _exit(faults(&room) != 0);
+        wrong += child < 0 || waitpid(child, &status, 0) != child || status != 0;
+    }
+    return wrong + faults(&room);
+}
+
+static void *in_thread(void *own_room) { return faults(own_room) ? own_room : NULL; }
+
+static int in_threads(void)
+{
+    static struct room rooms[6];
+    pthread_t threads[6];
+    int wrong = 0;
+    for (int i = 0; i < 6; ++i) {
+        if (pthread_create(&threads[i], NULL, in_thread, &rooms[i])) return -1;
+    }
+    for (int i = 0; i < 6; ++i) {
+        void *failed = NULL;
+        pthread_join(threads[i], &failed);
+        wrong += failed != NULL;
+    }
+    return wrong;
+}
+
+static int in_plugin(const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        fprintf(stderr, "%s\n", dlerror());
+        return -1;
+    }
+    int (*plugin_faults)(void) = (int (*)(void))dlsym(library, "plugin_faults");
+    const int wrong = plugin_faults ? plugin_faults() : -1;
+    dlclose(library);
+    return wrong + faults(&room);
+}
+
+/* --- Whose functions they are -------------------------------------------------------------------- */
+
+__asm__(".symver memcpy_of_old_programs, memcpy@GLIBC_2.2.5");
+void *memcpy_of_old_programs(void *, const void *, size_t);
+
+static int print_origins(void)
+{
+    static const char *const names[] = {"memcpy",       "memmove",       "mempcpy",      "__mempcpy",
+                                        "__memcpy_chk", "__memmove_chk", "__mempcpy_chk"};
+    Dl_info info;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
+        if (!dladdr(dlsym(RTLD_DEFAULT, names[i]), &info)) return -1;
+        printf("%s %s\n", names[i], info.dli_fname);
+    }
+    if (!dladdr((void *)(uintptr_t)memcpy_of_old_programs, &info)) return -1;
+    printf("memcpy@GLIBC_2.2.5 %s\n", info.dli_fname);
+    return 0;
+}
+
+/* --- Overflows, as -D_FORTIFY_SOURCE finds them -------------------------------------------------- */
+
+static int overflow(const char *name, size_t bytes)
+{
+    static char from[64] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    char to[16];
+    if (strcmp(name, "memcpy") == 0) {
+        memcpy(to, from, bytes);
+    } else if (strcmp(name, "memmove") == 0) {
+        memmove(to, from, bytes);
+    } else if (mempcpy(to, from, bytes) != to + bytes) {
+        return 1;
+    }
+    printf("%.*s\n", (int)bytes, to);
+    return 0;
+}
+
+/* --- Not even relocated -------------------------------------------------------------------------- */
+
+/* The library as the kernel would map it, and nothing done to it: no relocation, no constructor. */
+static char *map_raw(const char *path, const Elf64_Sym **symbols, size_t *count, const char **names)
+{
+    struct stat status;
+    const int file = open(path, O_RDONLY);
+    if (file < 0 || fstat(file, &status)) return NULL;
+    const char *whole = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (whole == MAP_FAILED) return NULL;
+    const Elf64_Ehdr *head = (const Elf64_Ehdr *)whole;
+    const Elf64_Phdr *segments = (const Elf64_Phdr *)(whole + head->e_phoff);
+    const Elf64_Shdr *sections = (const Elf64_Shdr *)(whole + head->e_shoff);
+    char *base = mmap(NULL, 1 << 24, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED) return NULL;
+    for (int i = 0; i < head->e_phnum; ++i) {
+        if (segments[i].p_type != PT_LOAD) continue;
+        if (pread(file, base + segments[i].p_vaddr, segments[i].p_filesz,
+                  (off_t)segments[i].p_offset) != (ssize_t)segments[i].p_filesz) {
+            return NULL;
+        }
+    }
+    if (mprotect(base, 1 << 24, PROT_READ | PROT_WRITE | PROT_EXEC)) return NULL;
+    for (int i = 0; i < head->e_shnum; ++i) {
+        if (sections[i].sh_type != SHT_DYNSYM) continue;
+        *symbols = (const Elf64_Sym *)(whole + sections[i].sh_offset);
+        *count = sections[i].sh_size / sizeof **symbols;
+        *names = whole + sections[sections[i].sh_link].sh_offset;
+    }
+    return base;
+}
+
+/* With room enough, the checked functions are plain ones of a fourth argument. */
+typedef void *checked_function(void *, const void *, size_t, size_t);
+static checked_function *checked;
+static void *with_room(void *to, const void *from, size_t bytes)
+{
+    return checked(to, from, bytes, bytes);
+}
+
+static int unrelocated(const char *path)
+{
+    const Elf64_Sym *symbols = NULL;
+    const char *names = NULL;
+    size_t count = 0;
+    char *base = map_raw(path, &symbols, &count, &names);
+    int wrong = 0, seen = 0;
+    if (!base || !symbols) return -1;
+    for (size_t i = 0; i < count; ++i) {
+        const char *name = names + symbols[i].st_name;
+        if (symbols[i].st_shndx == SHN_UNDEF || !strstr(name, "mem")) continue;
+        const uintptr_t at = (uintptr_t)base + symbols[i].st_value;
+        copy_function *copy = (copy_function *)at;
+        if (strstr(name, "_chk")) {
+            checked = (checked_function *)at;
+            copy = with_room;
+        }
+        ++seen;
+        fill(room.from, sizeof room.from, 0);
+        for (size_t size = 0; size < SIZES; ++size) {
+            wrong += faults_of(&room, copy, sizes[size], 3, 11, strstr(name, "mempcpy") != NULL);
+        }
+        for (size_t size = 0; size < SIZES; ++size) {
+            wrong += overlap_faults(&room, copy, sizes[size], 40, strstr(name, "mempcpy") != NULL);
+        }
+    }
+    printf("%d functions\n", seen);
+    return wrong;
+}
+
+int main(int argc, char **argv)
+{
+    const char *check = argc > 1 ? argv[1] : "", *argument = argc > 2 ? argv[2] : "";
+    int wrong = -1;
+    if (strcmp(check, "copies") == 0) wrong = faults(&room);
+    if (strcmp(check, "early") == 0) wrong = early();
+    if (strcmp(check, "signals") == 0) wrong = in_signals();
+    if (strcmp(check, "fork") == 0) wrong = after_fork();
+    if (strcmp(check, "threads") == 0) wrong = in_threads();
+    if (strcmp(check, "dlopen") == 0) wrong = in_plugin(argument);
+    if (strcmp(check, "origins") == 0) wrong = print_origins();
+    if (strcmp(check, "unrelocated") == 0) wrong = unrelocated(argument);
+    if (strncmp(check, "mem", 3) == 0) wrong = overflow(check, (size_t)atoi(argument));
+    if (wrong) fprintf(stderr, "%s: %d wrong\n", check, wrong);
+    return wrong != 0;
+}
+
+#endif

@@ -1,0 +1,361 @@
+// The workloads of small copies: which calls are made, and where. How long they take is nobody's
+// business here.
+#include "mix.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <set>
+#include <sys/mman.h>
+
+#include "clock.hpp"
+#include "error.hpp"
+
+using namespace asterope;
+
+namespace {
+
+constexpr std::size_t kKiB = 1024, kMiB = 1024 * kKiB;
+
+const std::vector<Workload> kMix = {Workload::mix_l1,      Workload::mix_l2,
+                                    Workload::mix_l3,      Workload::mix_l1_read,
+                                    Workload::mix_l2_read, Workload::mix_l3_read};
+const std::vector<Workload> kFixed = {Workload::fixed, Workload::fixed_read};
+const std::vector<Workload> kRead = {Workload::mix_l1_read, Workload::mix_l2_read,
+                                     Workload::mix_l3_read, Workload::fixed_read};
+const std::vector<Workload> kAlone = {Workload::mix_l1, Workload::mix_l2, Workload::mix_l3,
+                                      Workload::fixed};
+
+struct Call {
+    const char *destination, *source;
+    std::size_t bytes;
+    bool operator==(const Call& other) const {
+        return destination == other.destination && source == other.source && bytes == other.bytes;
+    }
+};
+
+std::vector<Call> calls;
+std::size_t last_distance;
+asterope_candidate last_large;
+
+/// A copy that copies nothing and remembers what it was asked for.
+void* remember(void* destination, const void* source, std::size_t bytes, std::size_t distance,
+               asterope_candidate large) {
+    calls.push_back(
+        {static_cast<const char*>(destination), static_cast<const char*>(source), bytes});
+    last_distance = distance;
+    last_large = large;
+    return destination;
+}
+
+Machine machine_with(std::size_t l1, std::size_t l2, std::size_t l3) {
+    Machine machine;
+    machine.caches = {{1, "data", l1, 64, 8, 1}, {2, "unified", l2, 64, 8, 1}};
+    if (l3) machine.caches.push_back({3, "unified", l3, 64, 16, 2});
+    return machine;
+}
+
+std::size_t working_set(Workload workload) {
+    switch (workload) {
+    case Workload::mix_l1:
+    case Workload::mix_l1_read:
+        return 32 * kKiB;
+    case Workload::mix_l2:
+    case Workload::mix_l2_read:
+        return 512 * kKiB;
+    default:
+        return 16 * kMiB;
+    }
+}
+
+class Mix : public ::testing::Test {
+  protected:
+    void SetUp() override { start_clock(false, 0); }
+
+    std::vector<Call> trial(MixStopwatch& stopwatch, Workload workload, std::uint64_t round = 0) {
+        calls.clear();
+        stopwatch.time({remember, 0, nullptr}, workload, round);
+        return calls;
+    }
+    MixStopwatch stopwatch(const std::string& statistics, std::size_t largest = kLargestMixed,
+                           std::uint64_t seed = 1) {
+        return {arena, machine, parse_statistics(statistics, "test"), largest, seed};
+    }
+    MixStopwatch of_the_fleet(std::uint64_t seed = 1) {
+        return {arena, machine, fleet_statistics(), kLargestMixed, seed};
+    }
+    std::size_t source_offset(const Call& call) const {
+        return static_cast<std::size_t>(call.source - arena.source());
+    }
+    std::size_t destination_offset(const Call& call) const {
+        return static_cast<std::size_t>(call.destination - arena.destination());
+    }
+
+    const Arena arena{8 * kMiB};
+    const Machine machine = machine_with(32 * kKiB, 512 * kKiB, 16 * kMiB);
+};
+
+} // namespace
+
+// --- Unpredictable sizes -------------------------------------------------------------------------
+
+TEST_F(Mix, stays_in_half_of_its_cache) {
+    MixStopwatch stopwatch = of_the_fleet();
+    for (const Workload workload : kMix) {
+        const std::size_t side = working_set(workload) / 4; // source and destination take half
+        std::size_t furthest = 0;
+        for (int i = 0; i < 90; ++i) { // the whole plan
+            for (const Call& call : trial(stopwatch, workload)) {
+                ASSERT_LE(source_offset(call) + call.bytes, side);
+                ASSERT_LE(destination_offset(call) + call.bytes, side);
+                furthest = std::max({furthest, source_offset(call), destination_offset(call)});
+            }
+        }
+        EXPECT_GT(furthest, side * 3 / 4) << name_of(workload);
+    }
+}
+
+TEST_F(Mix, stays_inside_an_arena_that_is_smaller_than_the_cache) {
+    const Arena small(kMiB);
+    MixStopwatch stopwatch(small, machine, fleet_statistics(), kLargestMixed, 1);
+    for (int i = 0; i < 90; ++i) {
+        for (const Call& call : trial(stopwatch, Workload::mix_l3)) {
+            ASSERT_GE(call.source, small.source());
+            ASSERT_LE(call.source + call.bytes, small.source() + small.bytes());
+            ASSERT_GE(call.destination, small.destination());
+            ASSERT_LE(call.destination + call.bytes, small.destination() + small.bytes());
+        }
+    }
+}
+
+TEST_F(Mix, assumes_usual_caches_where_none_are_known) {
+    MixStopwatch stopwatch(arena, Machine{}, fleet_statistics(), kLargestMixed, 1);
+    for (const Call& call : trial(stopwatch, Workload::mix_l1)) {
+        ASSERT_LE(source_offset(call) + call.bytes, 8 * kKiB);
+    }
+    for (const Call& call : trial(stopwatch, Workload::mix_l3)) {
+        ASSERT_LE(source_offset(call) + call.bytes, 8 * kMiB);
+    }
+}
+
+// A machine without a third level has its second one there.
+TEST_F(Mix, takes_the_largest_cache_up_to_a_level) {
+    MixStopwatch stopwatch(arena, machine_with(32 * kKiB, 512 * kKiB, 0), fleet_statistics(),
+                           kLargestMixed, 1);
+    for (const Call& call : trial(stopwatch, Workload::mix_l3)) {
+        ASSERT_LE(source_offset(call) + call.bytes, 128 * kKiB);
+    }
+}
+
+TEST_F(Mix, draws_no_size_above_the_largest) {
+    MixStopwatch stopwatch = of_the_fleet();
+    std::size_t largest = 0;
+    for (int i = 0; i < 90; ++i) {
+        for (const Call& call : trial(stopwatch, Workload::mix_l1)) {
+            largest = std::max(largest, call.bytes);
+        }
+    }
+    EXPECT_LE(largest, kLargestMixed);
+    EXPECT_GT(largest, kLargestMixed / 2);
+    MixStopwatch short_ones = this->stopwatch("8:0.2,100:0.2,101:0.6", 100);
+    for (const Call& call : trial(short_ones, Workload::mix_l2)) ASSERT_LE(call.bytes, 100u);
+}
+
+TEST_F(Mix, has_the_sizes_of_the_distribution) {
+    MixStopwatch stopwatch = this->stopwatch("3:0.5,100:0.125,7:0.375");
+    std::map<std::size_t, double> shares;
+    std::size_t count = 0;
+    for (int i = 0; i < 20; ++i) {
+        for (const Call& call : trial(stopwatch, Workload::mix_l1)) {
+            ++shares[call.bytes];
+            ++count;
+        }
+    }
+    ASSERT_EQ(shares.size(), 3u);
+    EXPECT_NEAR(shares[3] / static_cast<double>(count), 0.5, 0.01);
+    EXPECT_NEAR(shares[100] / static_cast<double>(count), 0.125, 0.01);
+}
+
+TEST_F(Mix, is_as_aligned_as_the_distribution_says_and_no_more) {
+    MixStopwatch stopwatch = this->stopwatch("8:1\n0:1\n16:0.5,64:0.5\n");
+    int lines = 0, count = 0;
+    for (const Call& call : trial(stopwatch, Workload::mix_l2)) {
+        for (const std::size_t offset : {source_offset(call), destination_offset(call)}) {
+            // odd multiples: 16 but not 32, or 64 but not 128
+            ASSERT_TRUE(offset % 32 == 16 || offset % 128 == 64) << offset;
+            lines += offset % 128 == 64;
+            ++count;
+        }
+    }
+    EXPECT_NEAR(static_cast<double>(lines) / count, 0.5, 0.05);
+}
+
+TEST_F(Mix, reaches_every_byte_of_a_line_where_no_alignment_is_given) {
+    MixStopwatch stopwatch = this->stopwatch("8:1");
+    std::set<std::size_t> sources, destinations;
+    for (const Call& call : trial(stopwatch, Workload::mix_l1)) {
+        sources.insert(source_offset(call) % 64);
+        destinations.insert(destination_offset(call) % 64);
+    }
+    EXPECT_GE(sources.size(), 32u);
+    EXPECT_GE(destinations.size(), 32u);
+}
+
+// Branch predictors learn calls that are repeated.
+TEST_F(Mix, makes_new_calls_in_each_trial) {
+    MixStopwatch stopwatch = of_the_fleet();
+    std::set<std::vector<std::size_t>> trials; // sizes alone: they are what is learnt
+    for (int i = 0; i < 87; ++i) {
+        std::vector<std::size_t> sizes;
+        for (const Call& call : trial(stopwatch, Workload::mix_l1)) sizes.push_back(call.bytes);
+        EXPECT_TRUE(trials.insert(sizes).second) << "trial " << i << " is an earlier one again";
+    }
+}
+
+TEST_F(Mix, makes_other_calls_when_the_copies_are_read) {
+    MixStopwatch stopwatch = of_the_fleet();
+    EXPECT_FALSE(trial(stopwatch, Workload::mix_l1) == trial(stopwatch, Workload::mix_l1_read));
+}
+
+TEST_F(Mix, makes_other_calls_in_each_level) {
+    MixStopwatch stopwatch = of_the_fleet();
+    const auto sizes = [&](Workload workload) {
+        std::vector<std::size_t> sizes;
+        for (const Call& call : trial(stopwatch, workload)) sizes.push_back(call.bytes);
+        return sizes;
+    };
+    EXPECT_NE(sizes(Workload::mix_l1), sizes(Workload::mix_l2));
+}
+
+TEST_F(Mix, makes_the_same_calls_for_the_same_seed) {
+    MixStopwatch one = of_the_fleet(5), two = of_the_fleet(5), other = of_the_fleet(6);
+    for (const Workload workload : kMix) {
+        const std::vector<Call> made = trial(one, workload);
+        EXPECT_TRUE(made == trial(two, workload));
+        EXPECT_FALSE(made == trial(other, workload));
+    }
+}
+
+TEST_F(Mix, refuses_statistics_without_a_size_that_fits) {
+    for (const char* text : {"1025:1", "8:0,2048:1"}) {
+        try {
+            stopwatch(text);
+            FAIL() << text;
+        } catch (const BadInput& error) {
+            EXPECT_STREQ(error.what(), "distribution test has no size of up to 1024 bytes");
+        }
+    }
+}
+
+// --- One size ------------------------------------------------------------------------------------
+
+TEST(FixedSizes, ascend_from_1_to_256) {
+    const std::vector<std::size_t>& sizes = MixStopwatch::fixed_sizes();
+    EXPECT_EQ(sizes.front(), 1u);
+    EXPECT_EQ(sizes.back(), 256u);
+    for (std::size_t i = 1; i < sizes.size(); ++i) EXPECT_LT(sizes[i - 1], sizes[i]);
+}
+
+TEST_F(Mix, goes_through_the_fixed_sizes_one_after_the_other) {
+    MixStopwatch stopwatch = of_the_fleet();
+    for (const Workload workload : kFixed) {
+        std::vector<std::size_t> sizes;
+        std::map<std::size_t, int> counts;
+        for (const Call& call : trial(stopwatch, workload)) {
+            if (sizes.empty() || sizes.back() != call.bytes) sizes.push_back(call.bytes);
+            ++counts[call.bytes];
+        }
+        EXPECT_EQ(sizes, MixStopwatch::fixed_sizes());
+        for (const auto& [size, count] : counts) EXPECT_EQ(count, counts[1]);
+    }
+}
+
+TEST_F(Mix, times_one_fixed_size_alone) {
+    MixStopwatch stopwatch = of_the_fleet();
+    calls.clear();
+    stopwatch.time_fixed({remember, 0, nullptr}, 20, false, 0);
+    ASSERT_GT(calls.size(), 100u);
+    for (const Call& call : calls) ASSERT_EQ(call.bytes, 20u);
+}
+
+TEST_F(Mix, puts_fixed_sizes_at_every_misalignment_in_the_same_places_for_a_round) {
+    MixStopwatch stopwatch = of_the_fleet();
+    for (const Workload workload : kFixed) {
+        const std::vector<Call> made = trial(stopwatch, workload, 7);
+        EXPECT_TRUE(made == trial(stopwatch, workload, 7));
+        EXPECT_FALSE(made == trial(stopwatch, workload, 8));
+        std::set<std::size_t> sources, destinations;
+        for (const Call& call : made) {
+            sources.insert(source_offset(call) % 64);
+            destinations.insert(destination_offset(call) % 64);
+            ASSERT_LE(source_offset(call) + call.bytes, 3 * 4096u);
+            ASSERT_LE(destination_offset(call) + call.bytes, 3 * 4096u);
+            // no load can be mistaken for one behind a store in flight
+            const auto apart = static_cast<std::size_t>(call.destination - call.source) % 4096;
+            ASSERT_GE(apart, 1024u);
+            ASSERT_LE(apart, 3072u);
+        }
+        EXPECT_EQ(sources.size(), 64u);
+        EXPECT_EQ(destinations.size(), 64u);
+    }
+}
+
+// --- All of them ---------------------------------------------------------------------------------
+
+TEST_F(Mix, makes_as_many_calls_as_it_says_and_some_to_warm_up) {
+    MixStopwatch stopwatch = of_the_fleet();
+    for (const auto& workloads : {kMix, kFixed}) {
+        for (const Workload workload : workloads) {
+            const std::size_t made = trial(stopwatch, workload).size();
+            EXPECT_GT(made, MixStopwatch::calls(workload));
+            EXPECT_LT(made, MixStopwatch::calls(workload) * 5 / 4);
+        }
+    }
+}
+
+TEST_F(Mix, hands_distance_and_large_copy_through) {
+    MixStopwatch stopwatch = of_the_fleet();
+    const asterope_candidate large = asterope_variants[1].copy;
+    for (const auto& workloads : {kMix, kFixed}) {
+        for (const Workload workload : workloads) {
+            last_distance = 0;
+            last_large = nullptr;
+            stopwatch.time({remember, 1920, large}, workload, 0);
+            EXPECT_EQ(last_distance, 1920u);
+            EXPECT_EQ(last_large, large);
+        }
+    }
+}
+
+TEST_F(Mix, reads_the_copies_where_it_says_so) {
+    MixStopwatch stopwatch = of_the_fleet();
+    // What copies nothing writes nothing: who touches the destination now reads it, and dies.
+    const auto run = [&](Workload workload) {
+        mprotect(arena.destination(), arena.bytes(), PROT_NONE);
+        stopwatch.time({remember, 0, nullptr}, workload, 0);
+        std::_Exit(0);
+    };
+    for (const Workload workload : kRead) {
+        EXPECT_EXIT(run(workload), ::testing::KilledBySignal(SIGSEGV), "") << name_of(workload);
+    }
+    for (const Workload workload : kAlone) {
+        EXPECT_EXIT(run(workload), ::testing::ExitedWithCode(0), "") << name_of(workload);
+    }
+}
+
+TEST_F(Mix, refuses_workloads_of_large_copies) {
+    MixStopwatch stopwatch = of_the_fleet();
+    for (const Workload workload : {Workload::hot, Workload::cold}) {
+        EXPECT_THROW(stopwatch.time({remember, 0, nullptr}, workload, 0), Failure);
+    }
+}
+
+TEST(LibcMixCopy, copies) {
+    const MixCopy libc = libc_mix_copy();
+    const std::string text = "thirty-one bytes, one of them 0";
+    std::string copy(text.size(), '?');
+    EXPECT_EQ(libc.function(copy.data(), text.data(), text.size(), libc.distance, libc.large),
+              copy.data());
+    EXPECT_EQ(copy, text);
+}

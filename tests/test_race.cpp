@@ -1,0 +1,312 @@
+// The race on made-up machines: who is timed when, what counts, who wins and who ties.
+#include "race.hpp"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <set>
+
+#include "known_machine.hpp"
+
+using namespace asterope;
+
+namespace {
+
+constexpr std::size_t kSize = 4096;
+
+/// What there is to know of one entrant: libc's time over its own.
+struct Truth {
+    double hot, cold;
+};
+
+KnownMachine::Ratios ratios(const std::vector<Truth>& truths) {
+    KnownMachine::Ratios ratios;
+    for (const Truth& truth : truths) {
+        ratios[Workload::hot].push_back(truth.hot);
+        ratios[Workload::cold].push_back(truth.cold);
+    }
+    return ratios;
+}
+
+Weights weights(double hot, double cold) {
+    return {{Workload::hot, hot}, {Workload::cold, cold}};
+}
+
+std::vector<Entrant> first(int count) {
+    std::vector<Entrant> entrants;
+    for (Entrant i = 0; i < count; ++i) entrants.push_back(i);
+    return entrants;
+}
+
+/// A race over a machine of which the truth is known.
+struct Track {
+    Track(const std::vector<Truth>& truths, Weights weights)
+        : machine(ratios(truths)), race(kSize, std::move(weights), random, machine) {}
+
+    std::set<Workload> workloads() const {
+        std::set<Workload> seen;
+        for (const KnownMachine::Call& call : machine.calls) seen.insert(std::get<1>(call));
+        return seen;
+    }
+
+    noise::Random random{1};
+    KnownMachine machine;
+    Race race;
+};
+
+Entrant winner_of(const std::vector<Truth>& truths, const Weights& weights,
+                  Entrant favourite = kLibc) {
+    Track track(truths, weights);
+    const auto entrants = first(static_cast<int>(truths.size()));
+    return track.race.run_off(entrants, 9, favourite).finalists.front().candidate;
+}
+
+} // namespace
+
+TEST(EqualWeights, are_alike_and_add_up_to_1) {
+    const Weights weights = equal_weights({Workload::hot, Workload::cold, Workload::fixed});
+    ASSERT_EQ(weights.size(), 3u);
+    for (const auto& [workload, weight] : weights) EXPECT_NEAR(weight, 1.0 / 3, 1e-12);
+    EXPECT_EQ(weights[2].first, Workload::fixed);
+    EXPECT_TRUE(equal_weights({}).empty());
+}
+
+// --- Samples -------------------------------------------------------------------------------------
+
+TEST(Race, samples_every_entrant_as_often_as_asked) {
+    Track track(std::vector<Truth>(60, {1, 1}), weights(1, 1));
+    track.race.sample(first(60), 3);
+    std::map<std::pair<Entrant, Workload>, int> samples;
+    for (const auto& [size, workload, entrant, round] : track.machine.calls) {
+        EXPECT_EQ(size, kSize);
+        if (entrant >= 0) ++samples[{entrant, workload}];
+    }
+    ASSERT_EQ(samples.size(), 120u);
+    for (const auto& [who, count] : samples) EXPECT_EQ(count, 3);
+}
+
+// What each candidate is compared with was timed at most half a heat away.
+TEST(Race, times_libc_all_along) {
+    Track track(std::vector<Truth>(100, {1, 1}), weights(1, 1));
+    track.race.sample(first(100), 4);
+    int since = 0;
+    for (const auto& [size, workload, entrant, round] : track.machine.calls) {
+        since = entrant < 0 ? 0 : since + 1;
+        ASSERT_LE(since, 13);
+    }
+    EXPECT_EQ(std::get<2>(track.machine.calls.front()), kLibc);
+    EXPECT_EQ(std::get<2>(track.machine.calls.back()), kLibc);
+}
+
+// Trials of one round lie in the same place: a candidate and the libc it is compared with do.
+TEST(Race, times_libc_in_the_round_of_each_candidate) {
+    Track track(std::vector<Truth>(100, {1, 1}), weights(1, 1));
+    track.race.sample(first(100), 2);
+    std::map<std::uint64_t, std::set<Workload>> workloads;
+    std::map<std::uint64_t, int> libc;
+    for (const auto& [size, workload, entrant, round] : track.machine.calls) {
+        workloads[round].insert(workload);
+        libc[round] += entrant < 0;
+    }
+    EXPECT_GT(workloads.size(), 8u);
+    for (const auto& [round, seen] : workloads) {
+        EXPECT_EQ(seen.size(), 1u);
+        EXPECT_EQ(libc[round], 3);
+    }
+}
+
+TEST(Race, samples_in_another_order_each_time) {
+    Track track(std::vector<Truth>(20, {1, 1}), weights(1, 1));
+    track.race.sample(first(20), 10);
+    std::set<std::vector<Entrant>> orders;
+    std::vector<Entrant> order;
+    for (const KnownMachine::Call& call : track.machine.calls) {
+        if (std::get<2>(call) < 0) continue;
+        order.push_back(std::get<2>(call));
+        if (order.size() == 20) {
+            orders.insert(order);
+            order.clear();
+        }
+    }
+    EXPECT_EQ(orders.size(), 20u); // ten of each workload
+}
+
+TEST(Race, does_not_sample_a_workload_of_weight_0) {
+    Track track({{1.1, 0.5}, {1, 2}}, weights(1, 0));
+    track.race.sample(first(2), 5);
+    EXPECT_EQ(track.workloads(), std::set<Workload>{Workload::hot});
+}
+
+// --- Ranks ---------------------------------------------------------------------------------------
+
+TEST(Race, ranks_by_the_weighted_mean) {
+    const std::vector<Truth> truths = {{1.1, 1.3}, {2, 0.9}, {1, 1}};
+    const auto ranked = [&](double hot, double cold) {
+        Track track(truths, weights(hot, cold));
+        std::vector<Entrant> entrants = first(3);
+        track.race.sample(entrants, 3);
+        track.race.rank(entrants);
+        return entrants;
+    };
+    EXPECT_EQ(ranked(1, 1), (std::vector<Entrant>{1, 0, 2})); // 1.34, 1.20, 1
+    EXPECT_EQ(ranked(1, 3), (std::vector<Entrant>{0, 1, 2})); // 1.25, 1.10, 1
+    EXPECT_EQ(ranked(0, 1), (std::vector<Entrant>{0, 2, 1})); // 1.3, 1, 0.9
+}
+
+TEST(Race, weighs_by_shares_of_the_sum) {
+    for (const double scale : {0.001, 1.0, 300.0}) {
+        Track track({{1.1, 1.3}}, weights(scale, 3 * scale));
+        const SizeResult result = track.race.run_off({0}, 5, kLibc);
+        EXPECT_NEAR(result.finalists.front().ratio, std::pow(1.1 * 1.3 * 1.3 * 1.3, 0.25), 1e-9);
+    }
+}
+
+TEST(Race, accepts_who_loses_at_most_3_percent_in_each_workload_that_counts) {
+    Track both({{0.98, 2}, {0.96, 2}, {2, 0.96}, {1, 1}}, weights(1, 1));
+    both.race.sample(first(4), 3);
+    EXPECT_TRUE(both.race.acceptable(0));
+    EXPECT_FALSE(both.race.acceptable(1));
+    EXPECT_FALSE(both.race.acceptable(2));
+    EXPECT_TRUE(both.race.acceptable(3));
+    Track hot({{0.96, 2}, {2, 0.1}}, weights(1, 0));
+    hot.race.sample(first(2), 3);
+    EXPECT_FALSE(hot.race.acceptable(0));
+    EXPECT_TRUE(hot.race.acceptable(1));
+}
+
+TEST(Race, keeps_half_of_the_places_for_those_that_lose_nowhere) {
+    std::vector<Truth> truths;
+    for (int i = 0; i < 6; ++i) truths.push_back({0.9, 3 + 0.1 * i});
+    for (int i = 0; i < 3; ++i) truths.push_back({1.01 + 0.1 * i, 1});
+    Track track(truths, weights(1, 1));
+    track.race.sample(first(9), 3);
+    EXPECT_EQ(track.race.best(first(9), 4), (std::vector<Entrant>{5, 4, 8, 7}));
+    EXPECT_EQ(track.race.best(first(9), 2), (std::vector<Entrant>{5, 8}));
+    EXPECT_EQ(track.race.best(first(9), 1), std::vector<Entrant>{5});
+    EXPECT_EQ(track.race.best(first(9), 100).size(), 9u);
+    EXPECT_EQ(track.race.best(first(6), 4), (std::vector<Entrant>{5, 4, 3, 2})); // nobody to keep
+}
+
+// --- The run-off ---------------------------------------------------------------------------------
+
+TEST(RunOff, has_everybody_and_libc_under_both_names_in_every_round) {
+    Track track({{1, 1}, {1.1, 1}, {1.2, 1}}, weights(1, 1));
+    track.race.sample(first(3), 2);
+    const std::size_t before = track.machine.calls.size();
+    std::uint64_t last = 0;
+    for (const KnownMachine::Call& call : track.machine.calls) {
+        last = std::max(last, std::get<3>(call));
+    }
+    track.race.run_off(first(3), 9, kLibc);
+    std::map<std::pair<std::uint64_t, Workload>, std::multiset<Entrant>> rounds;
+    for (std::size_t i = before; i < track.machine.calls.size(); ++i) {
+        const auto& [size, workload, entrant, round] = track.machine.calls[i];
+        rounds[{round, workload}].insert(entrant);
+    }
+    EXPECT_EQ(rounds.size(), 18u);
+    for (const auto& [round, entrants] : rounds) {
+        EXPECT_EQ(entrants, (std::multiset<Entrant>{kLibcAgain, kLibc, 0, 1, 2}));
+        EXPECT_GT(round.first, last) << "the samples are not fresh";
+    }
+}
+
+TEST(RunOff, measures_a_workload_of_weight_0_for_the_record) {
+    Track track({{1.2, 0.5}, {1.1, 3}}, weights(1, 0));
+    track.race.sample(first(2), 3);
+    const SizeResult result = track.race.run_off(first(2), 9, kLibc);
+    EXPECT_EQ(track.workloads().size(), 2u);
+    ASSERT_EQ(result.finalists.size(), 2u);
+    // Neither the mean nor the loss of half there matters.
+    EXPECT_EQ(result.finalists[0].candidate, 0);
+    EXPECT_NEAR(result.finalists[0].ratio, 1.2, 1e-9);
+    EXPECT_NEAR(result.finalists[0].workloads.at(Workload::cold).ratio.median, 0.5, 1e-9);
+    EXPECT_NEAR(result.finalists[1].workloads.at(Workload::cold).ratio.median, 3, 1e-9);
+    EXPECT_EQ(result.noise_floor.count(Workload::cold), 1u);
+    EXPECT_FALSE(result.finalists[1].tied);
+}
+
+TEST(RunOff, tells_size_rounds_and_times) {
+    Track track({{1.25, 0.8}}, weights(1, 1));
+    const SizeResult result = track.race.run_off({0}, 7, kLibc);
+    EXPECT_EQ(result.size, kSize);
+    EXPECT_EQ(result.rounds, 7);
+    const Measured& cold = result.finalists.front().workloads.at(Workload::cold);
+    EXPECT_NEAR(cold.seconds, kLibcSeconds / 0.8, 1e-12);
+    EXPECT_NEAR(cold.libc_seconds, kLibcSeconds, 1e-12);
+    EXPECT_NEAR(cold.ratio.low, 0.8, 1e-9);
+    EXPECT_NEAR(result.noise_floor.at(Workload::hot).median, 1, 1e-9);
+    EXPECT_TRUE(result.finalists.front().tied);
+}
+
+TEST(RunOff, lets_nobody_win_that_loses_where_another_does_not) {
+    EXPECT_EQ(winner_of({{0.96, 3}, {1.01, 1.02}}, weights(1, 1)), 1);
+    EXPECT_EQ(winner_of({{0.98, 3}, {1.01, 1.02}}, weights(1, 1)), 0); // less than 3 %
+    EXPECT_EQ(winner_of({{0.96, 3}, {1.5, 0.96}}, weights(1, 1)), 0);  // both lose somewhere
+    EXPECT_EQ(winner_of({{1.2, 0.3}, {1.1, 1.1}}, weights(1, 0)), 0);  // it does not count there
+    // However little a workload counts, losing in it does.
+    EXPECT_EQ(winner_of({{3, 0.9}, {1.01, 1.02}}, weights(99, 1)), 1);
+}
+
+TEST(RunOff, lets_weights_decide) {
+    const std::vector<Truth> truths = {{1.6, 1}, {1, 1.3}};
+    EXPECT_EQ(winner_of(truths, weights(1, 1)), 0);
+    EXPECT_EQ(winner_of(truths, weights(1, 3)), 1);
+}
+
+TEST(RunOff, gives_ties_to_the_favourite_else_to_the_lowest_index) {
+    const std::vector<Truth> truths = {{1.300, 1}, {1.305, 1}, {1.302, 1}};
+    EXPECT_EQ(winner_of(truths, weights(1, 1)), 0);
+    EXPECT_EQ(winner_of(truths, weights(1, 1), 2), 2);
+    EXPECT_EQ(winner_of(truths, weights(1, 1), 1), 1);
+}
+
+TEST(RunOff, gives_a_real_lead_to_nobody_else) {
+    const std::vector<Truth> truths = {{1.30, 1}, {1.37, 1}, {1.31, 1}};
+    EXPECT_EQ(winner_of(truths, weights(1, 1), 0), 1);
+    EXPECT_EQ(winner_of(truths, weights(1, 1), kLibc), 1);
+}
+
+// Two who are alike by the weights are a tie however they differ in each workload.
+TEST(RunOff, measures_ties_by_the_weighted_mean) {
+    const std::vector<Truth> truths = {{1.2, 1.2}, {1.44, 1.0}};
+    EXPECT_EQ(winner_of(truths, weights(1, 1), 1), 1);
+    EXPECT_EQ(winner_of(truths, weights(1, 1), 0), 0);
+    EXPECT_EQ(winner_of(truths, weights(2, 1), 0), 1);
+    EXPECT_EQ(winner_of({{1.2, 1}, {1.2, 9}}, weights(1, 0)), 0);
+}
+
+TEST(RunOff, does_not_let_a_favourite_win_that_loses_somewhere) {
+    EXPECT_EQ(winner_of({{1.06, 1.0}, {0.96, 1.105}}, weights(1, 1), 1), 0);
+}
+
+TEST(RunOff, names_the_winner_first_and_the_others_by_falling_ratio) {
+    Track track({{1.2, 1}, {1.5, 1}, {0.9, 9}, {1.3, 1}}, weights(1, 1));
+    const SizeResult result = track.race.run_off(first(4), 5, kLibc);
+    std::vector<Entrant> order;
+    for (const Finalist& finalist : result.finalists) order.push_back(finalist.candidate);
+    EXPECT_EQ(order, (std::vector<Entrant>{1, 3, 0, 2})); // 2 loses in the hot workload
+}
+
+// Nobody is better: how often the lead of the best of eight is called real.
+TEST(RunOff, finds_a_tie_in_identical_work) {
+    int won_by_luck = 0;
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        noise::Random random(seed);
+        NoisyMachine machine(ratios(std::vector<Truth>(8, {1.1, 1.1})), 0.01, seed);
+        Race race(kSize, weights(1, 1), random, machine);
+        won_by_luck += race.run_off(first(8), 15, 0).finalists.front().candidate != 0;
+    }
+    EXPECT_LE(won_by_luck, 10);
+}
+
+TEST(RunOff, does_not_miss_a_real_difference) {
+    int missed = 0;
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        noise::Random random(seed);
+        std::vector<Truth> truths(8, {1.1, 1.1});
+        truths[5] = {1.16, 1.16};
+        NoisyMachine machine(ratios(truths), 0.01, seed);
+        Race race(kSize, weights(1, 1), random, machine);
+        missed += race.run_off(first(8), 15, 0).finalists.front().candidate != 5;
+    }
+    EXPECT_LE(missed, 5);
+}
