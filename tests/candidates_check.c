@@ -5,7 +5,7 @@
  *   --step   thins the grid of sizes and offsets for non-temporal stores, see copy_check_offsets
  *            (default 1): checking what they wrote has to wait for the memory
  *   --share  checks every N-th candidate from the I-th on, for N processes side by side; the small
- *            copies count on from the pipelines
+ *            copies count on from the pipelines, those for aliasing buffers from there
  * Prints a line for each candidate, `ok NAME`, `skip NAME: reason` or `FAIL NAME: reason`; exits 1
  * if one failed. The first pipeline of each register, load and store type is copied up to 64 MiB,
  * the others up to 1 MiB. */
@@ -133,7 +133,7 @@ static bool check_small(size_t index) {
         .distances = {LINE, 3 * LINE}, /* to see that they are handed on */
         .fifth = plain_pipeline(),
     };
-    const bool masked = strcmp(v->shape, "masked") == 0;
+    const bool masked = strncmp(v->shape, "masked", 6) == 0;
     const bool moves = strcmp(v->shape, "rep") != 0; /* which copies upwards only */
     const size_t last = (size_t)v->bound + 130;
     small.copy = v->copy;
@@ -147,6 +147,23 @@ static bool check_small(size_t index) {
     return right;
 }
 
+/* --- Copies for aliasing buffers ---------------------------------------------------------------- */
+
+static bool check_aliased(size_t index) {
+    const struct asterope_aliased_variant* v = &asterope_aliased_variants[index];
+    char name[64];
+    snprintf(name, sizeof name, "aliased %s %s", v->kind, v->rt);
+    if (!can_run(name, v->needs)) return true;
+    const struct copy_subject subject = {.name = name, .copy = v->copy, .minimum = 512};
+    /* source and destination begin alike, so half of the offsets make them alias */
+    const bool right = copy_check_state(&subject, (void (*)(void))v->copy) &&
+                       copy_check_guards(&subject, subject.minimum, 2 * SMALL) &&
+                       copy_check_doubling(&subject, 2 * SMALL, LARGE) &&
+                       copy_check_offsets(&subject, subject.minimum, 2 * SMALL, 3);
+    if (right) printf("ok %s\n", name);
+    return right;
+}
+
 int main(int argc, char** argv) {
     size_t step = 1, from = 0, shares = 1;
     for (int i = 1; i + 1 < argc; i += 2) {
@@ -156,8 +173,12 @@ int main(int argc, char** argv) {
     copy_check_start(LARGEST + 64);
     bool right = true;
     const size_t pipelines = asterope_variant_count;
-    for (size_t i = from; i < pipelines + asterope_small_variant_count; i += shares) {
-        right = (i < pipelines ? check(i, step) : check_small(i - pipelines)) && right;
+    const size_t aliased = pipelines + asterope_small_variant_count;
+    for (size_t i = from; i < aliased + asterope_aliased_variant_count; i += shares) {
+        right = (i < pipelines ? check(i, step)
+                 : i < aliased ? check_small(i - pipelines)
+                               : check_aliased(i - aliased)) &&
+                right;
         fflush(stdout);
     }
     return right ? 0 : 1;

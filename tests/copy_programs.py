@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 from asterope import render as rendering
@@ -122,7 +123,9 @@ def compiled(folder: Path, name: str, includes: Iterable[Path] = ()) -> Path:
 # --- Profiles and their routines ------------------------------------------------------------------
 
 
-def profile_json(intervals: Intervals, small: SmallTuple | None = None) -> str:
+def profile_json(
+    intervals: Intervals, small: SmallTuple | None = None, aliased: dict[str, Any] | None = None
+) -> str:
     """The text of a profile that has nothing but what a routine is rendered from."""
     above = 0
     entries = []
@@ -138,6 +141,8 @@ def profile_json(intervals: Intervals, small: SmallTuple | None = None) -> str:
     }
     if small is not None:
         profile["small"] = {"winner": {"tuple": asdict(small)}}
+    if aliased is not None:
+        profile["aliased"] = {"winner": aliased}
     return json.dumps(profile)
 
 
@@ -146,6 +151,7 @@ def render(
     folder: Path,
     small: SmallTuple | None = None,
     prefix: str = "asterope",
+    aliased: dict[str, Any] | None = None,
 ) -> Path:
     """Renders a profile into `folder`, which is created; returns the path of the C file.
 
@@ -154,7 +160,7 @@ def render(
     folder.mkdir(parents=True, exist_ok=True)
     if not isinstance(profile, Path):
         path = folder / f"{prefix}.json"
-        path.write_text(profile_json(profile, small), encoding="utf-8")
+        path.write_text(profile_json(profile, small, aliased), encoding="utf-8")
         profile = path
     for name, text in render_routine(load_profile(profile), prefix).items():
         (folder / name).write_text(text, encoding="ascii")

@@ -92,6 +92,17 @@ _GOOD: dict[str, Any] = {
         ],
         "noise_floor": {name: _RATIO for name in _MIXES},
     },
+    "aliased": {
+        "winner": {"above": 511, "up_to": 65536, "tuple": {"kind": "backward", "rt": "YMM"}},
+        "sizes": [
+            {
+                "size": 4096,
+                "pipeline": _RATIO,
+                "best": {"kind": "backward", "rt": "YMM"},
+                "best_ratio": _RATIO,
+            }
+        ],
+    },
     "intervals": [
         {
             "above": above,
@@ -455,6 +466,18 @@ HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
     "masked move from above": (
         _changed(*_SMALL, "order", "down"),
         ("small.winner.tuple", "no such copy: the masked shape"),
+    ),
+    "aliased interval upside down": (
+        _changed("aliased", "winner", "above", 65536),
+        ("aliased.winner", "above must be less than up_to"),
+    ),
+    "aliased copy of an unknown kind": (
+        _changed("aliased", "winner", "tuple", "kind", "sideways"),
+        ("aliased.winner.tuple.kind",),
+    ),
+    "aliased copy of fewer bytes than it can": (
+        _changed("aliased", "winner", "above", 100),
+        ("aliased.winner.above",),
     ),
     "rep movsb of YMM": (
         _changed(*_SMALL, {"shape": "rep", "rt": "YMM", "order": "up", "bound": 128}),

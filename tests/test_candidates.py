@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from asterope import small_space, space
+from asterope import aliased_space, small_space, space
 from asterope.render import render_candidates
 from copy_programs import REPOSITORY, STRICT_C, compiled, cpu_features, failures, output_of
 
@@ -19,8 +19,10 @@ STEP = 5
 PROCESSES = 2
 
 # The name of each candidate and what it needs of the CPU, in the order of candidates_check.
-CANDIDATES = [(v.name, (v.needs,) if v.needs else ()) for v in space.variants()] + [
-    (s.name, s.needs) for s in small_space.small_tuples()
+CANDIDATES = [
+    *((v.name, (v.needs,) if v.needs else ()) for v in space.variants()),
+    *((s.name, s.needs) for s in small_space.small_tuples()),
+    *((f"aliased {a.kind} {a.rt}", a.needs) for a in aliased_space.aliased_tuples()),
 ]
 
 
@@ -65,7 +67,7 @@ def test_every_candidate_is_checked_or_skipped_for_what_the_cpu_lacks(verdicts):
         f"skip {name}: this CPU lacks {lacks[0]}" if lacks else f"ok {name}"
         for name, lacks in lacking.items()
     }
-    assert len(expected) == 466 + 54
+    assert len(expected) == 466 + 60 + 6
     assert set(verdicts) == expected
     assert len(verdicts) == len(expected)
 

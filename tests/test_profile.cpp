@@ -37,6 +37,15 @@ SmallFacts small(const std::string& distribution = "fleet") {
     return {distribution, "predictable", {&kSmall[0], &kSmall[1]}, small};
 }
 
+constexpr asterope_aliased_variant kAliased[] = {{"wide", "XMM", "", nullptr},
+                                                 {"backward", "YMM", "avx2", nullptr}};
+
+AliasedFacts aliased() {
+    return {{&kAliased[0], &kAliased[1]},
+            {{1024, {1.1, 1.0, 1.2}, {1.4, 1.3, 1.5}, 1, {1.0, 1.27}}},
+            AliasedChoice{1, 511, 1024}};
+}
+
 SearchFacts facts() {
     SearchFacts facts;
     facts.workload = "cold";
@@ -60,7 +69,7 @@ class ProfileFile : public TemporaryFolder {
   protected:
     json good() const {
         return make_profile({{"fingerprint", "0123456789abcdef"}}, facts(), kSpace,
-                            {result(128, 1, 0), result(8192, 0, 1)}, small());
+                            {result(128, 1, 0), result(8192, 0, 1)}, small(), aliased());
     }
     std::filesystem::path path() const { return folder / "profile.json"; }
 
@@ -149,8 +158,26 @@ TEST_F(ProfileFile, has_no_rate_for_small_copies) {
 // The name of a file, which lands in C comments later.
 TEST_F(ProfileFile, has_the_distributions_name_without_odd_characters) {
     const json profile =
-        make_profile({}, facts(), kSpace, {result(128, 1, 0)}, small("a*/\"\\b\n?.csv"));
+        make_profile({}, facts(), kSpace, {result(128, 1, 0)}, small("a*/\"\\b\n?.csv"), aliased());
     EXPECT_EQ(profile["small"]["distribution"], "a_/__b__.csv");
+}
+
+TEST_F(ProfileFile, has_what_was_found_where_buffers_alias) {
+    const json found = good()["aliased"];
+    EXPECT_EQ(
+        found["winner"],
+        (json{{"above", 511}, {"up_to", 1024}, {"tuple", {{"kind", "backward"}, {"rt", "YMM"}}}}));
+    EXPECT_EQ(found["sizes"][0]["size"], 1024);
+    EXPECT_EQ(found["sizes"][0]["pipeline"]["median"], 1.1);
+    EXPECT_EQ(found["sizes"][0]["best"]["rt"], "YMM");
+    EXPECT_EQ(found["sizes"][0]["best_ratio"]["high"], 1.5);
+}
+
+TEST_F(ProfileFile, has_no_aliased_winner_where_none_was_chosen) {
+    AliasedFacts none = aliased();
+    none.choice.reset();
+    const json profile = make_profile({}, facts(), kSpace, {result(128, 1, 0)}, small(), none);
+    EXPECT_FALSE(profile["aliased"].contains("winner"));
 }
 
 TEST_F(ProfileFile, says_how_it_was_found) {

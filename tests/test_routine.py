@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 import random
 import re
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from asterope import aliased_space
 from asterope.profile import load_profile
 from asterope.small_space import PLAIN, SmallTuple
 from asterope.space import Tuple
@@ -24,6 +26,7 @@ from copy_programs import (
     build_routine_check,
     compiled,
     copies_taken,
+    cpu_features,
     failures,
     instructions,
     lacking_features,
@@ -150,6 +153,24 @@ def test_it_copies_right_with_each_small_copy(tmp_path, objects, name):
     program = build_routine_check(render(intervals, tmp_path, small), objects)
     # Every size with every pair of offsets, and every size at every distance that overlaps.
     assert_right(program, "--last", small.bound + 130, "--largest", small.bound + 130)
+
+
+@pytest.mark.parametrize("tuple_", aliased_space.aliased_tuples(), ids=lambda a: a.symbol)
+def test_it_copies_right_where_buffers_alias(tmp_path, objects, tuple_):
+    lacking = set(tuple_.needs) - cpu_features()
+    if lacking:
+        pytest.skip(f"this CPU lacks {' '.join(sorted(lacking))}")
+    aliased = {"above": 511, "up_to": 4096, "tuple": asdict(tuple_)}
+    intervals = [(1 << 20, one_of("XMM", "T", "T", 3))]
+    routine = render(intervals, tmp_path, aliased=aliased)
+    program = build_routine_check(routine, objects)
+    assert_right(program, "--step", 5, "--other-step", 31, "--around", "512,4096")
+    # It is really taken: without its first instruction, the same check fails.
+    broken = render(intervals, tmp_path / "broken", aliased=aliased)
+    text = broken.read_text(encoding="ascii")
+    first = text.index('"    ', text.index("void asterope_copy_aliased(void)\n"))
+    broken.write_text(text[:first] + text[text.index("\n", first) :], encoding="ascii")
+    assert run(build_routine_check(broken, objects), "--step", 31).returncode != 0
 
 
 def test_it_copies_more_than_2_gib(tmp_path, objects):

@@ -118,10 +118,11 @@ TEST(SmallSpace, obeys_every_feature) {
     EXPECT_FALSE(has(wide, "stepped YMM up 128"));
     EXPECT_FALSE(has(wide, "masked ZMM up 128"));
     // Each of several that are needed, the first, the last and the one between.
-    EXPECT_TRUE(has(space_with({"avx512bw", "avx512f", "bmi2"}), "masked ZMM up 128"));
-    EXPECT_FALSE(has(space_with({"avx512f", "bmi2"}), "masked ZMM up 128"));
-    EXPECT_FALSE(has(space_with({"avx512bw", "bmi2"}), "masked ZMM up 128"));
-    EXPECT_FALSE(has(space_with({"avx512bw", "avx512f"}), "masked ZMM up 128"));
+    EXPECT_TRUE(has(space_with({"avx512bw", "avx512f", "avx512vl", "bmi2"}), "masked ZMM up 128"));
+    EXPECT_FALSE(has(space_with({"avx512f", "avx512vl", "bmi2"}), "masked ZMM up 128"));
+    EXPECT_FALSE(has(space_with({"avx512bw", "avx512vl", "bmi2"}), "masked ZMM up 128"));
+    EXPECT_FALSE(has(space_with({"avx512bw", "avx512f", "avx512vl"}), "masked ZMM up 128"));
+    EXPECT_FALSE(has(space_with({"avx512bw", "avx512f", "bmi2"}), "masked ZMM up 128"));
     EXPECT_FALSE(has(space_with({"avx512f"}), "stepped ZMM up 128"));
     EXPECT_FALSE(has(space_with({"avx512vl"}), "stepped ZMM up 128"));
 }
@@ -209,8 +210,8 @@ TEST(SmallSearch, chooses_by_the_objective) {
             both(ratios, 0.005, seed);
         EXPECT_EQ(winner(search(one, "unpredictable", seed)), masked);
         EXPECT_EQ(winner(search(two, "predictable", seed)), grouped);
-        EXPECT_EQ(winner(search(both, "balanced", seed)),
-                  grouped); // the other loses half when read
+        // what the masked move loses when read is weighed, not forbidden
+        EXPECT_EQ(winner(search(both, "balanced", seed)), masked);
     }
 }
 
