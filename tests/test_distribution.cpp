@@ -131,8 +131,8 @@ TEST(Distribution, draws_the_same_for_the_same_seed) {
 // --- Good files ----------------------------------------------------------------------------------
 
 TEST(ParseStatistics, reads_all_three_lines) {
-    const CallStatistics calls = parse_statistics("0:0.25,8:0.5,100:.25\n0:1,1:0\n1:0.5,64:5e-1\n",
-                                                  "calls.csv");
+    const CallStatistics calls =
+        parse_statistics("0:0.25,8:0.5,100:.25\n0:1,1:0\n1:0.5,64:5e-1\n", "calls.csv");
     using Pairs = std::vector<std::pair<std::size_t, double>>;
     EXPECT_EQ(calls.name, "calls.csv");
     EXPECT_EQ(calls.sizes.pairs(), (Pairs{{0, 0.25}, {8, 0.5}, {100, 0.25}}));

@@ -148,8 +148,8 @@ TEST_F(ProfileFile, has_no_rate_for_small_copies) {
 
 // The name of a file, which lands in C comments later.
 TEST_F(ProfileFile, has_the_distributions_name_without_odd_characters) {
-    const json profile = make_profile({}, facts(), kSpace, {result(128, 1, 0)},
-                                      small("a*/\"\\b\n?.csv"));
+    const json profile =
+        make_profile({}, facts(), kSpace, {result(128, 1, 0)}, small("a*/\"\\b\n?.csv"));
     EXPECT_EQ(profile["small"]["distribution"], "a_/__b__.csv");
 }
 

@@ -30,7 +30,9 @@ TEST(ProfileName, lets_no_other_byte_through) {
 
 TEST(ProfileName, cannot_end_a_comment_or_a_string) {
     EXPECT_EQ(profile_name("*/ int x; /*"), "_/ int x_ /_");
-    EXPECT_EQ(profile_name("a\"; b ?" "?/ \\"), "a__ b __/ _");
+    EXPECT_EQ(profile_name("a\"; b ?"
+                           "?/ \\"),
+              "a__ b __/ _");
 }
 
 TEST(ProfileName, has_at_most_200_characters_and_no_blank_at_its_ends) {

@@ -62,7 +62,9 @@ SizeResult search(KnownMachine& machine, const std::string& objective, std::uint
                         random, machine);
 }
 
-Entrant winner(const SizeResult& result) { return result.finalists.front().candidate; }
+Entrant winner(const SizeResult& result) {
+    return result.finalists.front().candidate;
+}
 
 /// The weighted geometric mean of what is true of an entrant.
 double mean(const KnownMachine& machine, Entrant entrant, const std::string& objective) {
@@ -203,10 +205,12 @@ TEST(SmallSearch, chooses_by_the_objective) {
     set(ratios, masked, 3, 1.08, 1.1, 0.5);
     set(ratios, grouped, 1.2, 1.0, 1.05, 1.05);
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
-        JitteryMachine one(ratios, 0.005, seed), two(ratios, 0.005, seed), both(ratios, 0.005, seed);
+        JitteryMachine one(ratios, 0.005, seed), two(ratios, 0.005, seed),
+            both(ratios, 0.005, seed);
         EXPECT_EQ(winner(search(one, "unpredictable", seed)), masked);
         EXPECT_EQ(winner(search(two, "predictable", seed)), grouped);
-        EXPECT_EQ(winner(search(both, "balanced", seed)), grouped); // the other loses half when read
+        EXPECT_EQ(winner(search(both, "balanced", seed)),
+                  grouped); // the other loses half when read
     }
 }
 

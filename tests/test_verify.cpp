@@ -286,9 +286,10 @@ TEST(VerifySmall, goes_beyond_the_bound) {
 }
 
 TEST(VerifySmall, finds_all_of_many) {
-    const asterope_small_variant variants[] = {
-        {"stepped", "XMM", "up", 256, "", dies_at_64}, {"stepped", "XMM", "up", 256, "", dies_at_64},
-        {"stepped", "XMM", "up", 256, "", small_good}, {"stepped", "XMM", "up", 256, "", wrong_at_37}};
+    const asterope_small_variant variants[] = {{"stepped", "XMM", "up", 256, "", dies_at_64},
+                                               {"stepped", "XMM", "up", 256, "", dies_at_64},
+                                               {"stepped", "XMM", "up", 256, "", small_good},
+                                               {"stepped", "XMM", "up", 256, "", wrong_at_37}};
     std::vector<const asterope_small_variant*> space;
     for (const asterope_small_variant& variant : variants) space.push_back(&variant);
     std::vector<std::size_t> indices;
