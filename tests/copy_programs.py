@@ -223,7 +223,9 @@ def expected_copy(intervals: Intervals, small: SmallTuple, function: str, size: 
     plain = small.shape == "rep" and function != "memcpy"
     if size <= (small_space.PLAIN if plain else small).bound:
         return "none"
-    winner = next((t for end, t in intervals if size <= end), intervals[-1][1])
+    # An interval within the bound has no code, so not even what has the plain small copy takes it.
+    beyond = [(end, t) for end, t in intervals if end > small.bound]
+    winner = next((t for end, t in beyond if size <= end), intervals[-1][1])
     return f"copy_{winner.symbol}"
 
 

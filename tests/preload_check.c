@@ -68,25 +68,27 @@ static int overlap_faults(struct room *room, copy_function *copy, size_t bytes, 
                           int returns_end)
 {
     unsigned char *source = room->from + MARGIN, *destination = source + distance;
-    fill(room->from, sizeof room->from, 0);
+    const size_t all = bytes + 2 * MARGIN;
+    fill(room->from, all, 0);
     if (copy(destination, source, bytes) != destination + (returns_end ? bytes : 0)) return 1;
     for (size_t i = 0; i < bytes; ++i) {
         if (destination[i] != pattern(MARGIN + i)) return 1;
     }
-    for (size_t i = 0; i < sizeof room->from; ++i) {
+    for (size_t i = 0; i < all; ++i) {
         const unsigned char *at = room->from + i;
         if ((at < destination || at >= destination + bytes) && *at != pattern(i)) return 1;
     }
     return 0;
 }
 
-static int faults(struct room *room)
+/* Copies of up to `largest` bytes. */
+static int faults(struct room *room, size_t largest)
 {
     static const size_t offsets[] = {0, 1, 7, 32, 63};
     static const int distances[] = {-200, -64, -33, -16, -8, -1, 1, 7, 8, 31, 64, 65, 130, 250};
     int wrong = 0;
     fill(room->from, sizeof room->from, 0);
-    for (size_t size = 0; size < SIZES; ++size) {
+    for (size_t size = 0; size < SIZES && sizes[size] <= largest; ++size) {
         for (size_t i = 0; i < 25; ++i) {
             const size_t from = offsets[i % 5], to = offsets[i / 5];
             wrong += faults_of(room, memcpy_of_libc, sizes[size], from, to, 0);
@@ -94,7 +96,7 @@ static int faults(struct room *room)
             wrong += faults_of(room, mempcpy_of_libc, sizes[size], from, to, 1);
         }
     }
-    for (size_t size = 0; size < SIZES; size += 3) {
+    for (size_t size = 0; size < SIZES && sizes[size] <= largest; size += 3) {
         for (size_t i = 0; i < sizeof distances / sizeof distances[0]; ++i) {
             wrong += overlap_faults(room, memcpy_of_libc, sizes[size], distances[i], 0);
             wrong += overlap_faults(room, memmove_of_libc, sizes[size], distances[i], 0);
@@ -111,11 +113,11 @@ static int faults_when_loaded;
 
 __attribute__((constructor)) static void when_loaded(void)
 {
-    faults_when_loaded = faults(&plugin_room);
+    faults_when_loaded = faults(&plugin_room, LARGEST);
 }
 
 int plugin_faults(void);
-int plugin_faults(void) { return faults_when_loaded + faults(&plugin_room); }
+int plugin_faults(void) { return faults_when_loaded + faults(&plugin_room, LARGEST); }
 
 #else
 
@@ -128,7 +130,7 @@ static int early_faults = -1;
 static void before_all_constructors(int argc, char **argv, char **environment)
 {
     (void)argc, (void)argv, (void)environment;
-    early_faults = faults(&room);
+    early_faults = faults(&room, LARGEST);
 }
 __attribute__((section(".preinit_array"), used)) static void (*const preinit)(int, char **, char **) =
     before_all_constructors;
@@ -139,28 +141,24 @@ static int early(void) { return early_faults; }
 
 static volatile sig_atomic_t signals, signal_faults;
 
-/* Once, so that a handler slower than the clock does not keep the program from going on. */
-static void interrupt_soon(void)
-{
-    const struct itimerval soon = {{0, 0}, {0, 300}};
-    setitimer(ITIMER_REAL, &soon, NULL);
-}
-
 static void on_signal(int number)
 {
     static struct room room_of_handler;
     (void)number;
-    signal_faults += faults(&room_of_handler) != 0;
-    if (++signals < 30) interrupt_soon();
+    signal_faults += faults(&room_of_handler, 300) != 0;
+    ++signals;
 }
 
-/* Until handlers have interrupted copies often enough, at moments of the clock's choice. */
+/* Handlers interrupt copies at moments of the clock's choice, until they have done so often. */
 static int in_signals(void)
 {
     int wrong = 0;
     signal(SIGALRM, on_signal);
-    interrupt_soon();
-    while (signals < 30) wrong += faults(&room);
+    while (signals < 100) {
+        const struct itimerval once = {{0, 0}, {0, 50 + signals * 37 % 400}};
+        setitimer(ITIMER_REAL, &once, NULL);
+        wrong += faults(&room, 1024);
+    }
     return wrong + signal_faults;
 }
 
@@ -168,17 +166,17 @@ static int in_signals(void)
 
 static int after_fork(void)
 {
-    int wrong = faults(&room);
+    int wrong = faults(&room, LARGEST);
     for (int i = 0; i < 5; ++i) {
         int status = 1;
         const pid_t child = fork();
-        if (child == 0) _exit(faults(&room) != 0);
+        if (child == 0) _exit(faults(&room, LARGEST) != 0);
         wrong += child < 0 || waitpid(child, &status, 0) != child || status != 0;
     }
-    return wrong + faults(&room);
+    return wrong + faults(&room, LARGEST);
 }
 
-static void *in_thread(void *own_room) { return faults(own_room) ? own_room : NULL; }
+static void *in_thread(void *own_room) { return faults(own_room, LARGEST) ? own_room : NULL; }
 
 static int in_threads(void)
 {
@@ -206,7 +204,7 @@ static int in_plugin(const char *path)
     int (*plugin_faults)(void) = (int (*)(void))dlsym(library, "plugin_faults");
     const int wrong = plugin_faults ? plugin_faults() : -1;
     dlclose(library);
-    return wrong + faults(&room);
+    return wrong + faults(&room, LARGEST);
 }
 
 /* --- Whose functions they are -------------------------------------------------------------------- */
@@ -319,7 +317,7 @@ int main(int argc, char **argv)
 {
     const char *check = argc > 1 ? argv[1] : "", *argument = argc > 2 ? argv[2] : "";
     int wrong = -1;
-    if (strcmp(check, "copies") == 0) wrong = faults(&room);
+    if (strcmp(check, "copies") == 0) wrong = faults(&room, LARGEST);
     if (strcmp(check, "early") == 0) wrong = early();
     if (strcmp(check, "signals") == 0) wrong = in_signals();
     if (strcmp(check, "fork") == 0) wrong = after_fork();

@@ -16,7 +16,7 @@ from asterope.render import render_routine
 
 FEW = ("--rounds", "3", "--sizes", "128,4K")
 SIZES = ("--suite", "sizes")
-SMALL = ("--suite", "small")
+SMALL = ("--suite", "mix,fixed")
 MIXES = ["mix_l1", "mix_l2", "mix_l3", "mix_l1_read", "mix_l2_read", "mix_l3_read"]
 
 
@@ -132,12 +132,20 @@ def test_the_sizes_suite_has_no_small_copies(bench, library: Path) -> None:
     assert "fixed" not in done.stdout
 
 
-def test_all_suites_run_where_none_is_named(bench, library: Path) -> None:
-    for suite in ([], ["--suite", "all"]):
-        done = bench("--routine", library, *FEW, *suite)
-        assert done.returncode == 0
-        for title in ("hot", "cold", "fleet mix", "fixed", "fixed_read"):
-            assert f"\n{title} " in done.stdout
+def test_sizes_and_the_mix_run_where_no_suite_is_named(bench, library: Path) -> None:
+    done = bench("--routine", library, *FEW)
+    assert done.returncode == 0
+    for title in ("hot", "cold", "fleet mix"):
+        assert f"\n{title} " in done.stdout
+    for title in ("aliased", "fixed", "fixed_read"):
+        assert f"\n{title} " not in done.stdout
+
+
+def test_all_suites_run_on_request(bench, library: Path) -> None:
+    done = bench("--routine", library, *FEW, "--suite", "all")
+    assert done.returncode == 0
+    for title in ("hot", "cold", "aliased", "fleet mix", "fixed", "fixed_read"):
+        assert f"\n{title} " in done.stdout
 
 
 def test_a_distribution_is_drawn_from_and_named(bench, library: Path, tmp_path: Path) -> None:

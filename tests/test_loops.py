@@ -205,7 +205,7 @@ def test_every_pipeline_is_what_was_timed(candidates, shipped) -> None:
 def test_a_candidate_has_nothing_more_than_its_return_value_and_128_bytes(
     candidates, shipped
 ) -> None:
-    """What stands before the pipeline: rax, and 128 bytes, which in the routine are a small copy."""
+    """Before the pipeline: rax, and 128 bytes, which in the routine are the small copy's."""
     for t, pipeline in shipped.items():
         first, *rest = prologue(candidates[candidate_name(t)].instructions, pipeline.instructions)
         assert first == "mov %rdi,%rax"

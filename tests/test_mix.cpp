@@ -202,6 +202,16 @@ TEST_F(Mix, reaches_every_byte_of_a_line_where_no_alignment_is_given) {
     EXPECT_GE(destinations.size(), 32u);
 }
 
+TEST_F(Mix, draws_source_and_destination_apart) {
+    MixStopwatch stopwatch = of_the_fleet();
+    std::size_t alike = 0, count = 0;
+    for (const Call& call : trial(stopwatch, Workload::mix_l2)) {
+        alike += source_offset(call) == destination_offset(call);
+        ++count;
+    }
+    EXPECT_LT(alike, count / 100);
+}
+
 // Branch predictors learn calls that are repeated.
 TEST_F(Mix, makes_new_calls_in_each_trial) {
     MixStopwatch stopwatch = of_the_fleet();
@@ -299,6 +309,17 @@ TEST_F(Mix, puts_fixed_sizes_at_every_misalignment_in_the_same_places_for_a_roun
         EXPECT_EQ(sources.size(), 64u);
         EXPECT_EQ(destinations.size(), 64u);
     }
+}
+
+TEST_F(Mix, moves_fixed_sizes_through_the_page_from_round_to_round) {
+    MixStopwatch stopwatch = of_the_fleet();
+    std::set<std::size_t> lines;
+    for (std::uint64_t round = 0; round < 64; ++round) {
+        calls.clear();
+        stopwatch.time_fixed({remember, 0, nullptr}, 20, false, round);
+        lines.insert(source_offset(calls.front()) / 64);
+    }
+    EXPECT_GE(lines.size(), 60u);
 }
 
 // --- All of them ---------------------------------------------------------------------------------

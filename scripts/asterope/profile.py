@@ -462,9 +462,7 @@ def _build_aliased(raw: Mapping[str, Any]) -> Aliased | None:
     winner = raw.get("winner")
     if winner is None:
         return None
-    return Aliased(
-        winner["above"], winner["up_to"], aliased_space.AliasedTuple(**winner["tuple"])
-    )
+    return Aliased(winner["above"], winner["up_to"], aliased_space.AliasedTuple(**winner["tuple"]))
 
 
 def _build_measurement(raw: Mapping[str, Any]) -> Measurement:
