@@ -126,4 +126,4 @@ def test_random_profiles_give_routines_that_copy_right(tmp_path, monkeypatch):
     assert {t.pd for t in winners} == set(space.PREFETCH_DISTANCES)
     assert any(intervals[-1][0] > 2**31 for intervals, _ in seen)
     assert any(small is None for _, small in seen)
-    assert {small.shape for _, small in seen if small} == {"stepped", "grouped", "masked", "rep"}
+    assert {small.shape for _, small in seen if small} == set(small_space.SHAPES)
