@@ -2,15 +2,12 @@
 #include "distribution.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstring>
-#include <fstream>
-#include <sstream>
 
 #include "error.hpp"
 #include "fleet_csv.hpp"
+#include "text_file.hpp"
 
 namespace asterope {
 
@@ -104,14 +101,8 @@ CallStatistics fleet_statistics() {
 }
 
 CallStatistics read_statistics(const std::filesystem::path& path) {
-    if (std::filesystem::is_directory(path)) {
-        throw BadInput("distribution " + path.string() + ": it is a folder; name a file");
-    }
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw BadInput("distribution " + path.string() + ": " + std::strerror(errno));
-    std::ostringstream text;
-    text << file.rdbuf();
-    return parse_statistics(text.str(), path.filename().string());
+    const std::string text = read_text_file(path, "distribution " + path.string());
+    return parse_statistics(text, path.filename().string());
 }
 
 } // namespace asterope

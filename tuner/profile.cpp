@@ -1,18 +1,15 @@
 // The profile: the winners, the machine they hold for, and how they were found.
 #include "profile.hpp"
 
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <ctime>
-#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "cpu.hpp"
 #include "error.hpp"
 #include "profile_text.hpp"
+#include "text_file.hpp"
 #include "version.hpp"
 
 namespace asterope {
@@ -161,12 +158,8 @@ nlohmann::json read_profile(const std::filesystem::path& path) {
     const auto refuse = [&](const std::string& why) {
         return BadInput("profile " + path.string() + ": " + why);
     };
-    if (std::filesystem::is_directory(path)) throw refuse("is a folder; name the file in it");
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw refuse(std::string(std::strerror(errno)) + "; make one with asterope-tune");
-    std::ostringstream text;
-    text << file.rdbuf();
-    const auto profile = nlohmann::json::parse(text.str(), nullptr, false);
+    const std::string text = read_text_file(path, "profile " + path.string());
+    const auto profile = nlohmann::json::parse(text, nullptr, false);
     if (profile.is_discarded()) throw refuse("is not whole JSON; make it anew with asterope-tune");
     if (!profile.is_object() || profile.value("format", nlohmann::json()) != "asterope-profile") {
         throw refuse("is no asterope profile");
