@@ -99,8 +99,9 @@ static struct fuzz_case random_case(const struct rendered_routine* routine) {
     c.bytes = random_size(routine);
     const ptrdiff_t bytes = (ptrdiff_t)c.bytes;
     switch (c.function == 0 ? 0 : chance() % 4) {
-    case 0: /* apart, near or within two pages */
+    case 0: /* apart: near, within two pages, or a little more than whole pages */
         c.distance = bytes + between(0, chance() % 2 ? 64 : 8192);
+        if (chance() % 2) c.distance = (c.distance + 4095) / 4096 * 4096 + between(0, 64);
         break;
     case 1:
         c.distance = between(0, 130);

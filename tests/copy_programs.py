@@ -11,12 +11,11 @@ import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import pytest
 from asterope import render as rendering
 from asterope import small_space, space
-from asterope.profile import load_profile
+from asterope.profile import Aliased, load_profile
 from asterope.render import render_routine
 from asterope.small_space import SmallTuple
 from asterope.space import Tuple
@@ -62,9 +61,12 @@ def cpu_features() -> frozenset[str]:
     return frozenset(re.search(r"^flags\s*:(.*)$", text, re.MULTILINE)[1].split())
 
 
-def lacking_features(intervals: Intervals, small: SmallTuple = small_space.PLAIN) -> set[str]:
+def lacking_features(
+    intervals: Intervals, small: SmallTuple = small_space.PLAIN, aliased: Aliased | None = None
+) -> set[str]:
     """What this CPU lacks of what the routine needs so as not to take its portable path."""
-    return {*small.needs, *(t.needs for _, t in intervals if t.needs)} - cpu_features()
+    needs = {*small.needs, *(t.needs for _, t in intervals if t.needs)}
+    return (needs | set(aliased.tuple.needs if aliased else ())) - cpu_features()
 
 
 def memory_left() -> int:
@@ -124,7 +126,7 @@ def compiled(folder: Path, name: str, includes: Iterable[Path] = ()) -> Path:
 
 
 def profile_json(
-    intervals: Intervals, small: SmallTuple | None = None, aliased: dict[str, Any] | None = None
+    intervals: Intervals, small: SmallTuple | None = None, aliased: Aliased | None = None
 ) -> str:
     """The text of a profile that has nothing but what a routine is rendered from."""
     above = 0
@@ -142,7 +144,7 @@ def profile_json(
     if small is not None:
         profile["small"] = {"winner": {"tuple": asdict(small)}}
     if aliased is not None:
-        profile["aliased"] = {"winner": aliased}
+        profile["aliased"] = {"winner": asdict(aliased)}
     return json.dumps(profile)
 
 
@@ -151,7 +153,7 @@ def render(
     folder: Path,
     small: SmallTuple | None = None,
     prefix: str = "asterope",
-    aliased: dict[str, Any] | None = None,
+    aliased: Aliased | None = None,
 ) -> Path:
     """Renders a profile into `folder`, which is created; returns the path of the C file.
 
@@ -217,12 +219,23 @@ def copies_taken(
     return output_of(*emulator, program, function, distance, *sizes).split()
 
 
-def expected_copy(intervals: Intervals, small: SmallTuple, function: str, size: int) -> str:
-    """What `copies_taken` must say, less the prefix, where nothing overlaps or is lacking."""
+def expected_copy(
+    intervals: Intervals,
+    small: SmallTuple,
+    function: str,
+    size: int,
+    aliased: Aliased | None = None,
+) -> str:
+    """What `copies_taken` must say, less the prefix, where nothing overlaps or is lacking.
+
+    `aliased` is the profile's where the buffers alias, and None where they do not.
+    """
     # rep movsb copies upwards only: what forgives overlap has the plain small copy in its place
     plain = small.shape == "rep" and function != "memcpy"
     if size <= (small_space.PLAIN if plain else small).bound:
         return "none"
+    if aliased and aliased.up_to > small.bound and aliased.above < size <= aliased.up_to:
+        return "copy_aliased"
     # An interval within the bound has no code, so not even what has the plain small copy takes it.
     beyond = [(end, t) for end, t in intervals if end > small.bound]
     winner = next((t for end, t in beyond if size <= end), intervals[-1][1])
@@ -230,19 +243,27 @@ def expected_copy(intervals: Intervals, small: SmallTuple, function: str, size: 
 
 
 def assert_dispatched(
-    program: Path, prefix: str, intervals: Intervals, small: SmallTuple, sizes: Iterable[int]
+    program: Path,
+    prefix: str,
+    intervals: Intervals,
+    small: SmallTuple,
+    sizes: Iterable[int],
+    aliased: Aliased | None = None,
 ) -> None:
     """Each of the sizes takes the copy that the profile says, in each function."""
-    for function in FUNCTIONS:
-        # What is copied in line really is; what is larger must not overlap, however large.
-        in_line = {n for n in sizes if n <= 512}
-        for distance, few in ((4096, in_line), (2**46 + 4096, set(sizes) - in_line)):
+    in_line = {n for n in sizes if n <= 512}
+    beyond = set(sizes) - in_line
+    # What is copied in line really is; what is larger must not overlap, however large. How far the
+    # destination is ahead, less whole pages, and whether that aliases.
+    ways = [(0, None), (1, aliased), (63, aliased), (64, None)]
+    for function, (ahead, alias) in itertools.product(FUNCTIONS, ways if aliased else ways[:1]):
+        for far, few in ((4096, in_line), (2**46 + 4096, beyond)):
             if not few:
                 continue
-            expected = {n: expected_copy(intervals, small, function, n) for n in sorted(few)}
-            taken = copies_taken(program, f"{prefix}_{function}", distance, expected)
+            expected = {n: expected_copy(intervals, small, function, n, alias) for n in sorted(few)}
+            taken = copies_taken(program, f"{prefix}_{function}", far + ahead, expected)
             found = [copy.replace(f"{prefix}_", "", 1) for copy in taken]
-            assert dict(zip(expected, found)) == expected, function
+            assert dict(zip(expected, found)) == expected, f"{function}, {ahead} bytes ahead"
 
 
 # What a test that renders many routines makes of each: its prefix, and the sizes at which its code

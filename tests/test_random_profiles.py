@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from asterope import space
+from asterope import aliased_space, small_space, space
+from asterope.profile import Aliased
 from asterope.small_space import PLAIN, SmallTuple
 from asterope.space import Tuple
 from copy_programs import (
@@ -28,11 +29,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as some
 
 BATCH = 20  # profiles in one program: compilers take most of their time to start
-BATCHES = 16
+BATCHES = 14
 LARGEST = 300_000  # copied; of what is larger, only where it goes
 CASES = 3000  # for each profile
 
-RandomProfile = tuple[Intervals, "SmallTuple | None"]
+RandomProfile = tuple[Intervals, "SmallTuple | None", "Aliased | None"]
 
 
 @some.composite
@@ -68,27 +69,38 @@ def profiles(draw: some.DrawFn) -> RandomProfile:
         again = draw(some.integers(0, 3)) if winners else 0
         winners.append(draw(tuples()) if again < 2 else winners[-again % len(winners)])
     small = draw(some.none() | some.sampled_from(list(SMALL_COPIES.values())))
-    return tuple(zip(sorted(up_to), winners)), small
+    return tuple(zip(sorted(up_to), winners)), small, draw(some.none() | aliased_copies())
+
+
+@some.composite
+def aliased_copies(draw: some.DrawFn) -> Aliased:
+    above, up_to = sorted(max(draw(ends()), 511 + n) for n in range(2))
+    tuple_ = draw(some.sampled_from(list(aliased_space.aliased_tuples())))
+    return Aliased(above, max(up_to, above + 1), tuple_)
 
 
 def check(batch: Sequence[RandomProfile], folder: Path) -> None:
     routines = {}
-    for number, (intervals, small) in enumerate(batch):
-        bound = (small or PLAIN).bound
-        sizes = (0, 128, bound, *(end for end, _ in intervals if end < LARGEST))
-        routines[render(intervals, folder, small, f"p{number}")] = sizes
+    for number, (intervals, small, aliased) in enumerate(batch):
+        changes = [0, 128, (small or PLAIN).bound, *(end for end, _ in intervals)]
+        changes += [aliased.above, aliased.up_to] if aliased else []
+        routine = render(intervals, folder, small, f"p{number}", aliased)
+        routines[routine] = [size for size in changes if size < LARGEST]
 
     dispatch_check = build_dispatch_check(*routines)
-    for number, (intervals, small) in enumerate(batch):
+    for number, (intervals, small, aliased) in enumerate(batch):
         small = small or PLAIN
-        if lacking_features(intervals, small):
+        if lacking_features(intervals, small, aliased):
             continue  # all go to the portable path
-        around = {e + n for e in (small.bound, *(end for end, _ in intervals)) for n in (-1, 0, 1)}
-        sizes = {0, 1, 64, 129, 2 * intervals[-1][0], 2**46, *around}
+        changes = {small.bound, *(end for end, _ in intervals)}
+        changes |= {aliased.above, aliased.up_to} if aliased else set()
+        sizes = {size + n for size in changes for n in (-1, 0, 1)}
+        sizes |= {0, 1, 64, 129, 2 * intervals[-1][0], 2**46}
         try:
-            assert_dispatched(dispatch_check, f"p{number}", intervals, small, sizes)
+            assert_dispatched(dispatch_check, f"p{number}", intervals, small, sizes, aliased)
         except AssertionError as error:
-            pytest.fail(f"{error}\nin the profile {profile_json(intervals, small)}")
+            profile = profile_json(intervals, small, aliased)
+            pytest.fail(f"{error}\nin the profile {profile}")
 
     copy_fuzz = build_with_routines(routines, folder, "copy_fuzz")
     done = run(copy_fuzz, "--count", CASES, "--largest", LARGEST)
@@ -118,12 +130,14 @@ def test_random_profiles_give_routines_that_copy_right(tmp_path, monkeypatch):
         seen.update(batch)
 
     copies_right()
-    winners = {t for intervals, _ in seen for _, t in intervals}
-    assert len(seen) >= 200  # of 320: some come again
+    winners = {t for intervals, _, _ in seen for _, t in intervals}
+    assert len(seen) >= 200  # of 280: some come again
     assert {(t.rt, t.lt, t.st) for t in winners} == set(KINDS)
     assert {t.pt for t in winners} == set(space.PREFETCH_TYPES)
     assert {t.ps for t in winners} == {0, *space.PREFETCH_SIZES}
     assert {t.pd for t in winners} == set(space.PREFETCH_DISTANCES)
-    assert any(intervals[-1][0] > 2**31 for intervals, _ in seen)
-    assert any(small is None for _, small in seen)
-    assert {small.shape for _, small in seen if small} == set(small_space.SHAPES)
+    assert any(intervals[-1][0] > 2**31 for intervals, _, _ in seen)
+    assert {small.shape for _, small, _ in seen if small} == set(small_space.SHAPES)
+    tuples_ = {aliased.tuple for _, _, aliased in seen if aliased}
+    assert tuples_ == set(aliased_space.aliased_tuples())
+    assert any(small is aliased is None for _, small, aliased in seen)

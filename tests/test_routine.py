@@ -5,12 +5,11 @@ from __future__ import annotations
 import itertools
 import random
 import re
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 from asterope import aliased_space
-from asterope.profile import load_profile
+from asterope.profile import Aliased, load_profile
 from asterope.small_space import PLAIN, SmallTuple
 from asterope.space import Tuple
 from copy_programs import (
@@ -65,6 +64,8 @@ ONE_KIND = {
     for i, kind in enumerate(KINDS)
     if not (prefetch and kind[0].startswith("REP"))
 }
+
+ALIASED = list(aliased_space.aliased_tuples())
 
 HUGE = [
     (128, Tuple("MM", "T", "NT", "NTA", 2, 0)),
@@ -155,22 +156,35 @@ def test_it_copies_right_with_each_small_copy(tmp_path, objects, name):
     assert_right(program, "--last", small.bound + 130, "--largest", small.bound + 130)
 
 
-@pytest.mark.parametrize("tuple_", aliased_space.aliased_tuples(), ids=lambda a: a.symbol)
-def test_it_copies_right_where_buffers_alias(tmp_path, objects, tuple_):
-    lacking = set(tuple_.needs) - cpu_features()
+@pytest.mark.parametrize("winner", ALIASED, ids=lambda winner: winner.symbol)
+def test_it_copies_right_where_buffers_alias(tmp_path, objects, winner):
+    lacking = set(winner.needs) - cpu_features()
     if lacking:
         pytest.skip(f"this CPU lacks {' '.join(sorted(lacking))}")
-    aliased = {"above": 511, "up_to": 4096, "tuple": asdict(tuple_)}
-    intervals = [(1 << 20, one_of("XMM", "T", "T", 3))]
-    routine = render(intervals, tmp_path, aliased=aliased)
+    routine = render(
+        [(1 << 20, one_of("XMM", "T", "T", 3))],
+        tmp_path,
+        None,
+        "asterope",
+        Aliased(511, 4096, winner),
+    )
     program = build_routine_check(routine, objects)
     assert_right(program, "--step", 5, "--other-step", 31, "--around", "512,4096")
-    # It is really taken: without its first instruction, the same check fails.
-    broken = render(intervals, tmp_path / "broken", aliased=aliased)
-    text = broken.read_text(encoding="ascii")
-    first = text.index('"    ', text.index("void asterope_copy_aliased(void)\n"))
-    broken.write_text(text[:first] + text[text.index("\n", first) :], encoding="ascii")
-    assert run(build_routine_check(broken, objects), "--step", 31).returncode != 0
+
+
+# The small copies that come nearest to the 512 bytes from which on an aliased copy is right.
+@pytest.mark.parametrize(
+    "small", [s for s in SMALL_COPIES.values() if s.bound == 512], ids=lambda s: s.symbol
+)
+def test_aliased_buffers_take_their_copy_from_512_bytes_on(tmp_path, small):
+    intervals = [(1 << 20, Tuple("XMM", "T", "T", "none", 0, 0))]
+    aliased = Aliased(511, 4096, ALIASED[0])
+    lacking = lacking_features(intervals, small, aliased)
+    if lacking:
+        pytest.skip(f"this CPU lacks {' '.join(sorted(lacking))}")
+    program = build_dispatch_check(render(intervals, tmp_path, small, "asterope", aliased))
+    sizes = range(100, 5000, 3)
+    assert_dispatched(program, "asterope", intervals, small, sizes, aliased)
 
 
 def test_it_copies_more_than_2_gib(tmp_path, objects):
@@ -555,7 +569,7 @@ CPU_NEEDS = {
     "a ZMM pipeline": (Tuple("ZMM", "T", "T", "none", 0, 0), PLAIN, AVX_512),
     "a YMM pipeline": (Tuple("YMM", "T", "T", "none", 0, 0), PLAIN, AVX),
     "an XMM pipeline": (Tuple("XMM", "NT", "T", "none", 0, 0), PLAIN, {"sse4_1"}),
-    "a masked small copy": (PLAIN_WINNER, GATED, {*AVX_512, "avx512bw", "bmi2"}),
+    "a masked small copy": (PLAIN_WINNER, GATED, {*AVX_512, "avx512bw", "avx512vl", "bmi2"}),
     "a ZMM small copy": (
         *(PLAIN_WINNER, SmallTuple("stepped", "ZMM", "up", 256)),
         {*AVX_512, "avx512vl"},

@@ -8,6 +8,10 @@
 
 namespace asterope {
 
+std::string aliased_name(const asterope_aliased_variant& variant) {
+    return std::string(variant.kind) + ' ' + variant.rt;
+}
+
 std::vector<const asterope_aliased_variant*>
 aliased_space(const std::function<bool(std::string_view)>& has) {
     std::vector<const asterope_aliased_variant*> space;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <random>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +13,9 @@
 #include "search.hpp"
 
 namespace asterope {
+
+/// "backward YMM".
+std::string aliased_name(const asterope_aliased_variant& variant);
 
 /// The copies for aliasing buffers that a CPU with these features runs, simplest first.
 std::vector<const asterope_aliased_variant*>

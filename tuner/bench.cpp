@@ -12,6 +12,7 @@
 #include "arena.hpp"
 #include "atomic_file.hpp"
 #include "clock.hpp"
+#include "command_line.hpp"
 #include "distribution.hpp"
 #include "error.hpp"
 #include "interrupt.hpp"
@@ -259,13 +260,7 @@ int run(int argc, char** argv) {
         ->type_name("N")
         ->check(CLI::Range(0, 99999));
     app.add_option("--json", options.json, "write the results there too")->type_name("FILE");
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::Success& success) {
-        return app.exit(success);
-    } catch (const CLI::ParseError& error) {
-        throw BadInput(std::string(error.what()) + "; see asterope-bench --help");
-    }
+    if (!parse(app, argc, argv)) return kDone;
     compare(options);
     return kDone;
 }
@@ -274,13 +269,5 @@ int run(int argc, char** argv) {
 } // namespace asterope
 
 int main(int argc, char** argv) {
-    try {
-        return asterope::run(argc, argv);
-    } catch (const asterope::Error& error) {
-        std::fprintf(stderr, "asterope-bench: %s\n", error.what());
-        return error.exit_code();
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "asterope-bench: %s\n", error.what());
-        return asterope::kFailed;
-    }
+    return asterope::run_command("asterope-bench", [&] { return asterope::run(argc, argv); });
 }

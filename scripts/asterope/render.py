@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,7 @@ def as_c_strings(assembly: str, indent: int = 8) -> str:
     return ("\n" + " " * indent).join(lines)
 
 
+@functools.cache
 def _environment(architecture: str) -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_template_folder(architecture)),
