@@ -190,6 +190,23 @@ TEST(ParseSmallWeights, refuses_anything_else) {
     }
 }
 
+TEST(Suited, holds_only_what_a_reader_can_be_forwarded_from_where_sizes_are_predictable) {
+    const Space space = whole_space();
+    const auto all = all_of(space), chosen = suited(all, space, "predictable");
+    EXPECT_FALSE(chosen.empty());
+    for (const Entrant entrant : all) {
+        const bool is_chosen = std::find(chosen.begin(), chosen.end(), entrant) != chosen.end();
+        const std::string shape = space[static_cast<std::size_t>(entrant)]->shape;
+        EXPECT_EQ(is_chosen, shape == "stepped") << shape;
+    }
+}
+
+TEST(Suited, holds_all_for_the_other_objectives) {
+    const Space space = whole_space();
+    EXPECT_EQ(suited(all_of(space), space, "balanced"), all_of(space));
+    EXPECT_EQ(suited(all_of(space), space, "unpredictable"), all_of(space));
+}
+
 // --- The winner ----------------------------------------------------------------------------------
 
 // The masked move and overlapping stores as they were measured; everything else loses to libc.

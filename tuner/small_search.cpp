@@ -43,6 +43,18 @@ Weights parse_small_weights(std::string_view text) {
             {Workload::fixed_read, predictable}};
 }
 
+std::vector<Entrant> suited(const std::vector<Entrant>& entrants,
+                            const std::vector<const asterope_small_variant*>& space,
+                            std::string_view objective) {
+    std::vector<Entrant> chosen = entrants;
+    if (objective == "predictable") {
+        std::erase_if(chosen, [&](Entrant entrant) {
+            return std::string_view(space[static_cast<std::size_t>(entrant)]->shape) != "stepped";
+        });
+    }
+    return chosen;
+}
+
 SizeResult search_small(const std::vector<Entrant>& entrants, const Weights& weights,
                         const Rigor& rigor, std::mt19937_64& random, Timings& timings) {
     if (entrants.empty()) throw Failure("no small copy copies right on this machine");

@@ -27,6 +27,14 @@ small_space(const std::function<bool(std::string_view)>& has);
 /// BadInput for anything else.
 Weights parse_small_weights(std::string_view text);
 
+/// Those of `entrants` (indices of `space`) that suit an objective. "predictable" is for copies of
+/// one size that are read at once: there only the stepped shape will do, whose stores are as wide
+/// as what a reader of that size loads. A load that spans two stores, or reads from a masked one,
+/// cannot be forwarded: others win the mean and lose a third at single sizes (grouped, 8 bytes).
+std::vector<Entrant> suited(const std::vector<Entrant>& entrants,
+                            const std::vector<const asterope_small_variant*>& space,
+                            std::string_view objective);
+
 /// Chooses among the entrants; SizeResult::size is 0. Throws Failure where there are none.
 SizeResult search_small(const std::vector<Entrant>& entrants, const Weights& weights,
                         const Rigor& rigor, std::mt19937_64& random, Timings& timings);

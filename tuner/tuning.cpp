@@ -43,7 +43,7 @@ namespace {
 /// A request whose every word has been understood.
 struct Plan {
     explicit Plan(const TuningRequest& request)
-        : workloads(parse_workload(request.workload)),
+        : workloads(parse_workload(request.workload)), small_objective(request.small),
           small_weights(parse_small_weights(request.small)), rigor(parse_rigor(request.rigor)),
           sizes(parse_size_list(request.sizes)),
           statistics(request.distribution.empty() ? fleet_statistics()
@@ -59,6 +59,7 @@ struct Plan {
     }
 
     std::vector<Workload> workloads;
+    std::string small_objective;
     Weights small_weights;
     Rigor rigor;
     std::vector<std::size_t> sizes;
@@ -184,8 +185,9 @@ class Searches {
              [&](Entrant entrant) { return small_name(variant(entrant)); },
              [](std::size_t, Workload workload) { return MixStopwatch::calls(workload); }},
             progress_, log_.get());
-        SizeResult result = search_small(spaces_.small_entrants, plan_.small_weights, plan_.rigor,
-                                         random_, timings);
+        SizeResult result =
+            search_small(suited(spaces_.small_entrants, spaces_.small_space, plan_.small_objective),
+                         plan_.small_weights, plan_.rigor, random_, timings);
         trials_ += timings.trials();
         return result;
     }
