@@ -15,7 +15,7 @@
  * RT register type, LT/ST load and store type (T temporal, NT non-temporal), PT prefetch type,
  * PS prefetch size and PD prefetch distance in cache lines. Larger sizes take the last row.
  *
- * Up to 128 bytes: small copies, stepped, XMM, tests middle.
+ * Up to 128 bytes, whatever the rows above say: small copies, stepped, XMM, tests middle.
  *
  * The functions are naked: all their instructions stand here, so that they are the ones that were
  * timed, whichever compiler and -O level is used. They call nothing.
