@@ -162,13 +162,19 @@ def test_text_from_the_profile_reaches_comments_and_the_description_only(profile
 def test_the_head_comment_says_what_copies_small_sizes(profile, tmp_path):
     assert run(profile, "-o", tmp_path) == 0
     source = (tmp_path / NAMES[0]).read_text(encoding="ascii")
-    assert " * Up to 256 bytes: small copies, masked, ZMM, tests up, 1.21 x libc.\n" in source
+    assert (
+        " * Up to 256 bytes, whatever the rows above say: small copies, masked, ZMM, tests up, 1.21 x libc.\n"
+        in source
+    )
     raw = good_profile()
     del raw["small"]
     profile.write_text(json.dumps(raw), encoding="utf-8")
     assert run(profile, "-o", tmp_path) == 0
     source = (tmp_path / NAMES[0]).read_text(encoding="ascii")
-    assert " * Up to 128 bytes: small copies, stepped, XMM, tests middle.\n" in source
+    assert (
+        " * Up to 128 bytes, whatever the rows above say: small copies, stepped, XMM, tests middle.\n"
+        in source
+    )
 
 
 def test_what_the_small_copy_does_needs_no_pipeline(profile, tmp_path):

@@ -192,7 +192,7 @@ def test_the_small_copies_have_all_figures(tuned: Tuned) -> None:
 def test_the_routine_has_the_small_winner(tuned: Tuned) -> None:
     winner = tuned.profile["small"]["winner"]["tuple"]
     source = (tuned.folder / "asterope_memcpy.c").read_text()
-    shown = f"Up to {winner['bound']} bytes: small copies, {winner['shape']}, {winner['rt']}, "
+    shown = f"Up to {winner['bound']} bytes, whatever the rows above say: small copies, {winner['shape']}, {winner['rt']}, "
     assert shown + f"tests {winner['order']}" in source
     row = next(
         line
