@@ -192,8 +192,9 @@ def test_the_small_copies_have_all_figures(tuned: Tuned) -> None:
 def test_the_routine_has_the_small_winner(tuned: Tuned) -> None:
     winner = tuned.profile["small"]["winner"]["tuple"]
     source = (tuned.folder / "asterope_memcpy.c").read_text()
-    shown = f"Up to {winner['bound']} bytes, whatever the rows above say: small copies, {winner['shape']}, {winner['rt']}, "
-    assert shown + f"tests {winner['order']}" in source
+    bound, shape, rt, order = (winner[name] for name in ("bound", "shape", "rt", "order"))
+    assert f"Up to {bound} bytes, whatever the rows above say: small copies" in source
+    assert f"small copies, {shape}, {rt}, tests {order}" in source
     row = next(
         line
         for line in tuned.outcome.stdout.splitlines()
