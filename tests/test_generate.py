@@ -160,21 +160,16 @@ def test_text_from_the_profile_reaches_comments_and_the_description_only(profile
 
 
 def test_the_head_comment_says_what_copies_small_sizes(profile, tmp_path):
+    rest = "bytes, whatever the rows above say: small copies"
     assert run(profile, "-o", tmp_path) == 0
     source = (tmp_path / NAMES[0]).read_text(encoding="ascii")
-    assert (
-        " * Up to 256 bytes, whatever the rows above say: small copies, masked, ZMM, tests up, 1.21 x libc.\n"
-        in source
-    )
+    assert f" * Up to 256 {rest}, masked, ZMM, tests up, 1.21 x libc.\n" in source
     raw = good_profile()
     del raw["small"]
     profile.write_text(json.dumps(raw), encoding="utf-8")
     assert run(profile, "-o", tmp_path) == 0
     source = (tmp_path / NAMES[0]).read_text(encoding="ascii")
-    assert (
-        " * Up to 128 bytes, whatever the rows above say: small copies, stepped, XMM, tests middle.\n"
-        in source
-    )
+    assert f" * Up to 128 {rest}, stepped, XMM, tests middle.\n" in source
 
 
 def test_what_the_small_copy_does_needs_no_pipeline(profile, tmp_path):
