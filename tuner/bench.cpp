@@ -124,8 +124,7 @@ void run_sizes(const std::vector<std::size_t>& sizes, const std::vector<Workload
     for (const Workload workload : workloads) {
         report.begin(std::string(name_of(workload)));
         for (const std::size_t size : sizes) {
-            const Workload measure = workload == Workload::aliased ? Workload::hot : workload;
-            stopwatch.calibrate(size, measure, trial_seconds(measure));
+            stopwatch.calibrate(size, workload, trial_seconds(workload));
             report.row(format_size(size), size, workload,
                        [&](int copy, Workload which, std::uint64_t round) {
                            return stopwatch.time(copy == kRoutine ? routine : libc_copy(), 0, size,

@@ -439,10 +439,7 @@ def _build_entry(raw: Mapping[str, Any]) -> Entry:
         tuple=space.Tuple(**raw["tuple"]),
         ratio=raw.get("ratio"),
         tied=raw.get("tied"),
-        workloads={
-            name: _build_measurement(measurement)
-            for name, measurement in raw.get("workloads", {}).items()
-        },
+        workloads=_build_workloads(raw),
     )
 
 
@@ -451,10 +448,7 @@ def _build_small(raw: Mapping[str, Any]) -> SmallEntry:
         tuple=small_space.SmallTuple(**raw["tuple"]),
         ratio=raw.get("ratio"),
         tied=raw.get("tied"),
-        workloads={
-            name: _build_measurement(measurement)
-            for name, measurement in raw.get("workloads", {}).items()
-        },
+        workloads=_build_workloads(raw),
     )
 
 
@@ -463,6 +457,13 @@ def _build_aliased(raw: Mapping[str, Any]) -> Aliased | None:
     if winner is None:
         return None
     return Aliased(winner["above"], winner["up_to"], aliased_space.AliasedTuple(**winner["tuple"]))
+
+
+def _build_workloads(raw: Mapping[str, Any]) -> dict[str, Measurement]:
+    return {
+        name: _build_measurement(measurement)
+        for name, measurement in raw.get("workloads", {}).items()
+    }
 
 
 def _build_measurement(raw: Mapping[str, Any]) -> Measurement:
