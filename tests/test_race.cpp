@@ -62,14 +62,6 @@ Entrant winner_of(const std::vector<Truth>& truths, const Weights& weights,
 
 } // namespace
 
-TEST(EqualWeights, are_alike_and_add_up_to_1) {
-    const Weights weights = equal_weights({Workload::hot, Workload::cold, Workload::fixed});
-    ASSERT_EQ(weights.size(), 3u);
-    for (const auto& [workload, weight] : weights) EXPECT_NEAR(weight, 1.0 / 3, 1e-12);
-    EXPECT_EQ(weights[2].first, Workload::fixed);
-    EXPECT_TRUE(equal_weights({}).empty());
-}
-
 // --- Samples -------------------------------------------------------------------------------------
 
 TEST(Race, samples_every_entrant_as_often_as_asked) {

@@ -2,17 +2,27 @@
 #include "workload.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <gtest/gtest.h>
 #include <set>
+#include <string>
 
 #include "clock.hpp"
 #include "error.hpp"
+#include "objective.hpp"
 
 using namespace asterope;
 
 namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+const std::vector<Workload> kAll = {
+    Workload::hot,     Workload::hot_read,    Workload::cold,        Workload::consume,
+    Workload::produce, Workload::aliased,     Workload::mix_l1,      Workload::mix_l2,
+    Workload::mix_l3,  Workload::mix_l1_read, Workload::mix_l2_read, Workload::mix_l3_read,
+    Workload::fixed,   Workload::fixed_read};
+const std::vector<Workload> kOnSlots = {Workload::cold, Workload::consume, Workload::produce};
 
 struct Call {
     const char *destination, *source;
@@ -57,34 +67,35 @@ std::size_t misalignment(const char* address) {
 
 } // namespace
 
-TEST(ParseWorkload, knows_hot_cold_and_both) {
-    EXPECT_EQ(parse_workload("hot"), std::vector<Workload>{Workload::hot});
-    EXPECT_EQ(parse_workload("cold"), std::vector<Workload>{Workload::cold});
-    EXPECT_EQ(parse_workload("balanced"), (std::vector<Workload>{Workload::hot, Workload::cold}));
-    // what is for small copies only cannot be asked for
-    for (const char* text : {"", "Hot", "warm", "hot,cold", "balanced ", "mix_l1", "fixed_read"}) {
-        EXPECT_THROW(parse_workload(text), BadInput) << text;
-    }
-    for (const Workload workload : parse_workload("balanced")) {
-        EXPECT_EQ(parse_workload(name_of(workload)), std::vector<Workload>{workload});
-    }
-}
-
 TEST(NameOf, is_another_for_each_workload) {
     std::set<std::string_view> names;
-    for (const Workload workload :
-         {Workload::hot, Workload::cold, Workload::mix_l1, Workload::mix_l2, Workload::mix_l3,
-          Workload::mix_l1_read, Workload::mix_l2_read, Workload::mix_l3_read, Workload::fixed,
-          Workload::fixed_read}) {
+    for (const Workload workload : kAll) {
         EXPECT_TRUE(names.insert(name_of(workload)).second) << name_of(workload);
     }
+    EXPECT_EQ(name_of(Workload::hot_read), "hot_read");
+    EXPECT_EQ(name_of(Workload::produce), "produce");
+    EXPECT_EQ(name_of(Workload::aliased), "aliased");
     EXPECT_EQ(name_of(Workload::mix_l3_read), "mix_l3_read");
+    EXPECT_EQ(name_of(Workload::fixed_read), "fixed_read");
+}
+
+TEST(DescriptionOf, is_another_line_for_each_workload) {
+    std::set<std::string_view> descriptions;
+    for (const Workload workload : kAll) {
+        const std::string_view text = description_of(workload);
+        EXPECT_TRUE(descriptions.insert(text).second) << text;
+        EXPECT_GE(text.size(), 10u);
+        EXPECT_LE(text.size(), 80u) << text;
+        EXPECT_EQ(text.find('\n'), text.npos);
+    }
+    EXPECT_EQ(description_of(Workload::fixed_read).find("as fixed"), 0u);
 }
 
 TEST_P(Buffers, lie_inside_the_arena) {
-    for (const Workload workload : parse_workload("balanced")) {
+    for (const Workload workload : kMeasured) {
         calibrate(workload);
-        for (std::uint64_t round = 0; round < 200; ++round) {
+        // every slot, where they are few, and every place of a round
+        for (std::uint64_t round = 0; round < 100; ++round) {
             for (const Call& call : trial(workload, round)) {
                 ASSERT_GE(call.source, arena.source());
                 ASSERT_LE(call.source + call.bytes, arena.source() + arena.bytes());
@@ -96,7 +107,7 @@ TEST_P(Buffers, lie_inside_the_arena) {
 }
 
 TEST_P(Buffers, are_as_long_and_prefetched_as_far_as_asked) {
-    for (const Workload workload : parse_workload("balanced")) {
+    for (const Workload workload : kMeasured) {
         calibrate(workload);
         for (const Call& call : trial(workload, 3, 1920)) {
             ASSERT_EQ(call.bytes, GetParam());
@@ -106,16 +117,18 @@ TEST_P(Buffers, are_as_long_and_prefetched_as_far_as_asked) {
 }
 
 TEST_P(Buffers, number_as_many_as_the_calibration_says) {
-    calibrate(Workload::cold);
-    EXPECT_EQ(trial(Workload::cold, 0).size(), stopwatch.calls(GetParam(), Workload::cold));
-    calibrate(Workload::hot);
-    const std::size_t timed = stopwatch.calls(GetParam(), Workload::hot);
-    EXPECT_GT(trial(Workload::hot, 0).size(), timed); // and some to warm up
-    EXPECT_GE(timed, 1u);
+    for (const Workload workload : kMeasured) {
+        calibrate(workload);
+        const std::size_t timed = stopwatch.calls(GetParam(), workload);
+        EXPECT_GE(timed, 1u);
+        const std::size_t made = trial(workload, 0).size();
+        const bool warms_up = workload == Workload::hot || workload == Workload::hot_read;
+        EXPECT_EQ(made, timed + (warms_up ? std::max<std::size_t>(3, timed / 8) : 0));
+    }
 }
 
 TEST_P(Buffers, are_misaligned_alike_for_all_copies_of_a_round) {
-    for (const Workload workload : parse_workload("balanced")) {
+    for (const Workload workload : kMeasured) {
         calibrate(workload);
         const std::vector<Call> one = trial(workload, 7), two = trial(workload, 7);
         ASSERT_EQ(one.size(), two.size());
@@ -129,11 +142,13 @@ TEST_P(Buffers, are_misaligned_alike_for_all_copies_of_a_round) {
 }
 
 TEST_P(Buffers, take_every_misalignment_on_either_side) {
-    for (const Workload workload : parse_workload("balanced")) {
+    // reading and writing large buffers takes its time
+    const std::uint64_t rounds = GetParam() > kMiB ? 512 : 4096;
+    for (const Workload workload : kMeasured) {
         calibrate(workload);
         std::set<std::size_t> sources, destinations;
         std::set<std::pair<std::size_t, std::size_t>> pairs;
-        for (std::uint64_t round = 0; round < 4096; ++round) {
+        for (std::uint64_t round = 0; round < rounds; ++round) {
             const Call call = trial(workload, round).front();
             sources.insert(misalignment(call.source));
             destinations.insert(misalignment(call.destination));
@@ -141,13 +156,13 @@ TEST_P(Buffers, take_every_misalignment_on_either_side) {
         }
         EXPECT_EQ(sources.size(), 64u);
         EXPECT_EQ(destinations.size(), 64u);
-        EXPECT_GT(pairs.size(), 64u * 64 / 2);
+        EXPECT_GT(pairs.size(), rounds / 2);
     }
 }
 
 // A destination up to 63 bytes past its source, modulo a page, stalls loads behind stores.
 TEST_P(Buffers, never_alias_in_their_page_offsets) {
-    for (const Workload workload : parse_workload("balanced")) {
+    for (const Workload workload : kMeasured) {
         calibrate(workload);
         for (std::uint64_t round = 0; round < 100; ++round) {
             for (const Call& call : trial(workload, round)) {
@@ -160,68 +175,257 @@ TEST_P(Buffers, never_alias_in_their_page_offsets) {
 }
 
 TEST_P(Buffers, of_hot_copies_stay_in_one_place) {
+    for (const Workload workload : {Workload::hot, Workload::hot_read}) {
+        calibrate(workload);
+        const char *lowest = arena.source() + arena.bytes(), *highest = arena.source();
+        for (std::uint64_t round = 0; round < 100; ++round) {
+            for (const Call& call : trial(workload, round)) {
+                lowest = std::min(lowest, call.source);
+                highest = std::max(highest, call.source);
+            }
+        }
+        EXPECT_LE(highest - lowest, 4096 + 64); // the places of the rounds, and the misalignments
+    }
+}
+
+TEST_P(Buffers, of_aliasing_copies_lie_just_past_their_sources_modulo_a_page) {
     calibrate(Workload::hot);
-    const char *lowest = arena.source() + arena.bytes(), *highest = arena.source();
+    std::set<std::size_t> distances;
     for (std::uint64_t round = 0; round < 100; ++round) {
-        for (const Call& call : trial(Workload::hot, round)) {
-            lowest = std::min(lowest, call.source);
-            highest = std::max(highest, call.source);
+        for (const Call& call : trial(Workload::aliased, round)) {
+            const auto apart = static_cast<std::size_t>(call.destination - call.source) % 4096;
+            ASSERT_GE(apart, 1u);
+            ASSERT_LE(apart, 63u);
+            distances.insert(apart);
         }
     }
-    EXPECT_LE(highest - lowest, 4096 + 64); // the places of the rounds, and the misalignments
+    EXPECT_GE(distances.size(), 60u);
 }
 
 TEST_P(Buffers, of_cold_copies_come_round_only_after_the_whole_arena) {
-    calibrate(Workload::cold);
-    std::vector<Call> all;
-    for (std::uint64_t round = 0; all.size() < 4096; ++round) {
-        const std::vector<Call> more = trial(Workload::cold, round);
-        all.insert(all.end(), more.begin(), more.end());
-    }
-    // Until the first slot comes again, the copies overlap nowhere and cover most of the arena,
-    // or, where they are small, are spread over it.
-    std::vector<const char*> begins;
-    const auto slot = [](const char* address) { return address - misalignment(address); };
-    for (const Call& call : all) {
-        if (!begins.empty() && slot(call.source) == begins.front()) break;
-        begins.push_back(slot(call.source));
-    }
-    const auto slots = begins.size();
-    std::sort(begins.begin(), begins.end());
-    for (std::size_t i = 1; i < begins.size(); ++i) {
-        ASSERT_GE(begins[i] - begins[i - 1], static_cast<std::ptrdiff_t>(GetParam() + 63));
-    }
-    EXPECT_GE(begins.back() - begins.front(),
-              static_cast<std::ptrdiff_t>(arena.bytes() - 4 * kLargest - 2 * kMiB));
-    if (slots < all.size()) {
-        EXPECT_GE(slots * (GetParam() + 4096), arena.bytes() - 2 * kLargest);
+    for (const Workload workload : kOnSlots) {
+        calibrate(workload);
+        std::vector<Call> all;
+        // enough for the large ones to come round
+        const std::size_t enough = GetParam() > kMiB ? 64 : 4096;
+        for (std::uint64_t round = 0; all.size() < enough; ++round) {
+            const std::vector<Call> more = trial(workload, round);
+            all.insert(all.end(), more.begin(), more.end());
+        }
+        // Until the first slot comes again, the copies overlap nowhere and cover most of the arena,
+        // or, where they are small, are spread over it. produce's sources are elsewhere.
+        for (const bool source : {false, true}) {
+            if (source && workload == Workload::produce) continue;
+            std::vector<const char*> begins;
+            for (const Call& call : all) {
+                const char* address = source ? call.source : call.destination;
+                address -= misalignment(address);
+                if (!begins.empty() && address == begins.front()) break;
+                begins.push_back(address);
+            }
+            const auto slots = begins.size();
+            std::sort(begins.begin(), begins.end());
+            for (std::size_t i = 1; i < begins.size(); ++i) {
+                ASSERT_GE(begins[i] - begins[i - 1], static_cast<std::ptrdiff_t>(GetParam() + 63));
+            }
+            EXPECT_GE(begins.back() - begins.front(),
+                      static_cast<std::ptrdiff_t>(arena.bytes() - 4 * kLargest - 2 * kMiB));
+            if (slots < all.size()) {
+                EXPECT_GE(slots * (GetParam() + 4096), arena.bytes() - 2 * kLargest);
+            }
+        }
     }
 }
 
 // The hardware prefetchers would fetch the next copy's buffers were it the neighbour.
 TEST_P(Buffers, of_cold_copies_are_not_visited_in_order) {
-    calibrate(Workload::cold);
-    std::vector<Call> all;
-    for (std::uint64_t round = 0; all.size() < 50; ++round) {
-        const std::vector<Call> more = trial(Workload::cold, round);
-        all.insert(all.end(), more.begin(), more.end());
-    }
-    for (std::size_t i = 1; i < all.size(); ++i) {
-        const auto apart = std::abs(all[i].source - all[i - 1].source);
-        ASSERT_GT(apart, static_cast<std::ptrdiff_t>(GetParam() + 4096));
+    for (const Workload workload : kOnSlots) {
+        calibrate(workload);
+        std::vector<Call> all;
+        for (std::uint64_t round = 0; all.size() < 50; ++round) {
+            const std::vector<Call> more = trial(workload, round);
+            all.insert(all.end(), more.begin(), more.end());
+        }
+        for (std::size_t i = 1; i < all.size(); ++i) {
+            const auto apart = std::abs(all[i].destination - all[i - 1].destination);
+            ASSERT_GT(apart, static_cast<std::ptrdiff_t>(GetParam() + 4096));
+        }
     }
 }
 
-TEST_P(Buffers, of_cold_copies_are_not_those_of_hot_ones) {
-    calibrate(Workload::hot);
-    calibrate(Workload::cold);
-    const char* hot = arena.source() + arena.bytes();
+TEST_P(Buffers, of_cold_copies_are_not_those_of_hot_ones_nor_the_sources_just_written) {
+    for (const Workload workload : kMeasured) calibrate(workload);
+    const char *source = arena.source() + arena.bytes(),
+               *destination = arena.destination() + arena.bytes();
     for (std::uint64_t round = 0; round < 64; ++round) {
-        for (const Call& call : trial(Workload::hot, round)) hot = std::min(hot, call.source);
+        for (const Call& call : trial(Workload::hot, round)) {
+            source = std::min(source, call.source);
+            destination = std::min(destination, call.destination);
+        }
+        for (const Call& call : trial(Workload::produce, round)) {
+            source = std::min(source, call.source);
+        }
     }
-    for (std::uint64_t round = 0; round < 200; ++round) {
-        for (const Call& call : trial(Workload::cold, round)) {
-            ASSERT_LE(call.source + call.bytes, hot);
+    for (const Workload workload : kOnSlots) {
+        for (std::uint64_t round = 0; round < 200; ++round) {
+            for (const Call& call : trial(workload, round)) {
+                ASSERT_LE(call.destination + call.bytes, destination);
+                if (workload != Workload::produce) {
+                    ASSERT_LE(call.source + call.bytes, source);
+                }
+            }
+        }
+    }
+}
+
+// --- Who reads -----------------------------------------------------------------------------------
+
+namespace {
+
+std::uint64_t filled, sum_expected;
+
+/// A copy that fills in what was never there before and sums it up byte by byte, as a reader must.
+void* fill(void* destination, const void*, std::size_t bytes, std::size_t) {
+    auto* at = static_cast<unsigned char*>(destination);
+    for (std::size_t i = 0; i < bytes; ++i) {
+        filled = filled * 6364136223846793005u + 1442695040888963407u;
+        at[i] = static_cast<unsigned char>(filled >> 56);
+        sum_expected += i < bytes / 8 * 8 ? std::uint64_t{at[i]} << (8 * (i % 8)) : at[i];
+    }
+    return destination;
+}
+
+} // namespace
+
+TEST_P(Buffers, are_read_whole_after_each_copy_by_hot_read_and_consume) {
+    for (const Workload workload : {Workload::hot_read, Workload::consume}) {
+        calibrate(workload);
+        for (std::uint64_t round = 0; round < 3; ++round) {
+            sum_expected = 0;
+            const std::uint64_t before = stopwatch.sum_read();
+            stopwatch.time(fill, 0, GetParam(), workload, round);
+            ASSERT_EQ(stopwatch.sum_read() - before, sum_expected) << name_of(workload);
+            ASSERT_NE(sum_expected, 0u);
+        }
+    }
+}
+
+TEST_P(Buffers, are_not_read_by_the_others) {
+    for (const Workload workload :
+         {Workload::hot, Workload::cold, Workload::produce, Workload::aliased}) {
+        calibrate(workload);
+        stopwatch.time(fill, 0, GetParam(), workload, 0);
+    }
+    EXPECT_EQ(stopwatch.sum_read(), 0u);
+}
+
+// --- Who writes ----------------------------------------------------------------------------------
+
+namespace {
+
+std::vector<std::string> sources_seen;
+
+/// A copy that keeps its source's content, then spoils it: what is right next time was written
+/// since.
+void* look_and_spoil(void* destination, const void* source, std::size_t bytes, std::size_t) {
+    sources_seen.emplace_back(static_cast<const char*>(source), bytes);
+    std::memset(const_cast<void*>(source), 0xEE, bytes);
+    return destination;
+}
+
+} // namespace
+
+TEST_P(Buffers, of_produce_hold_what_was_written_before_each_copy) {
+    calibrate(Workload::produce);
+    std::set<std::string> seen;
+    for (std::uint64_t round = 0; round < 3; ++round) {
+        sources_seen.clear();
+        stopwatch.time(look_and_spoil, 0, GetParam(), Workload::produce, round);
+        for (const std::string& content : sources_seen) {
+            std::uint64_t first = 0, word = 0;
+            std::memcpy(&first, content.data(), std::min<std::size_t>(8, content.size()));
+            for (std::size_t at = 0; at < content.size(); at += 8) {
+                const std::size_t bytes = std::min<std::size_t>(8, content.size() - at);
+                word = first + at / 8;
+                ASSERT_EQ(std::memcmp(content.data() + at, &word, bytes), 0) << at;
+            }
+            if (GetParam() >= 8) {
+                ASSERT_TRUE(seen.insert(content).second) << "written before";
+            }
+        }
+        ASSERT_EQ(sources_seen.size(), stopwatch.calls(GetParam(), Workload::produce));
+    }
+}
+
+TEST_P(Buffers, are_not_written_to_by_the_others) {
+    for (const Workload workload : {Workload::hot, Workload::hot_read, Workload::cold,
+                                    Workload::consume, Workload::aliased}) {
+        calibrate(workload);
+        std::memset(arena.source(), 0x5A, arena.bytes());
+        stopwatch.time(remember, 0, GetParam(), workload, 0);
+        const std::string_view all(arena.source(), arena.bytes());
+        EXPECT_EQ(all.find_first_not_of('\x5A'), all.npos) << name_of(workload);
+    }
+}
+
+// The clock costs as much as a small copy; and what was written must still be in the first cache.
+TEST_P(Buffers, of_produce_are_written_in_groups_that_stay_in_the_first_cache) {
+    calibrate(Workload::produce);
+    const auto overlap = [&](const Call& one, const Call& other) {
+        return one.source < other.source + GetParam() && other.source < one.source + GetParam();
+    };
+    const std::size_t most = std::clamp<std::size_t>(16384 / GetParam(), 1, 32);
+    for (std::uint64_t round = 0; round < 20; ++round) {
+        const std::vector<Call> made = trial(Workload::produce, round);
+        for (std::size_t first = 0; first < made.size(); first += most) {
+            const std::size_t last = std::min(first + most, made.size());
+            for (std::size_t i = first; i < last; ++i) {
+                // within its group, each has a stretch of its own: it is written before all copies
+                for (std::size_t j = first; j < i; ++j) ASSERT_FALSE(overlap(made[i], made[j]));
+                // and the next group begins in the first one's place again
+                const auto past = made[i].source - (arena.source() + arena.bytes());
+                ASSERT_GE(past, -static_cast<std::ptrdiff_t>(kLargest + 3 * 4096));
+            }
+            const auto apart = made[first].source - made[0].source;
+            ASSERT_LT(std::abs(apart), 4096 + 64);
+        }
+    }
+}
+
+TEST(StopwatchTime, refuses_workloads_of_small_copies) {
+    start_clock(false, 0);
+    const Arena arena(4 * kMiB);
+    Stopwatch stopwatch(arena, 128);
+    for (const Workload workload : {Workload::mix_l1, Workload::fixed_read}) {
+        EXPECT_THROW(stopwatch.calibrate(128, workload, 1e-6), Failure);
+    }
+}
+
+TEST(TrialSeconds, are_more_where_memory_is_waited_for) {
+    for (const Workload workload : kOnSlots) {
+        EXPECT_GT(trial_seconds(workload), trial_seconds(Workload::hot));
+    }
+    EXPECT_EQ(trial_seconds(Workload::hot_read), trial_seconds(Workload::hot));
+}
+
+// What a small machine has: two pages past the largest copy are little for groups of sources.
+TEST(StopwatchTime, stays_inside_the_smallest_arena) {
+    start_clock(false, 0);
+    const Arena arena(2 * kMiB);
+    Stopwatch stopwatch(arena, 512);
+    for (const Workload workload : kMeasured) {
+        for (const std::size_t size : {1, 128, 512}) {
+            stopwatch.calibrate(size, workload, trial_seconds(workload));
+            for (std::uint64_t round = 0; round < 64; ++round) {
+                calls.clear();
+                stopwatch.time(remember, 0, size, workload, round);
+                for (const Call& call : calls) {
+                    ASSERT_GE(call.source, arena.source());
+                    ASSERT_LE(call.source + size, arena.source() + arena.bytes());
+                    ASSERT_GE(call.destination, arena.destination());
+                    ASSERT_LE(call.destination + size, arena.destination() + arena.bytes());
+                }
+            }
         }
     }
 }

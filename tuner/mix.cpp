@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
+#include "buffer_use.hpp"
 #include "clock.hpp"
 #include "cpu.hpp"
 #include "error.hpp"
@@ -17,23 +17,6 @@ namespace {
 constexpr std::size_t kPlanned = std::size_t{1} << 19; ///< calls in a plan
 constexpr std::size_t kCalls = 6000;                   ///< of them in one trial
 constexpr std::size_t kFixedCalls = 400;               ///< of each fixed size in one trial
-
-/// Reads `bytes` the way a parser or a hash would: 8 at a time, then the rest.
-std::uint64_t read_copy(const char* at, std::size_t bytes) {
-    std::uint64_t sum = 0;
-    for (; bytes >= 8; at += 8, bytes -= 8) {
-        std::uint64_t word;
-        std::memcpy(&word, at, sizeof word); // of constant size: one load instruction
-        sum += word;
-    }
-    for (; bytes > 0; ++at, --bytes) sum += static_cast<unsigned char>(*at);
-    return sum;
-}
-
-/// Makes the compiler believe that somebody wants the value.
-void keep(std::uint64_t value) {
-    __asm__ volatile("" : : "r"(value) : "memory");
-}
 
 std::size_t cache_bytes(const Machine& machine, int level) {
     std::size_t bytes = 0;

@@ -33,7 +33,7 @@ MixCopy libc_mix_copy();
 ///   branch predictors remember: they do learn ten thousand calls by heart, and were the copies
 ///   of one round given the same calls, the last ones would find them learnt.
 /// - fixed: one size again and again, for each of several sizes; the geometric mean of their times.
-/// - *_read: each copy is read, 8 bytes at a time, right after it was made; the reading is timed
+/// - *_read: each copy is read (read_copy) right after it was made; the reading is timed
 ///   along, for libc as for everybody else.
 class MixStopwatch {
   public:

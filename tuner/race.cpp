@@ -18,14 +18,6 @@ constexpr std::size_t kHeat = 24;
 
 } // namespace
 
-Weights equal_weights(const std::vector<Workload>& workloads) {
-    Weights weights;
-    for (const Workload workload : workloads) {
-        weights.emplace_back(workload, 1 / static_cast<double>(workloads.size()));
-    }
-    return weights;
-}
-
 Race::Race(std::size_t size, Weights weights, std::mt19937_64& random, Timings& timings,
            double worst_ratio)
     : size_(size), weights_(std::move(weights)), random_(random), timings_(timings),

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "objective.hpp"
 #include "statistics.hpp"
 #include "workload.hpp"
 
@@ -27,13 +28,6 @@ class Timings {
     virtual double seconds(std::size_t size, Workload workload, Entrant entrant,
                            std::uint64_t round) = 0;
 };
-
-/// The workloads of a race, each with its weight in the mean. One of weight 0 is only measured: in
-/// the run-off, for the record.
-using Weights = std::vector<std::pair<Workload, double>>;
-
-/// All alike.
-Weights equal_weights(const std::vector<Workload>& workloads);
 
 /// What the run-off measured of one finalist under one workload.
 struct Measured {

@@ -23,6 +23,7 @@
 #include "live_timings.hpp"
 #include "machine.hpp"
 #include "mix.hpp"
+#include "objective.hpp"
 #include "profile.hpp"
 #include "progress.hpp"
 #include "result_table.hpp"
@@ -43,7 +44,7 @@ namespace {
 /// A request whose every word has been understood.
 struct Plan {
     explicit Plan(const TuningRequest& request)
-        : workloads(parse_workload(request.workload)), small_objective(request.small),
+        : objective(parse_objective(request.workload, "")), small_objective(request.small),
           small_weights(parse_small_weights(request.small)), rigor(parse_rigor(request.rigor)),
           sizes(parse_size_list(request.sizes)),
           statistics(request.distribution.empty() ? fleet_statistics()
@@ -56,8 +57,10 @@ struct Plan {
                            format_size(kMinimumBytes) + ", where the pipelines begin");
         }
         require_writable(request.output);
+        for (const auto& [workload, weight] : objective.weights) workloads.push_back(workload);
     }
 
+    Objective objective;
     std::vector<Workload> workloads;
     std::string small_objective;
     Weights small_weights;

@@ -2,8 +2,10 @@
 #include "workload.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
+#include "buffer_use.hpp"
 #include "clock.hpp"
 #include "cpu.hpp"
 #include "error.hpp"
@@ -28,13 +30,47 @@ Workload calibrated_as(Workload workload) {
 /// non-temporal stores evicted) takes up to three copies to be gone.
 constexpr std::size_t kWarmUp = 3;
 
+/// What the sources of a group of produce take together, at most: half of a small first cache, as
+/// the destinations' lines come to stay there too.
+constexpr std::size_t kGroupBytes = std::size_t{16} << 10;
+
+/// Calls in a group, at most: the pages of so many sources fit in the first level of every TLB.
+/// Even of 128 bytes, so many copies take a microsecond.
+constexpr std::size_t kGroupCalls = 32;
+
+/// The most that the sources of a group spread over: each may begin anywhere in its first page.
+constexpr std::size_t kGroupRoom = kGroupCalls * 2 * 4096;
+
+struct Text {
+    std::string_view name, description;
+};
+
+/// In the order of Workload.
+constexpr Text kTexts[] = {
+    {"hot", "the same buffers again and again, both sides cached"},
+    {"hot_read", "as hot, and each copy is read at once (timed along)"},
+    {"cold", "neither side in any cache"},
+    {"consume", "as cold, and each copy is read at once (timed along)"},
+    {"produce", "the source just written (not timed), the destination in no cache"},
+    {"aliased", "as hot, each destination 1 to 63 bytes past its source modulo 4096"},
+    {"mix_l1", "small copies of unpredictable sizes, all in the first cache"},
+    {"mix_l2", "the same in the second cache"},
+    {"mix_l3", "the same in the third cache"},
+    {"mix_l1_read", "as mix_l1, and each copy is read at once (timed along)"},
+    {"mix_l2_read", "as mix_l2, and each copy is read at once (timed along)"},
+    {"mix_l3_read", "as mix_l3, and each copy is read at once (timed along)"},
+    {"fixed", "one small size again and again, for each of several sizes"},
+    {"fixed_read", "as fixed, and each copy is read at once (timed along)"},
+};
+
 } // namespace
 
 std::string_view name_of(Workload workload) {
-    static constexpr std::string_view names[] = {
-        "hot",         "cold",        "aliased",     "mix_l1", "mix_l2",    "mix_l3",
-        "mix_l1_read", "mix_l2_read", "mix_l3_read", "fixed",  "fixed_read"};
-    return names[static_cast<std::size_t>(workload)];
+    return kTexts[static_cast<std::size_t>(workload)].name;
+}
+
+std::string_view description_of(Workload workload) {
+    return kTexts[static_cast<std::size_t>(workload)].description;
 }
 
 Misalignment misalignment(std::uint64_t i) {
@@ -44,20 +80,20 @@ Misalignment misalignment(std::uint64_t i) {
     return {scattered >> 58, scattered >> 52 & 63};
 }
 
-std::vector<Workload> parse_workload(std::string_view text) {
-    if (text == "hot") return {Workload::hot};
-    if (text == "cold") return {Workload::cold};
-    if (text == "balanced") return {Workload::hot, Workload::cold};
-    throw BadInput("workload '" + std::string(text.substr(0, 40)) +
-                   "' is unknown: choose balanced, hot or cold");
-}
-
 double trial_seconds(Workload workload) {
-    return workload == Workload::cold ? 60e-6 : 30e-6;
+    switch (workload) {
+    case Workload::cold:
+    case Workload::consume:
+    case Workload::produce:
+        return 60e-6;
+    default:
+        return 30e-6;
+    }
 }
 
 Stopwatch::Stopwatch(const Arena& arena, std::size_t largest_size)
-    : arena_(arena), cold_bytes_(arena.bytes() - largest_size - 2 * 4096) {}
+    : arena_(arena),
+      cold_bytes_((arena.bytes() - std::max(largest_size + 2 * 4096, kGroupRoom)) / 4096 * 4096) {}
 
 void Stopwatch::calibrate(std::size_t size, Workload workload, double target_seconds) {
     std::size_t calls = 1;
@@ -89,32 +125,50 @@ double Stopwatch::trial_seconds(std::size_t size, Workload workload) const {
 
 double Stopwatch::time(CopyFunction copy, std::size_t distance, std::size_t size, Workload workload,
                        std::uint64_t round) {
-    const std::size_t n = calls(size, workload);
+    const Trial trial{copy, distance, size, calls(size, workload), round};
     // What ran before may have left upper register halves dirty, which slows others down.
     clean_vector_state();
-    if (workload == Workload::cold) return time_cold(copy, distance, size, n, round);
-    return time_hot(copy, distance, size, n, round, workload == Workload::aliased);
+    switch (workload) {
+    case Workload::hot:
+        return time_hot(trial, false, false);
+    case Workload::hot_read:
+        return time_hot(trial, true, false);
+    case Workload::aliased:
+        return time_hot(trial, false, true);
+    case Workload::cold:
+        return time_cold(trial, false);
+    case Workload::consume:
+        return time_cold(trial, true);
+    case Workload::produce:
+        return time_produce(trial);
+    default:
+        throw Failure("workload " + std::string(name_of(workload)) + " is for small copies");
+    }
 }
 
-double Stopwatch::time_hot(CopyFunction copy, std::size_t distance, std::size_t size,
-                           std::size_t calls, std::uint64_t round, bool aliased) {
+double Stopwatch::time_hot(const Trial& trial, bool read, bool aliased) {
     // Each round has its place in the page: what else the loop touches (the stack) lies at the same
     // page offset as the buffers in some rounds only.
-    const std::size_t place = cold_bytes_ + (round * 27 % 64) * 64;
+    const std::size_t place = cold_bytes_ + (trial.round * 27 % 64) * 64;
     const char* source = arena_.source() + place;
     char* destination = arena_.destination() + place + (aliased ? 0 : kPhase);
+    std::uint64_t sum = 0;
     const auto run = [&](std::size_t count) {
         for (std::size_t i = 0; i < count; ++i) {
-            Misalignment past = misalignment(round + i);
+            Misalignment past = misalignment(trial.round + i);
             // 1 to 63 bytes past the source, modulo the page
             if (aliased) past.destination = past.source + 1 + (past.destination * 63 >> 6);
-            copy(destination + past.destination, source + past.source, size, distance);
+            char* to_here = destination + past.destination;
+            trial.copy(to_here, source + past.source, trial.size, trial.distance);
+            if (read) sum += read_copy(to_here, trial.size);
         }
     };
-    run(std::max(kWarmUp, calls / 8));
+    run(std::max(kWarmUp, trial.calls / 8));
     const std::uint64_t begin = ticks();
-    run(calls);
-    return seconds_between(begin, ticks()) / static_cast<double>(calls);
+    run(trial.calls);
+    const std::uint64_t end = ticks();
+    sum_read_ += sum;
+    return seconds_between(begin, end) / static_cast<double>(trial.calls);
 }
 
 Stopwatch::Slots& Stopwatch::slots(std::size_t size) {
@@ -132,23 +186,60 @@ Stopwatch::Slots& Stopwatch::slots(std::size_t size) {
     return slots;
 }
 
-double Stopwatch::time_cold(CopyFunction copy, std::size_t distance, std::size_t size,
-                            std::size_t calls, std::uint64_t round) {
-    Slots& slots = this->slots(size);
+std::size_t Stopwatch::Slots::take() {
+    const std::size_t at = next * stride;
+    next += step;
+    if (next >= count) next -= count;
+    return at;
+}
+
+double Stopwatch::time_cold(const Trial& trial, bool read) {
+    Slots slots = this->slots(trial.size); // a copy of its own may stay in registers
     const char* source = arena_.source();
     char* destination = arena_.destination() + kPhase;
-    std::size_t next = slots.next;
+    std::uint64_t sum = 0;
     const std::uint64_t begin = ticks();
-    for (std::size_t i = 0; i < calls; ++i) {
-        const Misalignment past = misalignment(round + i);
-        const std::size_t at = next * slots.stride;
-        copy(destination + at + past.destination, source + at + past.source, size, distance);
-        next += slots.step;
-        if (next >= slots.count) next -= slots.count;
+    for (std::size_t i = 0; i < trial.calls; ++i) {
+        const Misalignment past = misalignment(trial.round + i);
+        const std::size_t at = slots.take();
+        char* to_here = destination + at + past.destination;
+        trial.copy(to_here, source + at + past.source, trial.size, trial.distance);
+        if (read) sum += read_copy(to_here, trial.size);
     }
     const std::uint64_t end = ticks();
-    slots.next = next;
-    return seconds_between(begin, end) / static_cast<double>(calls);
+    this->slots(trial.size) = slots;
+    sum_read_ += sum;
+    return seconds_between(begin, end) / static_cast<double>(trial.calls);
+}
+
+double Stopwatch::time_produce(const Trial& trial) {
+    struct Call {
+        char *destination, *source;
+    };
+    std::array<Call, kGroupCalls> group;
+    const std::size_t most = std::clamp<std::size_t>(kGroupBytes / trial.size, 1, kGroupCalls);
+    // Each source begins at its destination's place in the page, less kPhase: no aliasing here
+    // either. So each has room for a page, the misalignment and itself.
+    const std::size_t pitch = (trial.size / 4096 + 2) * 4096;
+    Slots& slots = this->slots(trial.size);
+    std::uint64_t elapsed = 0;
+    for (std::size_t done = 0; done < trial.calls;) {
+        const std::size_t count = std::min(most, trial.calls - done);
+        for (std::size_t i = 0; i < count; ++i, ++done) {
+            const Misalignment past = misalignment(trial.round + done);
+            const std::size_t at = slots.take();
+            group[i] = {arena_.destination() + kPhase + at + past.destination,
+                        arena_.source() + cold_bytes_ + i * pitch + at % 4096 + past.source};
+            write_source(group[i].source, trial.size, written_);
+            written_ += trial.size / 8 + 1;
+        }
+        const std::uint64_t begin = ticks();
+        for (std::size_t i = 0; i < count; ++i) {
+            trial.copy(group[i].destination, group[i].source, trial.size, trial.distance);
+        }
+        elapsed += ticks() - begin;
+    }
+    return seconds_between(0, elapsed) / static_cast<double>(trial.calls);
 }
 
 } // namespace asterope

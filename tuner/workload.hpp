@@ -12,17 +12,30 @@
 
 namespace asterope {
 
-/// One way to time a copy.
-/// - hot: the same buffers again and again, at changing misalignments. Timed: a run of calls,
-///   after an untimed part of the same run.
-/// - aliased: as hot, but each destination 1 to 63 bytes past its source modulo 4096.
-/// - cold: neither side in any cache, every page touched before. Timed: a run of calls, each on a
-///   stretch of the arena that was last used a whole arena ago.
-/// The others are for small copies: see MixStopwatch.
+/// One way to time a copy. Every trial starts with clean vector registers and ends with one figure,
+/// the seconds a call; choosing the buffers' places is timed along where nothing else is said (a
+/// few additions, for libc as for everybody else).
 enum class Workload {
+    /// Prepares: a few untimed calls on the very buffers, at least three. Times: a run of calls
+    /// there, each at another misalignment. Leaves out: the caches' misses, and who reads.
     hot,
+    /// As hot, and read_copy of each copy right after it: in the untimed calls and in the timed.
+    hot_read,
+    /// Prepares: nothing, as the slots were last used a whole arena ago, by when no cache has them;
+    /// their pages were touched before. Times: a run of calls, each on another slot. Leaves out:
+    /// page faults, and who reads.
     cold,
+    /// As cold, and read_copy of each copy right after it, inside the timing.
+    consume,
+    /// Prepares: write_source over the sources of a group of calls, all in one stretch that stays
+    /// cached as far as it fits. Times: the copies of the group, to slots as cold ones. Leaves out:
+    /// the writing, and who reads. A group is one call from 16 KiB up, and below as many as keep
+    /// their sources in the first cache: the clock, read twice a group, costs tens of nanoseconds,
+    /// as much as a copy of 128 bytes.
+    produce,
+    /// As hot, but each destination begins 1 to 63 bytes past its source modulo 4096.
     aliased,
+    // The others are for small copies: see MixStopwatch.
     mix_l1,
     mix_l2,
     mix_l3,
@@ -36,8 +49,8 @@ enum class Workload {
 /// "hot", "mix_l1_read": as options, logs and profiles have it.
 std::string_view name_of(Workload workload);
 
-/// "hot", "cold", or "balanced" (both); in this order everywhere. Throws BadInput.
-std::vector<Workload> parse_workload(std::string_view text);
+/// What surrounds the copy, in a line, for legends: "neither side in any cache".
+std::string_view description_of(Workload workload);
 
 /// Where one call's buffers begin, in bytes past a line.
 struct Misalignment {
@@ -59,41 +72,55 @@ double trial_seconds(Workload workload);
 using CopyFunction = void* (*)(void* destination, const void* source, std::size_t bytes,
                                std::size_t distance);
 
-/// Times copies in an arena. One instance is one stream of buffers: what it times in turn never
-/// meets buffers that another turn has just warmed (cold) and shares them all (hot).
+/// Times copies in an arena under the workloads of one size at a time. One instance is one stream
+/// of buffers: what it times in turn never meets slots that another turn has just warmed (cold) and
+/// shares the arena's tail (hot).
 class Stopwatch {
   public:
-    /// `largest_size` in bytes: the arena's tail of that size (and two pages) holds the hot
-    /// buffers.
+    /// `largest_size` in bytes: the arena's tail of that size and two pages, at least of 256 KiB,
+    /// holds the hot buffers and the sources just written.
     Stopwatch(const Arena& arena, std::size_t largest_size);
 
     /// Fixes the number of calls of one trial at `size` so that libc's memcpy takes about
     /// `target_seconds`; shared by all copies timed later.
     void calibrate(std::size_t size, Workload workload, double target_seconds);
 
-    /// Seconds a call of one trial. Trials of the same `round` use the same misalignments.
+    /// Seconds a call of one trial. Trials of the same `round` use the same misalignments. Throws
+    /// Failure for the workloads of small copies.
     double time(CopyFunction copy, std::size_t distance, std::size_t size, Workload workload,
                 std::uint64_t round);
 
     /// Calls in one trial.
     std::size_t calls(std::size_t size, Workload workload) const;
 
-    /// What one trial of libc's memcpy took when it was calibrated, in seconds.
+    /// What one trial of libc's memcpy took when it was calibrated, in seconds, as far as it is
+    /// timed.
     double trial_seconds(std::size_t size, Workload workload) const;
+
+    /// What all readers summed up so far: read_copy of every copy that a workload has read.
+    std::uint64_t sum_read() const { return sum_read_; }
 
   private:
     /// Where the cold copies of one size go: slots of the arena, visited in a scattered order.
     struct Slots {
         std::size_t stride = 0, count = 0, step = 0, next = 0;
+        std::size_t take(); ///< the next slot's offset in bytes
     };
-    double time_hot(CopyFunction copy, std::size_t distance, std::size_t size, std::size_t calls,
-                    std::uint64_t round, bool aliased);
-    double time_cold(CopyFunction copy, std::size_t distance, std::size_t size, std::size_t calls,
-                     std::uint64_t round);
+    /// The arguments of `time`, and the calls to make.
+    struct Trial {
+        CopyFunction copy;
+        std::size_t distance, size, calls;
+        std::uint64_t round;
+    };
+    double time_hot(const Trial& trial, bool read, bool aliased); ///< hot, hot_read, aliased
+    double time_cold(const Trial& trial, bool read);              ///< cold, consume
+    double time_produce(const Trial& trial);
     Slots& slots(std::size_t size);
 
     const Arena& arena_;
-    std::size_t cold_bytes_; ///< of each side
+    std::size_t cold_bytes_; ///< of each side, whole pages
+    std::uint64_t sum_read_ = 0;
+    std::uint64_t written_ = 0; ///< what the next source will begin with
     std::map<std::size_t, Slots> slots_;
     struct Calibration {
         std::size_t calls;

@@ -1,0 +1,24 @@
+// What the program around a copy does with the buffers: it writes the source, it reads the copy.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace asterope {
+
+/// The one reader of all workloads: loads every byte once, in ascending order, 8 at a time as a
+/// parser or a hash does, then the last ones by themselves. Returns the sum (modulo 2^64) of the
+/// words as the machine orders their bytes, and of the last bytes: any byte that changes alone
+/// changes it.
+std::uint64_t read_copy(const char* at, std::size_t bytes);
+
+/// The one writer: stores the words `value`, `value` + 1, ... over all bytes, 8 at a time as a
+/// program fills in a record, then the first bytes of the next word over the rest.
+void write_source(char* at, std::size_t bytes, std::uint64_t value);
+
+/// Makes the compiler believe that somebody wants the value.
+inline void keep(std::uint64_t value) {
+    __asm__ volatile("" : : "r"(value) : "memory");
+}
+
+} // namespace asterope
