@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "error.hpp"
+#include "temporary_folder.hpp"
 
 using namespace asterope;
 
@@ -23,10 +24,10 @@ Machine machine(std::size_t usable_bytes, std::size_t last_cache) {
     return machine;
 }
 
-bool all_pages_are_there(char* begin, std::size_t bytes) {
+bool all_pages_are_there(const char* begin, std::size_t bytes) {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     std::vector<unsigned char> resident(bytes / page);
-    if (mincore(begin, bytes, resident.data()) != 0) return false;
+    if (mincore(const_cast<char*>(begin), bytes, resident.data()) != 0) return false;
     for (const unsigned char flag : resident) {
         if (!(flag & 1)) return false;
     }
@@ -38,7 +39,8 @@ bool all_pages_are_there(char* begin, std::size_t bytes) {
 TEST(Arena, has_two_aligned_areas_apart) {
     const Arena arena(5 * kMiB);
     EXPECT_EQ(arena.bytes(), 6 * kMiB);
-    for (const char* area : {arena.source(), arena.destination()}) {
+    for (const char* area :
+         std::initializer_list<const char*>{arena.source(), arena.destination()}) {
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(area) % (2 * kMiB), 0u);
     }
     EXPECT_GE(std::abs(arena.destination() - arena.source()),
@@ -49,7 +51,30 @@ TEST(Arena, has_every_page_touched_before_anything_is_timed) {
     const Arena arena(8 * kMiB);
     EXPECT_TRUE(all_pages_are_there(arena.source(), arena.bytes()));
     EXPECT_TRUE(all_pages_are_there(arena.destination(), arena.bytes()));
-    arena.source()[arena.bytes() - 1] = arena.destination()[arena.bytes() - 1] = 1;
+    arena.writable_source()[arena.bytes() - 1] = arena.destination()[arena.bytes() - 1] = 1;
+}
+
+TEST(Arena, lets_its_own_source_be_written) {
+    const Arena arena(2 * kMiB);
+    EXPECT_EQ(arena.writable_source(), arena.source());
+    EXPECT_EQ(arena.source_bytes(), arena.bytes());
+    EXPECT_FALSE(arena.maps_source());
+}
+
+using MappedArena = TemporaryFolder;
+
+TEST_F(MappedArena, has_the_map_for_its_source_and_memory_for_its_destination) {
+    put("map", std::string(kMiB + 100, 'm'));
+    const SourceMap map((folder / "map").string(), 128);
+    const Arena arena(3 * kMiB, map);
+    EXPECT_EQ(arena.source(), map.data());
+    EXPECT_EQ(arena.source_bytes(), kMiB + 100);
+    EXPECT_EQ(arena.bytes(), 4 * kMiB);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(arena.destination()) % (2 * kMiB), 0u);
+    EXPECT_TRUE(all_pages_are_there(arena.destination(), arena.bytes()));
+    EXPECT_TRUE(arena.maps_source());
+    EXPECT_THROW(arena.writable_source(), Failure);
+    arena.destination()[arena.bytes() - 1] = 1;
 }
 
 TEST(Arena, says_when_there_is_no_memory) {

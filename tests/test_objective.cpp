@@ -124,6 +124,24 @@ TEST(ParseObjective, refuses_weights_that_are_all_0) {
                   " more, as in hot=1,consume=2");
 }
 
+TEST(RefuseWrittenSource, refuses_only_what_writes_its_source) {
+    for (const char* text : {"balanced", "hot", "cold", "consume"}) {
+        EXPECT_NO_THROW(refuse_written_source(parse_objective(text, ""))) << text;
+    }
+    EXPECT_NO_THROW(refuse_written_source(parse_objective("balanced", "hot=1,produce=0")));
+    for (const Objective& objective :
+         {parse_objective("produce", ""), parse_objective("balanced", "hot=1,produce=2")}) {
+        try {
+            refuse_written_source(objective);
+            FAIL() << objective.name;
+        } catch (const BadInput& error) {
+            EXPECT_STREQ(error.what(), "workload produce writes its source, but a source map is "
+                                       "only read: choose another workload, or leave out "
+                                       "--source-map");
+        }
+    }
+}
+
 TEST(ParseObjective, wants_weights_or_a_workload) {
     EXPECT_EQ(refusal("cold", "hot=1"),
               "workload 'cold' and weights are both given: choose one of them");

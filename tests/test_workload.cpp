@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <map>
 #include <set>
 #include <string>
 
 #include "clock.hpp"
 #include "error.hpp"
 #include "objective.hpp"
+#include "temporary_folder.hpp"
 
 using namespace asterope;
 
@@ -361,7 +363,7 @@ TEST_P(Buffers, are_not_written_to_by_the_others) {
     for (const Workload workload : {Workload::hot, Workload::hot_read, Workload::cold,
                                     Workload::consume, Workload::aliased}) {
         calibrate(workload);
-        std::memset(arena.source(), 0x5A, arena.bytes());
+        std::memset(arena.writable_source(), 0x5A, arena.bytes());
         stopwatch.time(remember, 0, GetParam(), workload, 0);
         const std::string_view all(arena.source(), arena.bytes());
         EXPECT_EQ(all.find_first_not_of('\x5A'), all.npos) << name_of(workload);
@@ -399,6 +401,131 @@ TEST(StopwatchTime, refuses_workloads_of_small_copies) {
     for (const Workload workload : {Workload::mix_l1, Workload::fixed_read}) {
         EXPECT_THROW(stopwatch.calibrate(128, workload, 1e-6), Failure);
     }
+}
+
+// --- Mapped sources ------------------------------------------------------------------------------
+
+namespace {
+
+/// Trials on a file's pages; what is asked of them for several lengths of it.
+class MappedSource : public TemporaryFolder {
+  protected:
+    static constexpr std::size_t kLargest = 100000;
+
+    void SetUp() override {
+        TemporaryFolder::SetUp();
+        start_clock(false, 0);
+    }
+
+    /// Calls `check` for trials of several sizes, with the workload, the map and the calls made.
+    template <class Check> void for_each_trial(std::size_t bytes, const Check& check) {
+        std::string text(bytes, '\0');
+        for (std::size_t i = 0; i < bytes; ++i) text[i] = static_cast<char>(i * 2654435761u >> 13);
+        put("map", text);
+        {
+            const Arena arena(8 * kMiB, SourceMap((folder / "map").string(), kLargest));
+            Stopwatch stopwatch(arena, kLargest);
+            for (const Workload workload : {Workload::hot, Workload::hot_read, Workload::cold,
+                                            Workload::consume, Workload::aliased}) {
+                for (const std::size_t size :
+                     {std::size_t{1}, std::size_t{128}, std::size_t{8192}, kLargest}) {
+                    const bool aliased = workload == Workload::aliased;
+                    stopwatch.calibrate(size, aliased ? Workload::hot : workload, 10e-6);
+                    for (std::uint64_t round = 0; round < 200; ++round) {
+                        calls.clear();
+                        stopwatch.time(remember, 0, size, workload, round);
+                        ASSERT_FALSE(calls.empty());
+                        check(workload, arena, calls);
+                    }
+                }
+            }
+        }
+        EXPECT_TRUE(content(folder / "map") == text) << "the file was written to";
+    }
+    const std::vector<std::size_t> lengths = {source_bytes_needed(kLargest),
+                                              source_bytes_needed(kLargest) + 4095,
+                                              2 * source_bytes_needed(kLargest) + 1, 3 * kMiB + 17,
+                                              16 * kMiB}; // the last is longer than the arena
+};
+
+} // namespace
+
+TEST_F(MappedSource, is_read_inside_the_map_and_written_into_the_arena) {
+    for (const std::size_t bytes : lengths) {
+        for_each_trial(bytes, [&](Workload, const Arena& arena, const std::vector<Call>& made) {
+            for (const Call& call : made) {
+                ASSERT_GE(call.source, arena.source());
+                ASSERT_LE(call.source + call.bytes, arena.source() + bytes);
+                ASSERT_GE(call.destination, arena.destination());
+                ASSERT_LE(call.destination + call.bytes, arena.destination() + arena.bytes());
+            }
+        });
+    }
+}
+
+TEST_F(MappedSource, gives_copies_the_bytes_of_the_file) {
+    const std::size_t bytes = lengths[3];
+    for_each_trial(bytes, [&](Workload, const Arena& arena, const std::vector<Call>& made) {
+        const Call& call = made.back();
+        const auto offset = static_cast<std::size_t>(call.source - arena.source());
+        for (const std::size_t i : {std::size_t{0}, call.bytes / 2, call.bytes - 1}) {
+            ASSERT_EQ(call.source[i], static_cast<char>((offset + i) * 2654435761u >> 13));
+        }
+    });
+}
+
+TEST_F(MappedSource, keeps_the_sides_as_far_apart_in_their_pages_as_any_source) {
+    for (const std::size_t bytes : lengths) {
+        for_each_trial(bytes, [&](Workload workload, const Arena&, const std::vector<Call>& made) {
+            for (const Call& call : made) {
+                const auto apart = static_cast<std::size_t>(call.destination - call.source) % 4096;
+                ASSERT_GE(apart, workload == Workload::aliased ? 1u : 1024u);
+                ASSERT_LE(apart, workload == Workload::aliased ? 63u : 3072u);
+            }
+        });
+    }
+}
+
+TEST_F(MappedSource, takes_every_misalignment) {
+    std::map<Workload, std::set<std::size_t>> seen;
+    for_each_trial(lengths[0], [&](Workload workload, const Arena&, const std::vector<Call>& made) {
+        for (const Call& call : made) seen[workload].insert(misalignment(call.source));
+    });
+    ASSERT_EQ(seen.size(), 5u);
+    for (const auto& [workload, misalignments] : seen) {
+        EXPECT_EQ(misalignments.size(), 64u) << name_of(workload);
+    }
+}
+
+TEST_F(MappedSource, is_used_all_over_by_cold_copies_and_in_one_place_by_hot_ones) {
+    const std::size_t bytes = 16 * kMiB;
+    std::map<std::pair<Workload, std::size_t>, std::pair<std::size_t, std::size_t>> spans;
+    for_each_trial(bytes, [&](Workload workload, const Arena& arena,
+                              const std::vector<Call>& made) {
+        for (const Call& call : made) {
+            const auto offset = static_cast<std::size_t>(call.source - arena.source());
+            auto& [low, high] = spans.try_emplace({workload, call.bytes}, bytes, 0).first->second;
+            low = std::min(low, offset);
+            high = std::max(high, offset + call.bytes);
+        }
+    });
+    for (const auto& [of, span] : spans) {
+        const bool cold = of.first == Workload::cold || of.first == Workload::consume;
+        if (cold) {
+            EXPECT_LT(span.first, kMiB);
+            EXPECT_GT(span.second, bytes - kMiB);
+        } else {
+            EXPECT_LE(span.second - span.first, of.second + 4096 + 64);
+        }
+    }
+}
+
+TEST_F(MappedSource, is_not_for_produce) {
+    put("map", std::string(kMiB, 'm'));
+    const Arena arena(8 * kMiB, SourceMap((folder / "map").string(), 128));
+    Stopwatch stopwatch(arena, 128);
+    EXPECT_TRUE(writes_source(Workload::produce));
+    EXPECT_THROW(stopwatch.calibrate(128, Workload::produce, 1e-6), Failure);
 }
 
 TEST(TrialSeconds, are_more_where_memory_is_waited_for) {

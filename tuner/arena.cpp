@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 #include <sys/mman.h>
+#include <utility>
 
 #include "error.hpp"
 #include "size_text.hpp"
@@ -17,19 +18,27 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 } // namespace
 
-Arena::Arena(std::size_t bytes_a_side) {
+Arena::Arena(std::size_t bytes_a_side, std::optional<SourceMap> source_map)
+    : source_map_(std::move(source_map)) {
     bytes_ = (bytes_a_side + kHugePage - 1) / kHugePage * kHugePage;
-    mapped_ = 2 * bytes_ + kHugePage;
+    const std::size_t areas = source_map_ ? bytes_ : 2 * bytes_;
+    mapped_ = areas + kHugePage;
     mapping_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapping_ == MAP_FAILED) {
         throw Failure("no memory for the buffers (" + std::to_string(mapped_ / kMiB) +
                       " MiB): free some, or name smaller --sizes");
     }
     const auto address = reinterpret_cast<std::uintptr_t>(mapping_);
-    source_ = static_cast<char*>(mapping_) + (kHugePage - address % kHugePage) % kHugePage;
-    destination_ = source_ + bytes_;
-    madvise(source_, 2 * bytes_, MADV_HUGEPAGE); // advice: refused on kernels without it
-    for (std::size_t i = 0; i < 2 * bytes_; i += 4096) std::memset(source_ + i, int(i >> 12), 64);
+    char* begin = static_cast<char*>(mapping_) + (kHugePage - address % kHugePage) % kHugePage;
+    madvise(begin, areas, MADV_HUGEPAGE); // advice: refused on kernels without it
+    for (std::size_t i = 0; i < areas; i += 4096) std::memset(begin + i, int(i >> 12), 64);
+    source_ = source_map_ ? source_map_->data() : begin;
+    destination_ = source_map_ ? begin : begin + bytes_;
+}
+
+char* Arena::writable_source() const {
+    if (source_map_) throw Failure("the source is mapped from a file: it can only be read");
+    return destination_ - bytes_;
 }
 
 Arena::~Arena() {

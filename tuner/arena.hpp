@@ -2,30 +2,40 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "machine.hpp"
+#include "source_map.hpp"
 
 namespace asterope {
 
 /// A source and a destination area of equal size, 2 MiB aligned, every page written once, so that
-/// no timed copy meets a page fault or the shared zero page.
+/// no timed copy meets a page fault or the shared zero page. With a source map, that is the source
+/// area: of its own length, page aligned, every page read once, and not to be written.
 class Arena {
   public:
     /// Throws Failure where the memory is not to be had.
-    explicit Arena(std::size_t bytes_a_side);
+    explicit Arena(std::size_t bytes_a_side, std::optional<SourceMap> source_map = std::nullopt);
     ~Arena();
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
 
-    char* source() const { return source_; }
+    const char* source() const { return source_; }
     char* destination() const { return destination_; }
-    std::size_t bytes() const { return bytes_; }
+    std::size_t bytes() const { return bytes_; } ///< of the destination
+    std::size_t source_bytes() const { return source_map_ ? source_map_->bytes() : bytes_; }
+    bool maps_source() const { return source_map_.has_value(); }
+
+    /// The source, to be written. Throws Failure where it is mapped.
+    char* writable_source() const;
 
   private:
+    std::optional<SourceMap> source_map_;
     std::size_t bytes_;
     std::size_t mapped_;
     void* mapping_;
-    char *source_, *destination_;
+    const char* source_;
+    char* destination_;
 };
 
 /// How many bytes a side to take: the hot buffers of `largest_size`, and cold room of four times

@@ -48,7 +48,8 @@ MixStopwatch::MixStopwatch(const Arena& arena, const Machine& machine,
         // source and destination together take half of the cache
         const std::size_t side =
             std::clamp(cache_bytes(machine, static_cast<int>(level)) / 4, 2 * largest,
-                       std::min(arena.bytes() - largest, std::size_t{64} << 20));
+                       std::min(std::min(arena.bytes(), arena.source_bytes()) - largest,
+                                std::size_t{64} << 20));
         const auto place = [&] {
             const std::size_t alignment = statistics.alignments.draw(random);
             // an odd multiple: as aligned as was drawn, and not by chance more

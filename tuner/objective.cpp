@@ -108,4 +108,14 @@ Objective parse_objective(std::string_view workload, std::string_view weights) {
     return {given, {{*alone, 1.0}}};
 }
 
+void refuse_written_source(const Objective& objective) {
+    for (const auto& [workload, weight] : objective.weights) {
+        if (weight > 0 && writes_source(workload)) {
+            throw BadInput("workload " + std::string(name_of(workload)) +
+                           " writes its source, but a source map is only read: choose another "
+                           "workload, or leave out --source-map");
+        }
+    }
+}
+
 } // namespace asterope

@@ -42,4 +42,8 @@ struct Objective {
 /// up, that names no workload or the same again, and where all are 0.
 Objective parse_objective(std::string_view workload, std::string_view weights);
 
+/// Throws BadInput if the objective counts a workload that writes its source: one that is mapped
+/// (SourceMap) cannot be written.
+void refuse_written_source(const Objective& objective);
+
 } // namespace asterope

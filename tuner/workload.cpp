@@ -93,7 +93,10 @@ double trial_seconds(Workload workload) {
 
 Stopwatch::Stopwatch(const Arena& arena, std::size_t largest_size)
     : arena_(arena),
-      cold_bytes_((arena.bytes() - std::max(largest_size + 2 * 4096, kGroupRoom)) / 4096 * 4096) {}
+      cold_bytes_((arena.bytes() - std::max(largest_size + 2 * 4096, kGroupRoom)) / 4096 * 4096),
+      hot_source_(arena.maps_source()
+                      ? (arena.source_bytes() - source_bytes_needed(largest_size)) / 4096 * 4096
+                      : cold_bytes_) {}
 
 void Stopwatch::calibrate(std::size_t size, Workload workload, double target_seconds) {
     std::size_t calls = 1;
@@ -149,9 +152,9 @@ double Stopwatch::time(CopyFunction copy, std::size_t distance, std::size_t size
 double Stopwatch::time_hot(const Trial& trial, bool read, bool aliased) {
     // Each round has its place in the page: what else the loop touches (the stack) lies at the same
     // page offset as the buffers in some rounds only.
-    const std::size_t place = cold_bytes_ + (trial.round * 27 % 64) * 64;
-    const char* source = arena_.source() + place;
-    char* destination = arena_.destination() + place + (aliased ? 0 : kPhase);
+    const std::size_t place = (trial.round * 27 % 64) * 64;
+    const char* source = arena_.source() + hot_source_ + place;
+    char* destination = arena_.destination() + cold_bytes_ + place + (aliased ? 0 : kPhase);
     std::uint64_t sum = 0;
     const auto run = [&](std::size_t count) {
         for (std::size_t i = 0; i < count; ++i) {
@@ -171,19 +174,12 @@ double Stopwatch::time_hot(const Trial& trial, bool read, bool aliased) {
     return seconds_between(begin, end) / static_cast<double>(trial.calls);
 }
 
-Stopwatch::Slots& Stopwatch::slots(std::size_t size) {
-    Slots& slots = slots_[size];
-    if (slots.count == 0) {
-        // An odd number of lines apart: the slots then fall into all sets of every cache.
-        const std::size_t lines = std::max(kLeastLines, size / 64 + 3) | 1;
-        slots.stride = lines * 64;
-        slots.count = std::max<std::size_t>(1, (cold_bytes_ - kPhase - 64) / slots.stride);
-        // Steps of the golden ratio scatter best; coprime to the count they visit every slot.
-        slots.step = std::max<std::size_t>(
-            1, static_cast<std::size_t>(0.6180339887 * static_cast<double>(slots.count)));
-        while (std::gcd(slots.step, slots.count) != 1) ++slots.step;
-    }
-    return slots;
+Stopwatch::Slots::Slots(std::size_t stride, std::size_t room)
+    : stride(stride), count(std::max<std::size_t>(1, room / stride)) {
+    // Steps of the golden ratio scatter best; coprime to the count they visit every slot.
+    step = std::max<std::size_t>(
+        1, static_cast<std::size_t>(0.6180339887 * static_cast<double>(count)));
+    while (std::gcd(step, count) != 1) ++step;
 }
 
 std::size_t Stopwatch::Slots::take() {
@@ -193,21 +189,36 @@ std::size_t Stopwatch::Slots::take() {
     return at;
 }
 
+Stopwatch::Sides& Stopwatch::slots(std::size_t size) {
+    Sides& sides = slots_[size];
+    if (sides.destination.count == 0) {
+        // An odd number of lines apart: the slots then fall into all sets of every cache.
+        const std::size_t lines = std::max(kLeastLines, size / 64 + 3) | 1;
+        sides.destination = {lines * 64, cold_bytes_ - kPhase - 64};
+        sides.source = sides.destination;
+        // In a map, where the two sides' slots have other places in their pages, with room for each
+        // source to be moved to its destination's place.
+        if (arena_.maps_source()) sides.source = {lines * 64 + 4096, arena_.source_bytes()};
+    }
+    return sides;
+}
+
 double Stopwatch::time_cold(const Trial& trial, bool read) {
-    Slots slots = this->slots(trial.size); // a copy of its own may stay in registers
+    Sides sides = slots(trial.size); // a copy of its own may stay in registers
     const char* source = arena_.source();
     char* destination = arena_.destination() + kPhase;
     std::uint64_t sum = 0;
     const std::uint64_t begin = ticks();
     for (std::size_t i = 0; i < trial.calls; ++i) {
         const Misalignment past = misalignment(trial.round + i);
-        const std::size_t at = slots.take();
-        char* to_here = destination + at + past.destination;
-        trial.copy(to_here, source + at + past.source, trial.size, trial.distance);
+        const std::size_t to = sides.destination.take(), slot = sides.source.take();
+        const std::size_t from = slot + (to - slot) % 4096; // slot, where nothing is mapped
+        char* to_here = destination + to + past.destination;
+        trial.copy(to_here, source + from + past.source, trial.size, trial.distance);
         if (read) sum += read_copy(to_here, trial.size);
     }
     const std::uint64_t end = ticks();
-    this->slots(trial.size) = slots;
+    slots(trial.size) = sides;
     sum_read_ += sum;
     return seconds_between(begin, end) / static_cast<double>(trial.calls);
 }
@@ -221,15 +232,17 @@ double Stopwatch::time_produce(const Trial& trial) {
     // Each source begins at its destination's place in the page, less kPhase: no aliasing here
     // either. So each has room for a page, the misalignment and itself.
     const std::size_t pitch = (trial.size / 4096 + 2) * 4096;
-    Slots& slots = this->slots(trial.size);
+    Sides& sides = slots(trial.size);
+    char* sources = arena_.writable_source() + cold_bytes_;
     std::uint64_t elapsed = 0;
     for (std::size_t done = 0; done < trial.calls;) {
         const std::size_t count = std::min(most, trial.calls - done);
         for (std::size_t i = 0; i < count; ++i, ++done) {
             const Misalignment past = misalignment(trial.round + done);
-            const std::size_t at = slots.take();
+            const std::size_t at = sides.destination.take();
+            sides.source.take(); // as cold: the two sides stay side by side
             group[i] = {arena_.destination() + kPhase + at + past.destination,
-                        arena_.source() + cold_bytes_ + i * pitch + at % 4096 + past.source};
+                        sources + i * pitch + at % 4096 + past.source};
             write_source(group[i].source, trial.size, written_);
             written_ += trial.size / 8 + 1;
         }

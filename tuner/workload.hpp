@@ -52,6 +52,11 @@ std::string_view name_of(Workload workload);
 /// What surrounds the copy, in a line, for legends: "neither side in any cache".
 std::string_view description_of(Workload workload);
 
+/// Whether it needs a source that can be written.
+inline bool writes_source(Workload workload) {
+    return workload == Workload::produce;
+}
+
 /// Where one call's buffers begin, in bytes past a line.
 struct Misalignment {
     std::size_t source, destination;
@@ -72,13 +77,21 @@ double trial_seconds(Workload workload);
 using CopyFunction = void* (*)(void* destination, const void* source, std::size_t bytes,
                                std::size_t distance);
 
+/// The least that a mapped source may have: a copy of `largest_size` bytes at every misalignment
+/// and in every line of a page.
+constexpr std::size_t source_bytes_needed(std::size_t largest_size) {
+    return largest_size + 2 * 4096;
+}
+
 /// Times copies in an arena under the workloads of one size at a time. One instance is one stream
 /// of buffers: what it times in turn never meets slots that another turn has just warmed (cold) and
 /// shares the arena's tail (hot).
 class Stopwatch {
   public:
     /// `largest_size` in bytes: the arena's tail of that size and two pages, at least of 256 KiB,
-    /// holds the hot buffers and the sources just written.
+    /// holds the hot buffers and the sources just written. A mapped source may be much shorter than
+    /// the arena: its tail holds the hot sources, but cold slots too, and where the map fits in a
+    /// cache and gets there, no source in it is cold. It must have source_bytes_needed.
     Stopwatch(const Arena& arena, std::size_t largest_size);
 
     /// Fixes the number of calls of one trial at `size` so that libc's memcpy takes about
@@ -86,7 +99,7 @@ class Stopwatch {
     void calibrate(std::size_t size, Workload workload, double target_seconds);
 
     /// Seconds a call of one trial. Trials of the same `round` use the same misalignments. Throws
-    /// Failure for the workloads of small copies.
+    /// Failure for the workloads of small copies, and for produce where the source is mapped.
     double time(CopyFunction copy, std::size_t distance, std::size_t size, Workload workload,
                 std::uint64_t round);
 
@@ -101,10 +114,16 @@ class Stopwatch {
     std::uint64_t sum_read() const { return sum_read_; }
 
   private:
-    /// Where the cold copies of one size go: slots of the arena, visited in a scattered order.
+    /// Where cold buffers of one size go: slots of an area, visited in a scattered order.
     struct Slots {
+        Slots() = default;
+        Slots(std::size_t stride, std::size_t room); ///< both in bytes
+        std::size_t take();                          ///< the next slot's offset in bytes
         std::size_t stride = 0, count = 0, step = 0, next = 0;
-        std::size_t take(); ///< the next slot's offset in bytes
+    };
+    /// The slots of both sides. They differ only where the source is mapped.
+    struct Sides {
+        Slots source, destination;
     };
     /// The arguments of `time`, and the calls to make.
     struct Trial {
@@ -115,13 +134,14 @@ class Stopwatch {
     double time_hot(const Trial& trial, bool read, bool aliased); ///< hot, hot_read, aliased
     double time_cold(const Trial& trial, bool read);              ///< cold, consume
     double time_produce(const Trial& trial);
-    Slots& slots(std::size_t size);
+    Sides& slots(std::size_t size);
 
     const Arena& arena_;
     std::size_t cold_bytes_; ///< of each side, whole pages
+    std::size_t hot_source_; ///< where the source's tail begins: there, or in the map
     std::uint64_t sum_read_ = 0;
     std::uint64_t written_ = 0; ///< what the next source will begin with
-    std::map<std::size_t, Slots> slots_;
+    std::map<std::size_t, Sides> slots_;
     struct Calibration {
         std::size_t calls;
         double seconds; ///< a call of libc's
