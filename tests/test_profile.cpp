@@ -12,8 +12,9 @@ using nlohmann::json;
 
 namespace {
 
-const asterope_variant kVariants[] = {{"ZMM", "T", "NT", "T0", 4, "avx512f", nullptr},
-                                      {"REP_MOVSB", "T", "T", "none", 0, "", nullptr}};
+const asterope_variant kVariants[] = {
+    {"ZMM", "T", "NT", "T0", 4, 2, 1, 0, "up", "avx512f", nullptr},
+    {"REP_MOVSB", "T", "T", "none", 0, 2, 1, 0, "up", "", nullptr}};
 const std::vector<Candidate> kSpace = {{&kVariants[0], 8}, {&kVariants[1], 0}};
 
 SizeResult result(std::size_t size, Entrant winner, Entrant second) {

@@ -83,7 +83,7 @@ void* fault_at_distance_zero(void* destination, const void* source, std::size_t 
 }
 
 asterope_variant variant(asterope_candidate copy, int ps = 0) {
-    return {"R64", "T", "T", ps ? "T0" : "none", ps, "", copy};
+    return {"R64", "T", "T", ps ? "T0" : "none", ps, 2, 1, 0, "up", "", copy};
 }
 
 /// Index -> reason.

@@ -8,26 +8,36 @@
 extern "C" {
 #endif
 
-/* A complete copy of `bytes` (128 or more) that prefetches `distance` bytes ahead of its loads. */
+/* A complete copy of `bytes` (128 or more). The low 32 bits of `distance` are how many bytes it
+ * prefetches ahead of its loads, the high 32 bits how many bytes ahead of its stores it prefetches
+ * the destination; each 0 for a variant that does not. */
 typedef void *(*asterope_candidate)(void *destination, const void *source, size_t bytes,
                                     size_t distance);
 
-/* A parameter tuple without its prefetch distance, and the function that copies so. `needs` is a
- * CPU feature as /proc/cpuinfo names it, or "". */
+/* A parameter tuple without its prefetch distances, and the function that copies so. `needs`: CPU
+ * features as /proc/cpuinfo names them, blanks in between. */
 struct asterope_variant {
     const char *rt, *lt, *st, *pt;
     int ps;
+    /* The extension axes. The paper has 2, 1, 0, "up". */
+    int tb, pi;
+    int pw; /* 1: has a prefetchw stage */
+    const char *dir;
     const char *needs;
     asterope_candidate copy;
 };
 
-/* In the order in which ties break: simplest first. */
+/* In the order in which ties break: simplest first, and before all others those of the paper. */
 extern const struct asterope_variant asterope_variants[];
 extern const size_t asterope_variant_count;
 
 /* Prefetch distances in cache lines, for the variants that prefetch. */
 extern const int asterope_distances[];
 extern const size_t asterope_distance_count;
+
+/* Distances of prefetchw in cache lines, for the variants that have one. */
+extern const int asterope_write_distances[];
+extern const size_t asterope_write_distance_count;
 
 /* A complete copy of any size: up to its bound by itself, above it by calling `large`, which gets
  * the other arguments as they are. */

@@ -17,9 +17,9 @@ struct Cpu {
     int family = 0; ///< display family: the extended bits folded in, as in /proc/cpuinfo
     int model = 0;  ///< display model, likewise
     int stepping = 0;
-    /// What matters to copying and can be used, sorted. Named as in /proc/cpuinfo, but for
-    /// `prefetchw`, which Linux calls 3dnowprefetch. Vector extensions are here only if the
-    /// operating system saves their registers.
+    /// What matters to copying and can be used, sorted. Named as in /proc/cpuinfo, so prefetchw is
+    /// `3dnowprefetch`. Vector extensions are here only if the operating system saves their
+    /// registers.
     std::vector<std::string> features;
     bool invariant_tsc = false; ///< the cycle counter ticks evenly in every power state
     std::string hypervisor;     ///< its signature, empty on bare metal

@@ -76,6 +76,7 @@ std::vector<std::string> read_features() {
         const char* name;
         bool present;
     } known[] = {
+        {"3dnowprefetch", bit(extended.ecx, 8)}, // the instruction prefetchw
         {"avx", avx},
         {"avx2", avx && bit(seven.ebx, 5)},
         {"bmi2", bit(seven.ebx, 8)},
@@ -93,7 +94,6 @@ std::vector<std::string> read_features() {
         {"mmx", bit(basic.edx, 23)},
         {"movdir64b", bit(seven.ecx, 28)},
         {"movdiri", bit(seven.ecx, 27)},
-        {"prefetchw", bit(extended.ecx, 8)},
         {"prefetchwt1", bit(seven.ecx, 0)},
         {"rdtscp", bit(extended.edx, 27)},
         {"sse", bit(basic.edx, 25)},

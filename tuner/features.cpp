@@ -2,6 +2,8 @@
 #include "features.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <sstream>
 
 #include "candidates.h"
 #include "error.hpp"
@@ -15,7 +17,9 @@ Features::Features(const Cpu& cpu, const std::vector<std::string>& without)
     };
     std::vector<std::string> known = cpu.features;
     for (std::size_t i = 0; i < asterope_variant_count; ++i) {
-        known.push_back(asterope_variants[i].needs); // good names on a CPU that lacks them, too
+        // good names on a CPU that lacks them, too
+        std::istringstream needs(asterope_variants[i].needs);
+        known.insert(known.end(), std::istream_iterator<std::string>(needs), {});
     }
     for (const std::string& beginning : without) {
         if (beginning.empty() || std::none_of(known.begin(), known.end(), begins_with(beginning))) {

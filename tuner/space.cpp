@@ -2,17 +2,83 @@
 #include "space.hpp"
 
 #include <algorithm>
-#include <cstdio>
+#include <cstdlib>
+#include <span>
 
 namespace asterope {
 
-std::string Candidate::name() const {
-    const auto& v = *variant;
-    return std::string(v.rt) + ' ' + v.lt + ' ' + v.st + ' ' + v.pt + ' ' + std::to_string(v.ps) +
-           ' ' + std::to_string(pd);
+namespace {
+
+constexpr std::string_view kDirect = "MOVDIR64B";
+
+std::span<const asterope_variant> all_variants() {
+    return {asterope_variants, asterope_variant_count};
 }
 
-bool has_all(std::string_view needs, const std::function<bool(std::string_view)>& has) {
+bool is_vector(std::string_view rt) {
+    return rt == "XMM" || rt == "YMM" || rt == "ZMM";
+}
+
+bool same_kind(const asterope_variant& a, std::string_view rt, std::string_view lt,
+               std::string_view st, std::string_view pt) {
+    return a.rt == rt && a.lt == lt && a.st == st && a.pt == pt;
+}
+
+bool same_extension(const asterope_variant& a, const asterope_variant& b) {
+    return a.tb == b.tb && a.pi == b.pi && a.pw == b.pw && std::string_view(a.dir) == b.dir;
+}
+
+/// The distances that there are to choose from; only 0 where there is no such stage.
+std::vector<int> distances(bool any, const int* table, std::size_t count) {
+    return any ? std::vector<int>(table, table + count) : std::vector<int>{0};
+}
+std::vector<int> prefetch_distances(const asterope_variant& variant) {
+    return distances(variant.ps != 0, asterope_distances, asterope_distance_count);
+}
+std::vector<int> write_distances(const asterope_variant& variant) {
+    return distances(variant.pw != 0, asterope_write_distances, asterope_write_distance_count);
+}
+
+void add_at_every_distance(std::vector<Candidate>& space, const asterope_variant& variant) {
+    for (const int pd : prefetch_distances(variant)) {
+        for (const int pw : write_distances(variant)) space.push_back({&variant, pd, pw});
+    }
+}
+
+/// Of the variants of one kind those beyond the paper's, one for each point of the extension axes:
+/// the one whose ps is nearest to `ps`.
+std::vector<const asterope_variant*> nearest_of_each(std::string_view rt, std::string_view lt,
+                                                     std::string_view st, std::string_view pt,
+                                                     int ps, const HasFeature& has) {
+    std::vector<const asterope_variant*> chosen;
+    for (const asterope_variant& variant : all_variants()) {
+        if (!same_kind(variant, rt, lt, st, pt) || in_paper(variant)) continue;
+        if (!has_all(variant.needs, has)) continue;
+        const auto other = std::find_if(chosen.begin(), chosen.end(),
+                                        [&](const auto* v) { return same_extension(*v, variant); });
+        if (other == chosen.end()) {
+            chosen.push_back(&variant);
+        } else if (std::abs(variant.ps - ps) < std::abs((*other)->ps - ps)) {
+            *other = &variant; // the shorter one came first
+        }
+    }
+    return chosen;
+}
+
+} // namespace
+
+std::string Candidate::name() const {
+    const auto& v = *variant;
+    std::string text = std::string(v.rt) + ' ' + v.lt + ' ' + v.st + ' ' + v.pt + ' ' +
+                       std::to_string(v.ps) + ' ' + std::to_string(pd);
+    if (v.tb != 2) text += " TB" + std::to_string(v.tb);
+    if (v.pi != 1) text += " PI" + std::to_string(v.pi);
+    if (v.pw) text += " PW" + std::to_string(pw);
+    if (v.dir != std::string_view("up")) text += std::string(" ") + v.dir;
+    return text;
+}
+
+bool has_all(std::string_view needs, const HasFeature& has) {
     while (!needs.empty()) {
         const std::size_t end = std::min(needs.find(' '), needs.size());
         if (!has(needs.substr(0, end))) return false;
@@ -21,17 +87,55 @@ bool has_all(std::string_view needs, const std::function<bool(std::string_view)>
     return true;
 }
 
-std::vector<Candidate> paper_space(const std::function<bool(std::string_view)>& has) {
+bool in_paper(const asterope_variant& v) {
+    return v.rt != kDirect && v.tb == 2 && v.pi == 1 && v.pw == 0 &&
+           v.dir == std::string_view("up");
+}
+
+std::vector<Candidate> paper_space(const HasFeature& has) {
     std::vector<Candidate> space;
-    for (std::size_t i = 0; i < asterope_variant_count; ++i) {
-        const asterope_variant& variant = asterope_variants[i];
-        if (!has_all(variant.needs, has)) continue;
-        if (variant.ps == 0) {
-            space.push_back({&variant, 0});
-            continue;
+    for (const asterope_variant& variant : all_variants()) {
+        if (in_paper(variant) && has_all(variant.needs, has)) add_at_every_distance(space, variant);
+    }
+    return space;
+}
+
+std::vector<const asterope_variant*> extension_variants(const HasFeature& has) {
+    std::vector<const asterope_variant*> variants;
+    for (const asterope_variant& variant : all_variants()) {
+        if (!in_paper(variant) && has_all(variant.needs, has)) variants.push_back(&variant);
+    }
+    return variants;
+}
+
+std::vector<Candidate> around(const Candidate& best, const HasFeature& has) {
+    const asterope_variant& v = *best.variant;
+    const bool plain_too = v.lt == std::string_view("NT");
+    std::vector<const asterope_variant*> variants;
+    const auto add = [&](std::string_view rt, std::string_view lt) {
+        for (const auto* variant : nearest_of_each(rt, lt, v.st, v.pt, v.ps, has)) {
+            variants.push_back(variant);
         }
-        for (std::size_t d = 0; d < asterope_distance_count; ++d) {
-            space.push_back({&variant, asterope_distances[d]});
+    };
+    add(v.rt, v.lt);
+    if (plain_too) add(v.rt, "T");
+    if (is_vector(v.rt) && v.st == std::string_view("NT")) add(kDirect, "T");
+    std::sort(variants.begin(), variants.end()); // all of one table, which begins with the simplest
+
+    std::vector<Candidate> space;
+    for (const asterope_variant* variant : variants) {
+        for (const int pw : write_distances(*variant)) space.push_back({variant, best.pd, pw});
+    }
+    return space;
+}
+
+std::vector<Candidate> plane(const Candidate& one, const HasFeature& has) {
+    const asterope_variant& v = *one.variant;
+    std::vector<Candidate> space;
+    for (const asterope_variant& variant : all_variants()) {
+        if (same_kind(variant, v.rt, v.lt, v.st, v.pt) && same_extension(variant, v) &&
+            has_all(variant.needs, has)) {
+            add_at_every_distance(space, variant);
         }
     }
     return space;
@@ -39,12 +143,13 @@ std::vector<Candidate> paper_space(const std::function<bool(std::string_view)>& 
 
 namespace {
 
-/// One line: the axis and how many candidates have each of its values, in order of appearance.
-void count_axis(std::string& out, const char* axis, const std::vector<Candidate>& space,
-                const std::function<std::string(const Candidate&)>& value) {
+/// One line: the axis and how many members have each of its values, in order of appearance.
+template <class Member>
+void count_axis(std::string& out, const char* axis, const std::vector<Member>& space,
+                const std::function<std::string(const Member&)>& value) {
     std::vector<std::pair<std::string, std::size_t>> counts;
-    for (const Candidate& candidate : space) {
-        const std::string key = value(candidate);
+    for (const Member& member : space) {
+        const std::string key = value(member);
         auto found = std::find_if(counts.begin(), counts.end(),
                                   [&](const auto& count) { return count.first == key; });
         if (found == counts.end()) found = counts.insert(counts.end(), {key, 0});
@@ -57,17 +162,35 @@ void count_axis(std::string& out, const char* axis, const std::vector<Candidate>
 
 } // namespace
 
-std::string describe_space(const std::vector<Candidate>& space) {
-    std::string out = "paper space: " + std::to_string(space.size()) + " candidates a size\n";
-    count_axis(out, "RT", space, [](const Candidate& c) { return std::string(c.variant->rt); });
-    count_axis(out, "LT", space, [](const Candidate& c) { return std::string(c.variant->lt); });
-    count_axis(out, "ST", space, [](const Candidate& c) { return std::string(c.variant->st); });
-    count_axis(out, "PT", space, [](const Candidate& c) { return std::string(c.variant->pt); });
+std::string describe_space(const std::vector<Candidate>& paper,
+                           const std::vector<const asterope_variant*>& extension) {
+    std::string out = "paper space: " + std::to_string(paper.size()) + " candidates a size\n";
+    const auto count = [&](const char* axis,
+                           const std::function<std::string(const Candidate&)>& of) {
+        count_axis(out, axis, paper, of);
+    };
+    count("RT", [](const Candidate& c) { return std::string(c.variant->rt); });
+    count("LT", [](const Candidate& c) { return std::string(c.variant->lt); });
+    count("ST", [](const Candidate& c) { return std::string(c.variant->st); });
+    count("PT", [](const Candidate& c) { return std::string(c.variant->pt); });
     const auto lines = [](const Candidate& c, int value) {
         return c.prefetches() ? std::to_string(value) : std::string("-");
     };
-    count_axis(out, "PS", space, [&](const Candidate& c) { return lines(c, c.variant->ps); });
-    count_axis(out, "PD", space, [&](const Candidate& c) { return lines(c, c.pd); });
+    count("PS", [&](const Candidate& c) { return lines(c, c.variant->ps); });
+    count("PD", [&](const Candidate& c) { return lines(c, c.pd); });
+
+    using Variant = const asterope_variant*;
+    out += "extension axes: " + std::to_string(extension.size()) +
+           " variants, tried around the best of the paper space\n";
+    const auto count_more = [&](const char* axis,
+                                const std::function<std::string(const Variant&)>& of) {
+        count_axis(out, axis, extension, of);
+    };
+    count_more("RT", [](const Variant& v) { return std::string(v->rt); });
+    count_more("TB", [](const Variant& v) { return std::to_string(v->tb); });
+    count_more("PI", [](const Variant& v) { return std::to_string(v->pi); });
+    count_more("PW", [](const Variant& v) { return std::string(v->pw ? "yes" : "no"); });
+    count_more("DIR", [](const Variant& v) { return std::string(v->dir); });
     return out;
 }
 

@@ -22,7 +22,7 @@ namespace {
 void list_space(const std::vector<std::string>& without) {
     const Machine machine = read_machine();
     const Features features(machine.cpu, without);
-    std::cout << describe_space(paper_space(features))
+    std::cout << describe_space(paper_space(features), extension_variants(features))
               << "small copies: " << small_space(features).size() << " candidates\n";
 }
 

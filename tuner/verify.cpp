@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <set>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,12 +24,23 @@ constexpr std::size_t kCanary = 192; ///< more than any stage writes at once
 constexpr std::array<std::size_t, 9> kOffsets = {0, 1, 7, 8, 15, 16, 31, 32, 63};
 constexpr std::array<std::size_t, 14> kSizes = {128, 129,  191,  192,  193,  255,  256,
                                                 320, 1023, 1024, 1025, 2047, 4160, 9001};
-constexpr std::size_t kRoom = 9001 + 64 + 2 * kCanary;
+/// Where pages are interleaved: no whole group of 2 or 4 of them, one, several, and every kind of
+/// rest. A group fits from the next line boundary on.
+constexpr std::array<std::size_t, 12> kGroupSizes = {8192,  8255,  8256,  8257,  12288, 16384,
+                                                     16447, 16448, 16449, 20001, 32960, 36863};
+constexpr std::size_t kRoom = 36863 + 64 + 2 * kCanary;
 
-/// A copy function and the sizes it must copy right.
+/// Where source and destination lie, counted from a line boundary.
+struct Offsets {
+    std::size_t source, destination;
+};
+constexpr std::array<Offsets, 4> kFewOffsets = {{{0, 0}, {1, 63}, {63, 1}, {32, 17}}};
+
+/// A copy function, the sizes it must copy right at all offsets, and those at a few.
 struct Subject {
     std::function<const void*(void*, const void*, std::size_t)> copy;
     std::vector<std::size_t> sizes;
+    std::vector<std::size_t> sizes_at_few_offsets = {};
 };
 
 /// What parent and child share: where the child is, and what it found there.
@@ -42,38 +54,50 @@ std::uint8_t pattern(std::size_t i) {
     return static_cast<std::uint8_t>((i * 2654435761u) >> 11);
 }
 
-/// Fills `reason` and returns false at the first byte that is not as it must be.
-bool copies_right(const Subject& subject, char* reason, std::size_t room) {
+/// One copy. Fills `reason` and returns false at the first byte that is not as it must be.
+bool copies_right(const Subject& subject, std::size_t size, Offsets offsets, char* reason,
+                  std::size_t room) {
     // offsets count from a cache line, and kCanary is a multiple of one
     alignas(64) static std::array<std::uint8_t, kRoom> source_room, destination_room, untouched;
-    for (std::size_t i = 0; i < kRoom; ++i) source_room[i] = pattern(i);
-    untouched.fill(0xA5);
-    for (const std::size_t size : subject.sizes) {
-        for (const std::size_t source_offset : kOffsets) {
-            for (const std::size_t destination_offset : kOffsets) {
-                const std::uint8_t* source = source_room.data() + kCanary + source_offset;
-                std::uint8_t* destination = destination_room.data() + kCanary + destination_offset;
-                std::memset(destination - kCanary, 0xA5, size + 2 * kCanary);
-                const void* returned = subject.copy(destination, source, size);
-                const bool right =
-                    returned == destination && std::memcmp(destination, source, size) == 0 &&
-                    std::memcmp(destination - kCanary, untouched.data(), kCanary) == 0 &&
-                    std::memcmp(destination + size, untouched.data(), kCanary) == 0;
-                if (right) continue;
+    if (untouched[0] != 0xA5) {
+        for (std::size_t i = 0; i < kRoom; ++i) source_room[i] = pattern(i);
+        untouched.fill(0xA5);
+    }
+    const std::uint8_t* source = source_room.data() + kCanary + offsets.source;
+    std::uint8_t* destination = destination_room.data() + kCanary + offsets.destination;
+    std::memset(destination - kCanary, 0xA5, size + 2 * kCanary);
+    const void* returned = subject.copy(destination, source, size);
+    const bool right = returned == destination && std::memcmp(destination, source, size) == 0 &&
+                       std::memcmp(destination - kCanary, untouched.data(), kCanary) == 0 &&
+                       std::memcmp(destination + size, untouched.data(), kCanary) == 0;
+    if (right) return true;
 
-                const auto fail = [&](const char* what, std::ptrdiff_t where) {
-                    std::snprintf(reason, room, "%s %td of %zu (source +%zu, destination +%zu)",
-                                  what, where, size, source_offset, destination_offset);
-                    return false;
-                };
-                const auto end = static_cast<std::ptrdiff_t>(size + kCanary);
-                for (std::ptrdiff_t i = -static_cast<std::ptrdiff_t>(kCanary); i < end; ++i) {
-                    const bool inside = i >= 0 && i < static_cast<std::ptrdiff_t>(size);
-                    if (!inside && destination[i] != 0xA5) return fail("stray write at byte", i);
-                    if (inside && destination[i] != source[i]) return fail("wrong byte", i);
-                }
-                return fail("wrong return value, copy", 0);
+    const auto fail = [&](const char* what, std::ptrdiff_t where) {
+        std::snprintf(reason, room, "%s %td of %zu (source +%zu, destination +%zu)", what, where,
+                      size, offsets.source, offsets.destination);
+        return false;
+    };
+    const auto end = static_cast<std::ptrdiff_t>(size + kCanary);
+    for (std::ptrdiff_t i = -static_cast<std::ptrdiff_t>(kCanary); i < end; ++i) {
+        const bool inside = i >= 0 && i < static_cast<std::ptrdiff_t>(size);
+        if (!inside && destination[i] != 0xA5) return fail("stray write at byte", i);
+        if (inside && destination[i] != source[i]) return fail("wrong byte", i);
+    }
+    return fail("wrong return value, copy", 0);
+}
+
+/// The same for every copy that the subject must do.
+bool copies_right(const Subject& subject, char* reason, std::size_t room) {
+    for (const std::size_t size : subject.sizes) {
+        for (const std::size_t source : kOffsets) {
+            for (const std::size_t destination : kOffsets) {
+                if (!copies_right(subject, size, {source, destination}, reason, room)) return false;
             }
+        }
+    }
+    for (const std::size_t size : subject.sizes_at_few_offsets) {
+        for (const Offsets offsets : kFewOffsets) {
+            if (!copies_right(subject, size, offsets, reason, room)) return false;
         }
     }
     return true;
@@ -126,18 +150,24 @@ std::vector<Invalid> numbered(const std::vector<std::string>& faults) {
 
 std::vector<Invalid> verify(const std::vector<Candidate>& space) {
     // Only the extreme distances: those in between only move prefetches, which fault on nothing.
+    std::map<const asterope_variant*, std::set<std::size_t>> distances;
+    for (const Candidate& candidate : space) {
+        distances[candidate.variant].insert(candidate.distance());
+    }
     std::vector<Subject> subjects;
     std::vector<const asterope_variant*> variants;
-    for (std::size_t i = 0; i < space.size(); ++i) {
-        const bool first = i == 0 || space[i - 1].variant != space[i].variant;
-        const bool last = i + 1 == space.size() || space[i + 1].variant != space[i].variant;
-        if (!first && !last) continue;
-        variants.push_back(space[i].variant);
-        subjects.push_back({[candidate = space[i]](void* to, const void* from, std::size_t size) {
-                                return candidate.variant->copy(to, from, size,
-                                                               candidate.distance());
+    for (const auto& [variant, all] : distances) {
+        for (const std::size_t distance : std::set{*all.begin(), *all.rbegin()}) {
+            Subject subject{[variant, distance](void* to, const void* from, std::size_t size) {
+                                return variant->copy(to, from, size, distance);
                             },
-                            {kSizes.begin(), kSizes.end()}});
+                            {kSizes.begin(), kSizes.end()}};
+            if (variant->pi > 1) {
+                subject.sizes_at_few_offsets.assign(kGroupSizes.begin(), kGroupSizes.end());
+            }
+            variants.push_back(variant);
+            subjects.push_back(std::move(subject));
+        }
     }
     const std::vector<std::string> faults = find_faults(subjects);
     std::map<const asterope_variant*, std::string> broken;

@@ -14,9 +14,11 @@ struct Invalid {
     std::string reason;
 };
 
-/// Runs every variant of `space` at its shortest and longest distance over a grid of offsets and
-/// sizes, with canaries around the destination, in a child process: a candidate that crashes is
-/// reported like one that copies wrongly. Throws Failure where no child can be had.
+/// Runs every variant of `space` at the shortest and longest distances that it has there, over a
+/// grid of offsets and sizes, with canaries around the destination, in a child process: a candidate
+/// that crashes is reported like one that copies wrongly. Any list will do, so that of the
+/// extension axes only those are run that are going to be timed. Throws Failure where no child can
+/// be had.
 std::vector<Invalid> verify(const std::vector<Candidate>& space);
 
 /// The same for small copies, from 0 bytes to beyond their bound. `large` is what they call there.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,14 +51,20 @@ def _environment(architecture: str) -> jinja2.Environment:
     return environment
 
 
-def render_candidates(architecture: str = "x86_64") -> str:
-    """The C file that `asterope-tune` links: every variant, its distance left open."""
+def render_candidates(
+    architecture: str = "x86_64", variants: Iterable[space.Variant] | None = None
+) -> str:
+    """The C file that `asterope-tune` links: every variant, its distances left open.
+
+    With `variants`, only those of the pipelines.
+    """
     return (
         _environment(architecture)
         .get_template("candidates.c.j2")
         .render(
-            variants=list(space.variants()),
+            variants=list(space.variants() if variants is None else variants),
             distances=space.PREFETCH_DISTANCES,
+            write_distances=[distance for distance in space.WRITE_DISTANCES if distance],
             small_copies=list(small_space.small_tuples()),
             aliased_copies=list(aliased_space.aliased_tuples()),
             gates=sorted({gate for s in small_space.small_tuples() for gate in s.gates}),
@@ -86,7 +93,7 @@ def render_routine(profile: Profile, prefix: str = "asterope") -> dict[str, str]
     while len(steps) > 1 and steps[0]["up_to"] <= small_copy.bound:
         del steps[0]  # the small copy does these
     pipelines = list(dict.fromkeys(step["tuple"] for step in steps))
-    needs = {t.needs for t in pipelines if t.needs} | set(small_copy.needs)
+    needs = {feature for t in pipelines for feature in t.needs} | set(small_copy.needs)
     alias = profile.aliased
     if alias and alias.up_to <= small_copy.bound:
         alias = None  # the small copy does these
