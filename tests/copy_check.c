@@ -606,13 +606,14 @@ static bool state(void (*function)(void)) {
     static const size_t sizes[] = {900, 1024, 2000, 4096, 9001, 20000};
     static const unsigned char places[][2] = {{0, 0}, {0, 1}, {1, 0}, {17, 49}, {48, 16}, {63, 63}};
     const uint64_t look_at_halves = copy_check_sees_dirty_halves();
-    for (size_t i = now.subject->minimum; i <= EVERY_SIZE_TO + sizeof sizes / sizeof sizes[0];
-         ++i) {
+    for (size_t i = 0; i <= EVERY_SIZE_TO + sizeof sizes / sizeof sizes[0]; ++i) {
+        const size_t bytes = i <= EVERY_SIZE_TO ? i : sizes[i - EVERY_SIZE_TO - 1];
+        if (bytes < now.subject->minimum) continue;
         for (size_t p = 0; p < sizeof places / sizeof places[0]; ++p) {
             now.flip = !now.flip;
             now.destination = destination.start + CANARY_BYTES + places[p][0];
             now.source = sources[now.flip].start + CANARY_BYTES + places[p][1];
-            now.bytes = i <= EVERY_SIZE_TO ? i : sizes[i - EVERY_SIZE_TO - 1];
+            now.bytes = bytes;
             now.distance = now.subject->distances[p & 1];
             struct call call = {.function = function,
                                 .destination = now.destination,

@@ -17,6 +17,7 @@ from asterope import render as rendering
 from asterope import small_space, space
 from asterope.profile import Aliased, load_profile
 from asterope.render import render_routine
+from asterope.sensing_space import SensingCopy
 from asterope.small_space import SmallTuple
 from asterope.space import Tuple
 
@@ -30,6 +31,8 @@ FUNCTIONS = ("memcpy", "mempcpy", "memmove")
 
 # The end of each interval, and the copy that wins it.
 Intervals = Sequence[tuple[int, Tuple]]
+# The sensing copies of some of the intervals, by their ends.
+Sensing = Mapping[int, SensingCopy]
 
 KINDS = [
     (rt, lt, st)
@@ -125,26 +128,39 @@ def compiled(folder: Path, name: str, includes: Iterable[Path] = ()) -> Path:
 # --- Profiles and their routines ------------------------------------------------------------------
 
 
-def profile_json(
-    intervals: Intervals, small: SmallTuple | None = None, aliased: Aliased | None = None
-) -> str:
-    """The text of a profile that has nothing but what a routine is rendered from."""
+def _entries(intervals: Intervals, sensing: Sensing | None = None) -> list[dict[str, object]]:
     above = 0
     entries = []
     for up_to, t in intervals:
         entries.append({"above": above, "up_to": up_to, "winner": {"tuple": asdict(t)}})
+        if sensing and up_to in sensing:
+            fields = asdict(sensing[up_to])
+            entries[-1]["sensing"] = {**fields.pop("probe"), **fields}
         above = up_to
+    return entries
+
+
+def profile_json(
+    intervals: Intervals,
+    small: SmallTuple | None = None,
+    aliased: Aliased | None = None,
+    sensing: Sensing | None = None,
+    intents: Mapping[str, Intervals] | None = None,
+) -> str:
+    """The text of a profile that has nothing but what a routine is rendered from."""
     profile = {
         "format": "asterope-profile",
         "version": 1,
         "architecture": "x86_64",
         "complete": True,
-        "intervals": entries,
+        "intervals": _entries(intervals, sensing),
     }
     if small is not None:
         profile["small"] = {"winner": {"tuple": asdict(small)}}
     if aliased is not None:
         profile["aliased"] = {"winner": asdict(aliased)}
+    if intents:
+        profile["intents"] = {name: {"intervals": _entries(i)} for name, i in intents.items()}
     return json.dumps(profile)
 
 
@@ -154,6 +170,8 @@ def render(
     small: SmallTuple | None = None,
     prefix: str = "asterope",
     aliased: Aliased | None = None,
+    sensing: Sensing | None = None,
+    intents: Mapping[str, Intervals] | None = None,
 ) -> Path:
     """Renders a profile into `folder`, which is created; returns the path of the C file.
 
@@ -162,7 +180,7 @@ def render(
     folder.mkdir(parents=True, exist_ok=True)
     if not isinstance(profile, Path):
         path = folder / f"{prefix}.json"
-        path.write_text(profile_json(profile, small, aliased), encoding="utf-8")
+        path.write_text(profile_json(profile, small, aliased, sensing, intents), encoding="utf-8")
         profile = path
     for name, text in render_routine(load_profile(profile), prefix).items():
         (folder / name).write_text(text, encoding="ascii")
@@ -203,7 +221,10 @@ def build_dispatch_check(*routines: Path, flags: Sequence[str] = ()) -> Path:
         copies = re.findall(rf"^void ({prefix}_(?:(?:copy|move)_\w+|untuned))\(void\)$", text, re.M)
         assert copies
         lines += [f"COPY({name})" for name in copies]
-        lines += [f"FUNCTION({prefix}_{name})" for name in ("memcpy", "mempcpy", "memmove")]
+        senses = re.findall(rf"^void ({prefix}_sense_\d+)\(void\)$", text, re.M)
+        lines += [f"SENSE({name})" for name in senses]
+        functions = re.findall(rf"\bvoid \*({prefix}_mem\w+)\($", text, re.M)
+        lines += [f"FUNCTION({name})" for name in functions]
     folder = routines[0].parent
     (folder / "dispatch.inc").write_text("\n".join(lines) + "\n", encoding="ascii")
     program = folder / "dispatch_check"
@@ -225,21 +246,25 @@ def expected_copy(
     function: str,
     size: int,
     aliased: Aliased | None = None,
+    sensing: Sensing | None = None,
 ) -> str:
     """What `copies_taken` must say, less the prefix, where nothing overlaps or is lacking.
 
     `aliased` is the profile's where the buffers alias, and None where they do not.
     """
     # rep movsb copies upwards only: what forgives overlap has the plain small copy in its place
-    plain = small.shape == "rep" and function != "memcpy"
+    plain = small.shape == "rep" and function in ("mempcpy", "memmove")
     if size <= (small_space.PLAIN if plain else small).bound:
         return "none"
     if aliased and aliased.up_to > small.bound and aliased.above < size <= aliased.up_to:
         return "copy_aliased"
     # An interval within the bound has no code, so not even what has the plain small copy takes it.
     beyond = [(end, t) for end, t in intervals if end > small.bound]
-    winner = next((t for end, t in beyond if size <= end), intervals[-1][1])
-    return f"copy_{winner.symbol}"
+    interval = next((i for i in beyond if size <= i[0]), intervals[-1])
+    if sensing and interval[0] in sensing:
+        copies = list(dict.fromkeys((sensing[e], t) for e, t in intervals if e in sensing))
+        return f"sense_{1 + copies.index((sensing[interval[0]], interval[1]))}"
+    return f"copy_{interval[1].symbol}"
 
 
 def assert_dispatched(
@@ -249,6 +274,8 @@ def assert_dispatched(
     small: SmallTuple,
     sizes: Iterable[int],
     aliased: Aliased | None = None,
+    sensing: Sensing | None = None,
+    functions: Sequence[str] = FUNCTIONS,
 ) -> None:
     """Each of the sizes takes the copy that the profile says, in each function."""
     in_line = {n for n in sizes if n <= 512}
@@ -256,11 +283,13 @@ def assert_dispatched(
     # What is copied in line really is; what is larger must not overlap, however large. How far the
     # destination is ahead, less whole pages, and whether that aliases.
     ways = [(0, None), (1, aliased), (63, aliased), (64, None)]
-    for function, (ahead, alias) in itertools.product(FUNCTIONS, ways if aliased else ways[:1]):
+    for function, (ahead, alias) in itertools.product(functions, ways if aliased else ways[:1]):
         for far, few in ((4096, in_line), (2**46 + 4096, beyond)):
             if not few:
                 continue
-            expected = {n: expected_copy(intervals, small, function, n, alias) for n in sorted(few)}
+            expected = {
+                n: expected_copy(intervals, small, function, n, alias, sensing) for n in sorted(few)
+            }
             taken = copies_taken(program, f"{prefix}_{function}", far + ahead, expected)
             found = [copy.replace(f"{prefix}_", "", 1) for copy in taken]
             assert dict(zip(expected, found)) == expected, f"{function}, {ahead} bytes ahead"
@@ -311,7 +340,7 @@ def with_instruction(routine: Path, instruction: str) -> None:
 
 # --- Object code ----------------------------------------------------------------------------------
 
-_COPIES = r"asterope_(?:memcpy|mempcpy|memmove|untuned|(?:candidate|copy|move)_\w+)"
+_COPIES = r"asterope_(?:memcpy|mempcpy|memmove|untuned|(?:candidate|copy|memcpy|move|sense)_\w+)"
 _PADDING = re.compile(r"(data16 |cs )*(nop\w*|ud2|int3|endbr64|xchg +%ax,%ax)\b")
 
 

@@ -1,11 +1,13 @@
 /* Shows which copy a generated routine chooses for a size, without copying anything of that size.
  *
- * Usage: dispatch_check FUNCTION DISTANCE BYTES...
+ * Usage: dispatch_check [--past-sensing] FUNCTION DISTANCE BYTES...
  * Prints for each size the function that is jumped to, or `none` where the copy is done in line.
  * DISTANCE is how far the destination lies behind the source; copies in line need it to be less
  * than 64 KiB, either way. dispatch.inc, which the test writes, lists what can be called as
- * FUNCTION(asterope_memcpy) and what can be jumped to as COPY(asterope_copy_...): a breakpoint at
- * the first byte of each stops it before it runs. */
+ * FUNCTION(asterope_memcpy) and what can be jumped to as COPY(asterope_copy_...) or as
+ * SENSE(asterope_sense_...): a breakpoint at the first byte of each stops it before it runs. With
+ * --past-sensing the latter have none, so that the pipeline is shown that they go on with; their
+ * probes are real, so buffers must be: DISTANCE and BYTES at most 65536. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <signal.h>
@@ -17,19 +19,24 @@
 #include <ucontext.h>
 
 #define COPY(name) void name(void);
+#define SENSE(name) void name(void);
 #define FUNCTION(name) void* name(void*, const void*, size_t);
 #include "dispatch.inc"
 #undef COPY
+#undef SENSE
 #undef FUNCTION
 
 static const struct {
     const char* name;
     void (*start)(void);
+    int senses;
 } copies[] = {
-#define COPY(name) {#name, name},
+#define COPY(name) {#name, name, 0},
+#define SENSE(name) {#name, name, 1},
 #define FUNCTION(name)
 #include "dispatch.inc"
 #undef COPY
+#undef SENSE
 #undef FUNCTION
 };
 
@@ -38,9 +45,11 @@ static const struct {
     void* (*call)(void*, const void*, size_t);
 } functions[] = {
 #define COPY(name)
+#define SENSE(name)
 #define FUNCTION(name) {#name, name},
 #include "dispatch.inc"
 #undef COPY
+#undef SENSE
 #undef FUNCTION
 };
 
@@ -75,7 +84,12 @@ static const char* reached_name(void) {
 int main(int argc, char** argv) {
     static unsigned char room[3 << 16];
     unsigned char* source = room + (1 << 16);
-    for (int i = 0; i < COPIES; ++i) set_breakpoint(copies[i].start);
+    const int past_sensing = argc > 1 && strcmp(argv[1], "--past-sensing") == 0;
+    argc -= past_sensing;
+    argv += past_sensing;
+    for (int i = 0; i < COPIES; ++i) {
+        if (!(past_sensing && copies[i].senses)) set_breakpoint(copies[i].start);
+    }
     struct sigaction action = {.sa_sigaction = on_breakpoint, .sa_flags = SA_SIGINFO};
     sigaction(SIGTRAP, &action, NULL);
 

@@ -1,10 +1,11 @@
-/* Checks that a generated routine copies right: asterope_memcpy, _mempcpy and _memmove.
+/* Checks that a generated routine copies right: asterope_memcpy, _mempcpy, _memmove, and where they
+ * are there asterope_memcpy_hot, _cold and _consume.
  *
  * Usage: routine_check [--step N] [--other-step N] [--last BYTES] [--largest BYTES]
  *                      [--around BYTES,BYTES...] [--huge BYTES,BYTES...] [--whole BYTES]
  *                      [--without-state 1]
  *   --step           thins the grid of memcpy, see copy_check_offsets (default 1)
- *   --other-step     thins those of mempcpy and memmove, which share memcpy's pipelines (default 1)
+ *   --other-step     thins those of the others, which share memcpy's pipelines (default 1)
  *   --last           ends the grids of sizes and offsets (default 1024)
  *   --largest        doubles the size from 2 KiB up to here (default 1 MiB)
  *   --around         also checks these sizes and their neighbours, a profile's interval ends
@@ -39,6 +40,19 @@ static void* call_memmove(void* destination, const void* source, size_t bytes, s
     (void)distance;
     return asterope_memmove(destination, source, bytes);
 }
+
+/* Entry points by intent, which not every routine has. */
+#define INTENT(name)                                                                               \
+    __attribute__((weak)) void* asterope_memcpy_##name(void*, const void*, size_t);                \
+    static void* call_memcpy_##name(void* destination, const void* source, size_t bytes,           \
+                                    size_t distance) {                                             \
+        (void)distance;                                                                            \
+        return asterope_memcpy_##name(destination, source, bytes);                                 \
+    }
+INTENT(hot)
+INTENT(cold)
+INTENT(consume)
+#undef INTENT
 
 struct sizes {
     size_t count, bytes[MOST_SIZES];
@@ -185,6 +199,15 @@ int main(int argc, char** argv) {
                    true, true);
     right &= check("memmove", call_memmove, (void (*)(void))asterope_memmove, options.other_step,
                    false, true);
+#define CHECK_INTENT(name)                                                                         \
+    if (asterope_memcpy_##name != NULL) {                                                          \
+        right &= check("memcpy_" #name, call_memcpy_##name,                                        \
+                       (void (*)(void))asterope_memcpy_##name, options.other_step, false, false);  \
+    }
+    CHECK_INTENT(hot)
+    CHECK_INTENT(cold)
+    CHECK_INTENT(consume)
+#undef CHECK_INTENT
     for (size_t i = 0; i < options.huge.count; ++i) right &= check_huge(options.huge.bytes[i]);
     return right ? 0 : 1;
 }

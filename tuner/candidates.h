@@ -65,6 +65,30 @@ struct asterope_aliased_variant {
 extern const struct asterope_aliased_variant asterope_aliased_variants[];
 extern const size_t asterope_aliased_variant_count;
 
+/* What a sensing copy goes on with: the cold pipeline where its probe took more than `threshold`
+ * ticks of the time stamp counter (32 bits), else the hot one. Distances as a candidate gets them.
+ * Assembly knows this layout. */
+struct asterope_sensing {
+    unsigned long threshold;
+    asterope_candidate hot;
+    size_t hot_distance;
+    asterope_candidate cold;
+    size_t cold_distance;
+};
+
+/* A probe as scripts/asterope/sensing_space.py describes it, for 4096 bytes or more, on a CPU that
+ * has rdtscp. `sense` is a complete copy, which probes first; as its 4th argument it gets the
+ * address of a struct asterope_sensing. `read` only probes and returns the ticks; the kind "copy"
+ * copies its lines on the way. In the order in which ties break. */
+struct asterope_probe {
+    const char *kind;
+    int lines;
+    asterope_candidate sense;
+    unsigned (*read)(void *destination, const void *source, size_t bytes);
+};
+extern const struct asterope_probe asterope_probes[];
+extern const size_t asterope_probe_count;
+
 #ifdef __cplusplus
 }
 #endif

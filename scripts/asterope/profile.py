@@ -15,11 +15,14 @@ from typing import Any
 import jsonschema
 from jsonschema.exceptions import ValidationError, best_match
 
-from . import aliased_space, small_space, space
+from . import aliased_space, sensing_space, small_space, space
 
 FORMAT = "asterope-profile"
 VERSION = 1
 SCHEMA_FILE = Path(__file__).with_name("profile.schema.json")
+
+# What `balanced` weighs, all alike.
+BALANCED = ("hot", "cold", "consume")
 
 # A profile has some 3,000 values, the largest that the schema allows in earnest some 100,000.
 MAXIMUM_BYTES = 16 << 20
@@ -57,30 +60,60 @@ class Measurement:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One copy and how it did against libc; without measurements where the profile has none."""
+class Timed:
+    """How a copy did against libc; None and empty where the profile does not say."""
 
-    tuple: space.Tuple
     ratio: float | None
-    tied: bool | None
     workloads: Mapping[str, Measurement]
 
-    @property
-    def gb_per_s(self) -> float | None:
-        """Geometric mean over the workloads, in 1e9 bytes/s; None where one was not measured."""
-        rates = [measurement.gb_per_s for measurement in self.workloads.values()]
+    def gb_per_s(self, weights: Mapping[str, float]) -> float | None:
+        """Weighted geometric mean over the workloads, in 1e9 bytes/s; all alike where no weights.
+
+        None where one of those that count has no speed, or none of them was measured.
+        """
+        counted = {
+            name: weights.get(name, 0) if weights else 1
+            for name in self.workloads
+            if not weights or weights.get(name, 0) > 0
+        }
+        rates = [self.workloads[name].gb_per_s for name in counted]
         if not rates or None in rates:
             return None
-        return math.prod(rates) ** (1 / len(rates))
+        total = sum(counted.values())
+        return math.prod(rate ** (w / total) for rate, w in zip(rates, counted.values()))
+
+
+@dataclass(frozen=True)
+class Entry(Timed):
+    """One pipeline and how it did."""
+
+    tuple: space.Tuple
+    tied: bool | None
+
+
+@dataclass(frozen=True)
+class Sensing(Timed):
+    """One sensing copy and how it did; percentiles of its probe's ticks, see the schema."""
+
+    copy: sensing_space.SensingCopy
+    cached_ticks: float | None
+    uncached_ticks: float | None
 
 
 @dataclass(frozen=True)
 class Interval:
-    """The transfer sizes above < bytes <= up_to."""
+    """The transfer sizes above < bytes <= up_to; `size` is the one that was measured.
+
+    Where there is a sensing copy it is taken, and the winner only without a usable counter. `axes`:
+    the best copy of each extension axis, by the axis's name.
+    """
 
     above: int
     up_to: int
+    size: int
     winner: Entry
+    sensing: Sensing | None
+    axes: Mapping[str, Entry]
     runners_up: Sequence[Entry]
     noise_floor: Mapping[str, Ratio]
 
@@ -104,6 +137,30 @@ class Aliased:
     tuple: aliased_space.AliasedTuple
 
 
+def _all_measured(intervals: Sequence[Interval], weights: Mapping[str, float]) -> bool:
+    taken: list[Timed] = [interval.winner for interval in intervals]
+    taken += [interval.sensing for interval in intervals if interval.sensing]
+    return all(t.ratio is not None and t.gb_per_s(weights) is not None for t in taken)
+
+
+@dataclass(frozen=True)
+class Intent:
+    """The winners of one workload, for callers who know that it is theirs."""
+
+    workload: str
+    intervals: Sequence[Interval]
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """What each workload counts for in the ratios."""
+        return {self.workload: 1.0}
+
+    @property
+    def measured(self) -> bool:
+        """Whether every winner has a ratio and a speed."""
+        return _all_measured(self.intervals, self.weights)
+
+
 @dataclass(frozen=True)
 class Profile:
     """A profile that passed every check. `raw` is the whole of it as JSON values.
@@ -118,15 +175,23 @@ class Profile:
     machine: Mapping[str, Any]
     search: Mapping[str, Any]
     intervals: Sequence[Interval]
+    intents: Mapping[str, Intent]  # by workload
     small: SmallEntry | None
     aliased: Aliased | None
     raw: Mapping[str, Any]
 
     @property
+    def weights(self) -> Mapping[str, float]:
+        """What each workload counts for; empty where the profile does not say, so all alike."""
+        workload = self.search.get("workload")
+        single = {workload: 1.0} if workload in ("hot", "cold", "consume", "produce") else {}
+        balanced = dict.fromkeys(BALANCED, 1.0) if workload == "balanced" else {}
+        return self.search.get("weights") or single or balanced
+
+    @property
     def measured(self) -> bool:
-        """Whether every winner has a ratio and a speed; the paper's profiles have none."""
-        winners = [interval.winner for interval in self.intervals]
-        return all(winner.ratio is not None and winner.gb_per_s is not None for winner in winners)
+        """Whether all that its sizes take is measured; the paper's profiles hold nothing."""
+        return _all_measured(self.intervals, self.weights)
 
 
 def load_profile(path: str | os.PathLike) -> Profile:
@@ -227,7 +292,13 @@ def _check(raw: Any) -> None:
     error = best_match(errors)
     if error is not None:
         raise _schema_fault(error)
-    _refuse_loose_intervals(raw["intervals"])
+    _refuse_loose_intervals(raw["intervals"], ("intervals",))
+    for name, intent in raw.get("intents", {}).items():
+        _refuse_loose_intervals(intent["intervals"], ("intents", name, "intervals"))
+    _refuse_false_sensing(raw)
+    weights = raw.get("search", {}).get("weights")
+    if weights is not None and not any(weights.values()):
+        raise _Fault(f"no workload has a weight: {_REMEDY}", ("search", "weights"))
     aliased = raw.get("aliased", {}).get("winner")
     if aliased is not None and aliased["above"] >= aliased["up_to"]:
         raise _Fault(f"above must be less than up_to: {_REMEDY}", ("aliased", "winner"))
@@ -236,6 +307,13 @@ def _check(raw: Any) -> None:
         reason = why_not(**fields)
         if reason is not None:
             raise _Fault(f"no such copy: {reason}: {_REMEDY}", place)
+    for place, interval in _intervals(raw):
+        for axis, entry in interval.get("axes", {}).items():
+            used = _axes_used(space.Tuple(**entry["tuple"]))
+            if used != {axis}:
+                what = " ".join(sorted(used)) or "none"
+                fault = f"of the extension axes it uses {what}, not {axis} alone"
+                raise _Fault(f"{fault}: {_REMEDY}", (*place, "axes", axis, "tuple"))
 
 
 def _refuse_unsound(raw: Any) -> None:
@@ -339,35 +417,75 @@ def _schema_fault(error: ValidationError) -> _Fault:
     return _Fault(f"{what}: {_REMEDY}", place)
 
 
-def _refuse_loose_intervals(intervals: Sequence[Mapping[str, Any]]) -> None:
+def _refuse_loose_intervals(intervals: Sequence[Mapping[str, Any]], place: _Place) -> None:
     """Refuses intervals that are not (0, a], (a, b], (b, c], ... with 0 < a < b < c."""
     previous = 0
     for i, interval in enumerate(intervals):
         above, up_to = interval["above"], interval["up_to"]
         if above != previous:
             fault = "leaves a gap" if above > previous else "overlaps or is out of order"
-            raise _Fault(
-                f"{above} {fault}: expected {previous}: {_REMEDY}", ("intervals", i, "above")
-            )
+            raise _Fault(f"{above} {fault}: expected {previous}: {_REMEDY}", (*place, i, "above"))
         if up_to <= above:
             raise _Fault(
                 f"{up_to} is not beyond the interval's lower end {above}: {_REMEDY}",
-                ("intervals", i, "up_to"),
+                (*place, i, "up_to"),
+            )
+        size = interval.get("size", up_to)
+        if not above < size <= up_to:
+            raise _Fault(
+                f"{size} is not above {above} and up to {up_to}: {_REMEDY}", (*place, i, "size")
             )
         previous = up_to
 
 
+def _refuse_false_sensing(raw: Mapping[str, Any]) -> None:
+    """Refuses sensing copies where they cannot be, and probes that do not exist."""
+    for place, interval in _intervals(raw):
+        if "sensing" not in interval:
+            continue
+        place = (*place, "sensing")
+        if place[0] == "intents":
+            raise _Fault(f"who states an intent needs no sensing: {_REMEDY}", place)
+        least = sensing_space.MINIMUM_BYTES
+        if interval["above"] < least - 1:
+            raise _Fault(
+                f"it takes {least} bytes or more, but the interval begins below: {_REMEDY}", place
+            )
+        sensing = interval["sensing"]
+        reason = sensing_space.why_not_probe(sensing["kind"], sensing["lines"])
+        if reason is not None:
+            raise _Fault(f"no such probe: {reason}: {_REMEDY}", place)
+
+
+def _axes_used(t: space.Tuple) -> set[str]:
+    """The extension axes in which the tuple leaves the paper's space."""
+    used = {"tb": t.tb != 2, "pi": t.pi != 1, "pw": t.pw != 0, "dir": t.dir != "up"}
+    used["movdir64b"] = t.rt == "MOVDIR64B"
+    return {axis for axis, is_used in used.items() if is_used}
+
+
+def _intervals(raw: Mapping[str, Any]) -> Iterator[tuple[_Place, Mapping[str, Any]]]:
+    """Every interval of the profile, those of its intents included, with its place."""
+    for i, interval in enumerate(raw["intervals"]):
+        yield ("intervals", i), interval
+    for name, intent in raw.get("intents", {}).items():
+        for i, interval in enumerate(intent["intervals"]):
+            yield ("intents", name, "intervals", i), interval
+
+
 def _tuples(raw: Mapping[str, Any]) -> Iterator[tuple[_Place, Mapping[str, Any]]]:
     """Every tuple of the profile, with its place."""
-    races: list[tuple[_Place, Mapping[str, Any]]] = [
-        (("intervals", i), interval) for i, interval in enumerate(raw["intervals"])
-    ]
+    races = list(_intervals(raw))
     if "small" in raw:
         races.append((("small",), raw["small"]))
     for place, race in races:
         yield (*place, "winner", "tuple"), race["winner"]["tuple"]
         for k, entry in enumerate(race.get("runners_up", ())):
             yield (*place, "runners_up", k, "tuple"), entry["tuple"]
+        for axis, entry in race.get("axes", {}).items():
+            yield (*place, "axes", axis, "tuple"), entry["tuple"]
+        for way in ("hot", "cold") if "sensing" in race else ():
+            yield (*place, "sensing", way), race["sensing"][way]
 
 
 # --- Messages -------------------------------------------------------------------------------------
@@ -413,7 +531,11 @@ def _build(raw: Mapping[str, Any]) -> Profile:
         source=raw.get("source"),
         machine=machine,
         search=search,
-        intervals=tuple(_build_interval(interval) for interval in raw["intervals"]),
+        intervals=_build_intervals(raw["intervals"]),
+        intents={
+            name: Intent(name, _build_intervals(intent["intervals"]))
+            for name, intent in raw.get("intents", {}).items()
+        },
         small=_build_small(raw["small"]["winner"]) if "small" in raw else None,
         aliased=_build_aliased(raw.get("aliased", {})),
         raw=raw,
@@ -424,11 +546,18 @@ def _filled(raw: Mapping[str, Any], *fields: str) -> dict[str, Any]:
     return {**dict.fromkeys(fields, "unknown"), **raw}
 
 
+def _build_intervals(raw: Sequence[Mapping[str, Any]]) -> tuple[Interval, ...]:
+    return tuple(_build_interval(interval) for interval in raw)
+
+
 def _build_interval(raw: Mapping[str, Any]) -> Interval:
     return Interval(
         above=raw["above"],
         up_to=raw["up_to"],
+        size=raw.get("size", raw["up_to"]),
         winner=_build_entry(raw["winner"]),
+        sensing=_build_sensing(raw["sensing"]) if "sensing" in raw else None,
+        axes={axis: _build_entry(entry) for axis, entry in raw.get("axes", {}).items()},
         runners_up=tuple(_build_entry(entry) for entry in raw.get("runners_up", ())),
         noise_floor={name: Ratio(**ratio) for name, ratio in raw.get("noise_floor", {}).items()},
     )
@@ -440,6 +569,21 @@ def _build_entry(raw: Mapping[str, Any]) -> Entry:
         ratio=raw.get("ratio"),
         tied=raw.get("tied"),
         workloads=_build_workloads(raw),
+    )
+
+
+def _build_sensing(raw: Mapping[str, Any]) -> Sensing:
+    return Sensing(
+        copy=sensing_space.SensingCopy(
+            sensing_space.Probe(raw["kind"], raw["lines"]),
+            raw["threshold"],
+            space.Tuple(**raw["hot"]),
+            space.Tuple(**raw["cold"]),
+        ),
+        ratio=raw.get("ratio"),
+        workloads=_build_workloads(raw),
+        cached_ticks=raw.get("cached_ticks"),
+        uncached_ticks=raw.get("uncached_ticks"),
     )
 
 
