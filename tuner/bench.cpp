@@ -4,13 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <dlfcn.h>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "affinity.hpp"
 #include "arena.hpp"
 #include "atomic_file.hpp"
+#include "bench_locality.hpp"
+#include "bench_routine.hpp"
 #include "clock.hpp"
 #include "command_line.hpp"
 #include "distribution.hpp"
@@ -31,26 +32,12 @@ namespace asterope {
 namespace {
 
 struct Options {
-    std::string routine = "build/libasterope_memcpy.so";
-    std::string symbol = "asterope_memcpy";
+    RoutineOptions routine{.rounds = 51};
     std::string profile, workload, sizes, json, distribution;
     std::vector<std::string> suites = {"sizes", "mix"};
-    int rounds = 51;
-    int cpu = -1;
 };
 
 enum Copy { kLibcCopy, kLibcCopyAgain, kRoutine };
-
-CopyFunction load_routine(const Options& options) {
-    // a name without a slash would be looked for in the system's library folders
-    const std::string path =
-        options.routine.find('/') == std::string::npos ? "./" + options.routine : options.routine;
-    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library) throw BadInput(std::string("cannot load the routine: ") + dlerror());
-    void* symbol = dlsym(library, options.symbol.c_str());
-    if (!symbol) throw BadInput(options.routine + " has no function " + options.symbol);
-    return reinterpret_cast<CopyFunction>(symbol);
-}
 
 nlohmann::ordered_json ratio_json(const Estimate& estimate) {
     return {{"median", estimate.median}, {"low", estimate.low}, {"high", estimate.high}};
@@ -210,26 +197,26 @@ void compare(const Options& options) {
     const CallStatistics statistics =
         options.distribution.empty() ? fleet_statistics() : read_statistics(options.distribution);
     if (!options.json.empty()) require_writable(options.json);
-    const CopyFunction routine = load_routine(options);
+    const CopyFunction routine = load_routine(options.routine);
 
     const Machine machine = read_machine();
-    const int cpu = pin_to_cpu(options.cpu);
+    const int cpu = pin_to_cpu(options.routine.cpu);
     start_clock(machine.cpu.invariant_tsc);
     const Arena arena(arena_bytes(size_list.back(), machine));
     catch_interrupts();
 
     std::printf("%s against %s: %d paired rounds, CPU %d. x libc above 1: the routine is faster;\n"
                 "floor: libc against itself in the same rounds. Intervals of 95 %% (sign test).\n",
-                options.symbol.c_str(), machine.libc.c_str(), options.rounds, cpu);
-    Report report(options.rounds);
+                options.routine.symbol.c_str(), machine.libc.c_str(), options.routine.rounds, cpu);
+    Report report(options.routine.rounds);
     if (has(suites, "sizes")) run_sizes(size_list, workloads, arena, routine, report);
     if (has(suites, "aliased")) run_sizes(size_list, {Workload::aliased}, arena, routine, report);
     run_small(suites, statistics, arena, machine, routine, report);
     if (!options.json.empty()) {
         const nlohmann::ordered_json json = {
-            {"format", "asterope-bench"}, {"version", 1},
-            {"tool_version", kVersion},   {"machine", to_json(machine)},
-            {"rounds", options.rounds},   {"distribution", profile_name(statistics.name)},
+            {"format", "asterope-bench"},       {"version", 1},
+            {"tool_version", kVersion},         {"machine", to_json(machine)},
+            {"rounds", options.routine.rounds}, {"distribution", profile_name(statistics.name)},
             {"results", report.results()}};
         write_atomically(options.json, json.dump(2) + '\n');
     }
@@ -240,12 +227,7 @@ int run(int argc, char** argv) {
     CLI::App app("Times the compiled routine beside libc's memcpy, interleaved in one process.",
                  "asterope-bench");
     app.set_version_flag("--version", std::string("asterope-bench ") + kVersion);
-    app.add_option("--routine", options.routine, "shared library with the routine")
-        ->type_name("FILE")
-        ->capture_default_str();
-    app.add_option("--symbol", options.symbol, "its copy function")
-        ->type_name("NAME")
-        ->capture_default_str();
+    add_options(app, options.routine);
     app.add_option("--profile", options.profile, "take sizes and workload from this profile")
         ->type_name("FILE");
     app.add_option("--workload", options.workload,
@@ -264,15 +246,13 @@ int run(int argc, char** argv) {
         ->type_name("FILE");
     app.add_option("--sizes", options.sizes, "bytes a call, K, M, G for powers of 1024")
         ->type_name("LIST");
-    app.add_option("--rounds", options.rounds, "rounds a size")
-        ->type_name("N")
-        ->check(CLI::Range(3, 100000))
-        ->capture_default_str();
-    app.add_option("--cpu", options.cpu, "run on this CPU instead of the last one allowed")
-        ->type_name("N")
-        ->check(CLI::Range(0, 99999));
     app.add_option("--json", options.json, "write the results there too")->type_name("FILE");
+    const LocalityCommand locality = add_locality_command(app);
     if (!parse(app, argc, argv)) return kDone;
+    if (locality.chosen()) {
+        locality.run();
+        return kDone;
+    }
     compare(options);
     return kDone;
 }
