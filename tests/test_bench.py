@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import resource
@@ -137,14 +139,14 @@ def test_sizes_and_the_mix_run_where_no_suite_is_named(bench, library: Path) -> 
     assert done.returncode == 0
     for title in ("hot", "cold", "fleet mix"):
         assert f"\n{title} " in done.stdout
-    for title in ("aliased", "fixed", "fixed_read"):
+    for title in ("x libc", "aliased", "fixed", "fixed_read"):
         assert f"\n{title} " not in done.stdout
 
 
 def test_all_suites_run_on_request(bench, library: Path) -> None:
     done = bench("--routine", library, *FEW, "--suite", "all")
     assert done.returncode == 0
-    for title in ("hot", "cold", "aliased", "fleet mix", "fixed", "fixed_read"):
+    for title in ("x libc", "hot", "cold", "aliased", "fleet mix", "fixed", "fixed_read"):
         assert f"\n{title} " in done.stdout
 
 
@@ -183,6 +185,256 @@ def test_a_library_needs_no_slash_in_its_name(bench, library: Path) -> None:
 def test_another_function_can_be_named(bench, library: Path) -> None:
     done = bench("--routine", library, *FEW, "--symbol", "asterope_memmove")
     assert done.stdout.startswith("asterope_memmove against ")
+
+
+def test_a_function_that_the_library_lacks_is_named(bench, library: Path) -> None:
+    for symbol in ("asterope_memcpy_hot", "asterope_memcpy_cold", "asterope_memcpy_consume"):
+        message = only_error(bench("--routine", library, *FEW, "--symbol", symbol), 2)
+        assert f"{library} has no function {symbol}" in message
+
+
+@pytest.mark.parametrize("intent", ["hot", "cold", "consume"])
+def test_an_entry_point_by_intent_can_be_compared(bench, tmp_path: Path, intent: str) -> None:
+    (tmp_path / "intents.c").write_text(
+        "#include <string.h>\n"
+        f"void *asterope_memcpy_{intent}(void *to, const void *from, size_t size)\n"
+        "{ return memcpy(to, from, size); }\n"
+    )
+    command = ["cc", "-O2", "-shared", "-fPIC", "-o", "libintents.so", "intents.c"]
+    subprocess.run(command, check=True, timeout=60, cwd=tmp_path)
+    done = bench(
+        "--routine", "libintents.so", *FEW, *SIZES, "--symbol", f"asterope_memcpy_{intent}"
+    )
+    assert done.stdout.startswith(f"asterope_memcpy_{intent} against ")
+    assert "\n4 KiB " in done.stdout
+
+
+WORKLOADS = ["hot", "hot_read", "cold", "consume", "produce"]
+TABLE = ("--suite", "workloads")
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_each_workload_can_be_compared_alone(bench, library: Path, workload: str) -> None:
+    done = bench("--routine", library, *FEW, *SIZES, "--workload", workload)
+    assert [line.split()[0] for line in rows_of(done, workload)] == ["128", "4", "all"]
+    for other in set(WORKLOADS) - {workload}:
+        assert f"\n{other} " not in done.stdout
+
+
+def test_the_table_of_workloads_has_their_ratios_and_floors(
+    bench, library: Path, tmp_path: Path
+) -> None:
+    done = bench("--routine", library, *FEW, *TABLE, "--json", "report.json")
+    first, second, mean = rows_of(done, "x libc")
+    results = json.loads((tmp_path / "report.json").read_text())["results"]
+    assert [(row["suite"], row["size"], row["workload"]) for row in results] == [
+        ("workloads", size, workload) for size in (128, 4096) for workload in WORKLOADS
+    ]
+    cells = [
+        f"{row['ratio']['median']:.2f} "
+        f"({row['noise_floor']['low']:.2f}..{row['noise_floor']['high']:.2f})"
+        for row in results
+    ]
+    assert first.split() == ["128", "B", *" ".join(cells[:5]).split()]
+    assert second.split() == ["4", "KiB", *" ".join(cells[5:]).split()]
+    columns = [[row["ratio"]["median"] for row in results[i::5]] for i in range(5)]
+    summary = [f"{math.prod(column) ** 0.5:.2f}, least {min(column):.2f}" for column in columns]
+    assert mean.split() == ["all", *" ".join(summary).split()]
+
+
+def test_the_table_of_workloads_says_what_they_are(bench, library: Path) -> None:
+    done = bench("--routine", library, *FEW, *TABLE)
+    lines = done.stdout.splitlines()
+    header = next(i for i, line in enumerate(lines) if line.startswith("x libc "))
+    assert lines[header].split() == ["x", "libc", *WORKLOADS]
+    legend = lines[header - 2] + " " + lines[header - 1]
+    for workload in WORKLOADS:
+        assert f"{workload}: " in legend
+    assert lines[header - 3] == ""
+
+
+def test_the_table_of_workloads_takes_a_profiles_sizes(
+    bench, library: Path, tmp_path: Path
+) -> None:
+    profile = {
+        "format": "asterope-profile",
+        "version": 1,
+        "search": {"workload": "cold"},
+        "intervals": [{"up_to": 200}, {"up_to": 2048}],
+    }
+    (tmp_path / "profile.json").write_text(json.dumps(profile))
+    done = bench("--routine", library, "--rounds", "3", *TABLE, "--profile", "profile.json")
+    assert [line.split()[0] for line in rows_of(done, "x libc")] == ["200", "2", "all"]
+
+
+def test_the_table_of_workloads_has_powers_of_two(bench, library: Path) -> None:
+    done = bench("--routine", library, "--rounds", "3", *TABLE)
+    sizes = [line[:9].strip() for line in rows_of(done, "x libc")]
+    assert (len(sizes), sizes[0], sizes[1], sizes[-2]) == (20, "128 B", "256 B", "32 MiB")
+
+
+# P2329's experiment
+
+PARAMETERS = [
+    "systemSize",
+    "numSubsystems",
+    "elemsPerSubsys",
+    "elemSize",
+    "churnCount",
+    "accessCount",
+    "repCount",
+]
+
+
+@pytest.fixture
+def locality(bench, library: Path) -> Callable[..., subprocess.CompletedProcess]:
+    """Runs asterope-bench locality, few rounds."""
+
+    def run(*arguments: object) -> subprocess.CompletedProcess:
+        return bench("locality", "--routine", library, "--rounds", "3", *arguments)
+
+    return run
+
+
+def read_csv(text: str) -> list[dict[str, float]]:
+    return [
+        {name: float(value) for name, value in row.items()}
+        for row in csv.DictReader(io.StringIO(text))
+    ]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["8K", ".", "4", "128", "1", "4", "2"],
+        ["--systemSize", "8K", "--elemsPerSubsys", "4", "--elemSize", "128", "--repCount", "2"],
+        ["--numSubsystems", "16", "--elemsPerSubsys=4", "--elemSize=128", "--repCount=2",
+         "--systemSize", "."],
+    ],
+)  # fmt: skip
+def test_locality_takes_its_parameters_by_place_and_by_name(locality, arguments) -> None:
+    done = locality(*arguments, "--csv", "-")
+    assert (done.returncode, done.stderr) == (0, "")
+    (row,) = read_csv(done.stdout)
+    assert [row[name] for name in PARAMETERS] == [8192, 16, 4, 128, 1, 4, 2]
+
+
+def test_locality_prints_times_and_percentages(locality, tmp_path: Path) -> None:
+    done = locality("8K", ".", "4", "128", "1", "4", "2", "--csv", "rows.csv")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("asterope_memcpy and move against the copy of ")
+    assert "3 paired rounds" in lines[0]
+    assert "elemSize 128, churnCount 1, accessCount 4" in lines[1]
+    (row,) = read_csv((tmp_path / "rows.csv").read_text())
+    parameters, libc, routine, move, floor = lines[-1].split("|")
+    assert parameters.split() == ["8", "KiB", "16", "4", "2"]
+    assert libc.split() == [f"{row['churn_libc_ms']:.3f}", f"{row['access_libc_ms']:.3f}"]
+    for cells, who in ((routine, "routine"), (move, "move")):
+        assert [float(cell) for cell in cells.split()[:3]] == pytest.approx(
+            [row[f"{step}_{who}_percent"] for step in ("churn", "access", "total")], abs=0.51
+        )
+        assert cells.split()[3].startswith("(")
+    assert floor.strip().startswith("(")
+
+
+def test_localitys_csv_has_three_steps_of_the_same_columns(locality) -> None:
+    done = locality("8K", ".", "4", "96", "--repCount", "3", "--csv", "-")
+    (row,) = read_csv(done.stdout)
+    names = list(row)
+    assert names[:7] == PARAMETERS
+    steps = [[name.split("_", 1) for name in names[begin::][:11]] for begin in (7, 18, 29)]
+    assert len(names) == 40
+    for step, columns in zip(("churn", "access", "total"), steps):
+        assert {first for first, _ in columns} == {step}
+        assert [rest for _, rest in columns] == [rest for _, rest in steps[0]]
+        for copy in ("libc", "routine", "move"):
+            assert row[f"{step}_{copy}_ms"] > 0
+        for copy in ("routine", "move"):
+            low, middle, high = (
+                row[f"{step}_{copy}_{what}"] for what in ("low", "percent", "high")
+            )
+            assert low <= middle <= high
+        assert row[f"{step}_floor_low"] <= row[f"{step}_floor_high"]
+
+
+@pytest.mark.parametrize(("preset", "element", "first"), [(1, 128, 16), (2, 96, 21)])
+def test_a_preset_has_the_papers_rows(
+    locality, tmp_path: Path, preset: int, element: int, first: int
+) -> None:
+    done = locality("--preset", preset, "--systemSize", "8K", "--repCount", "1",
+                    "--csv", "rows.csv")  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"P2329, test {preset}," in done.stdout
+    assert "divided by 64" not in done.stdout
+    rows = read_csv((tmp_path / "rows.csv").read_text())
+    assert [row["elemsPerSubsys"] for row in rows] == [4, 8, 16, 32]
+    assert rows[0]["numSubsystems"] == first
+    for row in rows:
+        assert (row["systemSize"], row["elemSize"], row["repCount"]) == (8192, element, 1)
+        assert row["numSubsystems"] == 8192 // (element * row["elemsPerSubsys"])
+    summary = done.stdout.splitlines()[-3:]
+    assert summary[0].startswith("move loses to libc's copy in ")
+    assert summary[1].startswith("move loses to asterope_memcpy in ")
+    assert summary[2].startswith("asterope_memcpy loses to libc's copy in ")
+    assert all(" of 4 rows" in line for line in summary)
+
+
+def test_a_preset_says_that_it_is_cut_down(locality) -> None:
+    done = locality("--preset", "1", "--systemSize", "8K", "--elemsPerSubsys", "4")
+    assert "divided by 64" in done.stdout
+    assert done.stdout.splitlines()[-1].split()[:5] == ["8", "KiB", "16", "4", "4096"]
+
+
+BAD_LOCALITY = {
+    "no parameter": ([], "none of systemSize"),
+    "nothing to compute": (["8K", "16", "4", "128"], "all of systemSize"),
+    "two to compute": (["8K", ".", ".", "128"], "too few of systemSize"),
+    "too few": (["8K", "16"], "too few of systemSize"),
+    "no element fits": (["8K", "128", ".", "128"], "8 KiB is less than the 16 KiB"),
+    "size of 0": (["0", ".", "4", "128"], "systemSize '0'"),
+    "count of 0": (["8K", ".", "4", "128", "1", "0"], "accessCount '0'"),
+    "negative count": (["8K", ".", "4", "128", "--repCount=-1"], "repCount '-1'"),
+    "no number": (["8K", ".", "many", "128"], "elemsPerSubsys 'many'"),
+    "beyond all memory": (["1048576G", ".", "4", "128"], "may be taken"),
+    "beyond 64 bits": ([".", "8G", "8G", "8G"], "too large"),
+    "more than seven": (["8K", ".", "4", "128", "1", "4", "2", "9"], "9"),
+    "unknown preset": (["--preset", "3"], "--preset"),
+    "preset with subsystems": (["--preset", "1", "--numSubsystems", "4"], "numSubsystems"),
+    "preset without a row": (["--preset", "1", "--systemSize", "9K"], "no such row"),
+    "two rounds": (["8K", ".", "4", "128", "--rounds", "2"], "--rounds"),
+    "an option of the tables": (["8K", ".", "4", "128", "--sizes", "8K"], "--sizes"),
+    "CSV in a missing folder": (["8K", ".", "4", "128", "--csv", "missing/a.csv"], "missing/a.csv"),
+    "CSV that is a folder": (["8K", ".", "4", "128", "--csv", "."], "."),
+    "missing function": (["8K", ".", "4", "128", "--symbol", "none_such"], "none_such"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "part"), BAD_LOCALITY.values(), ids=BAD_LOCALITY.keys())
+def test_bad_arguments_of_locality_are_refused_in_one_line(
+    bench, library: Path, tmp_path: Path, arguments: Sequence[str], part: str
+) -> None:
+    message = only_error(bench("locality", "--routine", library, *arguments), 2)
+    assert part in message
+    assert len(message) < 300
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_options_before_locality_are_refused(bench, library: Path) -> None:
+    message = only_error(bench("--rounds", "5", "locality", "8K", ".", "4", "128"), 2)
+    assert "--rounds stands before 'locality'" in message
+
+
+def test_locality_fails_where_the_routine_copies_wrong(bench, tmp_path: Path) -> None:
+    (tmp_path / "short.c").write_text(
+        "#include <string.h>\n"
+        "void *asterope_memcpy(void *to, const void *from, size_t size)\n"
+        "{ return memcpy(to, from, size - 1); }\n"
+    )
+    command = ["cc", "-O2", "-shared", "-fPIC", "-o", "libshort.so", "short.c"]
+    subprocess.run(command, check=True, timeout=60, cwd=tmp_path)
+    done = bench("locality", "--routine", "libshort.so", "8K", ".", "4", "128", "--repCount", "1")
+    assert "checksums disagree" in only_error(done, 1)
 
 
 def test_version_and_help(bench) -> None:

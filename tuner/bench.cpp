@@ -11,7 +11,9 @@
 #include "arena.hpp"
 #include "atomic_file.hpp"
 #include "bench_locality.hpp"
+#include "bench_report.hpp"
 #include "bench_routine.hpp"
+#include "bench_workloads.hpp"
 #include "clock.hpp"
 #include "command_line.hpp"
 #include "distribution.hpp"
@@ -37,73 +39,9 @@ struct Options {
     std::vector<std::string> suites = {"sizes", "mix"};
 };
 
-enum Copy { kLibcCopy, kLibcCopyAgain, kRoutine };
-
-nlohmann::ordered_json ratio_json(const Estimate& estimate) {
-    return {{"median", estimate.median}, {"low", estimate.low}, {"high", estimate.high}};
-}
-
 bool has(const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
-
-/// Prints rows of one table as they are measured and keeps them for the JSON report.
-class Report {
-  public:
-    explicit Report(int rounds) : rounds_(rounds) {}
-
-    void begin(const std::string& title) {
-        std::printf("\n%-12s libc ns/call  ours ns/call  ours GB/s  x libc  (low..high)   floor\n",
-                    title.c_str());
-        logs_ = 0;
-        rows_ = 0;
-    }
-
-    /// `seconds` times one trial; `size` 0 where the workload mixes sizes.
-    void row(const std::string& label, std::size_t size, Workload workload,
-             const Paired::Seconds& seconds) {
-        const Paired paired({kLibcCopy, kRoutine, kLibcCopyAgain}, {workload}, rounds_, 0,
-                            [&](int copy, Workload which, std::uint64_t round) {
-                                throw_if_interrupted();
-                                return seconds(copy, which, round);
-                            });
-        const double libc = paired.seconds(kLibcCopy, workload);
-        const double ours = paired.seconds(kRoutine, workload);
-        const Estimate ratio = paired.ratio(kLibcCopy, kRoutine, workload);
-        const Estimate floor = paired.ratio(kLibcCopy, kLibcCopyAgain, workload);
-        std::printf("%-12s %12.1f %13.1f ", label.c_str(), libc * 1e9, ours * 1e9);
-        if (size) {
-            std::printf("%10.2f", static_cast<double>(size) / ours / 1e9);
-        } else {
-            std::printf("%10s", "");
-        }
-        std::printf(" %7.2f  (%.2f..%.2f)  (%.2f..%.2f)\n", ratio.median, ratio.low, ratio.high,
-                    floor.low, floor.high);
-        std::fflush(stdout);
-        logs_ += std::log(ratio.median);
-        ++rows_;
-        nlohmann::ordered_json json = {{"workload", name_of(workload)}};
-        if (size) json["size"] = size;
-        json["libc_ns"] = libc * 1e9;
-        json["ns"] = ours * 1e9;
-        json["ratio"] = ratio_json(ratio);
-        json["noise_floor"] = ratio_json(floor);
-        results_.push_back(std::move(json));
-    }
-
-    void end() const {
-        if (rows_ > 1)
-            std::printf("%-12s %45.2f  geometric mean\n", "all", std::exp(logs_ / rows_));
-    }
-
-    const nlohmann::ordered_json& results() const { return results_; }
-
-  private:
-    int rounds_;
-    double logs_ = 0;
-    int rows_ = 0;
-    nlohmann::ordered_json results_ = nlohmann::ordered_json::array();
-};
 
 /// Each size under each workload.
 void run_sizes(const std::vector<std::size_t>& sizes, const std::vector<Workload>& workloads,
@@ -132,6 +70,7 @@ void run_small(const std::vector<std::string>& suites, const CallStatistics& sta
                        0, nullptr};
     const auto copy_of = [&](int copy) { return copy == kRoutine ? ours : libc_mix_copy(); };
     if (has(suites, "mix")) {
+        report.suite("mix");
         report.begin(statistics.name + " mix");
         for (const Workload workload :
              {Workload::mix_l1, Workload::mix_l2, Workload::mix_l3, Workload::mix_l1_read,
@@ -144,6 +83,7 @@ void run_small(const std::vector<std::string>& suites, const CallStatistics& sta
         report.end();
     }
     if (!has(suites, "fixed")) return;
+    report.suite("fixed");
     for (const Workload workload : {Workload::fixed, Workload::fixed_read}) {
         report.begin(std::string(name_of(workload)));
         for (const std::size_t size : MixStopwatch::fixed_sizes()) {
@@ -171,14 +111,23 @@ std::vector<Workload> workloads_of(const std::string& text) {
 void compare(const Options& options) {
     std::vector<std::string> suites = options.suites;
     for (const std::string& suite : suites) {
-        if (!has({"sizes", "aliased", "mix", "fixed", "all"}, suite)) {
+        if (!has({"workloads", "sizes", "aliased", "mix", "fixed", "all"}, suite)) {
             throw BadInput("suite '" + suite.substr(0, 40) +
-                           "' is unknown: choose sizes, aliased, mix, fixed or all");
+                           "' is unknown: choose workloads, sizes, aliased, mix, fixed or all");
         }
     }
-    if (has(suites, "all")) suites = {"sizes", "aliased", "mix", "fixed"};
-    std::string workload = options.workload, sizes = options.sizes;
-    std::vector<std::size_t> size_list;
+    if (has(suites, "all")) suites = {"workloads", "sizes", "aliased", "mix", "fixed"};
+    std::string workload = options.workload;
+    std::vector<std::size_t> sizes = parse_size_list(
+        options.sizes.empty() ? "128,512,2K,8K,32K,128K,512K,2M,8M,32M" : options.sizes);
+    // the table of workloads is for reading between two sizes: it has each power of two
+    std::vector<std::size_t> table_sizes = sizes;
+    if (options.sizes.empty()) {
+        table_sizes.clear();
+        for (std::size_t size = 128; size <= std::size_t{32} << 20; size *= 2) {
+            table_sizes.push_back(size);
+        }
+    }
     if (!options.profile.empty()) {
         const nlohmann::json profile = read_profile(options.profile);
         const auto search = profile.value("search", nlohmann::json::object());
@@ -186,13 +135,9 @@ void compare(const Options& options) {
             search["workload"].is_string()) {
             workload = search["workload"];
         }
-        if (sizes.empty()) size_list = profile_sizes(profile);
+        if (options.sizes.empty()) sizes = table_sizes = profile_sizes(profile);
     }
     if (workload.empty()) workload = "balanced";
-    if (size_list.empty()) {
-        size_list =
-            parse_size_list(sizes.empty() ? "128,512,2K,8K,32K,128K,512K,2M,8M,32M" : sizes);
-    }
     const std::vector<Workload> workloads = workloads_of(workload);
     const CallStatistics statistics =
         options.distribution.empty() ? fleet_statistics() : read_statistics(options.distribution);
@@ -202,15 +147,22 @@ void compare(const Options& options) {
     const Machine machine = read_machine();
     const int cpu = pin_to_cpu(options.routine.cpu);
     start_clock(machine.cpu.invariant_tsc);
-    const Arena arena(arena_bytes(size_list.back(), machine));
+    const Arena arena(arena_bytes(std::max(sizes.back(), table_sizes.back()), machine));
     catch_interrupts();
 
     std::printf("%s against %s: %d paired rounds, CPU %d. x libc above 1: the routine is faster;\n"
                 "floor: libc against itself in the same rounds. Intervals of 95 %% (sign test).\n",
                 options.routine.symbol.c_str(), machine.libc.c_str(), options.routine.rounds, cpu);
     Report report(options.routine.rounds);
-    if (has(suites, "sizes")) run_sizes(size_list, workloads, arena, routine, report);
-    if (has(suites, "aliased")) run_sizes(size_list, {Workload::aliased}, arena, routine, report);
+    if (has(suites, "workloads")) run_workloads(table_sizes, arena, routine, report);
+    if (has(suites, "sizes")) {
+        report.suite("sizes");
+        run_sizes(sizes, workloads, arena, routine, report);
+    }
+    if (has(suites, "aliased")) {
+        report.suite("aliased");
+        run_sizes(sizes, {Workload::aliased}, arena, routine, report);
+    }
     run_small(suites, statistics, arena, machine, routine, report);
     if (!options.json.empty()) {
         const nlohmann::ordered_json json = {
@@ -233,11 +185,11 @@ int run(int argc, char** argv) {
     app.add_option("--workload", options.workload,
                    "hot, hot_read, cold, consume, produce, or balanced (hot, cold and consume)")
         ->type_name("NAME");
-    app.add_option(
-           "--suite", options.suites,
-           "comma-separated; sizes: one size at a time, by workload; aliased: the same where "
-           "buffers alias modulo 4096; mix: small copies of unpredictable sizes; fixed: of "
-           "one size at a time; all")
+    app.add_option("--suite", options.suites,
+                   "comma-separated; workloads: one table of sizes and workloads; sizes: one size "
+                   "at a time, by workload; aliased: the same where "
+                   "buffers alias modulo 4096; mix: small copies of unpredictable sizes; fixed: of "
+                   "one size at a time; all")
         ->type_name("NAMES")
         ->delimiter(',')
         ->capture_default_str();

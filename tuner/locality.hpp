@@ -31,8 +31,8 @@ struct Locality {
 
 /// What somebody asks for: a parameter or nothing.
 struct LocalityRequest {
-    std::optional<std::size_t> systemSize, numSubsystems, elemsPerSubsys, elemSize;
-    std::optional<std::size_t> churnCount, accessCount, repCount;
+    std::optional<std::size_t> systemSize{}, numSubsystems{}, elemsPerSubsys{}, elemSize{};
+    std::optional<std::size_t> churnCount{}, accessCount{}, repCount{};
 };
 
 /// Computes the one of the first four that is missing, from the other three; the counts are 1, 4
