@@ -68,7 +68,7 @@ def lacking_features(
     intervals: Intervals, small: SmallTuple = small_space.PLAIN, aliased: Aliased | None = None
 ) -> set[str]:
     """What this CPU lacks of what the routine needs so as not to take its portable path."""
-    needs = {*small.needs, *(t.needs for _, t in intervals if t.needs)}
+    needs = {*small.needs, *(feature for _, t in intervals for feature in t.needs)}
     return (needs | set(aliased.tuple.needs if aliased else ())) - cpu_features()
 
 
@@ -128,11 +128,18 @@ def compiled(folder: Path, name: str, includes: Iterable[Path] = ()) -> Path:
 # --- Profiles and their routines ------------------------------------------------------------------
 
 
+def tuple_json(t: Tuple) -> dict[str, object]:
+    """The tuple as profiles have it: of the extension axes only what is not the default."""
+    default = asdict(Tuple(t.rt, t.lt, t.st, t.pt, t.ps, t.pd))
+    paper = ("rt", "lt", "st", "pt", "ps", "pd")
+    return {key: value for key, value in asdict(t).items() if key in paper or value != default[key]}
+
+
 def _entries(intervals: Intervals, sensing: Sensing | None = None) -> list[dict[str, object]]:
     above = 0
     entries = []
     for up_to, t in intervals:
-        entries.append({"above": above, "up_to": up_to, "winner": {"tuple": asdict(t)}})
+        entries.append({"above": above, "up_to": up_to, "winner": {"tuple": tuple_json(t)}})
         if sensing and up_to in sensing:
             fields = asdict(sensing[up_to])
             entries[-1]["sensing"] = {**fields.pop("probe"), **fields}

@@ -23,7 +23,7 @@ import pytest
 from asterope import small_space, space
 from asterope.profile import load_profile
 from asterope.render import render_routine
-from copy_programs import cpu_features, need, output_of, run
+from copy_programs import cpu_features, need, output_of, run, tuple_json
 
 NAMES = {
     "memcpy",
@@ -51,8 +51,8 @@ def masked_profile(folder: Path) -> Path:
         "search": {"workload": "balanced", "finished": "2026-11-20T22:19:00Z"},
         "small": {"winner": {"tuple": asdict(MASKED)}},
         "intervals": [
-            {"above": 0, "up_to": 4096, "winner": {"tuple": asdict(LARGE[0])}},
-            {"above": 4096, "up_to": MIB, "winner": {"tuple": asdict(LARGE[1])}},
+            {"above": 0, "up_to": 4096, "winner": {"tuple": tuple_json(LARGE[0])}},
+            {"above": 4096, "up_to": MIB, "winner": {"tuple": tuple_json(LARGE[1])}},
         ],
     }
     path = folder / "profile.json"

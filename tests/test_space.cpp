@@ -1,9 +1,10 @@
-// The parameter space: the paper's tuples and no others, and only what the CPU has.
+// The parameter space: the paper's tuples and what lies around them, and only what the CPU has.
 #include "space.hpp"
 
 #include <gtest/gtest.h>
 #include <map>
 #include <set>
+#include <sstream>
 
 using namespace asterope;
 
@@ -13,7 +14,33 @@ std::vector<Candidate> space_with(const std::set<std::string, std::less<>>& feat
     return paper_space([&](std::string_view name) { return features.count(name) > 0; });
 }
 
-const std::set<std::string, std::less<>> kAll = {"sse4_1", "avx2", "avx512f"};
+const std::set<std::string, std::less<>> kAll = {"sse4_1", "avx2", "avx512f", "movdir64b",
+                                                 "3dnowprefetch"};
+
+bool everything(std::string_view) {
+    return true;
+}
+
+/// The candidate of that name, of the paper's or of any `plane` given.
+Candidate named(const std::string& name, const std::vector<Candidate>& space) {
+    for (const Candidate& candidate : space) {
+        if (candidate.name() == name) return candidate;
+    }
+    ADD_FAILURE() << "no " << name;
+    return space.front();
+}
+
+std::vector<Candidate> around_name(const std::string& name) {
+    return around(named(name, paper_space(everything)), everything);
+}
+
+std::set<std::string> names(const std::vector<Candidate>& space) {
+    std::set<std::string> all;
+    for (const Candidate& candidate : space) {
+        EXPECT_TRUE(all.insert(candidate.name()).second) << candidate.name() << " twice";
+    }
+    return all;
+}
 
 } // namespace
 
@@ -73,20 +100,136 @@ TEST(PaperSpace, counts_distances_in_lines_of_64_bytes) {
     }
 }
 
-TEST(DescribeSpace, counts_every_candidate_along_every_axis) {
-    const std::string text = describe_space(space_with(kAll));
-    EXPECT_EQ(text.substr(0, text.find('\n')), "paper space: 7186 candidates a size");
-    std::size_t begin = text.find('\n') + 1;
-    int axes = 0;
-    for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-        const std::string line = text.substr(begin, end - begin);
-        int sum = 0;
+TEST(PaperSpace, comes_first_in_the_table) {
+    for (std::size_t i = 0; i < asterope_variant_count; ++i) {
+        EXPECT_EQ(in_paper(asterope_variants[i]), i < 466) << i;
+    }
+    EXPECT_EQ(extension_variants(everything).size(), 2577u);
+    EXPECT_EQ(extension_variants(everything).size() + 466, asterope_variant_count);
+}
+
+TEST(Candidate, names_what_the_paper_lacks) {
+    const asterope_variant paper = {"ZMM", "T", "NT", "T0", 4, 2, 1, 0, "up", "", nullptr};
+    EXPECT_EQ((Candidate{&paper, 8}.name()), "ZMM T NT T0 4 8");
+    const asterope_variant far = {"ZMM", "T", "T", "T0", 4, 4, 2, 1, "down", "", nullptr};
+    EXPECT_EQ((Candidate{&far, 8, 16}.name()), "ZMM T T T0 4 8 TB4 PI2 PW16 down");
+}
+
+TEST(Candidate, packs_both_distances) {
+    const asterope_variant v = {"ZMM", "T", "T", "T0", 4, 2, 1, 1, "up", "", nullptr};
+    EXPECT_EQ((Candidate{&v, 30, 32}.distance()), std::size_t{2048} << 32 | 1920u);
+    EXPECT_EQ((Candidate{&v, 0, 2}.distance()), std::size_t{128} << 32);
+    EXPECT_EQ((Candidate{&v, 30}.distance()), 1920u);
+}
+
+TEST(Around, has_every_combination_of_the_axes_but_the_papers) {
+    // tb x (up and down with pi 1, up with pi 2 and 4) x pw
+    const auto found = names(around_name("YMM T T T0 6 8"));
+    EXPECT_EQ(found.size(), 5u * 4 * 6 - 1);
+    for (const char* name : {"YMM T T T0 6 8 TB1", "YMM T T T0 6 8 PW2", "YMM T T T0 6 8 down",
+                             "YMM T T T0 16 8 TB16 PI4 PW32", "YMM T T T0 8 8 TB8 PW16 down"}) {
+        EXPECT_EQ(found.count(name), 1u) << name;
+    }
+    EXPECT_EQ(found.count("YMM T T T0 6 8"), 0u);
+}
+
+TEST(Around, takes_the_nearest_prefetch_size_that_exists_there_the_shorter_of_two) {
+    const auto found = names(around_name("YMM T T T0 6 8"));
+    EXPECT_EQ(found.count("YMM T T T0 4 8 TB4"), 1u);
+    EXPECT_EQ(found.count("YMM T T T0 4 8 PI2"), 1u);
+    EXPECT_EQ(names(around_name("YMM T T T0 14 8")).count("YMM T T T0 12 8 TB4"), 1u);
+    EXPECT_EQ(names(around_name("YMM T T T0 12 8")).count("YMM T T T0 8 8 TB4 PI4"), 1u);
+}
+
+TEST(Around, has_direct_stores_where_stores_are_non_temporal) {
+    const auto found = names(around_name("XMM T NT T0 4 8"));
+    EXPECT_EQ(found.size(), (5u * 4 - 1) + 5 * 3);
+    EXPECT_EQ(found.count("MOVDIR64B T NT T0 4 8"), 1u);
+    EXPECT_EQ(found.count("MOVDIR64B T NT T0 16 8 TB16 PI4"), 1u);
+    EXPECT_EQ(names(around_name("ZMM T NT none 0 0")).count("MOVDIR64B T NT none 0 0 TB4"), 1u);
+}
+
+TEST(Around, has_plain_loads_where_they_are_non_temporal) {
+    EXPECT_EQ(around_name("ZMM NT T T0 4 8").size(), 4u + 119);
+    EXPECT_EQ(around_name("ZMM NT NT T0 4 8").size(), 4u + 19 + 15);
+    EXPECT_EQ(names(around_name("ZMM NT T T0 4 8")).count("ZMM NT T T0 8 8 TB8"), 1u);
+}
+
+TEST(Around, has_nothing_for_registers_without_such_axes) {
+    for (const char* name : {"REP_MOVSB T T none 0 0", "R64 T NT T0 4 8", "MM T T none 0 0"}) {
+        EXPECT_TRUE(around_name(name).empty()) << name;
+    }
+}
+
+TEST(Around, keeps_to_what_the_cpu_has) {
+    const Candidate best = named("XMM T NT T0 4 8", paper_space(everything));
+    EXPECT_EQ(around(best, [](std::string_view) { return false; }).size(), 19u);
+    const Candidate plain = named("XMM T T T0 4 8", paper_space(everything));
+    EXPECT_EQ(around(plain, [](std::string_view) { return false; }).size(), 5u * 4 - 1);
+}
+
+TEST(Around, begins_with_the_simplest) {
+    const auto space = around_name("ZMM NT NT T0 4 8");
+    for (std::size_t i = 1; i < space.size(); ++i) {
+        EXPECT_LE(space[i - 1].variant, space[i].variant) << space[i].name();
+    }
+}
+
+TEST(Plane, has_every_prefetch_of_the_others_parameters) {
+    const Candidate paper = named("ZMM T NT T0 4 8", paper_space(everything));
+    EXPECT_EQ(names(plane(paper, everything)).size(), 7u * 16);
+    const Candidate bare = named("ZMM T NT none 0 0", paper_space(everything));
+    EXPECT_EQ(names(plane(bare, everything)), std::set<std::string>{"ZMM T NT none 0 0"});
+
+    const auto space = around_name("YMM T T T0 6 8");
+    const auto planes = [&](const char* name) {
+        return names(plane(named(name, space), everything));
+    };
+    EXPECT_EQ(planes("YMM T T T0 4 8 TB4 PW2").size(), 3u * 16 * 5);
+    EXPECT_EQ(planes("YMM T T T0 16 8 TB16 PI4").size(), 1u * 16);
+    EXPECT_EQ(planes("YMM T T T0 4 8 PI2 PW4").size(), 3u * 16 * 5);
+    EXPECT_EQ(planes("YMM T T T0 4 8 PI2 PW4").count("YMM T T T0 8 30 PI2 PW32"), 1u);
+    const auto unprefetched = around_name("YMM T T none 0 0");
+    EXPECT_EQ(plane(named("YMM T T none 0 0 PW4", unprefetched), everything).size(), 5u);
+}
+
+namespace {
+
+/// The sums of a description's lines, by axis; axes of the extension begin with "+".
+std::map<std::string, int> sums(const std::string& text) {
+    std::map<std::string, int> found;
+    std::string prefix;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.find("space: ") != std::string::npos) continue;
+        if (line.find("axes: ") != std::string::npos) {
+            prefix = '+';
+            continue;
+        }
+        int& sum = found[prefix + line.substr(0, line.find(' '))];
         for (std::size_t at = 0; (at = line.find(": ", at)) != std::string::npos; ++at) {
             sum += std::stoi(line.substr(at + 2));
         }
-        EXPECT_EQ(sum, 7186) << line;
-        ++axes;
     }
-    EXPECT_EQ(axes, 6);
+    return found;
+}
+
+} // namespace
+
+TEST(DescribeSpace, counts_every_candidate_along_every_axis) {
+    const std::string text = describe_space(space_with(kAll), extension_variants(everything));
+    EXPECT_EQ(text.substr(0, text.find('\n')), "paper space: 7186 candidates a size");
+    EXPECT_NE(text.find("\nextension axes: 2577 variants"), std::string::npos) << text;
+    EXPECT_EQ(sums(text), (std::map<std::string, int>{{"RT", 7186},
+                                                      {"LT", 7186},
+                                                      {"ST", 7186},
+                                                      {"PT", 7186},
+                                                      {"PS", 7186},
+                                                      {"PD", 7186},
+                                                      {"+RT", 2577},
+                                                      {"+TB", 2577},
+                                                      {"+PI", 2577},
+                                                      {"+PW", 2577},
+                                                      {"+DIR", 2577}}));
     EXPECT_NE(text.find("RT  REP_MOVSB: 1  REP_MOVSQ: 1  R64: 898"), std::string::npos) << text;
 }

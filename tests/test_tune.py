@@ -278,18 +278,19 @@ def test_version_and_help(tune) -> None:
         assert option in outcome.stdout
 
 
-def listed(outcome: Outcome) -> tuple[int, int, list[str]]:
-    """Candidates a size, small copies, and the lines of the axes."""
+def listed(outcome: Outcome) -> tuple[int, int, list[str], list[str]]:
+    """Candidates a size, small copies, the lines of the axes, and those of the extension axes."""
     assert (outcome.code, outcome.stderr) == (0, "")
     first, *axes, last = outcome.stdout.splitlines()
     large = re.fullmatch(r"paper space: (\d+) candidates a size", first)
     small = re.fullmatch(r"small copies: (\d+) candidates", last)
-    return int(large[1]), int(small[1]), axes
+    extension = next(i for i, line in enumerate(axes) if line.startswith("extension axes: "))
+    return int(large[1]), int(small[1]), axes[:extension], axes[extension:]
 
 
 def in_the_space(features: set[str]) -> tuple[int, int]:
     """How many candidates there are for a CPU with these features, large and small."""
-    large = [variant for variant in space.variants() if variant.needs in features | {""}]
+    large = [variant for variant in space.paper_variants() if set(variant.needs) <= features]
     small = [copy for copy in small_space.small_tuples() if set(copy.needs) <= features]
     return (
         sum(len(space.PREFETCH_DISTANCES) if v.pt != "none" else 1 for v in large),
@@ -303,11 +304,16 @@ def test_list_space_counts_what_this_cpu_has(tune, tuned: Tuned) -> None:
     if "avx512f" in features:
         assert expected == 7186
     assert tuned.profile["search"]["candidates"] == expected
-    *counts, axes = listed(tune("--list-space"))
+    *counts, axes, extension = listed(tune("--list-space"))
     assert counts == [expected, small]
     assert [line.split()[0] for line in axes] == ["RT", "LT", "ST", "PT", "PS", "PD"]
     for line in axes:
         assert sum(int(count) for count in re.findall(r": (\d+)", line)) == expected
+    beyond = sum(v.departures > 0 and set(v.needs) <= features for v in space.variants())
+    assert extension[0].startswith(f"extension axes: {beyond} variants")
+    assert [line.split()[0] for line in extension[1:]] == ["RT", "TB", "PI", "PW", "DIR"]
+    for line in extension[1:]:
+        assert sum(int(count) for count in re.findall(r": (\d+)", line)) == beyond
 
 
 @pytest.mark.parametrize(
@@ -319,7 +325,7 @@ def test_list_space_counts_what_is_left_without(tune, tuned: Tuned, without: str
     if not any(feature.startswith(beginnings) for feature in features):
         pytest.skip(f"this CPU has no {without} anyway")
     left = {feature for feature in features if not feature.startswith(beginnings)}
-    *counts, _ = listed(tune("--list-space", "--without", without))
+    *counts, _, _ = listed(tune("--list-space", "--without", without))
     assert counts == list(in_the_space(left))
     assert counts != list(in_the_space(features))
 

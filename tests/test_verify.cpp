@@ -1,6 +1,8 @@
 // Verification: broken copies are named with what they did, good ones beside them stay valid.
 #include "verify.hpp"
 
+#include "cpu.hpp"
+
 #include <csignal>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -76,6 +78,18 @@ void* wrong_at_the_longest_distance(void* destination, const void* source, std::
     if (distance == 30 * 64) static_cast<char*>(destination)[64] ^= 1;
     return destination;
 }
+void* wrong_at_the_longest_write_distance(void* destination, const void* source, std::size_t bytes,
+                                          std::size_t distance) {
+    std::memcpy(destination, source, bytes);
+    if (distance >> 32 == 32 * 64) static_cast<char*>(destination)[64] ^= 1;
+    return destination;
+}
+void* wrong_beyond_two_pages(void* destination, const void* source, std::size_t bytes,
+                             std::size_t) {
+    std::memcpy(destination, source, bytes);
+    if (bytes > 9500) static_cast<char*>(destination)[9500] ^= 1;
+    return destination;
+}
 void* fault_at_distance_zero(void* destination, const void* source, std::size_t bytes,
                              std::size_t distance) {
     if (distance == 0) std::raise(SIGSEGV);
@@ -120,6 +134,39 @@ TEST(Verify, of_nothing_finds_nothing) {
 
 TEST(Verify, passes_the_real_candidates_of_any_x86_64) {
     EXPECT_TRUE(verdict(paper_space([](std::string_view) { return false; })).empty());
+}
+
+TEST(Verify, passes_the_real_extensions_that_this_cpu_runs) {
+    const Cpu cpu = read_cpu();
+    std::vector<Candidate> space;
+    for (const asterope_variant* v :
+         extension_variants([&](std::string_view name) { return has_feature(cpu, name); })) {
+        space.push_back({v, 0, v->pw ? 2 : 0});
+        space.push_back({v, v->ps ? 30 : 0, v->pw ? 32 : 0});
+    }
+    EXPECT_GE(space.size(), 600u); // what XMM has
+    EXPECT_TRUE(verdict(space).empty());
+}
+
+TEST(Verify, copies_whole_groups_of_pages_where_they_are_interleaved) {
+    asterope_variant broken = variant(wrong_beyond_two_pages);
+    EXPECT_TRUE(verdict({{&broken, 0}}).count(0) == 0) << "too large for the others";
+    broken.pi = 2;
+    const auto reasons = verdict({{&broken, 0}});
+    ASSERT_EQ(reasons.size(), 1u);
+    EXPECT_PRED2(matches, reasons.at(0), "wrong byte 9500 of 12288 .*");
+}
+
+TEST(Verify, tries_the_extreme_distances_of_prefetchw) {
+    for (const asterope_candidate copy : {wrong_at_the_longest_write_distance, good}) {
+        asterope_variant v = variant(copy, 4);
+        v.pw = 1;
+        // in no order, and not side by side: as lists of candidates to be timed are
+        const asterope_variant other = variant(good);
+        const auto reasons = verdict({{&v, 0, 32}, {&other, 0}, {&v, 8, 2}, {&v, 8, 4}});
+        EXPECT_EQ(reasons.size(), copy == good ? 0u : 3u);
+        EXPECT_EQ(reasons.count(1), 0u);
+    }
 }
 
 TEST(Verify, names_the_wrong_byte_and_where_the_buffers_lay) {
