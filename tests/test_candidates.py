@@ -156,7 +156,7 @@ CHANGES = {
         "byte ",
     ),
     "a block of one line skips one": (
-        *("XMM T NT none 0 TB1", "add $64, %rdi\\n\"\n        \"    cmp", "add $128, %rdi; cmp"),
+        *("XMM T NT none 0 TB1", 'add $64, %rdi\\n"\n        "    cmp', "add $128, %rdi; cmp"),
         "byte ",
     ),
     "a group of pages begins where it does not fit": (

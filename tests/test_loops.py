@@ -7,22 +7,24 @@ copies have no distance: routine and candidate begin with the same instructions.
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import pytest
 from asterope import small_space, space
 from asterope.profile import Profile, load_profile
 from asterope.render import render_routine
+from copy_programs import tuple_json
 
 VARIANTS = list(space.variants())
+PAPER = space.paper_variants()
+PLAIN = space.Tuple("XMM", "T", "T", "none", 0, 0)
 SMALL_COPIES = list(small_space.small_tuples())
 LONGEST_PROFILE = 256  # intervals
 
@@ -30,7 +32,7 @@ pytestmark = pytest.mark.skipif(not shutil.which("objdump"), reason="needs objdu
 
 LINE = re.compile(r"\s*([0-9a-f]+):\t(.*)")
 JUMP = re.compile(r"(j\w+) +([0-9a-f]+) <(.+?)(?:[-+]0x[0-9a-f]+)?>$")
-PREFETCH = re.compile(r"(prefetch\w+) (-?(?:0x)?[0-9a-f]+)?\(%rsi(,%rcx,1)?\)$")
+PREFETCH = re.compile(r"(prefetch\w+) (-?(?:0x)?[0-9a-f]+)?\((%rsi,%rcx|%rdi,%r10),1\)$")
 GATE = re.compile(r"-?0x[0-9a-f]+\(%rip\)(.*?) +# [0-9a-f]+ <\w+_(gate_\d+)>$")
 PADDING = re.compile(r"(data16 |cs )*(nop\w*\b|xchg +%ax,%ax$)")
 
@@ -90,17 +92,25 @@ def disassemble(path: Path) -> dict[str, Function]:
     return parse(done.stdout)
 
 
-def differences(candidate: list[str], pipeline: list[str], pd: int) -> Iterator[str]:
-    """In what the pipeline is not the end of the candidate, at distance `pd`; nothing if it is."""
+def differences(
+    candidate: list[str], pipeline: list[str], pd: int, pw: int = 0, down: bool = False
+) -> Iterator[str]:
+    """In what the pipeline is not the end of the candidate, at these distances; nothing if it is.
+
+    `pd` lines ahead of the load, `pw` ahead of the store; below them where the copy runs `down`.
+    """
+    lines = {"%rsi,%rcx": pd, "%rdi,%r10": pw}
     skipped = len(candidate) - len(pipeline)
     if skipped < 0:
         yield f"{len(pipeline)} instructions, the candidate has {len(candidate)}"
         return
     for index, (timed, shipped) in enumerate(zip(candidate[skipped:], pipeline)):
         found = PREFETCH.match(timed)
-        if found and found[3]:
-            displacement = int(found[2] or "0", 16) + 64 * pd
-            timed = f"{found[1]} {hex(displacement) if displacement else ''}(%rsi)"
+        if found:
+            ahead = 64 * lines[found[3]]
+            displacement = int(found[2] or "0", 16) + (-ahead if down else ahead)
+            base = found[3].split(",")[0]
+            timed = f"{found[1]} {hex(displacement) if displacement else ''}({base})"
         found = re.match(r"(j\w+) #(\d+)$", timed)
         if found:
             timed = f"{found[1]} #{int(found[2]) - skipped}"
@@ -112,12 +122,12 @@ def prologue(candidate: list[str], pipeline: list[str]) -> list[str]:
     return candidate[: len(candidate) - len(pipeline)]
 
 
-def variant_of(t: space.Tuple) -> space.Variant:
-    return space.Variant(t.rt, t.lt, t.st, t.pt, t.ps)
+def differences_of(t: space.Tuple, candidate: list[str], pipeline: list[str]) -> list[str]:
+    return list(differences(candidate, pipeline, t.pd, t.pw, t.dir == "down"))
 
 
 def candidate_name(t: space.Tuple) -> str:
-    return f"asterope_candidate_{variant_of(t).symbol}"
+    return f"asterope_candidate_{t.variant.symbol}"
 
 
 def pipeline_name(t: space.Tuple) -> str:
@@ -129,8 +139,8 @@ def profile_of(
 ) -> Profile:
     """An interval for each tuple. The first ends beyond 128 bytes: its pipeline is then needed."""
     intervals = [
-        {"above": 256 * i, "up_to": 256 * (i + 1), "winner": {"tuple": asdict(t)}}
-        for i, t in enumerate(tuples)
+        {"above": 256 * i, "up_to": 256 * (i + 1), "winner": {"tuple": tuple_json(PLAIN)}}
+        for i in range(len(tuples))
     ]
     profile = {
         "format": "asterope-profile",
@@ -143,15 +153,22 @@ def profile_of(
         profile["small"] = {"winner": {"tuple": asdict(small)}}
     path = folder / "profile.json"
     path.write_text(json.dumps(profile))
-    return load_profile(path)
+    loaded = load_profile(path)
+    # Put in here: which tuples a profile may hold is not what is tested.
+    with_tuples = [
+        replace(interval, winner=replace(interval.winner, tuple=t))
+        for interval, t in zip(loaded.intervals, tuples)
+    ]
+    return replace(loaded, intervals=with_tuples)
 
 
-def all_tuples(shift: int) -> list[space.Tuple]:
+def all_tuples(shift: int, variants: list[space.Variant] = VARIANTS) -> list[space.Tuple]:
     """Every variant at one distance; over the variants, all the distances."""
     tuples = []
-    for i, v in enumerate(VARIANTS):
+    for i, v in enumerate(variants):
         pd = 0 if v.pt == "none" else space.PREFETCH_DISTANCES[(5 * i + shift) % 16]
-        tuples.append(space.Tuple(v.rt, v.lt, v.st, v.pt, v.ps, pd))
+        pw = space.WRITE_DISTANCES[1 + (i + shift) % 5] if v.pw else 0
+        tuples.append(space.Tuple(v.rt, v.lt, v.st, v.pt, v.ps, pd, v.tb, v.pi, pw, v.dir))
     return tuples
 
 
@@ -175,12 +192,12 @@ COMPILERS = [["gcc", "-O0"], ["gcc", "-O2"], ["clang", "-O0"], ["clang", "-O2"]]
 
 @pytest.fixture(scope="module", params=COMPILERS, ids=" ".join)
 def shipped(request, tmp_path_factory) -> dict[space.Tuple, Function]:
-    """The pipelines of every variant at two distances, as one compiler makes them."""
+    """The pipelines of every variant, those of the paper at two distances, as one compiler makes
+    them."""
     if not shutil.which(request.param[0]):
         pytest.skip(f"needs {request.param[0]}")
     pipelines = {}
-    for shift in (0, 7):
-        tuples = all_tuples(shift)
+    for tuples in (all_tuples(0), all_tuples(7, PAPER)):
         for begin in range(0, len(tuples), LONGEST_PROFILE):
             part = tuples[begin : begin + LONGEST_PROFILE]
             functions = compiled(tmp_path_factory.mktemp("loops"), part, request.param)
@@ -190,22 +207,33 @@ def shipped(request, tmp_path_factory) -> dict[space.Tuple, Function]:
 
 
 def test_every_pipeline_is_what_was_timed(candidates, shipped) -> None:
-    assert {variant_of(t) for t in shipped} == set(VARIANTS)
+    assert {t.variant for t in shipped} == set(VARIANTS)
     assert {t.pd for t in shipped} == set(space.PREFETCH_DISTANCES)
+    assert {t.pw for t in shipped} == set(space.WRITE_DISTANCES)
     faults = [
         f"{t.name}: {fault}"
         for t, pipeline in shipped.items()
-        for fault in differences(
-            candidates[candidate_name(t)].instructions, pipeline.instructions, t.pd
+        for fault in differences_of(
+            t, candidates[candidate_name(t)].instructions, pipeline.instructions
         )
     ]
     assert not faults, "\n".join(faults[:20])
 
 
-def test_a_candidate_has_nothing_more_than_its_return_value_and_128_bytes(
-    candidates, shipped
-) -> None:
-    """Before the pipeline: rax, and 128 bytes, which in the routine are the small copy's."""
+def unpacking(t: space.Tuple) -> list[str]:
+    """What takes the distances apart that a candidate gets in one register."""
+    prefetches, down = t.pt != "none", t.dir == "down"
+    return [
+        *(["mov %rcx,%r10", "shr $0x20,%r10"] if t.pw else []),
+        *(["mov %ecx,%ecx"] if t.pw and prefetches else []),
+        *(["neg %rcx"] if down and prefetches else []),
+        *(["neg %r10"] if down and t.pw else []),
+    ]
+
+
+def test_a_candidate_has_nothing_more_than_its_arguments_and_128_bytes(candidates, shipped) -> None:
+    """Before the pipeline: rax, 128 bytes, which in the routine are the small copy's, and the
+    distances, which there are constants."""
     for t, pipeline in shipped.items():
         first, *rest = prologue(candidates[candidate_name(t)].instructions, pipeline.instructions)
         assert first == "mov %rdi,%rax"
@@ -213,6 +241,10 @@ def test_a_candidate_has_nothing_more_than_its_return_value_and_128_bytes(
             assert rest == []
             continue
         assert rest[0] == "cmp $0x80,%rdx"
+        distances = unpacking(t)
+        begin = len(rest) - len(distances)
+        assert rest[begin:] == distances, t.name
+        del rest[begin:]
         assert rest[1] == f"jne #{len(rest) + 1}"
         assert rest[-1] == "ret"
         operations = Counter(text.split()[0] for text in rest[2:-1]) - Counter(["vzeroupper"])
@@ -254,7 +286,7 @@ def routines(request, tmp_path_factory) -> dict[str, Function]:
     folder = tmp_path_factory.mktemp("small")
     sources = []
     for i, small in enumerate(SMALL_COPIES):
-        profile = profile_of(folder, [space.Tuple("XMM", "T", "T", "none", 0, 0)], small)
+        profile = profile_of(folder, [PLAIN], small)
         for name, text in render_routine(profile, f"small{i}").items():
             (folder / name).write_text(text)
         sources.append(folder / f"small{i}_memcpy.c")
@@ -301,6 +333,7 @@ LISTING = """
     1000:\tmov    %rdi,%rax
     1003:\tnopl   0x0(%rax,%rax,1)
     1040:\tprefetcht0 0x40(%rsi,%rcx,1)
+    1044:\tprefetchw -0x40(%rdi,%r10,1)
     1048:\tvmovdqu (%rsi),%ymm0
     104c:\tcmp    %r8,%rdi
     104f:\tjb     1040 <f+0x40>
@@ -310,6 +343,7 @@ LISTING = """
 0000000000002000 <g>:
     2000:\tdata16 cs nopw 0x0(%rax,%rax,1)
     2040:\tprefetcht0 0x240(%rsi)
+    2044:\tprefetchw 0xc0(%rdi)
     2048:\tvmovdqu (%rsi),%ymm0
     204c:\tcmp    %r8,%rdi
     204f:\tjb     2038 <g+0x38>
@@ -317,15 +351,18 @@ LISTING = """
 """
 
 
-def faults_after(before: str, after: str, pd: int = 8) -> list[str]:
+def faults_after(
+    before: str, after: str, pd: int = 8, pw: int = 4, down: bool = False
+) -> list[str]:
     assert before in LISTING
     functions = parse(LISTING.replace(before, after))
-    return list(differences(functions["f"].instructions, functions["g"].instructions, pd))
+    return list(differences(functions["f"].instructions, functions["g"].instructions, pd, pw, down))
 
 
 def test_padding_and_lengths_of_encodings_do_not_count() -> None:
     assert parse(LISTING)["g"].instructions == [
         "prefetcht0 0x240(%rsi)",
+        "prefetchw 0xc0(%rdi)",
         "vmovdqu (%rsi),%ymm0",
         "cmp %r8,%rdi",
         "jb #0",
@@ -344,6 +381,10 @@ def test_padding_and_lengths_of_encodings_do_not_count() -> None:
         ("prefetcht0 0x240(%rsi)", "prefetcht0 0x280(%rsi)"),
         ("prefetcht0 0x240(%rsi)", "prefetcht0 0x240(%rdi)"),
         ("prefetcht0 0x40(%rsi,%rcx,1)", "prefetcht0 0x40(%rsi,%rcx,2)"),
+        ("prefetchw 0xc0(%rdi)", "prefetchw 0x100(%rdi)"),
+        ("prefetchw 0xc0(%rdi)", "prefetchw 0xc0(%rsi)"),
+        ("prefetchw 0xc0(%rdi)", "prefetcht0 0xc0(%rdi)"),
+        ("prefetchw -0x40(%rdi,%r10,1)", "prefetchw -0x40(%rdi,%rcx,1)"),
         ("2038 <g+0x38>", "2048 <g+0x48>"),
         ("jb     2038", "jbe    2038"),
         ("    2055:\tret\n", ""),
@@ -368,15 +409,30 @@ def test_a_gate_is_known_by_its_name() -> None:
 
 def test_another_distance_is_noticed() -> None:
     assert faults_after("", "", pd=10)
+    assert faults_after("", "", pw=2)
+    assert faults_after("", "", down=True)
+
+
+def test_downwards_the_distances_count_downwards() -> None:
+    listing = LISTING.replace("0x240(%rsi)", "-0x1c0(%rsi)").replace("0xc0(%rdi)", "-0x140(%rdi)")
+    functions = parse(listing)
+    timed, shipped = functions["f"].instructions, functions["g"].instructions
+    assert list(differences(timed, shipped, 8, 4, down=True)) == []
+    assert list(differences(timed, shipped, 8, 4))
 
 
 @pytest.mark.parametrize("change", ["drop", "double"])
 def test_a_change_in_a_real_pipeline_is_noticed(candidates, tmp_path: Path, change: str) -> None:
-    for t in itertools.islice(all_tuples(0), 0, None, 40):
+    some = (*all_tuples(0, PAPER)[::40], *all_tuples(0)[len(PAPER) :: 190])
+    assert {t.dir for t in some} == set(space.DIRECTIONS)
+    assert {t.tb for t in some} == set(space.TRANSFER_BLOCKS)
+    assert {t.pi for t in some} == set(space.PAGES_INTERLEAVED)
+    assert any(t.pw for t in some)
+    for t in some:
         functions = compiled(tmp_path, [t], ["cc", "-O2"])
         pipeline = functions[pipeline_name(t)].instructions
         timed = candidates[candidate_name(t)].instructions
-        assert list(differences(timed, pipeline, t.pd)) == []
+        assert differences_of(t, timed, pipeline) == []
         for i in range(len(pipeline)):
             if change == "drop":
                 changed = pipeline[:i] + pipeline[i + 1 :]
@@ -384,4 +440,4 @@ def test_a_change_in_a_real_pipeline_is_noticed(candidates, tmp_path: Path, chan
                 changed = pipeline[: i + 1] + pipeline[i:]
             if changed == timed[len(timed) - len(changed) :]:
                 continue
-            assert list(differences(timed, changed, t.pd)), (t.name, i)
+            assert differences_of(t, timed, changed), (t.name, i)

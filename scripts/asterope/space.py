@@ -88,9 +88,7 @@ class _Copy:
     @property
     def departures(self) -> int:
         """On how many of the extension axes it lies beyond the paper's space."""
-        return sum(
-            (self.rt == DIRECT, self.tb != 2, self.pi != 1, self.pw != 0, self.dir != "up")
-        )
+        return sum((self.rt == DIRECT, self.tb != 2, self.pi != 1, self.pw != 0, self.dir != "up"))
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -151,9 +149,7 @@ class Tuple(_Copy):
     def variant(self) -> Variant:
         """The copy function that the tuner times for it."""
         pw = int(self.pw > 0)
-        return Variant(
-            self.rt, self.lt, self.st, self.pt, self.ps, self.tb, self.pi, pw, self.dir
-        )
+        return Variant(self.rt, self.lt, self.st, self.pt, self.ps, self.tb, self.pi, pw, self.dir)
 
 
 def prefetch_sizes(tb: int, pi: int) -> tuple[int, ...]:
@@ -174,7 +170,7 @@ def why_not(
     tb: int = 2,
     pi: int = 1,
     pw: int = 0,
-    dir: str = "up",  # noqa: A002  as the profile calls it
+    dir: str = "up",
 ) -> str | None:
     """Why the tuple does not exist, or None where it does."""
     for field, value, domain in (
@@ -240,9 +236,7 @@ def variants() -> Iterator[Variant]:
                 ACCESS_TYPES, ACCESS_TYPES, (*REGISTER_TYPES, DIRECT)
             ):
                 if why_not(rt, lt, st, pt, ps, 0, tb, pi, pw, direction) is None:
-                    everything.append(
-                        Variant(rt, lt, st, pt, ps, tb, pi, int(pw > 0), direction)
-                    )
+                    everything.append(Variant(rt, lt, st, pt, ps, tb, pi, int(pw > 0), direction))
     yield from sorted(everything, key=lambda variant: variant.departures)
 
 
