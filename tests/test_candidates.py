@@ -17,7 +17,7 @@ from copy_programs import REPOSITORY, STRICT_C, compiled, cpu_features, failures
 # each, and the small copies are checked in full. `candidates_check --step 1` checks all in full.
 # The 2,577 variants beyond the paper meet the offsets with 29 sizes each, spread from 128 bytes to
 # two blocks more than 1024, every size up to there between guard pages, and whole groups of pages
-# with their neighbours: 0.06 s each, 1.5 minutes on two CPUs. Where the CPU lacks movdir64b, those
+# with their neighbours: 0.04 s each, 45 s on two CPUs. Where the CPU lacks movdir64b, those
 # made of it run on an emulation (movdir64b.h) that takes 10 us a line: some sizes only.
 STEP = 5
 PROCESSES = 2

@@ -1,13 +1,13 @@
 // Verification: broken copies are named with what they did, good ones beside them stay valid.
 #include "verify.hpp"
 
-#include "cpu.hpp"
-
 #include <csignal>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <map>
 #include <regex>
+
+#include "cpu.hpp"
 
 using namespace asterope;
 
