@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from typing import Any, Callable
 
 _RATIO = {"median": 1.31, "low": 1.29, "high": 1.33}
+
+_WORKLOADS = ("hot", "hot_read", "cold", "consume", "produce")
+
+_PIPELINES: dict[str, dict[str, Any]] = {
+    "hot": {"rt": "YMM", "lt": "T", "st": "T", "pt": "none", "ps": 0, "pd": 0, "pw": 8},
+    "cold": {"rt": "XMM", "lt": "T", "st": "NT", "pt": "T0", "ps": 4, "pd": 8, "pi": 4},
+}
+
+# A best copy for each extension axis.
+_AXES: dict[str, dict[str, Any]] = {
+    "tb": {"rt": "ZMM", "lt": "T", "st": "T", "pt": "T0", "ps": 16, "pd": 8, "tb": 16},
+    "pi": _PIPELINES["cold"],
+    "pw": _PIPELINES["hot"],
+    "dir": {"rt": "XMM", "lt": "T", "st": "T", "pt": "T0", "ps": 6, "pd": 8, "dir": "down"},
+    "movdir64b": {"rt": "MOVDIR64B", "lt": "T", "st": "NT", "pt": "T0", "ps": 4, "pd": 8},
+}
 
 _MIXES = (
     "mix_l1",
@@ -62,8 +77,10 @@ _GOOD: dict[str, Any] = {
     },
     "search": {
         "tool_version": "0.1.0",
-        "space": "paper",
+        "space": "extended",
         "candidates": 7186,
+        "extended_candidates": 1234,
+        "axes": [*_AXES, "sensing"],
         "rigor": "standard",
         "workload": "balanced",
         "seed": 18446744073709551615,
@@ -75,6 +92,8 @@ _GOOD: dict[str, Any] = {
         "invalid": [{"candidate": "ZMM T NT T0 4 8", "reason": "byte 17 of 200 differs"}],
         "warnings": ["the machine is loaded: 1.5 of 2 CPUs"],
         "without": ["avx512"],
+        "weights": {"hot": 1, "cold": 0.5, "consume": 0.5, "produce": 0},
+        "source_map": "/sys/bus/pci/devices/0000:01:00.0/resource1_wc",
     },
     "small": {
         "distribution": "fleet",
@@ -135,10 +154,53 @@ _GOOD: dict[str, Any] = {
     ],
 }
 
+# All that an interval can have, beyond what the simple ones above do.
+_GOOD["intervals"] += [
+    {
+        "above": 1024,
+        "up_to": 20000,
+        "size": 16384,
+        "winner": {
+            "tuple": _AXES["tb"],
+            "ratio": 1.1,
+            "workloads": {name: {"gb_per_s": 12.5, "ratio": _RATIO} for name in _WORKLOADS},
+        },
+        "axes": {axis: {"tuple": fields, "ratio": 1.05} for axis, fields in _AXES.items()},
+        "noise_floor": {name: _RATIO for name in _WORKLOADS},
+    },
+    {
+        "above": 20000,
+        "up_to": 1048576,
+        "winner": {
+            "tuple": _AXES["tb"],
+            "ratio": 1.1,
+            "workloads": {"hot": {"gb_per_s": 12.5}},
+        },
+        "sensing": {
+            "kind": "source",
+            "lines": 4,
+            "threshold": 300,
+            **_PIPELINES,
+            "ratio": 1.41,
+            "workloads": {name: {"gb_per_s": 14.5, "ratio": _RATIO} for name in _WORKLOADS},
+            "cached_ticks": 126,
+            "uncached_ticks": 364.5,
+        },
+    },
+]
+_GOOD["intents"] = {
+    "hot": {"intervals": _GOOD["intervals"][:4]},
+    "cold": {"intervals": _GOOD["intervals"][:5]},
+    "consume": {"intervals": [{"above": 0, "up_to": 4096, "winner": {"tuple": _PIPELINES["hot"]}}]},
+}
+
+
+_TEXT = json.dumps(_GOOD)
+
 
 def good_profile() -> dict[str, Any]:
     """A profile with every field of the format; a fresh copy, to be changed at will."""
-    return copy.deepcopy(_GOOD)
+    return json.loads(_TEXT)
 
 
 def _changed(*path_and_value: Any) -> str:
@@ -173,11 +235,12 @@ def _literal(before: str, after: str) -> str:
     return text.replace(before, after, 1)
 
 
-_TEXT = json.dumps(_GOOD)
 _WINNER = ("intervals", 3, "winner")
 _TUPLE = (*_WINNER, "tuple")
 _SMALL = ("small", "winner", "tuple")
 _PS = "intervals[3].winner.tuple.ps"
+_SENSING = ("intervals", 5, "sensing")
+_HOT = ("intents", "hot", "intervals")
 _NS = (*_WINNER, "workloads", "cold", "ns")
 
 # What some field could carry to end a C comment or string, or to mean something to a template.
@@ -212,6 +275,7 @@ TEXT_PLACES = {
     "search.finished": ("search", "finished"),
     "search.tool_version": ("search", "tool_version"),
     "search.workload": ("search", "workload"),
+    "search.source_map": ("search", "source_map"),
     "search.warnings[0]": ("search", "warnings", 0),
     "search.without[0]": ("search", "without", 0),
     "small.distribution": ("small", "distribution"),
@@ -358,7 +422,10 @@ HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
         _changed("intervals", 2, "above", 255),
         ("intervals[2].above", "255 overlaps or is out of order: expected 256"),
     ),
-    "unsorted": (_edited(lambda intervals: intervals.reverse()), ("intervals[0].above", "512")),
+    "unsorted": (
+        _edited(lambda intervals: intervals.reverse()),
+        ("intervals[0].above", "20000 leaves a gap"),
+    ),
     "interval twice": (
         _edited(lambda intervals: intervals.insert(1, intervals[1])),
         ("intervals[2].above", "expected 256"),
@@ -388,7 +455,11 @@ HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
     "lt as an array": (_changed(*_TUPLE, "lt", ["T"]), ("tuple.lt", "an array is none of")),
     "odd ps": (_changed(*_TUPLE, "ps", 3), (_PS, "3 is none of 0, 2")),
     "negative ps": (_changed(*_TUPLE, "ps", -2), (_PS, "-2 is none of")),
-    "ps 16": (_changed(*_TUPLE, "ps", 16), (_PS, "16 is none of")),
+    "ps 16 with a block of 2 lines": (
+        _changed(*_TUPLE, "ps", 16),
+        ("intervals[3].winner.tuple", "no such copy"),
+    ),
+    "ps 18": (_changed(*_TUPLE, "ps", 18), (_PS, "18 is none of")),
     "odd pd": (
         _changed(*_TUPLE, "pd", 7),
         ("intervals[3].winner.tuple.pd", "7 is no multiple of 2"),
@@ -413,6 +484,151 @@ HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
     "runner-up that does not exist": (
         _changed("intervals", 1, "runners_up", 0, "tuple", "lt", "NT"),
         ("intervals[1].runners_up[0].tuple", "no such copy"),
+    ),
+    # Extension axes
+    "odd transfer block": (_changed(*_TUPLE, "tb", 3), ("tuple.tb", "3 is none of")),
+    "transfer block as a float": (_changed(*_TUPLE, "tb", 4.0), ("tuple.tb", "4.0 where")),
+    "8 pages interleaved": (_changed(*_TUPLE, "pi", 8), ("tuple.pi", "8 is none of")),
+    "prefetchw from 1 line": (_changed(*_TUPLE, "pw", 1), ("tuple.pw", "1 is none of")),
+    "sideways": (_changed(*_TUPLE, "dir", "sideways"), ("tuple.dir", '"sideways" is none of')),
+    "prefetchw with non-temporal stores": (
+        _changed(*_TUPLE, "pw", 8),
+        ("intervals[3].winner.tuple", "no such copy"),
+    ),
+    "pages interleaved from the end": (
+        _changed(*_TUPLE, {**_PIPELINES["cold"], "dir": "down"}),
+        ("intervals[3].winner.tuple", "no such copy"),
+    ),
+    "movdir64b that is temporal": (
+        _changed(*_TUPLE, {**_AXES["movdir64b"], "st": "T"}),
+        ("intervals[3].winner.tuple", "no such copy"),
+    ),
+    "unknown axis": (
+        _changed("intervals", 4, "axes", "pd", {"tuple": _AXES["tb"]}),
+        ("intervals[4].axes.pd", "unknown field"),
+    ),
+    "best of an axis that does not exist": (
+        _changed("intervals", 4, "axes", "tb", "tuple", "ps", 4),
+        ("intervals[4].axes.tb.tuple", "no such copy"),
+    ),
+    "best of an axis that uses another": (
+        _changed("intervals", 4, "axes", "tb", "tuple", _AXES["pi"]),
+        ("intervals[4].axes.tb.tuple", "it uses pi, not tb alone"),
+    ),
+    "best of an axis that uses none": (
+        _changed("intervals", 4, "axes", "pw", "tuple", "pw", 0),
+        ("intervals[4].axes.pw.tuple", "it uses none, not pw alone"),
+    ),
+    "size below its interval": (
+        _changed("intervals", 4, "size", 1024),
+        ("intervals[4].size", "1024 is not above 1024"),
+    ),
+    "size beyond its interval": (
+        _changed("intervals", 4, "size", 20001),
+        ("intervals[4].size", "20001 is not above 1024 and up to 20000"),
+    ),
+    # Sensing copies
+    "sensing as an array": (_changed(*_SENSING, []), ("intervals[5].sensing", "an array where")),
+    "sensing without a threshold": (
+        _without(*_SENSING, "threshold"),
+        ("intervals[5].sensing.threshold", "missing"),
+    ),
+    "sensing without a cold pipeline": (
+        _without(*_SENSING, "cold"),
+        ("intervals[5].sensing.cold", "missing"),
+    ),
+    "unknown kind of probe": (
+        _changed(*_SENSING, "kind", "destination"),
+        ("intervals[5].sensing.kind", '"destination" is none of'),
+    ),
+    "probe of 3 lines": (
+        _changed(*_SENSING, "lines", 3),
+        ("intervals[5].sensing.lines", "3 is none of"),
+    ),
+    "probe that does not exist": (
+        _changed(*_SENSING, "lines", 16),
+        ("intervals[5].sensing", "no such probe: a probe of kind source has 2 or 4 or 8 lines"),
+    ),
+    "threshold beyond 32 bits": (
+        _changed(*_SENSING, "threshold", 2**32),
+        ("intervals[5].sensing.threshold", "4294967296 is more than 4294967295"),
+    ),
+    "negative threshold": (
+        _changed(*_SENSING, "threshold", -1),
+        ("intervals[5].sensing.threshold", "-1 is less than 0"),
+    ),
+    "threshold as a float": (
+        _changed(*_SENSING, "threshold", 300.0),
+        ("intervals[5].sensing.threshold", "300.0 where an integer"),
+    ),
+    "hot pipeline that does not exist": (
+        _changed(*_SENSING, "hot", "pt", "T0"),
+        ("intervals[5].sensing.hot", "no such copy"),
+    ),
+    "cold pipeline of an unknown register": (
+        _changed(*_SENSING, "cold", "rt", "*/"),
+        ("intervals[5].sensing.cold.rt", "is none of"),
+    ),
+    "sensing below a page": (
+        _changed("intervals", 4, "sensing", _GOOD["intervals"][5]["sensing"]),
+        ("intervals[4].sensing", "it takes 4096 bytes or more"),
+    ),
+    "sensing in an intent": (
+        _changed("intents", "cold", "intervals", 4, "sensing", _GOOD["intervals"][5]["sensing"]),
+        ("intents.cold.intervals[4].sensing", "needs no sensing"),
+    ),
+    # Intents
+    "intents as an array": (_changed("intents", []), ("intents", "an array where an object")),
+    "unknown intent": (
+        _changed("intents", "produce", {"intervals": []}),
+        ("intents.produce", "unknown field"),
+    ),
+    "intent without intervals": (
+        _without(*_HOT),
+        ("intents.hot.intervals", "missing"),
+    ),
+    "intent of no intervals": (_changed(*_HOT, []), ("intents.hot.intervals", "minItems")),
+    "intent with a gap": (
+        _changed(*_HOT, 2, "above", 300),
+        ("intents.hot.intervals[2].above", "300 leaves a gap: expected 256"),
+    ),
+    "intent with an empty interval": (
+        _changed(*_HOT, 2, "up_to", 256),
+        ("intents.hot.intervals[2].up_to", "256 is not beyond"),
+    ),
+    "intent's winner that does not exist": (
+        _changed(*_HOT, 1, "winner", "tuple", "pw", 8),
+        ("intents.hot.intervals[1].winner.tuple", "no such copy"),
+    ),
+    "intent's runner-up that does not exist": (
+        _changed(*_HOT, 1, "runners_up", 0, "tuple", "lt", "NT"),
+        ("intents.hot.intervals[1].runners_up[0].tuple", "no such copy"),
+    ),
+    # What was searched
+    "negative weight": (
+        _changed("search", "weights", "hot", -1),
+        ("search.weights.hot", "-1 is less than 0"),
+    ),
+    "weights that are all 0": (
+        _changed("search", "weights", {"hot": 0, "cold": 0.0}),
+        ("search.weights", "no workload has a weight"),
+    ),
+    "no weights": (_changed("search", "weights", {}), ("search.weights", "no workload has")),
+    "weight of an unknown workload": (
+        _changed("search", "weights", "lukewarm", 1),
+        ("search.weights.lukewarm", "unknown field"),
+    ),
+    "weight of what cannot be tuned for": (
+        _changed("search", "weights", "hot_read", 1),
+        ("search.weights.hot_read", "unknown field"),
+    ),
+    "unknown axis explored": (
+        _changed("search", "axes", 1, "pd"),
+        ("search.axes[1]", '"pd" is none of'),
+    ),
+    "extended candidates as text": (
+        _changed("search", "extended_candidates", "1"),
+        ("search.extended_candidates", '"1" where an integer'),
     ),
     # Small copies
     "small as an array": (_changed("small", []), ("small", "an array where an object")),

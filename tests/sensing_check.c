@@ -151,9 +151,8 @@ static bool check(const struct asterope_probe* probe) {
     const struct copy_subject reader = {.name = name, .copy = read_then_copy, .minimum = LEAST};
     reading = probe;
     print_pages(probe, name);
-    const bool right = goes_on(probe, name) &&
-                       copy_check_state(&subject, (void (*)(void))probe->sense) &&
-                       copy_check_guards(&subject, LEAST, LEAST + 200) &&
+    const bool right = copy_check_state(&subject, (void (*)(void))probe->sense) &&
+                       goes_on(probe, name) && copy_check_guards(&subject, LEAST, LEAST + 200) &&
                        copy_check_guards(&reader, LEAST, LEAST + 200) &&
                        copy_check_doubling(&subject, 2 * LEAST, 1 << 20) &&
                        copy_check_offsets(&subject, LEAST, LEAST + 64, 31);

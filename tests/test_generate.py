@@ -74,7 +74,7 @@ def test_it_writes_both_files_and_says_so_in_one_line(profile, out, capsys):
     for name in NAMES:
         assert "asterope_memcpy" in (out / name).read_text(encoding="ascii")
     stdout, stderr = capsys.readouterr()
-    assert stdout == f"wrote {out / NAMES[0]} and {out / NAMES[1]} (4 intervals)\n"
+    assert stdout == f"wrote {out / NAMES[0]} and {out / NAMES[1]} (6 intervals)\n"
     assert stderr == ""
 
 
@@ -172,10 +172,95 @@ def test_the_head_comment_says_what_copies_small_sizes(profile, tmp_path):
     assert f" * Up to 128 {rest}, stepped, XMM, tests middle.\n" in source
 
 
+HEADING = " * Up to      RT        LT ST PT   PS PD TB PI PW D        GB/s  x libc\n"
+
+
+def test_the_head_comment_shows_both_pipelines_of_a_sensing_copy_and_its_probe(profile, tmp_path):
+    assert run(profile, "-o", tmp_path) == 0
+    source = (tmp_path / NAMES[0]).read_text(encoding="ascii")
+    assert (
+        HEADING + " * 128 B      YMM       T  NT T0    4  0  2  1  0 up      20.00    1.31\n"
+    ).replace("20.00", "25.20") in source  # hot has double the weight: 40^(2/3) 10^(1/3)
+    assert (
+        " * 20000 B    ZMM       T  T  T0   16  8 16  1  0 up      12.50    1.10\n"
+        " * 1 MiB      sensing source 4 > 300                      14.50    1.41\n"
+        " *   cached   YMM       T  T  none  0  0  2  1  8 up\n"
+        " *   uncached XMM       T  NT T0    4  8  2  4  0 up\n"
+        " * no counter ZMM       T  T  T0   16  8 16  1  0 up      12.50    1.10\n *\n"
+    ) in source
+    assert " * Where a row says `sensing`, " in source
+    assert "\n * TB transfer block in lines, " in source
+
+
+def test_the_head_comment_has_a_table_for_each_intent(profile, tmp_path):
+    assert run(profile, "-o", tmp_path) == 0
+    source = (tmp_path / NAMES[0]).read_text(encoding="ascii")
+    alone = ", its figures those of the workload {0} alone"
+    for name, figures in (("hot", "40.00"), ("cold", "10.00")):
+        title = f" * asterope_memcpy_{name}{alone.format(name)}:\n"
+        row = f" * 128 B      YMM       T  NT T0    4  0  2  1  0 up      {figures}    1.31\n"
+        assert title + HEADING + row in source
+    assert (
+        " * asterope_memcpy_consume:\n"
+        " * Up to      RT        LT ST PT   PS PD TB PI PW D\n"
+        " * 4 KiB      YMM       T  T  none  0  0  2  1  8 up\n *\n"
+    ) in source
+
+
+def test_without_extensions_sensing_or_intents_nothing_speaks_of_them(profile, tmp_path):
+    raw = good_profile()
+    raw["intervals"] = raw["intervals"][:4]
+    del raw["intents"], raw["search"]
+    profile.write_text(json.dumps(raw), encoding="utf-8")
+    assert run(profile, "-o", tmp_path) == 0
+    for name in NAMES:
+        text = (tmp_path / name).read_text(encoding="ascii")
+        assert not re.search(r"sens|TB PI|memcpy_(hot|cold|consume)|prctl|rdtsc|mapped", text)
+
+
+@pytest.mark.parametrize(
+    ("search", "words"),
+    [
+        ({"workload": "cold"}, "cold"),
+        (
+            {"workload": "weights", "weights": {"hot": 1, "cold": 0, "consume": 2.5}},
+            "hot 1, consume 2.5",
+        ),
+    ],
+)
+def test_what_was_tuned_for_is_named(profile, tmp_path, search, words):
+    raw = good_profile()
+    raw["search"] = search
+    profile.write_text(json.dumps(raw), encoding="utf-8")
+    assert run(profile, "-o", tmp_path) == 0
+    source = (tmp_path / NAMES[0]).read_text(encoding="ascii")
+    assert f" * Workload: {words}, unknown search of the unknown space, unknown\n" in source
+    assert DESCRIPTION.search(source)[1].endswith(f", {words}, unknown")
+
+
+def test_a_mapped_source_is_named(profile, tmp_path):
+    assert run(profile, "-o", tmp_path) == 0
+    source = (tmp_path / NAMES[0]).read_text(encoding="ascii")
+    assert "memory mapped from /sys/bus/pci/devices/0000:01:00.0/resource1_wc, not" in source
+
+
+def test_the_header_declares_the_intents_of_the_profile_only(profile, tmp_path):
+    raw = good_profile()
+    for names in (["cold", "consume", "hot"], ["consume"], []):
+        raw["intents"] = {name: good_profile()["intents"][name] for name in names}
+        profile.write_text(json.dumps(raw), encoding="utf-8")
+        assert run(profile, "-o", tmp_path) == 0
+        header = (tmp_path / NAMES[1]).read_text(encoding="ascii")
+        assert re.findall(r"memcpy_(\w+)\(", header) == names
+        assert header.count("Where that is not so, ") == len(names)
+
+
 def test_what_the_small_copy_does_needs_no_pipeline(profile, tmp_path):
     def pipelines(bound: int) -> set[str]:
         raw = good_profile()
         raw["small"]["winner"]["tuple"]["bound"] = bound
+        raw["intervals"] = raw["intervals"][:4]
+        del raw["intents"]
         for interval, pd in zip(raw["intervals"], (2, 4, 6, 8)):  # up to 128, 256, 512, 1024
             interval["winner"]["tuple"]["pd"] = pd
         profile.write_text(json.dumps(raw), encoding="utf-8")

@@ -12,7 +12,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from asterope import small_space, space
+from asterope import sensing_space, small_space, space
 from asterope.profile import SCHEMA_FILE, ProfileError, Ratio, load_profile
 from profile_samples import HOSTILE, good_profile
 
@@ -70,6 +70,8 @@ def test_a_full_profile_comes_through_whole(tmp_path):
         (128, 256),
         (256, 512),
         (512, 1024),
+        (1024, 20000),
+        (20000, 1048576),
     ]
     last = profile.intervals[3]
     assert last.winner.tuple == space.Tuple("YMM", "T", "NT", "T0", 4, 30)
@@ -78,27 +80,83 @@ def test_a_full_profile_comes_through_whole(tmp_path):
     assert last.runners_up[0].tuple == space.Tuple("R64", "T", "T", "none", 0, 0)
     assert last.runners_up[0].tied is True
     assert last.noise_floor["hot"].median == 1.31
+    assert (last.size, last.sensing, last.axes) == (1024, None, {})
+    extended = profile.intervals[4]
+    assert extended.size == 16384
+    assert extended.winner.tuple == space.Tuple("ZMM", "T", "T", "T0", 16, 8, tb=16)
+    assert extended.axes["dir"].tuple == space.Tuple("XMM", "T", "T", "T0", 6, 8, dir="down")
+    assert extended.axes["movdir64b"].ratio == 1.05
+    assert extended.noise_floor["produce"].low == 1.29
+    sensing = profile.intervals[5].sensing
+    assert sensing.copy == sensing_space.SensingCopy(
+        sensing_space.Probe("source", 4),
+        300,
+        space.Tuple("YMM", "T", "T", "none", 0, 0, pw=8),
+        space.Tuple("XMM", "T", "NT", "T0", 4, 8, pi=4),
+    )
+    assert (sensing.ratio, sensing.cached_ticks, sensing.uncached_ticks) == (1.41, 126, 364.5)
+    assert sensing.workloads["hot_read"].gb_per_s == 14.5
+    assert {name: len(intent.intervals) for name, intent in profile.intents.items()} == {
+        "hot": 4,
+        "cold": 5,
+        "consume": 1,
+    }
+    assert profile.intents["cold"].intervals[4] == extended
     assert profile.small.tuple == small_space.SmallTuple("masked", "ZMM", "up", 256)
     assert (profile.small.ratio, profile.small.tied) == (1.21, True)
     assert profile.small.workloads["mix_l3_read"].ratio == Ratio(1.31, 1.29, 1.33)
 
 
 def test_speed_is_the_geometric_mean_over_the_workloads(tmp_path):
-    profile = load_profile(written(tmp_path, good_profile()))
-    assert profile.measured
-    assert profile.intervals[0].winner.gb_per_s == pytest.approx(20.0)  # of 40 and 10
-
-
-@pytest.mark.parametrize("field", ["ratio", "workloads"])
-def test_a_profile_with_one_winner_unmeasured_is_not_measured(tmp_path, field):
     raw = good_profile()
-    del raw["intervals"][2]["winner"][field]
-    assert not load_profile(written(tmp_path, raw)).measured
+    del raw["search"]["weights"]
+    profile = load_profile(written(tmp_path, raw))
+    assert profile.measured
+    assert profile.intervals[0].winner.gb_per_s({}) == pytest.approx(20.0)  # of 40 and 10
+    assert profile.intervals[0].winner.gb_per_s(profile.weights) == pytest.approx(20.0)
+
+
+def test_only_workloads_with_a_weight_count_for_the_speed(tmp_path):
+    raw = good_profile()
+    rates = {"hot": 40.0, "hot_read": 1.0, "cold": 10.0, "produce": 1.0}
+    raw["intervals"][0]["winner"]["workloads"] = {n: {"gb_per_s": r} for n, r in rates.items()}
+    winner = load_profile(written(tmp_path, raw)).intervals[0].winner
+    assert winner.gb_per_s({"hot": 1, "cold": 3, "produce": 0}) == pytest.approx(40 / 4**0.75)
+    assert winner.gb_per_s({"hot": 0.5}) == pytest.approx(40.0)
+    assert winner.gb_per_s({"consume": 1}) is None
+
+
+@pytest.mark.parametrize(
+    ("search", "weights"),
+    [
+        ({}, {}),
+        ({"workload": "balanced"}, {"hot": 1, "cold": 1, "consume": 1}),
+        ({"workload": "produce"}, {"produce": 1}),
+        ({"workload": "weights", "weights": {"hot": 1, "cold": 2.5}}, {"hot": 1, "cold": 2.5}),
+    ],
+)
+def test_the_weights_are_those_of_the_search(tmp_path, search, weights):
+    raw = good_profile()
+    raw["search"] = search
+    assert load_profile(written(tmp_path, raw)).weights == weights
+
+
+@pytest.mark.parametrize(
+    "path", [(2, "winner", "ratio"), (2, "winner", "workloads"), (5, "sensing", "ratio")]
+)
+def test_a_profile_with_one_copy_unmeasured_is_not_measured(tmp_path, path):
+    raw = good_profile()
+    interval, entry, field = path
+    del raw["intervals"][interval][entry][field]
+    profile = load_profile(written(tmp_path, raw))
+    assert not profile.measured
+    assert profile.intents["hot"].measured
+    assert not profile.intents["consume"].measured
 
 
 def test_the_required_fields_alone_are_a_profile(tmp_path):
     raw = good_profile()
-    for optional in ("source", "machine", "search", "small"):
+    for optional in ("source", "machine", "search", "small", "intents"):
         del raw[optional]
     raw["intervals"] = [
         {"above": 0, "up_to": 128, "winner": {"tuple": raw["intervals"][0]["winner"]["tuple"]}}
@@ -108,6 +166,7 @@ def test_the_required_fields_alone_are_a_profile(tmp_path):
     assert not profile.machine
     assert not profile.search
     assert profile.small is None
+    assert profile.intents == {}
     assert not profile.measured
     assert profile.intervals[0].winner.ratio is None
 
@@ -138,11 +197,14 @@ def test_256_intervals_up_to_one_tebibyte_are_accepted(tmp_path):
 
 def test_the_tuples_that_get_through_are_those_of_the_space(tmp_path):
     some_that_exist = {
-        space.Tuple(v.rt, v.lt, v.st, v.pt, v.ps, 0 if v.pt == "none" else 30)
-        for v in space.paper_variants()
+        space.Tuple(
+            *(v.rt, v.lt, v.st, v.pt, v.ps, 0 if v.pt == "none" else 30),
+            *(v.tb, v.pi, 32 if v.pw else 0, v.dir),
+        )
+        for v in space.variants()
     }
     raw = good_profile()
-    fields = ("rt", "lt", "st", "pt", "ps", "pd")
+    fields = ("rt", "lt", "st", "pt", "ps", "pd", "tb", "pi", "pw", "dir")
     raw["intervals"][0]["runners_up"] = []
     ordered = sorted(some_that_exist, key=str)
     for start in range(0, len(ordered), 100):
@@ -181,6 +243,36 @@ def test_the_small_tuples_that_get_through_are_those_of_the_space(tmp_path):
             assert "small.winner.tuple: no such copy" in str(error)
     assert accepted == exist
     assert 0 < len(exist) < 4 * 3 * 3 * 3
+
+
+def test_the_probes_that_get_through_are_those_of_the_space(tmp_path):
+    accepted = set()
+    for kind, lines in itertools.product(("source", "both", "copy"), (2, 4, 8, 16, 64)):
+        raw = good_profile()
+        raw["intervals"][5]["sensing"].update(kind=kind, lines=lines)
+        try:
+            accepted.add(load_profile(written(tmp_path, raw)).intervals[5].sensing.copy.probe)
+        except ProfileError as error:
+            assert "intervals[5].sensing: no such probe" in str(error)
+    assert accepted == set(sensing_space.PROBES)
+
+
+@pytest.mark.parametrize("threshold", [0, 2**32 - 1])
+def test_a_threshold_may_be_any_32_bits(tmp_path, threshold):
+    raw = good_profile()
+    raw["intervals"][5]["sensing"]["threshold"] = threshold
+    profile = load_profile(written(tmp_path, raw))
+    assert profile.intervals[5].sensing.copy.threshold == threshold
+
+
+def test_a_sensing_copy_may_begin_with_the_interval_above_4095_bytes(tmp_path):
+    raw = good_profile()
+    raw["intervals"][4].update(up_to=4095, size=4095)
+    raw["intervals"][5]["above"] = 4095
+    assert load_profile(written(tmp_path, raw)).intervals[5].sensing
+    raw["intervals"][4].update(up_to=4094, size=4094)
+    raw["intervals"][5]["above"] = 4094
+    assert "intervals[5].sensing: it takes 4096 bytes" in fault_of(written(tmp_path, raw))
 
 
 @pytest.mark.parametrize("name", PAPER)
@@ -289,7 +381,7 @@ def test_the_good_profile_uses_every_field():
         return set()
 
     described = {name for _, schema in subschemas(SCHEMA) for name in schema.get("properties", {})}
-    assert described - used(good_profile()) == {"consume"}  # a workload still to come
+    assert described - used(good_profile()) == set()
 
 
 @pytest.mark.parametrize("schema", places_with("type", "object"))
@@ -332,16 +424,27 @@ def test_no_text_may_hold_what_could_leave_a_c_comment_or_string(schema, charact
 
 def test_the_schema_s_tuples_span_the_space():
     fields = SCHEMA["$defs"]["tuple"]["properties"]
-    assert tuple(fields["rt"]["enum"]) == space.REGISTER_TYPES
+    assert tuple(fields["rt"]["enum"]) == (*space.REGISTER_TYPES, space.DIRECT)
     assert tuple(fields["lt"]["enum"]) == space.ACCESS_TYPES
     assert tuple(fields["st"]["enum"]) == space.ACCESS_TYPES
     assert tuple(fields["pt"]["enum"]) == space.PREFETCH_TYPES
-    assert tuple(fields["ps"]["enum"]) == (0, *space.PREFETCH_SIZES)
+    assert tuple(fields["ps"]["enum"]) == (0, *space.PREFETCH_SIZES, 16)
+    assert set(fields["tb"]["enum"]) == set(space.TRANSFER_BLOCKS)
+    assert tuple(fields["pi"]["enum"]) == space.PAGES_INTERLEAVED
+    assert tuple(fields["pw"]["enum"]) == space.WRITE_DISTANCES
+    assert tuple(fields["dir"]["enum"]) == space.DIRECTIONS
     distance = fields["pd"]
     assert (
         tuple(range(distance["minimum"], distance["maximum"] + 1, distance["multipleOf"]))
         == space.PREFETCH_DISTANCES
     )
+
+
+def test_the_schema_s_probes_span_the_space():
+    fields = SCHEMA["$defs"]["sensing"]["properties"]
+    assert {probe.kind for probe in sensing_space.PROBES} == set(fields["kind"]["enum"])
+    assert {probe.lines for probe in sensing_space.PROBES} == set(fields["lines"]["enum"])
+    assert fields["threshold"]["maximum"] == sensing_space.MAXIMUM_THRESHOLD
 
 
 def test_the_schema_s_small_tuples_span_the_space():
