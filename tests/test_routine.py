@@ -67,6 +67,27 @@ ONE_KIND = {
 
 ALIASED = list(aliased_space.aliased_tuples())
 
+# Every extension axis, each with the others' values that it can have; but for movdir64b, which few
+# CPUs have.
+EXTENDED = [
+    (400, Tuple("XMM", "T", "T", "none", 0, 0, tb=1)),
+    (700, Tuple("YMM", "T", "T", "T0", 4, 8, tb=4, pw=8)),
+    (1500, Tuple("ZMM", "T", "T", "none", 0, 0, tb=8, dir="down")),
+    (5000, Tuple("XMM", "T", "NT", "T0", 8, 8, dir="down")),
+    (20000, Tuple("ZMM", "T", "NT", "T0", 4, 8, pi=2)),
+    (70000, Tuple("YMM", "T", "NT", "NTA", 16, 4, tb=16, pi=4)),
+    (150000, Tuple("ZMM", "NT", "NT", "T0", 16, 8, tb=16)),
+    (1 << 20, Tuple("XMM", "T", "T", "T1", 2, 0, pi=4, pw=32)),
+]
+DIRECT = [(1 << 20, Tuple("MOVDIR64B", "T", "NT", "T0", 4, 8, pi=2))]
+
+# The same small copy and aliased copy for all, and some of the same pipelines.
+INTENTS: dict[str, Intervals] = {
+    "hot": [(512, EXTENDED[0][1]), (9000, EXTENDED[2][1])],
+    "cold": [(3000, EXTENDED[3][1]), (1 << 20, Tuple("MM", "T", "NT", "T0", 2, 6))],
+    "consume": [(1 << 20, Tuple("R64", "T", "T", "none", 0, 0))],
+}
+
 HUGE = [
     (128, Tuple("MM", "T", "NT", "NTA", 2, 0)),
     (4096, Tuple("REP_MOVSQ", "T", "T", "none", 0, 0)),
@@ -92,6 +113,7 @@ PROFILES: dict[str, Path | Intervals] = {
         (900, Tuple("ZMM", "T", "T", "T0", 2, 6)),
     ],
     "beyond 2 GiB": HUGE,
+    "every extension": EXTENDED,
 }
 
 
@@ -170,6 +192,79 @@ def test_it_copies_right_where_buffers_alias(tmp_path, objects, winner):
     )
     program = build_routine_check(routine, objects)
     assert_right(program, "--step", 5, "--other-step", 31, "--around", "512,4096")
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O3"])
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_it_copies_right_with_every_extension_however_compiled(tmp_path, objects, compiler, level):
+    need(compiler)
+    routine = render(EXTENDED, tmp_path)
+    program = build_routine_check(routine, objects, compiler, (*STRICT_C, level))
+    # whole rounds of 2 and 4 interleaved pages, and a little less and more
+    rounds = "8192,12288,16384,24576,32768,49152"
+    assert_right(program, *SHORT, "--last", 600, "--around", rounds)
+
+
+def test_it_copies_right_with_direct_stores(tmp_path, objects):
+    lacking = lacking_features(DIRECT)
+    if lacking:
+        pytest.skip(f"this CPU lacks {' '.join(sorted(lacking))}")
+    program = build_routine_check(render(DIRECT, tmp_path), objects)
+    assert_right(program, "--step", 7, "--other-step", 31, "--around", "8192,16384,20480")
+
+
+# --- Entry points by intent -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("names", [["hot", "cold", "consume"], ["consume"]], ids=" ".join)
+def test_it_copies_right_by_each_intent(tmp_path, objects, names):
+    intents = {name: INTENTS[name] for name in names}
+    routine = render(EVERY_KIND, tmp_path, GATED, intents=intents)
+    program = build_routine_check(routine, objects)
+    done = run(program, *SHORT, "--around", "512,3000,9000")
+    assert failures(done.stdout) == []
+    assert done.returncode == 0, done.stderr
+    expected = [*FUNCTIONS, *(f"memcpy_{name}" for name in INTENTS if name in names)]
+    assert done.stdout.splitlines() == [f"ok {function}" for function in expected]
+
+
+def test_each_intent_takes_its_own_intervals_winner(tmp_path):
+    small, aliased = SmallTuple("stepped", "XMM", "up", 256), Aliased(600, 4096, ALIASED[0])
+    lacking = lacking_features([i for name in INTENTS for i in INTENTS[name]])
+    if lacking:
+        pytest.skip(f"this CPU lacks {' '.join(sorted(lacking))}")
+    winners = [(4096, Tuple("XMM", "T", "T", "none", 0, 0))]
+    routine = render(winners, tmp_path, small, "asterope", aliased, intents=INTENTS)
+    program = build_dispatch_check(routine)
+    sizes = {e + n for i in INTENTS.values() for e, _ in i for n in (-1, 0, 1)}
+    sizes |= {0, 100, 255, 256, 257, 600, 601, 4096, 4097, 2**40}
+    assert_dispatched(program, "asterope", winners, small, sizes, aliased)
+    for name, intervals in INTENTS.items():
+        # who knows that nothing is cached has no use for the copy of aliasing buffers
+        alias = aliased if name == "hot" else None
+        function = [f"memcpy_{name}"]
+        assert_dispatched(program, "asterope", intervals, small, sizes, alias, functions=function)
+        if alias is None:
+            taken = copies_taken(program, f"asterope_memcpy_{name}", 2**46 + 4097, [2000])
+            assert taken != ["asterope_copy_aliased"]
+
+
+def test_intents_share_the_pipelines_and_are_seen_from_outside(tmp_path):
+    need("nm")
+    winners = [(4096, INTENTS["hot"][0][1]), (1 << 20, INTENTS["cold"][1][1])]
+    routine = render(winners, tmp_path, intents=INTENTS)
+    text = routine.read_text(encoding="ascii")
+    copies = re.findall(r"^void (asterope_copy_\w+)\(void\)$", text, re.MULTILINE)
+    assert len(copies) == len({t for i in (winners, *INTENTS.values()) for _, t in i}) == 5
+    output_of("gcc", "-fPIC", "-shared", "-O2", routine, "-o", tmp_path / "library.so")
+    defined = output_of("nm", "-D", "--defined-only", tmp_path / "library.so").splitlines()
+    functions = [*FUNCTIONS, *(f"memcpy_{name}" for name in INTENTS)]
+    assert sorted(line.split()[-1] for line in defined) == sorted(
+        f"asterope_{function}" for function in functions
+    )
+
+
+# --- Aliasing buffers -----------------------------------------------------------------------------
 
 
 # The small copies that come nearest to the 512 bytes from which on an aliased copy is right.
@@ -537,14 +632,15 @@ OTHER_CPU = """
 static int __get_cpuid(unsigned leaf, unsigned *a, unsigned *b, unsigned *c, unsigned *d)
 {
     *a = *b = *d = 0;
-    *c = LEAF_1_C;
-    return leaf == 1;
+    *c = leaf == 1 ? LEAF_1_C : EXTENDED_C;
+    return leaf == 1 || leaf == 0x80000001u;
 }
 static int __get_cpuid_count(unsigned leaf, unsigned subleaf, unsigned *a, unsigned *b, unsigned *c,
                              unsigned *d)
 {
-    *a = *c = *d = 0;
+    *a = *d = 0;
     *b = LEAF_7_B;
+    *c = LEAF_7_C;
     return HAS_LEAF_7 && leaf == 7 && subleaf == 0;
 }
 """
@@ -557,8 +653,10 @@ LEAF_7_B = {
     "avx512bw": 1 << 30,
     "avx512vl": 1 << 31,
 }
+LEAF_7_C = {"movdir64b": 1 << 28}
+EXTENDED_C = {"3dnowprefetch": 1 << 8}
 SAVED = {"xmm": 2, "ymm": 4, "k": 0x20, "zmm 0-15": 0x40, "zmm 16-31": 0x80}
-ALL_OF_A_CPU = {*LEAF_1_C, *LEAF_7_B, *SAVED, "leaf 7"}
+ALL_OF_A_CPU = {*LEAF_1_C, *LEAF_7_B, *LEAF_7_C, *EXTENDED_C, *SAVED, "leaf 7"}
 AVX = {"avx2", "osxsave", "xmm", "ymm", "leaf 7"}
 AVX_512 = {"avx512f", "osxsave", *SAVED, "leaf 7"}
 PLAIN_WINNER = Tuple("R64", "T", "T", "none", 0, 0)
@@ -569,6 +667,11 @@ CPU_NEEDS = {
     "a ZMM pipeline": (Tuple("ZMM", "T", "T", "none", 0, 0), PLAIN, AVX_512),
     "a YMM pipeline": (Tuple("YMM", "T", "T", "none", 0, 0), PLAIN, AVX),
     "an XMM pipeline": (Tuple("XMM", "NT", "T", "none", 0, 0), PLAIN, {"sse4_1"}),
+    "a pipeline of direct stores": (DIRECT[0][1], PLAIN, {"movdir64b", "leaf 7"}),
+    "prefetch for write": (
+        *(Tuple("XMM", "T", "T", "none", 0, 0, pw=8), PLAIN),
+        {"3dnowprefetch"},
+    ),
     "a masked small copy": (PLAIN_WINNER, GATED, {*AVX_512, "avx512bw", "avx512vl", "bmi2"}),
     "a ZMM small copy": (
         *(PLAIN_WINNER, SmallTuple("stepped", "ZMM", "up", 256)),
@@ -591,7 +694,12 @@ def build_for_cpu(folder: Path, routine: Path, has: set[str]) -> Path:
     copy.write_text(text, encoding="ascii")
     header = routine.with_suffix(".h")
     (folder / header.name).write_text(header.read_text(encoding="ascii"), encoding="ascii")
-    registers = {"LEAF_1_C": LEAF_1_C, "LEAF_7_B": LEAF_7_B}
+    registers = {
+        "LEAF_1_C": LEAF_1_C,
+        "LEAF_7_B": LEAF_7_B,
+        "LEAF_7_C": LEAF_7_C,
+        "EXTENDED_C": EXTENDED_C,
+    }
     flags = [
         f"-D{register}={sum(bit for name, bit in bits.items() if name in has)}u"
         for register, bits in registers.items()
