@@ -246,13 +246,13 @@ def test_a_mapped_source_is_named(profile, tmp_path):
 
 def test_the_header_declares_the_intents_of_the_profile_only(profile, tmp_path):
     raw = good_profile()
-    for names in (["cold", "consume", "hot"], ["consume"], []):
+    for names in (["hot", "cold", "consume"], ["consume"], []):
         raw["intents"] = {name: good_profile()["intents"][name] for name in names}
         profile.write_text(json.dumps(raw), encoding="utf-8")
         assert run(profile, "-o", tmp_path) == 0
         header = (tmp_path / NAMES[1]).read_text(encoding="ascii")
         assert re.findall(r"memcpy_(\w+)\(", header) == names
-        assert header.count("Where that is not so, ") == len(names)
+        assert header.count("Where it is not so, ") == len(names)
 
 
 def test_what_the_small_copy_does_needs_no_pipeline(profile, tmp_path):

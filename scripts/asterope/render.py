@@ -88,7 +88,7 @@ def render_routine(profile: Profile, prefix: str = "asterope") -> dict[str, str]
     """The routine of a validated profile: file name -> text."""
     small_copy = profile.small.tuple if profile.small else small_space.PLAIN
     steps = _steps(profile.intervals, small_copy.bound)
-    intents = sorted(profile.intents.values(), key=lambda intent: intent.workload)
+    intents = [profile.intents[i] for i in ("hot", "cold", "consume") if i in profile.intents]
     intent_steps = {i.workload: _steps(i.intervals, small_copy.bound) for i in intents}
     # Each sensing copy with the pipeline that stands in for it; steps number them from 1 on.
     senses = list(dict.fromkeys((s["sensing"], s["tuple"]) for s in steps if s["sensing"]))
