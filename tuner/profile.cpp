@@ -1,15 +1,18 @@
 // The profile: the winners, the machine they hold for, and how they were found.
 #include "profile.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cpu.hpp"
 #include "error.hpp"
 #include "profile_text.hpp"
 #include "text_file.hpp"
+#include "tuple_json.hpp"
 #include "version.hpp"
 
 namespace asterope {
@@ -29,12 +32,6 @@ Json to_json(const Estimate& ratio) {
     return {{"median", rounded(ratio.median)},
             {"low", rounded(ratio.low)},
             {"high", rounded(ratio.high)}};
-}
-
-Json to_json(const Candidate& candidate) {
-    const asterope_variant& v = *candidate.variant;
-    return {{"rt", v.rt}, {"lt", v.lt}, {"st", v.st},
-            {"pt", v.pt}, {"ps", v.ps}, {"pd", candidate.pd}};
 }
 
 Json to_json(const asterope_small_variant& v) {
@@ -89,69 +86,149 @@ Json to_json(const Finalist& finalist, const Json& tuple, std::size_t size, int 
             {"workloads", workloads}};
 }
 
+/// How many of the others the profile keeps beside a winner.
+constexpr std::size_t kRunnersUp = 10, kRunnersUpOfIntent = 2;
+
 /// Winner, runners-up and noise floor of one race, into `json`.
-void add_result(Json& json, const SizeResult& result,
+void add_result(Json& json, const SizeResult& result, std::size_t runners_up,
                 const std::function<Json(Entrant)>& tuple_of) {
-    Json runners_up = Json::array();
-    for (const Finalist& finalist : result.finalists) {
-        Json entry = to_json(finalist, tuple_of(finalist.candidate), result.size, result.rounds);
-        if (&finalist == &result.finalists.front()) {
-            json["winner"] = std::move(entry);
-        } else {
-            runners_up.push_back(std::move(entry));
-        }
+    const auto entry = [&](const Finalist& finalist) {
+        return to_json(finalist, tuple_of(finalist.candidate), result.size, result.rounds);
+    };
+    json["winner"] = entry(result.finalists.front());
+    json["runners_up"] = Json::array();
+    for (std::size_t i = 1; i < result.finalists.size() && i <= runners_up; ++i) {
+        json["runners_up"].push_back(entry(result.finalists[i]));
     }
-    json["runners_up"] = runners_up;
     json["noise_floor"] = to_json(result.noise_floor);
+}
+
+Json to_json(const SensingResult& sensing, std::size_t size) {
+    const SensingCopy& copy = sensing.copy;
+    Json json = {{"kind", copy.probe->kind},
+                 {"lines", copy.probe->lines},
+                 {"threshold", copy.threshold.ticks},
+                 {"cached_ticks", rounded(copy.threshold.cached_ticks)},
+                 {"uncached_ticks", rounded(copy.threshold.uncached_ticks)},
+                 {"hot", to_json(copy.hot)},
+                 {"cold", to_json(copy.cold)}};
+    const Json measured = to_json(sensing.finalist, nullptr, size, sensing.rounds);
+    json["ratio"] = measured.at("ratio");
+    json["workloads"] = measured.at("workloads");
+    return json;
+}
+
+/// The intervals of one objective. Only the routine's own have what concerns them all: sensing, and
+/// what each axis brought.
+Json intervals_of(std::size_t objective, const PipelineFacts& pipelines,
+                  const std::vector<Candidate>& space) {
+    const auto tuple_of = [&](Entrant entrant) {
+        return to_json(space[static_cast<std::size_t>(entrant)]);
+    };
+    Json intervals = Json::array();
+    for (const SizeInterval& one : pipelines.intervals[objective]) {
+        const Found& found = pipelines.found[one.result];
+        const SizeResult& result = found.results[objective];
+        Json interval = {{"above", one.above}, {"up_to", one.up_to}, {"size", result.size}};
+        add_result(interval, result, objective == 0 ? kRunnersUp : kRunnersUpOfIntent, tuple_of);
+        if (objective == 0 && pipelines.sensing[one.result]) {
+            interval["sensing"] = to_json(*pipelines.sensing[one.result], result.size);
+        }
+        if (objective == 0 && !found.axes.empty()) {
+            Json& axes = interval["axes"];
+            const auto add = [&](std::string_view axis, const Finalist& best) {
+                axes[std::string(axis)] =
+                    to_json(best, tuple_of(best.candidate), result.size, result.rounds);
+            };
+            add("paper", found.best_of_paper);
+            for (const AxisResult& axis : found.axes) add(axis.axis, axis.best);
+        }
+        intervals.push_back(std::move(interval));
+    }
+    return intervals;
+}
+
+/// What was explored beside the paper's axes.
+Json axes_of(const SearchFacts& facts, const PipelineFacts& pipelines) {
+    Json axes = Json::array();
+    std::set<std::string_view> explored;
+    for (const Found& found : pipelines.found) {
+        for (const AxisResult& axis : found.axes) explored.insert(axis.axis);
+    }
+    for (const std::string_view axis : explored) axes.push_back(std::string(axis));
+    if (facts.sensing) axes.push_back("sensing");
+    return axes;
+}
+
+/// The entry points by intent that a routine may have.
+bool is_intent(const std::string& objective) {
+    return objective == "hot" || objective == "cold" || objective == "consume";
 }
 
 } // namespace
 
+Entrant PipelineFacts::winner_for(std::size_t size) const {
+    const std::vector<SizeInterval>& of_routine = intervals.front();
+    const auto interval =
+        std::find_if(of_routine.begin(), of_routine.end(),
+                     [&](const SizeInterval& candidate) { return candidate.up_to >= size; });
+    const std::size_t result =
+        interval == of_routine.end() ? of_routine.back().result : interval->result;
+    return found[result].results.front().finalists.front().candidate;
+}
+
 Json make_profile(const nlohmann::json& machine, const SearchFacts& facts,
-                  const std::vector<Candidate>& space, const std::vector<SizeResult>& results,
+                  const std::vector<Candidate>& space, const PipelineFacts& pipelines,
                   const SmallFacts& small, const AliasedFacts& aliased) {
     Json invalid = Json::array();
     for (const auto& [candidate, reason] : facts.invalid) {
         invalid.push_back({{"candidate", candidate}, {"reason", reason}});
     }
+    Json weights = Json::object();
+    for (const auto& [workload, weight] : pipelines.objectives.front().weights) {
+        if (weight > 0) weights[std::string(name_of(workload))] = rounded(weight);
+    }
+    std::size_t extended = 0;
+    for (const Found& found : pipelines.found) extended = std::max(extended, found.extended);
     Json small_json = {{"distribution", profile_name(small.distribution)},
                        {"objective", small.objective}};
-    add_result(small_json, small.result, [&](Entrant entrant) {
+    add_result(small_json, small.result, kRunnersUp, [&](Entrant entrant) {
         return to_json(*small.space[static_cast<std::size_t>(entrant)]);
     });
-    Json intervals = Json::array();
-    std::size_t above = 0;
-    for (const SizeResult& result : results) {
-        Json interval = {{"above", above}, {"up_to", result.size}};
-        add_result(interval, result, [&](Entrant entrant) {
-            return to_json(space[static_cast<std::size_t>(entrant)]);
-        });
-        intervals.push_back(std::move(interval));
-        above = result.size;
+    Json profile = {{"format", "asterope-profile"},
+                    {"version", kProfileVersion},
+                    {"architecture", kArchitecture},
+                    {"complete", true},
+                    {"machine", machine},
+                    {"search",
+                     {{"tool_version", kVersion},
+                      {"space", facts.space},
+                      {"candidates", facts.candidates},
+                      {"axes", axes_of(facts, pipelines)},
+                      {"extended_candidates", extended},
+                      {"rigor", facts.rigor},
+                      {"workload", pipelines.objectives.front().name},
+                      {"weights", weights},
+                      {"seed", facts.seed},
+                      {"cpu", facts.cpu},
+                      {"started", facts.started},
+                      {"finished", facts.finished},
+                      {"seconds", rounded(facts.seconds)},
+                      {"trials", facts.trials},
+                      {"invalid", invalid},
+                      {"warnings", facts.warnings},
+                      {"without", facts.without}}},
+                    {"small", small_json},
+                    {"aliased", to_json(aliased)},
+                    {"intervals", intervals_of(0, pipelines, space)}};
+    if (!facts.source_map.empty()) profile["search"]["source_map"] = profile_name(facts.source_map);
+    for (std::size_t i = 1; i < pipelines.objectives.size(); ++i) {
+        const std::string& name = pipelines.objectives[i].name;
+        if (is_intent(name)) {
+            profile["intents"][name] = {{"intervals", intervals_of(i, pipelines, space)}};
+        }
     }
-    return {{"format", "asterope-profile"},
-            {"version", kProfileVersion},
-            {"architecture", kArchitecture},
-            {"complete", true},
-            {"machine", machine},
-            {"search",
-             {{"tool_version", kVersion},
-              {"space", "paper"},
-              {"candidates", facts.candidates},
-              {"rigor", facts.rigor},
-              {"workload", facts.workload},
-              {"seed", facts.seed},
-              {"cpu", facts.cpu},
-              {"started", facts.started},
-              {"finished", facts.finished},
-              {"seconds", rounded(facts.seconds)},
-              {"trials", facts.trials},
-              {"invalid", invalid},
-              {"warnings", facts.warnings},
-              {"without", facts.without}}},
-            {"small", small_json},
-            {"aliased", to_json(aliased)},
-            {"intervals", intervals}};
+    return profile;
 }
 
 nlohmann::json read_profile(const std::filesystem::path& path) {
@@ -187,7 +264,10 @@ nlohmann::json read_profile(const std::filesystem::path& path) {
 
 std::vector<std::size_t> profile_sizes(const nlohmann::json& profile) {
     std::vector<std::size_t> sizes;
-    for (const auto& interval : profile.at("intervals")) sizes.push_back(interval.at("up_to"));
+    for (const auto& interval : profile.at("intervals")) {
+        const auto size = interval.value("size", interval.at("up_to"));
+        if (size.is_number_unsigned()) sizes.push_back(size);
+    }
     return sizes;
 }
 

@@ -8,7 +8,10 @@
 #include <vector>
 
 #include "aliased_search.hpp"
+#include "boundaries.hpp"
+#include "objective.hpp"
 #include "search.hpp"
+#include "sensing_search.hpp"
 #include "small_search.hpp"
 #include "space.hpp"
 
@@ -18,7 +21,10 @@ inline constexpr int kProfileVersion = 1;
 
 /// How the winners were found: the "search" object, as far as no size changes it.
 struct SearchFacts {
-    std::string workload, rigor, started, finished; ///< times in UTC, ISO 8601
+    std::string rigor, started, finished; ///< times in UTC, ISO 8601
+    std::string space;                    ///< "paper" or "extended"
+    std::string source_map;               ///< what the sources were mapped from, or ""
+    bool sensing = false;                 ///< whether copies that sense were tried
     std::uint64_t seed = 0;
     int cpu = 0;
     std::size_t candidates = 0, trials = 0;
@@ -26,6 +32,17 @@ struct SearchFacts {
     std::vector<std::pair<std::string, std::string>> invalid; ///< candidate, reason
     std::vector<std::string> warnings;
     std::vector<std::string> without; ///< CPU features left out on request
+};
+
+/// The pipelines of all sizes.
+struct PipelineFacts {
+    std::vector<Objective> objectives; ///< the first is the routine's own, others entry points'
+    std::vector<Found> found;          ///< by evaluated size, ascending
+    std::vector<std::optional<SensingResult>> sensing; ///< by evaluated size
+    std::vector<std::vector<SizeInterval>> intervals;  ///< by objective
+
+    /// The first objective's winner for copies of `size` bytes.
+    Entrant winner_for(std::size_t size) const;
 };
 
 /// The small copies: what they were timed for, and how the race for them ended.
@@ -45,7 +62,7 @@ struct AliasedFacts {
 /// The whole profile; its fields are described in scripts/asterope/profile.schema.json.
 nlohmann::ordered_json make_profile(const nlohmann::json& machine, const SearchFacts& facts,
                                     const std::vector<Candidate>& space,
-                                    const std::vector<SizeResult>& results, const SmallFacts& small,
+                                    const PipelineFacts& pipelines, const SmallFacts& small,
                                     const AliasedFacts& aliased);
 
 /// Reads a profile as far as the C++ tools need it: format, version, machine, and intervals in
@@ -53,7 +70,7 @@ nlohmann::ordered_json make_profile(const nlohmann::json& machine, const SearchF
 /// against the schema before any of it becomes C.
 nlohmann::json read_profile(const std::filesystem::path& path);
 
-/// The upper ends of the intervals, ascending.
+/// The sizes that the winners were measured at, ascending.
 std::vector<std::size_t> profile_sizes(const nlohmann::json& profile);
 
 /// Now, as profiles write it: "2026-11-20T22:15:00Z".

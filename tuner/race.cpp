@@ -5,7 +5,6 @@
 #include <cmath>
 #include <tuple>
 
-#include "paired.hpp"
 #include "shuffle.hpp"
 
 namespace asterope {
@@ -16,36 +15,52 @@ namespace {
 /// machine hits both, many enough that libc costs a tenth of the time.
 constexpr std::size_t kHeat = 24;
 
-} // namespace
-
-Race::Race(std::size_t size, Weights weights, std::mt19937_64& random, Timings& timings,
-           double worst_ratio)
-    : size_(size), weights_(std::move(weights)), random_(random), timings_(timings),
-      worst_ratio_(worst_ratio) {
-    double sum = 0;
-    for (const auto& [workload, weight] : weights_) sum += weight;
-    for (auto& [workload, weight] : weights_) weight /= sum;
+template <class Value> bool contains(const std::vector<Value>& values, Value value) {
+    return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-void Race::sample(const std::vector<Entrant>& entrants, int samples) {
-    for (int i = 0; i < samples; ++i) {
-        for (const auto& [workload, weight] : weights_) {
-            if (weight > 0) sample_once(entrants, workload);
+} // namespace
+
+Race::Race(std::size_t size, std::vector<Weights> objectives, std::mt19937_64& random,
+           Timings& timings, double worst_ratio)
+    : size_(size), objectives_(std::move(objectives)), random_(random), timings_(timings),
+      worst_ratio_(worst_ratio) {
+    for (Weights& weights : objectives_) {
+        double sum = 0;
+        for (const auto& [workload, weight] : weights) sum += weight;
+        for (auto& [workload, weight] : weights) {
+            weight /= sum;
+            if (!contains(workloads_, workload)) workloads_.push_back(workload);
         }
     }
 }
 
-bool Race::acceptable(Entrant entrant) const {
-    return std::all_of(weights_.begin(), weights_.end(), [&](const auto& weighted) {
+void Race::sample(const std::vector<Entrant>& entrants, int samples) {
+    for (int i = 0; i < samples; ++i) {
+        for (const Workload workload : workloads_) {
+            const bool counts =
+                std::any_of(objectives_.begin(), objectives_.end(), [&](const Weights& weights) {
+                    return std::any_of(weights.begin(), weights.end(), [&](const auto& weighted) {
+                        return weighted.first == workload && weighted.second > 0;
+                    });
+                });
+            if (counts) sample_once(entrants, workload);
+        }
+    }
+}
+
+bool Race::acceptable(Entrant entrant, std::size_t objective) const {
+    const Weights& weights = objectives_[objective];
+    return std::all_of(weights.begin(), weights.end(), [&](const auto& weighted) {
         return weighted.second == 0 || center(entrant, weighted.first) >= std::log(worst_ratio_);
     });
 }
 
-void Race::rank(std::vector<Entrant>& entrants) const {
+void Race::rank(std::vector<Entrant>& entrants, std::size_t objective) const {
     std::map<Entrant, double> scores; // each from medians of samples: computed once
     for (const Entrant entrant : entrants) {
         double& score = scores[entrant];
-        for (const auto& [workload, weight] : weights_) {
+        for (const auto& [workload, weight] : objectives_[objective]) {
             if (weight > 0) score += weight * center(entrant, workload);
         }
     }
@@ -53,17 +68,30 @@ void Race::rank(std::vector<Entrant>& entrants) const {
                      [&](Entrant a, Entrant b) { return scores[a] > scores[b]; });
 }
 
-std::vector<Entrant> Race::best(std::vector<Entrant> entrants, std::size_t keep) const {
-    rank(entrants);
+std::vector<Entrant> Race::best_for(std::size_t objective, std::vector<Entrant> entrants,
+                                    std::size_t keep) const {
+    rank(entrants, objective);
+    std::vector<bool> good;
+    for (const Entrant entrant : entrants) good.push_back(acceptable(entrant, objective));
     std::vector<Entrant> kept;
     std::size_t reserved = std::min<std::size_t>(
-        keep / 2, static_cast<std::size_t>(std::count_if(
-                      entrants.begin(), entrants.end(), [&](Entrant e) { return acceptable(e); })));
-    for (const Entrant entrant : entrants) {
-        const bool good = acceptable(entrant);
-        if (kept.size() + reserved < keep || (good && reserved > 0 && kept.size() < keep)) {
-            kept.push_back(entrant);
-            if (good && reserved > 0) --reserved;
+        keep / 2, static_cast<std::size_t>(std::count(good.begin(), good.end(), true)));
+    for (std::size_t i = 0; i < entrants.size(); ++i) {
+        if (kept.size() + reserved < keep || (good[i] && reserved > 0 && kept.size() < keep)) {
+            kept.push_back(entrants[i]);
+            if (good[i] && reserved > 0) --reserved;
+        }
+    }
+    return kept;
+}
+
+std::vector<Entrant> Race::best(const std::vector<Entrant>& entrants, std::size_t keep) const {
+    const std::size_t others = objectives_.size() - 1;
+    std::vector<Entrant> kept = best_for(0, entrants, others ? (keep + 1) / 2 : keep);
+    for (std::size_t objective = 1; objective <= others; ++objective) {
+        const std::size_t share = std::max<std::size_t>(1, keep / 2 / others);
+        for (const Entrant entrant : best_for(objective, entrants, share)) {
+            if (!contains(kept, entrant)) kept.push_back(entrant);
         }
     }
     return kept;
@@ -94,37 +122,47 @@ void Race::sample_once(std::vector<Entrant> entrants, Workload workload) {
     }
 }
 
-SizeResult Race::run_off(const std::vector<Entrant>& finalists, int rounds, Entrant favourite,
-                         const TieBand& ties) {
+std::vector<SizeResult> Race::run_offs(const std::vector<Entrant>& finalists, int rounds,
+                                       const std::vector<Entrant>& favourites,
+                                       const TieBand& ties) {
     std::vector<Entrant> everybody = finalists;
     everybody.push_back(kLibc);
     everybody.push_back(kLibcAgain);
-    std::vector<Workload> workloads;
-    for (const auto& [workload, weight] : weights_) workloads.push_back(workload);
-    const Paired paired(everybody, workloads, rounds, round_,
+    const Paired paired(everybody, workloads_, rounds, round_,
                         [&](Entrant entrant, Workload workload, std::uint64_t round) {
                             return timings_.seconds(size_, workload, entrant, round);
                         });
+    round_ += static_cast<std::uint64_t>(rounds);
+    std::vector<SizeResult> results;
+    for (std::size_t i = 0; i < objectives_.size(); ++i) {
+        results.push_back(choose(objectives_[i], paired, finalists, rounds, favourites[i], ties));
+    }
+    return results;
+}
 
+SizeResult Race::choose(const Weights& weights, const Paired& paired,
+                        const std::vector<Entrant>& finalists, int rounds, Entrant favourite,
+                        const TieBand& ties) const {
     SizeResult result{size_, {}, {}, rounds};
-    for (const auto& [workload, weight] : weights_) {
+    for (const Workload workload : workloads_) {
         result.noise_floor[workload] = paired.ratio(kLibc, kLibcAgain, workload);
     }
     for (const Entrant entrant : finalists) {
         Finalist finalist{entrant, {}, 0, false};
         double mean = 0;
-        for (const auto& [workload, weight] : weights_) {
-            const Measured measured{paired.seconds(entrant, workload),
-                                    paired.seconds(kLibc, workload),
-                                    paired.ratio(kLibc, entrant, workload)};
-            mean += weight * std::log(measured.ratio.median);
-            finalist.workloads[workload] = measured;
+        for (const Workload workload : workloads_) {
+            finalist.workloads[workload] = {paired.seconds(entrant, workload),
+                                            paired.seconds(kLibc, workload),
+                                            paired.ratio(kLibc, entrant, workload)};
+        }
+        for (const auto& [workload, weight] : weights) {
+            mean += weight * std::log(finalist.workloads[workload].ratio.median);
         }
         finalist.ratio = std::exp(mean);
         result.finalists.push_back(finalist);
     }
     const auto loses_nowhere = [&](const Finalist& finalist) {
-        return std::all_of(weights_.begin(), weights_.end(), [&](const auto& weighted) {
+        return std::all_of(weights.begin(), weights.end(), [&](const auto& weighted) {
             return weighted.second == 0 ||
                    finalist.workloads.at(weighted.first).ratio.median >= worst_ratio_;
         });
@@ -136,10 +174,10 @@ SizeResult Race::run_off(const std::vector<Entrant>& finalists, int rounds, Entr
 
     // Ties: a lag whose interval reaches 0, or that is smaller than libc's from itself.
     const Entrant leader = ranked.front().candidate;
-    const Estimate floor = paired.mean_log_ratio(kLibcAgain, kLibc, weights_);
+    const Estimate floor = paired.mean_log_ratio(kLibcAgain, kLibc, weights);
     const auto ties_with = [&](Entrant one) {
         return [&, one](Entrant other) {
-            const Estimate lag = paired.mean_log_ratio(other, one, weights_);
+            const Estimate lag = paired.mean_log_ratio(other, one, weights);
             const double noise = std::max(ties.always, std::abs(floor.median));
             return (lag.low <= 0 || lag.median <= noise) && lag.median <= ties.never;
         };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "objective.hpp"
+#include "paired.hpp"
 #include "statistics.hpp"
 #include "workload.hpp"
 
@@ -61,39 +62,58 @@ struct TieBand {
     double never = 0.02;
 };
 
-/// One race: the samples so far and the steps that add to them.
+/// One race: the samples so far and the steps that add to them. It may be run for several
+/// objectives at once: everybody is timed once, and each objective ranks and chooses for itself.
 class Race {
   public:
-    /// `worst_ratio`: what a candidate may lose in one workload, see kWorstRatio; 0 for anything.
+    /// `objectives`: the first is the one that matters most, see best(). `worst_ratio`: what a
+    /// candidate may lose in one workload, see kWorstRatio; 0 for anything.
+    Race(std::size_t size, std::vector<Weights> objectives, std::mt19937_64& random,
+         Timings& timings, double worst_ratio = kWorstRatio);
     Race(std::size_t size, Weights weights, std::mt19937_64& random, Timings& timings,
-         double worst_ratio = kWorstRatio);
+         double worst_ratio = kWorstRatio)
+        : Race(size, std::vector<Weights>{std::move(weights)}, random, timings, worst_ratio) {}
 
-    /// Adds `samples` log ratios to each entrant under each workload: in heats of shuffled
-    /// entrants, libc at the beginning, in the middle and at the end of each.
+    /// Adds `samples` log ratios to each entrant under each workload that counts: in heats of
+    /// shuffled entrants, libc at the beginning, in the middle and at the end of each.
     void sample(const std::vector<Entrant>& entrants, int samples);
 
     /// Loses nowhere, by the samples so far.
-    bool acceptable(Entrant entrant) const;
+    bool acceptable(Entrant entrant, std::size_t objective = 0) const;
 
     /// By falling mean of log ratios.
-    void rank(std::vector<Entrant>& entrants) const;
+    void rank(std::vector<Entrant>& entrants, std::size_t objective = 0) const;
 
-    /// The best `keep`. Half of the places belong to those that lose nowhere, as one of them wins
-    /// where there is one.
-    std::vector<Entrant> best(std::vector<Entrant> entrants, std::size_t keep) const;
+    /// The best `keep`, one after the other. Half of the places belong to the first objective, the
+    /// others share the rest. Of each objective's places half belong to those that lose nowhere, as
+    /// one of them wins where there is one.
+    std::vector<Entrant> best(const std::vector<Entrant>& entrants, std::size_t keep) const;
 
-    /// Times the finalists anew, everybody in every round, and chooses. Ties go to `favourite` if
-    /// it is among them, else to the lowest index.
+    /// Times the finalists anew, everybody in every round, and chooses for each objective. Ties go
+    /// to its favourite if that is among them, else to the lowest index.
+    std::vector<SizeResult> run_offs(const std::vector<Entrant>& finalists, int rounds,
+                                     const std::vector<Entrant>& favourites,
+                                     const TieBand& ties = {});
+
+    /// The same where there is one objective.
     SizeResult run_off(const std::vector<Entrant>& finalists, int rounds, Entrant favourite,
-                       const TieBand& ties = {});
+                       const TieBand& ties = {}) {
+        return run_offs(finalists, rounds, {favourite}, ties).front();
+    }
 
   private:
     double log_seconds(Workload workload, Entrant entrant);
     double center(Entrant entrant, Workload workload) const;
     void sample_once(std::vector<Entrant> entrants, Workload workload);
+    std::vector<Entrant> best_for(std::size_t objective, std::vector<Entrant> entrants,
+                                  std::size_t keep) const;
+    SizeResult choose(const Weights& weights, const Paired& paired,
+                      const std::vector<Entrant>& finalists, int rounds, Entrant favourite,
+                      const TieBand& ties) const;
 
     std::size_t size_;
-    Weights weights_;
+    std::vector<Weights> objectives_;
+    std::vector<Workload> workloads_; ///< of all objectives, whatever their weight
     std::mt19937_64& random_;
     Timings& timings_;
     double worst_ratio_;

@@ -1,8 +1,12 @@
 // The paper's table of winners, with what each is worth beside libc.
 #include "result_table.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdarg>
 #include <cstdio>
+#include <map>
+#include <set>
 
 #include "size_text.hpp"
 
@@ -19,28 +23,125 @@ namespace {
     out += text;
 }
 
+/// libc's time over the finalist's under each workload, a column each.
+void append_ratios(std::string& out, const Finalist& finalist) {
+    for (const auto& [workload, measured] : finalist.workloads) {
+        append(out, " %8.2f", measured.ratio.median);
+    }
+}
+
+void append_workloads(std::string& out, const Finalist& finalist) {
+    for (const auto& [workload, measured] : finalist.workloads) {
+        append(out, " %8s", std::string(name_of(workload)).c_str());
+    }
+}
+
 } // namespace
 
-std::string result_table(const std::vector<Candidate>& space,
-                         const std::vector<SizeResult>& results) {
+std::string result_table(const std::vector<Candidate>& space, const PipelineFacts& pipelines) {
     std::string out;
-    if (results.empty()) return out;
-    append(out, "%-10s %-9s %-2s %-2s %-4s %2s %2s", "Size", "RT", "LT", "ST", "PT", "PS", "PD");
-    for (const auto& [workload, floor] : results.front().noise_floor) {
-        append(out, " |%6s GB/s  x libc     (floor)", std::string(name_of(workload)).c_str());
-    }
-    out += '\n';
-    for (const SizeResult& result : results) {
+    if (pipelines.found.empty()) return out;
+    append(out, "%-10s %-9s %-2s %-2s %-4s %2s %2s %2s %2s %2s %-4s", "Up to", "RT", "LT", "ST",
+           "PT", "PS", "PD", "TB", "PI", "PW", "D");
+    append_workloads(out, pipelines.found.front().results.front().finalists.front());
+    out += "   (floor)\n";
+    for (const SizeInterval& interval : pipelines.intervals.front()) {
+        const SizeResult& result = pipelines.found[interval.result].results.front();
         const Finalist& winner = result.finalists.front();
         const Candidate& candidate = space[static_cast<std::size_t>(winner.candidate)];
         const asterope_variant& v = *candidate.variant;
-        append(out, "%-10s %-9s %-2s %-2s %-4s %2d %2d", format_size(result.size).c_str(), v.rt,
-               v.lt, v.st, v.pt, v.ps, candidate.pd);
-        for (const auto& [workload, measured] : winner.workloads) {
-            const Estimate& floor = result.noise_floor.at(workload);
-            append(out, " | %10.2f %7.2f (%.2f..%.2f)",
-                   static_cast<double>(result.size) / measured.seconds / 1e9, measured.ratio.median,
-                   floor.low, floor.high);
+        append(out, "%-10s %-9s %-2s %-2s %-4s %2d %2d %2d %2d %2d %-4s",
+               format_size(interval.up_to).c_str(), v.rt, v.lt, v.st, v.pt, v.ps, candidate.pd,
+               v.tb, v.pi, candidate.pw, v.dir);
+        append_ratios(out, winner);
+        double low = 1, high = 1;
+        for (const auto& [workload, floor] : result.noise_floor) {
+            low = std::min(low, floor.low);
+            high = std::max(high, floor.high);
+        }
+        append(out, "   (%.2f..%.2f)\n", low, high);
+    }
+    return out;
+}
+
+std::string sensing_table(const PipelineFacts& pipelines) {
+    std::string out;
+    for (std::size_t i = 0; i < pipelines.found.size(); ++i) {
+        if (!pipelines.sensing[i]) continue;
+        const auto& [copy, finalist, rounds] = *pipelines.sensing[i];
+        if (out.empty()) {
+            append(out, "%-10s", "Sensing");
+            append_workloads(out, finalist);
+            out += "   probe > ticks: uncached, else cached\n";
+        }
+        append(out, "%-10s", format_size(pipelines.found[i].results.front().size).c_str());
+        append_ratios(out, finalist);
+        out += "   " + copy.name() + '\n';
+    }
+    return out;
+}
+
+std::string axes_table(const PipelineFacts& pipelines) {
+    std::string out;
+    std::set<std::string_view> axes;
+    for (const Found& found : pipelines.found) {
+        for (const AxisResult& axis : found.axes) axes.insert(axis.axis);
+    }
+    if (axes.empty()) return out;
+    std::vector<Workload> workloads;
+    for (const auto& [workload, weight] : pipelines.objectives.front().weights) {
+        if (weight > 0) workloads.push_back(workload);
+    }
+    append(out, "%-10s", "Axes");
+    for (const std::string_view axis : axes) {
+        append(out, " | %-*s", 5 * static_cast<int>(workloads.size()) - 1,
+               std::string(axis).c_str());
+    }
+    append(out, "   x the paper's best:");
+    for (const Workload workload : workloads) {
+        append(out, " %s", std::string(name_of(workload)).c_str());
+    }
+    out += '\n';
+    for (const Found& found : pipelines.found) {
+        append(out, "%-10s", format_size(found.results.front().size).c_str());
+        for (const std::string_view axis : axes) {
+            const auto best =
+                std::find_if(found.axes.begin(), found.axes.end(),
+                             [&](const AxisResult& result) { return result.axis == axis; });
+            out += " |";
+            for (const Workload workload : workloads) {
+                if (best == found.axes.end()) {
+                    out += "    -";
+                    continue;
+                }
+                append(out, " %4.2f",
+                       best->best.workloads.at(workload).ratio.median /
+                           found.best_of_paper.workloads.at(workload).ratio.median);
+            }
+        }
+        out += '\n';
+    }
+    return out;
+}
+
+std::string intents_table(const PipelineFacts& pipelines) {
+    std::string out;
+    if (pipelines.objectives.size() < 2) return out;
+    append(out, "%-10s", "Tuned for");
+    append_workloads(out, pipelines.found.front().results.front().finalists.front());
+    out += "   geometric means over the sizes\n";
+    for (std::size_t i = 0; i < pipelines.objectives.size(); ++i) {
+        append(out, "%-10s", pipelines.objectives[i].name.c_str());
+        std::map<Workload, double> logs;
+        for (const Found& found : pipelines.found) {
+            for (const auto& [workload, measured] :
+                 found.results[i].finalists.front().workloads) {
+                logs[workload] += std::log(measured.ratio.median);
+            }
+        }
+        for (const auto& [workload, sum] : logs) {
+            append(out, " %8.2f",
+                   std::exp(sum / static_cast<double>(pipelines.found.size())));
         }
         out += '\n';
     }

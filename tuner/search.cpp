@@ -2,6 +2,8 @@
 #include "search.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <tuple>
 
 #include "error.hpp"
@@ -10,7 +12,7 @@ namespace asterope {
 
 namespace {
 
-bool contains(const std::vector<int>& values, int value) {
+template <class Value> bool contains(const std::vector<Value>& values, Value value) {
     return std::find(values.begin(), values.end(), value) != values.end();
 }
 
@@ -18,12 +20,12 @@ bool contains(const std::vector<int>& values, int value) {
 
 Rigor parse_rigor(std::string_view text) {
     if (text == "quick") {
-        return {"quick", {2, 8}, {0, 8, 20}, 4, 1, {{40, 2}, {12, 4}}, 5, 9};
+        return {"quick", {2, 8}, {0, 8, 20}, 4, 1, {{40, 2}, {12, 4}}, 5, 9, 2, 1};
     }
     if (text == "standard") {
-        return {"standard", {2, 6, 12}, {0, 4, 12, 24}, 10, 1, {{120, 2}, {40, 4}}, 8, 15};
+        return {"standard", {2, 6, 12}, {0, 4, 12, 24}, 10, 1, {{120, 2}, {40, 4}}, 8, 15, 5, 3};
     }
-    if (text == "exhaustive") return {"exhaustive", {}, {}, 0, 2, {{400, 2}, {80, 4}}, 10, 21};
+    if (text == "exhaustive") return {"exhaustive", {}, {}, 0, 2, {{400, 2}, {80, 4}}, 10, 21, 24, 8};
     throw BadInput("rigor '" + std::string(text.substr(0, 40)) +
                    "' is unknown: choose quick, standard or exhaustive");
 }
@@ -57,72 +59,225 @@ std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& spa
     return trials + static_cast<std::size_t>((rigor.finalists + 3) * rigor.rounds);
 }
 
-SizeResult search_size(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants,
-                       std::size_t size, const std::vector<Workload>& workloads, const Rigor& rigor,
-                       Entrant neighbour, std::mt19937_64& random, Timings& timings) {
-    if (entrants.empty()) throw Failure("no candidate copies right on this machine");
-    Race race(size, equal_weights(workloads), random, timings);
+namespace {
 
-    std::vector<Entrant> alive, rest;
-    for (const Entrant entrant : entrants) {
-        const bool coarse = is_coarse(rigor, space[static_cast<std::size_t>(entrant)]);
-        (coarse ? alive : rest).push_back(entrant);
+/// The family of each candidate, the extension axes included: those that differ from another only
+/// in prefetch size and distances are one.
+std::string lineage(const Candidate& candidate) {
+    const asterope_variant& v = *candidate.variant;
+    return std::string(v.rt) + v.lt + v.st + v.pt + std::to_string(v.tb) + std::to_string(v.pi) +
+           std::to_string(candidate.pw) + v.dir;
+}
+
+/// One size being searched.
+class Search {
+  public:
+    Search(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants,
+           std::size_t size, const std::vector<Weights>& objectives, const Rigor& rigor,
+           std::mt19937_64& random, Timings& timings)
+        : space_(space), entrants_(entrants), objectives_(objectives), rigor_(rigor),
+          race_(size, objectives, random, timings) {}
+
+    /// Screens the paper's space: all of it, or a coarse grid and then the best families.
+    void screen_paper() {
+        std::vector<Entrant> coarse, rest;
+        for (const Entrant entrant : entrants_) {
+            (is_coarse(rigor_, candidate(entrant)) ? coarse : rest).push_back(entrant);
+        }
+        if (coarse.empty()) std::swap(coarse, rest);
+        screen(coarse);
+        if (rest.empty()) return;
+        const std::set<Family> families = best_families();
+        std::erase_if(rest, [&](Entrant entrant) {
+            return families.count(family_of(candidate(entrant))) == 0;
+        });
+        screen(rest);
     }
-    if (alive.empty()) std::swap(alive, rest);
-    race.sample(alive, rigor.screening_samples);
 
-    // The families with the best coarse member are searched whole.
-    if (!rest.empty()) {
-        std::vector<Entrant> ranked = race.best(alive, alive.size());
-        race.rank(ranked);
-        std::vector<Family> families;
-        const auto admit = [&](bool only_acceptable, int places) {
+    /// Screens the extension axes around the paper's best. Returns how many candidates.
+    std::size_t screen_extension(const Extension& extension) {
+        const std::size_t before = alive_.size();
+        for (const Entrant base : best_of_each_lineage(rigor_.bases)) {
+            screen(extension.around(base));
+        }
+        for (const Entrant one : best_of_each_lineage(rigor_.planes)) {
+            screen(extension.plane(one));
+        }
+        return alive_.size() - before;
+    }
+
+    /// Drops what is behind, giving the rest more samples.
+    void cut() {
+        for (const Rigor::Cut& cut : rigor_.cuts) {
+            alive_ = race_.best(alive_, static_cast<std::size_t>(cut.keep));
+            race_.sample(alive_, cut.samples);
+        }
+    }
+
+    Found run_off(const std::vector<Entrant>& neighbours) {
+        const std::vector<std::pair<std::string_view, Entrant>> axes = best_by_axis();
+        std::vector<Entrant> finalists =
+            race_.best(alive_, static_cast<std::size_t>(rigor_.finalists));
+        const auto also = [&](Entrant entrant) {
+            if (entrant != kLibc && !contains(finalists, entrant)) finalists.push_back(entrant);
+        };
+        // What may win a tie must run: the neighbours' winners, and the leaders without their
+        // prefetch. Where a copy is too short to prefetch, hundreds of candidates are one and the
+        // same.
+        std::vector<Entrant> leaders;
+        for (std::size_t objective = 0; objective < objectives_.size(); ++objective) {
+            std::vector<Entrant> ranked = finalists;
+            race_.rank(ranked, objective);
+            leaders.insert(leaders.end(), ranked.begin(),
+                           ranked.begin() + std::min<std::ptrdiff_t>(2, std::ssize(ranked)));
+        }
+        for (const Entrant leader : leaders) also(without_prefetch(leader));
+        for (const Entrant neighbour : neighbours) also(neighbour);
+        // What the axes brought is told by the same run-off.
+        const Entrant paper = best_of_paper();
+        also(paper);
+        for (const auto& [axis, entrant] : axes) also(entrant);
+
+        Found found;
+        found.results = race_.run_offs(finalists, rigor_.rounds, neighbours);
+        const auto finalist = [&](Entrant entrant) {
+            const std::vector<Finalist>& all = found.results.front().finalists;
+            return *std::find_if(all.begin(), all.end(),
+                                 [&](const Finalist& f) { return f.candidate == entrant; });
+        };
+        found.best_of_paper = finalist(paper);
+        for (const auto& [axis, entrant] : axes) found.axes.push_back({axis, finalist(entrant)});
+        return found;
+    }
+
+  private:
+    const Candidate& candidate(Entrant entrant) const {
+        return space_[static_cast<std::size_t>(entrant)];
+    }
+
+    void screen(const std::vector<Entrant>& entrants) {
+        std::vector<Entrant> fresh;
+        for (const Entrant entrant : entrants) {
+            if (seen_.insert(entrant).second) fresh.push_back(entrant);
+        }
+        race_.sample(fresh, rigor_.screening_samples);
+        alive_.insert(alive_.end(), fresh.begin(), fresh.end());
+    }
+
+    /// The families (RT LT ST PT) with the best coarse members: half of the places for what loses
+    /// nowhere; other objectives than the first share as many places again.
+    std::set<Family> best_families() const {
+        std::set<Family> families;
+        const auto admit = [&](std::size_t objective, bool only_acceptable, int places) {
+            std::vector<Entrant> ranked = alive_;
+            race_.rank(ranked, objective);
             for (const Entrant entrant : ranked) {
                 if (places == 0) break;
-                const Candidate& candidate = space[static_cast<std::size_t>(entrant)];
-                const Family family = family_of(candidate);
-                if (only_acceptable && !race.acceptable(entrant)) continue;
-                if (std::find(families.begin(), families.end(), family) != families.end()) continue;
-                families.push_back(family);
-                if (candidate.prefetches()) --places;
+                if (only_acceptable && !race_.acceptable(entrant, objective)) continue;
+                if (!families.insert(family_of(candidate(entrant))).second) continue;
+                if (candidate(entrant).prefetches()) --places;
             }
         };
-        admit(true, rigor.families / 2);
-        admit(false, rigor.families - rigor.families / 2);
-        std::vector<Entrant> expanded;
-        for (const Entrant entrant : rest) {
-            const Family family = family_of(space[static_cast<std::size_t>(entrant)]);
-            if (std::find(families.begin(), families.end(), family) != families.end()) {
-                expanded.push_back(entrant);
-            }
+        admit(0, true, rigor_.families / 2);
+        admit(0, false, rigor_.families - rigor_.families / 2);
+        for (std::size_t objective = 1; objective < objectives_.size(); ++objective) {
+            admit(objective, false,
+                  std::max(1, rigor_.families / static_cast<int>(objectives_.size() - 1)));
         }
-        race.sample(expanded, rigor.screening_samples);
-        alive.insert(alive.end(), expanded.begin(), expanded.end());
+        return families;
     }
 
-    for (const Rigor::Cut& cut : rigor.cuts) {
-        alive = race.best(alive, static_cast<std::size_t>(cut.keep));
-        race.sample(alive, cut.samples);
-    }
-    std::vector<Entrant> finalists = race.best(alive, static_cast<std::size_t>(rigor.finalists));
-    // What may win a tie must run: the neighbour's winner, and the leaders without their prefetch.
-    // Where a copy is too short to prefetch, hundreds of candidates are one and the same.
-    std::vector<Entrant> plain;
-    for (std::size_t i = 0; i < finalists.size() && i < 2; ++i) {
-        const asterope_variant& leader = *space[static_cast<std::size_t>(finalists[i])].variant;
-        for (const Entrant entrant : entrants) {
-            const asterope_variant& v = *space[static_cast<std::size_t>(entrant)].variant;
-            if (v.ps == 0 && std::string_view(v.rt) == leader.rt &&
-                std::string_view(v.lt) == leader.lt && std::string_view(v.st) == leader.st) {
-                plain.push_back(entrant);
+    /// The best `count`, of no lineage more than one.
+    std::vector<Entrant> best_of_each_lineage(int count) const {
+        std::vector<Entrant> first;
+        std::set<std::string> lineages;
+        for (std::size_t objective = 0; objective < objectives_.size(); ++objective) {
+            std::vector<Entrant> ranked = alive_;
+            race_.rank(ranked, objective);
+            int places = objective == 0
+                             ? count
+                             : std::max(1, count / static_cast<int>(objectives_.size() - 1));
+            for (const Entrant entrant : ranked) {
+                if (places == 0) break;
+                if (!lineages.insert(lineage(candidate(entrant))).second) continue;
+                first.push_back(entrant);
+                --places;
             }
         }
+        return first;
     }
-    if (neighbour != kLibc) plain.push_back(neighbour);
-    for (const Entrant entrant : plain) {
-        if (!contains(finalists, entrant)) finalists.push_back(entrant);
+
+    /// The best of the paper's space that is still in the race. Where none is, the best screened.
+    Entrant best_of_paper() {
+        std::vector<Entrant> paper;
+        for (const Entrant entrant : alive_) {
+            if (candidate(entrant).axis() == "paper") paper.push_back(entrant);
+        }
+        if (paper.empty()) {
+            paper = entrants_;
+            std::erase_if(paper, [&](Entrant entrant) { return seen_.count(entrant) == 0; });
+        }
+        race_.rank(paper);
+        return paper.front();
     }
-    return race.run_off(finalists, rigor.rounds, neighbour);
+
+    /// For each axis the best that uses it alone, of those still in the race. Where none is, of
+    /// those that were screened.
+    std::vector<std::pair<std::string_view, Entrant>> best_by_axis() const {
+        std::map<std::string_view, std::vector<Entrant>> by_axis;
+        const auto add = [&](Entrant entrant) {
+            const std::string_view axis = candidate(entrant).axis();
+            if (axis != "paper" && axis != "several") by_axis[axis].push_back(entrant);
+        };
+        std::for_each(alive_.begin(), alive_.end(), add);
+        const auto in_race = by_axis;
+        std::for_each(seen_.begin(), seen_.end(), add);
+        std::vector<std::pair<std::string_view, Entrant>> best;
+        for (auto& [axis, entrants] : by_axis) {
+            if (in_race.count(axis)) entrants = in_race.at(axis);
+            race_.rank(entrants);
+            best.emplace_back(axis, entrants.front());
+        }
+        return best;
+    }
+
+    /// The same without its prefetch stages, or kLibc where there is none such.
+    Entrant without_prefetch(Entrant entrant) const {
+        const asterope_variant& leader = *candidate(entrant).variant;
+        for (const Entrant other : entrants_) {
+            const asterope_variant& v = *candidate(other).variant;
+            if (v.ps == 0 && std::string_view(v.rt) == leader.rt &&
+                std::string_view(v.lt) == leader.lt && std::string_view(v.st) == leader.st) {
+                return other;
+            }
+        }
+        return kLibc;
+    }
+
+    const std::vector<Candidate>& space_;
+    const std::vector<Entrant>& entrants_;
+    const std::vector<Weights>& objectives_;
+    const Rigor& rigor_;
+    Race race_;
+    std::set<Entrant> seen_;     ///< screened
+    std::vector<Entrant> alive_; ///< of those, not dropped yet
+};
+
+} // namespace
+
+Found search_size(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants,
+                  const Extension* extension, std::size_t size,
+                  const std::vector<Weights>& objectives, const Rigor& rigor,
+                  const std::vector<Entrant>& neighbours, std::mt19937_64& random,
+                  Timings& timings) {
+    if (entrants.empty()) throw Failure("no candidate copies right on this machine");
+    Search search(space, entrants, size, objectives, rigor, random, timings);
+    search.screen_paper();
+    const std::size_t extended = extension ? search.screen_extension(*extension) : 0;
+    search.cut();
+    Found found = search.run_off(neighbours);
+    found.extended = extended;
+    return found;
 }
 
 } // namespace asterope

@@ -1,6 +1,7 @@
 // Finds the winner of one transfer size: drops the hopeless, then re-times the rest in a run-off.
 #pragma once
 
+#include <functional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -25,6 +26,32 @@ struct Rigor {
     };
     std::vector<Cut> cuts;
     int finalists, rounds; ///< of the run-off
+    /// Extension axes: all their combinations are screened around the best `bases` of the paper's
+    /// space, then all prefetch sizes and distances of the best `planes` that were found there.
+    int bases, planes;
+};
+
+/// What lies beyond the entrants that a search begins with: the extension axes around one of them.
+struct Extension {
+    /// All combinations of the extension axes with the other parameters of a candidate.
+    std::function<std::vector<Entrant>(Entrant)> around;
+    /// All prefetch sizes and distances with the other parameters of a candidate.
+    std::function<std::vector<Entrant>(Entrant)> plane;
+};
+
+/// One axis: the best candidate that uses it and is else as the paper's, and how it did in the
+/// run-off of all.
+struct AxisResult {
+    std::string_view axis;
+    Finalist best;
+};
+
+/// What the search of one size found: a result for each objective, and what each axis brought.
+struct Found {
+    std::vector<SizeResult> results;
+    std::vector<AxisResult> axes; ///< by the first objective
+    Finalist best_of_paper;       ///< by the first objective: what the axes compare with
+    std::size_t extended = 0;     ///< candidates beyond the paper's space that were timed
 };
 
 /// quick, standard or exhaustive. Throws BadInput for anything else.
@@ -33,11 +60,14 @@ Rigor parse_rigor(std::string_view text);
 /// About how many trials of candidates a size costs, for each workload: for progress only.
 std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& space);
 
-/// Times and chooses. `entrants` are the valid indices of `space`; `neighbour` is the winner of the
-/// next smaller size (or kLibc for none): it takes part in the run-off and wins ties; other ties go
+/// Times and chooses, for all objectives at once. `entrants` are the valid indices of `space`, the
+/// paper's; what `extension` leads to are others. `neighbours` are the winners of the next smaller
+/// size by objective (or kLibc for none): they take part in the run-off and win ties; other ties go
 /// to the simplest tuple, the first in the space.
-SizeResult search_size(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants,
-                       std::size_t size, const std::vector<Workload>& workloads, const Rigor& rigor,
-                       Entrant neighbour, std::mt19937_64& random, Timings& timings);
+Found search_size(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants,
+                  const Extension* extension, std::size_t size,
+                  const std::vector<Weights>& objectives, const Rigor& rigor,
+                  const std::vector<Entrant>& neighbours, std::mt19937_64& random,
+                  Timings& timings);
 
 } // namespace asterope

@@ -74,16 +74,27 @@ int run(int argc, char** argv) {
         ->type_name("LEVEL")
         ->capture_default_str();
     app.add_option("--workload", request.workload,
-                   "hot: both sides cached; cold: neither; balanced: the geometric mean of both")
+                   "hot: both sides cached; cold: neither; consume: neither, and the copy is read; "
+                   "produce: the source was just written; balanced: hot, cold and consume alike")
         ->type_name("NAME")
         ->capture_default_str();
+    app.add_option("--weights", request.weights,
+                   "a mix of workloads of your own, such as hot=1,consume=2")
+        ->type_name("LIST");
     app.add_option("--sizes", request.sizes,
-                   "transfer sizes, from 128 up, K, M, G for powers of 1024")
-        ->type_name("LIST")
-        ->capture_default_str();
-    app.add_option("--space", request.space, "parameter space: paper")
+                   "transfer sizes, from 128 up, K, M, G for powers of 1024 (default: powers of "
+                   "two to 32M, and around each cache's size)")
+        ->type_name("LIST");
+    app.add_option("--space", request.space,
+                   "parameter space: paper, or extended by transfer block, page interleaving, "
+                   "prefetchw, direction and movdir64b")
         ->type_name("NAME")
         ->capture_default_str();
+    app.add_flag("--no-sensing", request.no_sensing,
+                 "no copies that probe where their data is before they go on");
+    app.add_option("--source-map", request.source_map,
+                   "map the sources from this file or device (FILE[:OFFSET[:LENGTH]]), read-only")
+        ->type_name("MAP");
     app.add_option("--small", request.small,
                    "what small copies are tuned for: unpredictable sizes, predictable ones, or "
                    "balanced: both, the former counting double")

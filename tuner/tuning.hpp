@@ -12,8 +12,11 @@ struct TuningRequest {
     std::string output = "asterope-profile.json";
     std::string rigor = "standard";
     std::string workload = "balanced";
-    std::string sizes = "128,256,512,1K,2K,4K,8K,16K,32K,64K,128K,256K,512K,1M,2M,4M,8M,16M,32M";
-    std::string space = "paper";
+    std::string weights; ///< of a mix of workloads; empty: none given
+    std::string sizes;   ///< empty: default_sizes()
+    std::string space = "extended";
+    bool no_sensing = false;
+    std::string source_map; ///< FILE[:OFFSET[:LENGTH]] to map the sources from; empty: none
     std::string small = "balanced"; ///< what small copies are tuned for
     std::string distribution;       ///< a file of call statistics; empty: the fleet's
     std::vector<std::string> without;

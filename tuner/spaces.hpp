@@ -1,0 +1,37 @@
+// The spaces of one run: all that is searched, less what copies wrongly here.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "candidates.h"
+#include "features.hpp"
+#include "search.hpp"
+#include "space.hpp"
+
+namespace asterope {
+
+struct Spaces {
+    /// Builds the spaces and proves their members right. To be called before the buffers are taken:
+    /// the child processes of the verification stay small. `extended`: with the extension axes;
+    /// `sensing`: with the copies that sense. Warns on stderr of what copies wrongly.
+    Spaces(const Features& features, bool extended, bool sensing);
+
+    std::vector<Candidate> space;  ///< pipelines: the paper's first, then the extension's
+    std::vector<Entrant> entrants; ///< those of the paper's that copy right
+    Extension extension;           ///< empty functions where not extended
+    std::vector<const asterope_small_variant*> small_space;
+    std::vector<Entrant> small_entrants;
+    std::vector<const asterope_aliased_variant*> aliased_space; ///< those that copy right
+    std::vector<const asterope_probe*> probes;                  ///< those that copy right
+    std::vector<std::pair<std::string, std::string>> invalid;   ///< candidate, reason
+
+    Spaces(const Spaces&) = delete; // the extension's functions refer to this one
+    Spaces& operator=(const Spaces&) = delete;
+
+  private:
+    std::vector<bool> wrong_; ///< of `space`
+};
+
+} // namespace asterope
