@@ -8,6 +8,9 @@
 #include <cpuid.h>
 #include <cstdint>
 #include <cstring>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 namespace asterope {
 
@@ -133,6 +136,16 @@ std::vector<Cache> read_cache_leaf(std::uint32_t leaf) {
     return caches;
 }
 
+/// Whether reading the counter would kill this process.
+bool counter_forbidden() {
+#ifdef PR_GET_TSC
+    int mode = PR_TSC_ENABLE;
+    return prctl(PR_GET_TSC, &mode) == 0 && mode != PR_TSC_ENABLE;
+#else
+    return false;
+#endif
+}
+
 } // namespace
 
 Cpu read_cpu() {
@@ -148,7 +161,7 @@ Cpu read_cpu() {
     cpu.stepping = one.eax & 0xF;
 
     cpu.features = read_features();
-    cpu.invariant_tsc = bit(cpuid(0x80000007u).edx, 8);
+    cpu.invariant_tsc = bit(cpuid(0x80000007u).edx, 8) && !counter_forbidden();
     cpu.hybrid = cpu.vendor == "GenuineIntel" && bit(cpuid(7).edx, 15);
     if (bit(one.ecx, 31)) {
         // Asked directly: the range of hypervisor leaves has a maximum of its own, and some
@@ -167,6 +180,17 @@ std::vector<Cache> read_cpu_caches() {
 
 bool has_feature(const Cpu& cpu, std::string_view name) {
     return std::find(cpu.features.begin(), cpu.features.end(), name) != cpu.features.end();
+}
+
+bool counter_serves_copies() {
+    const bool rdtscp = bit(cpuid(0x80000001u).edx, 27);
+    if (!rdtscp || !bit(cpuid(0x80000007u).edx, 8) || counter_forbidden()) return false;
+    std::uint64_t least = ~std::uint64_t{0};
+    for (int i = 0; i < 100; ++i) {
+        const std::uint64_t before = counter_now();
+        least = std::min(least, counter_now() - before);
+    }
+    return least < 1000;
 }
 
 std::uint64_t counter_now() {
