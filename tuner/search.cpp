@@ -47,16 +47,25 @@ bool is_coarse(const Rigor& rigor, const Candidate& candidate) {
 
 } // namespace
 
-std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& space) {
+std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& paper, bool counts,
+                           bool extended) {
+    // finalists of several objectives, those of the axes, the neighbours and libc twice
+    const auto run_off = static_cast<std::size_t>((2 * rigor.finalists + 6) * rigor.rounds);
+    if (!counts) return run_off;
     const auto coarse = static_cast<std::size_t>(std::count_if(
-        space.begin(), space.end(), [&](const Candidate& c) { return is_coarse(rigor, c); }));
-    std::size_t trials = coarse * static_cast<std::size_t>(rigor.screening_samples);
-    trials += static_cast<std::size_t>(rigor.families) * 7 * asterope_distance_count;
+        paper.begin(), paper.end(), [&](const Candidate& c) { return is_coarse(rigor, c); }));
+    const auto samples = static_cast<std::size_t>(rigor.screening_samples);
+    std::size_t trials = coarse * samples;
+    trials += static_cast<std::size_t>(rigor.families) * 7 * asterope_distance_count * samples;
+    if (extended) {
+        // some hundred combinations of the axes around each, some hundred sizes and distances
+        trials += static_cast<std::size_t>(rigor.bases + rigor.planes) * 100 * samples;
+    }
     for (const Rigor::Cut& cut : rigor.cuts) {
-        trials += std::min(space.size(), static_cast<std::size_t>(cut.keep)) *
+        trials += std::min(paper.size(), static_cast<std::size_t>(cut.keep)) *
                   static_cast<std::size_t>(cut.samples);
     }
-    return trials + static_cast<std::size_t>((rigor.finalists + 3) * rigor.rounds);
+    return trials + run_off;
 }
 
 namespace {

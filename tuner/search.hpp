@@ -57,8 +57,10 @@ struct Found {
 /// quick, standard or exhaustive. Throws BadInput for anything else.
 Rigor parse_rigor(std::string_view text);
 
-/// About how many trials of candidates a size costs, for each workload: for progress only.
-std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& space);
+/// About how many trials of candidates a size costs under a workload, one that counts or one that is
+/// only measured: for progress only.
+std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& paper, bool counts,
+                           bool extended);
 
 /// Times and chooses, for all objectives at once. `entrants` are the valid indices of `space`, the
 /// paper's; what `extension` leads to are others. `neighbours` are the winners of the next smaller

@@ -221,11 +221,12 @@ std::vector<AliasedSize> Searches::aliased_copies(const PipelineFacts& pipelines
 /// Fixes the calls of each trial. Returns the seconds that the pipelines' search may take.
 double Searches::calibrate() {
     double seconds = 0;
+    std::vector<Candidate> paper;
+    for (const Entrant entrant : spaces_.entrants) paper.push_back(candidate(entrant));
     for (const std::size_t size : plan_.sizes) {
         calibrate(size);
         for (const auto& [workload, weight] : objectives_.front().weights) {
-            seconds += static_cast<double>(planned_trials(plan_.rigor, spaces_.space, weight > 0,
-                                                          plan_.extended)) *
+            seconds += static_cast<double>(planned_trials(plan_.rigor, paper, weight > 0, plan_.extended)) *
                        stopwatch_.trial_seconds(size, workload);
         }
     }

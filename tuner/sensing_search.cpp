@@ -36,8 +36,12 @@ asterope_sensing SensingCopy::arguments() const {
             cold.distance()};
 }
 
+std::string probe_name(const asterope_probe& probe) {
+    return std::string(probe.kind) + ' ' + std::to_string(probe.lines);
+}
+
 std::string SensingCopy::name() const {
-    return std::string(probe->kind) + ' ' + std::to_string(probe->lines) + " > " +
+    return probe_name(*probe) + " > " +
            std::to_string(threshold.ticks) + ": " + cold.name() + ", else " + hot.name();
 }
 

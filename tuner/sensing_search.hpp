@@ -35,6 +35,9 @@ struct Threshold {
 /// such a probe would guess.
 std::optional<Threshold> find_threshold(const Readings& readings);
 
+/// "source 4".
+std::string probe_name(const asterope_probe& probe);
+
 /// A copy that probes where its data is, then goes on with the one pipeline or the other.
 struct SensingCopy {
     const asterope_probe* probe;

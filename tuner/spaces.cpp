@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "aliased_search.hpp"
+#include "sensing_search.hpp"
 #include "small_search.hpp"
 #include "verify.hpp"
 

@@ -209,4 +209,26 @@ std::vector<Invalid> verify(const std::vector<const asterope_aliased_variant*>& 
     return numbered(find_faults(subjects));
 }
 
+std::vector<Invalid> verify(const std::vector<const asterope_probe*>& space,
+                            asterope_candidate pipeline) {
+    constexpr unsigned long kNever = 0xFFFFFFFF;
+    std::vector<Subject> subjects;
+    for (const asterope_probe* probe : space) {
+        subjects.push_back({[probe, pipeline](void* to, const void* from, std::size_t size) {
+                                const asterope_sensing cached{kNever, pipeline, 0, nullptr, 0};
+                                const asterope_sensing uncached{0, nullptr, 0, pipeline, 0};
+                                const auto sense = [&](const asterope_sensing& sensing) {
+                                    return probe->sense(to, from, size,
+                                                        reinterpret_cast<std::size_t>(&sensing));
+                                };
+                                const void* returned = sense(cached);
+                                if (returned != to || std::memcmp(to, from, size) != 0) return returned;
+                                std::memset(to, 0xA5, size);
+                                return static_cast<const void*>(sense(uncached));
+                            },
+                            {4096, 4097, 4159, 4160, 5003, 8191, 8192, 9001}});
+    }
+    return numbered(find_faults(subjects));
+}
+
 } // namespace asterope

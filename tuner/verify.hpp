@@ -28,4 +28,9 @@ std::vector<Invalid> verify(const std::vector<const asterope_small_variant*>& sp
 /// The same for copies that aliasing buffers take; offsets of every kind, aliasing or not.
 std::vector<Invalid> verify(const std::vector<const asterope_aliased_variant*>& space);
 
+/// The same for copies that sense, on either side of their threshold. `pipeline` is what they go on
+/// with.
+std::vector<Invalid> verify(const std::vector<const asterope_probe*>& space,
+                            asterope_candidate pipeline);
+
 } // namespace asterope
