@@ -226,8 +226,15 @@ class Search {
             paper = entrants_;
             std::erase_if(paper, [&](Entrant entrant) { return seen_.count(entrant) == 0; });
         }
-        race_.rank(paper);
-        return paper.front();
+        return leader(paper);
+    }
+
+    /// The best that loses nowhere; where all do, the best.
+    Entrant leader(std::vector<Entrant> entrants) const {
+        race_.rank(entrants);
+        const auto acceptable = std::find_if(entrants.begin(), entrants.end(),
+                                             [&](Entrant e) { return race_.acceptable(e); });
+        return acceptable == entrants.end() ? entrants.front() : *acceptable;
     }
 
     /// For each axis the best that uses it alone, of those still in the race. Where none is, of
@@ -244,8 +251,7 @@ class Search {
         std::vector<std::pair<std::string_view, Entrant>> best;
         for (auto& [axis, entrants] : by_axis) {
             if (in_race.count(axis)) entrants = in_race.at(axis);
-            race_.rank(entrants);
-            best.emplace_back(axis, entrants.front());
+            best.emplace_back(axis, leader(entrants));
         }
         return best;
     }

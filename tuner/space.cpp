@@ -78,6 +78,18 @@ std::string Candidate::name() const {
     return text;
 }
 
+std::string_view Candidate::axis() const {
+    const asterope_variant& v = *variant;
+    std::vector<std::string_view> axes;
+    if (v.rt == kDirect) axes.push_back("movdir64b");
+    if (v.tb != 2) axes.push_back("tb");
+    if (v.pi != 1) axes.push_back("pi");
+    if (v.pw) axes.push_back("pw");
+    if (v.dir != std::string_view("up")) axes.push_back("dir");
+    if (axes.empty()) return "paper";
+    return axes.size() == 1 ? axes.front() : "several";
+}
+
 bool has_all(std::string_view needs, const HasFeature& has) {
     while (!needs.empty()) {
         const std::size_t end = std::min(needs.find(' '), needs.size());
@@ -106,6 +118,14 @@ std::vector<const asterope_variant*> extension_variants(const HasFeature& has) {
         if (!in_paper(variant) && has_all(variant.needs, has)) variants.push_back(&variant);
     }
     return variants;
+}
+
+std::vector<Candidate> extension_space(const HasFeature& has) {
+    std::vector<Candidate> space;
+    for (const asterope_variant* variant : extension_variants(has)) {
+        add_at_every_distance(space, *variant);
+    }
+    return space;
 }
 
 std::vector<Candidate> around(const Candidate& best, const HasFeature& has) {

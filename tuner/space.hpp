@@ -28,6 +28,10 @@ struct Candidate {
     /// lacks: " TB4 PI2 PW8 down".
     std::string name() const;
     bool prefetches() const { return variant->ps != 0; }
+    /// What it has beyond the paper's tuples: "paper" for nothing, the axis "tb", "pi", "pw" or
+    /// "dir" where that alone is not the paper's, "movdir64b" where the register type alone is,
+    /// "several" for more than one.
+    std::string_view axis() const;
 };
 
 /// A question to a CPU: does it have this feature?
@@ -44,6 +48,9 @@ std::vector<Candidate> paper_space(const HasFeature& has);
 
 /// The variants beyond the paper that the CPU runs, simplest first.
 std::vector<const asterope_variant*> extension_variants(const HasFeature& has);
+
+/// The same at every distance: the extension's candidates, simplest first.
+std::vector<Candidate> extension_space(const HasFeature& has);
 
 /// What lies around `best` on the extension axes, simplest first: its rt, lt, st, pt and pd with
 /// every tb, pi, pw and dir beyond the paper's, and its ps or, where that does not exist there, the
