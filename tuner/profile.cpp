@@ -87,7 +87,7 @@ Json to_json(const Finalist& finalist, const Json& tuple, std::size_t size, int 
 }
 
 /// How many of the others the profile keeps beside a winner.
-constexpr std::size_t kRunnersUp = 10, kRunnersUpOfIntent = 2;
+constexpr std::size_t kRunnersUp = 5, kRunnersUpOfIntent = 2;
 
 /// Winner, runners-up and noise floor of one race, into `json`.
 void add_result(Json& json, const SizeResult& result, std::size_t runners_up,

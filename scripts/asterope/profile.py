@@ -310,9 +310,10 @@ def _check(raw: Any) -> None:
     for place, interval in _intervals(raw):
         for axis, entry in interval.get("axes", {}).items():
             used = _axes_used(space.Tuple(**entry["tuple"]))
-            if used != {axis}:
+            if used != ({axis} - {"paper"}):
                 what = " ".join(sorted(used)) or "none"
-                fault = f"of the extension axes it uses {what}, not {axis} alone"
+                expected = "none" if axis == "paper" else f"{axis} alone"
+                fault = f"of the extension axes it uses {what}, not {expected}"
                 raise _Fault(f"{fault}: {_REMEDY}", (*place, "axes", axis, "tuple"))
 
 
