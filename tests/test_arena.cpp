@@ -2,6 +2,8 @@
 #include "arena.hpp"
 
 #include <gtest/gtest.h>
+#include <set>
+#include <string>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <vector>
@@ -75,6 +77,25 @@ TEST_F(MappedArena, has_the_map_for_its_source_and_memory_for_its_destination) {
     EXPECT_TRUE(arena.maps_source());
     EXPECT_THROW(arena.writable_source(), Failure);
     arena.destination()[arena.bytes() - 1] = 1;
+}
+
+TEST(Arena, holds_no_zeros) {
+    const Arena arena(2 * kMiB);
+    for (const char* area : {arena.source(), arena.destination()}) {
+        std::set<std::string> lines;
+        for (std::size_t i = 0; i < arena.bytes(); i += 64) lines.emplace(area + i, 64);
+        EXPECT_EQ(lines.size(), arena.bytes() / 64); // no two the same
+        EXPECT_EQ(lines.count(std::string(64, '\0')), 0u);
+    }
+}
+
+TEST(FillWithData, writes_every_byte_and_no_more) {
+    for (const std::size_t bytes :
+         {std::size_t{0}, std::size_t{1}, std::size_t{8}, std::size_t{21}}) {
+        std::string buffer(32, '\0');
+        fill_with_data(buffer.data(), bytes);
+        EXPECT_EQ(buffer.find_last_not_of('\0') + 1, bytes);
+    }
 }
 
 TEST(Arena, says_when_there_is_no_memory) {

@@ -18,6 +18,14 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 } // namespace
 
+void fill_with_data(char* begin, std::size_t bytes) {
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < bytes; i += sizeof value) {
+        value += 0x9E3779B97F4A7C15u; // multiples of the golden ratio: no byte stays 0
+        std::memcpy(begin + i, &value, std::min(sizeof value, bytes - i));
+    }
+}
+
 Arena::Arena(std::size_t bytes_a_side, std::optional<SourceMap> source_map)
     : source_map_(std::move(source_map)) {
     bytes_ = (bytes_a_side + kHugePage - 1) / kHugePage * kHugePage;
@@ -31,7 +39,7 @@ Arena::Arena(std::size_t bytes_a_side, std::optional<SourceMap> source_map)
     const auto address = reinterpret_cast<std::uintptr_t>(mapping_);
     char* begin = static_cast<char*>(mapping_) + (kHugePage - address % kHugePage) % kHugePage;
     madvise(begin, areas, MADV_HUGEPAGE); // advice: refused on kernels without it
-    for (std::size_t i = 0; i < areas; i += 4096) std::memset(begin + i, int(i >> 12), 64);
+    fill_with_data(begin, areas);
     source_ = source_map_ ? source_map_->data() : begin;
     destination_ = source_map_ ? begin : begin + bytes_;
 }

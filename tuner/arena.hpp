@@ -9,9 +9,13 @@
 
 namespace asterope {
 
-/// A source and a destination area of equal size, 2 MiB aligned, every page written once, so that
-/// no timed copy meets a page fault or the shared zero page. With a source map, that is the source
-/// area: of its own length, page aligned, every page read once, and not to be written.
+/// Writes data that no two lines share. Zeros are no fair sample: on AMD's Zen 4, non-temporal
+/// stores of zeros go to memory twice as fast as those of anything else.
+void fill_with_data(char* begin, std::size_t bytes);
+
+/// A source and a destination area of equal size, 2 MiB aligned, every byte written once, so that
+/// no timed copy meets a page fault, the shared zero page or zeros. With a source map, that is the
+/// source area: of its own length, page aligned, every page read once, and not to be written.
 class Arena {
   public:
     /// Throws Failure where the memory is not to be had.
