@@ -1,6 +1,7 @@
 // Keeps the tuner on one CPU.
 #include "affinity.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <sched.h>
@@ -10,17 +11,24 @@
 
 namespace asterope {
 
-int pin_to_cpu(int cpu) {
+std::vector<int> allowed_cpus() {
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
         throw Failure(std::string("cannot read the CPU affinity: ") + std::strerror(errno));
     }
+    std::vector<int> cpus;
+    for (int i = 0; i < CPU_SETSIZE; ++i) {
+        if (CPU_ISSET(i, &allowed)) cpus.push_back(i);
+    }
+    return cpus;
+}
+
+int pin_to_cpu(int cpu) {
+    const std::vector<int> allowed = allowed_cpus();
     if (cpu < 0) {
-        for (int i = 0; i < CPU_SETSIZE; ++i) {
-            if (CPU_ISSET(i, &allowed)) cpu = i;
-        }
-    } else if (cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &allowed)) {
+        cpu = allowed.back();
+    } else if (std::find(allowed.begin(), allowed.end(), cpu) == allowed.end()) {
         throw BadInput("--cpu " + std::to_string(cpu) +
                        " is not there or not allowed to this process: see 'taskset -p $$'");
     }

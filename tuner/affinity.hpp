@@ -1,7 +1,12 @@
 // Keeps the tuner on one CPU.
 #pragma once
 
+#include <vector>
+
 namespace asterope {
+
+/// The CPUs that this process may use, ascending. Throws Failure where the system does not tell.
+std::vector<int> allowed_cpus();
 
 /// Pins this process to `cpu`, or to the last CPU it may use where `cpu` is negative (the first
 /// ones take most interrupts). Returns the CPU. Throws BadInput where it is not there or not
