@@ -59,4 +59,8 @@ bool counter_serves_copies();
 /// earlier copy left dirty would slow down the copies timed after it.
 void clean_vector_state();
 
+/// Loads `bytes` (1, 8, 16, or 32 where the CPU has AVX) in one instruction and returns 0, but not
+/// before the load is done: for what must wait for it.
+std::size_t zero_after_load(const char* at, int bytes);
+
 } // namespace asterope

@@ -206,4 +206,30 @@ void clean_vector_state() {
     if (has_avx) __asm__ volatile("vzeroupper" ::: "memory");
 }
 
+std::size_t zero_after_load(const char* at, int bytes) {
+    std::size_t value;
+    switch (bytes) {
+    case 1:
+        __asm__ volatile("movzbl (%1), %k0" : "=r"(value) : "r"(at) : "memory");
+        break;
+    case 8:
+        __asm__ volatile("movq (%1), %0" : "=r"(value) : "r"(at) : "memory");
+        break;
+    case 16:
+        __asm__ volatile("movdqu (%1), %%xmm0\n\tmovq %%xmm0, %0"
+                         : "=r"(value)
+                         : "r"(at)
+                         : "memory", "xmm0");
+        break;
+    default:
+        __asm__ volatile("vmovdqu (%1), %%ymm0\n\tvmovq %%xmm0, %0\n\tvzeroupper"
+                         : "=r"(value)
+                         : "r"(at)
+                         : "memory", "xmm0");
+    }
+    // a result that waits for the value; exclusive-or with itself would not
+    __asm__ volatile("andq $0, %0" : "+r"(value) : : "cc");
+    return value;
+}
+
 } // namespace asterope
