@@ -7,6 +7,7 @@
 
 #include "aliased_search.hpp"
 #include "command_line.hpp"
+#include "diagnose.hpp"
 #include "error.hpp"
 #include "features.hpp"
 #include "machine.hpp"
@@ -123,7 +124,27 @@ int run(int argc, char** argv) {
         app.add_subcommand("check", "say whether a profile still fits this machine: exit code 0 "
                                     "fits, 3 stale, 2 unusable");
     check_command->add_option("PROFILE", checked, "the profile")->required();
+    DiagnosisRequest diagnosis;
+    CLI::App* diagnose_command = app.add_subcommand(
+        "diagnose", "measure what the pitfalls of memory benchmarks do to copies here");
+    diagnose_command->add_option("PROFILE", diagnosis.profile,
+                                 "compare its winners, too; without it libc alone");
+    diagnose_command->add_option("--json", diagnosis.json, "write all figures there")
+        ->type_name("FILE");
+    diagnose_command
+        ->add_option("--cpu", diagnosis.cpu, "run on this CPU instead of the last one allowed")
+        ->type_name("N")
+        ->check(whole_number);
+    diagnose_command->add_flag("--quick", diagnosis.quick, "fewer rounds: some seconds in all");
+    diagnose_command
+        ->add_option("--only", diagnosis.only, "only these sections: " + section_names())
+        ->type_name("NAMES")
+        ->delimiter(',');
     if (!parse(app, argc, argv)) return kDone;
+    if (diagnose_command->parsed()) {
+        diagnose(diagnosis);
+        return kDone;
+    }
     if (check_command->parsed()) return check(checked);
     if (list) {
         list_space(request.without);

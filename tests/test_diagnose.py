@@ -1,0 +1,307 @@
+"""The command asterope-tune diagnose: its tables, its report, its exit codes and errors."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asterope import __version__
+
+SECTIONS = [
+    "working_set",
+    "critical_stride",
+    "misalignment",
+    "aliasing",
+    "store_forwarding",
+    "huge_pages",
+    "placement",
+    "contents",
+    "single_timings",
+]
+OFFSETS = [*range(65), 2048, *range(4032, 4096)]
+
+
+def tuple_of(rt: str, **changes: object) -> dict[str, object]:
+    return {"rt": rt, "lt": "T", "st": "T", "pt": "none", "ps": 0, "pd": 0, **changes}
+
+
+def profile_of(*intervals: tuple[int, dict[str, object]]) -> str:
+    """As far as the command reads it."""
+    return json.dumps(
+        {
+            "format": "asterope-profile",
+            "version": 1,
+            "intervals": [{"up_to": up_to, "winner": {"tuple": t}} for up_to, t in intervals],
+        }
+    )
+
+
+ANYWHERE = profile_of((512, tuple_of("XMM")), (1 << 25, tuple_of("R64")))
+
+
+@pytest.fixture
+def diagnose(build_dir: Path, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
+    """Runs asterope-tune diagnose --quick in an empty folder."""
+
+    def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess:
+        command = [build_dir / "asterope-tune", "diagnose", "--quick", *map(str, arguments)]
+        settings = {"cwd": tmp_path, "timeout": 120, **options}
+        return subprocess.run(command, capture_output=True, text=True, **settings)
+
+    return run
+
+
+def only_error(done: subprocess.CompletedProcess, code: int) -> str:
+    assert done.returncode == code, done
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1, done
+    assert lines[0].startswith("asterope-tune: ")
+    assert lines[0].isprintable()
+    return lines[0]
+
+
+def assert_estimate(estimate: dict[str, float]) -> None:
+    assert 0 < estimate["low"] <= estimate["median"] <= estimate["high"]
+
+
+def section_of(diagnose, tmp_path: Path, name: str, *arguments: object) -> dict[str, Any]:
+    """The section of that name in the report of a run that measures nothing else."""
+    done = diagnose("--only", name, "--json", "report.json", *arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    (section,) = json.loads((tmp_path / "report.json").read_text())["sections"]
+    assert section["name"] == name
+    assert f"\n{name}: {section['question']}\n" in done.stdout
+    if "skipped" in section:
+        assert done.stdout.endswith(f"\nskipped: {section['skipped']}\n")
+        pytest.skip(section["skipped"])
+    assert done.stdout.endswith(f"\nverdict: {section['verdict']}\n")
+    assert section["rows"]
+    return section
+
+
+@pytest.fixture(scope="module")
+def whole(build_dir: Path, tmp_path_factory: pytest.TempPathFactory):
+    """One run of all sections with a profile: its folder and how it ended."""
+    folder = tmp_path_factory.mktemp("diagnosis")
+    (folder / "profile.json").write_text(ANYWHERE)
+    command = [build_dir / "asterope-tune", "diagnose", "profile.json", "--quick",
+               "--json", "report.json"]  # fmt: skip
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    return folder, done
+
+
+def test_a_whole_run_has_all_sections_in_table_and_report(whole) -> None:
+    folder, done = whole
+    assert (done.returncode, done.stderr) == (0, "")
+    report = json.loads((folder / "report.json").read_text())
+    assert (report["format"], report["version"]) == ("asterope-diagnosis", 1)
+    assert report["tool_version"] == __version__
+    assert report["machine"]["fingerprint"]
+    assert report["rounds"] == 11
+    assert report["profile"] is True
+    assert report["left_out"] == []
+    assert [section["name"] for section in report["sections"]] == SECTIONS
+    for section in report["sections"]:
+        assert f"\n{section['name']}: {section['question']}\n" in done.stdout
+        assert ("skipped" in section) != ("rows" in section)
+        if "rows" in section:
+            assert f"\nverdict: {section['verdict']}\n" in done.stdout
+            assert "nan" not in section["verdict"]
+    assert sorted(path.name for path in folder.iterdir()) == ["profile.json", "report.json"]
+
+
+def test_rows_compare_libc_and_winner_with_their_baselines(whole) -> None:
+    report = json.loads((whole[0] / "report.json").read_text())
+    for section in report["sections"]:
+        if section["name"] in ("working_set", "single_timings"):
+            continue
+        rows = section.get("rows", [])
+        names = {(row["group"], row["condition"]) for row in rows}
+        assert len(names) == len(rows)
+        for row in rows:
+            assert_estimate(row["noise_floor"])
+            copies = [row["libc"]]
+            assert ("winner" in row) == (row["size"] >= 128)
+            if "winner" in row:
+                copies.append(row["winner"])
+                expected = "XMM T T none 0 0" if row["size"] <= 512 else "R64 T T none 0 0"
+                assert row["winner"]["candidate"] == expected
+                assert_estimate(row["ratio"])
+            for copy in copies:
+                assert copy["ns"] > 0
+                assert ("slowdown" in copy) == ("baseline" in row)
+                if "slowdown" in copy:
+                    assert_estimate(copy["slowdown"])
+            if "baseline" in row:
+                assert (row["group"], row["baseline"]) in names
+
+
+def test_working_set_goes_from_the_first_cache_outwards(diagnose, tmp_path: Path) -> None:
+    section = section_of(diagnose, tmp_path, "working_set")
+    sizes = [row["size"] for row in section["rows"]]
+    assert sizes == sorted(set(sizes))
+    levels = [row["fits_in"] for row in section["rows"]]
+    order = ["L1", "L2", "L3", "L4", "memory"]
+    assert [order.index(level) for level in levels] == sorted(map(order.index, levels))
+    for row in section["rows"]:
+        assert "winner" not in row
+        assert row["libc"]["gb_per_s"] == pytest.approx(row["size"] / row["libc"]["ns"])
+
+
+def test_critical_strides_are_beside_the_same_and_a_line(diagnose, tmp_path: Path) -> None:
+    section = section_of(diagnose, tmp_path, "critical_stride")
+    caches = json.loads((tmp_path / "report.json").read_text())["machine"]["caches"]
+    ways = {cache["level"]: cache["bytes"] // cache["ways"] for cache in caches if cache["ways"]}
+    spread, critical = section["rows"][::2], section["rows"][1::2]
+    for beside, row in zip(spread, critical):
+        assert row["stride"] == ways[row["level"]]
+        assert beside["stride"] == row["stride"] + 64
+        assert beside["buffers"] == row["buffers"]
+
+
+def test_misalignment_has_every_byte_of_a_line_on_either_side(diagnose, tmp_path: Path) -> None:
+    section = section_of(diagnose, tmp_path, "misalignment")
+    wanted = {(0, 0)}
+    for past in range(1, 64):
+        wanted |= {(past, 0), (0, past), (past, past)}
+    sizes = {row["size"] for row in section["rows"]}
+    assert len(sizes) >= 3
+    for size in sizes:
+        own = [row for row in section["rows"] if row["size"] == size]
+        assert {(row["source"], row["destination"]) for row in own} == wanted
+
+
+def test_aliasing_compares_like_misalignments(diagnose, tmp_path: Path) -> None:
+    section = section_of(diagnose, tmp_path, "aliasing")
+    for size in {row["size"] for row in section["rows"]}:
+        own = {row["condition"]: row for row in section["rows"] if row["size"] == size}
+        offsets = {row["offset"] for row in own.values()}
+        assert offsets >= set(OFFSETS)
+        for row in own.values():
+            base = own[row.get("baseline", row["condition"])]
+            assert base["offset"] == 2048 + row["offset"] % 64
+
+
+def test_store_forwarding_reads_head_and_tail(diagnose, tmp_path: Path) -> None:
+    section = section_of(diagnose, tmp_path, "store_forwarding")
+    for size in {row["size"] for row in section["rows"]}:
+        own = [row for row in section["rows"] if row["size"] == size]
+        assert own[0]["read"] == "nothing"
+        reads = [(row["read"], row["bytes"]) for row in own[1:]]
+        for where in ("head", "tail"):
+            assert {bytes for read, bytes in reads if read == where} >= {1, 8, 16}
+
+
+def test_placement_has_each_place_at_equal_and_natural_offsets(diagnose, tmp_path: Path) -> None:
+    section = section_of(diagnose, tmp_path, "placement")
+    for size in {row["size"] for row in section["rows"]}:
+        own = [row for row in section["rows"] if row["size"] == size]
+        equal, natural = own[:4], own[4:]
+        assert [row["place"] for row in equal] == ["heap", "static", "stack", "shared"]
+        assert [row["place"] for row in natural] == ["heap", "static", "stack", "shared"]
+        assert len({(row["source_offset"], row["destination_offset"]) for row in equal}) == 1
+        for row in own:
+            difference = (row["destination_offset"] - row["source_offset"]) % 4096
+            assert row["difference"] == difference
+
+
+def test_single_timings_are_percentiles(diagnose, tmp_path: Path) -> None:
+    (tmp_path / "profile.json").write_text(ANYWHERE)
+    section = section_of(diagnose, tmp_path, "single_timings", "profile.json")
+    for row in section["rows"]:
+        assert list(row["percentiles_ns"]) == ["1.0", "10.0", "50.0", "90.0", "99.0", "99.9", "max"]
+        figures = list(row["percentiles_ns"].values())
+        assert figures == sorted(figures)
+        assert row["calls"] >= 10000
+    beside = {row["neighbour"] for row in section["rows"]}
+    assert beside == ({False, True} if len(os.sched_getaffinity(0)) > 1 else {False})
+    assert {row["copy"] for row in section["rows"]} == {"libc", "libc again", "winner", "nothing"}
+    assert {row["size"] for row in section["rows"]} == {4096, 262144}
+
+
+def test_without_another_cpu_there_is_no_neighbour(diagnose) -> None:
+    cpu = max(os.sched_getaffinity(0))
+    done = diagnose("--only", "single_timings",
+                    preexec_fn=lambda: os.sched_setaffinity(0, {cpu}))  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "note: no neighbour: this process may use one CPU only\n" in done.stdout
+    assert "beside" not in done.stdout.split("note:")[0].split("\n", 6)[-1]
+
+
+def test_sections_run_in_their_own_order_and_once(diagnose) -> None:
+    done = diagnose("--only", "contents,store_forwarding,contents")
+    assert (done.returncode, done.stderr) == (0, "")
+    titles = [line.split(":")[0] for line in done.stdout.splitlines()]
+    assert [title for title in titles if title in SECTIONS] == ["store_forwarding", "contents"]
+
+
+@pytest.mark.parametrize(
+    "bad", [tuple_of("QMM"), tuple_of("XMM", tb=3), tuple_of("XMM", pd=8), {"kind": "new"}]
+)
+def test_an_unknown_winner_is_left_out_with_a_line(diagnose, tmp_path: Path, bad) -> None:
+    (tmp_path / "profile.json").write_text(profile_of((512, bad), (4096, tuple_of("R64"))))
+    section = section_of(diagnose, tmp_path, "store_forwarding", "profile.json")
+    for row in section["rows"]:
+        assert ("winner" in row) == (row["size"] > 512)
+    (line,) = json.loads((tmp_path / "report.json").read_text())["left_out"]
+    assert "up to 512 B" in line
+
+
+def test_an_interrupted_run_leaves_no_report(build_dir: Path, tmp_path: Path) -> None:
+    command = [build_dir / "asterope-tune", "diagnose", "--json", "report.json"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout
+    # its first table is there: signals are caught, and most of the run is still to come
+    while not process.stdout.readline().startswith("verdict:"):
+        time.sleep(0)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (130, "asterope-tune: interrupted\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+BAD_ARGUMENTS = {
+    "unknown section": ["--only", "working_set,loops"],
+    "empty section": ["--only", ""],
+    "unknown option": ["--bogus"],
+    "CPU that is not there": ["--cpu", "9999"],
+    "CPU beyond all numbers": ["--cpu", "99999999999999999999"],
+    "CPU below 0": ["--cpu", "-1"],
+    "report in a missing folder": ["--json", "missing/report.json"],
+    "report that is a folder": ["--json", "."],
+    "profile that is missing": ["missing.json"],
+    "profile that is a folder": ["."],
+    "profile that is none": ["/dev/null"],
+    "two profiles": ["/dev/null", "/dev/null"],
+}
+
+
+@pytest.mark.parametrize("arguments", BAD_ARGUMENTS.values(), ids=BAD_ARGUMENTS.keys())
+def test_bad_arguments_are_refused_in_one_line(
+    diagnose, tmp_path: Path, arguments: Sequence[str]
+) -> None:
+    done = diagnose(*arguments)
+    assert len(only_error(done, 2)) < 400
+    assert done.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"format": "asterope-profile", "version": 1}'])
+def test_a_bad_profile_is_refused_in_one_line(diagnose, tmp_path: Path, text: str) -> None:
+    (tmp_path / "profile.json").write_text(text)
+    assert "profile.json" in only_error(diagnose("profile.json"), 2)
+
+
+def test_an_unknown_section_is_told_which_there_are(diagnose) -> None:
+    message = only_error(diagnose("--only", "loops"), 2)
+    assert "'loops'" in message
+    assert all(name in message for name in SECTIONS)

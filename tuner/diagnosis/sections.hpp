@@ -1,0 +1,71 @@
+// All sections of a diagnosis, and the computations behind them that can be tested.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "diagnosis/section.hpp"
+
+namespace asterope::diagnosis {
+
+Section working_set(const Context& context);
+Section critical_stride(const Context& context);
+Section misalignment(const Context& context);
+Section aliasing(const Context& context);
+Section store_forwarding(const Context& context);
+Section huge_pages(const Context& context);
+Section placement(const Context& context);
+Section contents(const Context& context);
+Section single_timings(const Context& context);
+
+struct NamedSection {
+    const char* name;
+    Section (*measure)(const Context& context);
+};
+
+/// In the order in which they are run.
+inline constexpr NamedSection kSections[] = {
+    {"working_set", working_set},
+    {"critical_stride", critical_stride},
+    {"misalignment", misalignment},
+    {"aliasing", aliasing},
+    {"store_forwarding", store_forwarding},
+    {"huge_pages", huge_pages},
+    {"placement", placement},
+    {"contents", contents},
+    {"single_timings", single_timings},
+};
+
+/// The innermost cache in which a copy of `bytes` has both its sides: "L1", or "memory".
+std::string fits_in(std::size_t bytes, const std::vector<Cache>& caches);
+
+/// Buffers so many bytes apart fall into the same sets of a cache.
+struct CriticalStride {
+    int level;
+    std::size_t bytes;
+    std::size_t buffers; ///< to copy in turn: at least twice as many as the cache has ways
+    /// Bytes from the first to the last of them, a line further apart.
+    std::size_t span() const { return (bytes + 64) * buffers; }
+};
+/// Of each cache of known ways; of caches with the same stride the outermost.
+std::vector<CriticalStride> critical_strides(const std::vector<Cache>& caches);
+
+/// How far destinations stand from their sources modulo 4096: 0..64, 2048, 4032..4095.
+std::vector<std::size_t> aliasing_offsets();
+
+/// The smallest value that at least `percent` of all values do not exceed; NaN of none.
+double percentile(const std::vector<double>& sorted, double percent);
+
+/// Single calls of one copy: their median and 99.9th percentile in seconds.
+struct Spread {
+    std::size_t size;
+    std::string beside; ///< kAlone, or what ran meanwhile
+    std::string copy;   ///< "libc", "winner", ..
+    double median, tail;
+};
+inline constexpr const char* kAlone = "alone";
+/// How far the slowest call in 1000 is from the median, for libc and the winner, and what the
+/// neighbour does to their medians.
+std::string spread_verdict(const std::vector<Spread>& spreads);
+
+} // namespace asterope::diagnosis
