@@ -131,7 +131,8 @@ Json intervals_of(std::size_t objective, const PipelineFacts& pipelines,
         const SizeResult& result = found.results[objective];
         Json interval = {{"above", one.above}, {"up_to", one.up_to}, {"size", result.size}};
         add_result(interval, result, objective == 0 ? kRunnersUp : kRunnersUpOfIntent, tuple_of);
-        if (objective == 0 && pipelines.sensing[one.result]) {
+        // An interval may begin below what a sensing copy can do.
+        if (objective == 0 && one.above + 1 >= kSensingMinimum && pipelines.sensing[one.result]) {
             interval["sensing"] = to_json(*pipelines.sensing[one.result], result.size);
         }
         if (objective == 0 && !found.axes.empty()) {
