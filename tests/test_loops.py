@@ -1,8 +1,8 @@
 """What is timed is what ships: a routine's pipelines have the instructions of the candidates.
 
-Both are disassembled. The candidate takes its prefetch distances from registers, the pipeline has them in
-the displacement; nothing else may differ but the bytes that an instruction's encoding takes. Small
-copies have no distance: routine and candidate begin with the same instructions.
+Both are disassembled. The candidate takes its prefetch distances from registers, the pipeline has
+them in the displacement; nothing else may differ but the bytes that an instruction's encoding
+takes. Small copies have no distance: routine and candidate begin with the same instructions.
 """
 
 from __future__ import annotations

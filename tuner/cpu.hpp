@@ -51,8 +51,8 @@ bool has_feature(const Cpu& cpu, std::string_view name);
 std::uint64_t counter_now();
 
 /// Whether a copy may read the cycle counter to sense where its data is: it is there, ticks evenly,
-/// and a reading is cheap: neither forbidden (PR_SET_TSC) nor trapped by a hypervisor, which takes a
-/// thousand ticks and more.
+/// and a reading is cheap: neither forbidden (PR_SET_TSC) nor trapped by a hypervisor, which takes
+/// a thousand ticks and more.
 bool counter_serves_copies();
 
 /// Puts the vector registers into the state that a caller may expect: on x86, upper halves that an

@@ -28,8 +28,7 @@ Plan::Plan(const TuningRequest& request, const Machine& machine)
       extended(parse_space(request.space)), sensing(!request.no_sensing),
       small_objective(request.small), small_weights(parse_small_weights(request.small)),
       rigor(parse_rigor(request.rigor)),
-      sizes(request.sizes.empty() ? default_sizes(machine.caches)
-                                  : parse_size_list(request.sizes)),
+      sizes(request.sizes.empty() ? default_sizes(machine.caches) : parse_size_list(request.sizes)),
       statistics(request.distribution.empty() ? fleet_statistics()
                                               : read_statistics(request.distribution)) {
     if (sizes.front() < kMinimumBytes) {

@@ -134,14 +134,12 @@ std::string intents_table(const PipelineFacts& pipelines) {
         append(out, "%-10s", pipelines.objectives[i].name.c_str());
         std::map<Workload, double> logs;
         for (const Found& found : pipelines.found) {
-            for (const auto& [workload, measured] :
-                 found.results[i].finalists.front().workloads) {
+            for (const auto& [workload, measured] : found.results[i].finalists.front().workloads) {
                 logs[workload] += std::log(measured.ratio.median);
             }
         }
         for (const auto& [workload, sum] : logs) {
-            append(out, " %8.2f",
-                   std::exp(sum / static_cast<double>(pipelines.found.size())));
+            append(out, " %8.2f", std::exp(sum / static_cast<double>(pipelines.found.size())));
         }
         out += '\n';
     }

@@ -25,7 +25,8 @@ Rigor parse_rigor(std::string_view text) {
     if (text == "standard") {
         return {"standard", {2, 6, 12}, {0, 4, 12, 24}, 10, 1, {{120, 2}, {40, 4}}, 8, 15, 5, 3};
     }
-    if (text == "exhaustive") return {"exhaustive", {}, {}, 0, 2, {{400, 2}, {80, 4}}, 10, 21, 24, 8};
+    if (text == "exhaustive")
+        return {"exhaustive", {}, {}, 0, 2, {{400, 2}, {80, 4}}, 10, 21, 24, 8};
     throw BadInput("rigor '" + std::string(text.substr(0, 40)) +
                    "' is unknown: choose quick, standard or exhaustive");
 }

@@ -57,8 +57,8 @@ struct Found {
 /// quick, standard or exhaustive. Throws BadInput for anything else.
 Rigor parse_rigor(std::string_view text);
 
-/// About how many trials of candidates a size costs under a workload, one that counts or one that is
-/// only measured: for progress only.
+/// About how many trials of candidates a size costs under a workload, one that counts or one that
+/// is only measured: for progress only.
 std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& paper, bool counts,
                            bool extended);
 

@@ -52,8 +52,9 @@ Searches::Searches(const Plan& plan, const Spaces& spaces, const Machine& machin
     : plan_(plan), spaces_(spaces), objectives_(plan.objectives()),
       arena_(arena_bytes(plan.sizes.back(), machine), plan.source_map),
       stopwatch_(arena_, plan.sizes.back()),
-      mix_(plan.source_map ? small_arena_.emplace(kSmallArena) : arena_, machine, plan.statistics, kLargestMixed, seed), random_(seed),
-      progress_(calibrate(), quiet) {}
+      mix_(plan.source_map ? small_arena_.emplace(kSmallArena) : arena_, machine, plan.statistics,
+           kLargestMixed, seed),
+      random_(seed), progress_(calibrate(), quiet) {}
 
 void Searches::log_to(const std::string& path, const nlohmann::json& header) {
     log_ = std::make_unique<TrialLog>(path, header);
@@ -226,7 +227,8 @@ double Searches::calibrate() {
     for (const std::size_t size : plan_.sizes) {
         calibrate(size);
         for (const auto& [workload, weight] : objectives_.front().weights) {
-            seconds += static_cast<double>(planned_trials(plan_.rigor, paper, weight > 0, plan_.extended)) *
+            seconds += static_cast<double>(
+                           planned_trials(plan_.rigor, paper, weight > 0, plan_.extended)) *
                        stopwatch_.trial_seconds(size, workload);
         }
     }

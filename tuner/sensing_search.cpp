@@ -41,12 +41,11 @@ std::string probe_name(const asterope_probe& probe) {
 }
 
 std::string SensingCopy::name() const {
-    return probe_name(*probe) + " > " +
-           std::to_string(threshold.ticks) + ": " + cold.name() + ", else " + hot.name();
+    return probe_name(*probe) + " > " + std::to_string(threshold.ticks) + ": " + cold.name() +
+           ", else " + hot.name();
 }
 
-void* ReadingCopy::run(void* destination, const void* source, std::size_t bytes,
-                       std::size_t self) {
+void* ReadingCopy::run(void* destination, const void* source, std::size_t bytes, std::size_t self) {
     auto& reading = *reinterpret_cast<ReadingCopy*>(self);
     reading.ticks.push_back(reading.probe->read(destination, source, bytes));
     return reading.copy.variant->copy(destination, source, bytes, reading.copy.distance());
@@ -60,8 +59,7 @@ std::optional<Finalist> race_sensing(std::size_t copies, std::size_t size, const
     std::iota(entrants.begin(), entrants.end(), 1);
     Race race(size, weights, random, timings);
     race.sample(entrants, 3);
-    std::vector<Entrant> finalists =
-        race.best(entrants, static_cast<std::size_t>(rigor.finalists));
+    std::vector<Entrant> finalists = race.best(entrants, static_cast<std::size_t>(rigor.finalists));
     finalists.push_back(0);
     const Finalist winner = race.run_off(finalists, rigor.rounds, 0).finalists.front();
     if (winner.candidate == 0) return std::nullopt;

@@ -100,7 +100,8 @@ Spaces::Spaces(const Features& features, bool extended, bool sensing) {
              [&](std::size_t i) { return aliased_name(*aliased_space[i]); }, invalid));
 
     if (sensing) {
-        for (std::size_t i = 0; i < asterope_probe_count; ++i) probes.push_back(&asterope_probes[i]);
+        for (std::size_t i = 0; i < asterope_probe_count; ++i)
+            probes.push_back(&asterope_probes[i]);
         drop(probes, note(
                          verify(probes, space.front().variant->copy), probes.size(),
                          [&](std::size_t i) { return probe_name(*probes[i]); }, invalid));

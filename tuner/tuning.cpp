@@ -35,8 +35,8 @@ nlohmann::json log_header(const TuningRequest& request, const nlohmann::json& ma
             {"tool_version", kVersion},     {"machine", machine},
             {"space", request.space},       {"candidates", facts.candidates},
             {"workload", request.workload}, {"weights", request.weights},
-            {"rigor", request.rigor},
-            {"seed", request.seed},         {"started", facts.started}};
+            {"rigor", request.rigor},       {"seed", request.seed},
+            {"started", facts.started}};
 }
 
 } // namespace
@@ -96,9 +96,8 @@ void tune(const TuningRequest& request) {
     const auto profile = make_profile(machine_json, facts, spaces.space, pipelines, small, aliased);
     write_atomically(request.output, profile.dump(2) + '\n');
     for (const std::string& table :
-         {result_table(spaces.space, pipelines), sensing_table(pipelines),
-          intents_table(pipelines), axes_table(pipelines), small_table(small),
-          aliased_table(aliased)}) {
+         {result_table(spaces.space, pipelines), sensing_table(pipelines), intents_table(pipelines),
+          axes_table(pipelines), small_table(small), aliased_table(aliased)}) {
         if (!table.empty()) say('\n' + table);
     }
     say('\n' + std::to_string(facts.trials) + " trials in " + format_duration(facts.seconds) +

@@ -16,7 +16,7 @@ struct TuningRequest {
     std::string sizes;   ///< empty: default_sizes()
     std::string space = "extended";
     bool no_sensing = false;
-    std::string source_map; ///< FILE[:OFFSET[:LENGTH]] to map the sources from; empty: none
+    std::string source_map;         ///< FILE[:OFFSET[:LENGTH]] to map the sources from; empty: none
     std::string small = "balanced"; ///< what small copies are tuned for
     std::string distribution;       ///< a file of call statistics; empty: the fleet's
     std::vector<std::string> without;

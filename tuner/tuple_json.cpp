@@ -44,8 +44,7 @@ std::optional<Candidate> find_candidate(const nlohmann::json& tuple, const HasFe
                           field("ps", {}) == v.ps && field("tb", 2) == v.tb &&
                           field("pi", 1) == v.pi && field("dir", "up") == v.dir;
         if (!same || !has_distance(v.ps != 0, pd, asterope_distances, asterope_distance_count) ||
-            !has_distance(v.pw != 0, pw, asterope_write_distances,
-                          asterope_write_distance_count) ||
+            !has_distance(v.pw != 0, pw, asterope_write_distances, asterope_write_distance_count) ||
             !has_all(v.needs, has)) {
             continue;
         }
