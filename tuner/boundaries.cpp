@@ -14,8 +14,10 @@ std::size_t find_boundary(Entrant lower, Entrant upper, std::size_t from, std::s
     while (static_cast<double>(to) > kBoundaryRatio * static_cast<double>(from)) {
         // The geometric middle: sizes matter by their ratio.
         const double middle = std::sqrt(static_cast<double>(from) * static_cast<double>(to));
-        const std::size_t size = static_cast<std::size_t>(middle) / kLine * kLine;
-        if (size <= from || size >= to) break;
+        std::size_t size = static_cast<std::size_t>(middle) / kLine * kLine;
+        // Rounded down it may be `from` again: then the next line, if it is still in between.
+        if (size <= from) size = (from / kLine + 1) * kLine;
+        if (size >= to) break;
         (holds(lower, upper, size) ? from : to) = size;
     }
     return from;
