@@ -302,3 +302,189 @@ TEST(RunOff, does_not_miss_a_real_difference) {
     }
     EXPECT_LE(missed, 5);
 }
+
+// --- Several objectives at once ------------------------------------------------------------------
+
+namespace {
+
+/// A race for several objectives over hot, cold and consume.
+struct Tracks {
+    struct Truth {
+        double hot, cold, consume;
+    };
+
+    Tracks(const std::vector<Truth>& truths, std::vector<Weights> objectives)
+        : machine(ratios(truths)), race(kSize, std::move(objectives), random, machine) {}
+
+    static KnownMachine::Ratios ratios(const std::vector<Truth>& truths) {
+        KnownMachine::Ratios ratios;
+        for (const Truth& truth : truths) {
+            ratios[Workload::hot].push_back(truth.hot);
+            ratios[Workload::cold].push_back(truth.cold);
+            ratios[Workload::consume].push_back(truth.consume);
+        }
+        return ratios;
+    }
+
+    std::vector<Entrant> ranked(int count, std::size_t objective) const {
+        std::vector<Entrant> entrants = first(count);
+        race.rank(entrants, objective);
+        return entrants;
+    }
+
+    noise::Random random{1};
+    KnownMachine machine;
+    Race race;
+};
+
+const Weights kHot = {{Workload::hot, 1}}, kCold = {{Workload::cold, 1}},
+              kConsume = {{Workload::consume, 1}},
+              kMean = {{Workload::hot, 1}, {Workload::cold, 1}, {Workload::consume, 1}};
+
+/// 0 to 3 are good where data is cached, 4 to 7 where it is not, 8 to 11 where it is read; each
+/// worse than the one before, none losing anywhere.
+const std::vector<Tracks::Truth> kSpecialists = {{1.9, 1.1, 1.1}, {1.8, 1.1, 1.1}, {1.7, 1.1, 1.1},
+                                                 {1.6, 1.1, 1.1}, {1.1, 1.9, 1.0}, {1.1, 1.8, 1.0},
+                                                 {1.1, 1.7, 1.0}, {1.1, 1.6, 1.0}, {1.0, 1.0, 1.9},
+                                                 {1.0, 1.0, 1.8}, {1.0, 1.0, 1.7}, {1.0, 1.0, 1.6}};
+
+} // namespace
+
+TEST(Objectives, rank_each_for_itself_from_the_same_samples) {
+    Tracks tracks({{1.5, 1.0, 1.0}, {1.0, 1.6, 1.1}, {1.1, 1.1, 1.4}},
+                  {kMean, kHot, kCold, kConsume});
+    tracks.race.sample(first(3), 3);
+    EXPECT_EQ(tracks.ranked(3, 0), (std::vector<Entrant>{1, 2, 0})); // 1.76, 1.69, 1.5
+    EXPECT_EQ(tracks.ranked(3, 1), (std::vector<Entrant>{0, 2, 1}));
+    EXPECT_EQ(tracks.ranked(3, 2), (std::vector<Entrant>{1, 2, 0}));
+    EXPECT_EQ(tracks.ranked(3, 3), (std::vector<Entrant>{2, 1, 0}));
+}
+
+TEST(Objectives, accept_each_for_itself) {
+    Tracks tracks({{0.9, 2, 1}, {2, 0.9, 1}}, {kMean, kHot, kCold});
+    tracks.race.sample(first(2), 3);
+    for (const Entrant entrant : first(2)) {
+        EXPECT_FALSE(tracks.race.acceptable(entrant, 0));
+        EXPECT_EQ(tracks.race.acceptable(entrant, 1), entrant == 1);
+        EXPECT_EQ(tracks.race.acceptable(entrant, 2), entrant == 0);
+    }
+}
+
+TEST(Objectives, sample_everybody_once_for_all) {
+    Tracks tracks(kSpecialists, {kMean, kHot, kCold, kHot});
+    tracks.race.sample(first(12), 2);
+    std::map<std::pair<Entrant, Workload>, int> samples;
+    for (const auto& [size, workload, entrant, round] : tracks.machine.calls) {
+        if (entrant >= 0) ++samples[{entrant, workload}];
+    }
+    EXPECT_EQ(samples.size(), 36u);
+    for (const auto& [who, count] : samples) EXPECT_EQ(count, 2);
+}
+
+TEST(Objectives, sample_what_counts_for_one_of_them_and_measure_the_rest_in_the_run_off) {
+    const Weights hot = {{Workload::hot, 1}, {Workload::cold, 0}, {Workload::consume, 0}};
+    Tracks tracks(kSpecialists, {hot, kCold});
+    const auto workloads = [&] {
+        std::set<Workload> seen;
+        for (const auto& [size, workload, entrant, round] : tracks.machine.calls) {
+            seen.insert(workload);
+        }
+        return seen;
+    };
+    tracks.race.sample(first(12), 1);
+    EXPECT_EQ(workloads(), (std::set<Workload>{Workload::hot, Workload::cold}));
+    const auto results = tracks.race.run_offs(first(12), 5, {kLibc, kLibc});
+    EXPECT_EQ(workloads().size(), 3u);
+    // The second does not name consume at all; its figures are there all the same.
+    for (const SizeResult& result : results) {
+        EXPECT_EQ(result.noise_floor.size(), 3u);
+        for (const Finalist& finalist : result.finalists) {
+            const double truth = tracks.machine.ratio(finalist.candidate, Workload::consume);
+            EXPECT_NEAR(finalist.workloads.at(Workload::consume).ratio.median, truth, 1e-9);
+        }
+    }
+}
+
+TEST(Objectives, leave_half_of_the_places_to_the_first_and_share_the_rest) {
+    Tracks tracks(kSpecialists, {kHot, kCold, kConsume});
+    tracks.race.sample(first(12), 3);
+    EXPECT_EQ(tracks.race.best(first(12), 8), (std::vector<Entrant>{0, 1, 2, 3, 4, 5, 8, 9}));
+    EXPECT_EQ(tracks.race.best(first(12), 4), (std::vector<Entrant>{0, 1, 4, 8}));
+    Tracks other(kSpecialists, {kConsume, kHot});
+    other.race.sample(first(12), 3);
+    EXPECT_EQ(other.race.best(first(12), 6), (std::vector<Entrant>{8, 9, 10, 0, 1, 2}));
+}
+
+TEST(Objectives, have_a_place_each_however_few_there_are) {
+    Tracks tracks(kSpecialists, {kHot, kCold, kConsume});
+    tracks.race.sample(first(12), 3);
+    EXPECT_EQ(tracks.race.best(first(12), 1), (std::vector<Entrant>{0, 4, 8}));
+}
+
+TEST(Objectives, keep_nobody_twice) {
+    Tracks tracks(kSpecialists, {kHot, kHot, kMean});
+    tracks.race.sample(first(12), 3);
+    for (const std::size_t keep : {1, 2, 3, 5, 8, 12, 100}) {
+        const std::vector<Entrant> kept = tracks.race.best(first(12), keep);
+        EXPECT_EQ(kept.front(), 0);
+        EXPECT_EQ(std::set<Entrant>(kept.begin(), kept.end()).size(), kept.size());
+    }
+}
+
+TEST(Objectives, time_everybody_once_a_round_and_choose_each_for_itself) {
+    Tracks tracks(kSpecialists, {kMean, kHot, kCold, kConsume});
+    const auto results = tracks.race.run_offs(first(12), 7, {kLibc, kLibc, kLibc, kLibc});
+    std::map<std::tuple<std::uint64_t, Workload, Entrant>, int> timed;
+    for (const auto& [size, workload, entrant, round] : tracks.machine.calls) {
+        ++timed[{round, workload, entrant}];
+    }
+    EXPECT_EQ(timed.size(), 7u * 3 * 14);
+    for (const auto& [what, count] : timed) EXPECT_EQ(count, 1);
+
+    ASSERT_EQ(results.size(), 4u);
+    EXPECT_EQ(results[0].finalists.front().candidate, 0);
+    EXPECT_EQ(results[1].finalists.front().candidate, 0);
+    EXPECT_EQ(results[2].finalists.front().candidate, 4);
+    EXPECT_EQ(results[3].finalists.front().candidate, 8);
+    EXPECT_NEAR(results[0].finalists.front().ratio, std::cbrt(1.9 * 1.1 * 1.1), 1e-9);
+    EXPECT_NEAR(results[2].finalists.front().ratio, 1.9, 1e-9);
+    for (const SizeResult& result : results) {
+        EXPECT_EQ(result.size, kSize);
+        EXPECT_EQ(result.rounds, 7);
+        EXPECT_EQ(result.finalists.size(), 12u);
+        EXPECT_EQ(result.noise_floor.size(), 3u);
+    }
+}
+
+TEST(Objectives, break_ties_each_by_its_own_favourite) {
+    Tracks tracks(std::vector<Tracks::Truth>(4, {1.2, 1.2, 1.2}), {kMean, kHot, kCold});
+    const auto results = tracks.race.run_offs(first(4), 9, {2, kLibc, 3});
+    EXPECT_EQ(results[0].finalists.front().candidate, 2);
+    EXPECT_EQ(results[1].finalists.front().candidate, 0);
+    EXPECT_EQ(results[2].finalists.front().candidate, 3);
+}
+
+// What loses in one workload of the mix may win where that workload does not count.
+TEST(Objectives, forbid_a_loss_only_where_it_counts) {
+    Tracks tracks({{0.5, 3, 3}, {1.1, 1.1, 1.1}}, {kMean, kCold, kHot});
+    const auto results = tracks.race.run_offs(first(2), 9, {kLibc, kLibc, kLibc});
+    EXPECT_EQ(results[0].finalists.front().candidate, 1);
+    EXPECT_EQ(results[1].finalists.front().candidate, 0);
+    EXPECT_EQ(results[2].finalists.front().candidate, 1);
+}
+
+// As races of their own would: together they only cost less.
+TEST(Objectives, choose_as_alone_on_a_noisy_machine) {
+    int missed = 0;
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        noise::Random random(seed);
+        NoisyMachine machine(Tracks::ratios(kSpecialists), 0.01, seed);
+        Race race(kSize, {kMean, kHot, kCold, kConsume}, random, machine);
+        race.sample(first(12), 3);
+        const auto results = race.run_offs(race.best(first(12), 8), 15, {-1, -1, -1, -1});
+        missed += results[1].finalists.front().candidate != 0;
+        missed += results[2].finalists.front().candidate != 4;
+        missed += results[3].finalists.front().candidate != 8;
+    }
+    EXPECT_LE(missed, 8);
+}
