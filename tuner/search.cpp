@@ -257,17 +257,18 @@ class Search {
         return best;
     }
 
-    /// The same without its prefetch stages, or kLibc where there is none such.
+    /// The same without its prefetch stages, if that was screened, or kLibc.
     Entrant without_prefetch(Entrant entrant) const {
-        const asterope_variant& leader = *candidate(entrant).variant;
-        for (const Entrant other : entrants_) {
-            const asterope_variant& v = *candidate(other).variant;
-            if (v.ps == 0 && std::string_view(v.rt) == leader.rt &&
-                std::string_view(v.lt) == leader.lt && std::string_view(v.st) == leader.st) {
-                return other;
-            }
-        }
-        return kLibc;
+        const auto rest_of = [this](Entrant one) {
+            const Candidate& c = candidate(one);
+            const asterope_variant& v = *c.variant;
+            return std::tuple(std::string_view(v.rt), std::string_view(v.lt),
+                              std::string_view(v.st), v.tb, v.pi, c.pw, std::string_view(v.dir));
+        };
+        const auto found = std::find_if(seen_.begin(), seen_.end(), [&](Entrant other) {
+            return !candidate(other).prefetches() && rest_of(other) == rest_of(entrant);
+        });
+        return found == seen_.end() ? kLibc : *found;
     }
 
     const std::vector<Candidate>& space_;
