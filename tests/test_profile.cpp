@@ -5,6 +5,7 @@
 #include <regex>
 
 #include "error.hpp"
+#include "made_up_variants.hpp"
 #include "temporary_folder.hpp"
 
 using namespace asterope;
@@ -12,18 +13,42 @@ using nlohmann::json;
 
 namespace {
 
-const asterope_variant kVariants[] = {
-    {"ZMM", "T", "NT", "T0", 4, 2, 1, 0, "up", "avx512f", nullptr},
-    {"REP_MOVSB", "T", "T", "none", 0, 2, 1, 0, "up", "", nullptr}};
-const std::vector<Candidate> kSpace = {{&kVariants[0], 8}, {&kVariants[1], 0}};
+const asterope_variant kVariants[] = {made_up("ZMM", "T", "NT", "T0", 4),
+                                      made_up("REP_MOVSB", "T", "T", "none", 0),
+                                      made_up("YMM", "T", "T", "T1", 8, {4, 1, 1, "up"})};
+const std::vector<Candidate> kSpace = {
+    {&kVariants[0], 8}, {&kVariants[1], 0}, {&kVariants[2], 6, 16}};
+
+const Measured kMeasuredOnce{812.3456789e-9, 1063e-9, {1.30864209, 1.29, 1.33}};
+
+Finalist finalist(Entrant candidate, double ratio = 1.30864209, bool tied = false) {
+    return {candidate, {{Workload::cold, kMeasuredOnce}}, ratio, tied};
+}
 
 SizeResult result(std::size_t size, Entrant winner, Entrant second) {
-    const Measured measured{812.3456789e-9, 1063e-9, {1.30864209, 1.29, 1.33}};
-    const std::map<Workload, Measured> workloads = {{Workload::cold, measured}};
     return {size,
-            {{winner, workloads, 1.30864209, true}, {second, workloads, 1.2, false}},
+            {finalist(winner, 1.30864209, true), finalist(second, 1.2)},
             {{Workload::cold, {1.001, 0.99, 1.01}}},
             15};
+}
+
+/// One objective, the paper's space, nothing that senses: each size an interval up to itself.
+PipelineFacts pipelines(const std::vector<SizeResult>& results) {
+    PipelineFacts facts;
+    facts.objectives = {{"cold", {{Workload::cold, 1}, {Workload::hot, 0}}}};
+    facts.intervals.emplace_back();
+    std::size_t above = 0;
+    for (const SizeResult& result : results) {
+        facts.intervals[0].push_back({above, result.size, facts.found.size()});
+        facts.found.push_back({{result}, {}, {}, 0});
+        facts.sensing.emplace_back();
+        above = result.size;
+    }
+    return facts;
+}
+
+PipelineFacts pipelines() {
+    return pipelines({result(128, 1, 0), result(8192, 0, 1)});
 }
 
 const asterope_small_variant kSmall[] = {{"grouped", "YMM", "up", 256, "avx2", nullptr},
@@ -49,8 +74,8 @@ AliasedFacts aliased() {
 
 SearchFacts facts() {
     SearchFacts facts;
-    facts.workload = "cold";
     facts.rigor = "quick";
+    facts.space = "paper";
     facts.started = "2026-11-20T22:15:00Z";
     facts.finished = "2026-11-20T22:19:00Z";
     facts.seed = ~std::uint64_t{0};
@@ -65,12 +90,24 @@ SearchFacts facts() {
 }
 
 const json kTuple = {{"rt", "ZMM"}, {"lt", "T"}, {"st", "NT"}, {"pt", "T0"}, {"ps", 4}, {"pd", 8}};
+const json kExtended = {{"rt", "YMM"}, {"lt", "T"}, {"st", "T"}, {"pt", "T1"},
+                        {"ps", 8},     {"pd", 6},   {"tb", 4},   {"pw", 16}};
+
+/// Whether a tuple is the expected one; axes at their defaults may be left out of either.
+bool is_tuple(json tuple, json expected) {
+    static const json defaults = {{"tb", 2}, {"pi", 1}, {"pw", 0}, {"dir", "up"}};
+    for (json* one : {&tuple, &expected}) {
+        if (!one->is_object()) return false;
+        for (const auto& [axis, value] : defaults.items()) one->emplace(axis, value);
+    }
+    return tuple == expected;
+}
 
 class ProfileFile : public TemporaryFolder {
   protected:
     json good() const {
-        return make_profile({{"fingerprint", "0123456789abcdef"}}, facts(), kSpace,
-                            {result(128, 1, 0), result(8192, 0, 1)}, small(), aliased());
+        return make_profile({{"fingerprint", "0123456789abcdef"}}, facts(), kSpace, pipelines(),
+                            small(), aliased());
     }
     std::filesystem::path path() const { return folder / "profile.json"; }
 
@@ -114,7 +151,7 @@ TEST_F(ProfileFile, has_an_interval_for_each_size_from_0_on) {
 TEST_F(ProfileFile, has_the_winner_and_the_others_apart) {
     const json profile = good();
     const json& interval = profile["intervals"][1];
-    EXPECT_EQ(interval["winner"]["tuple"], kTuple);
+    EXPECT_TRUE(is_tuple(interval["winner"]["tuple"], kTuple));
     EXPECT_EQ(interval["winner"]["tied"], true);
     ASSERT_EQ(interval["runners_up"].size(), 1u);
     EXPECT_EQ(interval["runners_up"][0]["tuple"]["rt"], "REP_MOVSB");
@@ -159,7 +196,7 @@ TEST_F(ProfileFile, has_no_rate_for_small_copies) {
 // The name of a file, which lands in C comments later.
 TEST_F(ProfileFile, has_the_distributions_name_without_odd_characters) {
     const json profile =
-        make_profile({}, facts(), kSpace, {result(128, 1, 0)}, small("a*/\"\\b\n?.csv"), aliased());
+        make_profile({}, facts(), kSpace, pipelines(), small("a*/\"\\b\n?.csv"), aliased());
     EXPECT_EQ(profile["small"]["distribution"], "a_/__b__.csv");
 }
 
@@ -177,7 +214,7 @@ TEST_F(ProfileFile, has_what_was_found_where_buffers_alias) {
 TEST_F(ProfileFile, has_no_aliased_winner_where_none_was_chosen) {
     AliasedFacts none = aliased();
     none.choice.reset();
-    const json profile = make_profile({}, facts(), kSpace, {result(128, 1, 0)}, small(), none);
+    const json profile = make_profile({}, facts(), kSpace, pipelines(), small(), none);
     EXPECT_FALSE(profile["aliased"].contains("winner"));
 }
 
@@ -185,6 +222,11 @@ TEST_F(ProfileFile, says_how_it_was_found) {
     const json profile = good(), search = profile["search"];
     EXPECT_EQ(search["seed"], ~std::uint64_t{0});
     EXPECT_EQ(search["workload"], "cold");
+    EXPECT_EQ(search["weights"], (json{{"cold", 1}})); // not what is only measured
+    EXPECT_EQ(search["space"], "paper");
+    EXPECT_EQ(search["axes"], json::array());
+    EXPECT_EQ(search["extended_candidates"], 0);
+    EXPECT_FALSE(search.contains("source_map"));
     EXPECT_EQ(search["rigor"], "quick");
     EXPECT_EQ(search["cpu"], 3);
     EXPECT_EQ(search["candidates"], 2);
@@ -196,6 +238,177 @@ TEST_F(ProfileFile, says_how_it_was_found) {
     EXPECT_EQ(search["without"], (json{"avx512", "sse4_1"}));
     EXPECT_EQ(profile["machine"]["fingerprint"], "0123456789abcdef");
 }
+
+// --- Intervals, intents, sensing and axes --------------------------------------------------------
+
+namespace {
+
+const asterope_probe kProbe = {"source", 4, nullptr, nullptr};
+
+/// A balanced run over two sizes: at the larger one sensing won, and two axes were tried.
+PipelineFacts balanced() {
+    PipelineFacts facts;
+    facts.objectives = {
+        {"balanced", {{Workload::hot, 1.0 / 3}, {Workload::cold, 2.0 / 3}, {Workload::produce, 0}}},
+        {"hot", {{Workload::hot, 1}, {Workload::produce, 0}}},
+        {"cold", {{Workload::cold, 1}, {Workload::produce, 0}}}};
+    const Found small{
+        {result(4096, 1, 0), result(4096, 0, 1), result(4096, 2, 1)}, {}, finalist(1), 0};
+    const Found large{{result(65536, 0, 1), result(65536, 1, 0), result(65536, 0, 2)},
+                      {{"tb", finalist(2, 1.25)}, {"pi", finalist(0, 0.875)}},
+                      finalist(1, 1.125),
+                      640};
+    facts.found = {small, large};
+    const SensingCopy copy{&kProbe, kSpace[1], kSpace[2], {187, 91.23456789, 383}};
+    facts.sensing = {std::nullopt, SensingResult{copy, finalist(3, 1.5), 21}};
+    facts.intervals = {{{0, 6400, 0}, {6400, 65536, 1}},
+                       {{0, 4096, 0}, {4096, 65536, 1}},
+                       {{0, 32768, 0}, {32768, 65536, 1}}};
+    return facts;
+}
+
+json profile_of(const PipelineFacts& pipelines, const SearchFacts& search = facts()) {
+    return make_profile({}, search, kSpace, pipelines, small(), aliased());
+}
+
+} // namespace
+
+TEST_F(ProfileFile, has_intervals_up_to_where_winners_change_and_the_size_they_were_measured_at) {
+    const json profile = profile_of(balanced()), &intervals = profile["intervals"];
+    ASSERT_EQ(intervals.size(), 2u);
+    EXPECT_EQ(intervals[0]["above"], 0);
+    EXPECT_EQ(intervals[0]["up_to"], 6400);
+    EXPECT_EQ(intervals[0]["size"], 4096);
+    EXPECT_EQ(intervals[1]["above"], 6400);
+    EXPECT_EQ(intervals[1]["up_to"], 65536);
+    EXPECT_EQ(intervals[1]["size"], 65536);
+    // The rate is that of the size measured.
+    EXPECT_EQ(intervals[0]["winner"]["workloads"]["cold"]["gb_per_s"], 5.04219); // 4096 / 812.3457
+    put("profile.json", profile.dump());
+    EXPECT_EQ(profile_sizes(read_profile(path())), (std::vector<std::size_t>{4096, 65536}));
+}
+
+// Those made before there were such sizes.
+TEST_F(ProfileFile, has_been_measured_at_its_intervals_ends_where_it_says_nothing_else) {
+    const json profile =
+        json::parse(R"({"intervals": [{"up_to": 128}, {"up_to": 512, "size": 256}]})");
+    EXPECT_EQ(profile_sizes(profile), (std::vector<std::size_t>{128, 256}));
+}
+
+TEST_F(ProfileFile, has_the_mix_and_its_weights) {
+    const json search = profile_of(balanced())["search"];
+    EXPECT_EQ(search["workload"], "balanced");
+    EXPECT_EQ(search["weights"], (json{{"hot", 0.333333}, {"cold", 0.666667}}));
+}
+
+TEST_F(ProfileFile, has_intents_for_the_workloads_of_a_mix) {
+    const json intents = profile_of(balanced())["intents"];
+    ASSERT_EQ(intents.size(), 2u);
+    const json& hot = intents["hot"]["intervals"];
+    ASSERT_EQ(hot.size(), 2u);
+    EXPECT_EQ(hot[0]["up_to"], 4096);
+    EXPECT_TRUE(is_tuple(hot[0]["winner"]["tuple"], kTuple));
+    EXPECT_EQ(hot[1]["winner"]["tuple"]["rt"], "REP_MOVSB");
+    const json& cold = intents["cold"]["intervals"];
+    EXPECT_EQ(cold[0]["up_to"], 32768);
+    EXPECT_TRUE(is_tuple(cold[0]["winner"]["tuple"], kExtended));
+}
+
+TEST_F(ProfileFile, has_no_intents_where_it_was_tuned_for_one_workload) {
+    EXPECT_FALSE(good().contains("intents"));
+}
+
+// The routine has no entry point for what was just written: a caller seldom knows.
+TEST_F(ProfileFile, has_no_intent_but_hot_cold_and_consume) {
+    PipelineFacts facts = balanced();
+    facts.objectives[1].name = "produce";
+    facts.objectives[2].name = "consume";
+    const json intents = profile_of(facts)["intents"];
+    EXPECT_EQ(intents.size(), 1u);
+    EXPECT_TRUE(intents.contains("consume"));
+}
+
+TEST_F(ProfileFile, has_what_senses_where_that_won) {
+    const json profile = profile_of(balanced());
+    EXPECT_FALSE(profile["intervals"][0].contains("sensing"));
+    const json& sensing = profile["intervals"][1]["sensing"];
+    EXPECT_EQ(sensing["kind"], "source");
+    EXPECT_EQ(sensing["lines"], 4);
+    EXPECT_EQ(sensing["threshold"], 187);
+    EXPECT_EQ(sensing["cached_ticks"], 91.2346);
+    EXPECT_EQ(sensing["uncached_ticks"], 383);
+    EXPECT_EQ(sensing["hot"]["rt"], "REP_MOVSB");
+    EXPECT_TRUE(is_tuple(sensing["cold"], kExtended));
+    EXPECT_EQ(sensing["ratio"], 1.5);
+    EXPECT_EQ(sensing["workloads"]["cold"]["ratio"]["median"], 1.30864);
+    EXPECT_EQ(sensing["workloads"]["cold"]["rounds"], 21);
+    EXPECT_FALSE(sensing.contains("tuple"));
+    // What is taken where there is no time stamp counter stays beside it.
+    EXPECT_TRUE(is_tuple(profile["intervals"][1]["winner"]["tuple"], kTuple));
+}
+
+TEST_F(ProfileFile, has_what_each_axis_brought_beside_the_papers_best) {
+    const json profile = profile_of(balanced());
+    EXPECT_FALSE(profile["intervals"][0].contains("axes")); // none was tried there
+    const json& axes = profile["intervals"][1]["axes"];
+    ASSERT_EQ(axes.size(), 3u);
+    EXPECT_EQ(axes["paper"]["ratio"], 1.125);
+    EXPECT_EQ(axes["paper"]["tuple"]["rt"], "REP_MOVSB");
+    EXPECT_EQ(axes["tb"]["ratio"], 1.25);
+    EXPECT_TRUE(is_tuple(axes["tb"]["tuple"], kExtended));
+    EXPECT_EQ(axes["pi"]["ratio"], 0.875); // a loss is told, too
+    EXPECT_EQ(axes["pi"]["workloads"]["cold"]["ratio"]["median"], 1.30864);
+}
+
+TEST_F(ProfileFile, has_sensing_and_axes_in_the_routines_own_intervals_only) {
+    const json intents = profile_of(balanced())["intents"];
+    for (const char* intent : {"hot", "cold"}) {
+        for (const json& interval : intents[intent]["intervals"]) {
+            EXPECT_FALSE(interval.contains("sensing"));
+            EXPECT_FALSE(interval.contains("axes"));
+        }
+    }
+}
+
+TEST_F(ProfileFile, says_which_axes_were_explored_and_how_many_candidates_that_took) {
+    SearchFacts search = facts();
+    search.space = "extended";
+    json found = profile_of(balanced(), search)["search"];
+    EXPECT_EQ(found["space"], "extended");
+    EXPECT_EQ(found["extended_candidates"], 640); // the most at any size
+    EXPECT_EQ(found["axes"], (json{"pi", "tb"}));
+    search.sensing = true;
+    EXPECT_EQ(profile_of(balanced(), search)["search"]["axes"], (json{"pi", "tb", "sensing"}));
+    EXPECT_EQ(profile_of(pipelines(), search)["search"]["axes"], json{"sensing"});
+}
+
+TEST_F(ProfileFile, says_what_its_sources_were_mapped_from_without_odd_characters) {
+    SearchFacts search = facts();
+    search.source_map = "a*/\"\\b\n?.bin";
+    EXPECT_EQ(profile_of(pipelines(), search)["search"]["source_map"], "a_/__b__.bin");
+}
+
+TEST_F(ProfileFile, keeps_ten_runners_up_and_two_of_an_intent) {
+    PipelineFacts facts = balanced();
+    for (SizeResult& result : facts.found[1].results) {
+        for (int i = 0; i < 12; ++i) result.finalists.push_back(finalist(1, 1.1 - 0.01 * i));
+    }
+    const json profile = profile_of(facts);
+    EXPECT_EQ(profile["intervals"][0]["runners_up"].size(), 1u);
+    EXPECT_EQ(profile["intervals"][1]["runners_up"].size(), 10u);
+    EXPECT_EQ(profile["intents"]["hot"]["intervals"][0]["runners_up"].size(), 1u);
+    EXPECT_EQ(profile["intents"]["hot"]["intervals"][1]["runners_up"].size(), 2u);
+    EXPECT_EQ(profile["intervals"][1]["runners_up"][0]["ratio"], 1.2); // the best of them
+}
+
+TEST(WinnerFor, is_that_of_the_routines_own_interval) {
+    const PipelineFacts facts = balanced();
+    for (const std::size_t size : {1, 128, 4096, 5000, 6400}) EXPECT_EQ(facts.winner_for(size), 1);
+    for (const std::size_t size : {6401, 65536}) EXPECT_EQ(facts.winner_for(size), 0);
+    EXPECT_EQ(facts.winner_for(std::size_t{1} << 40), 0) << "beyond the last, as the last";
+}
+
+// --- What is read --------------------------------------------------------------------------------
 
 TEST_F(ProfileFile, comes_back_as_it_was_written) {
     put("profile.json", good().dump(2));

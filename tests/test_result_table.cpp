@@ -4,25 +4,54 @@
 #include <gtest/gtest.h>
 #include <sstream>
 
+#include "made_up_variants.hpp"
+
 using namespace asterope;
 
 namespace {
 
-const asterope_variant kVariants[] = {
-    {"ZMM", "T", "NT", "T0", 4, 2, 1, 0, "up", "avx512f", nullptr},
-    {"REP_MOVSB", "T", "T", "none", 0, 2, 1, 0, "up", "", nullptr}};
-const std::vector<Candidate> kSpace = {{&kVariants[0], 8}, {&kVariants[1], 0}};
+const asterope_variant kVariants[] = {made_up("ZMM", "T", "NT", "T0", 4),
+                                      made_up("REP_MOVSB", "T", "T", "none", 0),
+                                      made_up("YMM", "T", "T", "T1", 12, {4, 2, 1, "down"})};
+const std::vector<Candidate> kSpace = {
+    {&kVariants[0], 8}, {&kVariants[1], 0}, {&kVariants[2], 16, 32}};
 
 Measured measured(double ns, double ratio) {
     return {ns * 1e-9, ns * ratio * 1e-9, {ratio, ratio - 0.01, ratio + 0.01}};
 }
 
-SizeResult result(std::size_t size, Entrant winner, std::map<Workload, Measured> workloads) {
-    SizeResult result{size, {{winner, workloads, 1, false}}, {}, 15};
-    for (const auto& [workload, ignored] : workloads) {
+using Ratios = std::map<Workload, double>;
+
+Finalist finalist(Entrant candidate, const Ratios& ratios) {
+    Finalist finalist{candidate, {}, 1, false};
+    for (const auto& [workload, ratio] : ratios) {
+        finalist.workloads[workload] = measured(100, ratio);
+    }
+    return finalist;
+}
+
+SizeResult result(std::size_t size, Entrant winner, const Ratios& ratios) {
+    SizeResult result{size, {finalist(winner, ratios)}, {}, 15};
+    for (const auto& [workload, ignored] : ratios) {
         result.noise_floor[workload] = {1, 0.987, 1.012};
     }
     return result;
+}
+
+/// One objective (hot and cold), each size an interval up to itself.
+PipelineFacts pipelines(const std::vector<SizeResult>& results) {
+    PipelineFacts facts;
+    facts.objectives = {
+        {"weights", {{Workload::hot, 0.5}, {Workload::cold, 0.5}, {Workload::produce, 0}}}};
+    facts.intervals.emplace_back();
+    std::size_t above = 0;
+    for (const SizeResult& result : results) {
+        facts.intervals[0].push_back({above, result.size, facts.found.size()});
+        facts.found.push_back({{result}, {}, {}, 0});
+        facts.sensing.emplace_back();
+        above = result.size;
+    }
+    return facts;
 }
 
 std::vector<std::string> lines(const std::string& text) {
@@ -34,28 +63,105 @@ std::vector<std::string> lines(const std::string& text) {
 
 } // namespace
 
-TEST(ResultTable, has_a_header_and_a_row_for_each_size) {
-    const auto rows =
-        lines(result_table(kSpace, {result(128, 1, {{Workload::hot, measured(2, 1.02)}}),
-                                    result(8192, 0, {{Workload::hot, measured(100, 1.31)}})}));
-    ASSERT_EQ(rows.size(), 3u);
-    EXPECT_EQ(rows[0], "Size       RT        LT ST PT   PS PD |   hot GB/s  x libc     (floor)");
-    EXPECT_EQ(rows[1], "128 B      REP_MOVSB T  T  none  0  0 |      64.00    1.02 (0.99..1.01)");
-    EXPECT_EQ(rows[2], "8 KiB      ZMM       T  NT T0    4  8 |      81.92    1.31 (0.99..1.01)");
+TEST(ResultTable, has_a_header_and_a_row_for_each_interval) {
+    const auto rows = lines(result_table(
+        kSpace, pipelines({result(128, 1, {{Workload::hot, 1.02}, {Workload::cold, 0.98}}),
+                           result(8192, 0, {{Workload::hot, 1.31}, {Workload::cold, 1.5}}),
+                           result(32 << 20, 2, {{Workload::hot, 1.1}, {Workload::cold, 11.5}})})));
+    ASSERT_EQ(rows.size(), 4u);
+    EXPECT_EQ(rows[0], "Up to      RT        LT ST PT   PS PD TB PI PW D         hot     cold   "
+                       "(floor)");
+    EXPECT_EQ(rows[1], "128 B      REP_MOVSB T  T  none  0  0  2  1  0 up       1.02     0.98   "
+                       "(0.99..1.01)");
+    EXPECT_EQ(rows[2], "8 KiB      ZMM       T  NT T0    4  8  2  1  0 up       1.31     1.50   "
+                       "(0.99..1.01)");
+    EXPECT_EQ(rows[3], "32 MiB     YMM       T  T  T1   12 16  4  2 32 down     1.10    11.50   "
+                       "(0.99..1.01)");
 }
 
-TEST(ResultTable, has_columns_for_each_workload) {
-    const auto rows = lines(result_table(kSpace, {result(std::size_t{32} << 20, 0,
-                                                         {{Workload::hot, measured(1e6, 1.7)},
-                                                          {Workload::cold, measured(2e6, 1.3)}})}));
+TEST(ResultTable, has_intervals_up_to_where_winners_change) {
+    PipelineFacts facts = pipelines(
+        {result(4096, 1, {{Workload::hot, 1.1}}), result(8192, 0, {{Workload::hot, 1.2}})});
+    facts.intervals = {{{0, 6400, 0}, {6400, 8192, 1}}};
+    const auto rows = lines(result_table(kSpace, facts));
+    ASSERT_EQ(rows.size(), 3u);
+    EXPECT_EQ(rows[1].substr(0, 20), "6400 B     REP_MOVSB");
+    EXPECT_EQ(rows[2].substr(0, 20), "8 KiB      ZMM      ");
+}
+
+TEST(ResultTable, tells_the_widest_noise_floor_of_the_workloads) {
+    PipelineFacts facts = pipelines({result(128, 1, {{Workload::hot, 1}, {Workload::cold, 1}})});
+    facts.found[0].results[0].noise_floor = {{Workload::hot, {1, 0.951, 1.002}},
+                                             {Workload::cold, {1, 0.998, 1.07}}};
+    const std::string row = lines(result_table(kSpace, facts)).at(1);
+    EXPECT_NE(row.find("(0.95..1.07)"), std::string::npos) << row;
+}
+
+TEST(ResultTable, has_the_routines_own_winners_only) {
+    PipelineFacts facts = pipelines({result(128, 1, {{Workload::hot, 1}})});
+    facts.objectives.push_back({"hot", {{Workload::hot, 1}}});
+    facts.found[0].results.push_back(result(128, 0, {{Workload::hot, 2}}));
+    facts.intervals.push_back({{0, 128, 0}});
+    const auto rows = lines(result_table(kSpace, facts));
     ASSERT_EQ(rows.size(), 2u);
-    EXPECT_EQ(rows[1], "32 MiB     ZMM       T  NT T0    4  8 |      33.55    1.70 (0.99..1.01)"
-                       " |      16.78    1.30 (0.99..1.01)");
-    EXPECT_LT(rows[0].find("hot"), rows[0].find("cold"));
+    EXPECT_NE(rows[1].find("REP_MOVSB"), std::string::npos);
 }
 
 TEST(ResultTable, of_nothing_is_empty) {
-    EXPECT_EQ(result_table(kSpace, {}), "");
+    EXPECT_EQ(result_table(kSpace, pipelines({})), "");
+}
+
+// --- Sensing -------------------------------------------------------------------------------------
+
+TEST(SensingTable, has_a_row_for_each_size_at_which_it_won) {
+    const asterope_probe probe = {"source", 4, nullptr, nullptr};
+    PipelineFacts facts = pipelines({result(4096, 1, {{Workload::hot, 1}, {Workload::cold, 1}}),
+                                     result(65536, 0, {{Workload::hot, 1}, {Workload::cold, 1}})});
+    EXPECT_EQ(sensing_table(facts), "");
+    facts.sensing[1] = SensingResult{{&probe, kSpace[1], kSpace[0], {187, 90, 390}},
+                                     finalist(2, {{Workload::hot, 0.99}, {Workload::cold, 1.62}}),
+                                     15};
+    const auto rows = lines(sensing_table(facts));
+    ASSERT_EQ(rows.size(), 2u);
+    EXPECT_EQ(rows[0], "Sensing         hot     cold   probe > ticks: uncached, else cached");
+    EXPECT_EQ(rows[1], "64 KiB         0.99     1.62   source 4 > 187: ZMM T NT T0 4 8, else "
+                       "REP_MOVSB T T none 0 0");
+}
+
+// --- Extension axes ------------------------------------------------------------------------------
+
+TEST(AxesTable, has_what_each_axis_brought_over_the_papers_best_in_the_workloads_that_count) {
+    const auto ratios = [](double hot, double cold) {
+        return Ratios{{Workload::hot, hot}, {Workload::cold, cold}, {Workload::produce, 9}};
+    };
+    PipelineFacts facts = pipelines({result(128, 1, ratios(1, 1)), result(65536, 0, ratios(1, 1))});
+    EXPECT_EQ(axes_table(facts), "");
+    facts.found[0].best_of_paper = finalist(1, ratios(1.25, 1));
+    facts.found[0].axes = {{"tb", finalist(2, ratios(1.5, 1))}};
+    facts.found[1].best_of_paper = finalist(1, ratios(1, 2));
+    facts.found[1].axes = {{"tb", finalist(2, ratios(1, 2.5))},
+                           {"pi", finalist(0, ratios(0.5, 3))}};
+    const auto rows = lines(axes_table(facts));
+    ASSERT_EQ(rows.size(), 3u);
+    EXPECT_EQ(rows[0], "Axes       | pi        | tb          x the paper's best: hot cold");
+    EXPECT_EQ(rows[1], "128 B      |    -    - | 1.20 1.00");
+    EXPECT_EQ(rows[2], "64 KiB     | 0.50 1.50 | 1.00 1.25");
+}
+
+// --- Intents -------------------------------------------------------------------------------------
+
+TEST(IntentsTable, has_the_geometric_means_of_each_objectives_winners) {
+    PipelineFacts facts = pipelines({result(128, 1, {{Workload::hot, 1}, {Workload::cold, 1}}),
+                                     result(8192, 0, {{Workload::hot, 4}, {Workload::cold, 1}})});
+    EXPECT_EQ(intents_table(facts), ""); // there is but one entry point
+    facts.objectives.push_back({"cold", {{Workload::cold, 1}}});
+    facts.found[0].results.push_back(result(128, 0, {{Workload::hot, 0.5}, {Workload::cold, 3}}));
+    facts.found[1].results.push_back(result(8192, 0, {{Workload::hot, 0.5}, {Workload::cold, 12}}));
+    const auto rows = lines(intents_table(facts));
+    ASSERT_EQ(rows.size(), 3u);
+    EXPECT_EQ(rows[0], "Tuned for       hot     cold   geometric means over the sizes");
+    EXPECT_EQ(rows[1], "weights        2.00     1.00");
+    EXPECT_EQ(rows[2], "cold           0.50     6.00");
 }
 
 // --- Small copies --------------------------------------------------------------------------------
