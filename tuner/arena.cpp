@@ -54,8 +54,7 @@ Arena::~Arena() {
 }
 
 std::size_t arena_bytes(std::size_t largest_size, const Machine& machine) {
-    std::size_t last_cache = 0;
-    for (const Cache& cache : machine.caches) last_cache = std::max(last_cache, cache.bytes);
+    const std::size_t last_cache = last_cache_bytes(machine);
     // 0 is what a system without /proc reports: then half of the memory, or 1 GiB, must do
     std::size_t usable = machine.usable_bytes;
     if (usable == 0) usable = std::max(machine.memory_bytes / 2, 1024 * kMiB);

@@ -16,6 +16,8 @@ struct Field {
     std::function<double(std::size_t size, Workload, Entrant, std::uint64_t round)> seconds;
     std::function<std::string(Entrant)> name;                     ///< of candidates, not of libc
     std::function<std::size_t(std::size_t size, Workload)> calls; ///< in one trial
+    /// See Timings::company; none: all are of one.
+    std::function<int(std::size_t size, Entrant)> company = nullptr;
 };
 
 class LiveTimings : public Timings {
@@ -26,6 +28,9 @@ class LiveTimings : public Timings {
 
     double seconds(std::size_t size, Workload workload, Entrant entrant,
                    std::uint64_t round) override;
+    int company(std::size_t size, Entrant entrant) const override {
+        return field_.company ? field_.company(size, entrant) : 0;
+    }
 
     std::size_t trials() const { return trials_; }
 

@@ -479,6 +479,12 @@ std::string feature_difference(const json& recorded, const json& current) {
 
 } // namespace
 
+std::size_t last_cache_bytes(const Machine& machine) {
+    std::size_t bytes = 0;
+    for (const Cache& cache : machine.caches) bytes = std::max(bytes, cache.bytes);
+    return bytes;
+}
+
 Machine read_machine(const fs::path& root) {
     Machine machine;
     machine.cpu = read_cpu();

@@ -31,6 +31,9 @@ struct Machine {
     std::string governor; ///< CPU 0's frequency governor
 };
 
+/// Of the last level, in bytes; 0 where that is not known.
+std::size_t last_cache_bytes(const Machine& machine);
+
 /// `root` is where /proc and /sys are looked for; tests give a made-up tree. The processor, the
 /// kernel and libc are always those that run. What is unreadable is left empty, never an error.
 Machine read_machine(const std::filesystem::path& root = "/");

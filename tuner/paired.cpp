@@ -3,18 +3,21 @@
 
 #include <cmath>
 
+#include "company.hpp"
 #include "shuffle.hpp"
 
 namespace asterope {
 
 Paired::Paired(std::vector<int> entrants, const std::vector<Workload>& workloads, int rounds,
-               std::uint64_t first_round, const Seconds& seconds) {
+               std::uint64_t first_round, const Seconds& seconds, const Company& company) {
     // Shuffled, not rotated: in rotation everybody always follows the same other, and what that
     // one leaves in the caches would count as his own merit. The order is the same in every run.
     std::mt19937_64 random(first_round);
+    CompanyOrder order(company);
     for (int round = 0; round < rounds; ++round) {
         for (const Workload workload : workloads) {
             shuffle(entrants, random);
+            order.apply(entrants);
             for (const int entrant : entrants) {
                 logs_[{entrant, workload}].push_back(std::log(
                     seconds(entrant, workload, first_round + static_cast<std::uint64_t>(round))));

@@ -15,10 +15,12 @@ namespace asterope {
 class Paired {
   public:
     /// Runs `rounds` rounds, each in an order of its own; `seconds(entrant, workload, round)` times
-    /// one. `first_round` goes on from rounds that were timed before.
+    /// one. `first_round` goes on from rounds that were timed before. Entrants of one `company`
+    /// run one after the other (see Stopwatch::time); without it, all are of one.
     using Seconds = std::function<double(int entrant, Workload workload, std::uint64_t round)>;
+    using Company = std::function<int(int entrant)>;
     Paired(std::vector<int> entrants, const std::vector<Workload>& workloads, int rounds,
-           std::uint64_t first_round, const Seconds& seconds);
+           std::uint64_t first_round, const Seconds& seconds, const Company& company = nullptr);
 
     /// Median seconds of an entrant.
     double seconds(int entrant, Workload workload) const;

@@ -21,10 +21,15 @@ template <class Value> bool contains(const std::vector<Value>& values, Value val
 
 } // namespace
 
+int Timings::company(std::size_t, Entrant) const {
+    return 0;
+}
+
 Race::Race(std::size_t size, std::vector<Weights> objectives, std::mt19937_64& random,
            Timings& timings, double worst_ratio)
     : size_(size), objectives_(std::move(objectives)), random_(random), timings_(timings),
-      worst_ratio_(worst_ratio) {
+      worst_ratio_(worst_ratio),
+      order_([this](Entrant entrant) { return timings_.company(size_, entrant); }) {
     for (Weights& weights : objectives_) {
         double sum = 0;
         for (const auto& [workload, weight] : weights) sum += weight;
@@ -87,7 +92,7 @@ std::vector<Entrant> Race::best_for(std::size_t objective, std::vector<Entrant> 
 
 std::vector<Entrant> Race::best(const std::vector<Entrant>& entrants, std::size_t keep) const {
     const std::size_t others = objectives_.size() - 1;
-    std::vector<Entrant> kept = best_for(0, entrants, others ? (keep + 1) / 2 : keep);
+    std::vector<Entrant> kept = best_for(0, entrants, keep);
     for (std::size_t objective = 1; objective <= others; ++objective) {
         const std::size_t share = std::max<std::size_t>(1, keep / 2 / others);
         for (const Entrant entrant : best_for(objective, entrants, share)) {
@@ -109,15 +114,21 @@ void Race::sample_once(std::vector<Entrant> entrants, Workload workload) {
     shuffle(entrants, random_);
     for (std::size_t begin = 0; begin < entrants.size(); begin += kHeat, ++round_) {
         const std::size_t end = std::min(begin + kHeat, entrants.size());
-        std::vector<double> libc = {log_seconds(workload, kLibc)}, heat;
-        for (std::size_t i = begin; i < end; ++i) {
-            heat.push_back(log_seconds(workload, entrants[i]));
-            if (i == (begin + end) / 2) libc.push_back(log_seconds(workload, kLibc));
+        std::vector<Entrant> heat(entrants.begin() + static_cast<std::ptrdiff_t>(begin),
+                                  entrants.begin() + static_cast<std::ptrdiff_t>(end));
+        // libc at the beginning, in the middle and at the end: of its own company.
+        heat.insert(heat.begin() + std::ssize(heat) / 2, kLibc);
+        heat.insert(heat.begin(), kLibc);
+        heat.push_back(kLibc);
+        order_.apply(heat);
+        std::vector<double> libc, times;
+        for (const Entrant entrant : heat) {
+            times.push_back(log_seconds(workload, entrant));
+            if (entrant == kLibc) libc.push_back(times.back());
         }
-        libc.push_back(log_seconds(workload, kLibc));
         const double reference = median(libc);
-        for (std::size_t i = begin; i < end; ++i) {
-            samples_[{entrants[i], workload}].push_back(reference - heat[i - begin]);
+        for (std::size_t i = 0; i < heat.size(); ++i) {
+            if (heat[i] != kLibc) samples_[{heat[i], workload}].push_back(reference - times[i]);
         }
     }
 }
@@ -128,10 +139,12 @@ std::vector<SizeResult> Race::run_offs(const std::vector<Entrant>& finalists, in
     std::vector<Entrant> everybody = finalists;
     everybody.push_back(kLibc);
     everybody.push_back(kLibcAgain);
-    const Paired paired(everybody, workloads_, rounds, round_,
-                        [&](Entrant entrant, Workload workload, std::uint64_t round) {
-                            return timings_.seconds(size_, workload, entrant, round);
-                        });
+    const Paired paired(
+        everybody, workloads_, rounds, round_,
+        [&](Entrant entrant, Workload workload, std::uint64_t round) {
+            return timings_.seconds(size_, workload, entrant, round);
+        },
+        [&](Entrant entrant) { return timings_.company(size_, entrant); });
     round_ += static_cast<std::uint64_t>(rounds);
     std::vector<SizeResult> results;
     for (std::size_t i = 0; i < objectives_.size(); ++i) {

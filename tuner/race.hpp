@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "company.hpp"
 #include "objective.hpp"
 #include "paired.hpp"
 #include "statistics.hpp"
@@ -28,6 +29,8 @@ class Timings {
     /// equal `round` are timed under equal conditions.
     virtual double seconds(std::size_t size, Workload workload, Entrant entrant,
                            std::uint64_t round) = 0;
+    /// Entrants of one company leave the caches alike and are timed one after the other.
+    virtual int company(std::size_t size, Entrant entrant) const;
 };
 
 /// What the run-off measured of one finalist under one workload.
@@ -84,9 +87,9 @@ class Race {
     /// By falling mean of log ratios.
     void rank(std::vector<Entrant>& entrants, std::size_t objective = 0) const;
 
-    /// The best `keep`, one after the other. Half of the places belong to the first objective, the
-    /// others share the rest. Of each objective's places half belong to those that lose nowhere, as
-    /// one of them wins where there is one.
+    /// The best `keep` of the first objective and half as many more, which the other objectives
+    /// share: no less than one place each. Of each objective's places half belong to those that
+    /// lose nowhere, as one of them wins where there is one.
     std::vector<Entrant> best(const std::vector<Entrant>& entrants, std::size_t keep) const;
 
     /// Times the finalists anew, everybody in every round, and chooses for each objective. Ties go
@@ -118,6 +121,7 @@ class Race {
     Timings& timings_;
     double worst_ratio_;
     std::uint64_t round_ = 0;
+    CompanyOrder order_;
     std::map<std::pair<Entrant, Workload>, std::vector<double>> samples_; ///< log(libc / own)
 };
 

@@ -42,6 +42,12 @@ Weights weighted_only(Weights weights) {
 /// working sets of caches, which a device's memory does not get into.
 constexpr std::size_t kSmallArena = std::size_t{64} << 20;
 
+/// The size from which on libc's memcpy stores past the caches, as far as it says.
+std::size_t non_temporal_from(const Machine& machine) {
+    const auto found = machine.libc_thresholds.find("x86_non_temporal_threshold");
+    return found == machine.libc_thresholds.end() ? ~std::size_t{0} : found->second;
+}
+
 /// What a probe is read for at least so often: a percentile of fewer would be an extreme.
 constexpr std::size_t kReadings = 30;
 
@@ -49,9 +55,10 @@ constexpr std::size_t kReadings = 30;
 
 Searches::Searches(const Plan& plan, const Spaces& spaces, const Machine& machine,
                    std::uint64_t seed, bool quiet)
-    : plan_(plan), spaces_(spaces), objectives_(plan.objectives()),
+    : plan_(plan), spaces_(spaces), libc_non_temporal_from_(non_temporal_from(machine)),
+      objectives_(plan.objectives()),
       arena_(arena_bytes(plan.sizes.back(), machine), plan.source_map),
-      stopwatch_(arena_, plan.sizes.back()),
+      stopwatch_(arena_, plan.sizes.back(), last_cache_bytes(machine)),
       mix_(plan.source_map ? small_arena_.emplace(kSmallArena) : arena_, machine, plan.statistics,
            kLargestMixed, seed),
       random_(seed), progress_(calibrate(), quiet) {}
@@ -63,11 +70,9 @@ void Searches::log_to(const std::string& path, const nlohmann::json& header) {
 PipelineFacts Searches::pipelines() {
     PipelineFacts facts;
     facts.objectives = objectives_;
-    LiveTimings timings = this->timings(
-        [&](std::size_t size, Workload workload, Entrant entrant, std::uint64_t round) {
-            return time(candidate(entrant), size, workload, round);
-        },
-        [&](Entrant entrant) { return candidate(entrant).name(); });
+    LiveTimings timings =
+        this->timings([&](Entrant entrant) { return copy_of(candidate(entrant)); },
+                      [&](Entrant entrant) { return candidate(entrant).name(); });
     const Extension* extension = plan_.extended ? &spaces_.extension : nullptr;
     std::vector<Entrant> neighbours(objectives_.size(), kLibc);
     for (const std::size_t size : plan_.sizes) {
@@ -104,11 +109,12 @@ std::optional<SensingResult> Searches::sensing(std::size_t size, const Found& fo
     for (const SensingCopy& copy : copies) arguments.push_back(copy.arguments());
     const auto index = [](Entrant entrant) { return static_cast<std::size_t>(entrant) - 1; };
     LiveTimings timings = this->timings(
-        [&](std::size_t, Workload workload, Entrant entrant, std::uint64_t round) {
-            if (entrant == 0) return time(fixed, size, workload, round);
-            return stopwatch_.time(copies[index(entrant)].probe->sense,
-                                   reinterpret_cast<std::size_t>(&arguments[index(entrant)]), size,
-                                   workload, round);
+        [&](Entrant entrant) -> Copy {
+            if (entrant == 0) return copy_of(fixed);
+            const SensingCopy& copy = copies[index(entrant)];
+            // What it leaves in the caches where nothing is cached, its cold pipeline does.
+            return {copy.probe->sense, reinterpret_cast<std::size_t>(&arguments[index(entrant)]),
+                    copy_of(copy.cold).company};
         },
         [&](Entrant entrant) { return entrant ? copies[index(entrant)].name() : fixed.name(); });
     const std::optional<Finalist> winner = race_sensing(
@@ -160,7 +166,7 @@ std::vector<double> Searches::read(const asterope_probe& probe, const Candidate&
         throw_if_interrupted();
         reading.ticks.clear();
         stopwatch_.time(&ReadingCopy::run, reinterpret_cast<std::size_t>(&reading), size, workload,
-                        round);
+                        round, copy_of(copy).company);
         // The first trial finds the caches as somebody else left them.
         if (round > 0) ticks.insert(ticks.end(), reading.ticks.begin(), reading.ticks.end());
     }
@@ -205,9 +211,8 @@ std::vector<AliasedSize> Searches::aliased_copies(const PipelineFacts& pipelines
             return *spaces_.aliased_space[static_cast<std::size_t>(entrant) - 1];
         };
         LiveTimings timings = this->timings(
-            [&](std::size_t, Workload workload, Entrant entrant, std::uint64_t round) {
-                if (entrant == 0) return time(pipeline, size, workload, round);
-                return stopwatch_.time(variant(entrant).copy, 0, size, workload, round);
+            [&](Entrant entrant) {
+                return entrant == 0 ? copy_of(pipeline) : Copy{variant(entrant).copy, 0};
             },
             [&](Entrant entrant) {
                 return entrant == 0 ? pipeline.name() : aliased_name(variant(entrant));
@@ -246,20 +251,28 @@ const Candidate& Searches::candidate(Entrant entrant) const {
     return spaces_.space[static_cast<std::size_t>(entrant)];
 }
 
-double Searches::time(const Candidate& candidate, std::size_t size, Workload workload,
-                      std::uint64_t round) {
-    return stopwatch_.time(candidate.variant->copy, candidate.distance(), size, workload, round);
+Searches::Copy Searches::copy_of(const Candidate& candidate) {
+    const bool temporal = candidate.variant->st == std::string_view("T");
+    return {candidate.variant->copy, candidate.distance(), temporal ? kTemporal : kNonTemporal};
+}
+
+Searches::Copy Searches::libc(std::size_t size) const {
+    return {libc_copy(), 0, size < libc_non_temporal_from_ ? kTemporal : kNonTemporal};
 }
 
 /// Timings of `copy`, and of libc beside it.
-LiveTimings Searches::timings(Copy copy, Name name) {
+LiveTimings Searches::timings(CopyOf copy_of, Name name) {
+    const auto copy = [this, copy_of](std::size_t size, Entrant entrant) {
+        return entrant < 0 ? libc(size) : copy_of(entrant);
+    };
     return LiveTimings(
         {[this, copy](std::size_t size, Workload workload, Entrant entrant, std::uint64_t round) {
-             return entrant < 0 ? stopwatch_.time(libc_copy(), 0, size, workload, round)
-                                : copy(size, workload, entrant, round);
+             const Copy one = copy(size, entrant);
+             return stopwatch_.time(one.function, one.distance, size, workload, round, one.company);
          },
          std::move(name),
-         [this](std::size_t size, Workload workload) { return stopwatch_.calls(size, workload); }},
+         [this](std::size_t size, Workload workload) { return stopwatch_.calls(size, workload); },
+         [copy](std::size_t size, Entrant entrant) { return copy(size, entrant).company; }},
         progress_, log_.get());
 }
 

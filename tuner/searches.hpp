@@ -46,14 +46,21 @@ class Searches {
 
   private:
     using Name = std::function<std::string(Entrant)>;
-    using Copy = std::function<double(std::size_t, Workload, Entrant, std::uint64_t)>;
+    /// What an entrant copies with: a function, what to hand it as its distance, its company.
+    struct Copy {
+        CopyFunction function;
+        std::size_t distance;
+        int company = kTemporal;
+    };
+    enum Company { kTemporal, kNonTemporal };
+    using CopyOf = std::function<Copy(Entrant)>;
 
     double calibrate();
     void calibrate(std::size_t size);
     const Candidate& candidate(Entrant entrant) const;
-    double time(const Candidate& candidate, std::size_t size, Workload workload,
-                std::uint64_t round);
-    LiveTimings timings(Copy copy, Name name);
+    static Copy copy_of(const Candidate& candidate);
+    Copy libc(std::size_t size) const;
+    LiveTimings timings(CopyOf copy, Name name);
     std::optional<SensingResult> sensing(std::size_t size, const Found& found);
     std::vector<SensingCopy> sensing_copies(std::size_t size, const Found& found);
     std::vector<double> read(const asterope_probe& probe, const Candidate& copy, std::size_t size,
@@ -61,6 +68,7 @@ class Searches {
 
     const Plan& plan_;
     const Spaces& spaces_;
+    const std::size_t libc_non_temporal_from_; ///< bytes
     const std::vector<Objective> objectives_;
     Arena arena_;
     std::optional<Arena> small_arena_; ///< of the small copies, where the source is mapped

@@ -26,6 +26,10 @@ Workload calibrated_as(Workload workload) {
     return workload == Workload::aliased ? Workload::hot : workload;
 }
 
+/// The most that is copied until the caches are settled: machines report last caches of which a
+/// process gets a part only.
+constexpr std::size_t kMostSettling = std::size_t{64} << 20;
+
 /// Untimed calls before a hot trial. What another copy left in the caches (a destination that its
 /// non-temporal stores evicted) takes up to three copies to be gone.
 constexpr std::size_t kWarmUp = 3;
@@ -91,8 +95,8 @@ double trial_seconds(Workload workload) {
     }
 }
 
-Stopwatch::Stopwatch(const Arena& arena, std::size_t largest_size)
-    : arena_(arena),
+Stopwatch::Stopwatch(const Arena& arena, std::size_t largest_size, std::size_t cache_bytes)
+    : arena_(arena), settle_bytes_(std::min(cache_bytes + cache_bytes / 4, kMostSettling)),
       cold_bytes_((arena.bytes() - std::max(largest_size + 2 * 4096, kGroupRoom)) / 4096 * 4096),
       hot_source_(arena.maps_source()
                       ? (arena.source_bytes() - source_bytes_needed(largest_size)) / 4096 * 4096
@@ -127,10 +131,14 @@ double Stopwatch::trial_seconds(std::size_t size, Workload workload) const {
 }
 
 double Stopwatch::time(CopyFunction copy, std::size_t distance, std::size_t size, Workload workload,
-                       std::uint64_t round) {
+                       std::uint64_t round, int company) {
     const Trial trial{copy, distance, size, calls(size, workload), round};
     // What ran before may have left upper register halves dirty, which slows others down.
     clean_vector_state();
+    const bool uncached = workload == Workload::cold || workload == Workload::consume ||
+                          workload == Workload::produce;
+    if (uncached && size >= kSettledFrom && company_ != company) settle(trial);
+    company_ = uncached ? std::optional(company) : std::nullopt;
     switch (workload) {
     case Workload::hot:
         return time_hot(trial, false, false);
@@ -187,6 +195,11 @@ std::size_t Stopwatch::Slots::take() {
     next += step;
     if (next >= count) next -= count;
     return at;
+}
+
+void Stopwatch::settle(const Trial& trial) {
+    time_cold({trial.copy, trial.distance, trial.size, settle_bytes_ / trial.size + 1, trial.round},
+              false);
 }
 
 Stopwatch::Sides& Stopwatch::slots(std::size_t size) {
