@@ -135,14 +135,11 @@ Json intervals_of(std::size_t objective, const PipelineFacts& pipelines,
         if (objective == 0 && one.above + 1 >= kSensingMinimum && pipelines.sensing[one.result]) {
             interval["sensing"] = to_json(*pipelines.sensing[one.result], result.size);
         }
-        if (objective == 0 && !found.axes.empty()) {
-            Json& axes = interval["axes"];
-            const auto add = [&](std::string_view axis, const Finalist& best) {
-                axes[std::string(axis)] =
+        if (objective == 0) {
+            for (const auto& [workload, axis, best] : found.axes) {
+                interval["axes"][std::string(name_of(workload))][std::string(axis)] =
                     to_json(best, tuple_of(best.candidate), result.size, result.rounds);
-            };
-            add("paper", found.best_of_paper);
-            for (const AxisResult& axis : found.axes) add(axis.axis, axis.best);
+            }
         }
         intervals.push_back(std::move(interval));
     }
@@ -156,6 +153,7 @@ Json axes_of(const SearchFacts& facts, const PipelineFacts& pipelines) {
     for (const Found& found : pipelines.found) {
         for (const AxisResult& axis : found.axes) explored.insert(axis.axis);
     }
+    explored.erase("paper");
     for (const std::string_view axis : explored) axes.push_back(std::string(axis));
     if (facts.sensing) axes.push_back("sensing");
     return axes;

@@ -6,6 +6,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "size_text.hpp"
@@ -82,16 +83,16 @@ std::string sensing_table(const PipelineFacts& pipelines) {
 }
 
 std::string axes_table(const PipelineFacts& pipelines) {
-    std::string out;
     std::set<std::string_view> axes;
+    std::set<Workload> workloads;
     for (const Found& found : pipelines.found) {
-        for (const AxisResult& axis : found.axes) axes.insert(axis.axis);
+        for (const AxisResult& result : found.axes) {
+            workloads.insert(result.workload);
+            if (result.axis != "paper") axes.insert(result.axis);
+        }
     }
+    std::string out;
     if (axes.empty()) return out;
-    std::vector<Workload> workloads;
-    for (const auto& [workload, weight] : pipelines.objectives.front().weights) {
-        if (weight > 0) workloads.push_back(workload);
-    }
     append(out, "%-10s", "Axes");
     for (const std::string_view axis : axes) {
         append(out, " | %-*s", 5 * static_cast<int>(workloads.size()) - 1,
@@ -103,20 +104,25 @@ std::string axes_table(const PipelineFacts& pipelines) {
     }
     out += '\n';
     for (const Found& found : pipelines.found) {
+        // libc's time over the best's, where there is one with this axis
+        const auto ratio = [&](std::string_view axis, Workload workload) -> std::optional<double> {
+            for (const AxisResult& result : found.axes) {
+                if (result.axis == axis && result.workload == workload) {
+                    return result.best.workloads.at(workload).ratio.median;
+                }
+            }
+            return std::nullopt;
+        };
         append(out, "%-10s", format_size(found.results.front().size).c_str());
         for (const std::string_view axis : axes) {
-            const auto best =
-                std::find_if(found.axes.begin(), found.axes.end(),
-                             [&](const AxisResult& result) { return result.axis == axis; });
             out += " |";
             for (const Workload workload : workloads) {
-                if (best == found.axes.end()) {
+                const auto with = ratio(axis, workload), without = ratio("paper", workload);
+                if (with && without) {
+                    append(out, " %4.2f", *with / *without);
+                } else {
                     out += "    -";
-                    continue;
                 }
-                append(out, " %4.2f",
-                       best->best.workloads.at(workload).ratio.median /
-                           found.best_of_paper.workloads.at(workload).ratio.median);
             }
         }
         out += '\n';

@@ -17,9 +17,9 @@ std::string result_table(const std::vector<Candidate>& space, const PipelineFact
 /// over its own. Empty where none did.
 std::string sensing_table(const PipelineFacts& pipelines);
 
-/// What each extension axis brought: one row a size, for each axis and workload that counts the
-/// time of the paper's best over that of the best that uses this axis alone. Empty where none was
-/// tried.
+/// What each extension axis brought: one row a size, for each axis and workload the time of the
+/// paper's best for that workload over that of the best that uses this axis alone. Empty where none
+/// was tried.
 std::string axes_table(const PipelineFacts& pipelines);
 
 /// One row for each entry point by intent: libc's time over its winners', geometric means over the

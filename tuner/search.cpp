@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -79,6 +80,17 @@ std::string lineage(const Candidate& candidate) {
            std::to_string(candidate.pw) + v.dir;
 }
 
+/// The one workload that counts, where it is one.
+std::optional<Workload> only_workload(const Weights& weights) {
+    std::optional<Workload> only;
+    for (const auto& [workload, weight] : weights) {
+        if (weight == 0) continue;
+        if (only) return std::nullopt;
+        only = workload;
+    }
+    return only;
+}
+
 /// One size being searched.
 class Search {
   public:
@@ -106,6 +118,7 @@ class Search {
 
     /// Screens the extension axes around the paper's best. Returns how many candidates.
     std::size_t screen_extension(const Extension& extension) {
+        extended_ = true;
         const std::size_t before = alive_.size();
         for (const Entrant base : best_of_each_lineage(rigor_.bases)) {
             screen(extension.around(base));
@@ -217,42 +230,28 @@ class Search {
         return first;
     }
 
-    /// The best of the paper's space that is still in the race. Where none is, the best screened.
-    Entrant best_of_paper() {
-        std::vector<Entrant> paper;
-        for (const Entrant entrant : alive_) {
-            if (candidate(entrant).axis() == "paper") paper.push_back(entrant);
-        }
-        if (paper.empty()) {
-            paper = entrants_;
-            std::erase_if(paper, [&](Entrant entrant) { return seen_.count(entrant) == 0; });
-        }
-        return leader(paper);
-    }
+    struct Axis {
+        Workload workload;
+        std::string_view name;
+        Entrant best;
+    };
 
-    /// The best that loses nowhere; where all do, the best.
-    Entrant leader(std::vector<Entrant> entrants) const {
-        race_.rank(entrants);
-        const auto acceptable = std::find_if(entrants.begin(), entrants.end(),
-                                             [&](Entrant e) { return race_.acceptable(e); });
-        return acceptable == entrants.end() ? entrants.front() : *acceptable;
-    }
-
-    /// For each axis the best that uses it alone, of those still in the race. Where none is, of
-    /// those that were screened.
-    std::vector<std::pair<std::string_view, Entrant>> best_by_axis() const {
-        std::map<std::string_view, std::vector<Entrant>> by_axis;
-        const auto add = [&](Entrant entrant) {
-            const std::string_view axis = candidate(entrant).axis();
-            if (axis != "paper" && axis != "several") by_axis[axis].push_back(entrant);
-        };
-        std::for_each(alive_.begin(), alive_.end(), add);
-        const auto in_race = by_axis;
-        std::for_each(seen_.begin(), seen_.end(), add);
-        std::vector<std::pair<std::string_view, Entrant>> best;
-        for (auto& [axis, entrants] : by_axis) {
-            if (in_race.count(axis)) entrants = in_race.at(axis);
-            best.emplace_back(axis, leader(entrants));
+    /// For each workload that is an objective of its own and for each axis, the best that uses that
+    /// axis alone: of those still in the race; where none is, of those that were screened.
+    std::vector<Axis> best_by_axis() const {
+        std::map<std::string_view, std::vector<Entrant>> racing, screened;
+        for (const Entrant entrant : alive_) racing[candidate(entrant).axis()].push_back(entrant);
+        for (const Entrant entrant : seen_) screened[candidate(entrant).axis()].push_back(entrant);
+        std::vector<Axis> best;
+        for (std::size_t objective = 0; objective < objectives_.size(); ++objective) {
+            const std::optional<Workload> workload = only_workload(objectives_[objective]);
+            if (!workload) continue;
+            for (const auto& [axis, entrants] : screened) {
+                if (axis == "several") continue;
+                std::vector<Entrant> ranked = racing.count(axis) ? racing.at(axis) : entrants;
+                race_.rank(ranked, objective);
+                best.push_back({*workload, axis, ranked.front()});
+            }
         }
         return best;
     }
@@ -276,6 +275,7 @@ class Search {
     const std::vector<Weights>& objectives_;
     const Rigor& rigor_;
     Race race_;
+    bool extended_ = false;
     std::set<Entrant> seen_;     ///< screened
     std::vector<Entrant> alive_; ///< of those, not dropped yet
 };

@@ -39,18 +39,20 @@ struct Extension {
     std::function<std::vector<Entrant>(Entrant)> plane;
 };
 
-/// One axis: the best candidate that uses it and is else as the paper's, and how it did in the
-/// run-off of all.
+/// What one axis brings under one workload: the best candidate for it that uses this axis and is
+/// else as the paper's, and how it did in the run-off of all. The axis "paper" is none: what the
+/// others compare with.
 struct AxisResult {
+    Workload workload;
     std::string_view axis;
     Finalist best;
 };
 
-/// What the search of one size found: a result for each objective, and what each axis brought.
+/// What the search of one size found: a result for each objective, and what each axis brought under
+/// each workload that is an objective of its own.
 struct Found {
     std::vector<SizeResult> results;
-    std::vector<AxisResult> axes; ///< by the first objective
-    Finalist best_of_paper;       ///< by the first objective: what the axes compare with
+    std::vector<AxisResult> axes; ///< empty without an extension
     std::size_t extended = 0;     ///< candidates beyond the paper's space that were timed
 };
 

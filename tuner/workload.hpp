@@ -152,8 +152,8 @@ class Stopwatch {
     const Arena& arena_;
     std::size_t settle_bytes_;
     std::optional<int> company_; ///< of the last trial, if nothing was cached in it
-    std::size_t cold_bytes_; ///< of each side, whole pages
-    std::size_t hot_source_; ///< where the source's tail begins: there, or in the map
+    std::size_t cold_bytes_;     ///< of each side, whole pages
+    std::size_t hot_source_;     ///< where the source's tail begins: there, or in the map
     std::uint64_t sum_read_ = 0;
     std::uint64_t written_ = 0; ///< what the next source will begin with
     std::map<std::size_t, Sides> slots_;

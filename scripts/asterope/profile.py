@@ -105,7 +105,7 @@ class Interval:
     """The transfer sizes above < bytes <= up_to; `size` is the one that was measured.
 
     Where there is a sensing copy it is taken, and the winner only without a usable counter. `axes`:
-    the best copy of each extension axis, by the axis's name.
+    for each workload the best copy of each extension axis, and of "paper", by name.
     """
 
     above: int
@@ -113,7 +113,7 @@ class Interval:
     size: int
     winner: Entry
     sensing: Sensing | None
-    axes: Mapping[str, Entry]
+    axes: Mapping[str, Mapping[str, Entry]]
     runners_up: Sequence[Entry]
     noise_floor: Mapping[str, Ratio]
 
@@ -308,13 +308,13 @@ def _check(raw: Any) -> None:
         if reason is not None:
             raise _Fault(f"no such copy: {reason}: {_REMEDY}", place)
     for place, interval in _intervals(raw):
-        for axis, entry in interval.get("axes", {}).items():
+        for where, axis, entry in _axes(interval):
             used = _axes_used(space.Tuple(**entry["tuple"]))
             if used != ({axis} - {"paper"}):
                 what = " ".join(sorted(used)) or "none"
                 expected = "none" if axis == "paper" else f"{axis} alone"
                 fault = f"of the extension axes it uses {what}, not {expected}"
-                raise _Fault(f"{fault}: {_REMEDY}", (*place, "axes", axis, "tuple"))
+                raise _Fault(f"{fault}: {_REMEDY}", (*place, *where))
 
 
 def _refuse_unsound(raw: Any) -> None:
@@ -458,6 +458,13 @@ def _refuse_false_sensing(raw: Mapping[str, Any]) -> None:
             raise _Fault(f"no such probe: {reason}: {_REMEDY}", place)
 
 
+def _axes(interval: Mapping[str, Any]) -> Iterator[tuple[_Place, str, Mapping[str, Any]]]:
+    """Every best copy of an axis: where its tuple stands in the interval, the axis, the entry."""
+    for workload, best in interval.get("axes", {}).items():
+        for axis, entry in best.items():
+            yield ("axes", workload, axis, "tuple"), axis, entry
+
+
 def _axes_used(t: space.Tuple) -> set[str]:
     """The extension axes in which the tuple leaves the paper's space."""
     used = {"tb": t.tb != 2, "pi": t.pi != 1, "pw": t.pw != 0, "dir": t.dir != "up"}
@@ -483,8 +490,8 @@ def _tuples(raw: Mapping[str, Any]) -> Iterator[tuple[_Place, Mapping[str, Any]]
         yield (*place, "winner", "tuple"), race["winner"]["tuple"]
         for k, entry in enumerate(race.get("runners_up", ())):
             yield (*place, "runners_up", k, "tuple"), entry["tuple"]
-        for axis, entry in race.get("axes", {}).items():
-            yield (*place, "axes", axis, "tuple"), entry["tuple"]
+        for where, _, entry in _axes(race):
+            yield (*place, *where), entry["tuple"]
         for way in ("hot", "cold") if "sensing" in race else ():
             yield (*place, "sensing", way), race["sensing"][way]
 
@@ -558,7 +565,10 @@ def _build_interval(raw: Mapping[str, Any]) -> Interval:
         size=raw.get("size", raw["up_to"]),
         winner=_build_entry(raw["winner"]),
         sensing=_build_sensing(raw["sensing"]) if "sensing" in raw else None,
-        axes={axis: _build_entry(entry) for axis, entry in raw.get("axes", {}).items()},
+        axes={
+            workload: {axis: _build_entry(entry) for axis, entry in best.items()}
+            for workload, best in raw.get("axes", {}).items()
+        },
         runners_up=tuple(_build_entry(entry) for entry in raw.get("runners_up", ())),
         noise_floor={name: Ratio(**ratio) for name, ratio in raw.get("noise_floor", {}).items()},
     )
