@@ -138,7 +138,7 @@ class Search {
     }
 
     Found run_off(const std::vector<Entrant>& neighbours) {
-        const std::vector<std::pair<std::string_view, Entrant>> axes = best_by_axis();
+        const std::vector<Axis> axes = extended_ ? best_by_axis() : std::vector<Axis>();
         std::vector<Entrant> finalists =
             race_.best(alive_, static_cast<std::size_t>(rigor_.finalists));
         const auto also = [&](Entrant entrant) {
@@ -157,19 +157,17 @@ class Search {
         for (const Entrant leader : leaders) also(without_prefetch(leader));
         for (const Entrant neighbour : neighbours) also(neighbour);
         // What the axes brought is told by the same run-off.
-        const Entrant paper = best_of_paper();
-        also(paper);
-        for (const auto& [axis, entrant] : axes) also(entrant);
+        for (const Axis& axis : axes) also(axis.best);
 
         Found found;
         found.results = race_.run_offs(finalists, rigor_.rounds, neighbours);
-        const auto finalist = [&](Entrant entrant) {
-            const std::vector<Finalist>& all = found.results.front().finalists;
-            return *std::find_if(all.begin(), all.end(),
-                                 [&](const Finalist& f) { return f.candidate == entrant; });
-        };
-        found.best_of_paper = finalist(paper);
-        for (const auto& [axis, entrant] : axes) found.axes.push_back({axis, finalist(entrant)});
+        const std::vector<Finalist>& all = found.results.front().finalists;
+        for (const Axis& axis : axes) {
+            const auto finalist = std::find_if(all.begin(), all.end(), [&](const Finalist& one) {
+                return one.candidate == axis.best;
+            });
+            found.axes.push_back({axis.workload, axis.name, *finalist});
+        }
         return found;
     }
 
