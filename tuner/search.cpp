@@ -163,10 +163,19 @@ class Search {
         found.results = race_.run_offs(finalists, rigor_.rounds, neighbours);
         const std::vector<Finalist>& all = found.results.front().finalists;
         for (const Axis& axis : axes) {
-            const auto finalist = std::find_if(all.begin(), all.end(), [&](const Finalist& one) {
-                return one.candidate == axis.best;
+            const Finalist& one = *std::find_if(all.begin(), all.end(), [&](const Finalist& f) {
+                return f.candidate == axis.best;
             });
-            found.axes.push_back({axis.workload, axis.name, *finalist});
+            const auto ratio = [&](const Finalist& f) {
+                return f.workloads.at(axis.workload).ratio.median;
+            };
+            if (!found.axes.empty() && found.axes.back().axis == axis.name &&
+                found.axes.back().workload == axis.workload) {
+                Finalist& other = found.axes.back().best;
+                if (ratio(one) > ratio(other)) other = one;
+            } else {
+                found.axes.push_back({axis.workload, axis.name, one});
+            }
         }
         return found;
     }
@@ -234,8 +243,14 @@ class Search {
         Entrant best;
     };
 
-    /// For each workload that is an objective of its own and for each axis, the best that uses that
-    /// axis alone: of those still in the race; where none is, of those that were screened.
+    Entrant first(std::vector<Entrant> entrants, std::size_t objective) const {
+        race_.rank(entrants, objective);
+        return entrants.front();
+    }
+
+    /// For each workload that is an objective of its own and for each axis, the best that use that
+    /// axis alone: of all that were screened, once each, and of those still in the race, which were
+    /// sampled more often, but of which there may be few. The run-off tells which is better.
     std::vector<Axis> best_by_axis() const {
         std::map<std::string_view, std::vector<Entrant>> racing, screened;
         for (const Entrant entrant : alive_) racing[candidate(entrant).axis()].push_back(entrant);
@@ -246,9 +261,9 @@ class Search {
             if (!workload) continue;
             for (const auto& [axis, entrants] : screened) {
                 if (axis == "several") continue;
-                std::vector<Entrant> ranked = racing.count(axis) ? racing.at(axis) : entrants;
-                race_.rank(ranked, objective);
-                best.push_back({*workload, axis, ranked.front()});
+                best.push_back({*workload, axis, first(entrants, objective)});
+                if (!racing.count(axis)) continue;
+                best.push_back({*workload, axis, first(racing.at(axis), objective)});
             }
         }
         return best;
