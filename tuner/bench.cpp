@@ -45,8 +45,8 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 
 /// Each size under each workload.
 void run_sizes(const std::vector<std::size_t>& sizes, const std::vector<Workload>& workloads,
-               const Arena& arena, CopyFunction routine, Report& report) {
-    Stopwatch stopwatch(arena, sizes.back());
+               const Arena& arena, const Machine& machine, CopyFunction routine, Report& report) {
+    Stopwatch stopwatch(arena, sizes.back(), last_cache_bytes(machine));
     for (const Workload workload : workloads) {
         report.begin(std::string(name_of(workload)));
         for (const std::size_t size : sizes) {
@@ -54,7 +54,7 @@ void run_sizes(const std::vector<std::size_t>& sizes, const std::vector<Workload
             report.row(format_size(size), size, workload,
                        [&](int copy, Workload which, std::uint64_t round) {
                            return stopwatch.time(copy == kRoutine ? routine : libc_copy(), 0, size,
-                                                 which, round);
+                                                 which, round, company_of(copy));
                        });
         }
         report.end();
@@ -154,14 +154,14 @@ void compare(const Options& options) {
                 "floor: libc against itself in the same rounds. Intervals of 95 %% (sign test).\n",
                 options.routine.symbol.c_str(), machine.libc.c_str(), options.routine.rounds, cpu);
     Report report(options.routine.rounds);
-    if (has(suites, "workloads")) run_workloads(table_sizes, arena, routine, report);
+    if (has(suites, "workloads")) run_workloads(table_sizes, arena, machine, routine, report);
     if (has(suites, "sizes")) {
         report.suite("sizes");
-        run_sizes(sizes, workloads, arena, routine, report);
+        run_sizes(sizes, workloads, arena, machine, routine, report);
     }
     if (has(suites, "aliased")) {
         report.suite("aliased");
-        run_sizes(sizes, {Workload::aliased}, arena, routine, report);
+        run_sizes(sizes, {Workload::aliased}, arena, machine, routine, report);
     }
     run_small(suites, statistics, arena, machine, routine, report);
     if (!options.json.empty()) {

@@ -17,11 +17,13 @@ nlohmann::ordered_json ratio_json(const Estimate& estimate) {
 } // namespace
 
 Comparison Report::compare(std::size_t size, Workload workload, const Paired::Seconds& seconds) {
-    const Paired paired({kLibcCopy, kRoutine, kLibcCopyAgain}, {workload}, rounds_, 0,
-                        [&](int copy, Workload which, std::uint64_t round) {
-                            throw_if_interrupted();
-                            return seconds(copy, which, round);
-                        });
+    const Paired paired(
+        {kLibcCopy, kRoutine, kLibcCopyAgain}, {workload}, rounds_, 0,
+        [&](int copy, Workload which, std::uint64_t round) {
+            throw_if_interrupted();
+            return seconds(copy, which, round);
+        },
+        company_of);
     const Comparison comparison{paired.seconds(kLibcCopy, workload),
                                 paired.seconds(kRoutine, workload),
                                 paired.ratio(kLibcCopy, kRoutine, workload),

@@ -12,6 +12,11 @@ namespace asterope {
 /// Who runs in each round: libc under two names, for the noise floor.
 enum Copy { kLibcCopy, kLibcCopyAgain, kRoutine };
 
+/// The routine may leave the caches otherwise than libc does: see Stopwatch::time.
+inline int company_of(int copy) {
+    return copy == kRoutine;
+}
+
 /// One comparison. Times are medians in seconds a call.
 struct Comparison {
     double libc, ours;

@@ -42,22 +42,22 @@ void print_line(const std::string& label, const std::array<std::string, kMeasure
 
 } // namespace
 
-void run_workloads(const std::vector<std::size_t>& sizes, const Arena& arena, CopyFunction routine,
-                   Report& report) {
+void run_workloads(const std::vector<std::size_t>& sizes, const Arena& arena,
+                   const Machine& machine, CopyFunction routine, Report& report) {
     report.suite("workloads");
     print_legend();
     std::array<std::string, kMeasured.size()> cells;
     for (std::size_t i = 0; i < cells.size(); ++i) cells[i] = name_of(kMeasured[i]);
     print_line("x libc", cells);
     std::array<Column, kMeasured.size()> columns;
-    Stopwatch stopwatch(arena, sizes.back());
+    Stopwatch stopwatch(arena, sizes.back(), last_cache_bytes(machine));
     for (const std::size_t size : sizes) {
         for (std::size_t i = 0; i < cells.size(); ++i) {
             stopwatch.calibrate(size, kMeasured[i], trial_seconds(kMeasured[i]));
             const Comparison comparison = report.compare(
                 size, kMeasured[i], [&](int copy, Workload workload, std::uint64_t round) {
                     return stopwatch.time(copy == kRoutine ? routine : libc_copy(), 0, size,
-                                          workload, round);
+                                          workload, round, company_of(copy));
                 });
             const double ratio = comparison.ratio.median;
             char text[64];
