@@ -81,7 +81,7 @@ TEST_F(MappedArena, has_the_map_for_its_source_and_memory_for_its_destination) {
 
 TEST(Arena, holds_no_zeros) {
     const Arena arena(2 * kMiB);
-    for (const char* area : {arena.source(), arena.destination()}) {
+    for (const char* area : {arena.source(), static_cast<const char*>(arena.destination())}) {
         std::set<std::string> lines;
         for (std::size_t i = 0; i < arena.bytes(); i += 64) lines.emplace(area + i, 64);
         EXPECT_EQ(lines.size(), arena.bytes() / 64); // no two the same

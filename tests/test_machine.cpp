@@ -578,6 +578,15 @@ TEST(FingerprintDifferences, TakeAnyJsonWithoutThrowing) {
 
 // ---------------------------------------------------------------- this very machine
 
+TEST(LastCacheBytes, IsTheLargestOr0WhereNoneIsKnown) {
+    Machine machine;
+    EXPECT_EQ(last_cache_bytes(machine), 0u);
+    machine.caches = {{1, "data", 48 << 10, 64, 12, 2},
+                      {3, "unified", 32 * kMiB, 64, 16, 8},
+                      {2, "unified", 2 * kMiB, 64, 16, 2}};
+    EXPECT_EQ(last_cache_bytes(machine), 32 * kMiB);
+}
+
 TEST(ThisMachine, VectorFeaturesAgreeWithTheKernels) {
     std::ifstream cpuinfo("/proc/cpuinfo");
     std::string line;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 #include <set>
+#include <utility>
 
 #include "noise.hpp"
 
@@ -68,6 +69,43 @@ TEST(Paired, lets_everybody_follow_everybody) {
 
 TEST(Paired, keeps_the_same_order_in_every_run) {
     EXPECT_TRUE(calls_of({0, 1, 2, 3}, kBoth, 9, 5) == calls_of({0, 1, 2, 3}, kBoth, 9, 5));
+}
+
+TEST(Paired, runs_companies_one_after_the_other_and_begins_with_the_last_ones) {
+    std::vector<Call> calls;
+    const auto company = [](int entrant) { return entrant == 4 || entrant < 0; };
+    const Paired paired(
+        {4, 7, -1, 5, 6}, kBoth, 12, 0,
+        [&](int entrant, Workload workload, std::uint64_t round) {
+            calls.push_back({entrant, workload, round});
+            return entrant == 7 ? 2.0 : 1.0;
+        },
+        company);
+    ASSERT_EQ(calls.size(), 5u * 2 * 12);
+    int changes = 0;
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        if (i > 0) changes += company(calls[i].entrant) != company(calls[i - 1].entrant);
+        if (i % 5 != 0) continue;
+        std::set<int> turn;
+        for (std::size_t j = i; j < i + 5; ++j) turn.insert(calls[j].entrant);
+        EXPECT_EQ(turn, (std::set<int>{-1, 4, 5, 6, 7})) << "somebody is lost";
+    }
+    EXPECT_EQ(changes, 2 * 12); // one each turn, none between two
+    EXPECT_NEAR(paired.ratio(7, 4, Workload::cold).median, 2, 1e-12);
+}
+
+TEST(Paired, shuffles_within_companies) {
+    std::set<std::vector<int>> orders;
+    std::vector<int> order;
+    const Paired paired(
+        {0, 1, 2, 3, 4, 5}, {Workload::hot}, 60, 0,
+        [&](int entrant, Workload, std::uint64_t) {
+            if (entrant % 2) order.push_back(entrant);
+            if (order.size() == 3) orders.insert(std::exchange(order, {}));
+            return 1.0;
+        },
+        [](int entrant) { return entrant % 2; });
+    EXPECT_EQ(orders.size(), 6u); // all that three can have
 }
 
 TEST(Paired, ratio_is_exact_however_slow_the_machine_is_in_some_rounds) {

@@ -40,7 +40,7 @@ PipelineFacts pipelines(const std::vector<SizeResult>& results) {
     std::size_t above = 0;
     for (const SizeResult& result : results) {
         facts.intervals[0].push_back({above, result.size, facts.found.size()});
-        facts.found.push_back({{result}, {}, {}, 0});
+        facts.found.push_back({{result}, {}, 0});
         facts.sensing.emplace_back();
         above = result.size;
     }
@@ -252,11 +252,13 @@ PipelineFacts balanced() {
         {"balanced", {{Workload::hot, 1.0 / 3}, {Workload::cold, 2.0 / 3}, {Workload::produce, 0}}},
         {"hot", {{Workload::hot, 1}, {Workload::produce, 0}}},
         {"cold", {{Workload::cold, 1}, {Workload::produce, 0}}}};
-    const Found small{
-        {result(4096, 1, 0), result(4096, 0, 1), result(4096, 2, 1)}, {}, finalist(1), 0};
+    const Found small{{result(4096, 1, 0), result(4096, 0, 1), result(4096, 2, 1)}, {}, 0};
     const Found large{{result(65536, 0, 1), result(65536, 1, 0), result(65536, 0, 2)},
-                      {{"tb", finalist(2, 1.25)}, {"pi", finalist(0, 0.875)}},
-                      finalist(1, 1.125),
+                      {{Workload::hot, "paper", finalist(1, 1.0625)},
+                       {Workload::hot, "tb", finalist(2, 1.375)},
+                       {Workload::cold, "paper", finalist(1, 1.125)},
+                       {Workload::cold, "pi", finalist(0, 0.875)},
+                       {Workload::cold, "tb", finalist(2, 1.25)}},
                       640};
     facts.found = {small, large};
     const SensingCopy copy{&kProbe, kSpace[1], kSpace[2], {187, 91.23456789, 383}};
@@ -347,17 +349,21 @@ TEST_F(ProfileFile, has_what_senses_where_that_won) {
     EXPECT_TRUE(is_tuple(profile["intervals"][1]["winner"]["tuple"], kTuple));
 }
 
-TEST_F(ProfileFile, has_what_each_axis_brought_beside_the_papers_best) {
+TEST_F(ProfileFile, has_what_each_axis_brought_to_each_workload_beside_the_papers_best) {
     const json profile = profile_of(balanced());
     EXPECT_FALSE(profile["intervals"][0].contains("axes")); // none was tried there
     const json& axes = profile["intervals"][1]["axes"];
-    ASSERT_EQ(axes.size(), 3u);
-    EXPECT_EQ(axes["paper"]["ratio"], 1.125);
-    EXPECT_EQ(axes["paper"]["tuple"]["rt"], "REP_MOVSB");
-    EXPECT_EQ(axes["tb"]["ratio"], 1.25);
-    EXPECT_TRUE(is_tuple(axes["tb"]["tuple"], kExtended));
-    EXPECT_EQ(axes["pi"]["ratio"], 0.875); // a loss is told, too
-    EXPECT_EQ(axes["pi"]["workloads"]["cold"]["ratio"]["median"], 1.30864);
+    ASSERT_EQ(axes.size(), 2u); // workloads
+    ASSERT_EQ(axes["hot"].size(), 2u);
+    EXPECT_EQ(axes["hot"]["paper"]["ratio"], 1.0625);
+    EXPECT_EQ(axes["hot"]["tb"]["ratio"], 1.375);
+    ASSERT_EQ(axes["cold"].size(), 3u);
+    EXPECT_EQ(axes["cold"]["paper"]["ratio"], 1.125);
+    EXPECT_EQ(axes["cold"]["paper"]["tuple"]["rt"], "REP_MOVSB");
+    EXPECT_EQ(axes["cold"]["tb"]["ratio"], 1.25);
+    EXPECT_TRUE(is_tuple(axes["cold"]["tb"]["tuple"], kExtended));
+    EXPECT_EQ(axes["cold"]["pi"]["ratio"], 0.875); // a loss is told, too
+    EXPECT_EQ(axes["cold"]["pi"]["workloads"]["cold"]["ratio"]["median"], 1.30864);
 }
 
 TEST_F(ProfileFile, has_sensing_and_axes_in_the_routines_own_intervals_only) {
@@ -388,14 +394,14 @@ TEST_F(ProfileFile, says_what_its_sources_were_mapped_from_without_odd_character
     EXPECT_EQ(profile_of(pipelines(), search)["search"]["source_map"], "a_/__b__.bin");
 }
 
-TEST_F(ProfileFile, keeps_ten_runners_up_and_two_of_an_intent) {
+TEST_F(ProfileFile, keeps_five_runners_up_and_two_of_an_intent) {
     PipelineFacts facts = balanced();
     for (SizeResult& result : facts.found[1].results) {
         for (int i = 0; i < 12; ++i) result.finalists.push_back(finalist(1, 1.1 - 0.01 * i));
     }
     const json profile = profile_of(facts);
     EXPECT_EQ(profile["intervals"][0]["runners_up"].size(), 1u);
-    EXPECT_EQ(profile["intervals"][1]["runners_up"].size(), 10u);
+    EXPECT_EQ(profile["intervals"][1]["runners_up"].size(), 5u);
     EXPECT_EQ(profile["intents"]["hot"]["intervals"][0]["runners_up"].size(), 1u);
     EXPECT_EQ(profile["intents"]["hot"]["intervals"][1]["runners_up"].size(), 2u);
     EXPECT_EQ(profile["intervals"][1]["runners_up"][0]["ratio"], 1.2); // the best of them

@@ -303,6 +303,115 @@ TEST(RunOff, does_not_miss_a_real_difference) {
     EXPECT_LE(missed, 5);
 }
 
+// --- Companies -----------------------------------------------------------------------------------
+
+namespace {
+
+/// Who leaves the caches otherwise than libc does: every third.
+class MachineOfCompanies : public KnownMachine {
+  public:
+    using KnownMachine::KnownMachine;
+    int company(std::size_t size, Entrant entrant) const override {
+        EXPECT_EQ(size, kSize);
+        return entrant >= 0 && entrant % 3 == 0 ? 1 : 0;
+    }
+};
+
+/// The calls from the `begin`-th on, those of one round and workload together.
+std::vector<std::vector<Entrant>> turns(const KnownMachine& machine, std::size_t begin = 0) {
+    std::vector<std::vector<Entrant>> turns;
+    for (std::size_t i = begin; i < machine.calls.size(); ++i) {
+        const auto& [size, workload, entrant, round] = machine.calls[i];
+        const bool first = i == begin || std::get<1>(machine.calls[i - 1]) != workload ||
+                           std::get<3>(machine.calls[i - 1]) != round;
+        if (first) turns.emplace_back();
+        turns.back().push_back(entrant);
+    }
+    return turns;
+}
+
+/// Each turn has one change at most, and the next goes on with the company that ended it.
+void expect_companies_together(const KnownMachine& machine,
+                               const std::vector<std::vector<Entrant>>& turns) {
+    int last = 0;
+    for (const std::vector<Entrant>& turn : turns) {
+        int changes = 0, before = machine.company(kSize, turn.front());
+        EXPECT_EQ(before, last) << "the company changes between two turns";
+        for (const Entrant entrant : turn) {
+            const int company = machine.company(kSize, entrant);
+            changes += company != before;
+            before = company;
+        }
+        EXPECT_EQ(changes, 1);
+        last = before;
+    }
+}
+
+} // namespace
+
+TEST(Companies, are_sampled_one_after_the_other_with_libc_thrice_a_heat) {
+    noise::Random random(1);
+    MachineOfCompanies machine(ratios(std::vector<Truth>(60, {1, 1})));
+    Race race(kSize, weights(1, 1), random, machine);
+    race.sample(first(60), 4);
+    const auto heats = turns(machine);
+    ASSERT_EQ(heats.size(), 3u * 2 * 4); // of 24, 24 and 12, twice four times
+    expect_companies_together(machine, heats);
+    std::map<Entrant, int> samples;
+    for (const std::vector<Entrant>& heat : heats) {
+        EXPECT_EQ(std::count(heat.begin(), heat.end(), kLibc), 3);
+        for (const Entrant entrant : heat) ++samples[entrant];
+    }
+    for (const Entrant entrant : first(60)) EXPECT_EQ(samples[entrant], 8) << entrant;
+}
+
+// Libc stands at the beginning, in the middle and at the end of its own company.
+TEST(Companies, have_libc_all_along_its_own) {
+    noise::Random random(1);
+    MachineOfCompanies machine(ratios(std::vector<Truth>(24, {1, 1})));
+    Race race(kSize, weights(1, 0), random, machine);
+    race.sample(first(24), 6);
+    for (const std::vector<Entrant>& heat : turns(machine)) {
+        std::vector<Entrant> own;
+        for (const Entrant entrant : heat) {
+            if (machine.company(kSize, entrant) == 0) own.push_back(entrant);
+        }
+        ASSERT_EQ(own.size(), 16u + 3);
+        EXPECT_EQ(own.front(), kLibc);
+        EXPECT_EQ(own.back(), kLibc);
+        EXPECT_EQ(std::count(own.begin() + 1, own.end() - 1, kLibc), 1);
+    }
+}
+
+TEST(Companies, keep_each_time_with_who_was_timed) {
+    std::vector<Truth> truths;
+    for (int i = 0; i < 30; ++i) truths.push_back({1 + 0.01 * (i * 7 % 30), 1});
+    noise::Random random(1);
+    MachineOfCompanies machine(ratios(truths));
+    Race race(kSize, weights(1, 0), random, machine);
+    race.sample(first(30), 2);
+    std::vector<Entrant> ranked = first(30);
+    race.rank(ranked);
+    for (std::size_t i = 1; i < ranked.size(); ++i) {
+        EXPECT_GT(machine.ratio(ranked[i - 1], Workload::hot),
+                  machine.ratio(ranked[i], Workload::hot));
+    }
+}
+
+TEST(Companies, run_one_after_the_other_in_the_run_off) {
+    noise::Random random(1);
+    MachineOfCompanies machine(ratios(std::vector<Truth>(8, {1, 1})));
+    Race race(kSize, weights(1, 1), random, machine);
+    race.run_off(first(8), 9, kLibc);
+    const auto rounds = turns(machine);
+    ASSERT_EQ(rounds.size(), 18u);
+    expect_companies_together(machine, rounds);
+    for (const std::vector<Entrant>& round : rounds) {
+        EXPECT_EQ(std::set<Entrant>(round.begin(), round.end()).size(), 10u);
+        EXPECT_EQ(round.size(), 10u);
+    }
+}
+
 // --- Several objectives at once ------------------------------------------------------------------
 
 namespace {
@@ -405,14 +514,31 @@ TEST(Objectives, sample_what_counts_for_one_of_them_and_measure_the_rest_in_the_
     }
 }
 
-TEST(Objectives, leave_half_of_the_places_to_the_first_and_share_the_rest) {
+TEST(Objectives, leave_all_places_to_the_first_and_share_half_as_many_more) {
     Tracks tracks(kSpecialists, {kHot, kCold, kConsume});
     tracks.race.sample(first(12), 3);
-    EXPECT_EQ(tracks.race.best(first(12), 8), (std::vector<Entrant>{0, 1, 2, 3, 4, 5, 8, 9}));
-    EXPECT_EQ(tracks.race.best(first(12), 4), (std::vector<Entrant>{0, 1, 4, 8}));
-    Tracks other(kSpecialists, {kConsume, kHot});
+    EXPECT_EQ(tracks.race.best(first(12), 4), (std::vector<Entrant>{0, 1, 2, 3, 4, 8}));
+    // two more places each, but 4 and 5 have theirs already
+    EXPECT_EQ(tracks.race.best(first(12), 8), (std::vector<Entrant>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+    Tracks other(kSpecialists, {kConsume, kCold});
     other.race.sample(first(12), 3);
-    EXPECT_EQ(other.race.best(first(12), 6), (std::vector<Entrant>{8, 9, 10, 0, 1, 2}));
+    EXPECT_EQ(other.race.best(first(12), 4), (std::vector<Entrant>{8, 9, 10, 11, 4, 5}));
+}
+
+// Alone, the first would keep the same: its places are not for the others.
+TEST(Objectives, take_no_place_from_the_first) {
+    Tracks alone(kSpecialists, {kMean}), together(kSpecialists, {kMean, kHot, kCold, kConsume});
+    alone.race.sample(first(12), 3);
+    together.race.sample(first(12), 3);
+    for (const std::size_t keep : {1, 2, 3, 5, 8, 12}) {
+        const std::vector<Entrant> own = alone.race.best(first(12), keep);
+        std::vector<Entrant> kept = together.race.best(first(12), keep);
+        EXPECT_EQ(own.size(), keep);
+        ASSERT_GE(kept.size(), keep);
+        EXPECT_LE(kept.size(), keep + std::max<std::size_t>(3, keep / 2));
+        kept.resize(keep);
+        EXPECT_EQ(kept, own);
+    }
 }
 
 TEST(Objectives, have_a_place_each_however_few_there_are) {

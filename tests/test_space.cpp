@@ -115,11 +115,79 @@ TEST(Candidate, names_what_the_paper_lacks) {
     EXPECT_EQ((Candidate{&far, 8, 16}.name()), "ZMM T T T0 4 8 TB4 PI2 PW16 down");
 }
 
+TEST(Candidate, tells_the_axis_that_it_uses) {
+    const auto axis = [](const char* rt, int tb, int pi, int pw, const char* dir) {
+        const asterope_variant v = {rt, "T", "NT", "T0", 4, tb, pi, pw, dir, "", nullptr};
+        return Candidate{&v, 8, pw * 16}.axis();
+    };
+    EXPECT_EQ(axis("ZMM", 2, 1, 0, "up"), "paper");
+    EXPECT_EQ(axis("ZMM", 1, 1, 0, "up"), "tb");
+    EXPECT_EQ(axis("ZMM", 16, 1, 0, "up"), "tb");
+    EXPECT_EQ(axis("ZMM", 2, 4, 0, "up"), "pi");
+    EXPECT_EQ(axis("ZMM", 2, 1, 1, "up"), "pw");
+    EXPECT_EQ(axis("ZMM", 2, 1, 0, "down"), "dir");
+    EXPECT_EQ(axis("MOVDIR64B", 2, 1, 0, "up"), "movdir64b");
+    EXPECT_EQ(axis("MOVDIR64B", 2, 2, 0, "up"), "several");
+    EXPECT_EQ(axis("ZMM", 4, 1, 1, "up"), "several");
+    EXPECT_EQ(axis("ZMM", 2, 1, 1, "down"), "several");
+}
+
+// The distances themselves are no axis of the extension: prefetchw from 2 lines on is one.
+TEST(Candidate, uses_an_axis_just_where_it_is_not_the_papers) {
+    for (const Candidate& candidate : paper_space(everything)) {
+        ASSERT_EQ(candidate.axis(), "paper") << candidate.name();
+    }
+    std::set<std::string_view> axes;
+    for (const Candidate& candidate : extension_space(everything)) {
+        ASSERT_NE(candidate.axis(), "paper") << candidate.name();
+        axes.insert(candidate.axis());
+    }
+    EXPECT_EQ(axes, (std::set<std::string_view>{"tb", "pi", "pw", "dir", "movdir64b", "several"}));
+}
+
 TEST(Candidate, packs_both_distances) {
     const asterope_variant v = {"ZMM", "T", "T", "T0", 4, 2, 1, 1, "up", "", nullptr};
     EXPECT_EQ((Candidate{&v, 30, 32}.distance()), std::size_t{2048} << 32 | 1920u);
     EXPECT_EQ((Candidate{&v, 0, 2}.distance()), std::size_t{128} << 32);
     EXPECT_EQ((Candidate{&v, 30}.distance()), 1920u);
+}
+
+TEST(ExtensionSpace, has_every_variant_beyond_the_paper_at_every_distance) {
+    const std::vector<Candidate> space = extension_space(everything);
+    EXPECT_EQ(space.size(), 82821u);
+    const auto all = names(space); // nobody twice
+    for (const Candidate& candidate : paper_space(everything)) {
+        ASSERT_EQ(all.count(candidate.name()), 0u) << candidate.name();
+    }
+    for (const char* name : {"XMM T T none 0 0 TB1", "ZMM T T T0 16 30 TB16 PI4 PW32",
+                             "MOVDIR64B T NT NTA 14 30", "YMM T NT T2 8 0 TB8 down"}) {
+        EXPECT_EQ(all.count(name), 1u) << name;
+    }
+    std::set<const asterope_variant*> variants;
+    for (const Candidate& candidate : space) variants.insert(candidate.variant);
+    EXPECT_EQ(variants.size(), extension_variants(everything).size());
+}
+
+TEST(ExtensionSpace, begins_with_the_simplest) {
+    const std::vector<Candidate> space = extension_space(everything);
+    for (std::size_t i = 1; i < space.size(); ++i) {
+        ASSERT_LE(space[i - 1].variant, space[i].variant) << space[i].name();
+    }
+}
+
+TEST(ExtensionSpace, shrinks_to_what_the_cpu_has) {
+    const auto of = [](std::set<std::string, std::less<>> features) {
+        return extension_space([=](std::string_view name) { return features.count(name) > 0; });
+    };
+    for (const Candidate& candidate : of({})) {
+        EXPECT_STREQ(candidate.variant->rt, "XMM");
+        EXPECT_STREQ(candidate.variant->lt, "T");
+        EXPECT_EQ(candidate.pw, 0);
+    }
+    EXPECT_FALSE(of({}).empty());
+    EXPECT_LT(of({}).size(), of({"3dnowprefetch"}).size());
+    EXPECT_LT(of({"avx2"}).size(), of({"avx2", "avx512f"}).size());
+    EXPECT_EQ(of(kAll).size(), extension_space(everything).size());
 }
 
 TEST(Around, has_every_combination_of_the_axes_but_the_papers) {

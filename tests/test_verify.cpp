@@ -283,11 +283,13 @@ void* dies_at_64(void* destination, const void* source, std::size_t bytes, std::
     return small_good(destination, source, bytes, distance, large);
 }
 
+using SmallSpace = std::vector<const asterope_small_variant*>;
+
 /// The reason why `copy` is refused while good copies stand before and behind it.
 std::string small_reason_of(asterope_small_candidate copy, asterope_candidate large = good) {
     const asterope_small_variant before{"stepped", "XMM", "up", 256, "", small_good},
         broken{"stepped", "XMM", "up", 256, "", copy}, after = before;
-    const std::vector<Invalid> invalid = verify({&before, &broken, &after}, large);
+    const std::vector<Invalid> invalid = verify(SmallSpace{&before, &broken, &after}, large);
     EXPECT_EQ(invalid.size(), 1u);
     if (invalid.empty()) return "";
     EXPECT_EQ(invalid.front().index, 1u);
@@ -298,12 +300,12 @@ std::string small_reason_of(asterope_small_candidate copy, asterope_candidate la
 
 TEST(VerifySmall, passes_good_copies) {
     const asterope_small_variant variant{"stepped", "XMM", "up", 256, "", small_good};
-    EXPECT_TRUE(verify({&variant, &variant}, good).empty());
-    EXPECT_TRUE(verify(std::vector<const asterope_small_variant*>{}, good).empty());
+    EXPECT_TRUE(verify(SmallSpace{&variant, &variant}, good).empty());
+    EXPECT_TRUE(verify(SmallSpace{}, good).empty());
 }
 
 TEST(VerifySmall, passes_the_real_ones_of_any_x86_64) {
-    std::vector<const asterope_small_variant*> space;
+    SmallSpace space;
     for (std::size_t i = 0; i < asterope_small_variant_count; ++i) {
         const asterope_small_variant& variant = asterope_small_variants[i];
         if (*variant.needs == '\0') space.push_back(&variant);
@@ -337,9 +339,103 @@ TEST(VerifySmall, finds_all_of_many) {
                                                {"stepped", "XMM", "up", 256, "", dies_at_64},
                                                {"stepped", "XMM", "up", 256, "", small_good},
                                                {"stepped", "XMM", "up", 256, "", wrong_at_37}};
-    std::vector<const asterope_small_variant*> space;
+    SmallSpace space;
     for (const asterope_small_variant& variant : variants) space.push_back(&variant);
     std::vector<std::size_t> indices;
     for (const Invalid& invalid : verify(space, good)) indices.push_back(invalid.index);
     EXPECT_EQ(indices, (std::vector<std::size_t>{0, 1, 3}));
+}
+
+// --- Copies that sense ---------------------------------------------------------------------------
+
+namespace {
+
+const asterope_sensing& sensing_at(std::size_t address) {
+    return *reinterpret_cast<const asterope_sensing*>(address);
+}
+/// As if a probe took one tick: above the threshold of 0 only.
+bool uncached(std::size_t sensing) {
+    return sensing_at(sensing).threshold == 0;
+}
+
+void* sense_good(void* destination, const void* source, std::size_t bytes, std::size_t sensing) {
+    const asterope_sensing& way = sensing_at(sensing);
+    return uncached(sensing) ? way.cold(destination, source, bytes, way.cold_distance)
+                             : way.hot(destination, source, bytes, way.hot_distance);
+}
+void* sense_wrong_if_cached(void* destination, const void* source, std::size_t bytes,
+                            std::size_t sensing) {
+    sense_good(destination, source, bytes, sensing);
+    if (!uncached(sensing)) static_cast<char*>(destination)[bytes / 2] ^= 1;
+    return destination;
+}
+void* sense_wrong_if_uncached(void* destination, const void* source, std::size_t bytes,
+                              std::size_t sensing) {
+    sense_good(destination, source, bytes, sensing);
+    if (uncached(sensing)) static_cast<char*>(destination)[bytes - 1] ^= 1;
+    return destination;
+}
+/// It leaves to the pipeline what it has not copied itself.
+void* sense_behind_the_probe(void* destination, const void* source, std::size_t bytes,
+                             std::size_t sensing) {
+    return sense_good(static_cast<char*>(destination) + 1024,
+                      static_cast<const char*>(source) + 1024, bytes - 1024, sensing);
+}
+void* sense_stray(void* destination, const void* source, std::size_t bytes, std::size_t sensing) {
+    sense_good(destination, source, bytes, sensing);
+    if (uncached(sensing) && bytes == 8191) static_cast<char*>(destination)[-1] = 0;
+    return destination;
+}
+/// What it has there is no function.
+void* sense_the_other_way(void* destination, const void* source, std::size_t bytes,
+                          std::size_t sensing) {
+    const asterope_sensing& way = sensing_at(sensing);
+    return (uncached(sensing) ? way.hot : way.cold)(destination, source, bytes, 0);
+}
+
+using ProbeSpace = std::vector<const asterope_probe*>;
+
+/// The reason why the probe is refused while good ones stand before and behind it.
+std::string probe_reason_of(asterope_candidate sense, asterope_candidate pipeline = good) {
+    const asterope_probe fine{"source", 4, sense_good, nullptr},
+        broken{"source", 4, sense, nullptr};
+    const std::vector<Invalid> invalid = verify(ProbeSpace{&fine, &broken, &fine}, pipeline);
+    EXPECT_EQ(invalid.size(), 1u);
+    if (invalid.empty()) return "";
+    EXPECT_EQ(invalid.front().index, 1u);
+    return invalid.front().reason;
+}
+
+} // namespace
+
+TEST(VerifyProbe, passes_good_copies) {
+    const asterope_probe probe{"source", 4, sense_good, nullptr};
+    EXPECT_TRUE(verify(ProbeSpace{&probe, &probe}, good).empty());
+    EXPECT_TRUE(verify(ProbeSpace{}, good).empty());
+}
+
+TEST(VerifyProbe, passes_the_real_ones) {
+    if (!has_feature(read_cpu(), "rdtscp")) GTEST_SKIP() << "no rdtscp";
+    ProbeSpace space;
+    for (std::size_t i = 0; i < asterope_probe_count; ++i) space.push_back(&asterope_probes[i]);
+    ASSERT_FALSE(space.empty());
+    EXPECT_TRUE(verify(space, good).empty());
+    // the pipeline's faults are not theirs alone
+    EXPECT_EQ(verify(space, wrong_last_byte).size(), space.size());
+}
+
+TEST(VerifyProbe, tries_both_ways) {
+    EXPECT_EQ(probe_reason_of(sense_wrong_if_cached),
+              "wrong byte 2048 of 4096 (source +0, destination +0)");
+    EXPECT_EQ(probe_reason_of(sense_wrong_if_uncached),
+              "wrong byte 4095 of 4096 (source +0, destination +0)");
+    EXPECT_PRED2(matches, probe_reason_of(sense_the_other_way), "died: Segmentation fault");
+}
+
+TEST(VerifyProbe, finds_what_the_probe_forgets_to_copy) {
+    EXPECT_PRED2(matches, probe_reason_of(sense_behind_the_probe), "wrong byte 0 of 4096 .*");
+}
+
+TEST(VerifyProbe, finds_stray_writes) {
+    EXPECT_PRED2(matches, probe_reason_of(sense_stray), "stray write at byte -1 of 8191 .*");
 }

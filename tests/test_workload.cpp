@@ -264,9 +264,11 @@ TEST_P(Buffers, of_cold_copies_are_not_those_of_hot_ones_nor_the_sources_just_wr
             source = std::min(source, call.source);
             destination = std::min(destination, call.destination);
         }
-        for (const Call& call : trial(Workload::produce, round)) {
-            source = std::min(source, call.source);
-        }
+        trial(Workload::produce, round);
+        // less what settles the caches first
+        calls.erase(calls.begin(), calls.end() - static_cast<std::ptrdiff_t>(stopwatch.calls(
+                                                     GetParam(), Workload::produce)));
+        for (const Call& call : calls) source = std::min(source, call.source);
     }
     for (const Workload workload : kOnSlots) {
         for (std::uint64_t round = 0; round < 200; ++round) {
@@ -401,6 +403,150 @@ TEST(StopwatchTime, refuses_workloads_of_small_copies) {
     for (const Workload workload : {Workload::mix_l1, Workload::fixed_read}) {
         EXPECT_THROW(stopwatch.calibrate(128, workload, 1e-6), Failure);
     }
+}
+
+// --- Companies -----------------------------------------------------------------------------------
+
+namespace {
+
+/// How many untimed calls come before a trial of another company.
+class Settling : public ::testing::Test {
+  protected:
+    static constexpr std::size_t kCache = kMiB, kLargest = 256 << 10;
+
+    void SetUp() override {
+        start_clock(false, 0);
+        for (const Workload workload : kMeasured) {
+            for (const std::size_t size : kSizes) stopwatch.calibrate(size, workload, 20e-6);
+        }
+        stopwatch.calibrate(kSmall, Workload::cold, 20e-6);
+    }
+
+    std::size_t untimed(Workload workload, std::size_t size, int company, std::uint64_t round = 0) {
+        calls.clear();
+        stopwatch.time(remember, 640, size, workload, round, company);
+        return calls.size() - stopwatch.calls(size, workload);
+    }
+    /// Of the cached workloads.
+    std::size_t warm_up(Workload workload, std::size_t size) const {
+        return std::max<std::size_t>(3, stopwatch.calls(size, workload) / 8);
+    }
+
+    static constexpr std::size_t kSizes[] = {kSettledFrom, 100000, kLargest};
+    static constexpr std::size_t kSmall = kSettledFrom - 1;
+    const Arena arena{16 * kMiB};
+    Stopwatch stopwatch{arena, kLargest, kCache};
+};
+
+} // namespace
+
+TEST_F(Settling, copies_more_than_the_last_cache_holds_when_the_company_changes) {
+    for (const Workload workload : kOnSlots) {
+        for (const std::size_t size : kSizes) {
+            untimed(workload, size, 0);
+            for (const int company : {1, 0, 7}) {
+                const std::size_t bytes = untimed(workload, size, company) * size;
+                EXPECT_GE(bytes, kCache) << name_of(workload) << ' ' << size;
+                EXPECT_LE(bytes, kCache + kCache / 4 + size) << name_of(workload) << ' ' << size;
+            }
+        }
+    }
+}
+
+TEST_F(Settling, is_done_once_for_all_trials_of_one_company) {
+    untimed(Workload::cold, kLargest, 1);
+    for (const std::size_t size : kSizes) {
+        for (const Workload workload : kOnSlots) {
+            EXPECT_EQ(untimed(workload, size, 1), 0u) << name_of(workload) << ' ' << size;
+        }
+    }
+}
+
+TEST_F(Settling, is_done_again_after_a_cached_workload) {
+    for (const Workload cached : {Workload::hot, Workload::hot_read, Workload::aliased}) {
+        for (const Workload workload : kOnSlots) {
+            untimed(workload, kLargest, 1);
+            untimed(cached, kLargest, 1);
+            EXPECT_GE(untimed(workload, kLargest, 1) * kLargest, kCache) << name_of(workload);
+            EXPECT_EQ(untimed(workload, kLargest, 1), 0u) << name_of(workload);
+        }
+    }
+}
+
+TEST_F(Settling, is_not_for_cached_workloads) {
+    for (const Workload workload : {Workload::hot, Workload::hot_read}) {
+        for (const int company : {0, 1, 1, 0}) {
+            EXPECT_EQ(untimed(workload, kLargest, company), warm_up(workload, kLargest));
+        }
+    }
+}
+
+TEST_F(Settling, is_not_for_small_sizes) {
+    for (const int company : {0, 1, 1, 0}) {
+        EXPECT_EQ(untimed(Workload::cold, kSmall, company), 0u);
+    }
+    // It is for the larger one that follows, if that is of another company.
+    untimed(Workload::cold, kSmall, 0);
+    EXPECT_EQ(untimed(Workload::cold, kSettledFrom, 0), 0u);
+    untimed(Workload::cold, kSmall, 1);
+    EXPECT_GT(untimed(Workload::cold, kSettledFrom, 0), 0u);
+}
+
+TEST_F(Settling, is_done_with_the_copy_that_comes_next) {
+    for (const Workload workload : kOnSlots) {
+        for (const std::size_t size : kSizes) {
+            untimed(workload, size, 0);
+            ASSERT_GT(untimed(workload, size, 1), 0u);
+            for (const Call& call : calls) {
+                ASSERT_EQ(call.bytes, size);
+                ASSERT_EQ(call.distance, 640u);
+            }
+        }
+    }
+}
+
+// Behind it the trial is what it is without: the misalignments of its round from the first on.
+TEST_F(Settling, leaves_the_trial_as_it_is) {
+    for (const Workload workload : kOnSlots) {
+        for (const std::size_t size : kSizes) {
+            untimed(workload, size, 0, 5);
+            const std::size_t before = untimed(workload, size, 1, 5);
+            ASSERT_GT(before, 0u);
+            for (std::size_t i = before; i < calls.size(); ++i) {
+                const Misalignment past = asterope::misalignment(5 + i - before);
+                ASSERT_EQ(misalignment(calls[i].source), past.source);
+                ASSERT_EQ(misalignment(calls[i].destination), past.destination);
+            }
+        }
+    }
+}
+
+TEST_F(Settling, stays_inside_the_arena) {
+    for (const Workload workload : kOnSlots) {
+        for (const std::size_t size : kSizes) {
+            for (std::uint64_t round = 0; round < 20; ++round) {
+                const int company = 1 + static_cast<int>(round); // never the last one's
+                ASSERT_GE(untimed(workload, size, company, round) * size, kCache);
+                for (const Call& call : calls) {
+                    ASSERT_GE(call.source, arena.source());
+                    ASSERT_LE(call.source + size, arena.source() + arena.bytes());
+                    ASSERT_GE(call.destination, arena.destination());
+                    ASSERT_LE(call.destination + size, arena.destination() + arena.bytes());
+                }
+            }
+        }
+    }
+}
+
+// Some machines report a cache of hundreds of megabytes, of which a process gets a part.
+TEST_F(Settling, ends_after_64_mib) {
+    Stopwatch patient(arena, kLargest, std::size_t{480} << 20);
+    patient.calibrate(kLargest, Workload::cold, 20e-6);
+    calls.clear();
+    patient.time(remember, 0, kLargest, Workload::cold, 0, 1);
+    const std::size_t bytes = (calls.size() - patient.calls(kLargest, Workload::cold)) * kLargest;
+    EXPECT_GE(bytes, 64 * kMiB);
+    EXPECT_LE(bytes, 64 * kMiB + kLargest);
 }
 
 // --- Mapped sources ------------------------------------------------------------------------------
