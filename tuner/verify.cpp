@@ -156,7 +156,8 @@ std::vector<Invalid> verify(const std::vector<Candidate>& space) {
     }
     std::vector<Subject> subjects;
     std::vector<const asterope_variant*> variants;
-    for (const auto& [variant, all] : distances) {
+    for (const auto& [of, all] : distances) {
+        const asterope_variant* variant = of; // lambdas capture no structured bindings
         for (const std::size_t distance : std::set{*all.begin(), *all.rbegin()}) {
             Subject subject{[variant, distance](void* to, const void* from, std::size_t size) {
                                 return variant->copy(to, from, size, distance);
