@@ -65,6 +65,9 @@ int run(int argc, char** argv) {
             return good ? "" : "'" + text.substr(0, 40) + "' is no whole number of 64 bits";
         },
         "");
+    // What is empty would count as not given.
+    const CLI::Validator not_empty(
+        [](const std::string& text) { return text.empty() ? "must not be empty" : ""; }, "");
     app.add_option("-o,--output", request.output,
                    "where the profile goes; the routine lands beside it")
         ->type_name("FILE")
@@ -81,11 +84,13 @@ int run(int argc, char** argv) {
         ->capture_default_str();
     app.add_option("--weights", request.weights,
                    "a mix of workloads of your own, such as hot=1,consume=2")
-        ->type_name("LIST");
+        ->type_name("LIST")
+        ->check(not_empty);
     app.add_option("--sizes", request.sizes,
                    "transfer sizes, from 128 up, K, M, G for powers of 1024 (default: powers of "
                    "two to 32M, and around each cache's size)")
-        ->type_name("LIST");
+        ->type_name("LIST")
+        ->check(not_empty);
     app.add_option("--space", request.space,
                    "parameter space: paper, or extended by transfer block, page interleaving, "
                    "prefetchw, direction and movdir64b")
@@ -95,7 +100,8 @@ int run(int argc, char** argv) {
                  "no copies that probe where their data is before they go on");
     app.add_option("--source-map", request.source_map,
                    "map the sources from this file or device (FILE[:OFFSET[:LENGTH]]), read-only")
-        ->type_name("MAP");
+        ->type_name("MAP")
+        ->check(not_empty);
     app.add_option("--small", request.small,
                    "what small copies are tuned for: unpredictable sizes, predictable ones, or "
                    "balanced: both, the former counting double")
@@ -103,13 +109,15 @@ int run(int argc, char** argv) {
         ->capture_default_str();
     app.add_option("--distribution", request.distribution,
                    "sizes and alignments of small copies, instead of those of Google's fleet")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->check(not_empty);
     app.add_option("--without", request.without,
                    "do without these CPU features: avx512, avx2, ... (comma-separated)")
         ->type_name("FEATURES")
         ->delimiter(',');
     app.add_option("--log", request.log, "write every trial there, one JSON object a line")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->check(not_empty);
     app.add_option("--cpu", request.cpu, "run on this CPU instead of the last one allowed")
         ->type_name("N")
         ->check(whole_number);
