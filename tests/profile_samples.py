@@ -165,7 +165,13 @@ _GOOD["intervals"] += [
             "ratio": 1.1,
             "workloads": {name: {"gb_per_s": 12.5, "ratio": _RATIO} for name in _WORKLOADS},
         },
-        "axes": {axis: {"tuple": fields, "ratio": 1.05} for axis, fields in _AXES.items()},
+        "axes": {
+            "hot": {axis: {"tuple": fields, "ratio": 1.05} for axis, fields in _AXES.items()},
+            "produce": {
+                "paper": {"tuple": {**_AXES["dir"], "dir": "up"}, "ratio": 1.04},
+                "dir": {"tuple": _AXES["dir"], "ratio": 0.95},
+            },
+        },
         "noise_floor": {name: _RATIO for name in _WORKLOADS},
     },
     {
@@ -504,20 +510,32 @@ HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
         ("intervals[3].winner.tuple", "no such copy"),
     ),
     "unknown axis": (
-        _changed("intervals", 4, "axes", "pd", {"tuple": _AXES["tb"]}),
-        ("intervals[4].axes.pd", "unknown field"),
+        _changed("intervals", 4, "axes", "hot", "pd", {"tuple": _AXES["tb"]}),
+        ("intervals[4].axes.hot.pd", "unknown field"),
+    ),
+    "axes of an unknown workload": (
+        _changed("intervals", 4, "axes", "hot_read", {"tb": {"tuple": _AXES["tb"]}}),
+        ("intervals[4].axes.hot_read", "unknown field"),
+    ),
+    "axes of no workload": (
+        _changed("intervals", 4, "axes", {"tb": {"tuple": _AXES["tb"], "ratio": 1.05}}),
+        ("intervals[4].axes.tb", "unknown field"),
+    ),
+    "best of the paper that uses an axis": (
+        _changed("intervals", 4, "axes", "produce", "paper", "tuple", _AXES["dir"]),
+        ("intervals[4].axes.produce.paper.tuple", "it uses dir, not none"),
     ),
     "best of an axis that does not exist": (
-        _changed("intervals", 4, "axes", "tb", "tuple", "ps", 4),
-        ("intervals[4].axes.tb.tuple", "no such copy"),
+        _changed("intervals", 4, "axes", "hot", "tb", "tuple", "ps", 4),
+        ("intervals[4].axes.hot.tb.tuple", "no such copy"),
     ),
     "best of an axis that uses another": (
-        _changed("intervals", 4, "axes", "tb", "tuple", _AXES["pi"]),
-        ("intervals[4].axes.tb.tuple", "it uses pi, not tb alone"),
+        _changed("intervals", 4, "axes", "hot", "tb", "tuple", _AXES["pi"]),
+        ("intervals[4].axes.hot.tb.tuple", "it uses pi, not tb alone"),
     ),
     "best of an axis that uses none": (
-        _changed("intervals", 4, "axes", "pw", "tuple", "pw", 0),
-        ("intervals[4].axes.pw.tuple", "it uses none, not pw alone"),
+        _changed("intervals", 4, "axes", "hot", "pw", "tuple", "pw", 0),
+        ("intervals[4].axes.hot.pw.tuple", "it uses none, not pw alone"),
     ),
     "size below its interval": (
         _changed("intervals", 4, "size", 1024),

@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -84,8 +85,11 @@ def test_a_full_profile_comes_through_whole(tmp_path):
     extended = profile.intervals[4]
     assert extended.size == 16384
     assert extended.winner.tuple == space.Tuple("ZMM", "T", "T", "T0", 16, 8, tb=16)
-    assert extended.axes["dir"].tuple == space.Tuple("XMM", "T", "T", "T0", 6, 8, dir="down")
-    assert extended.axes["movdir64b"].ratio == 1.05
+    assert set(extended.axes) == {"hot", "produce"}
+    backward = space.Tuple("XMM", "T", "T", "T0", 6, 8, dir="down")
+    assert extended.axes["hot"]["dir"].tuple == backward
+    assert extended.axes["hot"]["movdir64b"].ratio == 1.05
+    assert extended.axes["produce"]["paper"].tuple == replace(backward, dir="up")
     assert extended.noise_floor["produce"].low == 1.29
     sensing = profile.intervals[5].sensing
     assert sensing.copy == sensing_space.SensingCopy(

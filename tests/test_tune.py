@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import math
 import os
@@ -21,9 +22,12 @@ import pytest
 from asterope import __version__, small_space, space
 from asterope.profile import load_profile
 
-QUICK = ("--rigor", "quick", "--sizes", "128,1K", "--workload", "hot")
+EXTENDED = ("--rigor", "quick", "--sizes", "128,1K", "--workload", "hot")
+QUICK = (*EXTENDED, "--space", "paper")  # half the time
 MIXES = {"mix_l1", "mix_l2", "mix_l3", "mix_l1_read", "mix_l2_read", "mix_l3_read"}
 FIXED = {"fixed", "fixed_read"}
+MEASURED = {"hot", "hot_read", "cold", "consume", "produce"}
+AXES = {"tb", "pi", "pw", "dir", "movdir64b"}
 ROUTINE = {"asterope_memcpy.c", "asterope_memcpy.h"}
 OLD = "an earlier profile"
 
@@ -84,7 +88,7 @@ def tuned(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Tuned:
     """One complete run, log and routine included."""
     folder = tmp_path_factory.mktemp("tuned")
     done = subprocess.run(
-        [program, *QUICK, "--seed", "7", "--log", "trials.jsonl"],
+        [program, *EXTENDED, "--seed", "7", "--log", "trials.jsonl"],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -105,14 +109,21 @@ def test_a_run_writes_profile_routine_and_log(tuned: Tuned) -> None:
 
 def test_the_profile_fits_the_schema(tuned: Tuned) -> None:
     profile = load_profile(tuned.folder / "asterope-profile.json")
-    assert [interval.up_to for interval in profile.intervals] == [128, 1024]
+    assert [interval.size for interval in profile.intervals] == [128, 1024]
+    assert 128 <= profile.intervals[0].up_to < profile.intervals[1].up_to == 1024
     assert profile.measured
 
 
 def test_the_profile_says_how_it_was_found(tuned: Tuned) -> None:
     search = tuned.profile["search"]
     assert search["tool_version"] == __version__
-    assert (search["rigor"], search["workload"], search["space"]) == ("quick", "hot", "paper")
+    assert (search["rigor"], search["workload"], search["space"]) == ("quick", "hot", "extended")
+    assert search["weights"] == {"hot": 1}
+    assert set(search["axes"]) <= AXES  # sensing is for mixes
+    assert {"tb", "pi", "dir"} <= set(search["axes"])
+    assert search["extended_candidates"] > 0
+    assert "source_map" not in search
+    assert "intents" not in tuned.profile  # it is for one workload itself
     assert search["seed"] == 7
     assert search["cpu"] in os.sched_getaffinity(0)
     assert search["started"] <= search["finished"]
@@ -121,13 +132,25 @@ def test_the_profile_says_how_it_was_found(tuned: Tuned) -> None:
 
 def test_each_interval_has_winner_runners_up_and_noise_floor(tuned: Tuned) -> None:
     for interval in tuned.profile["intervals"]:
-        assert set(interval["noise_floor"]) == {"hot"}
-        assert len(interval["runners_up"]) >= 4
+        assert set(interval["noise_floor"]) == MEASURED
+        assert 4 <= len(interval["runners_up"]) <= 5
         for entry in (interval["winner"], *interval["runners_up"]):
+            assert set(entry["workloads"]) == MEASURED  # what a choice costs elsewhere
+            for measured in entry["workloads"].values():
+                ratio = measured["ratio"]
+                assert ratio["low"] <= ratio["median"] <= ratio["high"]
+                rate = interval["size"] / measured["ns"]
+                assert measured["gb_per_s"] == pytest.approx(rate, rel=1e-4)
             hot = entry["workloads"]["hot"]
-            assert hot["ratio"]["low"] <= hot["ratio"]["median"] <= hot["ratio"]["high"]
-            assert hot["gb_per_s"] == pytest.approx(interval["up_to"] / hot["ns"], rel=1e-4)
             assert entry["ratio"] == pytest.approx(hot["ratio"]["median"], rel=1e-4)
+
+
+def test_each_interval_has_what_each_axis_brought(tuned: Tuned) -> None:
+    for interval in tuned.profile["intervals"]:
+        assert set(interval["axes"]) == {"hot"}
+        assert {"paper", "tb", "pi", "dir"} <= set(interval["axes"]["hot"]) <= AXES | {"paper"}
+        for best in interval["axes"]["hot"].values():
+            assert set(best["workloads"]) == MEASURED
 
 
 def test_the_log_has_the_header_and_every_trial(tuned: Tuned) -> None:
@@ -138,12 +161,14 @@ def test_the_log_has_the_header_and_every_trial(tuned: Tuned) -> None:
     assert header["seed"] == 7
     assert len(trials) == tuned.profile["search"]["trials"]
     large = [trial for trial in trials if trial["size"]]
-    assert {trial["size"] for trial in large} == {128, 1024}
-    assert {(trial["size"], trial["workload"]) for trial in large} == {
-        (128, "hot"),
-        (1024, "hot"),
-        (1024, "aliased"),  # from 512 bytes on, where buffers alias
-    }
+    # from 512 bytes on, where buffers alias
+    expected = {(size, workload) for size in (128, 1024) for workload in MEASURED}
+    expected.add((1024, "aliased"))
+    found = {(trial["size"], trial["workload"]) for trial in large}
+    assert found >= expected
+    for size, workload in found - expected:  # where the two winners change places
+        assert 128 < size < 1024
+        assert workload == "hot"
     small = [trial for trial in trials if not trial["size"]]  # they are of many sizes
     assert {trial["workload"] for trial in small} == MIXES | FIXED
     names = {copy.name for copy in small_space.small_tuples()}
@@ -153,6 +178,16 @@ def test_the_log_has_the_header_and_every_trial(tuned: Tuned) -> None:
         assert trial["ns"] > 0
 
 
+def name_of(fields: dict) -> str:
+    """As the log has it: what is not the paper's stands behind."""
+    tuple_ = space.Tuple(**fields)
+    name = " ".join(str(fields[key]) for key in ("rt", "lt", "st", "pt", "ps", "pd"))
+    for axis, default in (("tb", 2), ("pi", 1), ("pw", 0)):
+        value = getattr(tuple_, axis)
+        name += f" {axis.upper()}{value}" * (value != default)
+    return name + " down" * (tuple_.dir == "down")
+
+
 def test_the_log_and_the_profile_tell_the_same(tuned: Tuned) -> None:
     """The winner's median comes from the last rounds of its size."""
     trials = [
@@ -160,12 +195,12 @@ def test_the_log_and_the_profile_tell_the_same(tuned: Tuned) -> None:
     ]
     for interval in tuned.profile["intervals"]:
         winner = interval["winner"]
-        name = " ".join(str(value) for value in winner["tuple"].values())
+        name = name_of(winner["tuple"])
         rounds = winner["workloads"]["hot"]["rounds"]
         ns = [
             trial["ns"]
             for trial in trials
-            if trial["size"] == interval["up_to"]
+            if trial["size"] == interval["size"]
             and trial["candidate"] == name
             and trial["workload"] == "hot"
         ][-rounds:]
@@ -210,10 +245,15 @@ def test_the_log_times_libc_all_along(tuned: Tuned) -> None:
 
 
 def test_the_table_has_the_winners(tuned: Tuned) -> None:
-    for interval, size in zip(tuned.profile["intervals"], ("128 B", "1 KiB")):
-        row = next(line for line in tuned.outcome.stdout.splitlines() if line.startswith(size))
-        values = [str(value) for value in interval["winner"]["tuple"].values()]
-        assert row.removeprefix(size).split("|")[0].split() == values
+    lines = tuned.outcome.stdout.splitlines()
+    header = next(i for i, line in enumerate(lines) if line.startswith("Up to "))
+    for interval, row in zip(tuned.profile["intervals"], lines[header + 1 :]):
+        up_to, fields = interval["up_to"], interval["winner"]["tuple"]
+        values = [str(value) for value in fields.values()]
+        if len(values) == 6:  # the paper's
+            values += ["2", "1", "0", "up"]
+        size = "1 KiB" if up_to == 1024 else f"{up_to} B"
+        assert row.removeprefix(size).split()[:10] == values
 
 
 def test_without_a_terminal_there_is_no_progress_line(tuned: Tuned) -> None:
@@ -266,15 +306,223 @@ def test_a_bigger_or_unsorted_list_of_sizes_comes_out_in_order(tune, tmp_path: P
     outcome = tune("--rigor", "quick", "--workload", "cold", "--sizes", "1K,200,1024", "--quiet")
     assert outcome.code == 0
     profile = load_profile(tmp_path / "asterope-profile.json")
-    assert [interval.up_to for interval in profile.intervals] == [200, 1024]
+    assert [interval.size for interval in profile.intervals] == [200, 1024]
+    assert 200 <= profile.intervals[0].up_to < profile.intervals[1].up_to == 1024
+
+
+# --- What it is tuned for -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def balanced(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Tuned:
+    """A run for the mix of workloads, at a size too small to sense and at one large enough."""
+    folder = tmp_path_factory.mktemp("balanced")
+    done = subprocess.run(
+        [program, "--rigor", "quick", "--sizes", "2K,64K"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    outcome = Outcome(done.returncode, done.stdout, done.stderr)
+    assert (outcome.code, outcome.errors) == (0, [])
+    load_profile(folder / "asterope-profile.json")
+    return Tuned(folder, outcome)
+
+
+def test_balanced_counts_hot_cold_and_consume_alike(balanced: Tuned) -> None:
+    search = balanced.profile["search"]
+    assert search["workload"] == "balanced"
+    assert search["weights"] == {"hot": 0.333333, "cold": 0.333333, "consume": 0.333333}
+    for interval in balanced.profile["intervals"]:
+        for entry in (interval["winner"], *interval["runners_up"]):
+            assert set(entry["workloads"]) == MEASURED
+            ratios = [entry["workloads"][name]["ratio"]["median"] for name in search["weights"]]
+            assert entry["ratio"] == pytest.approx(math.prod(ratios) ** (1 / 3), rel=1e-4)
+
+
+def test_balanced_has_the_winners_of_each_workload_in_it(balanced: Tuned) -> None:
+    intents = balanced.profile["intents"]
+    assert set(intents) == {"hot", "cold", "consume"}
+    for workload, intent in intents.items():
+        assert [interval["size"] for interval in intent["intervals"]] == [2048, 65536]
+        assert intent["intervals"][-1]["up_to"] == 65536
+        for interval in intent["intervals"]:
+            winner = interval["winner"]
+            measured = winner["workloads"][workload]
+            assert winner["ratio"] == pytest.approx(measured["ratio"]["median"], rel=1e-4)
+            assert len(interval["runners_up"]) <= 2
+
+
+def test_balanced_says_what_each_axis_brought_to_each_workload(balanced: Tuned) -> None:
+    for interval in balanced.profile["intervals"]:
+        assert set(interval["axes"]) == {"hot", "cold", "consume"}
+        for best in interval["axes"].values():
+            assert {"paper", "tb", "pi", "dir"} <= set(best) <= AXES | {"paper"}
+    lines = balanced.outcome.stdout.splitlines()
+    header = next(line for line in lines if line.startswith("Axes "))
+    assert header.endswith("x the paper's best: hot cold consume")
+
+
+def test_balanced_tries_copies_that_sense_where_the_counter_serves_them(balanced: Tuned) -> None:
+    profile = balanced.profile
+    cpu = profile["machine"]["cpu"]
+    sensed = "sensing" in profile["search"]["axes"]
+    assert not sensed or (cpu["invariant_tsc"] and "rdtscp" in cpu["features"])
+    small = profile["intervals"][0]
+    assert "sensing" not in small  # of 2 KiB
+    for interval in profile["intervals"]:
+        if "sensing" not in interval:
+            continue
+        assert sensed
+        sensing = interval["sensing"]
+        assert sensing["cached_ticks"] <= sensing["threshold"] < sensing["uncached_ticks"]
+        assert set(sensing["workloads"]) == MEASURED
+
+
+def test_the_routine_of_balanced_has_an_entry_point_for_each_intent(balanced: Tuned) -> None:
+    library = balanced.folder / "library.so"
+    command = ["cc", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", library]
+    subprocess.run([*command, balanced.folder / "asterope_memcpy.c"], check=True, timeout=120)
+    routine = ctypes.CDLL(str(library))
+    source = bytes(i * 7 % 251 for i in range(200_000))
+    for name in ("memcpy", "memcpy_hot", "memcpy_cold", "memcpy_consume"):
+        copy = getattr(routine, f"asterope_{name}")
+        copy.restype = ctypes.c_void_p
+        copy.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
+        for size in (0, 1, 100, 128, 1000, 2048, 2049, 20_000, 65_536, 65_537, 200_000):
+            destination = ctypes.create_string_buffer(b"x" * (size + 1), size + 1)
+            address = ctypes.addressof(destination)
+            assert copy(address, source, size) == address
+            assert destination.raw == source[:size] + b"x", (name, size)
+
+
+def test_weights_are_a_mix_of_ones_own(tune, tmp_path: Path) -> None:
+    outcome = tune("--rigor", "quick", "--sizes", "8K", "--weights", "consume=3,cold=0,hot=1",
+                   "--space", "paper", "--no-sensing")  # fmt: skip
+    assert (outcome.code, outcome.errors) == (0, [])
+    profile = load_profile(tmp_path / "asterope-profile.json").raw
+    search = profile["search"]
+    assert (search["workload"], search["space"]) == ("weights", "paper")
+    assert search["weights"] == {"hot": 0.25, "consume": 0.75}
+    assert (search["axes"], search["extended_candidates"]) == ([], 0)
+    assert set(profile["intents"]) == {"hot", "consume"}
+    (interval,) = profile["intervals"]
+    assert not {"axes", "sensing"} & set(interval)
+    for entry in (interval["winner"], *interval["runners_up"]):
+        assert set(entry["workloads"]) == MEASURED
+        assert not AXES & set(entry["tuple"])
+        logs = {
+            name: math.log(measured["ratio"]["median"])
+            for name, measured in entry["workloads"].items()
+        }
+        mean = math.exp(0.25 * logs["hot"] + 0.75 * logs["consume"])
+        assert entry["ratio"] == pytest.approx(mean, rel=1e-4)
+    assert "Axes " not in outcome.stdout
+    assert "Sensing " not in outcome.stdout
+    header = (tmp_path / "asterope_memcpy.h").read_text()
+    assert "asterope_memcpy_consume(" in header
+    assert "asterope_memcpy_cold(" not in header
+
+
+@pytest.mark.parametrize("workload", ["consume", "produce"])
+def test_one_workload_alone_is_tuned_for(tune, tmp_path: Path, workload: str) -> None:
+    outcome = tune("--rigor", "quick", "--sizes", "1K", "--workload", workload,
+                   "--space", "paper")  # fmt: skip
+    assert (outcome.code, outcome.errors) == (0, [])
+    profile = load_profile(tmp_path / "asterope-profile.json").raw
+    assert profile["search"]["weights"] == {workload: 1}
+    assert profile["search"]["axes"] == []
+    assert "intents" not in profile
+    assert profile["aliased"] == {"sizes": []}  # a matter of cached buffers
+    (interval,) = profile["intervals"]
+    for entry in (interval["winner"], *interval["runners_up"]):
+        assert set(entry["workloads"]) == MEASURED
+        ratio = entry["workloads"][workload]["ratio"]["median"]
+        assert entry["ratio"] == pytest.approx(ratio, rel=1e-4)
+
+
+# --- Mapped sources -------------------------------------------------------------------------------
+
+
+def test_sources_are_mapped_from_a_file_that_stays_as_it_is(tune, tmp_path: Path) -> None:
+    content = bytes(i * 7 % 251 for i in range(100_000))
+    (tmp_path / "our; map.bin").write_bytes(content)
+    outcome = tune("--rigor", "quick", "--sizes", "1K,4K", "--space", "paper",
+                   "--source-map", "our; map.bin:4096:80K")  # fmt: skip
+    assert (outcome.code, outcome.errors) == (0, [])
+    assert (tmp_path / "our; map.bin").read_bytes() == content
+    profile = load_profile(tmp_path / "asterope-profile.json").raw
+    assert profile["search"]["source_map"] == "our_ map.bin:4096:80K"
+    for interval in profile["intervals"]:  # nothing can have been written there just before
+        assert set(interval["noise_floor"]) == MEASURED - {"produce"}
+        assert set(interval["winner"]["workloads"]) == MEASURED - {"produce"}
+    assert set(profile["intents"]) == {"hot", "cold", "consume"}
+
+
+# With room for a copy at every place in a page, 8 KiB need 16 KiB.
+BAD_MAPS = {
+    "shorter than the largest size": ("short", "need 16384 bytes, here are 8000"),
+    "just too short": ("good:0:16383", "need 16384 bytes, here are 16383"),
+    "too short from its offset on": ("good:20480", "need 16384 bytes, here are 12288"),
+    "missing": ("missing", "cannot open missing: No such file"),
+    "folder": ("folder", "folder is a directory"),
+    "empty": ("empty", "empty is empty"),
+    "without a name": ("", "--source-map"),
+    "without a name but with an offset": (":4096", "names no file"),
+    "offset inside a page": ("good:100", "OFFSET is no multiple of the page size"),
+    "offset beyond the end": ("good:64K", "OFFSET is beyond the end"),
+    "offset that is no number": ("good:x", "good:x"),
+    "length beyond the end": ("good:0:64K", "LENGTH goes beyond the end"),
+    "device without a size": ("/dev/null", "is a device without a size"),
+    "device that cannot be mapped": ("/dev/null:0:64K", "cannot be mapped"),
+}
+
+
+@pytest.fixture
+def maps(tmp_path: Path) -> Path:
+    (tmp_path / "good").write_bytes(b"m" * 32768)
+    (tmp_path / "short").write_bytes(b"m" * 8000)
+    (tmp_path / "empty").touch()
+    (tmp_path / "folder").mkdir()
+    return tmp_path
+
+
+@pytest.mark.parametrize(("source", "expected"), BAD_MAPS.values(), ids=BAD_MAPS)
+def test_a_bad_source_map_is_refused(tune, maps: Path, source: str, expected: str) -> None:
+    before = sorted(maps.iterdir())
+    message = only_error(tune("--rigor", "quick", "--sizes", "8K", "--source-map", source), 2)
+    assert expected in message
+    assert sorted(maps.iterdir()) == before
+
+
+def test_an_unreadable_source_map_is_refused(tune, maps: Path) -> None:
+    (maps / "good").chmod(0)
+    if os.access(maps / "good", os.R_OK):
+        pytest.skip("root may read everything")
+    message = only_error(tune("--rigor", "quick", "--sizes", "8K", "--source-map", "good"), 2)
+    assert "cannot open good: Permission denied" in message
+
+
+@pytest.mark.parametrize(
+    "what", [("--workload", "produce"), ("--weights", "hot=1,produce=0.1")], ids=lambda w: w[0]
+)
+def test_a_source_map_is_not_for_what_writes_its_source(tune, maps: Path, what) -> None:
+    arguments = ("--rigor", "quick", "--sizes", "8K", "--source-map", "good")
+    message = only_error(tune(*arguments, *what), 2)
+    assert "workload produce writes its source" in message
+
+
+# --- Words and counts -----------------------------------------------------------------------------
 
 
 def test_version_and_help(tune) -> None:
     assert tune("--version").stdout == f"asterope-tune {__version__}\n"
     outcome = tune("--help")
     assert outcome.code == 0
-    for option in ("--rigor", "--workload", "--sizes", "--space", "--log", "--cpu", "--seed",
-                   "--small", "--distribution", "--without"):  # fmt: skip
+    for option in ("--rigor", "--workload", "--weights", "--sizes", "--space", "--no-sensing",
+                   "--source-map", "--log", "--cpu", "--seed", "--small", "--distribution",
+                   "--without"):  # fmt: skip
         assert option in outcome.stdout
 
 
@@ -352,10 +600,16 @@ BAD_ARGUMENTS = {
     "unknown rigor": ["--rigor", "slow"],
     "empty rigor": ["--rigor", ""],
     "unknown workload": ["--workload", "warm"],
+    "workload that is only measured": ["--workload", "hot_read"],
+    "workload of small copies": ["--workload", "mix_l1"],
+    "weights that are missing": ["--workload", "weights"],
     "unknown space": ["--space", "all"],
+    "empty space": ["--space", ""],
+    "value for a flag": ["--no-sensing=maybe"],
     "unknown objective of small copies": ["--small", "speed"],
     "empty objective of small copies": ["--small", ""],
     "two objectives of small copies": ["--small", "predictable,unpredictable"],
+    "distribution without a name": ["--distribution", ""],
     "distribution that is missing": ["--distribution", "missing.csv"],
     "distribution that is a folder": ["--distribution", "."],
     "distribution that is empty": ["--distribution", "/dev/null"],
@@ -383,6 +637,7 @@ BAD_ARGUMENTS = {
     "output without a name": ["-o", ""],
     "output below a file": ["-o", "/proc/version/profile.json"],
     "output with a newline": ["-o", "missing\n/profile.json"],
+    "log without a name": ["--log", ""],
     "log in a missing folder": ["--log", "missing/trials.jsonl"],
     "log that is a folder": ["--log", "."],
     **{f"sizes {text!r}": ["--sizes", text] for text in BAD_SIZES},
@@ -402,6 +657,45 @@ def test_bad_arguments_are_refused_in_one_line(
     message = only_error(outcome, 2)
     assert len(message) < 300
     assert list(tmp_path.iterdir()) == []
+
+
+BAD_WEIGHTS = {
+    "negative": ("hot=-1", "'hot=-1' is no finite number from 0 up"),
+    "negative beside a good one": ("hot=1,cold=-0.5", "'cold=-0.5' is no finite number"),
+    "all zero": ("hot=0,cold=0", "'hot=0,cold=0' are all 0"),
+    "one zero": ("hot=0", "'hot=0' are all 0"),
+    "unknown workload": ("warm=1", "'warm=1' names no workload"),
+    "mix": ("balanced=1", "'balanced=1' names no workload"),
+    "only measured": ("hot_read=1", "'hot_read=1' names no workload"),
+    "capitals": ("Hot=1", "'Hot=1' names no workload"),
+    "blank": ("hot=1, cold=1", "' cold=1' names no workload"),
+    "nothing": ("", "--weights"),
+    "no number": ("hot=x", "'hot=x' is no finite number"),
+    "empty number": ("hot=", "'hot=' is no finite number"),
+    "NaN": ("hot=nan", "'hot=nan' is no finite number"),
+    "infinity": ("hot=inf", "'hot=inf' is no finite number"),
+    "beyond double": ("hot=1e999", "'hot=1e999' is no finite number"),
+    "number with a tail": ("hot=1x", "'hot=1x' is no finite number"),
+    "no sign": ("hot", "'hot' is no pair"),
+    "final comma": ("hot=1,", "'' is no pair"),
+    "twice": ("hot=1,hot=2", "'hot=2' names its workload again"),
+    "newline": ("hot=1\n", "is no finite number"),
+    "escape sequence": ("\x1b[31m=1", "names no workload"),
+    "very long": ("cold" * 1000 + "=1", "names no workload"),
+}
+
+
+@pytest.mark.parametrize(("weights", "expected"), BAD_WEIGHTS.values(), ids=BAD_WEIGHTS)
+def test_bad_weights_are_refused(tune, tmp_path: Path, weights: str, expected: str) -> None:
+    message = only_error(tune("--rigor", "quick", "--sizes", "128", "--weights", weights), 2)
+    assert expected in message
+    assert len(message) < 300
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_weights_beside_another_workload_are_refused(tune) -> None:
+    message = only_error(tune(*QUICK, "--weights", "hot=1"), 2)
+    assert "'hot' and weights are both given" in message
 
 
 def test_a_bad_size_is_named(tune) -> None:
@@ -459,7 +753,7 @@ def test_small_copies_are_tuned_for_what_was_asked(tune, tmp_path: Path, objecti
 
 
 def test_without_avx512_there_is_none_of_it_and_the_profile_says_so(tune, tmp_path: Path) -> None:
-    assert tune(*QUICK, "--without", "avx512").code == 0
+    assert tune(*EXTENDED, "--without", "avx512").code == 0
     profile = load_profile(tmp_path / "asterope-profile.json")
     assert profile.search["without"] == ["avx512"]
     entries = [e for i in profile.intervals for e in (i.winner, *i.runners_up)]
@@ -474,7 +768,7 @@ def test_without_avx512_there_is_none_of_it_and_the_profile_says_so(tune, tmp_pa
 
 
 def test_without_all_of_avx_the_routine_runs_on_any_cpu(tune, tmp_path: Path) -> None:
-    assert tune(*QUICK, "--without", "avx,sse4_1").code == 0
+    assert tune(*EXTENDED, "--without", "avx,sse4_1").code == 0
     profile = load_profile(tmp_path / "asterope-profile.json")
     assert profile.search["without"] == ["avx", "sse4_1"]
     source = (tmp_path / "asterope_memcpy.c").read_text()
