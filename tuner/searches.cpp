@@ -130,29 +130,36 @@ std::vector<SensingCopy> Searches::sensing_copies(std::size_t size, const Found&
     if (!hot || size < kSensingMinimum) return copies;
     // Whatever goes on where the data is uncached: the winners of the workloads where it is, and
     // what won over all.
-    std::vector<std::pair<Workload, Entrant>> uncached;
+    std::vector<std::pair<Workload, Entrant>> winners;
     for (const Workload workload : {Workload::cold, Workload::consume, Workload::produce}) {
         const std::optional<Entrant> winner = winner_under(workload, objectives_, found);
-        if (winner) uncached.emplace_back(workload, *winner);
+        if (winner) winners.emplace_back(workload, *winner);
     }
     std::vector<Entrant> colds;
-    for (const auto& [workload, winner] : uncached) colds.push_back(winner);
+    for (const auto& [workload, winner] : winners) colds.push_back(winner);
     colds.push_back(found.results.front().finalists.front().candidate);
     std::sort(colds.begin(), colds.end());
     colds.erase(std::unique(colds.begin(), colds.end()), colds.end());
     std::erase(colds, *hot);
-    if (uncached.empty() || colds.empty()) return copies;
+    if (winners.empty() || colds.empty()) return copies;
 
     for (const asterope_probe* probe : spaces_.probes) {
-        Readings readings{read(*probe, candidate(*hot), size, Workload::hot), {}};
-        for (const auto& [workload, winner] : uncached) {
+        const std::vector<double> cached = read(*probe, candidate(*hot), size, Workload::hot);
+        std::vector<double> uncached;
+        for (const auto& [workload, winner] : winners) {
             const std::vector<double> more = read(*probe, candidate(winner), size, workload);
-            readings.uncached.insert(readings.uncached.end(), more.begin(), more.end());
+            uncached.insert(uncached.end(), more.begin(), more.end());
         }
-        const std::optional<Threshold> threshold = find_threshold(readings);
-        if (!threshold) continue;
         for (const Entrant cold : colds) {
-            copies.push_back({probe, candidate(*hot), candidate(cold), *threshold});
+            // Cached is also what the cold pipeline has just copied by mistake. It must read so, or
+            // one wrong guess in a loop would be repeated for ever: non-temporal stores evict the
+            // destination, and a probe that looks there finds nothing cached again (256 KiB: half
+            // of libc's speed in the runs that fell into it).
+            Readings readings{cached, uncached};
+            const std::vector<double> mistaken = read(*probe, candidate(cold), size, Workload::hot);
+            readings.cached.insert(readings.cached.end(), mistaken.begin(), mistaken.end());
+            const std::optional<Threshold> threshold = find_threshold(readings);
+            if (threshold) copies.push_back({probe, candidate(*hot), candidate(cold), *threshold});
         }
     }
     return copies;

@@ -67,7 +67,7 @@ SizeResult search_small(const std::vector<Entrant>& entrants, const Weights& wei
     race.sample(alive, 8);
     const auto finalists = race.best(alive, static_cast<std::size_t>(rigor.finalists));
     // No copy is simpler than another by so much that it should cost a percent of every call.
-    return race.run_off(finalists, 2 * rigor.rounds, kLibc, {0.002, 0.005});
+    return race.run_off(finalists, 2 * rigor.rounds, kLibc, {0.002, 0.002});
 }
 
 } // namespace asterope
