@@ -201,6 +201,9 @@ SizeResult Race::choose(const Weights& weights, const Paired& paired,
         const Entrant entrant = finalist.candidate;
         if (loses_nowhere(finalist) != loses_nowhere(ranked.front())) continue;
         if (!ties_with_leader(entrant)) continue;
+        // The median of the rounds' means is not the mean of the medians, which is what is
+        // reported: over workloads of heavy tails they differ by more than a tie may cost.
+        if (std::log(ranked.front().ratio / finalist.ratio) > ties.never) continue;
         if (entrant == favourite) {
             chosen = favourite;
             break;
