@@ -5,6 +5,7 @@
 #include <regex>
 
 #include "error.hpp"
+#include "made_up_pipelines.hpp"
 #include "made_up_variants.hpp"
 #include "temporary_folder.hpp"
 
@@ -34,17 +35,7 @@ SizeResult result(std::size_t size, Entrant winner, Entrant second) {
 
 /// One objective, the paper's space, nothing that senses: each size an interval up to itself.
 PipelineFacts pipelines(const std::vector<SizeResult>& results) {
-    PipelineFacts facts;
-    facts.objectives = {{"cold", {{Workload::cold, 1}, {Workload::hot, 0}}}};
-    facts.intervals.emplace_back();
-    std::size_t above = 0;
-    for (const SizeResult& result : results) {
-        facts.intervals[0].push_back({above, result.size, facts.found.size()});
-        facts.found.push_back({{result}, {}, 0});
-        facts.sensing.emplace_back();
-        above = result.size;
-    }
-    return facts;
+    return made_up_pipelines({"cold", {{Workload::cold, 1}, {Workload::hot, 0}}}, results);
 }
 
 PipelineFacts pipelines() {

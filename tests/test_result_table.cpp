@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sstream>
 
+#include "made_up_pipelines.hpp"
 #include "made_up_variants.hpp"
 
 using namespace asterope;
@@ -40,18 +41,9 @@ SizeResult result(std::size_t size, Entrant winner, const Ratios& ratios) {
 
 /// One objective (hot and cold), each size an interval up to itself.
 PipelineFacts pipelines(const std::vector<SizeResult>& results) {
-    PipelineFacts facts;
-    facts.objectives = {
-        {"weights", {{Workload::hot, 0.5}, {Workload::cold, 0.5}, {Workload::produce, 0}}}};
-    facts.intervals.emplace_back();
-    std::size_t above = 0;
-    for (const SizeResult& result : results) {
-        facts.intervals[0].push_back({above, result.size, facts.found.size()});
-        facts.found.push_back({{result}, {}, 0});
-        facts.sensing.emplace_back();
-        above = result.size;
-    }
-    return facts;
+    return made_up_pipelines(
+        {"weights", {{Workload::hot, 0.5}, {Workload::cold, 0.5}, {Workload::produce, 0}}},
+        results);
 }
 
 std::vector<std::string> lines(const std::string& text) {

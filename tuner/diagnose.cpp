@@ -46,10 +46,8 @@ std::vector<NamedSection> chosen(const std::vector<std::string>& only) {
 
 /// The largest copy: twice the last cache, as far as time and memory allow; a power of 2.
 std::size_t largest_copy(const Machine& machine, bool quick) {
-    std::size_t last_cache = 0;
-    for (const Cache& cache : machine.caches) last_cache = std::max(last_cache, cache.bytes);
     const std::size_t usable = machine.usable_bytes ? machine.usable_bytes : 1024 * kMiB;
-    const std::size_t wanted = std::max(std::bit_ceil(2 * last_cache), 16 * kMiB);
+    const std::size_t wanted = std::max(std::bit_ceil(2 * last_cache_bytes(machine)), 16 * kMiB);
     const std::size_t most = std::max(std::bit_floor(usable / 16), kMiB);
     return std::min({wanted, most, (quick ? 64 : 128) * kMiB});
 }

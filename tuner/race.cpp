@@ -5,6 +5,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "contains.hpp"
 #include "shuffle.hpp"
 
 namespace asterope {
@@ -14,10 +15,6 @@ namespace {
 /// Candidates between two timings of libc while screening: near enough that a slow phase of the
 /// machine hits both, many enough that libc costs a tenth of the time.
 constexpr std::size_t kHeat = 24;
-
-template <class Value> bool contains(const std::vector<Value>& values, Value value) {
-    return std::find(values.begin(), values.end(), value) != values.end();
-}
 
 } // namespace
 

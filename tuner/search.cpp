@@ -7,17 +7,10 @@
 #include <set>
 #include <tuple>
 
+#include "contains.hpp"
 #include "error.hpp"
 
 namespace asterope {
-
-namespace {
-
-template <class Value> bool contains(const std::vector<Value>& values, Value value) {
-    return std::find(values.begin(), values.end(), value) != values.end();
-}
-
-} // namespace
 
 Rigor parse_rigor(std::string_view text) {
     if (text == "quick") {
@@ -26,8 +19,9 @@ Rigor parse_rigor(std::string_view text) {
     if (text == "standard") {
         return {"standard", {2, 6, 12}, {0, 4, 12, 24}, 10, 1, {{120, 2}, {40, 4}}, 8, 15, 5, 3};
     }
-    if (text == "exhaustive")
+    if (text == "exhaustive") {
         return {"exhaustive", {}, {}, 0, 2, {{400, 2}, {80, 4}}, 10, 21, 24, 8};
+    }
     throw BadInput("rigor '" + std::string(text.substr(0, 40)) +
                    "' is unknown: choose quick, standard or exhaustive");
 }

@@ -55,15 +55,15 @@ Spaces::Spaces(const Features& features, bool extended, bool sensing) {
         const std::vector<Candidate> more = extension_space(features);
         space.insert(space.end(), more.begin(), more.end());
     }
-    wrong_ = note(
+    const std::vector<bool> wrong = note(
         verify(space), space.size(), [&](std::size_t i) { return space[i].name(); }, invalid);
     for (std::size_t i = 0; i < paper; ++i) {
-        if (!wrong_[i]) entrants.push_back(static_cast<Entrant>(i));
+        if (!wrong[i]) entrants.push_back(static_cast<Entrant>(i));
     }
     if (extended) {
         auto places = std::make_shared<std::map<Key, Entrant>>();
         for (std::size_t i = 0; i < space.size(); ++i) {
-            if (!wrong_[i]) places->emplace(key_of(space[i]), static_cast<Entrant>(i));
+            if (!wrong[i]) places->emplace(key_of(space[i]), static_cast<Entrant>(i));
         }
         const auto entrants_of = [places](const std::vector<Candidate>& candidates) {
             std::vector<Entrant> found;

@@ -29,9 +29,6 @@ struct Spaces {
 
     Spaces(const Spaces&) = delete; // the extension's functions refer to this one
     Spaces& operator=(const Spaces&) = delete;
-
-  private:
-    std::vector<bool> wrong_; ///< of `space`
 };
 
 } // namespace asterope

@@ -30,6 +30,12 @@ Workload calibrated_as(Workload workload) {
 /// process gets a part only.
 constexpr std::size_t kMostSettling = std::size_t{64} << 20;
 
+/// Whether a call's destination is in no cache: what slots are for.
+bool is_uncached(Workload workload) {
+    return workload == Workload::cold || workload == Workload::consume ||
+           workload == Workload::produce;
+}
+
 /// Untimed calls before a hot trial. What another copy left in the caches (a destination that its
 /// non-temporal stores evicted) takes up to three copies to be gone.
 constexpr std::size_t kWarmUp = 3;
@@ -78,14 +84,7 @@ std::string_view description_of(Workload workload) {
 }
 
 double trial_seconds(Workload workload) {
-    switch (workload) {
-    case Workload::cold:
-    case Workload::consume:
-    case Workload::produce:
-        return 60e-6;
-    default:
-        return 30e-6;
-    }
+    return is_uncached(workload) ? 60e-6 : 30e-6;
 }
 
 Stopwatch::Stopwatch(const Arena& arena, std::size_t largest_size, std::size_t cache_bytes)
@@ -128,8 +127,7 @@ double Stopwatch::time(CopyFunction copy, std::size_t distance, std::size_t size
     const Trial trial{copy, distance, size, calls(size, workload), round};
     // What ran before may have left upper register halves dirty, which slows others down.
     clean_vector_state();
-    const bool uncached = workload == Workload::cold || workload == Workload::consume ||
-                          workload == Workload::produce;
+    const bool uncached = is_uncached(workload);
     if (uncached && size >= kSettledFrom && company_ != company) settle(trial);
     company_ = uncached ? std::optional(company) : std::nullopt;
     switch (workload) {

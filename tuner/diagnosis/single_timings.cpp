@@ -151,11 +151,9 @@ Section single_timings(const Context& context) {
     for (const double percent : kPercents) section.columns.push_back(percent_name(percent));
     // enough for the last percentiles to mean something: 40 and more calls beyond 99.9 %
     const int rounds = context.rounds * 1300;
-    std::size_t last_cache = 0;
-    for (const Cache& cache : context.machine.caches)
-        last_cache = std::max(last_cache, cache.bytes);
-    const std::size_t stream =
-        std::clamp(4 * last_cache, std::size_t{64} << 20, std::size_t{256} << 20) >> 20 << 20;
+    const std::size_t stream = std::clamp(4 * last_cache_bytes(context.machine),
+                                          std::size_t{64} << 20, std::size_t{256} << 20) >>
+                               20 << 20;
     const bool with_neighbour = !context.other_cpus.empty();
     const double share = with_neighbour ? 0.25 : 0.5;
 
