@@ -40,10 +40,11 @@ class Failure : public Error {
     explicit Failure(const std::string& message) : Error(message, kFailed) {}
 };
 
-/// SIGINT or SIGTERM asked the program to stop.
+/// SIGINT, SIGTERM or SIGHUP asked the program to stop.
 class Interrupted : public Error {
   public:
-    Interrupted() : Error("interrupted", kInterrupted) {}
+    explicit Interrupted(const std::string& message = "interrupted")
+        : Error(message, kInterrupted) {}
 };
 
 } // namespace asterope

@@ -3,7 +3,7 @@
 
 namespace asterope {
 
-/// From now on these signals are only noted.
+/// From now on these signals are only noted; those that are ignored stay so.
 void catch_interrupts();
 
 /// Throws Interrupted if one has come. To be called between trials.

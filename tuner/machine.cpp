@@ -2,6 +2,7 @@
 #include "machine.hpp"
 
 #include "profile_text.hpp"
+#include "text_hash.hpp"
 
 #include <algorithm>
 #include <array>
@@ -445,20 +446,10 @@ std::map<std::string, std::string> deciding_parts(const json& machine) {
     return parts;
 }
 
-/// FNV-1a, 64 bits. No cryptographic hash: it guards against a changed machine, not against
-/// people, who could edit the profile's winners just as well; and it costs no dependency.
-std::uint64_t fnv1a(std::string_view text) {
-    std::uint64_t hash = 0xcbf29ce484222325u;
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-    return hash;
-}
-
 std::string fingerprint_of(const json& machine) {
     std::string text = std::string("architecture=") + kArchitecture + "\n";
     for (const auto& [name, value] : deciding_parts(machine)) text += name + "=" + value + "\n";
-    char digits[17];
-    std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(fnv1a(text)));
-    return digits;
+    return text_hash(text);
 }
 
 /// The features of the one list that the other lacks: the whole lists would hide the difference.

@@ -2,13 +2,17 @@
 #include "plan.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "atomic_file.hpp"
 #include "default_sizes.hpp"
+#include "duration_text.hpp"
 #include "error.hpp"
 #include "size_text.hpp"
 #include "small_search.hpp"
 #include "space.hpp"
+#include "text_hash.hpp"
 
 namespace asterope {
 
@@ -21,6 +25,16 @@ bool parse_space(const std::string& text) {
     throw BadInput("space '" + text.substr(0, 40) + "' is unknown: choose paper or extended");
 }
 
+CallStatistics statistics_of(const TuningRequest& request) {
+    if (request.replayed) { // none is drawn from: only its name is wanted
+        CallStatistics statistics = fleet_statistics();
+        statistics.name = request.distribution;
+        return statistics;
+    }
+    return request.distribution.empty() ? fleet_statistics()
+                                        : read_statistics(request.distribution);
+}
+
 } // namespace
 
 Plan::Plan(const TuningRequest& request, const Machine& machine)
@@ -29,22 +43,73 @@ Plan::Plan(const TuningRequest& request, const Machine& machine)
       small_objective(request.small), small_weights(parse_small_weights(request.small)),
       rigor(parse_rigor(request.rigor)),
       sizes(request.sizes.empty() ? default_sizes(machine.caches) : parse_size_list(request.sizes)),
-      statistics(request.distribution.empty() ? fleet_statistics()
-                                              : read_statistics(request.distribution)) {
+      statistics(statistics_of(request)), maps_source(!request.source_map.empty()),
+      log(request.log.empty() ? request.output + ".trials" : request.log),
+      keeps_log(!request.log.empty()), request_(request) {
     if (sizes.front() < kMinimumBytes) {
         throw BadInput("size " + format_size(sizes.front()) + " is below " +
                        format_size(kMinimumBytes) + ", where the pipelines begin");
     }
-    if (!request.source_map.empty()) {
-        source_map.emplace(request.source_map, sizes.back());
+    if (!request.time_budget.empty()) budget_seconds = parse_duration(request.time_budget);
+    if (maps_source) {
+        if (!request.replayed) source_map.emplace(request.source_map, sizes.back());
         refuse_written_source(objective);
     }
     require_writable(request.output);
+    if (request.replayed && request.log.empty()) return;
+    require_writable(log);
+    if (!request.resume && std::filesystem::is_regular_file(log)) {
+        throw BadInput("the log " + log +
+                       " holds the trials of an earlier run: --resume goes on with it; remove it "
+                       "to start anew");
+    }
+}
+
+nlohmann::json Plan::options() const {
+    std::string distribution;
+    for (const Distribution* one : {&statistics.sizes, &statistics.alignments}) {
+        for (const auto& [value, probability] : one->pairs()) {
+            distribution += std::to_string(value) + ':' + std::to_string(probability) + ' ';
+        }
+    }
+    return {{"rigor", rigor.name},
+            {"workload", request_.workload},
+            {"weights", request_.weights},
+            {"sizes", sizes},
+            {"space", request_.space},
+            {"sensing", sensing},
+            {"small", small_objective},
+            {"distribution", statistics.name},
+            {"distribution_hash", text_hash(distribution)},
+            {"source_map", request_.source_map},
+            {"without", request_.without}};
+}
+
+TuningRequest replayed_request(const nlohmann::json& options) {
+    TuningRequest request;
+    try {
+        for (const std::size_t size : options.at("sizes").get<std::vector<std::size_t>>()) {
+            request.sizes += (request.sizes.empty() ? "" : ",") + std::to_string(size);
+        }
+        options.at("rigor").get_to(request.rigor);
+        options.at("workload").get_to(request.workload);
+        options.at("weights").get_to(request.weights);
+        options.at("space").get_to(request.space);
+        request.no_sensing = !options.at("sensing").get<bool>();
+        options.at("small").get_to(request.small);
+        options.at("distribution").get_to(request.distribution);
+        options.at("source_map").get_to(request.source_map);
+        options.at("without").get_to(request.without);
+    } catch (const nlohmann::json::exception&) {
+        throw BadInput("its header does not say with which options it was made");
+    }
+    request.replayed = true;
+    return request;
 }
 
 std::vector<Workload> Plan::measured() const {
     std::vector<Workload> workloads(kMeasured.begin(), kMeasured.end());
-    if (source_map) std::erase(workloads, Workload::produce);
+    if (maps_source) std::erase(workloads, Workload::produce);
     return workloads;
 }
 

@@ -1,6 +1,7 @@
 // The plan: a tuning request whose every word has been understood.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,13 +26,26 @@ struct Plan {
     Rigor rigor;
     std::vector<std::size_t> sizes; ///< ascending
     CallStatistics statistics;
-    std::optional<SourceMap> source_map;
+    bool maps_source;
+    std::optional<SourceMap> source_map; ///< none when nothing is going to be timed
+    std::string log;                     ///< path of the trial log
+    bool keeps_log;                      ///< once the profile is there
+    std::optional<double> budget_seconds;
+
 
     /// What the winners are chosen for: the objective, and where that is a mix, each workload in it
     /// by itself, for the entry points by intent. All with the workloads that are only measured.
     std::vector<Objective> objectives() const;
+    /// All that decides what is found, for the log: with others it is another search.
+    nlohmann::json options() const;
     /// What can be timed at all: nothing writes to a mapped source.
     std::vector<Workload> measured() const;
+
+  private:
+    TuningRequest request_;
 };
+
+/// The request that a log with these Plan::options() came from, to be replayed. Throws BadInput.
+TuningRequest replayed_request(const nlohmann::json& options);
 
 } // namespace asterope

@@ -21,16 +21,21 @@ void Progress::label(std::string text) {
     label_ = std::move(text);
 }
 
-void Progress::advance(double work) {
+void Progress::advance(double work, bool recorded) {
     done_ += work;
+    if (recorded) recorded_ += work;
     if (!visible_) return;
     const auto now = Clock::now();
     if (now - shown_ < std::chrono::milliseconds(200)) return;
     shown_ = now;
     const double elapsed = std::chrono::duration<double>(now - begin_).count();
     const double fraction = std::clamp(done_ / total_, 0.0001, 0.999);
+    // What was done here took all the time.
+    const double here = std::max(done_ - recorded_, 0.0001 * total_);
+    const std::string time_left =
+        format_duration(elapsed * std::max(0.0, total_ - done_) / here);
     std::fprintf(stderr, "\r\033[K%3.0f %%  %s  %s left", 100 * fraction, label_.c_str(),
-                 format_duration(elapsed * (1 - fraction) / fraction).c_str());
+                 time_left.c_str());
     std::fflush(stderr);
 }
 

@@ -12,7 +12,8 @@ class Progress {
   public:
     Progress(double total_work, bool quiet);
     ~Progress();
-    void advance(double work);
+    /// `recorded`: the work was done by an earlier run, and took no time in this one.
+    void advance(double work, bool recorded = false);
     /// What is being done now: "32 MiB".
     void label(std::string text);
     /// Takes the line off the screen, so that something else can be printed.
@@ -21,7 +22,7 @@ class Progress {
   private:
     using Clock = std::chrono::steady_clock;
     bool visible_;
-    double total_, done_ = 0;
+    double total_, done_ = 0, recorded_ = 0;
     std::string label_;
     Clock::time_point begin_, shown_;
 };

@@ -1,13 +1,15 @@
-// The searches of one run: on one arena, with one stopwatch, one progress line and one log.
+// The searches of one run, step by step, on figures from wherever they come.
 #include "searches.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "boundaries.hpp"
-#include "interrupt.hpp"
+#include "error.hpp"
 #include "libc_copy.hpp"
+#include "live_figures.hpp"
+#include "named_random.hpp"
 #include "sensing_search.hpp"
+#include "size_order.hpp"
 #include "size_text.hpp"
 
 namespace asterope {
@@ -38,10 +40,6 @@ Weights weighted_only(Weights weights) {
     return weights;
 }
 
-/// Bytes a side for small copies where the sources of the others are mapped: they are drawn from
-/// working sets of caches, which a device's memory does not get into.
-constexpr std::size_t kSmallArena = std::size_t{64} << 20;
-
 /// The size from which on libc's memcpy stores past the caches, as far as it says.
 std::size_t non_temporal_from(const Machine& machine) {
     const auto found = machine.libc_thresholds.find("x86_non_temporal_threshold");
@@ -51,64 +49,121 @@ std::size_t non_temporal_from(const Machine& machine) {
 /// What a probe is read for at least so often: a percentile of fewer would be an extreme.
 constexpr std::size_t kReadings = 30;
 
+/// What of the time budget the sizes may take, and what all up to the boundaries: the steps behind
+/// them are short, and each is worth more than the last size.
+constexpr double kShareOfSizes = 0.9, kShareOfBoundaries = 0.97;
+
 } // namespace
 
 Searches::Searches(const Plan& plan, const Spaces& spaces, const Machine& machine,
-                   std::uint64_t seed, bool quiet)
+                   std::uint64_t seed, bool quiet, Figures& figures, Budget& budget,
+                   TimeSpent& spent)
     : plan_(plan), spaces_(spaces), libc_non_temporal_from_(non_temporal_from(machine)),
-      objectives_(plan.objectives()),
-      arena_(arena_bytes(plan.sizes.back(), machine), plan.source_map),
-      stopwatch_(arena_, plan.sizes.back(), last_cache_bytes(machine)),
-      mix_(plan.source_map ? small_arena_.emplace(kSmallArena) : arena_, machine, plan.statistics,
-           kLargestMixed, seed),
-      random_(seed), progress_(calibrate(), quiet) {}
+      seed_(seed), objectives_(plan.objectives()), figures_(figures), budget_(budget),
+      spent_(spent), progress_(calibrate(), quiet),
+      context_{figures_, noise_, progress_, spent_} {}
 
-void Searches::log_to(const std::string& path, const nlohmann::json& header) {
-    log_ = std::make_unique<TrialLog>(path, header);
+Findings Searches::run() {
+    Findings findings;
+    findings.pipelines.objectives = objectives_;
+    budget_.allow(kShareOfSizes);
+    search_sizes(findings);
+    budget_.allow(kShareOfBoundaries);
+    find_boundaries(findings);
+    budget_.allow(1);
+    aliased_copies(findings);
+    findings.noise = noise_;
+    findings.trials = context_.trials;
+    findings.recorded_seconds = context_.recorded_seconds;
+    return findings;
 }
 
-PipelineFacts Searches::pipelines() {
-    PipelineFacts facts;
-    facts.objectives = objectives_;
-    LiveTimings timings =
-        this->timings([&](Entrant entrant) { return copy_of(candidate(entrant)); },
-                      [&](Entrant entrant) { return candidate(entrant).name(); });
-    const Extension* extension = plan_.extended ? &spaces_.extension : nullptr;
-    std::vector<Entrant> neighbours(objectives_.size(), kLibc);
-    for (const std::size_t size : plan_.sizes) {
-        progress_.label(format_size(size));
-        facts.found.push_back(search_size(spaces_.space, spaces_.entrants, extension, size,
-                                          weights_of(objectives_), plan_.rigor, neighbours, random_,
-                                          timings));
-        for (std::size_t i = 0; i < neighbours.size(); ++i) {
-            neighbours[i] = facts.found.back().results[i].finalists.front().candidate;
+std::mt19937_64 Searches::enter(const std::string& step) {
+    figures_.enter(step);
+    return named_random(seed_, step);
+}
+
+/// Indices into the plan's sizes: the one that small copies hand over to, then coarse to fine.
+std::vector<std::size_t> Searches::order_of_sizes() const {
+    const auto& sizes = plan_.sizes;
+    const auto above = std::lower_bound(sizes.begin(), sizes.end(), kLargestMixed);
+    const auto first =
+        static_cast<std::size_t>(std::min(above - sizes.begin(), std::ssize(sizes) - 1));
+    std::vector<std::size_t> order = coarse_to_fine(sizes.size());
+    std::rotate(order.begin(), std::find(order.begin(), order.end(), first),
+                std::find(order.begin(), order.end(), first) + 1);
+    return order;
+}
+
+void Searches::search_sizes(Findings& findings) {
+    bool budget_left = true;
+    for (const std::size_t index : order_of_sizes()) {
+        const bool first = found_.empty();
+        try {
+            if (budget_left) found_.emplace(index, search_one_size(index));
+        } catch (const BudgetSpent&) {
+            budget_left = false;
+            if (first) {
+                throw Failure("the time budget ended before the first size was done");
+            }
         }
-        facts.sensing.push_back(sensing(size, facts.found.back()));
+        if (!first) continue;
+        budget_.allow(1); // nothing is copied as often as what is small
+        try {
+            findings.small = small_copies(
+                candidate(found_.at(index).found.results.front().finalists.front().candidate));
+        } catch (const BudgetSpent&) {
+            findings.left_out.steps.push_back("small copies");
+        }
+        budget_.allow(kShareOfSizes);
     }
-    for (std::size_t objective = 0; objective < objectives_.size(); ++objective) {
-        std::vector<SizeResult> results;
-        for (const Found& found : facts.found) results.push_back(found.results[objective]);
-        facts.intervals.push_back(
-            find_intervals(results, [&](Entrant lower, Entrant upper, std::size_t size) {
-                progress_.label(format_size(size));
-                calibrate(size);
-                Race race(size, weighted_only(objectives_[objective].weights), random_, timings);
-                return race.run_off({lower, upper}, plan_.rigor.rounds, lower)
-                           .finalists.front()
-                           .candidate == lower;
-            }));
+    if (sensing_left_out_) findings.left_out.steps.push_back("sensing");
+    for (std::size_t i = 0; i < plan_.sizes.size(); ++i) {
+        const auto found = found_.find(i);
+        if (found == found_.end()) {
+            findings.left_out.sizes.push_back(plan_.sizes[i]);
+        } else {
+            findings.pipelines.found.push_back(found->second.found);
+            findings.pipelines.sensing.push_back(found->second.sensing);
+        }
     }
-    trials_ += timings.trials();
-    return facts;
+}
+
+Searches::SizeFound Searches::search_one_size(std::size_t index) {
+    const std::size_t size = plan_.sizes[index];
+    progress_.label(format_size(size));
+    std::vector<std::vector<Entrant>> neighbours(objectives_.size());
+    for (const std::size_t neighbour : done_beside(index, found_)) {
+        for (std::size_t i = 0; i < neighbours.size(); ++i) {
+            neighbours[i].push_back(
+                found_.at(neighbour).found.results[i].finalists.front().candidate);
+        }
+    }
+    std::mt19937_64 random = enter("pipelines " + std::to_string(size));
+    SearchTimings timings(field([&](Entrant entrant) { return copy_of(candidate(entrant)); },
+                                [&](Entrant entrant) { return candidate(entrant).name(); }),
+                          context_, true);
+    SizeFound one{search_size(spaces_.space, spaces_.entrants,
+                              plan_.extended ? &spaces_.extension : nullptr, size,
+                              weights_of(objectives_), plan_.rigor, neighbours, random, timings),
+                  std::nullopt};
+    try {
+        one.sensing = sensing(size, one.found);
+    } catch (const BudgetSpent&) {
+        sensing_left_out_ = true; // what was found before stays
+    }
+    return one;
 }
 
 std::optional<SensingResult> Searches::sensing(std::size_t size, const Found& found) {
+    spent_.enter("sensing");
+    std::mt19937_64 random = enter("sensing " + std::to_string(size));
     const std::vector<SensingCopy> copies = sensing_copies(size, found);
     const Candidate& fixed = candidate(found.results.front().finalists.front().candidate);
     std::vector<asterope_sensing> arguments;
     for (const SensingCopy& copy : copies) arguments.push_back(copy.arguments());
     const auto index = [](Entrant entrant) { return static_cast<std::size_t>(entrant) - 1; };
-    LiveTimings timings = this->timings(
+    SearchTimings timings(field(
         [&](Entrant entrant) -> Copy {
             if (entrant == 0) return copy_of(fixed);
             const SensingCopy& copy = copies[index(entrant)];
@@ -116,10 +171,10 @@ std::optional<SensingResult> Searches::sensing(std::size_t size, const Found& fo
             return {copy.probe->sense, reinterpret_cast<std::size_t>(&arguments[index(entrant)]),
                     copy_of(copy.cold).company};
         },
-        [&](Entrant entrant) { return entrant ? copies[index(entrant)].name() : fixed.name(); });
+        [&](Entrant entrant) { return entrant ? copies[index(entrant)].name() : fixed.name(); }),
+                          context_, false);
     const std::optional<Finalist> winner = race_sensing(
-        copies.size(), size, objectives_.front().weights, plan_.rigor, random_, timings);
-    trials_ += timings.trials();
+        copies.size(), size, objectives_.front().weights, plan_.rigor, random, timings);
     if (!winner) return std::nullopt;
     return SensingResult{copies[index(winner->candidate)], *winner, plan_.rigor.rounds};
 }
@@ -167,81 +222,128 @@ std::vector<SensingCopy> Searches::sensing_copies(std::size_t size, const Found&
 
 std::vector<double> Searches::read(const asterope_probe& probe, const Candidate& copy,
                                    std::size_t size, Workload workload) {
-    ReadingCopy reading{&probe, copy, {}};
-    std::vector<double> ticks;
-    for (std::uint64_t round = 0; ticks.size() < kReadings; ++round) {
-        throw_if_interrupted();
-        reading.ticks.clear();
-        stopwatch_.time(&ReadingCopy::run, reinterpret_cast<std::size_t>(&reading), size, workload,
-                        round, copy_of(copy).company);
-        // The first trial finds the caches as somebody else left them.
-        if (round > 0) ticks.insert(ticks.end(), reading.ticks.begin(), reading.ticks.end());
-    }
-    return ticks;
+    return figures_.readings(
+        {size, workload, probe_name(probe), copy.name()}, [&](Instruments& instruments) {
+            ReadingCopy reading{&probe, copy, {}};
+            std::vector<double> ticks;
+            for (std::uint64_t round = 0; ticks.size() < kReadings; ++round) {
+                reading.ticks.clear();
+                instruments.stopwatch.time(&ReadingCopy::run,
+                                           reinterpret_cast<std::size_t>(&reading), size, workload,
+                                           round, copy_of(copy).company);
+                // The first trial finds the caches as somebody else left them.
+                if (round > 0) ticks.insert(ticks.end(), reading.ticks.begin(), reading.ticks.end());
+            }
+            return ticks;
+        });
 }
 
-SizeResult Searches::small_copies(const PipelineFacts& pipelines) {
+SizeResult Searches::small_copies(const Candidate& large) {
     progress_.label("small copies");
-    const Candidate& large = candidate(pipelines.winner_for(kLargestMixed));
+    spent_.enter("small copies");
+    std::mt19937_64 random = enter("small copies");
     const auto variant = [&](Entrant entrant) -> const asterope_small_variant& {
         return *spaces_.small_space[static_cast<std::size_t>(entrant)];
     };
-    LiveTimings timings(
-        {[&](std::size_t, Workload workload, Entrant entrant, std::uint64_t round) {
-             if (entrant < 0) return mix_.time(libc_mix_copy(), workload, round);
-             return mix_.time({variant(entrant).copy, large.distance(), large.variant->copy},
-                              workload, round);
+    SearchTimings timings(
+        {[&](Instruments& instruments, std::size_t, Workload workload, Entrant entrant,
+             std::uint64_t round) {
+             if (entrant < 0) return instruments.mix.time(libc_mix_copy(), workload, round);
+             return instruments.mix.time(
+                 {variant(entrant).copy, large.distance(), large.variant->copy}, workload, round);
          },
          [&](Entrant entrant) { return small_name(variant(entrant)); },
          [](std::size_t, Workload workload) { return MixStopwatch::calls(workload); }},
-        progress_, log_.get());
-    SizeResult result =
-        search_small(suited(spaces_.small_entrants, spaces_.small_space, plan_.small_objective),
-                     plan_.small_weights, plan_.rigor, random_, timings);
-    trials_ += timings.trials();
-    return result;
+        context_, false);
+    return search_small(suited(spaces_.small_entrants, spaces_.small_space, plan_.small_objective),
+                        plan_.small_weights, plan_.rigor, random, timings);
 }
 
-std::vector<AliasedSize> Searches::aliased_copies(const PipelineFacts& pipelines) {
-    std::vector<AliasedSize> found;
+void Searches::find_boundaries(Findings& findings) {
+    spent_.enter("boundaries");
+    PipelineFacts& facts = findings.pipelines;
+    SearchTimings timings(field([&](Entrant entrant) { return copy_of(candidate(entrant)); },
+                                [&](Entrant entrant) { return candidate(entrant).name(); }),
+                          context_, false);
+    bool budget_left = true;
+    for (std::size_t objective = 0; objective < objectives_.size(); ++objective) {
+        std::vector<SizeResult> results;
+        for (const Found& found : facts.found) results.push_back(found.results[objective]);
+        // Where the budget has ended, the intervals end at the evaluated sizes, as the paper's do.
+        const auto lower_holds = [&](Entrant lower, Entrant upper, std::size_t size) {
+            if (!budget_left) return false;
+            progress_.label(format_size(size));
+            try {
+                std::mt19937_64 random = enter("boundary " + objectives_[objective].name + ' ' +
+                                               std::to_string(size));
+                calibrate(size);
+                Race race(size, weighted_only(objectives_[objective].weights), random, timings);
+                return race.run_off({lower, upper}, plan_.rigor.rounds, lower)
+                           .finalists.front()
+                           .candidate == lower;
+            } catch (const BudgetSpent&) {
+                budget_left = false;
+                return false;
+            }
+        };
+        facts.intervals.push_back(find_intervals(results, lower_holds));
+    }
+    if (!budget_left) findings.left_out.steps.push_back("boundaries");
+}
+
+/// A matter of cached buffers: where memory is waited for, or written past the caches, a load that
+/// is held up costs nothing, and these would be the wrong copies.
+void Searches::aliased_copies(Findings& findings) {
     const Weights& weights = plan_.objective.weights;
     const bool hot_counts = std::any_of(weights.begin(), weights.end(), [](const auto& weighted) {
         return weighted.first == Workload::hot;
     });
-    if (spaces_.aliased_space.empty() || !hot_counts) return found;
+    if (spaces_.aliased_space.empty() || !hot_counts) return;
     progress_.label("aliasing buffers");
-    for (const std::size_t size : plan_.sizes) {
-        const Candidate& pipeline = candidate(pipelines.winner_for(size));
+    spent_.enter("aliasing buffers");
+    const auto variant = [&](Entrant entrant) -> const asterope_aliased_variant& {
+        return *spaces_.aliased_space[static_cast<std::size_t>(entrant) - 1];
+    };
+    for (const Found& found : findings.pipelines.found) {
+        const std::size_t size = found.results.front().size;
+        const Candidate& pipeline = candidate(findings.pipelines.winner_for(size));
         if (size < kAliasedMinimum || size > kAliasedMaximum) continue;
         if (std::string_view(pipeline.variant->st) == "NT") continue;
-        const auto variant = [&](Entrant entrant) -> const asterope_aliased_variant& {
-            return *spaces_.aliased_space[static_cast<std::size_t>(entrant) - 1];
-        };
-        LiveTimings timings = this->timings(
-            [&](Entrant entrant) {
-                return entrant == 0 ? copy_of(pipeline) : Copy{variant(entrant).copy, 0};
-            },
-            [&](Entrant entrant) {
-                return entrant == 0 ? pipeline.name() : aliased_name(variant(entrant));
-            });
-        found.push_back(
-            search_aliased(spaces_.aliased_space.size(), size, plan_.rigor, random_, timings));
-        trials_ += timings.trials();
+        std::mt19937_64 random = enter("aliased " + std::to_string(size));
+        SearchTimings timings(
+            field(
+                [&](Entrant entrant) {
+                    return entrant == 0 ? copy_of(pipeline) : Copy{variant(entrant).copy, 0};
+                },
+                [&](Entrant entrant) {
+                    return entrant == 0 ? pipeline.name() : aliased_name(variant(entrant));
+                }),
+            context_, false);
+        try {
+            findings.aliased.push_back(
+                search_aliased(spaces_.aliased_space.size(), size, plan_.rigor, random, timings));
+        } catch (const BudgetSpent&) {
+            findings.left_out.steps.push_back("aliasing buffers");
+            return;
+        }
     }
-    return found;
 }
 
 /// Fixes the calls of each trial. Returns the seconds that the pipelines' search may take.
 double Searches::calibrate() {
+    spent_.enter("calibrating");
+    figures_.enter("calibration");
     double seconds = 0;
     std::vector<Candidate> paper;
     for (const Entrant entrant : spaces_.entrants) paper.push_back(candidate(entrant));
     for (const std::size_t size : plan_.sizes) {
         calibrate(size);
         for (const auto& [workload, weight] : objectives_.front().weights) {
-            seconds += static_cast<double>(
-                           planned_trials(plan_.rigor, paper, weight > 0, plan_.extended)) *
-                       stopwatch_.trial_seconds(size, workload);
+            const Calibration& calibration = calibrations_.at({size, workload});
+            seconds += static_cast<double>(planned_trials(plan_.rigor, paper, weight > 0,
+                                                          plan_.extended) *
+                                           calibration.calls) *
+                       calibration.seconds;
         }
     }
     return seconds;
@@ -249,9 +351,13 @@ double Searches::calibrate() {
 
 void Searches::calibrate(std::size_t size) {
     for (const auto& [workload, weight] : objectives_.front().weights) {
-        throw_if_interrupted();
-        stopwatch_.calibrate(size, workload, trial_seconds(workload));
+        calibrations_[{size, workload}] = figures_.calibration(size, workload);
     }
+}
+
+std::size_t Searches::calls(std::size_t size, Workload workload) const {
+    // Aliasing buffers have the hot ones' calls, see Stopwatch.
+    return calibrations_.at({size, workload == Workload::aliased ? Workload::hot : workload}).calls;
 }
 
 const Candidate& Searches::candidate(Entrant entrant) const {
@@ -267,20 +373,20 @@ Searches::Copy Searches::libc(std::size_t size) const {
     return {libc_copy(), 0, size < libc_non_temporal_from_ ? kTemporal : kNonTemporal};
 }
 
-/// Timings of `copy`, and of libc beside it.
-LiveTimings Searches::timings(CopyOf copy_of, Name name) {
+/// The pipelines' field: `copy_of` each entrant, and libc beside them.
+Field Searches::field(CopyOf copy_of, Name name) const {
     const auto copy = [this, copy_of](std::size_t size, Entrant entrant) {
         return entrant < 0 ? libc(size) : copy_of(entrant);
     };
-    return LiveTimings(
-        {[this, copy](std::size_t size, Workload workload, Entrant entrant, std::uint64_t round) {
-             const Copy one = copy(size, entrant);
-             return stopwatch_.time(one.function, one.distance, size, workload, round, one.company);
-         },
-         std::move(name),
-         [this](std::size_t size, Workload workload) { return stopwatch_.calls(size, workload); },
-         [copy](std::size_t size, Entrant entrant) { return copy(size, entrant).company; }},
-        progress_, log_.get());
+    return {[copy](Instruments& instruments, std::size_t size, Workload workload, Entrant entrant,
+                   std::uint64_t round) {
+                const Copy one = copy(size, entrant);
+                return instruments.stopwatch.time(one.function, one.distance, size, workload,
+                                                  round, one.company);
+            },
+            std::move(name),
+            [this](std::size_t size, Workload workload) { return calls(size, workload); },
+            [copy](std::size_t size, Entrant entrant) { return copy(size, entrant).company; }};
 }
 
 } // namespace asterope

@@ -1,51 +1,51 @@
-// The searches of one run: on one arena, with one stopwatch, one progress line and one log.
+// The searches of one run, step by step, on figures from wherever they come.
 #pragma once
 
 #include <functional>
-#include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "aliased_search.hpp"
-#include "arena.hpp"
-#include "live_timings.hpp"
+#include "budget.hpp"
+#include "figures.hpp"
 #include "machine.hpp"
-#include "mix.hpp"
+#include "noise.hpp"
 #include "plan.hpp"
 #include "profile.hpp"
 #include "progress.hpp"
+#include "search_timings.hpp"
 #include "spaces.hpp"
-#include "trial_log.hpp"
-#include "workload.hpp"
+#include "time_spent.hpp"
 
 namespace asterope {
 
+/// What a run found. What the time budget did not reach is not there, and is told.
+struct Findings {
+    PipelineFacts pipelines;
+    std::optional<SizeResult> small;
+    std::vector<AliasedSize> aliased;
+    LeftOut left_out;
+    Noise noise;
+    std::size_t trials = 0;
+    double recorded_seconds = 0; ///< see RaceContext
+};
+
+/// Every step draws its random numbers by its own name, and depends on the others by what they
+/// found alone: so a run that was cut short in one step goes on in it later, whatever was done since.
 class Searches {
   public:
-    /// Takes the memory, calibrates. Throws Failure where there is too little memory; Interrupted.
+    /// All of these must outlive it. `machine`: of the figures.
     Searches(const Plan& plan, const Spaces& spaces, const Machine& machine, std::uint64_t seed,
-             bool quiet);
+             bool quiet, Figures& figures, Budget& budget, TimeSpent& spent);
 
-    /// Every trial from now on goes to a new log at `path`.
-    void log_to(const std::string& path, const nlohmann::json& header);
-
-    /// The pipelines of all sizes, where they change places, and where sensing beats them.
-    PipelineFacts pipelines();
-
-    /// After the pipelines: small copies hand what is above their bound to those winners.
-    SizeResult small_copies(const PipelineFacts& pipelines);
-
-    /// Where buffers alias. A matter of cached buffers: where memory is waited for, or written past
-    /// the caches, a load that is held up costs nothing, and these would be the wrong copies.
-    std::vector<AliasedSize> aliased_copies(const PipelineFacts& pipelines);
-
-    std::size_t trials() const { return trials_; }
+    /// Calibration; the size that small copies hand over to, and the small copies; the other sizes
+    /// from coarse to fine; where the winners change places; where buffers alias. What matters most
+    /// comes first, as the time budget may end at any moment. Throws Failure where it ends before
+    /// the first size is done.
+    Findings run();
 
   private:
-    using Name = std::function<std::string(Entrant)>;
     /// What an entrant copies with: a function, what to hand it as its distance, its company.
     struct Copy {
         CopyFunction function;
@@ -54,30 +54,45 @@ class Searches {
     };
     enum Company { kTemporal, kNonTemporal };
     using CopyOf = std::function<Copy(Entrant)>;
+    using Name = std::function<std::string(Entrant)>;
+    struct SizeFound {
+        Found found;
+        std::optional<SensingResult> sensing;
+    };
 
     double calibrate();
     void calibrate(std::size_t size);
-    const Candidate& candidate(Entrant entrant) const;
-    static Copy copy_of(const Candidate& candidate);
-    Copy libc(std::size_t size) const;
-    LiveTimings timings(CopyOf copy, Name name);
+    std::size_t calls(std::size_t size, Workload workload) const;
+    std::mt19937_64 enter(const std::string& step);
+    std::vector<std::size_t> order_of_sizes() const;
+    void search_sizes(Findings& findings);
+    SizeFound search_one_size(std::size_t index);
     std::optional<SensingResult> sensing(std::size_t size, const Found& found);
     std::vector<SensingCopy> sensing_copies(std::size_t size, const Found& found);
     std::vector<double> read(const asterope_probe& probe, const Candidate& copy, std::size_t size,
                              Workload workload);
+    SizeResult small_copies(const Candidate& large);
+    void find_boundaries(Findings& findings);
+    void aliased_copies(Findings& findings);
+    const Candidate& candidate(Entrant entrant) const;
+    static Copy copy_of(const Candidate& candidate);
+    Copy libc(std::size_t size) const;
+    Field field(CopyOf copy, Name name) const;
 
     const Plan& plan_;
     const Spaces& spaces_;
     const std::size_t libc_non_temporal_from_; ///< bytes
+    const std::uint64_t seed_;
     const std::vector<Objective> objectives_;
-    Arena arena_;
-    std::optional<Arena> small_arena_; ///< of the small copies, where the source is mapped
-    Stopwatch stopwatch_;
-    MixStopwatch mix_;
-    std::mt19937_64 random_;
-    Progress progress_;
-    std::unique_ptr<TrialLog> log_;
-    std::size_t trials_ = 0;
+    Figures& figures_;
+    Budget& budget_;
+    TimeSpent& spent_;
+    Noise noise_;
+    std::map<std::pair<std::size_t, Workload>, Calibration> calibrations_;
+    Progress progress_; ///< after calibrations_: its total comes from them
+    RaceContext context_;
+    std::map<std::size_t, SizeFound> found_; ///< by index into the plan's sizes
+    bool sensing_left_out_ = false;
 };
 
 } // namespace asterope

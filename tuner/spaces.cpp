@@ -11,6 +11,7 @@
 #include "aliased_search.hpp"
 #include "sensing_search.hpp"
 #include "small_search.hpp"
+#include "text_hash.hpp"
 #include "verify.hpp"
 
 namespace asterope {
@@ -23,22 +24,45 @@ Key key_of(const Candidate& candidate) {
     return {candidate.variant, candidate.pd, candidate.pw};
 }
 
-/// Notes what copies wrongly and warns of it; says which do.
-std::vector<bool> note(const std::vector<Invalid>& invalid, std::size_t count,
-                       const std::function<std::string(std::size_t)>& name,
-                       std::vector<std::pair<std::string, std::string>>& noted) {
-    std::vector<bool> wrong(count, false);
-    for (const Invalid& fault : invalid) {
-        wrong[fault.index] = true;
-        noted.emplace_back(name(fault.index), fault.reason);
+/// Finds out what copies wrongly, or is told.
+class Proof {
+  public:
+    using Name = std::function<std::string(std::size_t)>;
+    Proof(const Spaces::Invalids* known, Spaces::Invalids& noted) : known_(known), noted_(noted) {}
+
+    /// Which of `count` candidates are wrong, by `find` or as known; notes them.
+    std::vector<bool> wrong(std::size_t count, const Name& name,
+                            const std::function<std::vector<Invalid>()>& find) {
+        const std::vector<Invalid> invalid = known_ ? known_of(count, name) : find();
+        std::vector<bool> wrong(count, false);
+        for (const Invalid& fault : invalid) {
+            wrong[fault.index] = true;
+            noted_.emplace_back(name(fault.index), fault.reason);
+        }
+        if (!known_ && !invalid.empty()) {
+            std::fprintf(stderr,
+                         "warning: %zu candidates copy wrongly and are left out (%s: %s)\n",
+                         invalid.size(), name(invalid.front().index).c_str(),
+                         invalid.front().reason.c_str());
+        }
+        return wrong;
     }
-    if (!invalid.empty()) {
-        std::fprintf(stderr, "warning: %zu candidates copy wrongly and are left out (%s: %s)\n",
-                     invalid.size(), name(invalid.front().index).c_str(),
-                     invalid.front().reason.c_str());
+
+  private:
+    std::vector<Invalid> known_of(std::size_t count, const Name& name) const {
+        std::vector<Invalid> invalid;
+        if (known_->empty()) return invalid;
+        const std::map<std::string, std::string> reasons(known_->begin(), known_->end());
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto reason = reasons.find(name(i));
+            if (reason != reasons.end()) invalid.push_back({i, reason->second});
+        }
+        return invalid;
     }
-    return wrong;
-}
+
+    const Spaces::Invalids* known_;
+    Spaces::Invalids& noted_;
+};
 
 template <class Value>
 void drop(std::vector<const Value*>& values, const std::vector<bool>& wrong) {
@@ -48,15 +72,17 @@ void drop(std::vector<const Value*>& values, const std::vector<bool>& wrong) {
 
 } // namespace
 
-Spaces::Spaces(const Features& features, bool extended, bool sensing) {
+Spaces::Spaces(const Features& features, bool extended, bool sensing, const Invalids* known) {
+    Proof proof(known, invalid);
     space = paper_space(features);
     const std::size_t paper = space.size();
     if (extended) {
         const std::vector<Candidate> more = extension_space(features);
         space.insert(space.end(), more.begin(), more.end());
     }
-    const std::vector<bool> wrong = note(
-        verify(space), space.size(), [&](std::size_t i) { return space[i].name(); }, invalid);
+    const std::vector<bool> wrong = proof.wrong(
+        space.size(), [&](std::size_t i) { return space[i].name(); },
+        [&] { return verify(space); });
     for (std::size_t i = 0; i < paper; ++i) {
         if (!wrong[i]) entrants.push_back(static_cast<Entrant>(i));
     }
@@ -86,26 +112,38 @@ Spaces::Spaces(const Features& features, bool extended, bool sensing) {
     }
 
     small_space = asterope::small_space(features);
-    const std::vector<bool> wrong_small = note(
-        verify(small_space, space.front().variant->copy), small_space.size(),
-        [&](std::size_t i) { return small_name(*small_space[i]); }, invalid);
+    const std::vector<bool> wrong_small = proof.wrong(
+        small_space.size(), [&](std::size_t i) { return small_name(*small_space[i]); },
+        [&] { return verify(small_space, space.front().variant->copy); });
     for (std::size_t i = 0; i < small_space.size(); ++i) {
         if (!wrong_small[i]) small_entrants.push_back(static_cast<Entrant>(i));
     }
 
     aliased_space = asterope::aliased_space(features);
     drop(aliased_space,
-         note(
-             verify(aliased_space), aliased_space.size(),
-             [&](std::size_t i) { return aliased_name(*aliased_space[i]); }, invalid));
+         proof.wrong(
+             aliased_space.size(), [&](std::size_t i) { return aliased_name(*aliased_space[i]); },
+             [&] { return verify(aliased_space); }));
 
     if (sensing) {
         for (std::size_t i = 0; i < asterope_probe_count; ++i)
             probes.push_back(&asterope_probes[i]);
-        drop(probes, note(
-                         verify(probes, space.front().variant->copy), probes.size(),
-                         [&](std::size_t i) { return probe_name(*probes[i]); }, invalid));
+        drop(probes, proof.wrong(
+                         probes.size(), [&](std::size_t i) { return probe_name(*probes[i]); },
+                         [&] { return verify(probes, space.front().variant->copy); }));
     }
+}
+
+std::string Spaces::hash() const {
+    std::string names;
+    const auto add = [&](const std::string& name) { names += name + '\n'; };
+    for (const Candidate& candidate : space) add(candidate.name());
+    for (const asterope_small_variant* variant : small_space) add(small_name(*variant));
+    for (const asterope_aliased_variant* variant : aliased_space) add(aliased_name(*variant));
+    for (const asterope_probe* probe : probes) add(probe_name(*probe));
+    // What copies wrongly stays in the spaces, but is not timed.
+    for (const auto& [name, reason] : invalid) add(name);
+    return text_hash(names);
 }
 
 } // namespace asterope

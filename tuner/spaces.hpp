@@ -13,10 +13,20 @@
 namespace asterope {
 
 struct Spaces {
+    using Invalids = std::vector<std::pair<std::string, std::string>>; ///< candidate, reason
+
     /// Builds the spaces and proves their members right. To be called before the buffers are taken:
     /// the child processes of the verification stay small. `extended`: with the extension axes;
     /// `sensing`: with the copies that sense. Warns on stderr of what copies wrongly.
-    Spaces(const Features& features, bool extended, bool sensing);
+    Spaces(const Features& features, bool extended, bool sensing)
+        : Spaces(features, extended, sensing, nullptr) {}
+
+    /// The same without running anything: `known` is what copied wrongly, where that was found out.
+    Spaces(const Features& features, bool extended, bool sensing, const Invalids& known)
+        : Spaces(features, extended, sensing, &known) {}
+
+    /// 16 hexadecimal digits over the names of all that may be timed, in their order.
+    std::string hash() const;
 
     std::vector<Candidate> space;  ///< pipelines: the paper's first, then the extension's
     std::vector<Entrant> entrants; ///< those of the paper's that copy right
@@ -25,10 +35,13 @@ struct Spaces {
     std::vector<Entrant> small_entrants;
     std::vector<const asterope_aliased_variant*> aliased_space; ///< those that copy right
     std::vector<const asterope_probe*> probes;                  ///< those that copy right
-    std::vector<std::pair<std::string, std::string>> invalid;   ///< candidate, reason
+    Invalids invalid;
 
     Spaces(const Spaces&) = delete; // the extension's functions refer to this one
     Spaces& operator=(const Spaces&) = delete;
+
+  private:
+    Spaces(const Features& features, bool extended, bool sensing, const Invalids* known);
 };
 
 } // namespace asterope

@@ -115,8 +115,16 @@ int run(int argc, char** argv) {
                    "do without these CPU features: avx512, avx2, ... (comma-separated)")
         ->type_name("FEATURES")
         ->delimiter(',');
-    app.add_option("--log", request.log, "write every trial there, one JSON object a line")
+    app.add_option("--log", request.log,
+                   "write every trial there, one JSON object a line, and keep it (default: beside "
+                   "the profile, as PROFILE.trials, until that is written)")
         ->type_name("FILE")
+        ->check(not_empty);
+    app.add_flag("--resume", request.resume,
+                 "go on with the log of a run that was cut short; all options as in that run");
+    app.add_option("--time-budget", request.time_budget,
+                   "stop timing after so long (90s, 10m, 1.5h) and write what was found until then")
+        ->type_name("TIME")
         ->check(not_empty);
     app.add_option("--cpu", request.cpu, "run on this CPU instead of the last one allowed")
         ->type_name("N")
@@ -125,6 +133,7 @@ int run(int argc, char** argv) {
         ->type_name("N")
         ->check(whole_number)
         ->capture_default_str();
+    app.add_flag("--timings", request.timings, "say where the time went");
     app.add_flag("--quiet", request.quiet, "print errors only");
     app.add_flag("--no-generate", request.no_generate, "stop after the profile");
     app.add_flag("--list-space", list, "count the candidates by axis and stop");

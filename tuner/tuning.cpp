@@ -15,6 +15,9 @@
 #include "error.hpp"
 #include "features.hpp"
 #include "interrupt.hpp"
+#include "journal.hpp"
+#include "live_figures.hpp"
+#include "logged_figures.hpp"
 #include "machine.hpp"
 #include "plan.hpp"
 #include "profile.hpp"
@@ -29,83 +32,239 @@ namespace asterope {
 
 namespace {
 
-nlohmann::json log_header(const TuningRequest& request, const nlohmann::json& machine,
-                          const SearchFacts& facts) {
-    return {{"format", "asterope-trials"},  {"version", 1},
-            {"tool_version", kVersion},     {"machine", machine},
-            {"space", request.space},       {"candidates", facts.candidates},
-            {"workload", request.workload}, {"weights", request.weights},
-            {"rigor", request.rigor},       {"seed", request.seed},
-            {"started", facts.started}};
+NoiseFacts facts_of(const Noise& noise) {
+    NoiseFacts facts{noise.rounds(), noise.repeated(), noise.kept(), {}, noise.provisional()};
+    for (const auto& [disturbance, rounds] : noise.seen()) {
+        facts.disturbed[std::string(name_of(disturbance))] = rounds;
+    }
+    return facts;
+}
+
+/// The machine that a log's figures are of, as far as a search must know it.
+Machine machine_of(const nlohmann::json& header) {
+    const nlohmann::json& json = header.at("machine");
+    Machine machine;
+    json.at("cpu").at("features").get_to(machine.cpu.features);
+    json.at("cpu").at("brand").get_to(machine.cpu.brand);
+    json.at("libc").get_to(machine.libc);
+    json.at("libc_thresholds").get_to(machine.libc_thresholds);
+    return machine;
+}
+
+/// A run from its request to its profile, on whatever figures it is given.
+class Run {
+  public:
+    Run(const TuningRequest& request, const Machine& machine)
+        : request_(request), machine_(machine), plan_(request, machine),
+          budget_(plan_.budget_seconds) {
+        facts_.started = utc_now();
+        facts_.space = request.space;
+        facts_.source_map = request.source_map;
+        facts_.rigor = plan_.rigor.name;
+        facts_.seed = request.seed;
+        facts_.without = request.without;
+        facts_.budget_seconds = plan_.budget_seconds;
+    }
+
+    /// On this machine.
+    void measure() {
+        catch_interrupts();
+        facts_.warnings = measurement_warnings(machine_);
+        for (const std::string& warning : facts_.warnings) warn(warning);
+        facts_.cpu = pin_to_cpu(request_.cpu);
+        facts_.sensing =
+            plan_.sensing && plan_.objective.weights.size() > 1 && counter_serves_copies();
+        machine_json_ = to_json(machine_);
+        spent_.enter("verifying");
+        const Spaces spaces(features(), plan_.extended, facts_.sensing);
+        announce(spaces);
+        const nlohmann::json header = log_header(spaces);
+        std::optional<TrialLogContents> earlier = log_to_resume(header);
+        spent_.enter("building");
+        start_clock(machine_.cpu.invariant_tsc);
+        try {
+            LiveFigures live(plan_, machine_, request_.seed, facts_.cpu, budget_);
+            Journal journal(live, plan_.log, header, std::move(earlier));
+            facts_.started = journal.started();
+            facts_.resumed = journal.resumed();
+            search(journal, spaces);
+            finish();
+            journal.finish({{"finished", facts_.finished},
+                            {"seconds", facts_.seconds},
+                            {"phases", facts_.phases},
+                            {"resumed", facts_.resumed}});
+        } catch (const Interrupted&) {
+            throw Interrupted("interrupted; the same command with --resume goes on");
+        }
+        write(spaces);
+        // Whoever did not ask for the log wants it as long only as it can be of use.
+        if (!plan_.keeps_log && facts_.left_out.empty()) std::filesystem::remove(plan_.log);
+    }
+
+    /// On the figures of a whole log.
+    void replay(const TrialLogContents& log, const std::string& what) {
+        const nlohmann::json& header = log.header;
+        if (log.end.is_null()) {
+            throw BadInput(what + ": its run did not come to its end: finish it with --resume");
+        }
+        spent_.enter("building");
+        const Spaces spaces(features(), plan_.extended, header.at("sensing"),
+                            header.at("invalid").get<Spaces::Invalids>());
+        if (spaces.hash() != header.at("space_hash")) {
+            throw BadInput(what + ": is of another space of candidates than this version's");
+        }
+        machine_json_ = header.at("machine");
+        header.at("started").get_to(facts_.started);
+        header.at("cpu").get_to(facts_.cpu);
+        header.at("sensing").get_to(facts_.sensing);
+        header.at("warnings").get_to(facts_.warnings);
+        announce(spaces);
+        LoggedFigures logged(log, what);
+        std::optional<Journal> journal;
+        if (plan_.keeps_log) {
+            journal.emplace(logged, plan_.log, header, log_to_resume(header));
+        }
+        search(journal ? static_cast<Figures&>(*journal) : logged, spaces);
+        // The run's own: a replay takes no time that would be worth a word.
+        log.end.at("finished").get_to(facts_.finished);
+        log.end.at("seconds").get_to(facts_.seconds);
+        log.end.at("phases").get_to(facts_.phases);
+        log.end.at("resumed").get_to(facts_.resumed);
+        if (journal) journal->finish(log.end);
+        write(spaces);
+    }
+
+  private:
+    void say(const std::string& text) const {
+        if (!request_.quiet) std::cout << text << std::flush;
+    }
+
+    void warn(const std::string& text) const {
+        if (!request_.quiet) std::fprintf(stderr, "warning: %s\n", text.c_str());
+    }
+
+    Features features() const { return Features(machine_.cpu, request_.without); }
+
+    void announce(const Spaces& spaces) {
+        facts_.invalid = spaces.invalid;
+        facts_.candidates = spaces.entrants.size();
+        say(machine_.cpu.brand + ", " + machine_.libc + ", CPU " + std::to_string(facts_.cpu) +
+            "; " + std::to_string(facts_.candidates) + " candidates a size" +
+            (plan_.extended ? " and the extension axes" : "") + ", " +
+            std::to_string(spaces.small_space.size()) + " small copies, " + plan_.rigor.name +
+            " search, workload " + plan_.objective.name + "\n");
+    }
+
+    nlohmann::json log_header(const Spaces& spaces) const {
+        return {{"format", kTrialLogFormat},      {"version", kTrialLogVersion},
+                {"tool_version", kVersion},       {"machine", machine_json_},
+                {"space_hash", spaces.hash()},    {"candidates", facts_.candidates},
+                {"invalid", facts_.invalid},      {"options", plan_.options()},
+                {"sensing", facts_.sensing},      {"seed", request_.seed},
+                {"started", facts_.started},      {"cpu", facts_.cpu},
+                {"warnings", facts_.warnings}};
+    }
+
+    void search(Figures& figures, const Spaces& spaces) {
+        try {
+            Searches searches(plan_, spaces, machine_, request_.seed, request_.quiet, figures,
+                              budget_, spent_);
+            findings_ = searches.run();
+            facts_.trials = findings_.trials;
+            facts_.left_out = findings_.left_out;
+            facts_.noise = facts_of(findings_.noise);
+        } catch (const BudgetSpent&) {
+            throw Failure("the time budget ended before anything was timed");
+        }
+    }
+
+    std::optional<TrialLogContents> log_to_resume(const nlohmann::json& header) const {
+        if (!request_.resume) return std::nullopt;
+        if (!std::filesystem::exists(plan_.log)) {
+            if (!request_.quiet) {
+                std::fprintf(stderr, "there is no log %s to resume from: starting anew\n",
+                             plan_.log.c_str());
+            }
+            return std::nullopt;
+        }
+        return read_log_to_resume(plan_.log, header);
+    }
+
+    /// What is known when the last trial is over.
+    void finish() {
+        facts_.finished = utc_now();
+        facts_.seconds = elapsed() + findings_.recorded_seconds;
+        facts_.phases = spent_.phases();
+    }
+
+    double elapsed() const {
+        return std::chrono::duration<double>(Clock::now() - begin_).count();
+    }
+
+    void write(const Spaces& spaces) {
+        const Findings& found = findings_;
+        AliasedFacts aliased{spaces.aliased_space, found.aliased, choose_aliased(found.aliased)};
+        std::optional<SmallFacts> small;
+        if (found.small) {
+            small = {plan_.statistics.name, request_.small, spaces.small_space, *found.small};
+        }
+        const auto profile = make_profile(machine_json_, facts_, spaces.space, found.pipelines,
+                                          small, aliased);
+        write_atomically(request_.output, profile.dump(2) + '\n');
+        for (const std::string& table :
+             {result_table(spaces.space, found.pipelines), sensing_table(found.pipelines),
+              intents_table(found.pipelines), axes_table(found.pipelines),
+              small ? small_table(*small) : "", aliased_table(aliased),
+              request_.timings ? timings_table(facts_.phases, facts_.seconds) : ""}) {
+            if (!table.empty()) say('\n' + table);
+        }
+        say('\n' + std::to_string(facts_.trials) + " trials in " + format_duration(facts_.seconds) +
+            "; profile: " + request_.output + '\n');
+        if (found.noise.provisional()) warn(found.noise.sentence());
+    }
+
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point begin_ = Clock::now();
+    const TuningRequest& request_;
+    const Machine machine_;
+    const Plan plan_;
+    Budget budget_;
+    TimeSpent spent_;
+    nlohmann::json machine_json_;
+    SearchFacts facts_;
+    Findings findings_;
+};
+
+void render(const TuningRequest& request) {
+    if (request.no_generate) return;
+    const std::filesystem::path folder = std::filesystem::path(request.output).parent_path();
+    run_generator(request.output, folder.empty() ? "." : folder, request.quiet);
 }
 
 } // namespace
 
 void tune(const TuningRequest& request) {
-    const Machine machine = read_machine();
-    const Plan plan(request, machine);
-    const auto say = [&](const std::string& text) {
-        if (!request.quiet) std::cout << text << std::flush;
-    };
-    catch_interrupts();
+    Run(request, read_machine()).measure();
+    render(request);
+}
 
-    const auto begin = std::chrono::steady_clock::now();
-    SearchFacts facts;
-    facts.started = utc_now();
-    facts.space = request.space;
-    facts.source_map = request.source_map;
-    facts.rigor = plan.rigor.name;
-    facts.seed = request.seed;
-    facts.without = request.without;
-
-    const nlohmann::json machine_json = to_json(machine);
-    const Features features(machine.cpu, request.without);
-    facts.warnings = measurement_warnings(machine);
-    for (const std::string& warning : facts.warnings) {
-        if (!request.quiet) std::fprintf(stderr, "warning: %s\n", warning.c_str());
+void replay_run(const std::string& path, const TuningRequest& request) {
+    const std::string what = "log " + path;
+    const TrialLogContents log = read_trial_log(path);
+    TuningRequest replayed;
+    try {
+        replayed = replayed_request(log.header.at("options"));
+        log.header.at("seed").get_to(replayed.seed);
+        replayed.output = request.output;
+        replayed.log = request.log;
+        replayed.resume = request.resume;
+        replayed.quiet = request.quiet;
+        replayed.no_generate = request.no_generate;
+        Run(replayed, machine_of(log.header)).replay(log, what);
+    } catch (const nlohmann::json::exception&) {
+        throw BadInput(what + ": its header is not whole");
     }
-    facts.cpu = pin_to_cpu(request.cpu);
-    facts.sensing = plan.sensing && plan.objective.weights.size() > 1 && counter_serves_copies();
-    const Spaces spaces(features, plan.extended, facts.sensing);
-    facts.invalid = spaces.invalid;
-    facts.candidates = spaces.entrants.size();
-    say(machine.cpu.brand + ", " + machine.libc + ", CPU " + std::to_string(facts.cpu) + "; " +
-        std::to_string(facts.candidates) + " candidates a size" +
-        (plan.extended ? " and the extension axes" : "") + ", " +
-        std::to_string(spaces.small_space.size()) + " small copies, " + plan.rigor.name +
-        " search, workload " + plan.objective.name + "\n");
-
-    start_clock(machine.cpu.invariant_tsc);
-    PipelineFacts pipelines;
-    SmallFacts small{plan.statistics.name, request.small, spaces.small_space, {}};
-    AliasedFacts aliased{spaces.aliased_space, {}, {}};
-    {
-        Searches searches(plan, spaces, machine, request.seed, request.quiet);
-        if (!request.log.empty()) {
-            searches.log_to(request.log, log_header(request, machine_json, facts));
-        }
-        pipelines = searches.pipelines();
-        small.result = searches.small_copies(pipelines);
-        aliased.sizes = searches.aliased_copies(pipelines);
-        facts.trials = searches.trials();
-    }
-    aliased.choice = choose_aliased(aliased.sizes);
-
-    facts.finished = utc_now();
-    facts.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    const auto profile = make_profile(machine_json, facts, spaces.space, pipelines, small, aliased);
-    write_atomically(request.output, profile.dump(2) + '\n');
-    for (const std::string& table :
-         {result_table(spaces.space, pipelines), sensing_table(pipelines), intents_table(pipelines),
-          axes_table(pipelines), small_table(small), aliased_table(aliased)}) {
-        if (!table.empty()) say('\n' + table);
-    }
-    say('\n' + std::to_string(facts.trials) + " trials in " + format_duration(facts.seconds) +
-        "; profile: " + request.output + '\n');
-    if (!request.no_generate) {
-        const std::filesystem::path folder = std::filesystem::path(request.output).parent_path();
-        run_generator(request.output, folder.empty() ? "." : folder, request.quiet);
-    }
+    render(replayed);
 }
 
 } // namespace asterope

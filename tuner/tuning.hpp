@@ -20,7 +20,11 @@ struct TuningRequest {
     std::string small = "balanced"; ///< what small copies are tuned for
     std::string distribution;       ///< a file of call statistics; empty: the fleet's
     std::vector<std::string> without;
-    std::string log; ///< empty: none
+    std::string log;         ///< empty: beside the output, and gone once that is there
+    bool resume = false;     ///< go on with the log of a run that was cut short
+    std::string time_budget; ///< "10m"; empty: none
+    bool timings = false;    ///< say where the time went
+    bool replayed = false;   ///< nothing is going to be timed: no file of figures is opened
     int cpu = -1;    ///< negative: the last one allowed
     std::uint64_t seed = 1;
     bool quiet = false, no_generate = false;
@@ -29,5 +33,10 @@ struct TuningRequest {
 /// Throws BadInput for what cannot be used, before anything is timed; Failure for what goes wrong
 /// later; Interrupted. A profile that existed before is replaced whole, or not touched.
 void tune(const TuningRequest& request);
+
+/// Derives the profile anew from the whole log of a run, without the machine: the same search on
+/// the same figures. Of `request` counts where things go, not what was asked for: that is the
+/// log's. Throws as tune() does, and BadInput for a log that cannot be used or is not whole.
+void replay_run(const std::string& log, const TuningRequest& request);
 
 } // namespace asterope

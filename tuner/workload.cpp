@@ -79,6 +79,13 @@ std::string_view name_of(Workload workload) {
     return kTexts[static_cast<std::size_t>(workload)].name;
 }
 
+std::optional<Workload> find_workload(std::string_view name) {
+    const auto found = std::find_if(std::begin(kTexts), std::end(kTexts),
+                                    [&](const Text& text) { return text.name == name; });
+    if (found == std::end(kTexts)) return std::nullopt;
+    return static_cast<Workload>(found - std::begin(kTexts));
+}
+
 std::string_view description_of(Workload workload) {
     return kTexts[static_cast<std::size_t>(workload)].description;
 }
@@ -113,13 +120,13 @@ void Stopwatch::calibrate(std::size_t size, Workload workload, double target_sec
     }
 }
 
-std::size_t Stopwatch::calls(std::size_t size, Workload workload) const {
-    return calibrations_.at({size, calibrated_as(workload)}).calls;
+Calibration Stopwatch::calibration(std::size_t size, Workload workload) const {
+    return calibrations_.at({size, calibrated_as(workload)});
 }
 
-double Stopwatch::trial_seconds(std::size_t size, Workload workload) const {
-    const Calibration& calibration = calibrations_.at({size, calibrated_as(workload)});
-    return calibration.seconds * static_cast<double>(calibration.calls);
+void Stopwatch::set_calibration(std::size_t size, Workload workload,
+                                const Calibration& calibration) {
+    calibrations_[{size, calibrated_as(workload)}] = calibration;
 }
 
 double Stopwatch::time(CopyFunction copy, std::size_t distance, std::size_t size, Workload workload,

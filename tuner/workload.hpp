@@ -50,6 +50,9 @@ enum class Workload {
 /// "hot", "mix_l1_read": as options, logs and profiles have it.
 std::string_view name_of(Workload workload);
 
+/// The workload of that name.
+std::optional<Workload> find_workload(std::string_view name);
+
 /// What surrounds the copy, in a line, for legends: "neither side in any cache".
 std::string_view description_of(Workload workload);
 
@@ -88,6 +91,12 @@ constexpr std::size_t source_bytes_needed(std::size_t largest_size) {
     return largest_size + 2 * 4096;
 }
 
+/// How long a trial is.
+struct Calibration {
+    std::size_t calls; ///< in one trial
+    double seconds;    ///< a call of libc's
+};
+
 /// Times copies in an arena under the workloads of one size at a time. One instance is one stream
 /// of buffers: what it times in turn never meets slots that another turn has just warmed (cold) and
 /// shares the arena's tail (hot).
@@ -115,12 +124,16 @@ class Stopwatch {
     double time(CopyFunction copy, std::size_t distance, std::size_t size, Workload workload,
                 std::uint64_t round, int company = 0);
 
-    /// Calls in one trial.
-    std::size_t calls(std::size_t size, Workload workload) const;
+    /// As calibrate() fixed it.
+    Calibration calibration(std::size_t size, Workload workload) const;
 
-    /// What one trial of libc's memcpy took when it was calibrated, in seconds, as far as it is
-    /// timed.
-    double trial_seconds(std::size_t size, Workload workload) const;
+    /// Instead of calibrating: as an earlier run found it.
+    void set_calibration(std::size_t size, Workload workload, const Calibration& calibration);
+
+    /// Calls in one trial.
+    std::size_t calls(std::size_t size, Workload workload) const {
+        return calibration(size, workload).calls;
+    }
 
     /// What all readers summed up so far: read_copy of every copy that a workload has read.
     std::uint64_t sum_read() const { return sum_read_; }
@@ -157,10 +170,6 @@ class Stopwatch {
     std::uint64_t sum_read_ = 0;
     std::uint64_t written_ = 0; ///< what the next source will begin with
     std::map<std::size_t, Sides> slots_;
-    struct Calibration {
-        std::size_t calls;
-        double seconds; ///< a call of libc's
-    };
     std::map<std::pair<std::size_t, Workload>, Calibration> calibrations_;
 };
 
