@@ -85,7 +85,8 @@ SizeResult search(KnownMachine& machine, const std::string& rigor, std::uint64_t
                   const std::vector<Workload>& workloads = kHot, Entrant neighbour = kLibc) {
     noise::Random random(seed);
     return search_size(whole_space(), all_of(whole_space()), nullptr, kSize,
-                       {equal_weights(workloads)}, parse_rigor(rigor), {neighbour}, random, machine)
+                       {equal_weights(workloads)}, parse_rigor(rigor), {{neighbour}}, random,
+                       machine)
         .results.front();
 }
 
@@ -357,7 +358,7 @@ TEST_P(Rigors, time_no_entrant_that_was_left_out) {
     KnownMachine machine(landscape(1));
     noise::Random random(1);
     search_size(whole_space(), entrants, nullptr, kSize, {equal_weights(kHot)},
-                parse_rigor(GetParam()), {kLibc}, random, machine);
+                parse_rigor(GetParam()), {{}}, random, machine);
     for (const auto& [size, workload, entrant, round] : machine.calls) {
         EXPECT_EQ(size, kSize);
         ASSERT_EQ(left_out.count(entrant), 0u);
@@ -396,7 +397,7 @@ TEST_P(Rigors, work_with_few_entrants) {
         noise::Random random(1);
         const SizeResult result =
             search_size(whole_space(), entrants, nullptr, kSize, {equal_weights(kBoth)},
-                        parse_rigor(GetParam()), {kLibc}, random, machine)
+                        parse_rigor(GetParam()), {{}}, random, machine)
                 .results.front();
         EXPECT_EQ(winner(result), entrants.front());
         EXPECT_LE(result.finalists.size(), count);
@@ -407,7 +408,7 @@ TEST_P(Rigors, fail_where_no_candidate_copies_right) {
     KnownMachine machine(flat(1));
     noise::Random random(1);
     EXPECT_THROW(search_size(whole_space(), {}, nullptr, kSize, {equal_weights(kHot)},
-                             parse_rigor(GetParam()), {kLibc}, random, machine),
+                             parse_rigor(GetParam()), {{}}, random, machine),
                  Failure);
 }
 
@@ -472,9 +473,8 @@ std::vector<Shares> shares_of(const std::string& rigor, std::uint64_t seeds, dou
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         Machine machine(landscape(seed, kThree), jitter, seed);
         noise::Random random(seed);
-        const Found found =
-            search_size(whole_space(), entrants, nullptr, kSize, objectives, parse_rigor(rigor),
-                        {kLibc, kLibc, kLibc, kLibc}, random, machine);
+        const Found found = search_size(whole_space(), entrants, nullptr, kSize, objectives,
+                                        parse_rigor(rigor), {{}, {}, {}, {}}, random, machine);
         EXPECT_EQ(found.results.size(), objectives.size());
         EXPECT_EQ(found.extended, 0u);
         EXPECT_TRUE(found.axes.empty());
@@ -502,17 +502,36 @@ TEST_P(Rigors, find_the_best_for_each_of_several_objectives_on_a_noisy_machine) 
 }
 
 TEST_P(Rigors, let_the_neighbours_winner_of_each_objective_win_its_ties) {
-    const std::vector<Entrant> neighbours = {entrant_named("YMM T NT T1 6 18"),
-                                             entrant_named("XMM T T none 0 0"), kLibc,
-                                             entrant_named("ZMM T NT T0 2 2")};
+    const Entrant one = entrant_named("YMM T NT T1 6 18"), other = entrant_named("XMM T T T2 8 4"),
+                  third = entrant_named("ZMM T NT T0 2 2");
     JitteryMachine machine(flat(1.1, kThree), 0.002, 1);
     noise::Random random(1);
-    const Found found =
-        search_size(whole_space(), all_of(whole_space()), nullptr, kSize, balanced_and_intents(),
-                    parse_rigor(GetParam()), neighbours, random, machine);
-    EXPECT_EQ(winner(found.results[0]), neighbours[0]);
-    EXPECT_EQ(winner(found.results[1]), neighbours[1]);
-    EXPECT_EQ(winner(found.results[3]), neighbours[3]);
+    const Found found = search_size(whole_space(), all_of(whole_space()), nullptr, kSize,
+                                    balanced_and_intents(), parse_rigor(GetParam()),
+                                    {{one}, {other, one}, {}, {third, other}}, random, machine);
+    EXPECT_EQ(winner(found.results[0]), one);
+    EXPECT_EQ(winner(found.results[1]), other) << "the first of two";
+    EXPECT_EQ(winner(found.results[3]), third);
+}
+
+// The second wins where the first is behind: so both must run.
+TEST_P(Rigors, give_a_tie_to_the_second_neighbours_winner_where_the_first_is_behind) {
+    const Entrant behind = entrant_named("YMM T NT T1 6 18"),
+                  tied = entrant_named("XMM T T T2 8 4");
+    KnownMachine::Ratios ratios = flat(1.1);
+    ratios[Workload::hot][static_cast<std::size_t>(behind)] = 1;
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+        JitteryMachine machine(ratios, 0.002, seed);
+        noise::Random random(seed);
+        const SizeResult result =
+            search_size(whole_space(), all_of(whole_space()), nullptr, kSize, {equal_weights(kHot)},
+                        parse_rigor(GetParam()), {{behind, tied}}, random, machine)
+                .results.front();
+        EXPECT_EQ(winner(result), tied);
+        EXPECT_EQ(std::count_if(result.finalists.begin(), result.finalists.end(),
+                                [&](const Finalist& f) { return f.candidate == behind; }),
+                  1);
+    }
 }
 
 // --- The extension axes --------------------------------------------------------------------------
@@ -658,7 +677,7 @@ Found search_extended(ExtendedSpace& space, KnownMachine& machine, const std::st
                       Entrant neighbour = kLibc) {
     noise::Random random(seed);
     return search_size(space.candidates, space.paper, &space.extension, kSize, objectives,
-                       parse_rigor(rigor), std::vector<Entrant>(objectives.size(), neighbour),
+                       parse_rigor(rigor), std::vector(objectives.size(), std::vector{neighbour}),
                        random, machine);
 }
 
@@ -821,9 +840,9 @@ TEST_P(Rigors, work_with_an_extension_that_has_nothing_to_offer) {
     KnownMachine with(landscape(1)), without(landscape(1));
     noise::Random one(1), other(1);
     const Found found = search_size(whole_space(), all_of(whole_space()), &nothing, kSize, kOnlyHot,
-                                    parse_rigor(GetParam()), {kLibc}, one, with);
+                                    parse_rigor(GetParam()), {{}}, one, with);
     const Found plain = search_size(whole_space(), all_of(whole_space()), nullptr, kSize, kOnlyHot,
-                                    parse_rigor(GetParam()), {kLibc}, other, without);
+                                    parse_rigor(GetParam()), {{}}, other, without);
     EXPECT_EQ(found.extended, 0u);
     ASSERT_EQ(found.axes.size(), 1u); // what none of them brought anything to
     EXPECT_EQ(found.axes.front().axis, "paper");

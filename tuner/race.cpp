@@ -131,7 +131,7 @@ void Race::sample_once(std::vector<Entrant> entrants, Workload workload) {
 }
 
 std::vector<SizeResult> Race::run_offs(const std::vector<Entrant>& finalists, int rounds,
-                                       const std::vector<Entrant>& favourites,
+                                       const std::vector<std::vector<Entrant>>& favourites,
                                        const TieBand& ties) {
     std::vector<Entrant> everybody = finalists;
     everybody.push_back(kLibc);
@@ -151,8 +151,8 @@ std::vector<SizeResult> Race::run_offs(const std::vector<Entrant>& finalists, in
 }
 
 SizeResult Race::choose(const Weights& weights, const Paired& paired,
-                        const std::vector<Entrant>& finalists, int rounds, Entrant favourite,
-                        const TieBand& ties) const {
+                        const std::vector<Entrant>& finalists, int rounds,
+                        const std::vector<Entrant>& favourites, const TieBand& ties) const {
     SizeResult result{size_, {}, {}, rounds};
     for (const Workload workload : workloads_) {
         result.noise_floor[workload] = paired.ratio(kLibc, kLibcAgain, workload);
@@ -193,7 +193,7 @@ SizeResult Race::choose(const Weights& weights, const Paired& paired,
         };
     };
     const auto ties_with_leader = ties_with(leader);
-    Entrant chosen = leader;
+    std::vector<Entrant> tied;
     for (const Finalist& finalist : ranked) {
         const Entrant entrant = finalist.candidate;
         if (loses_nowhere(finalist) != loses_nowhere(ranked.front())) continue;
@@ -201,12 +201,13 @@ SizeResult Race::choose(const Weights& weights, const Paired& paired,
         // The median of the rounds' means is not the mean of the medians, which is what is
         // reported: over workloads of heavy tails they differ by more than a tie may cost.
         if (std::log(ranked.front().ratio / finalist.ratio) > ties.never) continue;
-        if (entrant == favourite) {
-            chosen = favourite;
-            break;
-        }
-        chosen = std::min(chosen, entrant);
+        tied.push_back(entrant);
     }
+    const auto favourite =
+        std::find_if(favourites.begin(), favourites.end(),
+                     [&](Entrant favourite) { return contains(tied, favourite); });
+    const Entrant chosen =
+        favourite != favourites.end() ? *favourite : *std::min_element(tied.begin(), tied.end());
     const auto ties_with_winner = ties_with(chosen);
     for (Finalist& finalist : ranked) finalist.tied = ties_with_winner(finalist.candidate);
     const auto winner = std::find_if(ranked.begin(), ranked.end(),

@@ -93,15 +93,15 @@ class Race {
     std::vector<Entrant> best(const std::vector<Entrant>& entrants, std::size_t keep) const;
 
     /// Times the finalists anew, everybody in every round, and chooses for each objective. Ties go
-    /// to its favourite if that is among them, else to the lowest index.
+    /// to the first of its favourites that is among them, else to the lowest index.
     std::vector<SizeResult> run_offs(const std::vector<Entrant>& finalists, int rounds,
-                                     const std::vector<Entrant>& favourites,
+                                     const std::vector<std::vector<Entrant>>& favourites,
                                      const TieBand& ties = {});
 
     /// The same where there is one objective.
     SizeResult run_off(const std::vector<Entrant>& finalists, int rounds, Entrant favourite,
                        const TieBand& ties = {}) {
-        return run_offs(finalists, rounds, {favourite}, ties).front();
+        return run_offs(finalists, rounds, {{favourite}}, ties).front();
     }
 
   private:
@@ -111,8 +111,8 @@ class Race {
     std::vector<Entrant> best_for(std::size_t objective, std::vector<Entrant> entrants,
                                   std::size_t keep) const;
     SizeResult choose(const Weights& weights, const Paired& paired,
-                      const std::vector<Entrant>& finalists, int rounds, Entrant favourite,
-                      const TieBand& ties) const;
+                      const std::vector<Entrant>& finalists, int rounds,
+                      const std::vector<Entrant>& favourites, const TieBand& ties) const;
 
     std::size_t size_;
     std::vector<Weights> objectives_;

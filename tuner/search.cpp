@@ -131,7 +131,7 @@ class Search {
         }
     }
 
-    Found run_off(const std::vector<Entrant>& neighbours) {
+    Found run_off(const std::vector<std::vector<Entrant>>& neighbours) {
         const std::vector<Axis> axes = extended_ ? best_by_axis() : std::vector<Axis>();
         std::vector<Entrant> finalists =
             race_.best(alive_, static_cast<std::size_t>(rigor_.finalists));
@@ -149,7 +149,9 @@ class Search {
                            ranked.begin() + std::min<std::ptrdiff_t>(2, std::ssize(ranked)));
         }
         for (const Entrant leader : leaders) also(without_prefetch(leader));
-        for (const Entrant neighbour : neighbours) also(neighbour);
+        for (const std::vector<Entrant>& winners : neighbours) {
+            for (const Entrant neighbour : winners) also(neighbour);
+        }
         // What the axes brought is told by the same run-off.
         for (const Axis& axis : axes) also(axis.best);
 
@@ -292,7 +294,7 @@ class Search {
 Found search_size(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants,
                   const Extension* extension, std::size_t size,
                   const std::vector<Weights>& objectives, const Rigor& rigor,
-                  const std::vector<Entrant>& neighbours, std::mt19937_64& random,
+                  const std::vector<std::vector<Entrant>>& neighbours, std::mt19937_64& random,
                   Timings& timings) {
     if (entrants.empty()) throw Failure("no candidate copies right on this machine");
     Search search(space, entrants, size, objectives, rigor, random, timings);

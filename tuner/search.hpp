@@ -65,13 +65,13 @@ std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& pap
                            bool extended);
 
 /// Times and chooses, for all objectives at once. `entrants` are the valid indices of `space`, the
-/// paper's; what `extension` leads to are others. `neighbours` are the winners of the next smaller
-/// size by objective (or kLibc for none): they take part in the run-off and win ties; other ties go
-/// to the simplest tuple, the first in the space.
+/// paper's; what `extension` leads to are others. `neighbours` are, by objective, the winners of
+/// the nearest sizes that are done, if any: they take part in the run-off and win ties, the first
+/// of them first; other ties go to the simplest tuple, the first in the space.
 Found search_size(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants,
                   const Extension* extension, std::size_t size,
                   const std::vector<Weights>& objectives, const Rigor& rigor,
-                  const std::vector<Entrant>& neighbours, std::mt19937_64& random,
+                  const std::vector<std::vector<Entrant>>& neighbours, std::mt19937_64& random,
                   Timings& timings);
 
 } // namespace asterope
