@@ -133,7 +133,9 @@ Searches::SizeFound Searches::search_one_size(std::size_t index) {
     const std::size_t size = plan_.sizes[index];
     progress_.label(format_size(size));
     std::vector<std::vector<Entrant>> neighbours(objectives_.size());
-    for (const std::size_t neighbour : done_beside(index, found_)) {
+    std::vector<bool> done(plan_.sizes.size(), false);
+    for (const auto& [one, unused] : found_) done[one] = true;
+    for (const std::size_t neighbour : nearest_done(done, index)) {
         for (std::size_t i = 0; i < neighbours.size(); ++i) {
             neighbours[i].push_back(
                 found_.at(neighbour).found.results[i].finalists.front().candidate);
