@@ -1,0 +1,54 @@
+// The account of disturbed rounds, and which of them are timed again.
+#include "noise.hpp"
+
+#include <cmath>
+
+namespace asterope {
+
+namespace {
+
+/// Of one round: what still disturbs it at the fourth try stays.
+constexpr int kInARow = 3;
+
+/// Of all: a quarter of the rounds that count, so that a run lasts at most a quarter longer,
+/// however noisy the machine. Some are free, as the first rounds would have earned none.
+constexpr std::size_t kEarnedBy = 4, kFree = 8;
+
+/// Share of disturbed rounds among those that count. Medians and sign tests bear as many outliers
+/// many times over, but not all disturbances are outliers of single trials: where they are this
+/// frequent, the machine was busy with something else.
+constexpr double kBearable = 0.05;
+
+} // namespace
+
+bool Noise::round_ended(const std::vector<Disturbance>& hits) {
+    for (const Disturbance hit : hits) ++seen_[hit];
+    if (!hits.empty() && in_a_row_ < kInARow && repeated_ < kFree + counted_ / kEarnedBy) {
+        ++in_a_row_;
+        ++repeated_;
+        return true;
+    }
+    in_a_row_ = 0;
+    ++counted_;
+    if (!hits.empty()) ++kept_;
+    return false;
+}
+
+bool Noise::provisional() const {
+    return static_cast<double>(kept_) > kBearable * static_cast<double>(counted_);
+}
+
+std::string Noise::sentence() const {
+    if (!provisional()) return "";
+    std::string kinds;
+    for (const auto& [disturbance, count] : seen_) {
+        if (!kinds.empty()) kinds += ", ";
+        kinds += std::string(name_of(disturbance)) + ' ' + std::to_string(count);
+    }
+    const double percent = 100 * static_cast<double>(kept_) / static_cast<double>(counted_);
+    return "warning: " + std::to_string(std::lround(percent)) +
+           " % of the rounds stayed disturbed, however often they were repeated (seen: " + kinds +
+           "): these winners are provisional; run again on a quieter machine";
+}
+
+} // namespace asterope

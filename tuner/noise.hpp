@@ -1,0 +1,41 @@
+// The account of disturbed rounds, and which of them are timed again.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "watch.hpp"
+
+namespace asterope {
+
+/// Decides from the sequence of rounds alone, so that a run that is resumed from its log decides
+/// as it did before.
+class Noise {
+  public:
+    /// Takes down what hit the round that just ended, maybe nothing. True: it is to be timed again,
+    /// and its samples do not count.
+    bool round_ended(const std::vector<Disturbance>& hits);
+
+    std::size_t rounds() const { return counted_ + repeated_; } ///< all, those in vain included
+    std::size_t counted() const { return counted_; }            ///< whose samples count
+    std::size_t repeated() const { return repeated_; }          ///< in vain: disturbed, timed again
+    std::size_t kept() const { return kept_; } ///< disturbed, and count all the same
+    /// Of all rounds() how many were hit by each; only those that were seen. A round may be hit by
+    /// several.
+    const std::map<Disturbance, std::size_t>& seen() const { return seen_; }
+
+    /// So many of the samples are disturbed that the winners may be due to that.
+    bool provisional() const;
+
+    /// What to tell the user, without an end of line; empty if there is nothing provisional.
+    std::string sentence() const;
+
+  private:
+    std::size_t counted_ = 0, repeated_ = 0, kept_ = 0;
+    int in_a_row_ = 0; ///< repetitions of the present round
+    std::map<Disturbance, std::size_t> seen_;
+};
+
+} // namespace asterope
