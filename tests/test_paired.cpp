@@ -108,6 +108,48 @@ TEST(Paired, shuffles_within_companies) {
     EXPECT_EQ(orders.size(), 6u); // all that three can have
 }
 
+// Each turn is disturbed twice before it may count.
+TEST(Paired, repeats_a_disturbed_turn_in_the_same_order_and_counts_only_its_last_try) {
+    std::vector<Call> quiet = calls_of({4, 7, -1}, kBoth, 10, 100), calls;
+    int tries = 0;
+    const Paired paired(
+        {4, 7, -1}, kBoth, 10, 100,
+        [&](int entrant, Workload workload, std::uint64_t round) {
+            calls.push_back({entrant, workload, round});
+            const double seconds = entrant == 7 ? 2.0 : 1.0;
+            return tries % 3 == 2 ? seconds : 50 * seconds + tries * (entrant + 2);
+        },
+        nullptr, [&] { return tries++ % 3 != 2; });
+    EXPECT_EQ(tries, 3 * 20);
+    ASSERT_EQ(calls.size(), 3 * quiet.size());
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        EXPECT_TRUE(calls[i] == quiet[i / 9 * 3 + i % 3]) << i;
+    }
+    for (const Workload workload : kBoth) {
+        const Estimate ratio = paired.ratio(7, 4, workload);
+        EXPECT_NEAR(ratio.low, 2, 1e-12);
+        EXPECT_NEAR(ratio.high, 2, 1e-12);
+        EXPECT_NEAR(paired.seconds(-1, workload), 1, 1e-12);
+    }
+}
+
+TEST(Paired, asks_once_a_turn_whether_something_disturbed_it) {
+    std::size_t timed = 0, asked = 0;
+    const Paired paired(
+        {4, 7, -1}, kBoth, 10, 0,
+        [&](int, Workload, std::uint64_t) {
+            ++timed;
+            return 1.0;
+        },
+        nullptr,
+        [&] {
+            EXPECT_EQ(timed, 3 * ++asked);
+            return false;
+        });
+    EXPECT_EQ(asked, 2u * 10);
+    EXPECT_EQ(timed, 3u * 20);
+}
+
 TEST(Paired, ratio_is_exact_however_slow_the_machine_is_in_some_rounds) {
     const double seconds[] = {2e-6, 1e-6};
     const Paired paired({0, 1}, {Workload::hot}, 15, 0,

@@ -427,6 +427,129 @@ TEST(Companies, run_one_after_the_other_in_the_run_off) {
     }
 }
 
+// --- Disturbed rounds ----------------------------------------------------------------------------
+
+namespace {
+
+/// Every round is disturbed twice before it is quiet. In a disturbed try libc is far slower, and
+/// who is timed late far faster.
+class DisturbedMachine : public KnownMachine {
+  public:
+    using KnownMachine::KnownMachine;
+
+    double seconds(std::size_t size, Workload workload, Entrant entrant,
+                   std::uint64_t round) override {
+        const double seconds = KnownMachine::seconds(size, workload, entrant, round);
+        ++in_try_;
+        if (is_quiet()) return seconds;
+        return entrant < 0 ? 9 * seconds : seconds / static_cast<double>(in_try_);
+    }
+
+    bool disturbed() override {
+        const std::vector<Call> round(calls.end() - in_try_, calls.end());
+        if (is_quiet()) {
+            quiet.insert(quiet.end(), round.begin(), round.end());
+        } else {
+            in_vain.push_back(round);
+        }
+        in_try_ = 0;
+        return tries_++ % 3 != 2;
+    }
+
+    std::vector<Call> quiet;                ///< what counts
+    std::vector<std::vector<Call>> in_vain; ///< by try
+
+  private:
+    bool is_quiet() const { return tries_ % 3 == 2; }
+
+    int tries_ = 0;
+    std::ptrdiff_t in_try_ = 0;
+};
+
+/// Remembers what it is told.
+class StagedMachine : public KnownMachine {
+  public:
+    using KnownMachine::KnownMachine;
+
+    void enter(Stage stage) override { stages.emplace_back(stage, calls.size()); }
+
+    std::vector<std::pair<Stage, std::size_t>> stages; ///< and the calls before
+};
+
+/// 50 of which no two are alike.
+std::vector<Truth> field() {
+    std::vector<Truth> truths;
+    for (int i = 0; i < 50; ++i) truths.push_back({1 + 0.01 * (i * 7 % 50), 1 + 0.01 * i});
+    return truths;
+}
+
+} // namespace
+
+TEST(DisturbedRounds, are_repeated_as_they_were) {
+    noise::Random random(1);
+    DisturbedMachine machine(ratios(field()));
+    Race race(kSize, weights(1, 1), random, machine);
+    race.sample(first(50), 2);
+    race.run_off(first(6), 5, kLibc);
+    // three heats a sample and workload; and a turn a round and workload
+    ASSERT_EQ(machine.in_vain.size(), 2u * (3 * 2 * 2 + 5 * 2));
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < machine.in_vain.size(); ++i) {
+        const auto& round = machine.in_vain[i];
+        const auto begin = machine.quiet.begin() + static_cast<std::ptrdiff_t>(at);
+        ASSERT_LE(at + round.size(), machine.quiet.size());
+        EXPECT_TRUE(std::equal(round.begin(), round.end(), begin)) << i;
+        if (i % 2 == 1) at += round.size();
+    }
+    EXPECT_EQ(at, machine.quiet.size());
+}
+
+// What is drawn next does not depend on what was disturbed before.
+TEST(DisturbedRounds, leave_all_others_as_they_would_have_been) {
+    noise::Random random(1), same_random(1);
+    DisturbedMachine disturbed(ratios(field()));
+    KnownMachine quiet(ratios(field()));
+    Race race(kSize, weights(1, 1), random, disturbed);
+    Race quiet_race(kSize, weights(1, 1), same_random, quiet);
+    for (Race* each : {&race, &quiet_race}) {
+        each->sample(first(50), 2);
+        each->run_off(first(6), 5, kLibc);
+    }
+    EXPECT_EQ(disturbed.quiet, quiet.calls);
+}
+
+TEST(DisturbedRounds, count_only_when_they_were_quiet) {
+    noise::Random random(1);
+    DisturbedMachine machine(ratios(field()));
+    Race race(kSize, weights(1, 1), random, machine);
+    race.sample(first(50), 3);
+    std::vector<Entrant> ranked = first(50);
+    race.rank(ranked);
+    for (std::size_t i = 1; i < ranked.size(); ++i) {
+        EXPECT_GE(machine.ratio(ranked[i - 1]), machine.ratio(ranked[i]) * (1 - 1e-9));
+    }
+    for (const Entrant entrant : first(50)) EXPECT_TRUE(race.acceptable(entrant));
+    const SizeResult result = race.run_off(first(6), 9, kLibc);
+    for (const Finalist& finalist : result.finalists) {
+        EXPECT_NEAR(finalist.ratio, machine.ratio(finalist.candidate), 1e-9);
+        const Estimate& hot = finalist.workloads.at(Workload::hot).ratio;
+        EXPECT_NEAR(hot.low, machine.ratio(finalist.candidate, Workload::hot), 1e-9);
+        EXPECT_NEAR(hot.high, machine.ratio(finalist.candidate, Workload::hot), 1e-9);
+    }
+}
+
+TEST(Stages, are_told_before_their_first_trial) {
+    noise::Random random(1);
+    StagedMachine machine(ratios(field()));
+    Race race(kSize, weights(1, 1), random, machine);
+    race.sample(first(50), 1);
+    const std::size_t screened = machine.calls.size();
+    race.run_off(first(6), 5, kLibc);
+    using Stage = Timings::Stage;
+    EXPECT_EQ(machine.stages, (std::vector<std::pair<Stage, std::size_t>>{
+                                  {Stage::screening, 0}, {Stage::run_off, screened}}));
+}
+
 // --- Several objectives at once ------------------------------------------------------------------
 
 namespace {

@@ -4,12 +4,14 @@
 #include <cmath>
 
 #include "company.hpp"
+#include "round.hpp"
 #include "shuffle.hpp"
 
 namespace asterope {
 
 Paired::Paired(std::vector<int> entrants, const std::vector<Workload>& workloads, int rounds,
-               std::uint64_t first_round, const Seconds& seconds, const Company& company) {
+               std::uint64_t first_round, const Seconds& seconds, const Company& company,
+               const Disturbed& disturbed) {
     // Shuffled, not rotated: in rotation everybody always follows the same other, and what that
     // one leaves in the caches would count as his own merit. The order is the same in every run.
     std::mt19937_64 random(first_round);
@@ -18,9 +20,15 @@ Paired::Paired(std::vector<int> entrants, const std::vector<Workload>& workloads
         for (const Workload workload : workloads) {
             shuffle(entrants, random);
             order.apply(entrants);
-            for (const int entrant : entrants) {
-                logs_[{entrant, workload}].push_back(std::log(
-                    seconds(entrant, workload, first_round + static_cast<std::uint64_t>(round))));
+            const std::vector<double> logs = time_round(
+                entrants,
+                [&](int entrant) {
+                    return seconds(entrant, workload,
+                                   first_round + static_cast<std::uint64_t>(round));
+                },
+                [&] { return disturbed && disturbed(); });
+            for (std::size_t i = 0; i < entrants.size(); ++i) {
+                logs_[{entrants[i], workload}].push_back(logs[i]);
             }
         }
     }

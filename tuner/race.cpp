@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "contains.hpp"
+#include "round.hpp"
 #include "shuffle.hpp"
 
 namespace asterope {
@@ -38,6 +39,7 @@ Race::Race(std::size_t size, std::vector<Weights> objectives, std::mt19937_64& r
 }
 
 void Race::sample(const std::vector<Entrant>& entrants, int samples) {
+    timings_.enter(Timings::Stage::screening);
     for (int i = 0; i < samples; ++i) {
         for (const Workload workload : workloads_) {
             const bool counts =
@@ -99,10 +101,6 @@ std::vector<Entrant> Race::best(const std::vector<Entrant>& entrants, std::size_
     return kept;
 }
 
-double Race::log_seconds(Workload workload, Entrant entrant) {
-    return std::log(timings_.seconds(size_, workload, entrant, round_));
-}
-
 double Race::center(Entrant entrant, Workload workload) const {
     return median(samples_.at({entrant, workload}));
 }
@@ -118,10 +116,13 @@ void Race::sample_once(std::vector<Entrant> entrants, Workload workload) {
         heat.insert(heat.begin(), kLibc);
         heat.push_back(kLibc);
         order_.apply(heat);
-        std::vector<double> libc, times;
-        for (const Entrant entrant : heat) {
-            times.push_back(log_seconds(workload, entrant));
-            if (entrant == kLibc) libc.push_back(times.back());
+        const std::vector<double> times = time_round(
+            heat,
+            [&](Entrant entrant) { return timings_.seconds(size_, workload, entrant, round_); },
+            [&] { return timings_.disturbed(); });
+        std::vector<double> libc;
+        for (std::size_t i = 0; i < heat.size(); ++i) {
+            if (heat[i] == kLibc) libc.push_back(times[i]);
         }
         const double reference = median(libc);
         for (std::size_t i = 0; i < heat.size(); ++i) {
@@ -133,6 +134,7 @@ void Race::sample_once(std::vector<Entrant> entrants, Workload workload) {
 std::vector<SizeResult> Race::run_offs(const std::vector<Entrant>& finalists, int rounds,
                                        const std::vector<std::vector<Entrant>>& favourites,
                                        const TieBand& ties) {
+    timings_.enter(Timings::Stage::run_off);
     std::vector<Entrant> everybody = finalists;
     everybody.push_back(kLibc);
     everybody.push_back(kLibcAgain);
@@ -141,7 +143,8 @@ std::vector<SizeResult> Race::run_offs(const std::vector<Entrant>& finalists, in
         [&](Entrant entrant, Workload workload, std::uint64_t round) {
             return timings_.seconds(size_, workload, entrant, round);
         },
-        [&](Entrant entrant) { return timings_.company(size_, entrant); });
+        [&](Entrant entrant) { return timings_.company(size_, entrant); },
+        [&] { return timings_.disturbed(); });
     round_ += static_cast<std::uint64_t>(rounds);
     std::vector<SizeResult> results;
     for (std::size_t i = 0; i < objectives_.size(); ++i) {

@@ -31,6 +31,12 @@ class Timings {
                            std::uint64_t round) = 0;
     /// Entrants of one company leave the caches alike and are timed one after the other.
     virtual int company(std::size_t size, Entrant entrant) const;
+    /// Ends a round, which is what is compared with one another: whether something disturbed it so
+    /// that it must be timed again. Must say no some time.
+    virtual bool disturbed() { return false; }
+    /// What the trials from now on are for: for the accounts.
+    enum class Stage { screening, run_off };
+    virtual void enter(Stage) {}
 };
 
 /// What the run-off measured of one finalist under one workload.
@@ -105,7 +111,6 @@ class Race {
     }
 
   private:
-    double log_seconds(Workload workload, Entrant entrant);
     double center(Entrant entrant, Workload workload) const;
     void sample_once(std::vector<Entrant> entrants, Workload workload);
     std::vector<Entrant> best_for(std::size_t objective, std::vector<Entrant> entrants,
