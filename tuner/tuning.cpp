@@ -220,7 +220,9 @@ class Run {
         }
         say('\n' + std::to_string(facts_.trials) + " trials in " + format_duration(facts_.seconds) +
             "; profile: " + request_.output + '\n');
-        if (found.noise.provisional()) warn(found.noise.sentence());
+        if (found.noise.provisional() && !request_.quiet) {
+            std::fprintf(stderr, "%s\n", found.noise.sentence().c_str());
+        }
     }
 
     using Clock = std::chrono::steady_clock;
