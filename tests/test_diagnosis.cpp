@@ -97,7 +97,7 @@ TEST(Copies, are_libc_alone_without_a_profile) {
     EXPECT_EQ(Copies().winner(4096), nullptr);
 }
 
-// --- Working set, strides, offsets, percentiles --------------------------------------------------
+// --- Working set, strides, offsets ---------------------------------------------------------------
 
 TEST(FitsIn, counts_both_sides_of_a_copy) {
     EXPECT_EQ(fits_in(16 * kKiB, kCaches), "L1");
@@ -141,19 +141,6 @@ TEST(AliasingOffsets, are_a_line_and_one_either_way_and_half_a_page) {
     for (const std::size_t not_there : {65, 2047, 2049, 4031, 4096}) {
         EXPECT_FALSE(each.count(not_there));
     }
-}
-
-TEST(Percentile, is_one_of_the_values_by_nearest_rank) {
-    std::vector<double> values;
-    for (int i = 1; i <= 1000; ++i) values.push_back(i);
-    EXPECT_EQ(percentile(values, 1), 10);
-    EXPECT_EQ(percentile(values, 50), 500);
-    EXPECT_EQ(percentile(values, 99.9), 999);
-    EXPECT_EQ(percentile(values, 100), 1000);
-    EXPECT_EQ(percentile(values, 0), 1);
-    EXPECT_EQ(percentile({7}, 50), 7);
-    EXPECT_EQ(percentile({1, 2, 3}, 50), 2);
-    EXPECT_TRUE(std::isnan(percentile({}, 50)));
 }
 
 // --- Verdicts ------------------------------------------------------------------------------------

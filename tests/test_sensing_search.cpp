@@ -35,6 +35,10 @@ TEST(FindThreshold, is_midway_by_ratio_between_the_90th_percentile_and_the_10th)
     EXPECT_EQ(found->cached_ticks, 91);
     EXPECT_EQ(found->uncached_ticks, 311);
     EXPECT_EQ(found->ticks, 168u); // sqrt(91 * 311) = 168.2
+    const auto few = find_threshold({scattered(1, 30), scattered(301, 330)});
+    ASSERT_TRUE(few);
+    EXPECT_EQ(few->cached_ticks, 27); // by nearest rank
+    EXPECT_EQ(few->uncached_ticks, 303);
 }
 
 TEST(FindThreshold, bears_a_tenth_of_wild_readings_on_either_side) {

@@ -12,20 +12,12 @@ namespace {
 /// How far apart cached and uncached readings must be, as a ratio.
 constexpr double kApart = 1.25;
 
-/// The value below which `share` of them lie; `values` not empty.
-double percentile(std::vector<double> values, double share) {
-    const auto at = static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5);
-    std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at),
-                     values.end());
-    return values[at];
-}
-
 } // namespace
 
 std::optional<Threshold> find_threshold(const Readings& readings) {
     if (readings.cached.empty() || readings.uncached.empty()) return std::nullopt;
-    const double cached = std::max(1.0, percentile(readings.cached, 0.9));
-    const double uncached = percentile(readings.uncached, 0.1);
+    const double cached = std::max(1.0, percentile(readings.cached, 90));
+    const double uncached = percentile(readings.uncached, 10);
     const double middle = std::sqrt(cached * uncached);
     if (!(uncached >= kApart * cached) || middle > 4e9) return std::nullopt;
     return Threshold{static_cast<std::uint32_t>(middle), cached, uncached};

@@ -28,6 +28,15 @@ double median(std::vector<double> values) {
     return median_of_sorted(values);
 }
 
+double percentile(std::vector<double> values, double percent) {
+    if (values.empty() || has_nan(values)) return std::numeric_limits<double>::quiet_NaN();
+    const auto n = static_cast<double>(values.size());
+    const double rank = std::ceil(percent / 100 * n - 1e-9); // 99.9 % of 1000 is a bit above 999
+    const auto at = values.begin() + static_cast<std::ptrdiff_t>(std::clamp(rank, 1.0, n)) - 1;
+    std::nth_element(values.begin(), at, values.end());
+    return *at;
+}
+
 Estimate sign_interval(std::vector<double> values, double confidence) {
     const double middle = median(values);
     if (std::isnan(middle)) return {middle, middle, middle};

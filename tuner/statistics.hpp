@@ -8,6 +8,11 @@ namespace asterope {
 /// The middle value (the mean of the two middle ones); NaN for none, and where one is NaN.
 double median(std::vector<double> values);
 
+/// The smallest of the values that at least `percent` of them do not exceed (nearest rank), so
+/// always one of them; NaN for none, and where one is NaN. Percentages below 0 and above 100 give
+/// the extremes.
+double percentile(std::vector<double> values, double percent);
+
 /// A median with the interval that holds the true one.
 struct Estimate {
     double median, low, high;

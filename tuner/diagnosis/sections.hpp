@@ -53,9 +53,6 @@ std::vector<CriticalStride> critical_strides(const std::vector<Cache>& caches);
 /// How far destinations stand from their sources modulo 4096: 0..64, 2048, 4032..4095.
 std::vector<std::size_t> aliasing_offsets();
 
-/// The smallest value that at least `percent` of all values do not exceed; NaN of none.
-double percentile(const std::vector<double>& sorted, double percent);
-
 /// Single calls of one copy: their median and 99.9th percentile in seconds.
 struct Spread {
     std::size_t size;

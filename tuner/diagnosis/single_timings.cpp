@@ -1,9 +1,7 @@
 // How single timed calls are distributed, alone and beside a neighbour that streams memory.
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <sched.h>
 #include <thread>
 
@@ -15,6 +13,7 @@
 #include "interrupt.hpp"
 #include "shuffle.hpp"
 #include "size_text.hpp"
+#include "statistics.hpp"
 
 namespace asterope::diagnosis {
 
@@ -134,13 +133,6 @@ double clock_step(const std::vector<double>& sorted) {
 std::string spread_verdict(const std::vector<Spread>& spreads) {
     const std::string winner = spread_of(spreads, "winner");
     return spread_of(spreads, "libc") + (winner.empty() ? "" : "; " + winner);
-}
-
-double percentile(const std::vector<double>& sorted, double percent) {
-    if (sorted.empty()) return std::numeric_limits<double>::quiet_NaN();
-    const auto n = static_cast<double>(sorted.size());
-    const double rank = std::ceil(percent / 100 * n - 1e-9); // 99.9 % of 1000 is a bit above 999
-    return sorted[static_cast<std::size_t>(std::clamp(rank, 1.0, n)) - 1];
 }
 
 Section single_timings(const Context& context) {
