@@ -318,6 +318,102 @@ TEST(RunOff, does_not_miss_a_real_difference) {
     EXPECT_LE(missed, 5);
 }
 
+// --- What a winner rests on ----------------------------------------------------------------------
+
+namespace {
+
+/// How often an entrant was timed under these workloads.
+std::size_t timed(const KnownMachine& machine, Entrant who, const std::set<Workload>& workloads) {
+    return static_cast<std::size_t>(
+        std::count_if(machine.calls.begin(), machine.calls.end(), [&](const auto& call) {
+            return std::get<2>(call) == who && workloads.count(std::get<1>(call));
+        }));
+}
+
+} // namespace
+
+TEST(Proof, counts_how_often_the_winner_was_timed_where_it_counts) {
+    Track both({{1, 1}, {1.5, 1.5}, {1.2, 1}}, weights(1, 1));
+    both.race.sample(first(3), 4);
+    both.race.sample({0, 1}, 3); // 2 was dropped
+    const SizeResult result = both.race.run_off(first(3), 9, kLibc);
+    ASSERT_EQ(result.finalists.front().candidate, 1);
+    EXPECT_EQ(result.samples, 2u * (4 + 3 + 9));
+    EXPECT_EQ(result.samples, timed(both.machine, 1, {Workload::hot, Workload::cold}));
+
+    Track hot({{1, 1}, {1.5, 1.5}}, weights(1, 0));
+    hot.race.sample(first(2), 4);
+    const SizeResult alone = hot.race.run_off(first(2), 9, kLibc);
+    EXPECT_EQ(alone.samples, 4u + 9);
+    EXPECT_EQ(alone.samples, timed(hot.machine, 1, {Workload::hot}));
+}
+
+// The winner of a neighbouring size takes part without having been screened at this one.
+TEST(Proof, counts_the_run_off_alone_for_who_joined_there) {
+    Track track({{1, 1}, {1.5, 1.5}}, weights(1, 1));
+    track.race.sample({0}, 4);
+    EXPECT_EQ(track.race.run_off(first(2), 9, kLibc).samples, 2u * 9);
+}
+
+TEST(Proof, has_the_lead_over_the_runner_up_by_the_weights) {
+    const auto lead = [](const std::vector<Truth>& truths, const Weights& weights) {
+        Track track(truths, weights);
+        const SizeResult result =
+            track.race.run_off(first(static_cast<int>(truths.size())), 9, kLibc);
+        EXPECT_NEAR(result.lead.low, result.lead.median, 1e-9); // nothing is random here
+        EXPECT_NEAR(result.lead.high, result.lead.median, 1e-9);
+        return result.lead.median;
+    };
+    const std::vector<Truth> truths = {{1, 1}, {1.5, 1.2}, {1.2, 1.1}};
+    EXPECT_NEAR(lead(truths, weights(1, 1)), std::sqrt(1.5 / 1.2 * 1.2 / 1.1), 1e-9);
+    EXPECT_NEAR(lead(truths, weights(1, 3)), std::pow(1.5 / 1.2, 0.25) * std::pow(1.2 / 1.1, 0.75),
+                1e-9);
+    EXPECT_NEAR(lead(truths, weights(1, 0)), 1.5 / 1.2, 1e-9);
+    // The runner-up loses in one workload: its mean is better, and it may not win all the same.
+    EXPECT_NEAR(lead({{1.2, 1.2}, {0.9, 3}}, weights(1, 1)), std::sqrt(1.2 * 1.2 / 0.9 / 3), 1e-9);
+}
+
+TEST(Proof, has_no_lead_for_who_ran_alone) {
+    Track track({{1.5, 1.2}}, weights(1, 1));
+    const Estimate lead = track.race.run_off({0}, 9, kLibc).lead;
+    EXPECT_EQ(lead.median, 1);
+    EXPECT_EQ(lead.low, 1);
+    EXPECT_EQ(lead.high, 1);
+}
+
+TEST(Proof, has_a_lead_below_1_for_who_wins_a_tie_by_rule) {
+    Track track({{1.300, 1}, {1.305, 1}}, weights(1, 0));
+    const SizeResult result = track.race.run_off(first(2), 9, 0);
+    ASSERT_EQ(result.finalists.front().candidate, 0);
+    EXPECT_NEAR(result.lead.median, 1.300 / 1.305, 1e-9);
+    EXPECT_TRUE(result.finalists[1].tied);
+}
+
+TEST(Proof, has_a_lead_for_each_objective) {
+    noise::Random random(1);
+    KnownMachine machine(ratios({{1.5, 1.0}, {1.2, 1.4}}));
+    Race race(kSize, {weights(1, 0), weights(0, 1)}, random, machine);
+    race.sample(first(2), 2);
+    const auto results = race.run_offs(first(2), 9, {kLibc, kLibc});
+    EXPECT_NEAR(results[0].lead.median, 1.5 / 1.2, 1e-9);
+    EXPECT_NEAR(results[1].lead.median, 1.4 / 1.0, 1e-9);
+    for (const SizeResult& result : results) EXPECT_EQ(result.samples, 2u + 9);
+}
+
+// Interruptions, lucky shots, slow phases and drift: the interval says how sure the lead is.
+TEST(Proof, encloses_the_true_lead_as_often_as_it_says) {
+    int missed = 0;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        noise::Random random(seed);
+        NoisyMachine machine(ratios({{1.1, 1.1}, {1.3, 1.3}}), 0.01, seed);
+        Race race(kSize, weights(1, 1), random, machine);
+        const Estimate lead = race.run_off(first(2), 15, kLibc).lead;
+        missed += lead.low > 1.3 / 1.1 || lead.high < 1.3 / 1.1;
+    }
+    EXPECT_LE(missed, 15); // of 15 rounds the interval holds 96.5 %
+    EXPECT_GE(missed, 1);  // and is no wider than it must be
+}
+
 // --- Companies -----------------------------------------------------------------------------------
 
 namespace {

@@ -105,6 +105,16 @@ double Race::center(Entrant entrant, Workload workload) const {
     return median(samples_.at({entrant, workload}));
 }
 
+/// While screening, under the workloads that count.
+std::size_t Race::samples_of(Entrant entrant, const Weights& weights) const {
+    std::size_t samples = 0;
+    for (const auto& [workload, weight] : weights) {
+        const auto own = samples_.find({entrant, workload});
+        if (weight > 0 && own != samples_.end()) samples += own->second.size();
+    }
+    return samples;
+}
+
 void Race::sample_once(std::vector<Entrant> entrants, Workload workload) {
     shuffle(entrants, random_);
     for (std::size_t begin = 0; begin < entrants.size(); begin += kHeat, ++round_) {
@@ -156,7 +166,7 @@ std::vector<SizeResult> Race::run_offs(const std::vector<Entrant>& finalists, in
 SizeResult Race::choose(const Weights& weights, const Paired& paired,
                         const std::vector<Entrant>& finalists, int rounds,
                         const std::vector<Entrant>& favourites, const TieBand& ties) const {
-    SizeResult result{size_, {}, {}, rounds};
+    SizeResult result{size_, {}, {}, rounds, 0, {1, 1, 1}};
     for (const Workload workload : workloads_) {
         result.noise_floor[workload] = paired.ratio(kLibc, kLibcAgain, workload);
     }
@@ -216,6 +226,13 @@ SizeResult Race::choose(const Weights& weights, const Paired& paired,
     const auto winner = std::find_if(ranked.begin(), ranked.end(),
                                      [&](const Finalist& f) { return f.candidate == chosen; });
     std::rotate(ranked.begin(), winner, winner + 1);
+
+    const auto counted = std::count_if(weights.begin(), weights.end(),
+                                       [](const auto& weighted) { return weighted.second > 0; });
+    result.samples = samples_of(chosen, weights) + static_cast<std::size_t>(counted * rounds);
+    if (ranked.size() > 1) {
+        result.lead = exponentiate(paired.mean_log_ratio(ranked[1].candidate, chosen, weights));
+    }
     return result;
 }
 

@@ -57,6 +57,13 @@ struct SizeResult {
     std::vector<Finalist> finalists;          ///< the winner first, the others by falling ratio
     std::map<Workload, Estimate> noise_floor; ///< libc's time over libc's, paired alike
     int rounds;
+    /// How often the winner was timed in this race, screening and run-off, under the workloads that
+    /// count for it.
+    std::size_t samples = 0;
+    /// How far the winner leads: the time of the runner-up, finalists[1], over its own, as the
+    /// ratio is weighed; 1 where it ran alone. Below 1 where the winner won a tie by rule, or where
+    /// the runner-up loses to libc in one of the workloads.
+    Estimate lead{1, 1, 1};
 };
 
 /// No candidate wins that loses more than this to libc in one workload while another does not.
@@ -112,6 +119,7 @@ class Race {
 
   private:
     double center(Entrant entrant, Workload workload) const;
+    std::size_t samples_of(Entrant entrant, const Weights& weights) const;
     void sample_once(std::vector<Entrant> entrants, Workload workload);
     std::vector<Entrant> best_for(std::size_t objective, std::vector<Entrant> entrants,
                                   std::size_t keep) const;
