@@ -30,7 +30,9 @@ SizeResult result(std::size_t size, Entrant winner, Entrant second) {
     return {size,
             {finalist(winner, 1.30864209, true), finalist(second, 1.2)},
             {{Workload::cold, {1.001, 0.99, 1.01}}},
-            15};
+            15,
+            43,
+            {1.0912345678, 1.07, 1.11}};
 }
 
 /// One objective, the paper's space, nothing that senses: each size an interval up to itself.
@@ -230,6 +232,99 @@ TEST_F(ProfileFile, says_how_it_was_found) {
     EXPECT_EQ(profile["machine"]["fingerprint"], "0123456789abcdef");
 }
 
+// --- How far the winners can be trusted ----------------------------------------------------------
+
+TEST_F(ProfileFile, says_what_each_winner_rests_on) {
+    EXPECT_EQ(good()["intervals"][1]["proof"],
+              (json{{"samples", 43},
+                    {"rounds", 15},
+                    {"lead", {{"median", 1.09123}, {"low", 1.07}, {"high", 1.11}}},
+                    {"ties", json::array()}}));
+}
+
+// Of all finalists, also of those that are not kept as runners-up.
+TEST_F(ProfileFile, names_all_that_tie_with_a_winner_but_not_itself) {
+    SizeResult several = result(4096, 1, 0);
+    for (int i = 0; i < 9; ++i) several.finalists.push_back(finalist(0, 1.1));
+    several.finalists.push_back(finalist(2, 1.0, true));
+    json proof = make_profile({}, facts(), kSpace, pipelines({several}), small(),
+                              aliased())["intervals"][0]["proof"];
+    EXPECT_EQ(proof["ties"], json{"YMM T T T1 8 6 TB4 PW16"});
+    several.finalists[1].tied = true;
+    proof = make_profile({}, facts(), kSpace, pipelines({several}), small(),
+                         aliased())["intervals"][0]["proof"];
+    EXPECT_EQ(proof["ties"], (json{"ZMM T NT T0 4 8", "YMM T T T1 8 6 TB4 PW16"}));
+}
+
+TEST_F(ProfileFile, says_what_the_small_winner_rests_on) {
+    SmallFacts facts = small();
+    facts.result.finalists[1].tied = true;
+    facts.result.lead = {0.9985, 0.99, 1.02};
+    const json proof =
+        make_profile({}, ::facts(), kSpace, pipelines(), facts, aliased())["small"]["proof"];
+    EXPECT_EQ(proof["ties"], json{"grouped YMM up 256"});
+    EXPECT_EQ(proof["lead"]["median"], 0.9985);
+    EXPECT_EQ(proof["samples"], 43);
+}
+
+TEST_F(ProfileFile, says_what_was_left_out) {
+    SearchFacts search = facts();
+    EXPECT_FALSE(good().contains("left_out"));
+    search.left_out.sizes = {256, 65536};
+    search.left_out.steps = {"small copies", "aliasing buffers"};
+    json profile = make_profile({}, search, kSpace, pipelines(), std::nullopt, std::nullopt);
+    EXPECT_EQ(profile["complete"], false);
+    EXPECT_EQ(profile["left_out"],
+              (json{{"sizes", {256, 65536}}, {"steps", {"small copies", "aliasing buffers"}}}));
+    EXPECT_FALSE(profile.contains("small"));
+    EXPECT_FALSE(profile.contains("aliased"));
+    search.left_out = {{}, {"boundaries"}};
+    profile = make_profile({}, search, kSpace, pipelines(), small(), aliased());
+    EXPECT_EQ(profile["complete"], false);
+    EXPECT_EQ(profile["left_out"], (json{{"sizes", json::array()}, {"steps", {"boundaries"}}}));
+    EXPECT_TRUE(profile.contains("small"));
+    EXPECT_TRUE(profile.contains("aliased"));
+}
+
+TEST_F(ProfileFile, says_what_disturbed_the_run) {
+    EXPECT_FALSE(good()["search"].contains("noise")); // nobody watched
+    SearchFacts search = facts();
+    search.noise = NoiseFacts{1000, 30, 2, {{"steal", 25}, {"clock", 7}}, true};
+    const json noise =
+        make_profile({}, search, kSpace, pipelines(), small(), aliased())["search"]["noise"];
+    EXPECT_EQ(noise, (json{{"rounds", 1000},
+                           {"disturbed", {{"steal", 25}, {"clock", 7}}},
+                           {"repeated", 30},
+                           {"kept", 2},
+                           {"provisional", true}}));
+    search.noise = NoiseFacts{1000, 0, 0, {}, false};
+    const json quiet =
+        make_profile({}, search, kSpace, pipelines(), small(), aliased())["search"]["noise"];
+    EXPECT_EQ(quiet["disturbed"], json::object());
+    EXPECT_EQ(quiet["provisional"], false);
+}
+
+TEST_F(ProfileFile, says_where_the_time_went_in_the_order_of_the_run) {
+    EXPECT_FALSE(good()["search"].contains("phases"));
+    SearchFacts search = facts();
+    search.phases = {{"verifying", 1.23456789}, {"calibrating", 0}, {"run-off", 20}};
+    const auto phases =
+        make_profile({}, search, kSpace, pipelines(), small(), aliased())["search"]["phases"];
+    EXPECT_EQ(phases.dump(), R"({"verifying":1.23457,"calibrating":0.0,"run-off":20.0})");
+}
+
+TEST_F(ProfileFile, says_how_it_was_resumed_and_what_it_might_take) {
+    const json plain = good()["search"];
+    EXPECT_FALSE(plain.contains("resumed"));
+    EXPECT_FALSE(plain.contains("time_budget_seconds"));
+    SearchFacts search = facts();
+    search.resumed = 2;
+    search.budget_seconds = 600;
+    const json found = make_profile({}, search, kSpace, pipelines(), small(), aliased())["search"];
+    EXPECT_EQ(found["resumed"], 2);
+    EXPECT_EQ(found["time_budget_seconds"], 600);
+}
+
 // --- Intervals, intents, sensing and axes --------------------------------------------------------
 
 namespace {
@@ -302,6 +397,7 @@ TEST_F(ProfileFile, has_intents_for_the_workloads_of_a_mix) {
     EXPECT_EQ(hot[0]["up_to"], 4096);
     EXPECT_TRUE(is_tuple(hot[0]["winner"]["tuple"], kTuple));
     EXPECT_EQ(hot[1]["winner"]["tuple"]["rt"], "REP_MOVSB");
+    EXPECT_EQ(hot[1]["proof"]["samples"], 43);
     const json& cold = intents["cold"]["intervals"];
     EXPECT_EQ(cold[0]["up_to"], 32768);
     EXPECT_TRUE(is_tuple(cold[0]["winner"]["tuple"], kExtended));
@@ -338,6 +434,23 @@ TEST_F(ProfileFile, has_what_senses_where_that_won) {
     EXPECT_FALSE(sensing.contains("tuple"));
     // What is taken where there is no time stamp counter stays beside it.
     EXPECT_TRUE(is_tuple(profile["intervals"][1]["winner"]["tuple"], kTuple));
+}
+
+// The interval of an evaluated size may begin below what a sensing copy can do: bisection moves it.
+TEST_F(ProfileFile, has_no_sensing_where_the_interval_begins_below_its_minimum) {
+    PipelineFacts facts = balanced();
+    facts.sensing[0] = facts.sensing[1];
+    facts.intervals[0] = {{0, 4095, 0}, {4095, 65536, 1}};
+    drop_sensing_below_minimum(facts);
+    EXPECT_FALSE(facts.sensing[0]);
+    EXPECT_TRUE(facts.sensing[1]); // from 4096 on
+    facts.intervals[0] = {{0, 4094, 0}, {4094, 65536, 1}};
+    facts.intervals[1] = {{0, 4095, 0}, {4095, 65536, 1}}; // an intent's, which does not count
+    drop_sensing_below_minimum(facts);
+    EXPECT_FALSE(facts.sensing[1]);
+    for (const json& interval : profile_of(facts)["intervals"]) {
+        EXPECT_FALSE(interval.contains("sensing"));
+    }
 }
 
 TEST_F(ProfileFile, has_what_each_axis_brought_to_each_workload_beside_the_papers_best) {

@@ -89,13 +89,32 @@ Json to_json(const Finalist& finalist, const Json& tuple, std::size_t size, int 
 /// How many of the others the profile keeps beside a winner.
 constexpr std::size_t kRunnersUp = 5, kRunnersUpOfIntent = 2;
 
-/// Winner, runners-up and noise floor of one race, into `json`.
-void add_result(Json& json, const SizeResult& result, std::size_t runners_up,
-                const std::function<Json(Entrant)>& tuple_of) {
+/// How an entrant is written: by its parameters, and by its name.
+struct Words {
+    std::function<Json(Entrant)> tuple;
+    std::function<std::string(Entrant)> name;
+};
+
+/// What the winner's title rests on: how often it was timed, its lead, and who else might have won.
+Json proof_of(const SizeResult& result, const Words& words) {
+    Json ties = Json::array();
+    for (std::size_t i = 1; i < result.finalists.size(); ++i) {
+        const Finalist& finalist = result.finalists[i];
+        if (finalist.tied) ties.push_back(words.name(finalist.candidate));
+    }
+    return {{"samples", result.samples},
+            {"rounds", result.rounds},
+            {"lead", to_json(result.lead)},
+            {"ties", ties}};
+}
+
+/// Winner, proof, runners-up and noise floor of one race, into `json`.
+void add_result(Json& json, const SizeResult& result, std::size_t runners_up, const Words& words) {
     const auto entry = [&](const Finalist& finalist) {
-        return to_json(finalist, tuple_of(finalist.candidate), result.size, result.rounds);
+        return to_json(finalist, words.tuple(finalist.candidate), result.size, result.rounds);
     };
     json["winner"] = entry(result.finalists.front());
+    json["proof"] = proof_of(result, words);
     json["runners_up"] = Json::array();
     for (std::size_t i = 1; i < result.finalists.size() && i <= runners_up; ++i) {
         json["runners_up"].push_back(entry(result.finalists[i]));
@@ -122,23 +141,24 @@ Json to_json(const SensingResult& sensing, std::size_t size) {
 /// what each axis brought.
 Json intervals_of(std::size_t objective, const PipelineFacts& pipelines,
                   const std::vector<Candidate>& space) {
-    const auto tuple_of = [&](Entrant entrant) {
-        return to_json(space[static_cast<std::size_t>(entrant)]);
+    const auto candidate = [&](Entrant entrant) -> const Candidate& {
+        return space[static_cast<std::size_t>(entrant)];
     };
+    const Words words = {[&](Entrant entrant) { return to_json(candidate(entrant)); },
+                         [&](Entrant entrant) { return candidate(entrant).name(); }};
     Json intervals = Json::array();
     for (const SizeInterval& one : pipelines.intervals[objective]) {
         const Found& found = pipelines.found[one.result];
         const SizeResult& result = found.results[objective];
         Json interval = {{"above", one.above}, {"up_to", one.up_to}, {"size", result.size}};
-        add_result(interval, result, objective == 0 ? kRunnersUp : kRunnersUpOfIntent, tuple_of);
-        // An interval may begin below what a sensing copy can do.
-        if (objective == 0 && one.above + 1 >= kSensingMinimum && pipelines.sensing[one.result]) {
+        add_result(interval, result, objective == 0 ? kRunnersUp : kRunnersUpOfIntent, words);
+        if (objective == 0 && pipelines.sensing[one.result]) {
             interval["sensing"] = to_json(*pipelines.sensing[one.result], result.size);
         }
         if (objective == 0) {
             for (const auto& [workload, axis, best] : found.axes) {
                 interval["axes"][std::string(name_of(workload))][std::string(axis)] =
-                    to_json(best, tuple_of(best.candidate), result.size, result.rounds);
+                    to_json(best, words.tuple(best.candidate), result.size, result.rounds);
             }
         }
         intervals.push_back(std::move(interval));
@@ -159,6 +179,37 @@ Json axes_of(const SearchFacts& facts, const PipelineFacts& pipelines) {
     return axes;
 }
 
+Json to_json(const SmallFacts& small) {
+    const auto variant = [&](Entrant entrant) -> const asterope_small_variant& {
+        return *small.space[static_cast<std::size_t>(entrant)];
+    };
+    Json json = {{"distribution", profile_name(small.distribution)},
+                 {"objective", small.objective}};
+    add_result(json, small.result, kRunnersUp,
+               {[&](Entrant entrant) { return to_json(variant(entrant)); },
+                [&](Entrant entrant) { return small_name(variant(entrant)); }});
+    return json;
+}
+
+Json to_json(const NoiseFacts& noise) {
+    Json disturbed = Json::object();
+    for (const auto& [kind, rounds] : noise.disturbed) disturbed[kind] = rounds;
+    return {{"rounds", noise.rounds},
+            {"disturbed", disturbed},
+            {"repeated", noise.repeated},
+            {"kept", noise.kept},
+            {"provisional", noise.provisional}};
+}
+
+/// What not every run has to tell, into its "search" object.
+void add_particulars(Json& search, const SearchFacts& facts) {
+    if (!facts.source_map.empty()) search["source_map"] = profile_name(facts.source_map);
+    if (facts.budget_seconds) search["time_budget_seconds"] = rounded(*facts.budget_seconds);
+    if (facts.resumed) search["resumed"] = facts.resumed;
+    if (facts.noise) search["noise"] = to_json(*facts.noise);
+    for (const auto& [phase, seconds] : facts.phases) search["phases"][phase] = rounded(seconds);
+}
+
 /// The entry points by intent that a routine may have.
 bool is_intent(const std::string& objective) {
     return objective == "hot" || objective == "cold" || objective == "consume";
@@ -176,9 +227,16 @@ Entrant PipelineFacts::winner_for(std::size_t size) const {
     return found[result].results.front().finalists.front().candidate;
 }
 
+void drop_sensing_below_minimum(PipelineFacts& pipelines) {
+    for (const SizeInterval& interval : pipelines.intervals.front()) {
+        if (interval.above + 1 < kSensingMinimum) pipelines.sensing[interval.result].reset();
+    }
+}
+
 Json make_profile(const nlohmann::json& machine, const SearchFacts& facts,
                   const std::vector<Candidate>& space, const PipelineFacts& pipelines,
-                  const SmallFacts& small, const AliasedFacts& aliased) {
+                  const std::optional<SmallFacts>& small,
+                  const std::optional<AliasedFacts>& aliased) {
     Json invalid = Json::array();
     for (const auto& [candidate, reason] : facts.invalid) {
         invalid.push_back({{"candidate", candidate}, {"reason", reason}});
@@ -189,15 +247,10 @@ Json make_profile(const nlohmann::json& machine, const SearchFacts& facts,
     }
     std::size_t extended = 0;
     for (const Found& found : pipelines.found) extended = std::max(extended, found.extended);
-    Json small_json = {{"distribution", profile_name(small.distribution)},
-                       {"objective", small.objective}};
-    add_result(small_json, small.result, kRunnersUp, [&](Entrant entrant) {
-        return to_json(*small.space[static_cast<std::size_t>(entrant)]);
-    });
     Json profile = {{"format", "asterope-profile"},
                     {"version", kProfileVersion},
                     {"architecture", kArchitecture},
-                    {"complete", true},
+                    {"complete", facts.left_out.empty()},
                     {"machine", machine},
                     {"search",
                      {{"tool_version", kVersion},
@@ -216,11 +269,14 @@ Json make_profile(const nlohmann::json& machine, const SearchFacts& facts,
                       {"trials", facts.trials},
                       {"invalid", invalid},
                       {"warnings", facts.warnings},
-                      {"without", facts.without}}},
-                    {"small", small_json},
-                    {"aliased", to_json(aliased)},
-                    {"intervals", intervals_of(0, pipelines, space)}};
-    if (!facts.source_map.empty()) profile["search"]["source_map"] = profile_name(facts.source_map);
+                      {"without", facts.without}}}};
+    add_particulars(profile["search"], facts);
+    if (!facts.left_out.empty()) {
+        profile["left_out"] = {{"sizes", facts.left_out.sizes}, {"steps", facts.left_out.steps}};
+    }
+    if (small) profile["small"] = to_json(*small);
+    if (aliased) profile["aliased"] = to_json(*aliased);
+    profile["intervals"] = intervals_of(0, pipelines, space);
     for (std::size_t i = 1; i < pipelines.objectives.size(); ++i) {
         const std::string& name = pipelines.objectives[i].name;
         if (is_intent(name)) {

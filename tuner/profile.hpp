@@ -1,10 +1,13 @@
 // The profile: the winners, the machine they hold for, and how they were found.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "aliased_search.hpp"
@@ -19,7 +22,27 @@ namespace asterope {
 
 inline constexpr int kProfileVersion = 1;
 
-/// How the winners were found: the "search" object, as far as no size changes it.
+/// What disturbed the rounds of a run.
+struct NoiseFacts {
+    std::size_t rounds = 0;   ///< all that were timed, those in vain included
+    std::size_t repeated = 0; ///< in vain: disturbed, so timed again
+    std::size_t kept = 0;     ///< disturbed, and they count all the same
+    /// How many rounds each kind hit: steal, preempted, migrated, frequency, clock, stalled.
+    std::map<std::string, std::size_t> disturbed;
+    bool provisional = false; ///< so much was kept that the winners may be due to it
+};
+
+/// What a run did not get to, because its time was up.
+struct LeftOut {
+    std::vector<std::size_t> sizes; ///< bytes, without a winner of their own
+    /// Of: boundaries, small copies, aliasing buffers, sensing.
+    std::vector<std::string> steps;
+
+    bool empty() const { return sizes.empty() && steps.empty(); }
+};
+
+/// How the winners were found: the "search" object, as far as no size changes it, and what was left
+/// out.
 struct SearchFacts {
     std::string rigor, started, finished; ///< times in UTC, ISO 8601
     std::string space;                    ///< "paper" or "extended"
@@ -32,6 +55,13 @@ struct SearchFacts {
     std::vector<std::pair<std::string, std::string>> invalid; ///< candidate, reason
     std::vector<std::string> warnings;
     std::vector<std::string> without; ///< CPU features left out on request
+    std::optional<NoiseFacts> noise;  ///< none where nobody watched
+    /// Seconds by what they were spent on, in the order of the run: building, verifying,
+    /// calibrating, screening, run-off, sensing, boundaries, small copies, aliasing buffers.
+    std::vector<std::pair<std::string, double>> phases;
+    LeftOut left_out; ///< empty: the run is complete
+    int resumed = 0;  ///< how many times the run went on from its log
+    std::optional<double> budget_seconds;
 };
 
 /// The pipelines of all sizes.
@@ -44,6 +74,11 @@ struct PipelineFacts {
     /// The first objective's winner for copies of `size` bytes.
     Entrant winner_for(std::size_t size) const;
 };
+
+/// Drops the sensing copies that cannot be had: those whose interval begins below kSensingMinimum,
+/// where bisection moved it there. To be called once the intervals are known; profile and tables
+/// then agree.
+void drop_sensing_below_minimum(PipelineFacts& pipelines);
 
 /// The small copies: what they were timed for, and how the race for them ended.
 struct SmallFacts {
@@ -59,11 +94,13 @@ struct AliasedFacts {
     std::optional<AliasedChoice> choice;
 };
 
-/// The whole profile; its fields are described in scripts/asterope/profile.schema.json.
+/// The whole profile; its fields are described in scripts/asterope/profile.schema.json. `small` and
+/// `aliased` may be missing where they were left out.
 nlohmann::ordered_json make_profile(const nlohmann::json& machine, const SearchFacts& facts,
                                     const std::vector<Candidate>& space,
-                                    const PipelineFacts& pipelines, const SmallFacts& small,
-                                    const AliasedFacts& aliased);
+                                    const PipelineFacts& pipelines,
+                                    const std::optional<SmallFacts>& small,
+                                    const std::optional<AliasedFacts>& aliased);
 
 /// Reads a profile as far as the C++ tools need it: format, version, machine, and intervals in
 /// order. Throws BadInput with one line for whatever is wrong. asterope-generate checks the rest

@@ -291,6 +291,7 @@ void Searches::find_boundaries(Findings& findings) {
         facts.intervals.push_back(find_intervals(results, lower_holds));
     }
     if (!budget_left) findings.left_out.steps.push_back("boundaries");
+    drop_sensing_below_minimum(facts);
 }
 
 /// A matter of cached buffers: where memory is waited for, or written past the caches, a load that
