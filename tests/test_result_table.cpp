@@ -55,20 +55,58 @@ std::vector<std::string> lines(const std::string& text) {
 
 } // namespace
 
-TEST(ResultTable, has_a_header_and_a_row_for_each_interval) {
+TEST(ResultTable, has_a_header_a_row_for_each_interval_and_a_legend) {
     const auto rows = lines(result_table(
         kSpace, pipelines({result(128, 1, {{Workload::hot, 1.02}, {Workload::cold, 0.98}}),
                            result(8192, 0, {{Workload::hot, 1.31}, {Workload::cold, 1.5}}),
                            result(32 << 20, 2, {{Workload::hot, 1.1}, {Workload::cold, 11.5}})})));
-    ASSERT_EQ(rows.size(), 4u);
-    EXPECT_EQ(rows[0], "Up to      RT        LT ST PT   PS PD TB PI PW D         hot     cold   "
-                       "(floor)");
-    EXPECT_EQ(rows[1], "128 B      REP_MOVSB T  T  none  0  0  2  1  0 up       1.02     0.98   "
-                       "(0.99..1.01)");
-    EXPECT_EQ(rows[2], "8 KiB      ZMM       T  NT T0    4  8  2  1  0 up       1.31     1.50   "
-                       "(0.99..1.01)");
-    EXPECT_EQ(rows[3], "32 MiB     YMM       T  T  T1   12 16  4  2 32 down     1.10    11.50   "
-                       "(0.99..1.01)");
+    ASSERT_EQ(rows.size(), 5u);
+    EXPECT_EQ(rows[0], "Up to  RT        LT ST PT   PS PD TB PI PW D   hot  cold lead ties floor");
+    EXPECT_EQ(rows[1], "128 B  REP_MOVSB T  T  none  0  0  2  1  0 up 1.02  0.98 1.00    0  1.01");
+    EXPECT_EQ(rows[2], "8 KiB  ZMM       T  NT T0    4  8  2  1  0 up 1.31  1.50 1.00    0  1.01");
+    EXPECT_EQ(rows[3], "32 MiB YMM       T  T  T1   12 16  4  2 32 dn 1.10 11.50 1.00    0  1.01");
+    EXPECT_EQ(rows[4].substr(0, 5), "lead:");
+}
+
+TEST(ResultTable, has_no_column_for_an_axis_that_no_winner_uses) {
+    const auto paper =
+        lines(result_table(kSpace, pipelines({result(128, 1, {{Workload::hot, 1}}),
+                                              result(8192, 0, {{Workload::hot, 1}})})));
+    EXPECT_EQ(paper[0], "Up to RT        LT ST PT   PS PD  hot lead ties floor");
+    EXPECT_EQ(paper[2], "8 KiB ZMM       T  NT T0    4  8 1.00 1.00    0  1.01");
+    const asterope_variant block = made_up("ZMM", "T", "T", "T0", 4, {8, 1, 0, "up"}),
+                           write = made_up("ZMM", "T", "T", "T0", 4, {2, 1, 1, "up"});
+    const std::vector<Candidate> space = {{&block, 8}, {&write, 8, 16}};
+    const auto rows = lines(result_table(space, pipelines({result(128, 0, {{Workload::hot, 1}}),
+                                                           result(256, 1, {{Workload::hot, 1}})})));
+    EXPECT_EQ(rows[0], "Up to RT  LT ST PT PS PD TB PW  hot lead ties floor");
+    EXPECT_EQ(rows[1], "128 B ZMM T  T  T0  4  8  8  0 1.00 1.00    0  1.01");
+    EXPECT_EQ(rows[2], "256 B ZMM T  T  T0  4  8  2 16 1.00 1.00    0  1.01");
+}
+
+TEST(ResultTable, tells_the_winners_lead_and_how_many_tie_with_it) {
+    SizeResult tied = result(128, 1, {{Workload::hot, 1}});
+    tied.lead = {1.0449, 0.99, 1.1};
+    for (int i = 0; i < 12; ++i) {
+        tied.finalists.push_back(finalist(0, {{Workload::hot, 1}}));
+        tied.finalists.back().tied = i % 2 == 0;
+    }
+    tied.finalists.front().tied = true; // with itself
+    const std::string row = lines(result_table(kSpace, pipelines({tied}))).at(1);
+    EXPECT_EQ(row, "128 B REP_MOVSB T  T  none  0  0 1.00 1.04    6  1.01");
+}
+
+// With every column there may be, and each at its widest.
+TEST(ResultTable, stays_within_100_columns) {
+    Ratios ratios;
+    for (const Workload workload : {Workload::hot, Workload::hot_read, Workload::cold,
+                                    Workload::consume, Workload::produce}) {
+        ratios[workload] = 1.5;
+    }
+    const auto rows = lines(
+        result_table(kSpace, pipelines({result(128, 1, ratios), result(17374336, 2, ratios)})));
+    for (const std::string& row : rows) EXPECT_LE(row.size(), 100u) << row;
+    EXPECT_EQ(rows[0].size(), 100u);
 }
 
 TEST(ResultTable, has_intervals_up_to_where_winners_change) {
@@ -76,17 +114,22 @@ TEST(ResultTable, has_intervals_up_to_where_winners_change) {
         {result(4096, 1, {{Workload::hot, 1.1}}), result(8192, 0, {{Workload::hot, 1.2}})});
     facts.intervals = {{{0, 6400, 0}, {6400, 8192, 1}}};
     const auto rows = lines(result_table(kSpace, facts));
-    ASSERT_EQ(rows.size(), 3u);
-    EXPECT_EQ(rows[1].substr(0, 20), "6400 B     REP_MOVSB");
-    EXPECT_EQ(rows[2].substr(0, 20), "8 KiB      ZMM      ");
+    ASSERT_EQ(rows.size(), 4u);
+    EXPECT_EQ(rows[1].substr(0, 16), "6400 B REP_MOVSB");
+    EXPECT_EQ(rows[2].substr(0, 16), "8 KiB  ZMM      ");
 }
 
 TEST(ResultTable, tells_the_widest_noise_floor_of_the_workloads) {
-    PipelineFacts facts = pipelines({result(128, 1, {{Workload::hot, 1}, {Workload::cold, 1}})});
-    facts.found[0].results[0].noise_floor = {{Workload::hot, {1, 0.951, 1.002}},
-                                             {Workload::cold, {1, 0.998, 1.07}}};
-    const std::string row = lines(result_table(kSpace, facts)).at(1);
-    EXPECT_NE(row.find("(0.95..1.07)"), std::string::npos) << row;
+    const auto floor = [](const Estimate& hot, const Estimate& cold) {
+        PipelineFacts facts =
+            pipelines({result(128, 1, {{Workload::hot, 1}, {Workload::cold, 1}})});
+        facts.found[0].results[0].noise_floor = {{Workload::hot, hot}, {Workload::cold, cold}};
+        const std::string row = lines(result_table(kSpace, facts)).at(1);
+        return row.substr(row.size() - 5);
+    };
+    EXPECT_EQ(floor({1, 0.951, 1.002}, {1, 0.998, 1.07}), " 1.07");
+    EXPECT_EQ(floor({1, 0.8, 1.002}, {1, 0.998, 1.07}), " 1.25"); // either way
+    EXPECT_EQ(floor({1, 1, 1}, {1, 1, 1}), " 1.00");
 }
 
 TEST(ResultTable, has_the_routines_own_winners_only) {
@@ -95,7 +138,7 @@ TEST(ResultTable, has_the_routines_own_winners_only) {
     facts.found[0].results.push_back(result(128, 0, {{Workload::hot, 2}}));
     facts.intervals.push_back({{0, 128, 0}});
     const auto rows = lines(result_table(kSpace, facts));
-    ASSERT_EQ(rows.size(), 2u);
+    ASSERT_EQ(rows.size(), 3u);
     EXPECT_NE(rows[1].find("REP_MOVSB"), std::string::npos);
 }
 
@@ -200,4 +243,37 @@ TEST(SmallTable, has_the_winner_two_runners_up_and_the_noise_floor) {
     EXPECT_EQ(rows[2], "to 256 B: masked ZMM up    1.40        2.40        1.40");
     EXPECT_EQ(rows[3], "to 128 B: rep XMM up       1.30        2.30        1.30");
     EXPECT_EQ(rows[4], "libc against libc                0.99..1.01  0.99..1.03");
+}
+
+// --- Where the time went -------------------------------------------------------------------------
+
+TEST(TimingsTable, has_seconds_and_share_of_each_phase_and_of_the_rest) {
+    const auto rows = lines(timings_table(
+        {{"verifying", 4.04}, {"calibrating", 8}, {"screening", 150.06}, {"run-off", 30}}, 200));
+    ASSERT_EQ(rows.size(), 8u);
+    EXPECT_EQ(rows[0], "Time spent on      seconds   share");
+    EXPECT_EQ(rows[1], "verifying              4.0   2.0 %");
+    EXPECT_EQ(rows[2], "calibrating            8.0   4.0 %");
+    EXPECT_EQ(rows[3], "screening            150.1  75.0 %");
+    EXPECT_EQ(rows[4], "run-off               30.0  15.0 %");
+    EXPECT_EQ(rows[5], "the rest               7.9   4.0 %");
+    EXPECT_EQ(rows[6], "all                  200.0 100.0 %");
+    EXPECT_EQ(rows[7], "verifying and calibrating take 6.0 % of the run: under 10 %");
+}
+
+TEST(TimingsTable, says_where_verification_and_calibration_take_too_much) {
+    const auto verdict = [](double verifying, double calibrating) {
+        return lines(timings_table({{"verifying", verifying}, {"calibrating", calibrating}}, 100))
+            .back();
+    };
+    EXPECT_EQ(verdict(6, 3.9), "verifying and calibrating take 9.9 % of the run: under 10 %");
+    EXPECT_EQ(verdict(6, 4), "verifying and calibrating take 10.0 % of the run: not under 10 %");
+    EXPECT_EQ(verdict(0, 55), "verifying and calibrating take 55.0 % of the run: not under 10 %");
+}
+
+TEST(TimingsTable, bears_a_run_of_no_time_and_phases_that_exceed_it) {
+    const auto none = lines(timings_table({}, 0));
+    EXPECT_EQ(none[1], "the rest               0.0   0.0 %");
+    const auto rounded = lines(timings_table({{"screening", 10.04}}, 10));
+    EXPECT_EQ(rounded[2], "the rest               0.0   0.0 %");
 }

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include "size_text.hpp"
 
@@ -37,32 +38,110 @@ void append_workloads(std::string& out, const Finalist& finalist) {
     }
 }
 
+using Row = std::vector<std::string>;
+
+/// The header first. One blank between columns as wide as their cells: those whose headers are in
+/// `left` to the left, the others to the right.
+std::string aligned(const std::vector<Row>& rows, const std::set<std::string>& left) {
+    const Row& header = rows.front();
+    std::vector<std::size_t> widths(header.size(), 0);
+    for (const Row& row : rows) {
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    }
+    std::string out;
+    for (const Row& row : rows) {
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const std::string padding(widths[i] - row[i].size(), ' ');
+            if (i) out += ' ';
+            out += left.count(header[i]) ? row[i] + padding : padding + row[i];
+        }
+        out += '\n';
+    }
+    return out;
+}
+
+std::string two_digits(double ratio) {
+    std::string text;
+    append(text, "%.2f", ratio);
+    return text;
+}
+
+bool goes_down(const asterope_variant& variant) {
+    return std::string_view(variant.dir) == "down";
+}
+
+/// How many others tie with the winner.
+std::size_t ties_of(const SizeResult& result) {
+    return static_cast<std::size_t>(
+        std::count_if(result.finalists.begin() + 1, result.finalists.end(),
+                      [](const Finalist& finalist) { return finalist.tied; }));
+}
+
+/// How far libc seems to be from libc at most, as a ratio of 1 and more.
+double widest(const std::map<Workload, Estimate>& floors) {
+    double farthest = 1;
+    for (const auto& [workload, floor] : floors) {
+        farthest = std::max({farthest, floor.high, 1 / floor.low});
+    }
+    return farthest;
+}
+
+/// In percent; 0 of nothing.
+double share(double part, double whole) {
+    return whole > 0 ? 100 * part / whole : 0;
+}
+
 } // namespace
 
 std::string result_table(const std::vector<Candidate>& space, const PipelineFacts& pipelines) {
-    std::string out;
-    if (pipelines.found.empty()) return out;
-    append(out, "%-10s %-9s %-2s %-2s %-4s %2s %2s %2s %2s %2s %-4s", "Up to", "RT", "LT", "ST",
-           "PT", "PS", "PD", "TB", "PI", "PW", "D");
-    append_workloads(out, pipelines.found.front().results.front().finalists.front());
-    out += "   (floor)\n";
+    if (pipelines.found.empty()) return "";
+    std::vector<const Candidate*> winners;
     for (const SizeInterval& interval : pipelines.intervals.front()) {
         const SizeResult& result = pipelines.found[interval.result].results.front();
-        const Finalist& winner = result.finalists.front();
-        const Candidate& candidate = space[static_cast<std::size_t>(winner.candidate)];
-        const asterope_variant& v = *candidate.variant;
-        append(out, "%-10s %-9s %-2s %-2s %-4s %2d %2d %2d %2d %2d %-4s",
-               format_size(interval.up_to).c_str(), v.rt, v.lt, v.st, v.pt, v.ps, candidate.pd,
-               v.tb, v.pi, candidate.pw, v.dir);
-        append_ratios(out, winner);
-        double low = 1, high = 1;
-        for (const auto& [workload, floor] : result.noise_floor) {
-            low = std::min(low, floor.low);
-            high = std::max(high, floor.high);
-        }
-        append(out, "   (%.2f..%.2f)\n", low, high);
+        winners.push_back(&space[static_cast<std::size_t>(result.finalists.front().candidate)]);
     }
-    return out;
+    const auto any = [&](const auto& has) {
+        return std::any_of(winners.begin(), winners.end(),
+                           [&](const Candidate* one) { return has(*one->variant); });
+    };
+    const bool tb = any([](const asterope_variant& v) { return v.tb != 2; });
+    const bool pi = any([](const asterope_variant& v) { return v.pi != 1; });
+    const bool pw = any([](const asterope_variant& v) { return v.pw != 0; });
+    const bool down = any(goes_down);
+
+    Row header = {"Up to", "RT", "LT", "ST", "PT", "PS", "PD"};
+    if (tb) header.push_back("TB");
+    if (pi) header.push_back("PI");
+    if (pw) header.push_back("PW");
+    if (down) header.push_back("D");
+    for (const auto& [workload, measured] :
+         pipelines.found.front().results.front().finalists.front().workloads) {
+        header.push_back(std::string(name_of(workload)));
+    }
+    header.insert(header.end(), {"lead", "ties", "floor"});
+
+    std::vector<Row> rows = {header};
+    for (std::size_t i = 0; i < winners.size(); ++i) {
+        const SizeInterval& interval = pipelines.intervals.front()[i];
+        const SizeResult& result = pipelines.found[interval.result].results.front();
+        const asterope_variant& v = *winners[i]->variant;
+        Row row = {format_size(interval.up_to),   v.rt, v.lt, v.st, v.pt, std::to_string(v.ps),
+                   std::to_string(winners[i]->pd)};
+        if (tb) row.push_back(std::to_string(v.tb));
+        if (pi) row.push_back(std::to_string(v.pi));
+        if (pw) row.push_back(std::to_string(winners[i]->pw));
+        if (down) row.push_back(goes_down(v) ? "dn" : "up");
+        for (const auto& [workload, measured] : result.finalists.front().workloads) {
+            row.push_back(two_digits(measured.ratio.median));
+        }
+        row.push_back(two_digits(result.lead.median));
+        row.push_back(std::to_string(ties_of(result)));
+        row.push_back(two_digits(widest(result.noise_floor)));
+        rows.push_back(std::move(row));
+    }
+    return aligned(rows, {"Up to", "RT", "LT", "ST", "PT", "D"}) +
+           "lead: runner-up's time over the winner's; ties: others within the noise; "
+           "floor: libc over libc\n";
 }
 
 std::string sensing_table(const PipelineFacts& pipelines) {
@@ -197,6 +276,27 @@ std::string aliased_table(const AliasedFacts& aliased) {
     } else {
         append(out, "none is worth a path of its own here\n");
     }
+    return out;
+}
+
+std::string timings_table(const std::vector<std::pair<std::string, double>>& phases,
+                          double seconds) {
+    std::string out;
+    append(out, "%-16s %9s %7s\n", "Time spent on", "seconds", "share");
+    const auto row = [&](const std::string& name, double spent) {
+        append(out, "%-16s %9.1f %5.1f %%\n", name.c_str(), spent, share(spent, seconds));
+    };
+    double rest = seconds, overhead = 0;
+    for (const auto& [name, spent] : phases) {
+        row(name, spent);
+        rest -= spent;
+        if (name == "verifying" || name == "calibrating") overhead += spent;
+    }
+    row("the rest", std::max(0.0, rest)); // what rounding leaves below 0 is nothing
+    row("all", seconds);
+    append(out, "verifying and calibrating take %.1f %% of the run: %s %.0f %%\n",
+           share(overhead, seconds), overhead < kOverheadShare * seconds ? "under" : "not under",
+           100 * kOverheadShare);
     return out;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "profile.hpp"
@@ -9,8 +10,11 @@
 
 namespace asterope {
 
-/// One row an interval of the routine's own winners: what won, and under each workload libc's time
-/// over the winner's; then the widest noise floor of them (libc's over libc's).
+/// One row an interval of the routine's own winners: what won (of the extension axes only those
+/// that some winner uses), and under each workload libc's time over the winner's; then how far to
+/// trust it: the runner-up's time over the winner's, how many finalists tie with it, and the noise
+/// floor (libc's time over libc's, or its inverse, whichever end of an interval is farthest from
+/// 1).
 std::string result_table(const std::vector<Candidate>& space, const PipelineFacts& pipelines);
 
 /// One row a size at which a copy that senses beat the fixed winner: what it is, and libc's time
@@ -32,5 +36,13 @@ std::string small_table(const SmallFacts& small);
 
 /// One line a size for buffers that alias, and what the routine does about it.
 std::string aliased_table(const AliasedFacts& aliased);
+
+/// What a run of `seconds` spent on each of its phases and on the rest, in seconds and as shares;
+/// then whether verification and calibration keep to their kOverheadShare of it.
+std::string timings_table(const std::vector<std::pair<std::string, double>>& phases,
+                          double seconds);
+
+/// What a run may spend on verification and calibration together.
+inline constexpr double kOverheadShare = 0.1;
 
 } // namespace asterope
