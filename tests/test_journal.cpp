@@ -22,7 +22,7 @@ const json kHeader = {{"format", kTrialLogFormat},
                       {"started", "then"}};
 
 /// Counts what it is asked for; every figure is another.
-class Machine : public Figures {
+class EveryFigure : public Figures {
   public:
     void enter(const std::string& step, std::size_t known) override {
         entered.emplace_back(step, known);
@@ -85,7 +85,7 @@ class JournalFile : public TemporaryFolder {
 } // namespace
 
 TEST_F(JournalFile, lets_the_first_run_see_the_machine) {
-    Machine alone, machine;
+    EveryFigure alone, machine;
     Journal journal(machine, path(), kHeader, std::nullopt);
     EXPECT_EQ(search(journal), search(alone));
     EXPECT_EQ(journal.resumed(), 0);
@@ -93,19 +93,19 @@ TEST_F(JournalFile, lets_the_first_run_see_the_machine) {
 
 TEST_F(JournalFile, serves_all_that_a_killed_run_left_at_whatever_line_it_was_killed) {
     {
-        Machine machine;
+        EveryFigure machine;
         Journal journal(machine, path(), kHeader, std::nullopt);
         search(journal);
     }
     const std::string text = content(path());
-    Machine alone;
+    EveryFigure alone;
     const std::string expected = search(alone);
     const std::size_t header = text.find('\n') + 1;
     for (std::size_t end = header; end <= text.size(); ++end) {
         put("trials.jsonl", text.substr(0, end));
         // The machine goes on where the killed run left it: each figure is asked for once.
         const TrialLogContents earlier = read_log_to_resume(path(), kHeader);
-        Machine machine;
+        EveryFigure machine;
         for (const auto& [step, records] : earlier.steps) {
             for (const Record& record : records) {
                 const bool hits = std::holds_alternative<std::vector<Disturbance>>(record);
@@ -123,11 +123,11 @@ TEST_F(JournalFile, serves_all_that_a_killed_run_left_at_whatever_line_it_was_ki
 
 TEST_F(JournalFile, tells_the_machine_what_the_log_has) {
     {
-        Machine machine;
+        EveryFigure machine;
         Journal journal(machine, path(), kHeader, std::nullopt);
         search(journal);
     }
-    Machine machine;
+    EveryFigure machine;
     Journal journal(machine, path(), kHeader, read_log_to_resume(path(), kHeader));
     search(journal);
     EXPECT_EQ(machine.next, 0); // nothing was measured again
@@ -139,12 +139,12 @@ TEST_F(JournalFile, tells_the_machine_what_the_log_has) {
 TEST_F(JournalFile, can_be_resumed_again_and_again) {
     std::string expected;
     {
-        Machine machine;
+        EveryFigure machine;
         Journal journal(machine, path(), kHeader, std::nullopt);
         expected = search(journal);
     }
     for (int times = 1; times <= 3; ++times) {
-        Machine machine;
+        EveryFigure machine;
         Journal journal(machine, path(), kHeader, read_log_to_resume(path(), kHeader));
         EXPECT_EQ(journal.resumed(), times);
         EXPECT_EQ(journal.started(), "then");
@@ -154,14 +154,14 @@ TEST_F(JournalFile, can_be_resumed_again_and_again) {
 
 TEST_F(JournalFile, serves_a_step_that_was_cut_short_before_a_later_one) {
     {
-        Machine machine;
+        EveryFigure machine;
         Journal journal(machine, path(), kHeader, std::nullopt);
         journal.enter("pipelines 128");
         journal.trial(trial_of(0), nullptr); // then the time budget ended
         journal.enter("aliased 512");
         journal.trial(trial_of(7), nullptr);
     }
-    Machine machine;
+    EveryFigure machine;
     machine.next = 100;
     Journal journal(machine, path(), kHeader, read_log_to_resume(path(), kHeader));
     journal.enter("pipelines 128");
@@ -173,11 +173,11 @@ TEST_F(JournalFile, serves_a_step_that_was_cut_short_before_a_later_one) {
 
 TEST_F(JournalFile, refuses_another_search_in_the_middle) {
     {
-        Machine machine;
+        EveryFigure machine;
         Journal journal(machine, path(), kHeader, std::nullopt);
         search(journal);
     }
-    Machine machine;
+    EveryFigure machine;
     Journal journal(machine, path(), kHeader, read_log_to_resume(path(), kHeader));
     journal.enter("pipelines 128");
     EXPECT_THROW(journal.trial(trial_of(1), nullptr), BadInput); // it was round 0
@@ -186,7 +186,7 @@ TEST_F(JournalFile, refuses_another_search_in_the_middle) {
 
 TEST_F(JournalFile, keeps_the_log_of_an_earlier_run) {
     put("trials.jsonl", "hours of work\n");
-    Machine machine;
+    EveryFigure machine;
     EXPECT_THROW(Journal(machine, path(), kHeader, std::nullopt), BadInput);
     EXPECT_EQ(content(path()), "hours of work\n");
 }
@@ -213,7 +213,7 @@ TEST_F(JournalFile, refuses_the_log_of_another_machine_version_space_seed_or_sea
 TEST_F(JournalFile, a_whole_log_serves_the_search_without_the_machine) {
     std::string expected;
     {
-        Machine machine;
+        EveryFigure machine;
         Journal journal(machine, path(), kHeader, std::nullopt);
         expected = search(journal);
     }
@@ -229,7 +229,7 @@ TEST_F(JournalFile, a_whole_log_serves_the_search_without_the_machine) {
 
 TEST_F(JournalFile, a_log_that_ends_early_cannot_be_replayed) {
     {
-        Machine machine;
+        EveryFigure machine;
         Journal journal(machine, path(), kHeader, std::nullopt);
         search(journal);
     }

@@ -89,7 +89,8 @@ TuningRequest replayed_request(const nlohmann::json& options) {
     TuningRequest request;
     try {
         for (const std::size_t size : options.at("sizes").get<std::vector<std::size_t>>()) {
-            request.sizes += (request.sizes.empty() ? "" : ",") + std::to_string(size);
+            if (!request.sizes.empty()) request.sizes += ',';
+            request.sizes += std::to_string(size);
         }
         options.at("rigor").get_to(request.rigor);
         options.at("workload").get_to(request.workload);
