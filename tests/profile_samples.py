@@ -34,6 +34,8 @@ _MIXES = (
     "fixed_read",
 )
 
+_PROOF = {"samples": 59, "rounds": 15, "lead": {"median": 1.02, "low": 0.99, "high": 1.05}}
+
 _GOOD: dict[str, Any] = {
     "format": "asterope-profile",
     "version": 1,
@@ -88,6 +90,33 @@ _GOOD: dict[str, Any] = {
         "started": "2026-11-20T22:15:00Z",
         "finished": "2026-11-20T22:19:00Z",
         "seconds": 123.4,
+        "time_budget_seconds": 600,
+        "resumed": 1,
+        "phases": {
+            "building": 1.5,
+            "verifying": 4,
+            "calibrating": 2.25,
+            "screening": 80,
+            "run-off": 20,
+            "sensing": 10,
+            "boundaries": 3,
+            "small copies": 2,
+            "aliasing buffers": 0,
+        },
+        "noise": {
+            "rounds": 5000,
+            "disturbed": {
+                "steal": 31,
+                "preempted": 4,
+                "migrated": 0,
+                "frequency": 1,
+                "clock": 1,
+                "stalled": 2,
+            },
+            "repeated": 30,
+            "kept": 3,
+            "provisional": False,
+        },
         "trials": 123456,
         "invalid": [{"candidate": "ZMM T NT T0 4 8", "reason": "byte 17 of 200 differs"}],
         "warnings": ["the machine is loaded: 1.5 of 2 CPUs"],
@@ -106,6 +135,7 @@ _GOOD: dict[str, Any] = {
                 name: {"ns": 5.1, "libc_ns": 6.2, "ratio": _RATIO, "rounds": 30} for name in _MIXES
             },
         },
+        "proof": {**_PROOF, "ties": ["grouped YMM middle 512", "masked32 ZMM up 128"]},
         "runners_up": [
             {"tuple": {"shape": "grouped", "rt": "YMM", "order": "middle", "bound": 512}}
         ],
@@ -141,6 +171,7 @@ _GOOD: dict[str, Any] = {
                     },
                 },
             },
+            "proof": {**_PROOF, "ties": ["R64 T T none 0 0", "ZMM T T T0 16 8 TB16 PI4 PW32 down"]},
             "runners_up": [
                 {
                     "tuple": {"rt": "R64", "lt": "T", "st": "T", "pt": "none", "ps": 0, "pd": 0},
@@ -209,6 +240,29 @@ def good_profile() -> dict[str, Any]:
     return json.loads(_TEXT)
 
 
+def incomplete_profile() -> dict[str, Any]:
+    """The good one, as it is where the time was up early: it has what that adds."""
+    profile = good_profile()
+    del profile["small"]
+    profile["complete"] = False
+    profile["left_out"] = {
+        "sizes": [8192, 2097152],
+        "steps": ["boundaries", "small copies", "aliasing buffers", "sensing"],
+    }
+    return profile
+
+
+def _left_out(*path_and_value: Any) -> str:
+    """The incomplete profile, changed."""
+    *path, last, value = path_and_value
+    profile = incomplete_profile()
+    at = profile
+    for step in path:
+        at = at[step]
+    at[last] = value
+    return json.dumps(profile)
+
+
 def _changed(*path_and_value: Any) -> str:
     *path, last, value = path_and_value
     profile = good_profile()
@@ -248,6 +302,27 @@ _PS = "intervals[3].winner.tuple.ps"
 _SENSING = ("intervals", 5, "sensing")
 _HOT = ("intents", "hot", "intervals")
 _NS = (*_WINNER, "workloads", "cold", "ns")
+_TIES = ("intervals", 3, "proof", "ties")
+_SMALL_TIES = ("small", "proof", "ties")
+
+# What is no name of a pipeline, though some come near.
+_NO_NAMES = (
+    "",
+    "ZMM",
+    "ZMM T NT T0 4",
+    "ZMM T NT T0 4 8 ",
+    " ZMM T NT T0 4 8",
+    "ZMM  T NT T0 4 8",
+    "zmm T NT T0 4 8",
+    "ZMM T NT T3 4 8",
+    "ZMM T NT T0 -4 8",
+    "ZMM T NT T0 400 8",
+    "ZMM T NT T0 4 8 up",
+    "ZMM T NT T0 4 8 PI4 TB4",
+    "XYZ T NT T0 4 8",
+    "masked ZMM up 256",
+    "libc",
+)
 
 # What some field could carry to end a C comment or string, or to mean something to a template.
 BREAKOUTS = {
@@ -286,6 +361,8 @@ TEXT_PLACES = {
     "search.without[0]": ("search", "without", 0),
     "small.distribution": ("small", "distribution"),
     "small.winner.tuple.shape": ("small", "winner", "tuple", "shape"),
+    "intervals[3].proof.ties[0]": (*_TIES, 0),
+    "small.proof.ties[1]": (*_SMALL_TIES, 1),
     "search.invalid[0].reason": ("search", "invalid", 0, "reason"),
     "intervals[3].winner.tuple.rt": (*_TUPLE, "rt"),
 }
@@ -752,6 +829,164 @@ HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
     "tied as a number": (
         _changed("small", "winner", "tied", 1),
         ("small.winner.tied", "1 where a boolean"),
+    ),
+    # How far the winners can be trusted
+    **{
+        f"tie {name!r}": (_changed(*_TIES, 1, name), ("intervals[3].proof.ties[1]", "characters"))
+        for name in _NO_NAMES
+    },
+    **{
+        f"small tie {name!r}": (_changed(*_SMALL_TIES, 0, name), ("small.proof.ties[0]",))
+        for name in ("", "masked", "masked ZMM up", "masked ZMM up 64", "ZMM T NT T0 4 8", 7, None)
+    },
+    "tie as a number": (_changed(*_TIES, 0, 7), ("intervals[3].proof.ties[0]", "7 where a string")),
+    "ties as text": (_changed(*_TIES, "R64"), ("intervals[3].proof.ties", "where an array")),
+    "tie given twice": (
+        _changed(*_TIES, ["R64 T T none 0 0"] * 2),
+        ("intervals[3].proof.ties", "uniqueItems"),
+    ),
+    "winner that ties with itself": (
+        _changed(*_TIES, 1, "YMM T NT T0 4 30"),
+        ("intervals[3].proof.ties[1]", "the winner does not tie with itself"),
+    ),
+    "intent's winner that ties with itself": (
+        _changed(*_HOT, 1, "proof", "ties", 0, "YMM T NT T0 4 8"),
+        ("intents.hot.intervals[1].proof.ties[0]", "the winner does not tie with itself"),
+    ),
+    "small winner that ties with itself": (
+        _changed(*_SMALL_TIES, 1, "masked ZMM up 256"),
+        ("small.proof.ties[1]", "the winner does not tie with itself"),
+    ),
+    "proof as text": (_changed("small", "proof", "sure"), ("small.proof", '"sure" where')),
+    "unknown field in a proof": (
+        _changed("intervals", 0, "proof", "luck", 1),
+        ("intervals[0].proof.luck", "unknown field"),
+    ),
+    **{
+        f"proof without {field}": (
+            _without("intervals", 2, "proof", field),
+            (f"intervals[2].proof.{field}", "missing"),
+        )
+        for field in ("samples", "rounds", "lead", "ties")
+    },
+    "negative samples": (
+        _changed("small", "proof", "samples", -1),
+        ("small.proof.samples", "-1 is less than 0"),
+    ),
+    "samples as a float": (
+        _changed("small", "proof", "samples", 9.0),
+        ("small.proof.samples", "9.0 where an integer"),
+    ),
+    "NaN for a lead": (
+        _changed("intervals", 3, "proof", "lead", "median", float("nan")),
+        ("intervals[3].proof.lead.median", "not a finite number"),
+    ),
+    "negative lead": (
+        _changed("intervals", 3, "proof", "lead", "low", -0.5),
+        ("intervals[3].proof.lead.low", "-0.5 is less than 0"),
+    ),
+    "lead without its interval": (
+        _without("intervals", 3, "proof", "lead", "high"),
+        ("intervals[3].proof.lead.high", "missing"),
+    ),
+    "complete profile that left something out": (
+        _left_out("complete", True),
+        ("left_out", "nothing is left out where complete is true"),
+    ),
+    "left out nothing": (
+        _left_out("left_out", {"sizes": [], "steps": []}),
+        ("left_out", "names neither sizes nor steps"),
+    ),
+    "left out nothing at all": (_left_out("left_out", {}), ("left_out", "names neither")),
+    "left out as an array": (_left_out("left_out", []), ("left_out", "an array where an object")),
+    "unknown field in what was left out": (
+        _left_out("left_out", "hope", 1),
+        ("left_out.hope", "unknown field"),
+    ),
+    "left out a size that has a winner": (
+        _left_out("left_out", "sizes", 1, 16384),
+        ("left_out.sizes[1]", "16384 has a winner"),
+    ),
+    "left out the small copies that are there": (
+        _left_out("small", _GOOD["small"]),
+        ("left_out.steps[1]", "small copies have a winner"),
+    ),
+    "left out an unknown step": (
+        _left_out("left_out", "steps", 0, "sleep"),
+        ("left_out.steps[0]", '"sleep" is none of'),
+    ),
+    "left out a step twice": (
+        _left_out("left_out", "steps", ["sensing", "sensing"]),
+        ("left_out.steps", "uniqueItems"),
+    ),
+    **{
+        f"left out size {size}": (_left_out("left_out", "sizes", 0, size), (where, what))
+        for size, where, what in (
+            (0, "left_out.sizes[0]", "0 is less than 128"),
+            (-128, "left_out.sizes[0]", "-128 is less than 128"),
+            (2**41, "left_out.sizes[0]", "is more than"),
+            (4096.0, "left_out.sizes[0]", "4096.0 where an integer"),
+            ("4K", "left_out.sizes[0]", '"4K" where an integer'),
+            (float("nan"), "left_out.sizes[0]", "not a finite number"),
+        )
+    },
+    "unknown disturbance": (
+        _changed("search", "noise", "disturbed", "ghosts", 1),
+        ("search.noise.disturbed.ghosts", "unknown field"),
+    ),
+    "negative disturbances": (
+        _changed("search", "noise", "disturbed", "steal", -1),
+        ("search.noise.disturbed.steal", "-1 is less than 0"),
+    ),
+    "provisional as a number": (
+        _changed("search", "noise", "provisional", 0),
+        ("search.noise.provisional", "0 where a boolean"),
+    ),
+    "noise as null": (_changed("search", "noise", None), ("search.noise", "null where an object")),
+    **{
+        f"noise without {field}": (
+            _without("search", "noise", field),
+            (f"search.noise.{field}", "missing"),
+        )
+        for field in ("rounds", "disturbed", "repeated", "kept", "provisional")
+    },
+    **{
+        f"negative {field} of the noise": (
+            _changed("search", "noise", field, -1),
+            (f"search.noise.{field}", "-1 is less than 0"),
+        )
+        for field in ("rounds", "repeated", "kept")
+    },
+    "unknown phase": (
+        _changed("search", "phases", "resting", 1),
+        ("search.phases.resting", "unknown field"),
+    ),
+    "negative seconds of a phase": (
+        _changed("search", "phases", "run-off", -0.1),
+        ('search.phases["run-off"]', "-0.1 is less than 0"),
+    ),
+    "NaN seconds of a phase": (
+        _changed("search", "phases", "screening", float("nan")),
+        ("search.phases.screening", "not a finite number"),
+    ),
+    "phase as text": (
+        _changed("search", "phases", "verifying", "1 s"),
+        ("search.phases.verifying", '"1 s" where a number'),
+    ),
+    "resumed 0 times": (_changed("search", "resumed", 0), ("search.resumed", "0 is less than 1")),
+    "resumed half a time": (_changed("search", "resumed", 0.5), ("search.resumed", "0.5 where")),
+    "resumed as a boolean": (_changed("search", "resumed", True), ("search.resumed", "true where")),
+    "negative time budget": (
+        _changed("search", "time_budget_seconds", -600),
+        ("search.time_budget_seconds", "-600 is less than 0"),
+    ),
+    "infinite time budget": (
+        _changed("search", "time_budget_seconds", float("inf")),
+        ("search.time_budget_seconds", "not a finite number"),
+    ),
+    "time budget in words": (
+        _changed("search", "time_budget_seconds", "10m"),
+        ("search.time_budget_seconds", '"10m" where a number'),
     ),
     "without as text": (_changed("search", "without", "avx512"), ("search.without", "an array")),
     # Text

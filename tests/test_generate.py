@@ -14,7 +14,7 @@ from pathlib import Path
 import asterope
 import pytest
 from asterope import atomic_file, generate
-from profile_samples import HOSTILE, good_profile
+from profile_samples import HOSTILE, good_profile, incomplete_profile
 
 NAMES = ("asterope_memcpy.c", "asterope_memcpy.h")
 SCRIPTS = Path(generate.__file__).parents[1]
@@ -170,6 +170,54 @@ def test_the_head_comment_says_what_copies_small_sizes(profile, tmp_path):
     assert run(profile, "-o", tmp_path) == 0
     source = (tmp_path / NAMES[0]).read_text(encoding="ascii")
     assert f" * Up to 128 {rest}, stepped, XMM, tests middle.\n" in source
+
+
+ALL_STEPS = ["boundaries", "small copies", "aliasing buffers", "sensing"]
+
+
+@pytest.mark.parametrize(
+    ("left_out", "words"),
+    [
+        (
+            {"sizes": [8192, 2097152], "steps": ALL_STEPS},
+            "the search left out the sizes 8 KiB, 2 MiB; boundaries; small copies; "
+            "aliasing buffers; sensing",
+        ),
+        ({"sizes": [4096]}, "the search left out the size 4 KiB"),
+        ({"steps": ["sensing"]}, "the search left out sensing"),
+        # Coarse to fine, as they would have been searched; told from the smallest to the largest.
+        (
+            {"sizes": [2048, 8388608, 300, 4096, 8192]},
+            "the search left out 5 sizes from 300 B to 8 MiB",
+        ),
+        (None, "what the search left out is not known"),
+    ],
+)
+def test_an_incomplete_profile_is_rendered_and_says_so(tmp_path, capsys, left_out, words):
+    raw = incomplete_profile()
+    raw["left_out"] = left_out
+    if left_out is None:
+        del raw["left_out"]
+    path = tmp_path / "profile.json"
+    path.write_text(json.dumps(raw), encoding="utf-8")
+    assert run(path, "-o", tmp_path / "a") == 0
+    stdout, stderr = capsys.readouterr()
+    assert stdout.startswith("wrote ")
+    assert stderr == (
+        f"asterope-generate: warning: {path}: incomplete: {words}: "
+        "run asterope-tune again with more time\n"
+    )
+    source = (tmp_path / "a" / NAMES[0]).read_text(encoding="ascii")
+    assert source.count(f" * Incomplete: {words}\n") == 1
+    # It is the routine of the same winners all the same.
+    raw["complete"] = True
+    raw.pop("left_out", None)
+    path.write_text(json.dumps(raw), encoding="utf-8")
+    assert run(path, "-o", tmp_path / "b") == 0
+    assert capsys.readouterr().err == ""
+    complete = (tmp_path / "b" / NAMES[0]).read_text(encoding="ascii")
+    assert "Incomplete" not in complete
+    assert source.replace(f" * Incomplete: {words}\n", "") == complete
 
 
 HEADING = " * Up to      RT        LT ST PT   PS PD TB PI PW D        GB/s  x libc\n"

@@ -14,8 +14,8 @@ from typing import Any
 import jsonschema
 import pytest
 from asterope import sensing_space, small_space, space
-from asterope.profile import SCHEMA_FILE, ProfileError, Ratio, load_profile
-from profile_samples import HOSTILE, good_profile
+from asterope.profile import SCHEMA_FILE, LeftOut, ProfileError, Proof, Ratio, load_profile
+from profile_samples import HOSTILE, good_profile, incomplete_profile
 
 REFERENCE = Path(__file__).parents[1] / "generated" / "reference"
 
@@ -64,6 +64,7 @@ def test_a_full_profile_comes_through_whole(tmp_path):
     assert profile.raw == good_profile()
     assert profile.architecture == "x86_64"
     assert profile.complete is True
+    assert profile.left_out is None
     assert profile.machine == good_profile()["machine"]
     assert profile.search == good_profile()["search"]
     assert [(i.above, i.up_to) for i in profile.intervals] == [
@@ -82,6 +83,9 @@ def test_a_full_profile_comes_through_whole(tmp_path):
     assert last.runners_up[0].tied is True
     assert last.noise_floor["hot"].median == 1.31
     assert (last.size, last.sensing, last.axes) == (1024, None, {})
+    ties = ("R64 T T none 0 0", "ZMM T T T0 16 8 TB16 PI4 PW32 down")
+    assert last.proof == Proof(59, 15, Ratio(1.02, 0.99, 1.05), ties)
+    assert profile.intents["hot"].intervals[3].proof == last.proof
     extended = profile.intervals[4]
     assert extended.size == 16384
     assert extended.winner.tuple == space.Tuple("ZMM", "T", "T", "T0", 16, 8, tb=16)
@@ -109,6 +113,68 @@ def test_a_full_profile_comes_through_whole(tmp_path):
     assert profile.small.tuple == small_space.SmallTuple("masked", "ZMM", "up", 256)
     assert (profile.small.ratio, profile.small.tied) == (1.21, True)
     assert profile.small.workloads["mix_l3_read"].ratio == Ratio(1.31, 1.29, 1.33)
+
+
+def test_an_incomplete_profile_says_what_it_left_out(tmp_path):
+    profile = load_profile(written(tmp_path, incomplete_profile()))
+    assert profile.raw == incomplete_profile()
+    assert profile.complete is False
+    steps = ("boundaries", "small copies", "aliasing buffers", "sensing")
+    assert profile.left_out == LeftOut((8192, 2097152), steps)
+    assert profile.small is None
+
+
+@pytest.mark.parametrize(
+    ("left_out", "expected"),
+    [
+        ({"sizes": [256]}, LeftOut((256,), ())),
+        ({"steps": ["small copies"]}, LeftOut((), ("small copies",))),
+        # Some sizes may have been timed before the time was up.
+        ({"steps": ["aliasing buffers"]}, LeftOut((), ("aliasing buffers",))),
+        (None, None),
+    ],
+)
+def test_what_was_left_out_may_be_sizes_or_steps_or_untold(tmp_path, left_out, expected):
+    raw = incomplete_profile()
+    raw["left_out"] = left_out
+    raw["intervals"][1]["size"] = 200
+    if left_out is None:
+        del raw["left_out"]
+    assert load_profile(written(tmp_path, raw)).left_out == expected
+
+
+def test_a_profile_of_before_there_was_proof_is_as_good(tmp_path):
+    raw = good_profile()
+    del raw["small"]["proof"]
+    for interval in raw["intervals"] + raw["intents"]["hot"]["intervals"]:
+        interval.pop("proof", None)
+    for field in ("time_budget_seconds", "resumed", "phases", "noise"):
+        del raw["search"][field]
+    profile = load_profile(written(tmp_path, raw))
+    assert profile.complete
+    assert profile.measured
+    assert {interval.proof for interval in profile.intervals} == {None}
+
+
+def test_every_tuple_of_the_space_may_tie(tmp_path):
+    names = {
+        space.Tuple(
+            *(v.rt, v.lt, v.st, v.pt, v.ps, 0 if v.pt == "none" else 30),
+            *(v.tb, v.pi, 32 if v.pw else 0, v.dir),
+        ).name
+        for v in space.variants()
+    }
+    ordered = sorted(names)
+    assert len(ordered) > 1000
+    for start in range(0, len(ordered), 1000):
+        raw = good_profile()
+        raw["intervals"][0]["proof"]["ties"] = ordered[start : start + 1000]
+        ties = load_profile(written(tmp_path, raw)).intervals[0].proof.ties
+        assert list(ties) == ordered[start : start + 1000]
+    raw = good_profile()
+    winner = small_space.SmallTuple(**raw["small"]["winner"]["tuple"])
+    raw["small"]["proof"]["ties"] = [t.name for t in small_space.small_tuples() if t != winner]
+    assert load_profile(written(tmp_path, raw)).small.tuple == winner
 
 
 def test_speed_is_the_geometric_mean_over_the_workloads(tmp_path):
@@ -241,6 +307,7 @@ def test_the_small_tuples_that_get_through_are_those_of_the_space(tmp_path):
         raw = good_profile()
         fields = {"shape": shape, "rt": rt, "order": order, "bound": bound}
         raw["small"]["winner"]["tuple"] = fields
+        raw["small"]["proof"]["ties"] = []
         try:
             accepted.add(load_profile(written(tmp_path, raw)).small.tuple)
         except ProfileError as error:
@@ -362,6 +429,7 @@ def test_the_schema_is_valid_draft_2020_12():
 def test_the_schema_accepts_the_good_profiles():
     validator = jsonschema.Draft202012Validator(SCHEMA)
     validator.validate(good_profile())
+    validator.validate(incomplete_profile())
     for name in PAPER:
         validator.validate(json.loads((REFERENCE / f"{name}.json").read_text(encoding="utf-8")))
 
@@ -376,7 +444,7 @@ def test_every_field_is_described():
     assert [place for place, schema in fields if not schema.get("description")] == []
 
 
-def test_the_good_profile_uses_every_field():
+def test_the_good_profiles_use_every_field():
     def used(value: Any) -> set[str]:
         if isinstance(value, dict):
             return set(value).union(*(used(inner) for inner in value.values()))
@@ -385,7 +453,7 @@ def test_the_good_profile_uses_every_field():
         return set()
 
     described = {name for _, schema in subschemas(SCHEMA) for name in schema.get("properties", {})}
-    assert described - used(good_profile()) == set()
+    assert described - used(good_profile()) - used(incomplete_profile()) == set()
 
 
 @pytest.mark.parametrize("schema", places_with("type", "object"))

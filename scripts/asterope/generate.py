@@ -13,7 +13,7 @@ from typing import NoReturn
 from . import __version__
 from .atomic_file import write_files
 from .profile import ProfileError, load_profile, one_line
-from .render import render_routine
+from .render import render_routine, what_is_missing
 
 PROGRAM = "asterope-generate"
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -91,6 +91,11 @@ def _generate(arguments: argparse.Namespace) -> int:
         return _fail(
             f"{where}: cannot write: {error.strerror}: choose another folder with -o", FAILED
         )
+    if not profile.complete:
+        _warn(
+            f"{one_line(arguments.profile)}: incomplete: {what_is_missing(profile)}: "
+            "run asterope-tune again with more time"
+        )
     names = " and ".join(one_line(folder / name) for name in texts)
     return _report(f"wrote {names} ({len(profile.intervals)} intervals)")
 
@@ -105,6 +110,10 @@ def _report(line: str) -> int:
         if isinstance(error, BrokenPipeError):
             return DONE  # who read our output has gone, but the files are written
         return _fail(f"standard output: {error.strerror}: but the files are written", FAILED)
+
+
+def _warn(line: str) -> None:
+    print(f"{PROGRAM}: warning: {line}", file=sys.stderr)
 
 
 def _fail(line: str, code: int) -> int:

@@ -101,17 +101,29 @@ class Sensing(Timed):
 
 
 @dataclass(frozen=True)
+class Proof:
+    """What a winner's title rests on; `ties` are names of others that might have won."""
+
+    samples: int
+    rounds: int
+    lead: Ratio
+    ties: Sequence[str]
+
+
+@dataclass(frozen=True)
 class Interval:
     """The transfer sizes above < bytes <= up_to; `size` is the one that was measured.
 
     Where there is a sensing copy it is taken, and the winner only without a usable counter. `axes`:
-    for each workload the best copy of each extension axis, and of "paper", by name.
+    for each workload the best copy of each extension axis, and of "paper", by name. `proof`: None
+    where the profile does not say.
     """
 
     above: int
     up_to: int
     size: int
     winner: Entry
+    proof: Proof | None
     sensing: Sensing | None
     axes: Mapping[str, Mapping[str, Entry]]
     runners_up: Sequence[Entry]
@@ -135,6 +147,14 @@ class Aliased:
     above: int
     up_to: int
     tuple: aliased_space.AliasedTuple
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What a search did not get to: transfer sizes in bytes, and steps by name."""
+
+    sizes: Sequence[int]
+    steps: Sequence[str]
 
 
 def _all_measured(intervals: Sequence[Interval], weights: Mapping[str, float]) -> bool:
@@ -167,10 +187,12 @@ class Profile:
 
     `machine` and `search` are empty where the profile has none; where it has them, the fields that
     the routine's head comment prints are there, "unknown" where the profile leaves them out.
+    `left_out` is None where it is complete, and where it does not say.
     """
 
     architecture: str
     complete: bool
+    left_out: LeftOut | None
     source: str | None
     machine: Mapping[str, Any]
     search: Mapping[str, Any]
@@ -296,6 +318,8 @@ def _check(raw: Any) -> None:
     for name, intent in raw.get("intents", {}).items():
         _refuse_loose_intervals(intent["intervals"], ("intents", name, "intervals"))
     _refuse_false_sensing(raw)
+    _refuse_false_ties(raw)
+    _refuse_false_left_out(raw)
     weights = raw.get("search", {}).get("weights")
     if weights is not None and not any(weights.values()):
         raise _Fault(f"no workload has a weight: {_REMEDY}", ("search", "weights"))
@@ -458,6 +482,40 @@ def _refuse_false_sensing(raw: Mapping[str, Any]) -> None:
             raise _Fault(f"no such probe: {reason}: {_REMEDY}", place)
 
 
+def _refuse_false_ties(raw: Mapping[str, Any]) -> None:
+    """Refuses winners that tie with themselves."""
+    races: list[tuple[_Place, Mapping[str, Any], type]] = [
+        (place, interval, space.Tuple) for place, interval in _intervals(raw)
+    ]
+    if "small" in raw:
+        races.append((("small",), raw["small"], small_space.SmallTuple))
+    for place, race, make in races:
+        ties = race.get("proof", {}).get("ties", ())
+        winner = make(**race["winner"]["tuple"]).name
+        if winner in ties:
+            place = (*place, "proof", "ties", ties.index(winner))
+            raise _Fault(f"the winner does not tie with itself: {_REMEDY}", place)
+
+
+def _refuse_false_left_out(raw: Mapping[str, Any]) -> None:
+    """Refuses a profile that left something out and is complete or has it, or left out nothing."""
+    if "left_out" not in raw:
+        return
+    left_out = raw["left_out"]
+    sizes, steps = left_out.get("sizes", []), left_out.get("steps", [])
+    if raw["complete"]:
+        raise _Fault(f"nothing is left out where complete is true: {_REMEDY}", ("left_out",))
+    if not sizes and not steps:
+        raise _Fault(f"names neither sizes nor steps: {_REMEDY}", ("left_out",))
+    measured = {interval.get("size", interval["up_to"]) for interval in raw["intervals"]}
+    for i, size in enumerate(sizes):
+        if size in measured:
+            raise _Fault(f"{size} has a winner: {_REMEDY}", ("left_out", "sizes", i))
+    if "small copies" in steps and "small" in raw:
+        place = ("left_out", "steps", steps.index("small copies"))
+        raise _Fault(f"small copies have a winner: {_REMEDY}", place)
+
+
 def _axes(interval: Mapping[str, Any]) -> Iterator[tuple[_Place, str, Mapping[str, Any]]]:
     """Every best copy of an axis: where its tuple stands in the interval, the axis, the entry."""
     for workload, best in interval.get("axes", {}).items():
@@ -536,6 +594,7 @@ def _build(raw: Mapping[str, Any]) -> Profile:
     return Profile(
         architecture=raw["architecture"],
         complete=raw["complete"],
+        left_out=_build_left_out(raw["left_out"]) if "left_out" in raw else None,
         source=raw.get("source"),
         machine=machine,
         search=search,
@@ -554,6 +613,10 @@ def _filled(raw: Mapping[str, Any], *fields: str) -> dict[str, Any]:
     return {**dict.fromkeys(fields, "unknown"), **raw}
 
 
+def _build_left_out(raw: Mapping[str, Any]) -> LeftOut:
+    return LeftOut(tuple(raw.get("sizes", ())), tuple(raw.get("steps", ())))
+
+
 def _build_intervals(raw: Sequence[Mapping[str, Any]]) -> tuple[Interval, ...]:
     return tuple(_build_interval(interval) for interval in raw)
 
@@ -564,6 +627,7 @@ def _build_interval(raw: Mapping[str, Any]) -> Interval:
         up_to=raw["up_to"],
         size=raw.get("size", raw["up_to"]),
         winner=_build_entry(raw["winner"]),
+        proof=_build_proof(raw["proof"]) if "proof" in raw else None,
         sensing=_build_sensing(raw["sensing"]) if "sensing" in raw else None,
         axes={
             workload: {axis: _build_entry(entry) for axis, entry in best.items()}
@@ -581,6 +645,10 @@ def _build_entry(raw: Mapping[str, Any]) -> Entry:
         tied=raw.get("tied"),
         workloads=_build_workloads(raw),
     )
+
+
+def _build_proof(raw: Mapping[str, Any]) -> Proof:
+    return Proof(raw["samples"], raw["rounds"], Ratio(**raw["lead"]), tuple(raw["ties"]))
 
 
 def _build_sensing(raw: Mapping[str, Any]) -> Sensing:

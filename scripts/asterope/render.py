@@ -76,12 +76,33 @@ def render_candidates(
     )
 
 
+# More would not fit in a line.
+MOST_SIZES_NAMED = 4
+
+
 def human_size(size: int) -> str:
     """Bytes as people write them: 128 B, 8 KiB, 32 MiB; odd sizes stay in bytes."""
     for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if size >= scale and size % scale == 0:
             return f"{size // scale} {unit}"
     return f"{size} B"
+
+
+def what_is_missing(profile: Profile) -> str:
+    """What an incomplete profile left out, in a few words; empty for one that is complete."""
+    if profile.complete:
+        return ""
+    if profile.left_out is None:
+        return "what the search left out is not known"
+    sizes, steps = sorted(profile.left_out.sizes), list(profile.left_out.steps)
+    if len(sizes) > MOST_SIZES_NAMED:
+        steps.insert(
+            0, f"{len(sizes)} sizes from {human_size(sizes[0])} to {human_size(sizes[-1])}"
+        )
+    elif sizes:
+        word = "size" if len(sizes) == 1 else "sizes"
+        steps.insert(0, f"the {word} {', '.join(map(human_size, sizes))}")
+    return f"the search left out {'; '.join(steps)}"
 
 
 def render_routine(profile: Profile, prefix: str = "asterope") -> dict[str, str]:
@@ -118,6 +139,7 @@ def render_routine(profile: Profile, prefix: str = "asterope") -> dict[str, str]
         "description": ", ".join(tuned_for),
         "tuned_for": workload,
         "profile": profile,
+        "missing": what_is_missing(profile),
         "prefix": prefix,
         "version": __version__,
         "small_copy": small_copy,
