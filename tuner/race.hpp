@@ -61,7 +61,7 @@ struct SizeResult {
     /// count for it.
     std::size_t samples = 0;
     /// How far the winner leads: the time of the runner-up, finalists[1], over its own, as the
-    /// ratio is weighed; 1 where it ran alone. Below 1 where the winner won a tie by rule, or where
+    /// ratio is weighed; 1 where it ran alone. Below 1 where the winner won a tie, or where
     /// the runner-up loses to libc in one of the workloads.
     Estimate lead{1, 1, 1};
 };
