@@ -2,11 +2,32 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <map>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "space.hpp"
+
 namespace asterope {
+
+/// How copies leave the caches.
+enum Company { kTemporal, kNonTemporal };
+
+/// Of a pipeline.
+inline Company company_of(const Candidate& candidate) {
+    return candidate.variant->st == std::string_view("T") ? kTemporal : kNonTemporal;
+}
+
+/// Of libc's memcpy, which stores past the caches from some size on, as far as it says.
+/// `thresholds`: see Machine::libc_thresholds.
+inline Company company_of_libc(std::size_t size,
+                               const std::map<std::string, std::size_t>& thresholds) {
+    const auto found = thresholds.find("x86_non_temporal_threshold");
+    return found == thresholds.end() || size < found->second ? kTemporal : kNonTemporal;
+}
 
 /// Puts the members of one company together, each time the other way round, so that the company
 /// that ends one turn begins the next: every change between two costs an untimed stretch of copying

@@ -108,6 +108,25 @@ Objective parse_objective(std::string_view workload, std::string_view weights) {
     return {given, {{*alone, 1.0}}};
 }
 
+std::vector<Objective> with_intents(const Objective& objective,
+                                    const std::vector<Workload>& measured) {
+    std::vector<Objective> objectives = {objective};
+    if (objective.weights.size() > 1) {
+        for (const auto& [workload, weight] : objective.weights) {
+            objectives.push_back({std::string(name_of(workload)), {{workload, 1}}});
+        }
+    }
+    for (Objective& one : objectives) {
+        for (const Workload workload : measured) {
+            const bool weighted =
+                std::any_of(one.weights.begin(), one.weights.end(),
+                            [&](const auto& pair) { return pair.first == workload; });
+            if (!weighted) one.weights.emplace_back(workload, 0);
+        }
+    }
+    return objectives;
+}
+
 void refuse_written_source(const Objective& objective) {
     for (const auto& [workload, weight] : objective.weights) {
         if (weight > 0 && writes_source(workload)) {

@@ -42,6 +42,11 @@ struct Objective {
 /// up, that names no workload or the same again, and where all are 0.
 Objective parse_objective(std::string_view workload, std::string_view weights);
 
+/// What winners are chosen for: the objective, and where that is a mix, each workload in it by
+/// itself, for the entry points by intent. All with what of `measured` they lack, at weight 0.
+std::vector<Objective> with_intents(const Objective& objective,
+                                    const std::vector<Workload>& measured);
+
 /// Throws BadInput if the objective counts a workload that writes its source: one that is mapped
 /// (SourceMap) cannot be written.
 void refuse_written_source(const Objective& objective);

@@ -1,7 +1,6 @@
 // The plan: a tuning request whose every word has been understood.
 #include "plan.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -72,9 +71,14 @@ nlohmann::json Plan::options() const {
             distribution += std::to_string(value) + ':' + std::to_string(probability) + ' ';
         }
     }
+    nlohmann::json weights;
+    for (const auto& [workload, weight] : objective.weights) {
+        weights[std::string(name_of(workload))] = weight;
+    }
     return {{"rigor", rigor.name},
             {"workload", request_.workload},
-            {"weights", request_.weights},
+            {"weights", weights},
+            {"weights_given", request_.weights},
             {"sizes", sizes},
             {"space", request_.space},
             {"sensing", sensing},
@@ -94,7 +98,7 @@ TuningRequest replayed_request(const nlohmann::json& options) {
         }
         options.at("rigor").get_to(request.rigor);
         options.at("workload").get_to(request.workload);
-        options.at("weights").get_to(request.weights);
+        options.at("weights_given").get_to(request.weights);
         options.at("space").get_to(request.space);
         request.no_sensing = !options.at("sensing").get<bool>();
         options.at("small").get_to(request.small);
@@ -115,21 +119,7 @@ std::vector<Workload> Plan::measured() const {
 }
 
 std::vector<Objective> Plan::objectives() const {
-    std::vector<Objective> objectives = {objective};
-    if (objective.weights.size() > 1) {
-        for (const auto& [workload, weight] : objective.weights) {
-            objectives.push_back({std::string(name_of(workload)), {{workload, 1}}});
-        }
-    }
-    for (Objective& one : objectives) {
-        for (const Workload workload : measured()) {
-            const bool weighted =
-                std::any_of(one.weights.begin(), one.weights.end(),
-                            [&](const auto& pair) { return pair.first == workload; });
-            if (!weighted) one.weights.emplace_back(workload, 0);
-        }
-    }
-    return objectives;
+    return with_intents(objective, measured());
 }
 
 } // namespace asterope

@@ -33,8 +33,7 @@ struct Plan {
     std::optional<double> budget_seconds;
 
 
-    /// What the winners are chosen for: the objective, and where that is a mix, each workload in it
-    /// by itself, for the entry points by intent. All with the workloads that are only measured.
+    /// What the winners are chosen for: see with_intents.
     std::vector<Objective> objectives() const;
     /// All that decides what is found, for the log: with others it is another search.
     nlohmann::json options() const;

@@ -40,12 +40,6 @@ Weights weighted_only(Weights weights) {
     return weights;
 }
 
-/// The size from which on libc's memcpy stores past the caches, as far as it says.
-std::size_t non_temporal_from(const Machine& machine) {
-    const auto found = machine.libc_thresholds.find("x86_non_temporal_threshold");
-    return found == machine.libc_thresholds.end() ? ~std::size_t{0} : found->second;
-}
-
 /// What a probe is read for at least so often: a percentile of fewer would be an extreme.
 constexpr std::size_t kReadings = 30;
 
@@ -58,7 +52,7 @@ constexpr double kShareOfSizes = 0.9, kShareOfBoundaries = 0.97;
 Searches::Searches(const Plan& plan, const Spaces& spaces, const Machine& machine,
                    std::uint64_t seed, bool quiet, Figures& figures, Budget& budget,
                    TimeSpent& spent)
-    : plan_(plan), spaces_(spaces), libc_non_temporal_from_(non_temporal_from(machine)),
+    : plan_(plan), spaces_(spaces), libc_thresholds_(machine.libc_thresholds),
       seed_(seed), objectives_(plan.objectives()), figures_(figures), budget_(budget),
       spent_(spent), progress_(calibrate(), quiet),
       context_{figures_, noise_, progress_, spent_} {}
@@ -368,12 +362,11 @@ const Candidate& Searches::candidate(Entrant entrant) const {
 }
 
 Searches::Copy Searches::copy_of(const Candidate& candidate) {
-    const bool temporal = candidate.variant->st == std::string_view("T");
-    return {candidate.variant->copy, candidate.distance(), temporal ? kTemporal : kNonTemporal};
+    return {candidate.variant->copy, candidate.distance(), company_of(candidate)};
 }
 
 Searches::Copy Searches::libc(std::size_t size) const {
-    return {libc_copy(), 0, size < libc_non_temporal_from_ ? kTemporal : kNonTemporal};
+    return {libc_copy(), 0, company_of_libc(size, libc_thresholds_)};
 }
 
 /// The pipelines' field: `copy_of` each entrant, and libc beside them.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,7 +53,6 @@ class Searches {
         std::size_t distance;
         int company = kTemporal;
     };
-    enum Company { kTemporal, kNonTemporal };
     using CopyOf = std::function<Copy(Entrant)>;
     using Name = std::function<std::string(Entrant)>;
     struct SizeFound {
@@ -81,7 +81,7 @@ class Searches {
 
     const Plan& plan_;
     const Spaces& spaces_;
-    const std::size_t libc_non_temporal_from_; ///< bytes
+    const std::map<std::string, std::size_t> libc_thresholds_;
     const std::uint64_t seed_;
     const std::vector<Objective> objectives_;
     Figures& figures_;

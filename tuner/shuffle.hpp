@@ -8,8 +8,9 @@
 
 namespace asterope {
 
-/// Fisher-Yates; std::shuffle leaves it to the library how random numbers become positions.
-template <class T> void shuffle(std::vector<T>& values, std::mt19937_64& random) {
+/// Fisher-Yates, with std::mt19937_64 or another generator of 64 bits; std::shuffle leaves it to
+/// the library how random numbers become positions.
+template <class T, class Random> void shuffle(std::vector<T>& values, Random& random) {
     for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random() % i]);
 }
 

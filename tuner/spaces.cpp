@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <functional>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -24,46 +23,6 @@ Key key_of(const Candidate& candidate) {
     return {candidate.variant, candidate.pd, candidate.pw};
 }
 
-/// Finds out what copies wrongly, or is told.
-class Proof {
-  public:
-    using Name = std::function<std::string(std::size_t)>;
-    Proof(const Spaces::Invalids* known, Spaces::Invalids& noted) : known_(known), noted_(noted) {}
-
-    /// Which of `count` candidates are wrong, by `find` or as known; notes them.
-    std::vector<bool> wrong(std::size_t count, const Name& name,
-                            const std::function<std::vector<Invalid>()>& find) {
-        const std::vector<Invalid> invalid = known_ ? known_of(count, name) : find();
-        std::vector<bool> wrong(count, false);
-        for (const Invalid& fault : invalid) {
-            wrong[fault.index] = true;
-            noted_.emplace_back(name(fault.index), fault.reason);
-        }
-        if (!known_ && !invalid.empty()) {
-            std::fprintf(stderr,
-                         "warning: %zu candidates copy wrongly and are left out (%s: %s)\n",
-                         invalid.size(), name(invalid.front().index).c_str(),
-                         invalid.front().reason.c_str());
-        }
-        return wrong;
-    }
-
-  private:
-    std::vector<Invalid> known_of(std::size_t count, const Name& name) const {
-        std::vector<Invalid> invalid;
-        if (known_->empty()) return invalid;
-        const std::map<std::string, std::string> reasons(known_->begin(), known_->end());
-        for (std::size_t i = 0; i < count; ++i) {
-            const auto reason = reasons.find(name(i));
-            if (reason != reasons.end()) invalid.push_back({i, reason->second});
-        }
-        return invalid;
-    }
-
-    const Spaces::Invalids* known_;
-    Spaces::Invalids& noted_;
-};
-
 template <class Value>
 void drop(std::vector<const Value*>& values, const std::vector<bool>& wrong) {
     std::size_t i = 0;
@@ -72,24 +31,56 @@ void drop(std::vector<const Value*>& values, const std::vector<bool>& wrong) {
 
 } // namespace
 
-Spaces::Spaces(const Features& features, bool extended, bool sensing, const Invalids* known) {
-    Proof proof(known, invalid);
+Spaces::Spaces(const Features& features, bool extended, bool sensing) : verified_(true) {
+    build(features, extended, sensing);
+}
+
+Spaces::Spaces(const Features& features, bool extended, bool sensing,
+               Invalids invalid)
+    : invalid(std::move(invalid)), verified_(false) {
+    build(features, extended, sensing);
+}
+
+/// `large`: what small copies and probes call for more.
+template <class Members, class Name, class... Large>
+Spaces::Wrong Spaces::wrong(const Members& members, const Name& name, Large... large) {
+    Wrong wrong(members.size(), false);
+    if (!verified_) {
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            wrong[i] = std::any_of(invalid.begin(), invalid.end(), [&](const auto& known) {
+                return known.first == name(members[i]);
+            });
+        }
+        return wrong;
+    }
+    const std::vector<Invalid> faults = verify(members, large...);
+    for (const Invalid& fault : faults) {
+        wrong[fault.index] = true;
+        invalid.emplace_back(name(members[fault.index]), fault.reason);
+    }
+    if (!faults.empty()) {
+        const auto& [first, reason] = invalid[invalid.size() - faults.size()];
+        std::fprintf(stderr, "warning: %zu candidates copy wrongly and are left out (%s: %s)\n",
+                     faults.size(), first.c_str(), reason.c_str());
+    }
+    return wrong;
+}
+
+void Spaces::build(const Features& features, bool extended, bool sensing) {
     space = paper_space(features);
     const std::size_t paper = space.size();
     if (extended) {
         const std::vector<Candidate> more = extension_space(features);
         space.insert(space.end(), more.begin(), more.end());
     }
-    const std::vector<bool> wrong = proof.wrong(
-        space.size(), [&](std::size_t i) { return space[i].name(); },
-        [&] { return verify(space); });
+    const Wrong wrong_large = wrong(space, [](const Candidate& one) { return one.name(); });
     for (std::size_t i = 0; i < paper; ++i) {
-        if (!wrong[i]) entrants.push_back(static_cast<Entrant>(i));
+        if (!wrong_large[i]) entrants.push_back(static_cast<Entrant>(i));
     }
     if (extended) {
         auto places = std::make_shared<std::map<Key, Entrant>>();
         for (std::size_t i = 0; i < space.size(); ++i) {
-            if (!wrong[i]) places->emplace(key_of(space[i]), static_cast<Entrant>(i));
+            if (!wrong_large[i]) places->emplace(key_of(space[i]), static_cast<Entrant>(i));
         }
         const auto entrants_of = [places](const std::vector<Candidate>& candidates) {
             std::vector<Entrant> found;
@@ -112,25 +103,22 @@ Spaces::Spaces(const Features& features, bool extended, bool sensing, const Inva
     }
 
     small_space = asterope::small_space(features);
-    const std::vector<bool> wrong_small = proof.wrong(
-        small_space.size(), [&](std::size_t i) { return small_name(*small_space[i]); },
-        [&] { return verify(small_space, space.front().variant->copy); });
+    const auto name_small = [](const asterope_small_variant* one) { return small_name(*one); };
+    const Wrong wrong_small = wrong(small_space, name_small, space.front().variant->copy);
     for (std::size_t i = 0; i < small_space.size(); ++i) {
         if (!wrong_small[i]) small_entrants.push_back(static_cast<Entrant>(i));
     }
 
     aliased_space = asterope::aliased_space(features);
-    drop(aliased_space,
-         proof.wrong(
-             aliased_space.size(), [&](std::size_t i) { return aliased_name(*aliased_space[i]); },
-             [&] { return verify(aliased_space); }));
+    drop(aliased_space, wrong(aliased_space, [](const asterope_aliased_variant* one) {
+             return aliased_name(*one);
+         }));
 
     if (sensing) {
         for (std::size_t i = 0; i < asterope_probe_count; ++i)
             probes.push_back(&asterope_probes[i]);
-        drop(probes, proof.wrong(
-                         probes.size(), [&](std::size_t i) { return probe_name(*probes[i]); },
-                         [&] { return verify(probes, space.front().variant->copy); }));
+        const auto name = [](const asterope_probe* one) { return probe_name(*one); };
+        drop(probes, wrong(probes, name, space.front().variant->copy));
     }
 }
 
@@ -141,7 +129,7 @@ std::string Spaces::hash() const {
     for (const asterope_small_variant* variant : small_space) add(small_name(*variant));
     for (const asterope_aliased_variant* variant : aliased_space) add(aliased_name(*variant));
     for (const asterope_probe* probe : probes) add(probe_name(*probe));
-    // What copies wrongly stays in the spaces, but is not timed.
+    // What copies wrongly stays in some of the spaces, but is not timed.
     for (const auto& [name, reason] : invalid) add(name);
     return text_hash(names);
 }

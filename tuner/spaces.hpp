@@ -18,12 +18,12 @@ struct Spaces {
     /// Builds the spaces and proves their members right. To be called before the buffers are taken:
     /// the child processes of the verification stay small. `extended`: with the extension axes;
     /// `sensing`: with the copies that sense. Warns on stderr of what copies wrongly.
-    Spaces(const Features& features, bool extended, bool sensing)
-        : Spaces(features, extended, sensing, nullptr) {}
+    Spaces(const Features& features, bool extended, bool sensing);
 
-    /// The same without running anything: `known` is what copied wrongly, where that was found out.
-    Spaces(const Features& features, bool extended, bool sensing, const Invalids& known)
-        : Spaces(features, extended, sensing, &known) {}
+    /// The spaces of an earlier run, maybe on another machine: nothing is run; `invalid` tells what
+    /// copied wrongly there, as the member of that name has it.
+    Spaces(const Features& features, bool extended, bool sensing,
+           Invalids invalid);
 
     /// 16 hexadecimal digits over the names of all that may be timed, in their order.
     std::string hash() const;
@@ -41,7 +41,13 @@ struct Spaces {
     Spaces& operator=(const Spaces&) = delete;
 
   private:
-    Spaces(const Features& features, bool extended, bool sensing, const Invalids* known);
+    /// Which of `count` members copy wrongly.
+    using Wrong = std::vector<bool>;
+    template <class Members, class Name, class... Large>
+    Wrong wrong(const Members& members, const Name& name, Large... large);
+    void build(const Features& features, bool extended, bool sensing);
+
+    bool verified_; ///< here, and not taken from an earlier run
 };
 
 } // namespace asterope

@@ -12,8 +12,10 @@
 #include "features.hpp"
 #include "machine.hpp"
 #include "profile.hpp"
+#include "replay.hpp"
 #include "small_search.hpp"
 #include "space.hpp"
+#include "thin.hpp"
 #include "tuning.hpp"
 #include "version.hpp"
 
@@ -157,7 +159,61 @@ int run(int argc, char** argv) {
         ->add_option("--only", diagnosis.only, "only these sections: " + section_names())
         ->type_name("NAMES")
         ->delimiter(',');
+    ReplayRequest replayed;
+    CLI::App* replay_command = app.add_subcommand(
+        "replay", "run searches against the log of an exhaustive one instead of the machine: what "
+                  "each costs, and how good its winners are");
+    replay_command->add_option("LOG", replayed.log, "the log, or what `thin` made of it")
+        ->required();
+    replay_command->add_option("--rigor", replayed.rigors, "these searches only")
+        ->type_name("LEVELS")
+        ->delimiter(',')
+        ->capture_default_str();
+    replay_command
+        ->add_option("--workload", replayed.workload,
+                     "what winners are chosen for (default: as the log's were)")
+        ->type_name("NAME")
+        ->check(not_empty);
+    replay_command
+        ->add_option("--weights", replayed.weights, "a mix of workloads, such as hot=1,consume=2")
+        ->type_name("LIST")
+        ->check(not_empty);
+    replay_command
+        ->add_option("--space", replayed.space, "paper or extended (default: as the log's)")
+        ->type_name("NAME")
+        ->check(not_empty);
+    replay_command->add_option("--seeds", replayed.seeds, "how often each is run")
+        ->type_name("N")
+        ->check(whole_number)
+        ->capture_default_str();
+    replay_command->add_option("--json", replayed.json, "write all figures there")
+        ->type_name("FILE")
+        ->check(not_empty);
+    ThinRequest thinned;
+    CLI::App* thin_command = app.add_subcommand(
+        "thin", "make the log of an exhaustive search small: some samples of each candidate");
+    thin_command->add_option("LOG", thinned.log, "the log")->required();
+    thin_command->add_option("-o,--output", thinned.output, "where it goes, gzipped")
+        ->type_name("FILE")
+        ->required();
+    thin_command->add_option("--sizes", thinned.sizes, "these of its sizes only (default: all)")
+        ->type_name("LIST")
+        ->check(not_empty);
+    thin_command
+        ->add_option("--samples", thinned.samples,
+                     "at most so many of each candidate, size and workload")
+        ->type_name("N")
+        ->check(whole_number)
+        ->capture_default_str();
     if (!parse(app, argc, argv)) return kDone;
+    if (replay_command->parsed()) {
+        replay(replayed);
+        return kDone;
+    }
+    if (thin_command->parsed()) {
+        thin(thinned);
+        return kDone;
+    }
     if (diagnose_command->parsed()) {
         diagnose(diagnosis);
         return kDone;

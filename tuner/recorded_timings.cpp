@@ -1,0 +1,119 @@
+// Timings from a recording: what any search can be run against instead of the machine.
+#include "recorded_timings.hpp"
+
+#include <cmath>
+#include <numeric>
+
+#include "company.hpp"
+#include "error.hpp"
+#include "features.hpp"
+#include "shuffle.hpp"
+
+namespace asterope {
+
+namespace {
+
+using nlohmann::json;
+
+/// A part of the header as a type; `where` names it.
+template <class Value>
+Value part(const json& header, const std::string& where, const std::string& what) {
+    try {
+        return header.at(json::json_pointer(where)).get<Value>();
+    } catch (const json::exception&) {
+        throw BadInput(what + ": its header has no usable " + where.substr(1));
+    }
+}
+
+bool is_extended(const Recording& recording, const std::string& what) {
+    const auto space = part<std::string>(recording.header, "/options/space", what);
+    if (space != "paper" && space != "extended") {
+        throw BadInput(what + ": has the unknown space '" + space.substr(0, 40) + '\'');
+    }
+    return space == "extended";
+}
+
+Features features_of(const Recording& recording, const std::string& what) {
+    Cpu cpu;
+    cpu.features = part<std::vector<std::string>>(recording.header, "/machine/cpu/features", what);
+    return Features(cpu,
+                    part<std::vector<std::string>>(recording.header, "/options/without", what));
+}
+
+using Invalids = std::vector<std::pair<std::string, std::string>>;
+
+} // namespace
+
+RecordedSpace::RecordedSpace(const Recording& recording, const std::string& what)
+    : extended_(is_extended(recording, what)),
+      spaces_(features_of(recording, what), extended_, false,
+              part<Invalids>(recording.header, "/invalid", what)),
+      libc_thresholds_(part<std::map<std::string, std::size_t>>(recording.header,
+                                                                "/machine/libc_thresholds", what)),
+      places_(spaces_.space.size(), -1) {
+    std::unordered_map<std::string, std::size_t> entrants;
+    for (std::size_t i = 0; i < spaces_.space.size(); ++i) {
+        entrants.emplace(spaces_.space[i].name(), i);
+    }
+    for (std::size_t place = 0; place < recording.names.size(); ++place) {
+        const std::string& name = recording.names[place];
+        const auto found = entrants.find(name);
+        if (found == entrants.end()) {
+            throw BadInput(what + ": the candidate '" + name.substr(0, 80) +
+                           "' is none that this version has for its CPU: replay it with " +
+                           "the version that recorded it");
+        }
+        places_[found->second] = static_cast<int>(place);
+    }
+}
+
+const RecordedField::Samples* RecordedSpace::samples(const RecordedField& field,
+                                                     Entrant entrant) const {
+    const int place = places_[static_cast<std::size_t>(entrant)];
+    // Those that were first timed at a later size have no place in this one's.
+    if (place < 0 || static_cast<std::size_t>(place) >= field.candidates.size()) return nullptr;
+    const RecordedField::Samples& samples = field.candidates[static_cast<std::size_t>(place)];
+    return samples.empty() ? nullptr : &samples;
+}
+
+int RecordedSpace::company(std::size_t size, Entrant entrant) const {
+    return entrant < 0 ? company_of_libc(size, libc_thresholds_)
+                       : company_of(spaces_.space[static_cast<std::size_t>(entrant)]);
+}
+
+RecordedTimings::RecordedTimings(const Recording& recording, const RecordedSpace& space,
+                                 std::uint64_t seed)
+    : space_(space), seed_(seed) {
+    for (const auto& [size, fields] : recording.sizes) {
+        for (const auto& [workload, field] : fields) tables_[{size, workload}] = {&field, {}};
+    }
+}
+
+double RecordedTimings::seconds(std::size_t size, Workload workload, Entrant entrant,
+                                std::uint64_t) {
+    Table& table = tables_.at({size, workload});
+    const RecordedField& field = *table.field;
+    auto deck = table.decks.find(entrant);
+    if (deck == table.decks.end()) {
+        const auto* samples = entrant < 0 ? &field.libc : space_.samples(field, entrant);
+        const RandomStream random{seed_, size, static_cast<std::uint64_t>(workload),
+                                  static_cast<std::uint64_t>(std::int64_t{entrant})};
+        deck = table.decks.emplace(entrant, Deck{samples, {}, 0, random}).first;
+    }
+    const double ns = field.libc_ns * (deck->second.samples ? std::exp(-draw(deck->second)) : 1.0);
+    ++trials_;
+    wall_seconds_ += field.untimed_us * 1e-6 + ns * 1e-9 * static_cast<double>(field.calls);
+    return ns * 1e-9;
+}
+
+double RecordedTimings::draw(Deck& deck) {
+    if (deck.next == deck.order.size()) {
+        deck.order.resize(deck.samples->size());
+        std::iota(deck.order.begin(), deck.order.end(), 0u);
+        shuffle(deck.order, deck.random);
+        deck.next = 0;
+    }
+    return (*deck.samples)[deck.order[deck.next++]];
+}
+
+} // namespace asterope

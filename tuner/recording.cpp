@@ -1,0 +1,385 @@
+// A recording: what an exhaustive search learnt of the pipelines, so that other searches can be run
+// against it instead of the machine.
+#include "recording.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <unordered_map>
+
+#include "error.hpp"
+#include "gzip_lines.hpp"
+#include "objective.hpp"
+#include "size_text.hpp"
+#include "statistics.hpp"
+
+namespace asterope {
+
+namespace {
+
+using nlohmann::json;
+using Samples = RecordedField::Samples;
+
+constexpr int kLogVersion = 2;
+
+/// Thinned samples are whole numbers of this part of a log unit: a hundredth of a per cent.
+constexpr double kUnit = 1e-4;
+/// Libc is compared with everybody: a few of its samples would be the noise of all.
+constexpr std::size_t kLibcSamples = 64;
+/// No trial differs from libc by more, as a logarithm: a damaged file does.
+constexpr double kMost = 50;
+
+std::optional<Workload> find_workload(const std::string& name) {
+    for (const Workload workload : kMeasured) {
+        if (name_of(workload) == name) return workload;
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+RecordedField::Samples thin_samples(Samples samples, std::size_t count) {
+    std::sort(samples.begin(), samples.end());
+    if (samples.size() <= count) return samples;
+    Samples kept;
+    for (std::size_t i = 0; i < count; ++i) {
+        kept.push_back(samples[(2 * i + 1) * samples.size() / (2 * count)]);
+    }
+    return kept;
+}
+
+/// Reads one file, line by line, into a recording.
+class Recording::Reader {
+  public:
+    Reader(Recording& recording, const std::filesystem::path& path)
+        : recording_(recording), what_("log " + path.string()), lines_(path, what_) {}
+
+    void read() {
+        read_header();
+        if (recording_.header.contains("thinned")) {
+            read_thinned();
+        } else {
+            read_log();
+        }
+        if (lines_.torn()) {
+            recording_.warnings.push_back(what_ + ": its torn last line is left out");
+        }
+        if (recording_.sizes.empty()) throw BadInput(what_ + ": has no size that was finished");
+    }
+
+  private:
+    /// What a candidate has shown so far at the size and workload of one step.
+    struct Group {
+        std::map<int, Samples> candidates;
+        Samples libc;
+        std::vector<double> libc_ns;
+        std::size_t calls = 0, trials = 0;
+        double untimed_us = 0; ///< of all trials
+    };
+    /// Trials that stand together: of one round and workload.
+    struct Round {
+        Workload workload{};
+        std::uint64_t number = 0;
+        bool disturbed = false;
+        std::vector<std::pair<int, double>> trials; ///< whose, ns a call
+    };
+    static constexpr int kLibcName = -1;
+
+    [[noreturn]] void refuse(const std::string& why) const {
+        throw BadInput(what_ + ": line " + std::to_string(lines_.number()) + ' ' + why);
+    }
+
+    /// The next line's object.
+    bool next(json& object) {
+        if (!lines_.next(line_)) return false;
+        object = json::parse(line_, nullptr, false);
+        // also numbers beyond what a double holds
+        if (!object.is_object()) refuse("is no JSON object");
+        return true;
+    }
+
+    const json& field(const json& object, const char* name) const {
+        const auto found = object.find(name);
+        if (found == object.end()) refuse(std::string("lacks \"") + name + '"');
+        return *found;
+    }
+
+    std::string text(const json& object, const char* name) const {
+        const json& value = field(object, name);
+        if (!value.is_string()) refuse(std::string("has no text as \"") + name + '"');
+        return value.get<std::string>();
+    }
+
+    std::size_t whole(const json& object, const char* name) const {
+        const json& value = field(object, name);
+        if (!value.is_number_unsigned()) {
+            refuse(std::string("has no whole number as \"") + name + '"');
+        }
+        return value.get<std::size_t>();
+    }
+
+    /// Finite and above 0.
+    double time(const json& object, const char* name) const {
+        const json& value = field(object, name);
+        if (!value.is_number() || !(value.get<double>() > 0)) {
+            refuse(std::string("has no time above 0 as \"") + name + '"');
+        }
+        return value.get<double>();
+    }
+
+    Workload workload(const json& object) const {
+        const std::string name = text(object, "workload");
+        const std::optional<Workload> found = find_workload(name);
+        if (!found) refuse("has the unknown workload '" + name.substr(0, 40) + '\'');
+        return *found;
+    }
+
+    void read_header() {
+        json& header = recording_.header;
+        const auto no_log = [&](const std::string& why) {
+            return BadInput(what_ + ": is no trial log of asterope-tune: " + why);
+        };
+        if (!lines_.next(line_)) throw no_log("it has no whole line");
+        header = json::parse(line_, nullptr, false);
+        if (!header.is_object() || header.value("format", json()) != "asterope-trials") {
+            throw no_log("it does not begin with a header");
+        }
+        const json version = header.value("version", json());
+        if (version != kLogVersion) {
+            throw BadInput(what_ + ": is of version " + version.dump().substr(0, 20) +
+                           ", and this program reads version " + std::to_string(kLogVersion));
+        }
+        if (!field(header, "machine").is_object()) refuse("has no object as \"machine\"");
+        const json& options = field(header, "options");
+        if (!options.is_object()) refuse("has no object as \"options\"");
+        const std::string rigor = text(options, "rigor");
+        if (rigor != "exhaustive") {
+            throw BadInput(what_ + ": is of a search of rigor " + rigor.substr(0, 40) +
+                           "; only an exhaustive one has timed every candidate");
+        }
+    }
+
+    // --- A trial log ---
+
+    void read_log() {
+        std::size_t size = 0; // whose pipelines are being timed; 0: none
+        json object;
+        while (next(object)) {
+            if (object.contains("step")) {
+                finish(size);
+                size = size_of(text(object, "step"));
+            } else if (size == 0) {
+                continue;
+            } else if (object.contains("hit")) {
+                round_.disturbed = true;
+            } else {
+                add(object, size);
+            }
+        }
+        if (size > 0) {
+            recording_.warnings.push_back(what_ + ": ends in the middle of " + format_size(size) +
+                                          ", which is left out");
+        }
+        sort_names();
+    }
+
+    /// 0 where the step is not one of pipelines.
+    std::size_t size_of(const std::string& step) const {
+        constexpr std::string_view kBeginning = "pipelines ";
+        if (step.rfind(kBeginning, 0) != 0) return 0;
+        try {
+            return parse_size(step.substr(kBeginning.size()));
+        } catch (const BadInput& error) {
+            refuse(std::string("has a step of no size: ") + error.what());
+        }
+    }
+
+    void add(const json& object, std::size_t size) {
+        const Workload workload = this->workload(object);
+        if (whole(object, "size") != size) refuse("is of another size than its step");
+        const auto calls = whole(object, "calls");
+        if (calls == 0) refuse("has no calls");
+        if (!object.contains("candidate")) { // a calibration
+            time(object, "seconds");
+            return;
+        }
+        const std::uint64_t number = whole(object, "round");
+        const double ns = time(object, "ns"), us = time(object, "us");
+        if (workload != round_.workload || number != round_.number) {
+            close_round();
+            round_.workload = workload;
+            round_.number = number;
+        } else if (round_.disturbed) { // it is timed once more: only the last try counts
+            round_.trials.clear();
+        }
+        round_.disturbed = false;
+        round_.trials.emplace_back(index_of(text(object, "candidate")), ns);
+        Group& group = groups_[workload];
+        group.calls = calls;
+        ++group.trials;
+        group.untimed_us += us - ns * static_cast<double>(calls) / 1000;
+    }
+
+    int index_of(const std::string& name) {
+        if (name == "libc") return kLibcName;
+        const auto [found, fresh] = indices_.emplace(name, static_cast<int>(indices_.size()));
+        if (fresh) recording_.names.push_back(name);
+        return found->second;
+    }
+
+    void close_round() {
+        std::vector<double> libc;
+        for (const auto& [name, ns] : round_.trials) {
+            if (name == kLibcName) libc.push_back(ns);
+        }
+        if (!libc.empty()) {
+            const double reference = std::log(median(libc));
+            Group& group = groups_[round_.workload];
+            group.libc_ns.insert(group.libc_ns.end(), libc.begin(), libc.end());
+            for (const auto& [name, ns] : round_.trials) {
+                Samples& samples = name == kLibcName ? group.libc : group.candidates[name];
+                samples.push_back(static_cast<float>(reference - std::log(ns)));
+            }
+        }
+        round_.trials.clear();
+    }
+
+    /// A step has ended: its groups become fields.
+    void finish(std::size_t size) {
+        close_round();
+        round_ = {};
+        for (auto& [workload, group] : groups_) {
+            if (group.libc.empty()) continue;
+            RecordedField& field = recording_.sizes[size][workload];
+            field.calls = group.calls;
+            field.libc_ns = median(group.libc_ns);
+            field.untimed_us = std::max(0.0, group.untimed_us / static_cast<double>(group.trials));
+            field.libc = std::move(group.libc);
+            field.candidates.resize(recording_.names.size());
+            for (auto& [name, samples] : group.candidates) {
+                field.candidates[static_cast<std::size_t>(name)] = std::move(samples);
+            }
+        }
+        groups_.clear();
+    }
+
+    /// They came in the order in which they happened to be timed.
+    void sort_names() {
+        std::vector<std::string>& names = recording_.names;
+        std::vector<std::size_t> order(names.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::sort(order.begin(), order.end(),
+                  [&](std::size_t a, std::size_t b) { return names[a] < names[b]; });
+        const auto sort = [&](auto& values) {
+            std::remove_reference_t<decltype(values)> sorted;
+            values.resize(order.size());
+            for (const std::size_t i : order) sorted.push_back(std::move(values[i]));
+            values = std::move(sorted);
+        };
+        sort(names);
+        for (auto& [size, fields] : recording_.sizes) {
+            for (auto& [workload, field] : fields) sort(field.candidates);
+        }
+    }
+
+    // --- A thinned recording ---
+
+    void read_thinned() {
+        json object;
+        if (!next(object)) return;
+        for (const json& name : list(object, "names")) {
+            if (!name.is_string()) refuse("has a name that is no text");
+            recording_.names.push_back(name.get<std::string>());
+        }
+        while (next(object)) {
+            const std::size_t size = whole(object, "size");
+            if (size == 0) refuse("has the size 0");
+            RecordedField& field = recording_.sizes[size][workload(object)];
+            if (field.calls > 0) refuse("has a size and workload that were there before");
+            field.calls = whole(object, "calls");
+            if (field.calls == 0) refuse("has no calls");
+            field.libc_ns = time(object, "libc_ns");
+            const json& untimed = this->field(object, "untimed_us");
+            if (!untimed.is_number() || !(untimed.get<double>() >= 0)) {
+                refuse("has no time from 0 up as \"untimed_us\"");
+            }
+            field.untimed_us = untimed.get<double>();
+            field.libc = samples(list(object, "libc"));
+            if (field.libc.empty()) refuse("has no samples of libc");
+            for (const json& candidate : list(object, "candidates")) {
+                if (!candidate.is_array()) refuse("has samples that are no list");
+                field.candidates.push_back(samples(candidate));
+            }
+            if (field.candidates.size() != recording_.names.size()) {
+                refuse("has samples of " + std::to_string(field.candidates.size()) +
+                       " candidates, but there are " + std::to_string(recording_.names.size()));
+            }
+        }
+        // Cut short: the last size may lack workloads.
+        auto& sizes = recording_.sizes;
+        if (lines_.torn() && !sizes.empty() &&
+            sizes.rbegin()->second.size() < sizes.begin()->second.size()) {
+            sizes.erase(std::prev(sizes.end()));
+        }
+    }
+
+    const json& list(const json& object, const char* name) const {
+        const json& value = field(object, name);
+        if (!value.is_array()) refuse(std::string("has no list as \"") + name + '"');
+        return value;
+    }
+
+    Samples samples(const json& numbers) const {
+        Samples samples;
+        for (const json& number : numbers) {
+            if (!number.is_number_integer() || !(std::abs(number.get<double>()) * kUnit < kMost)) {
+                refuse("has a sample that is none");
+            }
+            samples.push_back(static_cast<float>(number.get<double>() * kUnit));
+        }
+        return samples;
+    }
+
+    Recording& recording_;
+    const std::string what_;
+    LineReader lines_;
+    std::string line_;
+    std::unordered_map<std::string, int> indices_;
+    std::map<Workload, Group> groups_;
+    Round round_;
+};
+
+Recording::Recording(const std::filesystem::path& path) {
+    Reader(*this, path).read();
+}
+
+void Recording::write_thinned(const std::filesystem::path& path, std::size_t count) const {
+    const auto numbers = [](const Samples& samples) {
+        auto list = nlohmann::ordered_json::array();
+        for (const float sample : samples) list.push_back(std::lround(sample / kUnit));
+        return list;
+    };
+    json first = header;
+    first["thinned"] = {{"samples", count}};
+    std::string text = first.dump() + '\n' + json{{"names", names}}.dump() + '\n';
+    for (const auto& [size, fields] : sizes) {
+        for (const auto& [workload, field] : fields) {
+            nlohmann::ordered_json line;
+            line["size"] = size;
+            line["workload"] = name_of(workload);
+            line["calls"] = field.calls;
+            line["libc_ns"] = field.libc_ns;
+            line["untimed_us"] = std::round(field.untimed_us * 1000) / 1000;
+            line["libc"] = numbers(thin_samples(field.libc, std::max(count, kLibcSamples)));
+            line["candidates"] = nlohmann::ordered_json::array();
+            for (const Samples& samples : field.candidates) {
+                line["candidates"].push_back(numbers(thin_samples(samples, count)));
+            }
+            text += line.dump() + '\n';
+        }
+    }
+    write_gzipped(path, text);
+}
+
+} // namespace asterope

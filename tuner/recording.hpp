@@ -1,0 +1,57 @@
+// A recording: what an exhaustive search learnt of the pipelines, so that other searches can be run
+// against it instead of the machine.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "workload.hpp"
+
+namespace asterope {
+
+/// What was recorded at one size under one workload.
+struct RecordedField {
+    std::size_t calls = 0; ///< in one trial
+    double libc_ns = 0;    ///< a call; the median
+    /// Of wall time that a trial took beyond its timed calls; the mean.
+    double untimed_us = 0;
+    /// Each as log(libc's median of its round / own), where a round is what was timed together. So
+    /// slow phases of the machine, which hit both, are out of them.
+    using Samples = std::vector<float>;
+    Samples libc;
+    std::vector<Samples> candidates; ///< as Recording::names; empty: not timed here
+};
+
+class Recording {
+  public:
+    /// Reads the trial log of an exhaustive search, or a thinned recording; either may be gzipped.
+    /// Throws BadInput, in one line that names the file, for what is neither: what LineReader
+    /// refuses, another format or version, a search that was not exhaustive, a workload that does
+    /// not exist, a time that is no finite number above 0, no size that was finished.
+    explicit Recording(const std::filesystem::path& path);
+
+    /// Writes it to `path`, gzipped, with at most `samples` of each candidate under each workload.
+    /// Throws Failure.
+    void write_thinned(const std::filesystem::path& path, std::size_t samples) const;
+
+    nlohmann::json header;          ///< the log's first line
+    std::vector<std::string> names; ///< of the candidates, ascending
+    std::map<std::size_t, std::map<Workload, RecordedField>> sizes; ///< in bytes
+    std::vector<std::string> warnings;                              ///< what was left out
+
+  private:
+    class Reader;
+};
+
+/// At most `count` of the samples, ascending: evenly spaced among them when sorted, so that median
+/// and spread stay what they were. (Rejected: the first ones in time, of the screening, and the
+/// last ones, of the run-off. The screening's are flattered, as by them a candidate stayed in the
+/// race, and would be half of the thinned samples instead of a tenth; and the median of a few that
+/// came last is less certain than that of all. This way both are in, as often as they were.)
+RecordedField::Samples thin_samples(RecordedField::Samples samples, std::size_t count);
+
+} // namespace asterope
