@@ -13,6 +13,7 @@
 #include "atomic_file.hpp"
 #include "contains.hpp"
 #include "error.hpp"
+#include "named_random.hpp"
 #include "progress.hpp"
 #include "size_order.hpp"
 #include "size_text.hpp"
@@ -152,7 +153,7 @@ Run run_once(const Replay& replay, const Rigor& rigor, std::uint64_t seed) {
                 if (recorded(winners[other][i])) neighbours[i].push_back(winners[other][i]);
             }
         }
-        std::mt19937_64 random(RandomStream{seed, size}());
+        std::mt19937_64 random = named_random(seed, "pipelines " + std::to_string(size));
         const Found found =
             search_size(spaces.space, entrants, replay.extended ? &extension.get() : nullptr, size,
                         objectives, rigor, neighbours, random, timings);

@@ -189,6 +189,25 @@ int run(int argc, char** argv) {
     replay_command->add_option("--json", replayed.json, "write all figures there")
         ->type_name("FILE")
         ->check(not_empty);
+    TuningRequest derived;
+    derived.output.clear();
+    CLI::Option* derive =
+        replay_command
+            ->add_option("-o,--output", derived.output,
+                         "instead, derive the profile anew from the whole log of a run")
+            ->type_name("FILE")
+            ->check(not_empty);
+    replay_command->add_option("--log", derived.log, "with -o: write a log of the replay there")
+        ->type_name("FILE")
+        ->check(not_empty)
+        ->needs(derive);
+    replay_command
+        ->add_flag("--resume", derived.resume, "with --log: go on with that log, as a run would")
+        ->needs(derive);
+    replay_command->add_flag("--quiet", derived.quiet, "with -o: print errors only")
+        ->needs(derive);
+    replay_command->add_flag("--no-generate", derived.no_generate, "with -o: stop after the profile")
+        ->needs(derive);
     ThinRequest thinned;
     CLI::App* thin_command = app.add_subcommand(
         "thin", "make the log of an exhaustive search small: some samples of each candidate");
@@ -207,7 +226,11 @@ int run(int argc, char** argv) {
         ->capture_default_str();
     if (!parse(app, argc, argv)) return kDone;
     if (replay_command->parsed()) {
-        replay(replayed);
+        if (derived.output.empty()) {
+            replay(replayed);
+        } else {
+            replay_run(replayed.log, derived);
+        }
         return kDone;
     }
     if (thin_command->parsed()) {
