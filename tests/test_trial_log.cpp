@@ -85,7 +85,7 @@ TEST_F(TrialLogFile, gives_back_what_was_written) {
         log.resumed("2026-11-21T10:00:00Z");
         log.step("pipelines 8192");
         log.write({0, Workload::mix_l1_read, "libc", 18}, {0.001, 7.5});
-        log.finish({{"finished", "2026-11-21T11:00:00Z"}});
+        log.finish({{"finished", "2026-11-21T11:00:00Z"}, {"resumed", 1}});
     }
     const TrialLogContents contents = read_trial_log(path());
     EXPECT_EQ(contents.header, kHeader);

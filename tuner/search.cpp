@@ -14,13 +14,14 @@ namespace asterope {
 
 Rigor parse_rigor(std::string_view text) {
     if (text == "quick") {
-        return {"quick", {2, 8}, {0, 8, 20}, 4, 1, {{40, 2}, {12, 4}}, 5, 9, 2, 1};
+        return {"quick", {2, 8}, {0, 8, 20}, 4, 1, {{30, 2}, {12, 6}}, 5, 15, 2, 1};
     }
     if (text == "standard") {
         return {"standard", {2, 6, 12}, {0, 4, 12, 24}, 10, 1, {{120, 2}, {40, 4}}, 8, 15, 5, 3};
     }
     if (text == "exhaustive") {
-        return {"exhaustive", {}, {}, 0, 2, {{400, 2}, {80, 4}}, 10, 21, 24, 8};
+        // three samples each: of two that differ, nobody knows which one was disturbed
+        return {"exhaustive", {}, {}, 0, 3, {{400, 2}, {80, 4}}, 10, 21, 24, 8};
     }
     throw BadInput("rigor '" + std::string(text.substr(0, 40)) +
                    "' is unknown: choose quick, standard or exhaustive");

@@ -142,10 +142,10 @@ TrialLogContents read_trial_log(const std::filesystem::path& path) {
                 contents.header = fields;
             } else if (line.has("step")) {
                 step = &contents.steps[line.text("step")];
+            } else if (line.has("finished")) { // it has how often the run was resumed, too
+                contents.end = fields;
             } else if (line.has("resumed")) {
                 ++contents.resumed;
-            } else if (line.has("finished")) {
-                contents.end = fields;
             } else {
                 if (!step) throw BadInput("belongs to no step");
                 step->push_back(record_of(line));
