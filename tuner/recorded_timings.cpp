@@ -40,6 +40,9 @@ Features features_of(const Recording& recording, const std::string& what) {
                     part<std::vector<std::string>>(recording.header, "/options/without", what));
 }
 
+/// In the place of an entrant, in what names a stream.
+constexpr std::uint64_t kRounds = ~std::uint64_t{0} - 1000;
+
 using Invalids = std::vector<std::pair<std::string, std::string>>;
 
 } // namespace
@@ -90,7 +93,7 @@ RecordedTimings::RecordedTimings(const Recording& recording, const RecordedSpace
 }
 
 double RecordedTimings::seconds(std::size_t size, Workload workload, Entrant entrant,
-                                std::uint64_t) {
+                                std::uint64_t round) {
     Table& table = tables_.at({size, workload});
     const RecordedField& field = *table.field;
     auto deck = table.decks.find(entrant);
@@ -100,7 +103,12 @@ double RecordedTimings::seconds(std::size_t size, Workload workload, Entrant ent
                                   static_cast<std::uint64_t>(std::int64_t{entrant})};
         deck = table.decks.emplace(entrant, Deck{samples, {}, 0, random}).first;
     }
-    const double ns = field.libc_ns * (deck->second.samples ? std::exp(-draw(deck->second)) : 1.0);
+    double sample = deck->second.samples ? draw(deck->second) : 0;
+    if (entrant < 0) {
+        RandomStream random{seed_, size, static_cast<std::uint64_t>(workload), kRounds, round};
+        sample += field.rounds[random() % field.rounds.size()];
+    }
+    const double ns = field.libc_ns * std::exp(-sample);
     ++trials_;
     wall_seconds_ += field.untimed_us * 1e-6 + ns * 1e-9 * static_cast<double>(field.calls);
     return ns * 1e-9;

@@ -41,7 +41,8 @@ class RecordedSpace {
 
 /// Serves each candidate's own samples, as libc's median time would have made them. They come in an
 /// order that depends on seed, size, workload and candidate alone, not on who else is asked, and in
-/// another one each time that all have been served.
+/// another one each time that all have been served. Libc's timings of one round share what libc was
+/// in one of the recorded rounds.
 class RecordedTimings : public Timings {
   public:
     RecordedTimings(const Recording& recording, const RecordedSpace& space, std::uint64_t seed);

@@ -49,6 +49,34 @@ RecordedField::Samples thin_samples(Samples samples, std::size_t count) {
     return kept;
 }
 
+std::vector<double> find_references(const std::vector<RecordedRound>& rounds) {
+    constexpr std::size_t kFew = 8;
+    constexpr int kTurns = 12; // a candidate of two samples keeps half of the error each time
+    std::vector<double> references(rounds.size(), 0);
+    for (int turn = 0; turn < kTurns; ++turn) {
+        std::unordered_map<int, std::vector<double>> samples;
+        for (std::size_t i = 0; i < rounds.size(); ++i) {
+            for (const auto& [name, sample] : rounds[i]) {
+                samples[name].push_back(sample + references[i]);
+            }
+        }
+        std::unordered_map<int, double> medians;
+        for (auto& [name, values] : samples) medians[name] = median(std::move(values));
+        for (std::size_t i = 0; i < rounds.size(); ++i) {
+            if (rounds[i].size() < kFew) continue;
+            std::vector<double> residuals;
+            for (const auto& [name, sample] : rounds[i]) {
+                residuals.push_back(medians[name] - sample);
+            }
+            references[i] = median(std::move(residuals));
+        }
+    }
+    // Where the level is, is a matter of choice: libc's typical round has none.
+    const double level = median(references);
+    for (double& reference : references) reference -= level;
+    return references;
+}
+
 /// Reads one file, line by line, into a recording.
 class Recording::Reader {
   public:
@@ -71,7 +99,7 @@ class Recording::Reader {
   private:
     /// What a candidate has shown so far at the size and workload of one step.
     struct Group {
-        std::map<int, Samples> candidates;
+        std::vector<RecordedRound> rounds;
         Samples libc;
         std::vector<double> libc_ns;
         std::size_t calls = 0, trials = 0;
@@ -237,9 +265,14 @@ class Recording::Reader {
             const double reference = std::log(median(libc));
             Group& group = groups_[round_.workload];
             group.libc_ns.insert(group.libc_ns.end(), libc.begin(), libc.end());
+            group.rounds.emplace_back();
             for (const auto& [name, ns] : round_.trials) {
-                Samples& samples = name == kLibcName ? group.libc : group.candidates[name];
-                samples.push_back(static_cast<float>(reference - std::log(ns)));
+                const auto sample = static_cast<float>(reference - std::log(ns));
+                if (name == kLibcName) {
+                    group.libc.push_back(sample);
+                } else {
+                    group.rounds.back().emplace_back(name, sample);
+                }
             }
         }
         round_.trials.clear();
@@ -257,8 +290,13 @@ class Recording::Reader {
             field.untimed_us = std::max(0.0, group.untimed_us / static_cast<double>(group.trials));
             field.libc = std::move(group.libc);
             field.candidates.resize(recording_.names.size());
-            for (auto& [name, samples] : group.candidates) {
-                field.candidates[static_cast<std::size_t>(name)] = std::move(samples);
+            const std::vector<double> references = find_references(group.rounds);
+            for (std::size_t i = 0; i < references.size(); ++i) {
+                const auto reference = static_cast<float>(references[i]);
+                field.rounds.push_back(reference);
+                for (const auto& [name, sample] : group.rounds[i]) {
+                    field.candidates[static_cast<std::size_t>(name)].push_back(sample + reference);
+                }
             }
         }
         groups_.clear();
@@ -306,7 +344,8 @@ class Recording::Reader {
             }
             field.untimed_us = untimed.get<double>();
             field.libc = samples(list(object, "libc"));
-            if (field.libc.empty()) refuse("has no samples of libc");
+            field.rounds = samples(list(object, "rounds"));
+            if (field.libc.empty() || field.rounds.empty()) refuse("has no samples of libc");
             for (const json& candidate : list(object, "candidates")) {
                 if (!candidate.is_array()) refuse("has samples that are no list");
                 field.candidates.push_back(samples(candidate));
@@ -372,6 +411,7 @@ void Recording::write_thinned(const std::filesystem::path& path, std::size_t cou
             line["libc_ns"] = field.libc_ns;
             line["untimed_us"] = std::round(field.untimed_us * 1000) / 1000;
             line["libc"] = numbers(thin_samples(field.libc, std::max(count, kLibcSamples)));
+            line["rounds"] = numbers(thin_samples(field.rounds, std::max(count, kLibcSamples)));
             line["candidates"] = nlohmann::ordered_json::array();
             for (const Samples& samples : field.candidates) {
                 line["candidates"].push_back(numbers(thin_samples(samples, count)));

@@ -19,11 +19,13 @@ struct RecordedField {
     double libc_ns = 0;    ///< a call; the median
     /// Of wall time that a trial took beyond its timed calls; the mean.
     double untimed_us = 0;
-    /// Each as log(libc's median of its round / own), where a round is what was timed together. So
-    /// slow phases of the machine, which hit both, are out of them.
+    /// Each as log(reference / own), where the reference is that of the round, of what was timed
+    /// together: so slow phases of the machine, which hit everybody, are out of them. See
+    /// find_references.
     using Samples = std::vector<float>;
-    Samples libc;
     std::vector<Samples> candidates; ///< as Recording::names; empty: not timed here
+    Samples rounds;                  ///< libc's median in each round
+    Samples libc;                    ///< from that median, not from the reference
 };
 
 class Recording {
@@ -46,6 +48,17 @@ class Recording {
   private:
     class Reader;
 };
+
+/// What was timed together: whose sample, and log(libc's median / own).
+using RecordedRound = std::vector<std::pair<int, float>>;
+
+/// By how much the reference of each round differs from libc's median there, as a logarithm: so
+/// that what the round's candidates have in common is taken from them and told of libc, whose three
+/// timings may be wrong, or slow for a reason of its own (at 512 bytes it takes twice as long at
+/// some misalignments; the trials of one round have the same). In a search, such a round does not
+/// change who is ahead of whom in it; drawn by each candidate for itself, it would. Tukey's median
+/// polish; a round of few candidates keeps libc's median, as they would lose their own noise.
+std::vector<double> find_references(const std::vector<RecordedRound>& rounds);
 
 /// At most `count` of the samples, ascending: evenly spaced among them when sorted, so that median
 /// and spread stay what they were. (Rejected: the first ones in time, of the screening, and the
