@@ -132,3 +132,17 @@ TEST(Spaces, leave_out_what_copies_wrongly) {
         ASSERT_EQ(wrong.count(name), 0u) << name;
     }
 }
+
+// What is taken from an earlier run is not run: this CPU may lack what those candidates need.
+TEST(Spaces, of_an_earlier_run_leave_out_what_copied_wrongly_there) {
+    const std::string wrong = "XMM T NT T0 4 8";
+    const Spaces spaces(only({"avx512f", "movdir64b"}), true, true, {{wrong, "wrong byte 3"}});
+    EXPECT_EQ(spaces.invalid.size(), 1u);
+    EXPECT_EQ(spaces.entrants.size(), paper_space(only({"avx512f", "movdir64b"})).size() - 1);
+    const auto found = names(spaces, spaces.entrants);
+    EXPECT_EQ(std::count(found.begin(), found.end(), wrong), 0);
+    const auto plane = names(spaces, spaces.extension.plane(named(spaces, "XMM T NT T0 4 10")));
+    EXPECT_EQ(plane.size(), 7u * 16 - 1);
+    EXPECT_EQ(std::count(plane.begin(), plane.end(), wrong), 0);
+    EXPECT_EQ(spaces.probes.size(), asterope_probe_count);
+}
