@@ -75,7 +75,8 @@ TEST_F(Recordings, have_libcs_time_over_each_candidates_as_logarithms) {
     const RecordedField& field = recording.sizes.at(4096).at(Workload::hot);
     EXPECT_EQ(field.calls, 10u);
     EXPECT_NEAR(field.libc_ns, 100, 1e-9);
-    EXPECT_NEAR(field.untimed_us, 5, 1e-9);
+    EXPECT_NEAR(field.fixed_us, 5, 1e-9);
+    EXPECT_NEAR(field.per_timed, 1, 1e-9);
     ASSERT_EQ(field.candidates.size(), 2u);
     expect_near(field.candidates[0], std::log(100.0 / 80), 3);
     expect_near(field.candidates[1], std::log(100.0 / 125), 3);
@@ -126,6 +127,41 @@ TEST_F(Recordings, have_each_size_and_workload_apart) {
         expect_near(fields.at(Workload::hot).candidates[in_order ? 1 : 0], -std::log(2), 2);
         expect_near(fields.at(Workload::cold).candidates[in_order ? 0 : 1], 0, 2);
     }
+}
+
+// Here each trial begins with untimed calls, half as many as are timed, and 7 us besides.
+TEST_F(Recordings, tell_what_a_trial_takes_of_fast_and_slow_candidates) {
+    MadeUpLog log = small_log();
+    for (nlohmann::json& line : log.lines) {
+        if (line.contains("ns")) line["us"] = 7 + 1.5 * 10 * line["ns"].get<double>() / 1000;
+    }
+    const RecordedField one = field(log);
+    EXPECT_NEAR(one.fixed_us, 7, 1e-6);
+    EXPECT_NEAR(one.per_timed, 1.5, 1e-6);
+}
+
+TEST_F(Recordings, tell_what_a_trial_takes_where_all_take_the_same) {
+    MadeUpLog log = small_log();
+    for (nlohmann::json& line : log.lines) {
+        if (!line.contains("ns")) continue;
+        line["ns"] = 100;
+        line["us"] = 6;
+    }
+    const RecordedField one = field(log);
+    EXPECT_NEAR(one.fixed_us, 5, 1e-9);
+    EXPECT_NEAR(one.per_timed, 1, 1e-9);
+}
+
+// Rounded, or a clock of another kind: never less than what is timed.
+TEST_F(Recordings, tell_no_trial_to_take_less_than_what_is_timed) {
+    MadeUpLog log = small_log();
+    for (nlohmann::json& line : log.lines) {
+        if (line.contains("ns")) line["us"] = line["ns"].get<double>() < 90 ? 0.9 : 0.8;
+    }
+    const RecordedField one = field(log);
+    EXPECT_GE(one.fixed_us, 0);
+    EXPECT_GE(one.per_timed, 1);
+    EXPECT_LT(one.fixed_us + one.per_timed * 1, 1.3);
 }
 
 TEST_F(Recordings, pass_over_calibrations) {
@@ -300,7 +336,8 @@ TEST_F(Recordings, are_the_same_thinned_but_for_how_many_samples_they_have) {
             const RecordedField& other = thinned.sizes.at(size).at(workload);
             EXPECT_EQ(other.calls, one.calls);
             EXPECT_DOUBLE_EQ(other.libc_ns, one.libc_ns);
-            EXPECT_NEAR(other.untimed_us, one.untimed_us, 0.001);
+            EXPECT_NEAR(other.fixed_us, one.fixed_us, 0.001);
+            EXPECT_NEAR(other.per_timed, one.per_timed, 1e-6);
             EXPECT_EQ(other.libc.size(), 64u);
             EXPECT_EQ(other.rounds.size(), 40u); // as many as there were
             for (std::size_t i = 0; i < one.candidates.size(); ++i) {
@@ -444,7 +481,8 @@ TEST_F(Recordings, are_refused_thinned_where_they_are_damaged) {
     EXPECT_EQ(fault_with("names", "A"), ": line 2 has no list as \"names\"");
     EXPECT_EQ(fault_with("size", 0), ": line 3 has the size 0");
     EXPECT_EQ(fault_with("libc_ns", -1), ": line 3 has no time above 0 as \"libc_ns\"");
-    EXPECT_EQ(fault_with("untimed_us", -1), ": line 3 has no time from 0 up as \"untimed_us\"");
+    EXPECT_EQ(fault_with("fixed_us", -1), ": line 3 has no time from 0 up as \"fixed_us\"");
+    EXPECT_EQ(fault_with("per_timed", 0), ": line 3 has no time above 0 as \"per_timed\"");
     EXPECT_EQ(fault_with("libc", nlohmann::json::array()), ": line 3 has no samples of libc");
     EXPECT_EQ(fault_with("libc", list({0.5})), ": line 3 has a sample that is none");
     EXPECT_EQ(fault_with("libc", list({1000000000})), ": line 3 has a sample that is none");

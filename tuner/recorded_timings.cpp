@@ -110,7 +110,8 @@ double RecordedTimings::seconds(std::size_t size, Workload workload, Entrant ent
     }
     const double ns = field.libc_ns * std::exp(-sample);
     ++trials_;
-    wall_seconds_ += field.untimed_us * 1e-6 + ns * 1e-9 * static_cast<double>(field.calls);
+    wall_seconds_ +=
+        field.fixed_us * 1e-6 + field.per_timed * ns * 1e-9 * static_cast<double>(field.calls);
     return ns * 1e-9;
 }
 

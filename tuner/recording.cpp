@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 
 #include "error.hpp"
@@ -29,6 +30,33 @@ constexpr double kUnit = 1e-4;
 constexpr std::size_t kLibcSamples = 64;
 /// No trial differs from libc by more, as a logarithm: a damaged file does.
 constexpr double kMost = 50;
+
+/// How the wall time of trials follows from what is timed in them: the line of least squares.
+class WallTime {
+  public:
+    /// Both in microseconds.
+    void add(double timed, double wall) {
+        ++count_;
+        x_ += timed;
+        y_ += wall;
+        xx_ += timed * timed;
+        xy_ += timed * wall;
+    }
+
+    /// Its height at 0 and its slope. The former is never negative, the latter never below 1: no
+    /// trial takes less time than its timed part.
+    std::pair<double, double> fit() const {
+        const double spread = count_ * xx_ - x_ * x_;
+        // all alike but for rounding: any slope would do
+        double slope = spread > 1e-9 * x_ * x_ ? (count_ * xy_ - x_ * y_) / spread : 1;
+        if (slope * x_ > y_) slope = y_ / x_;
+        slope = std::max(slope, 1.0);
+        return {std::max(0.0, (y_ - slope * x_) / count_), slope};
+    }
+
+  private:
+    double count_ = 0, x_ = 0, y_ = 0, xx_ = 0, xy_ = 0;
+};
 
 std::optional<Workload> find_workload(const std::string& name) {
     for (const Workload workload : kMeasured) {
@@ -102,8 +130,8 @@ class Recording::Reader {
         std::vector<RecordedRound> rounds;
         Samples libc;
         std::vector<double> libc_ns;
-        std::size_t calls = 0, trials = 0;
-        double untimed_us = 0; ///< of all trials
+        std::size_t calls = 0;
+        WallTime wall_time;
     };
     /// Trials that stand together: of one round and workload.
     struct Round {
@@ -245,8 +273,7 @@ class Recording::Reader {
         round_.trials.emplace_back(index_of(text(object, "candidate")), ns);
         Group& group = groups_[workload];
         group.calls = calls;
-        ++group.trials;
-        group.untimed_us += us - ns * static_cast<double>(calls) / 1000;
+        group.wall_time.add(ns * static_cast<double>(calls) / 1000, us);
     }
 
     int index_of(const std::string& name) {
@@ -287,7 +314,7 @@ class Recording::Reader {
             RecordedField& field = recording_.sizes[size][workload];
             field.calls = group.calls;
             field.libc_ns = median(group.libc_ns);
-            field.untimed_us = std::max(0.0, group.untimed_us / static_cast<double>(group.trials));
+            std::tie(field.fixed_us, field.per_timed) = group.wall_time.fit();
             field.libc = std::move(group.libc);
             field.candidates.resize(recording_.names.size());
             const std::vector<double> references = find_references(group.rounds);
@@ -338,11 +365,12 @@ class Recording::Reader {
             field.calls = whole(object, "calls");
             if (field.calls == 0) refuse("has no calls");
             field.libc_ns = time(object, "libc_ns");
-            const json& untimed = this->field(object, "untimed_us");
-            if (!untimed.is_number() || !(untimed.get<double>() >= 0)) {
-                refuse("has no time from 0 up as \"untimed_us\"");
+            const json& fixed = this->field(object, "fixed_us");
+            if (!fixed.is_number() || !(fixed.get<double>() >= 0)) {
+                refuse("has no time from 0 up as \"fixed_us\"");
             }
-            field.untimed_us = untimed.get<double>();
+            field.fixed_us = fixed.get<double>();
+            field.per_timed = time(object, "per_timed");
             field.libc = samples(list(object, "libc"));
             field.rounds = samples(list(object, "rounds"));
             if (field.libc.empty() || field.rounds.empty()) refuse("has no samples of libc");
@@ -409,7 +437,8 @@ void Recording::write_thinned(const std::filesystem::path& path, std::size_t cou
             line["workload"] = name_of(workload);
             line["calls"] = field.calls;
             line["libc_ns"] = field.libc_ns;
-            line["untimed_us"] = std::round(field.untimed_us * 1000) / 1000;
+            line["fixed_us"] = std::round(field.fixed_us * 1000) / 1000;
+            line["per_timed"] = std::round(field.per_timed * 1e6) / 1e6;
             line["libc"] = numbers(thin_samples(field.libc, std::max(count, kLibcSamples)));
             line["rounds"] = numbers(thin_samples(field.rounds, std::max(count, kLibcSamples)));
             line["candidates"] = nlohmann::ordered_json::array();

@@ -17,8 +17,10 @@ namespace asterope {
 struct RecordedField {
     std::size_t calls = 0; ///< in one trial
     double libc_ns = 0;    ///< a call; the median
-    /// Of wall time that a trial took beyond its timed calls; the mean.
-    double untimed_us = 0;
+    /// The wall time of a trial: `fixed_us` and `per_timed` times what is timed in it. Some of what
+    /// is not timed takes as long as the candidate does (calls that warm the caches), some does not
+    /// (the clock, settling the caches).
+    double fixed_us = 0, per_timed = 1;
     /// Each as log(reference / own), where the reference is that of the round, of what was timed
     /// together: so slow phases of the machine, which hit everybody, are out of them. See
     /// find_references.
