@@ -123,6 +123,17 @@ TEST_F(Replays, tell_by_how_much_a_strategy_misses_the_best) {
     }
 }
 
+// Shares or not: what counts is how they compare.
+TEST_F(Replays, tell_the_same_at_any_scale_of_the_weights) {
+    const auto regret = [&](double scale) {
+        Recording recording = record(needle, 0.003, {4096}, {Workload::hot});
+        recording.header["options"]["weights"]["hot"] = scale;
+        return Replay(request({"quick"}, 1), recording).run().front().worst_regret;
+    };
+    EXPECT_NEAR(regret(7), regret(1), 1e-9);
+    EXPECT_GT(regret(7), 0.15);
+}
+
 TEST_F(Replays, tell_where_the_worst_is) {
     noise::Random random(1);
     MadeUpLog log = made_up_log({Workload::hot});

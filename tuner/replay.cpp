@@ -50,6 +50,9 @@ Objective objective_of(const Recording& recording, const std::string& what) {
         if (shares[key] > 0) objective.weights.emplace_back(workload, shares[key].get<double>());
     }
     if (objective.weights.empty()) throw BadInput(what + ": its header has no usable weights");
+    double sum = 0;
+    for (const auto& [workload, weight] : objective.weights) sum += weight;
+    for (auto& [workload, weight] : objective.weights) weight /= sum;
     return objective;
 }
 
