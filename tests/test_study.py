@@ -76,7 +76,8 @@ def recording_lines() -> list[str]:
                     "workload": workload,
                     "calls": 10,
                     "libc_ns": 1000.0,
-                    "untimed_us": 90.0,
+                    "fixed_us": 80.0,
+                    "per_timed": 2.0,
                     "libc": libc,
                     "rounds": [0] * 64,
                     "candidates": samples,
@@ -108,8 +109,8 @@ def test_a_recording_is_read_from_a_gzipped_file(tmp_path, lines, sizes):
     assert read_recording(path) == sizes
     assert [size.bytes for size in sizes] == list(SIZES)
     assert set(sizes[0].candidates) == set(recorded_names())
-    assert sizes[0].libc_seconds["hot"] == pytest.approx(10e-6)
-    assert sizes[0].untimed_seconds["cold"] == pytest.approx(90e-6)
+    assert sizes[0].libc_seconds["hot"] == pytest.approx(20e-6)
+    assert sizes[0].fixed_seconds["cold"] == pytest.approx(80e-6)
 
 
 def test_the_middle_of_the_samples_is_what_a_candidate_takes(sizes):

@@ -363,11 +363,14 @@ class ModelSearch(Search):
 
 
 _QUICK = {"start": 100, "start_extended": 32, "patience": 1, "most_batches": 16, "keep": (24, 12)}
+# As many trials as half of what racing at the rigor standard takes.
+_THOROUGH = {"start": 400, "start_extended": 128, "patience": 3, "keep": (80, 32)}
 
 # By name: the rigor whose run-off it shares, and how it searches.
 MODELS: dict[str, tuple[str, Settings]] = {
     "forest": ("standard", Settings(Forest)),
     "forest quick": ("quick", Settings(Forest, **_QUICK)),
+    "forest thorough": ("standard", Settings(Forest, **_THOROUGH)),
     "forest carried over": ("standard", Settings(Forest, carry_over=True)),
     "forest carried quick": ("quick", Settings(Forest, carry_over=True, **_QUICK)),
     "boosted": ("standard", Settings(Boosted)),

@@ -108,7 +108,7 @@ class Race:
     def _spend(self, workload: str, trials: int, faster: float = 0.0) -> None:
         """The time of trials so much faster than libc's, as a logarithm."""
         timed = self.size.libc_seconds[workload] * math.exp(-faster)
-        self.seconds += trials * (timed + self.size.untimed_seconds[workload])
+        self.seconds += trials * (timed + self.size.fixed_seconds[workload])
 
     def sample(self, entrants: Sequence[int], samples: int) -> None:
         """One trial more for each entrant, workload and sample, and libc in every heat."""

@@ -40,8 +40,9 @@ class Size:
     candidates: dict[str, Samples] = field(default_factory=dict)  # by name, those timed here
     rounds: Samples = field(default_factory=dict)  # a round's level above libc's median there
     libc: Samples = field(default_factory=dict)  # that median above one libc's own
-    libc_seconds: dict[str, float] = field(default_factory=dict)  # by workload, of one trial, timed
-    untimed_seconds: dict[str, float] = field(default_factory=dict)  # by workload, of one trial
+    # By workload, what a trial of libc takes: what grows with the copy's time, and what does not.
+    libc_seconds: dict[str, float] = field(default_factory=dict)
+    fixed_seconds: dict[str, float] = field(default_factory=dict)
 
     def center(self, name: str, workload: str) -> float:
         """log(libc's time / own), by the medians of all samples: the nearest to the truth."""
@@ -137,8 +138,8 @@ def _add(row: dict, names: list[str], size: Size) -> None:
         raise ValueError(f"{len(row['candidates'])} candidates of {len(names)}")
     size.rounds[workload] = [number * UNIT for number in row["rounds"]]
     size.libc[workload] = [number * UNIT for number in row["libc"]]
-    size.libc_seconds[workload] = row["calls"] * row["libc_ns"] * 1e-9
-    size.untimed_seconds[workload] = row["untimed_us"] * 1e-6
+    size.libc_seconds[workload] = row["calls"] * row["libc_ns"] * 1e-9 * row["per_timed"]
+    size.fixed_seconds[workload] = row["fixed_us"] * 1e-6
     for name, numbers in zip(names, row["candidates"]):
         if numbers:
             size.candidates.setdefault(name, {})[workload] = [number * UNIT for number in numbers]
