@@ -34,7 +34,8 @@ class EveryFigure : public Figures {
                                  const std::function<std::vector<double>(Instruments&)>&) override {
         return {next += 1};
     }
-    Calibration calibration(std::size_t, Workload, const std::optional<Calibration>& known) override {
+    Calibration calibration(std::size_t, Workload,
+                            const std::optional<Calibration>& known) override {
         if (known) taken_over.push_back(known->calls);
         return known ? *known : Calibration{static_cast<std::size_t>(next += 1), 1};
     }
@@ -204,8 +205,7 @@ TEST_F(JournalFile, refuses_the_log_of_another_machine_version_space_seed_or_sea
     EXPECT_NE(refusal(with("/tool_version", "1.1")).find("another version"), std::string::npos);
     EXPECT_NE(refusal(with("/space_hash", "xyz")).find("another space"), std::string::npos);
     EXPECT_NE(refusal(with("/seed", 2)).find("another seed"), std::string::npos);
-    EXPECT_NE(refusal(with("/options/rigor", "standard")).find("another rigor"),
-              std::string::npos);
+    EXPECT_NE(refusal(with("/options/rigor", "standard")).find("another rigor"), std::string::npos);
     EXPECT_NE(refusal(with("/options/sizes", {128})).find("another sizes"), std::string::npos);
     EXPECT_EQ(refusal(with("/started", "now")), "taken");
 }

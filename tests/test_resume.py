@@ -117,10 +117,7 @@ def test_fifty_random_kills_each_resumed_give_the_profile_of_the_run_left_alone(
         assert whole.log.startswith(left)
         assert not profile.exists() or profile.read_bytes() == whole.profile
         done = replay("--resume")
-        if left and b"\n" not in left:  # not even the header: there is nothing to go on with
-            assert "no whole header" in only_error(done, 2)
-            log.unlink()
-            done = replay()
+        assert not left or b"\n" in left  # the header is there whole or not at all
         assert done.returncode == 0, done
         assert profile.read_bytes() == whole.profile, f"killed at {len(left)} bytes"
         log.unlink()
@@ -214,9 +211,7 @@ def test_a_stopped_and_continued_run_goes_on_and_repeats_what_was_hit(
 def test_a_vanished_output_folder_costs_no_trial(program: Path, run, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     options = [*SHORT, "--no-generate", "--quiet", "-o", "out/p.json", "--log", "trials.jsonl"]
-    process = subprocess.Popen(
-        [program, *options], cwd=tmp_path, stderr=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen([program, *options], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     wait_for_bytes(tmp_path / "trials.jsonl", 5000, process)
     shutil.rmtree(tmp_path / "out")
     _, errors = process.communicate(timeout=120)

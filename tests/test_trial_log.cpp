@@ -114,8 +114,8 @@ TEST_F(TrialLogFile, gives_back_what_was_written) {
     EXPECT_EQ((std::get<std::pair<TrialKey, Trial>>(step[2]).first.workload),
               Workload::mix_l1_read);
 
-    const auto& [probe, ticks] = std::get<std::pair<ProbeKey, std::vector<double>>>(
-        contents.steps.at("sensing 8192").at(0));
+    const auto& [probe, ticks] =
+        std::get<std::pair<ProbeKey, std::vector<double>>>(contents.steps.at("sensing 8192").at(0));
     EXPECT_EQ(probe, (ProbeKey{8192, Workload::hot, "source 4", "XMM T T none 0 0"}));
     EXPECT_EQ(ticks, (std::vector<double>{26, 130}));
 }
@@ -138,9 +138,9 @@ TEST_F(TrialLogFile, goes_on_behind_the_whole_lines) {
 }
 
 TEST_F(TrialLogFile, drops_a_torn_line_that_looks_whole) {
-    const TrialLogContents contents = read(
-        kHeader.dump() + "\n{\"step\":\"a\"}\n" +
-        R"({"size":1,"workload":"hot","candidate":"libc","round":0,"ns":12,"us":1})");
+    const TrialLogContents contents =
+        read(kHeader.dump() + "\n{\"step\":\"a\"}\n" +
+             R"({"size":1,"workload":"hot","candidate":"libc","round":0,"ns":12,"us":1})");
     EXPECT_TRUE(contents.torn); // its last figure may have lost digits
     EXPECT_TRUE(contents.steps.at("a").empty());
 }
@@ -160,14 +160,21 @@ TEST_F(TrialLogFile, refuses_what_is_no_log) {
     EXPECT_THROW(read_trial_log(folder / "missing"), BadInput);
     EXPECT_THROW(read_trial_log(folder), BadInput);
     EXPECT_NE(refusal("").find("trials.jsonl"), std::string::npos);
-    EXPECT_NE(refusal(std::string("\x7f" "ELF\0\1\2\n", 8)), "taken");
+    EXPECT_NE(refusal(std::string("\x7f"
+                                  "ELF\0\1\2\n",
+                                  8)),
+              "taken");
     EXPECT_NE(refusal("{}\n").find("is no trial log"), std::string::npos);
     EXPECT_NE(refusal("[1]\n").find("is no trial log"), std::string::npos);
     EXPECT_NE(refusal("{\"format\":\"asterope-profile\"}\n").find("is no trial log"),
               std::string::npos);
-    EXPECT_NE(refusal(R"({"format":"asterope-trials","version":1})" "\n").find("version 1"),
+    EXPECT_NE(refusal(R"({"format":"asterope-trials","version":1})"
+                      "\n")
+                  .find("version 1"),
               std::string::npos);
-    EXPECT_NE(refusal(R"({"format":"asterope-trials","version":"x"})" "\n").find("version"),
+    EXPECT_NE(refusal(R"({"format":"asterope-trials","version":"x"})"
+                      "\n")
+                  .find("version"),
               std::string::npos);
     EXPECT_NE(refusal(kHeader.dump()).find("no whole header"), std::string::npos); // torn
 }
@@ -190,9 +197,9 @@ TEST_F(TrialLogFile, refuses_lines_that_are_no_figures_and_says_where) {
     EXPECT_NE(refusal_of(R"({"size":1,"workload":"hot","calls":0,"seconds":1})").find("0 calls"),
               std::string::npos);
     EXPECT_NE(refusal_of(R"({"hit":["flood"]})").find("flood"), std::string::npos);
-    EXPECT_NE(
-        refusal_of(R"({"size":1,"workload":"hot","probe":"a","copy":"b","ticks":[-1]})").find("ticks"),
-        std::string::npos);
+    EXPECT_NE(refusal_of(R"({"size":1,"workload":"hot","probe":"a","copy":"b","ticks":[-1]})")
+                  .find("ticks"),
+              std::string::npos);
     EXPECT_NE(refusal_of("nonsense").find("line 3: "), std::string::npos);
     EXPECT_NE(refusal(kHeader.dump() + "\n{\"hit\":[]}\n").find("belongs to no step"),
               std::string::npos);

@@ -178,7 +178,7 @@ def test_the_log_has_the_header_and_every_trial(tuned: Tuned) -> None:
     assert {trial["workload"] for trial in small} == MIXES | FIXED
     names = {copy.name for copy in small_space.small_tuples()}
     assert {trial["candidate"] for trial in small} <= names | {"libc"}
-    assert all(0 < trial["ns"] and 0 < trial["us"] for trial in trials)
+    assert all(trial["ns"] > 0 and trial["us"] > 0 for trial in trials)
     calibrations = [figure for figure in figures if "calls" in figure]
     assert {(one["size"], one["workload"]) for one in calibrations} >= expected - {
         (1024, "aliased")
@@ -255,13 +255,18 @@ def test_the_log_times_libc_all_along(tuned: Tuned) -> None:
 def test_the_table_has_the_winners(tuned: Tuned) -> None:
     lines = tuned.outcome.stdout.splitlines()
     header = next(i for i, line in enumerate(lines) if line.startswith("Up to "))
+    columns = lines[header].removeprefix("Up to").split()
+    fields = {"TB": "tb", "PI": "pi", "PW": "pw"}
     for interval, row in zip(tuned.profile["intervals"], lines[header + 1 :]):
-        up_to, fields = interval["up_to"], interval["winner"]["tuple"]
-        values = [str(value) for value in fields.values()]
-        if len(values) == 6:  # the paper's
-            values += ["2", "1", "0", "up"]
+        up_to, winner = interval["up_to"], interval["winner"]["tuple"]
         size = "1 KiB" if up_to == 1024 else f"{up_to} B"
-        assert row.removeprefix(size).split()[:10] == values
+        shown = dict(zip(columns, row.removeprefix(size).split()))
+        for name in ("RT", "LT", "ST", "PT", "PS", "PD"):
+            assert shown[name] == str(winner[name.lower()])
+        for column, field in fields.items():  # only where a winner uses them
+            default = {"tb": 2, "pi": 1, "pw": 0}[field]
+            assert int(shown.get(column, default)) == winner.get(field, default)
+        assert shown["hot"] == f"{interval['winner']['workloads']['hot']['ratio']['median']:.2f}"
 
 
 def test_without_a_terminal_there_is_no_progress_line(tuned: Tuned) -> None:
@@ -865,6 +870,19 @@ def test_a_full_disk_fails(tune, earlier: Path) -> None:
     assert_untouched(earlier)
 
 
+def test_a_disk_that_fills_up_keeps_what_was_timed(tune, earlier: Path) -> None:
+    full = limit(resource.RLIMIT_FSIZE, 100_000)
+    message = only_error(tune(*QUICK, "-o", earlier, preexec_fn=full), 1)
+    log = earlier.with_name("profile.json.trials")
+    assert str(log) in message
+    assert "--resume" in message
+    assert earlier.read_text() == OLD
+    assert log.stat().st_size == 100_000
+    earlier.unlink()
+    assert tune(*QUICK, "-o", earlier, "--resume").code == 0
+    load_profile(earlier)
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
 def test_a_full_disk_for_the_log_fails(tune, earlier: Path) -> None:
     message = only_error(tune(*QUICK, "-o", earlier, "--log", "/dev/full"), 1)
@@ -872,7 +890,9 @@ def test_a_full_disk_for_the_log_fails(tune, earlier: Path) -> None:
     assert_untouched(earlier)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda s: s.name)
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda s: s.name
+)
 @pytest.mark.parametrize("moment", ["at the beginning", "during the search"])
 def test_a_signal_ends_cleanly(program: Path, earlier: Path, number: int, moment: str) -> None:
     log = earlier.parent.parent / "trials.jsonl"
@@ -895,7 +915,7 @@ def test_a_signal_ends_cleanly(program: Path, earlier: Path, number: int, moment
     finally:
         process.kill()
     outcome = Outcome(process.returncode, stdout, stderr)
-    assert only_error(outcome, 130) .startswith("asterope-tune: interrupted")
+    assert only_error(outcome, 130).startswith("asterope-tune: interrupted")
     assert_untouched(earlier)
     if moment == "during the search":  # what was timed until then stays readable
         for line in log.read_text().splitlines():

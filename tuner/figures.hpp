@@ -55,8 +55,8 @@ class Figures {
     virtual Trial trial(const TrialKey& key, const std::function<double(Instruments&)>& time) = 0;
 
     /// Ticks, as `read` finds them where they must be measured.
-    virtual std::vector<double> readings(const ProbeKey& key,
-                                         const std::function<std::vector<double>(Instruments&)>& read) = 0;
+    virtual std::vector<double>
+    readings(const ProbeKey& key, const std::function<std::vector<double>(Instruments&)>& read) = 0;
 
     /// How many calls a trial has. `known`: served by somebody else, only to be taken over.
     virtual Calibration calibration(std::size_t size, Workload workload,

@@ -16,7 +16,8 @@ void catch_interrupts() {
     action.sa_handler = [](int) { interrupted = 1; };
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
         struct sigaction before {};
-        // nohup asks for hang-ups to be ignored, a shell for interrupts of what is in the background.
+        // nohup asks for hang-ups to be ignored, a shell for interrupts of what is in the
+        // background.
         if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
         sigaction(signal, &action, nullptr);
     }

@@ -32,7 +32,6 @@ struct Plan {
     bool keeps_log;                      ///< once the profile is there
     std::optional<double> budget_seconds;
 
-
     /// What the winners are chosen for: see with_intents.
     std::vector<Objective> objectives() const;
     /// All that decides what is found, for the log: with others it is another search.

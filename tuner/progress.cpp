@@ -32,8 +32,7 @@ void Progress::advance(double work, bool recorded) {
     const double fraction = std::clamp(done_ / total_, 0.0001, 0.999);
     // What was done here took all the time.
     const double here = std::max(done_ - recorded_, 0.0001 * total_);
-    const std::string time_left =
-        format_duration(elapsed * std::max(0.0, total_ - done_) / here);
+    const std::string time_left = format_duration(elapsed * std::max(0.0, total_ - done_) / here);
     std::fprintf(stderr, "\r\033[K%3.0f %%  %s  %s left", 100 * fraction, label_.c_str(),
                  time_left.c_str());
     std::fflush(stderr);

@@ -14,7 +14,7 @@ namespace asterope {
 
 Rigor parse_rigor(std::string_view text) {
     if (text == "quick") {
-        return {"quick", {2, 8}, {0, 8, 20}, 4, 1, {{30, 2}, {12, 6}}, 5, 15, 2, 1};
+        return {"quick", {2, 8}, {0, 8, 20}, 4, 1, {{40, 2}, {12, 6}}, 5, 15, 2, 1};
     }
     if (text == "standard") {
         return {"standard", {2, 6, 12}, {0, 4, 12, 24}, 10, 1, {{120, 2}, {40, 4}}, 8, 15, 5, 3};

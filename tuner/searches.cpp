@@ -52,10 +52,9 @@ constexpr double kShareOfSizes = 0.9, kShareOfBoundaries = 0.97;
 Searches::Searches(const Plan& plan, const Spaces& spaces, const Machine& machine,
                    std::uint64_t seed, bool quiet, Figures& figures, Budget& budget,
                    TimeSpent& spent)
-    : plan_(plan), spaces_(spaces), libc_thresholds_(machine.libc_thresholds),
-      seed_(seed), objectives_(plan.objectives()), figures_(figures), budget_(budget),
-      spent_(spent), progress_(calibrate(), quiet),
-      context_{figures_, noise_, progress_, spent_} {}
+    : plan_(plan), spaces_(spaces), libc_thresholds_(machine.libc_thresholds), seed_(seed),
+      objectives_(plan.objectives()), figures_(figures), budget_(budget), spent_(spent),
+      progress_(calibrate(), quiet), context_{figures_, noise_, progress_, spent_} {}
 
 Findings Searches::run() {
     Findings findings;
@@ -160,14 +159,18 @@ std::optional<SensingResult> Searches::sensing(std::size_t size, const Found& fo
     for (const SensingCopy& copy : copies) arguments.push_back(copy.arguments());
     const auto index = [](Entrant entrant) { return static_cast<std::size_t>(entrant) - 1; };
     SearchTimings timings(field(
-        [&](Entrant entrant) -> Copy {
-            if (entrant == 0) return copy_of(fixed);
-            const SensingCopy& copy = copies[index(entrant)];
-            // What it leaves in the caches where nothing is cached, its cold pipeline does.
-            return {copy.probe->sense, reinterpret_cast<std::size_t>(&arguments[index(entrant)]),
-                    copy_of(copy.cold).company};
-        },
-        [&](Entrant entrant) { return entrant ? copies[index(entrant)].name() : fixed.name(); }),
+                              [&](Entrant entrant) -> Copy {
+                                  if (entrant == 0) return copy_of(fixed);
+                                  const SensingCopy& copy = copies[index(entrant)];
+                                  // What it leaves in the caches where nothing is cached, its cold
+                                  // pipeline does.
+                                  return {copy.probe->sense,
+                                          reinterpret_cast<std::size_t>(&arguments[index(entrant)]),
+                                          copy_of(copy.cold).company};
+                              },
+                              [&](Entrant entrant) {
+                                  return entrant ? copies[index(entrant)].name() : fixed.name();
+                              }),
                           context_, false);
     const std::optional<Finalist> winner = race_sensing(
         copies.size(), size, objectives_.front().weights, plan_.rigor, random, timings);
@@ -228,7 +231,8 @@ std::vector<double> Searches::read(const asterope_probe& probe, const Candidate&
                                            reinterpret_cast<std::size_t>(&reading), size, workload,
                                            round, copy_of(copy).company);
                 // The first trial finds the caches as somebody else left them.
-                if (round > 0) ticks.insert(ticks.end(), reading.ticks.begin(), reading.ticks.end());
+                if (round > 0)
+                    ticks.insert(ticks.end(), reading.ticks.begin(), reading.ticks.end());
             }
             return ticks;
         });
@@ -270,8 +274,8 @@ void Searches::find_boundaries(Findings& findings) {
             if (!budget_left) return false;
             progress_.label(format_size(size));
             try {
-                std::mt19937_64 random = enter("boundary " + objectives_[objective].name + ' ' +
-                                               std::to_string(size));
+                std::mt19937_64 random =
+                    enter("boundary " + objectives_[objective].name + ' ' + std::to_string(size));
                 calibrate(size);
                 Race race(size, weighted_only(objectives_[objective].weights), random, timings);
                 return race.run_off({lower, upper}, plan_.rigor.rounds, lower)
@@ -337,10 +341,10 @@ double Searches::calibrate() {
         calibrate(size);
         for (const auto& [workload, weight] : objectives_.front().weights) {
             const Calibration& calibration = calibrations_.at({size, workload});
-            seconds += static_cast<double>(planned_trials(plan_.rigor, paper, weight > 0,
-                                                          plan_.extended) *
-                                           calibration.calls) *
-                       calibration.seconds;
+            seconds +=
+                static_cast<double>(planned_trials(plan_.rigor, paper, weight > 0, plan_.extended) *
+                                    calibration.calls) *
+                calibration.seconds;
         }
     }
     return seconds;
@@ -377,8 +381,8 @@ Field Searches::field(CopyOf copy_of, Name name) const {
     return {[copy](Instruments& instruments, std::size_t size, Workload workload, Entrant entrant,
                    std::uint64_t round) {
                 const Copy one = copy(size, entrant);
-                return instruments.stopwatch.time(one.function, one.distance, size, workload,
-                                                  round, one.company);
+                return instruments.stopwatch.time(one.function, one.distance, size, workload, round,
+                                                  one.company);
             },
             std::move(name),
             [this](std::size_t size, Workload workload) { return calls(size, workload); },

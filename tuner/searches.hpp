@@ -33,7 +33,8 @@ struct Findings {
 };
 
 /// Every step draws its random numbers by its own name, and depends on the others by what they
-/// found alone: so a run that was cut short in one step goes on in it later, whatever was done since.
+/// found alone: so a run that was cut short in one step goes on in it later, whatever was done
+/// since.
 class Searches {
   public:
     /// All of these must outlive it. `machine`: of the figures.

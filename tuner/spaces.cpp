@@ -35,8 +35,7 @@ Spaces::Spaces(const Features& features, bool extended, bool sensing) : verified
     build(features, extended, sensing);
 }
 
-Spaces::Spaces(const Features& features, bool extended, bool sensing,
-               Invalids invalid)
+Spaces::Spaces(const Features& features, bool extended, bool sensing, Invalids invalid)
     : invalid(std::move(invalid)), verified_(false) {
     build(features, extended, sensing);
 }

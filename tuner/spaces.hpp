@@ -22,8 +22,7 @@ struct Spaces {
 
     /// The spaces of an earlier run, maybe on another machine: nothing is run; `invalid` tells what
     /// copied wrongly there, as the member of that name has it.
-    Spaces(const Features& features, bool extended, bool sensing,
-           Invalids invalid);
+    Spaces(const Features& features, bool extended, bool sensing, Invalids invalid);
 
     /// 16 hexadecimal digits over the names of all that may be timed, in their order.
     std::string hash() const;

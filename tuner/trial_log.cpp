@@ -7,6 +7,7 @@
 #include <limits>
 #include <unistd.h>
 
+#include "atomic_file.hpp"
 #include "error.hpp"
 #include "gzip_lines.hpp"
 #include "objective.hpp"
@@ -171,13 +172,20 @@ BadInput cannot_write(const std::filesystem::path& path) {
 } // namespace
 
 TrialLogWriter::TrialLogWriter(const std::filesystem::path& path, const json& header)
-    : path_(path), file_(std::fopen(path.c_str(), "wxe")) {
-    // A device, such as /dev/full or /dev/stdout, exists and may be written all the same.
+    : path_(path), file_(nullptr) {
     std::error_code unknown;
     const auto type = std::filesystem::status(path, unknown).type();
-    const bool special = type == std::filesystem::file_type::character ||
-                         type == std::filesystem::file_type::fifo;
-    if (!file_ && errno == EEXIST && special) file_ = std::fopen(path.c_str(), "we");
+    if (type == std::filesystem::file_type::not_found) {
+        // Whole or not at all: a log without its header would be in the way and of no use.
+        require_writable(path);
+        write_atomically(path, header.dump() + '\n');
+        file_ = std::fopen(path.c_str(), "ae");
+        if (!file_) throw cannot_write(path);
+        return;
+    }
+    if (type == std::filesystem::file_type::regular) errno = EEXIST;
+    // A device or a pipe may be written whatever it holds.
+    if (type != std::filesystem::file_type::regular) file_ = std::fopen(path.c_str(), "we");
     if (!file_) throw cannot_write(path);
     write_line(header.dump());
 }

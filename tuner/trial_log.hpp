@@ -37,7 +37,7 @@ struct TrialLogContents {
     std::map<std::string, std::vector<Record>> steps;
     int resumed = 0;          ///< how often
     nlohmann::json end;       ///< the last line, or null: the run did not come to its end
-    bool torn = false;       ///< the last line is not whole, and not in here
+    bool torn = false;        ///< the last line is not whole, and not in here
     std::uintmax_t bytes = 0; ///< of the whole lines
 };
 

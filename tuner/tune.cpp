@@ -204,9 +204,9 @@ int run(int argc, char** argv) {
     replay_command
         ->add_flag("--resume", derived.resume, "with --log: go on with that log, as a run would")
         ->needs(derive);
-    replay_command->add_flag("--quiet", derived.quiet, "with -o: print errors only")
-        ->needs(derive);
-    replay_command->add_flag("--no-generate", derived.no_generate, "with -o: stop after the profile")
+    replay_command->add_flag("--quiet", derived.quiet, "with -o: print errors only")->needs(derive);
+    replay_command
+        ->add_flag("--no-generate", derived.no_generate, "with -o: stop after the profile")
         ->needs(derive);
     ThinRequest thinned;
     CLI::App* thin_command = app.add_subcommand(

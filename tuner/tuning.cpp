@@ -71,12 +71,12 @@ class Run {
         catch_interrupts();
         facts_.warnings = measurement_warnings(machine_);
         for (const std::string& warning : facts_.warnings) warn(warning);
-        facts_.cpu = pin_to_cpu(request_.cpu);
         facts_.sensing =
             plan_.sensing && plan_.objective.weights.size() > 1 && counter_serves_copies();
         machine_json_ = to_json(machine_);
         spent_.enter("verifying");
         const Spaces spaces(features(), plan_.extended, facts_.sensing);
+        facts_.cpu = pin_to_cpu(request_.cpu); // not before: the verification takes all CPUs
         announce(spaces);
         const nlohmann::json header = log_header(spaces);
         std::optional<TrialLogContents> earlier = log_to_resume(header);
@@ -156,12 +156,12 @@ class Run {
     }
 
     nlohmann::json log_header(const Spaces& spaces) const {
-        return {{"format", kTrialLogFormat},      {"version", kTrialLogVersion},
-                {"tool_version", kVersion},       {"machine", machine_json_},
-                {"space_hash", spaces.hash()},    {"candidates", facts_.candidates},
-                {"invalid", facts_.invalid},      {"options", plan_.options()},
-                {"sensing", facts_.sensing},      {"seed", request_.seed},
-                {"started", facts_.started},      {"cpu", facts_.cpu},
+        return {{"format", kTrialLogFormat},   {"version", kTrialLogVersion},
+                {"tool_version", kVersion},    {"machine", machine_json_},
+                {"space_hash", spaces.hash()}, {"candidates", facts_.candidates},
+                {"invalid", facts_.invalid},   {"options", plan_.options()},
+                {"sensing", facts_.sensing},   {"seed", request_.seed},
+                {"started", facts_.started},   {"cpu", facts_.cpu},
                 {"warnings", facts_.warnings}};
     }
 
@@ -197,9 +197,7 @@ class Run {
         facts_.phases = spent_.phases();
     }
 
-    double elapsed() const {
-        return std::chrono::duration<double>(Clock::now() - begin_).count();
-    }
+    double elapsed() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
     void write(const Spaces& spaces) {
         const Findings& found = findings_;
@@ -208,8 +206,8 @@ class Run {
         if (found.small) {
             small = {plan_.statistics.name, request_.small, spaces.small_space, *found.small};
         }
-        const auto profile = make_profile(machine_json_, facts_, spaces.space, found.pipelines,
-                                          small, aliased);
+        const auto profile =
+            make_profile(machine_json_, facts_, spaces.space, found.pipelines, small, aliased);
         write_atomically(request_.output, profile.dump(2) + '\n');
         for (const std::string& table :
              {result_table(spaces.space, found.pipelines), sensing_table(found.pipelines),

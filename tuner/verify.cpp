@@ -1,6 +1,7 @@
 // Proves that candidates copy right before any of them is timed.
 #include "verify.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -8,12 +9,14 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <set>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "affinity.hpp"
 #include "error.hpp"
 
 namespace asterope {
@@ -103,38 +106,79 @@ bool copies_right(const Subject& subject, char* reason, std::size_t room) {
     return true;
 }
 
-/// For each subject what is wrong with it, or "".
-std::vector<std::string> find_faults(const std::vector<Subject>& subjects) {
-    void* shared =
-        mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED) throw Failure("no memory to verify the candidates in");
-    auto* report = new (shared) Report{};
+/// Subjects that one child process after the other goes through: the next begins behind the one
+/// that killed the last.
+class Part {
+  public:
+    Part(const std::vector<Subject>& subjects, std::size_t begin, std::size_t end)
+        : subjects_(subjects), next_(begin), end_(end) {
+        void* shared = mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (shared == MAP_FAILED) throw Failure("no memory to verify the candidates in");
+        report_ = new (shared) Report{};
+    }
+    ~Part() {
+        if (child_ > 0) wait();
+        munmap(report_, sizeof(Report));
+    }
+    Part(const Part&) = delete;
+    Part& operator=(const Part&) = delete;
 
-    std::vector<std::string> faults(subjects.size());
-    for (std::size_t next = 0; next < subjects.size(); next = report->position + 1) {
-        report->reason[0] = '\0';
-        const pid_t child = fork();
-        if (child < 0) {
-            munmap(shared, sizeof(Report));
+    void start() {
+        report_->reason[0] = '\0';
+        child_ = fork();
+        if (child_ < 0) {
             throw Failure(std::string("cannot start a process to verify in: ") +
                           std::strerror(errno));
         }
-        if (child == 0) {
-            for (std::size_t i = next; i < subjects.size(); ++i) {
-                report->position = i;
-                if (!copies_right(subjects[i], report->reason, sizeof report->reason)) _exit(1);
-            }
-            _exit(0);
+        if (child_ > 0) return;
+        for (std::size_t i = next_; i < end_; ++i) {
+            report_->position = i;
+            if (!copies_right(subjects_[i], report_->reason, sizeof report_->reason)) _exit(1);
         }
-        int status = 0;
-        while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-        }
-        if (WIFEXITED(status) && WEXITSTATUS(status) == 0) break;
-        faults[report->position] = WIFSIGNALED(status)
-                                       ? std::string("died: ") + strsignal(WTERMSIG(status))
-                                       : report->reason;
+        _exit(0);
     }
-    munmap(shared, sizeof(Report));
+
+    /// Waits until all its subjects are through; has been started.
+    void finish(std::vector<std::string>& faults) {
+        for (;;) {
+            const int status = wait();
+            if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
+            faults[report_->position] = WIFSIGNALED(status)
+                                            ? std::string("died: ") + strsignal(WTERMSIG(status))
+                                            : report_->reason;
+            next_ = report_->position + 1;
+            start();
+        }
+    }
+
+  private:
+    int wait() {
+        int status = 0;
+        while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
+        }
+        child_ = 0;
+        return status;
+    }
+
+    const std::vector<Subject>& subjects_;
+    std::size_t next_, end_;
+    Report* report_;
+    pid_t child_ = 0;
+};
+
+/// For each subject what is wrong with it, or "". On all CPUs that this process may use, as it is
+/// not pinned yet.
+std::vector<std::string> find_faults(const std::vector<Subject>& subjects) {
+    const std::size_t count = std::min(allowed_cpus().size(), subjects.size() / 8 + 1);
+    std::vector<std::unique_ptr<Part>> parts;
+    for (std::size_t i = 0; i < count; ++i) {
+        parts.push_back(std::make_unique<Part>(subjects, subjects.size() * i / count,
+                                               subjects.size() * (i + 1) / count));
+        parts.back()->start();
+    }
+    std::vector<std::string> faults(subjects.size());
+    for (const auto& part : parts) part->finish(faults);
     return faults;
 }
 
