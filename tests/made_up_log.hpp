@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "contains.hpp"
 #include "race.hpp"
 #include "space.hpp"
 #include "workload.hpp"
@@ -17,21 +18,24 @@ namespace asterope {
 /// Its lines; tests change them before they write them.
 struct MadeUpLog {
     nlohmann::json header;
-    std::vector<nlohmann::json> lines;
+    std::vector<nlohmann::json> calibrations, lines;
 
     std::string text() const {
         std::string text = header.dump() + '\n';
+        for (const nlohmann::json& line : calibrations) text += line.dump() + '\n';
         for (const nlohmann::json& line : lines) text += line.dump() + '\n';
         return text;
     }
     void step(const std::string& name) { lines.push_back({{"step", name}}); }
     void trial(std::size_t size, Workload workload, const std::string& candidate,
                std::uint64_t round, double ns, std::size_t calls = 10, double untimed_us = 5) {
+        const nlohmann::json calibration = {
+            {"size", size}, {"workload", name_of(workload)}, {"calls", calls}, {"seconds", 1e-7}};
+        if (!contains(calibrations, calibration)) calibrations.push_back(calibration);
         lines.push_back({{"size", size},
                          {"workload", name_of(workload)},
                          {"candidate", candidate},
                          {"round", round},
-                         {"calls", calls},
                          {"ns", ns},
                          {"us", ns * static_cast<double>(calls) / 1000 + untimed_us}});
     }

@@ -164,14 +164,6 @@ TEST_F(Recordings, tell_no_trial_to_take_less_than_what_is_timed) {
     EXPECT_LT(one.fixed_us + one.per_timed * 1, 1.3);
 }
 
-TEST_F(Recordings, pass_over_calibrations) {
-    MadeUpLog log = small_log();
-    const nlohmann::json calibration = {
-        {"size", 4096}, {"workload", "hot"}, {"calls", 10}, {"seconds", 1e-7}};
-    log.lines.insert(log.lines.begin() + 1, calibration);
-    expect_near(field(log).candidates[0], std::log(100.0 / 80), 3);
-}
-
 TEST_F(Recordings, take_the_last_try_of_a_round_that_was_disturbed) {
     MadeUpLog log = made_up_log({Workload::hot});
     log.step("pipelines 4096");
@@ -429,29 +421,27 @@ TEST_F(Recordings, are_refused_with_impossible_times) {
         for (const nlohmann::json& value :
              {nlohmann::json(0), nlohmann::json(-1.5), nlohmann::json(), nlohmann::json("1")}) {
             EXPECT_EQ(fault_of_trial(field, value),
-                      ": line 5 has no time above 0 as \"" + std::string(field) + '"');
+                      ": line 6 has no time above 0 as \"" + std::string(field) + '"');
         }
     }
     for (const char* number : {"NaN", "nan", "Infinity", "-Infinity", "1e999"}) {
         std::string text = small_log().text();
         text.replace(text.find("\"ns\":125.0"), 10, "\"ns\":" + std::string(number));
-        EXPECT_EQ(fault(text), ": line 4 is no JSON object") << number;
+        EXPECT_EQ(fault(text), ": line 5 is no JSON object") << number;
     }
 }
 
 TEST_F(Recordings, are_refused_with_trials_that_make_no_sense) {
-    EXPECT_EQ(fault_of_trial("workload", "warm"), ": line 5 has the unknown workload 'warm'");
-    EXPECT_EQ(fault_of_trial("workload", "mix_l1"), ": line 5 has the unknown workload 'mix_l1'");
-    EXPECT_EQ(fault_of_trial("size", 8192), ": line 5 is of another size than its step");
-    EXPECT_EQ(fault_of_trial("calls", 0), ": line 5 has no calls");
-    EXPECT_EQ(fault_of_trial("calls", -1), ": line 5 has no whole number as \"calls\"");
-    EXPECT_EQ(fault_of_trial("round", 1.5), ": line 5 has no whole number as \"round\"");
-    EXPECT_EQ(fault_of_trial("candidate", 7), ": line 5 has no text as \"candidate\"");
+    EXPECT_EQ(fault_of_trial("workload", "warm"), ": line 6 has the unknown workload 'warm'");
+    EXPECT_EQ(fault_of_trial("workload", "mix_l1"), ": line 6 has the unknown workload 'mix_l1'");
+    EXPECT_EQ(fault_of_trial("size", 8192), ": line 6 is of another size than its step");
+    EXPECT_EQ(fault_of_trial("round", 1.5), ": line 6 has no whole number as \"round\"");
+    EXPECT_EQ(fault_of_trial("candidate", 7), ": line 6 has no text as \"candidate\"");
     MadeUpLog log = small_log();
     log.lines[3].erase("us");
-    EXPECT_EQ(fault(log), ": line 5 lacks \"us\"");
+    EXPECT_EQ(fault(log), ": line 6 lacks \"us\"");
     log.lines[0]["step"] = "pipelines 4096x";
-    EXPECT_EQ(fault(log).rfind(": line 2 has a step of no size: ", 0), 0u);
+    EXPECT_EQ(fault(log).rfind(": line 3 has a step of no size: ", 0), 0u);
 }
 
 TEST_F(Recordings, are_refused_without_a_size_that_was_finished) {

@@ -223,9 +223,13 @@ class Recording::Reader {
         json object;
         while (next(object)) {
             if (object.contains("step")) {
+                const std::size_t next_size = size_of(text(object, "step"));
+                if (size > 0 && next_size == size) continue; // a resumed run goes on with it
                 finish(size);
-                size = size_of(text(object, "step"));
-            } else if (size == 0) {
+                size = next_size;
+            } else if (object.contains("calls")) {
+                add_calibration(object);
+            } else if (size == 0 || object.contains("resumed")) {
                 continue;
             } else if (object.contains("hit")) {
                 round_.disturbed = true;
@@ -251,15 +255,19 @@ class Recording::Reader {
         }
     }
 
+    void add_calibration(const json& object) {
+        const std::size_t calls = whole(object, "calls");
+        if (calls == 0) refuse("has no calls");
+        time(object, "seconds");
+        calls_[{whole(object, "size"), workload(object)}] = calls;
+    }
+
     void add(const json& object, std::size_t size) {
         const Workload workload = this->workload(object);
         if (whole(object, "size") != size) refuse("is of another size than its step");
-        const auto calls = whole(object, "calls");
-        if (calls == 0) refuse("has no calls");
-        if (!object.contains("candidate")) { // a calibration
-            time(object, "seconds");
-            return;
-        }
+        const auto calibrated = calls_.find({size, workload});
+        if (calibrated == calls_.end()) refuse("is of a size and workload without calibration");
+        const std::size_t calls = calibrated->second;
         const std::uint64_t number = whole(object, "round");
         const double ns = time(object, "ns"), us = time(object, "us");
         if (workload != round_.workload || number != round_.number) {
@@ -414,6 +422,7 @@ class Recording::Reader {
     std::string line_;
     std::unordered_map<std::string, int> indices_;
     std::map<Workload, Group> groups_;
+    std::map<std::pair<std::size_t, Workload>, std::size_t> calls_; ///< in a trial
     Round round_;
 };
 
