@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <gtest/gtest.h>
+#include <memory>
 #include <set>
 
 #include "known_machine.hpp"
@@ -644,6 +646,245 @@ TEST(Stages, are_told_before_their_first_trial) {
     using Stage = Timings::Stage;
     EXPECT_EQ(machine.stages, (std::vector<std::pair<Stage, std::size_t>>{
                                   {Stage::screening, 0}, {Stage::run_off, screened}}));
+}
+
+// --- One kind of noise at a time -----------------------------------------------------------------
+
+namespace {
+
+/// A quiet machine with one trouble.
+class TroubledMachine : public JitteryMachine {
+  public:
+    TroubledMachine(const std::vector<Truth>& truths, std::uint64_t seed)
+        : JitteryMachine(ratios(truths), 0.002, seed) {}
+
+    double seconds(std::size_t size, Workload workload, Entrant entrant,
+                   std::uint64_t round) override {
+        return JitteryMachine::seconds(size, workload, entrant, round) * trouble(entrant);
+    }
+
+  protected:
+    /// How many times as long the trial takes.
+    virtual double trouble(Entrant entrant) = 0;
+};
+
+/// Its frequency falls by a tenth from the first trial to the `trials`-th, as when it warms up.
+class FallingMachine : public TroubledMachine {
+  public:
+    FallingMachine(const std::vector<Truth>& truths, std::uint64_t seed, std::size_t trials)
+        : TroubledMachine(truths, seed), trials_(static_cast<double>(trials)) {}
+
+  private:
+    double trouble(Entrant) override {
+        return 1 / (1 - 0.1 * static_cast<double>(calls.size()) / trials_);
+    }
+
+    double trials_;
+};
+
+constexpr Entrant kBest = 5, kLucky = 3;
+
+/// One in a hundred trials of kLucky takes half as long, as when a counter is read too late.
+class LuckyMachine : public TroubledMachine {
+  public:
+    using TroubledMachine::TroubledMachine;
+
+  private:
+    double trouble(Entrant entrant) override {
+        return entrant == kLucky && noise::uniform(random_) < 0.01 ? 0.5 : 1;
+    }
+};
+
+/// Every now and then everything takes 1.5 times as long for some rounds or part of one.
+class PhasedMachine : public TroubledMachine {
+  public:
+    using TroubledMachine::TroubledMachine;
+
+  private:
+    double trouble(Entrant) override {
+        if (left_ == 0) {
+            slow_ = !slow_;
+            left_ = 10 + static_cast<int>(90 * noise::uniform(random_));
+        }
+        --left_;
+        return slow_ ? 1.5 : 1;
+    }
+
+    int left_ = 0;
+    bool slow_ = false;
+};
+
+/// Interruptions so long that their mean would be infinite.
+class InterruptedMachine : public TroubledMachine {
+  public:
+    using TroubledMachine::TroubledMachine;
+
+  private:
+    double trouble(Entrant) override { return 1 + 0.005 * std::abs(noise::cauchy(random_)); }
+};
+
+/// In four of five rounds nothing that is timed means anything. It may be watched, or not.
+class StormyMachine : public TroubledMachine {
+  public:
+    StormyMachine(const std::vector<Truth>& truths, std::uint64_t seed, bool watched)
+        : TroubledMachine(truths, seed), watched_(watched) {}
+
+    bool disturbed() override {
+        const bool was = stormy_;
+        stormy_ = noise::uniform(random_) < 0.8;
+        return watched_ && was;
+    }
+
+  private:
+    double trouble(Entrant) override {
+        return stormy_ ? std::exp(0.3 * noise::normal(random_)) : 1;
+    }
+
+    bool watched_, stormy_ = true;
+};
+
+/// Eight of which one leads by so much that no rule about ties may take its win.
+std::vector<Truth> one_leads() {
+    std::vector<Truth> truths(8, {1.1, 1.1});
+    truths[kBest] = {1.13, 1.13};
+    return truths;
+}
+
+/// Of `seeds` races among these, how often another than kBest won.
+int wins_of_others(const std::function<std::unique_ptr<Timings>(std::uint64_t seed)>& machine,
+                   int seeds) {
+    int others = 0;
+    for (int seed = 0; seed < seeds; ++seed) {
+        const auto timings = machine(static_cast<std::uint64_t>(seed));
+        noise::Random random(static_cast<std::uint64_t>(seed));
+        Race race(kSize, weights(1, 1), random, *timings);
+        race.sample(first(8), 3);
+        others += race.run_off(first(8), 15, 0).finalists.front().candidate != kBest;
+    }
+    return others;
+}
+
+} // namespace
+
+// Each heat is compared with the libc of its own: between the first and the last lie 10 %.
+TEST(Drift, moves_nobody_in_the_ranks) {
+    std::vector<Truth> truths;
+    for (int i = 0; i < 96; ++i) truths.push_back({1 + 0.01 * (i * 7 % 96), 1});
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        FallingMachine machine(truths, seed, 3 * 4 * 27);
+        noise::Random random(seed);
+        Race race(kSize, weights(1, 0), random, machine);
+        race.sample(first(96), 3);
+        ASSERT_EQ(machine.calls.size(), 3u * 4 * 27);
+        std::vector<Entrant> ranked = first(96);
+        race.rank(ranked);
+        for (std::size_t i = 0; i < ranked.size(); ++i) {
+            const double expected = 1 + 0.01 * static_cast<double>(95 - i);
+            EXPECT_NEAR(machine.ratio(ranked[i], Workload::hot), expected, 0.0101) << i;
+        }
+    }
+}
+
+TEST(Drift, moves_no_ratio_and_widens_no_interval) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        FallingMachine machine(one_leads(), seed, 15 * 2 * 10);
+        noise::Random random(seed);
+        Race race(kSize, weights(1, 1), random, machine);
+        const SizeResult result = race.run_off(first(8), 15, 0);
+        ASSERT_EQ(machine.calls.size(), 15u * 2 * 10);
+        EXPECT_EQ(result.finalists.front().candidate, kBest);
+        for (const Finalist& finalist : result.finalists) {
+            const double truth = machine.ratio(finalist.candidate);
+            EXPECT_NEAR(finalist.ratio / truth, 1, 0.005);
+            for (const auto& [workload, measured] : finalist.workloads) {
+                EXPECT_LT(measured.ratio.high / measured.ratio.low, 1.015);
+            }
+        }
+    }
+}
+
+TEST(LuckyShots, help_nobody_into_the_run_off) {
+    std::vector<Truth> truths = one_leads();
+    truths[2] = {1.12, 1.12};
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        LuckyMachine machine(truths, seed);
+        noise::Random random(seed);
+        Race race(kSize, weights(1, 0), random, machine);
+        race.sample(first(8), 7);
+        EXPECT_EQ(race.best(first(8), 2), (std::vector<Entrant>{kBest, 2})) << seed;
+    }
+}
+
+TEST(LuckyShots, win_no_run_off_and_tie_with_no_winner) {
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        LuckyMachine machine(one_leads(), seed);
+        noise::Random random(seed);
+        Race race(kSize, weights(1, 0), random, machine);
+        const SizeResult result = race.run_off(first(8), 15, kLucky);
+        EXPECT_EQ(result.finalists.front().candidate, kBest) << seed;
+        for (const Finalist& finalist : result.finalists) {
+            EXPECT_EQ(finalist.tied, finalist.candidate == kBest) << seed;
+            EXPECT_NEAR(finalist.ratio, machine.ratio(finalist.candidate), 0.01) << seed;
+        }
+    }
+}
+
+TEST(SlowPhases, take_no_win_from_the_fastest) {
+    const auto machine = [](std::uint64_t seed) {
+        return std::make_unique<PhasedMachine>(one_leads(), seed);
+    };
+    EXPECT_LE(wins_of_others(machine, 200), 2);
+}
+
+TEST(Outliers, take_no_win_from_the_fastest) {
+    const auto machine = [](std::uint64_t seed) {
+        return std::make_unique<InterruptedMachine>(one_leads(), seed);
+    };
+    EXPECT_LE(wins_of_others(machine, 200), 5);
+}
+
+TEST(Outliers, leave_ratios_and_floor_where_they_are) {
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        InterruptedMachine machine(one_leads(), seed);
+        noise::Random random(seed);
+        Race race(kSize, weights(1, 1), random, machine);
+        const SizeResult result = race.run_off(first(8), 31, kLibc);
+        for (const Finalist& finalist : result.finalists) {
+            EXPECT_NEAR(finalist.ratio / machine.ratio(finalist.candidate), 1, 0.02);
+        }
+        for (const auto& [workload, floor] : result.noise_floor) EXPECT_NEAR(floor.median, 1, 0.03);
+    }
+}
+
+TEST(DisturbedRounds, would_choose_wrong_if_they_counted) {
+    const auto machine = [](bool watched) {
+        return [watched](std::uint64_t seed) {
+            return std::make_unique<StormyMachine>(one_leads(), seed, watched);
+        };
+    };
+    EXPECT_EQ(wins_of_others(machine(true), 100), 0);
+    EXPECT_GE(wins_of_others(machine(false), 100), 50);
+}
+
+// With all of it at once: they may choose differently, but lose no more than a tie may cost.
+TEST(RunOff, chooses_alike_whatever_the_noise) {
+    std::vector<Truth> truths;
+    for (int i = 0; i < 12; ++i) truths.push_back({1.1 + 0.005 * i, 1.1 + 0.005 * i});
+    int apart = 0;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        double least = 9, most = 0;
+        for (const std::uint64_t run : {2 * seed, 2 * seed + 1}) {
+            NoisyMachine machine(ratios(truths), 0.005, run);
+            noise::Random random(run);
+            Race race(kSize, weights(1, 1), random, machine);
+            race.sample(first(12), 3);
+            const Entrant won = race.run_off(first(12), 15, kLibc).finalists.front().candidate;
+            least = std::min(least, machine.ratio(won));
+            most = std::max(most, machine.ratio(won));
+        }
+        apart += most / least > 1.02;
+    }
+    EXPECT_LE(apart, 2);
 }
 
 // --- Several objectives at once ------------------------------------------------------------------
