@@ -24,6 +24,7 @@ SECTIONS = [
     "placement",
     "contents",
     "single_timings",
+    "identical",
 ]
 OFFSETS = [*range(65), 2048, *range(4032, 4096)]
 
@@ -120,7 +121,7 @@ def test_a_whole_run_has_all_sections_in_table_and_report(whole) -> None:
 def test_rows_compare_libc_and_winner_with_their_baselines(whole) -> None:
     report = json.loads((whole[0] / "report.json").read_text())
     for section in report["sections"]:
-        if section["name"] in ("working_set", "single_timings"):
+        if section["name"] in ("working_set", "single_timings", "identical"):
             continue
         rows = section.get("rows", [])
         names = {(row["group"], row["condition"]) for row in rows}
@@ -233,6 +234,22 @@ def test_without_another_cpu_there_is_no_neighbour(diagnose) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "note: no neighbour: this process may use one CPU only\n" in done.stdout
     assert "beside" not in done.stdout.split("note:")[0].split("\n", 6)[-1]
+
+
+def test_identical_races_libc_against_itself(diagnose, tmp_path: Path) -> None:
+    section = section_of(diagnose, tmp_path, "identical")
+    named = [(row["size"], row["workload"]) for row in section["rows"]]
+    assert named == [(size, w) for size in (1024, 65536, 4194304) for w in ("hot", "cold")]
+    for row in section["rows"]:
+        assert len(row["leads"]) == len(row["floors"]) == 7
+        assert row["largest_lead"] == max(row["leads"])
+        assert row["largest_floor"] == max(row["floors"])
+        assert all(floor >= 1 for floor in row["floors"])
+        bounds = [max(floor, row["tie_band"]) for floor in row["floors"]]
+        beyond = [lead > bound for lead, bound in zip(row["leads"], bounds)]
+        assert row["won_by_luck"] == sum(beyond)
+        # nothing copies in half the time that it takes itself
+        assert all(0.5 < lead < 2 for lead in row["leads"])
 
 
 def test_sections_run_in_their_own_order_and_once(diagnose) -> None:

@@ -17,6 +17,7 @@ Section huge_pages(const Context& context);
 Section placement(const Context& context);
 Section contents(const Context& context);
 Section single_timings(const Context& context);
+Section identical(const Context& context);
 
 struct NamedSection {
     const char* name;
@@ -34,6 +35,7 @@ inline constexpr NamedSection kSections[] = {
     {"placement", placement},
     {"contents", contents},
     {"single_timings", single_timings},
+    {"identical", identical},
 };
 
 /// The innermost cache in which a copy of `bytes` has both its sides: "L1", or "memory".
@@ -64,5 +66,21 @@ inline constexpr const char* kAlone = "alone";
 /// How far the slowest call in 1000 is from the median, for libc and the winner, and what the
 /// neighbour does to their medians.
 std::string spread_verdict(const std::vector<Spread>& spreads);
+
+/// Races of one size and workload in which every candidate was libc's memcpy. Logarithms of ratios,
+/// one of each race.
+struct SelfRaces {
+    std::size_t size;
+    Workload workload;
+    std::vector<double> leads;  ///< libc's time over the winner's
+    std::vector<double> floors; ///< the farther end of the interval of libc against libc, above 0
+
+    double largest_lead() const;
+    double largest_floor() const;
+    /// Those whose winner led by more than their floor, and by more than TieBand::never.
+    std::size_t won_by_luck() const;
+};
+/// In how many of all races the winner was due to luck, and where one led most.
+std::string self_races_verdict(const std::vector<SelfRaces>& all);
 
 } // namespace asterope::diagnosis
