@@ -316,7 +316,7 @@ TEST_P(Rigors, give_a_tie_of_three_to_the_neighbours_winner_else_to_the_simplest
     ratios[Workload::hot][static_cast<std::size_t>(best)] = 1.306;
     for (const Entrant neighbour : {kLibc, simplest, middle, best}) {
         int won = 0;
-        for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        for (std::uint64_t seed = 0; seed < 10; ++seed) {
             NoisyMachine machine(ratios, 0.005, seed);
             const SizeResult result = search(machine, GetParam(), seed, kHot, neighbour);
             // An interruption of its only sample may have cost the simplest its place.
@@ -328,7 +328,7 @@ TEST_P(Rigors, give_a_tie_of_three_to_the_neighbours_winner_else_to_the_simplest
             won += winner(result) == (neighbour == kLibc ? first : neighbour);
         }
         // A slow phase that begins in a heat may cost all three their places in quick.
-        EXPECT_GE(won, least(GetParam(), 15, 18)) << neighbour;
+        EXPECT_GE(won, least(GetParam(), 7, 9)) << neighbour;
     }
 }
 
