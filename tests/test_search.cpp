@@ -168,7 +168,7 @@ TEST_P(Rigors, find_the_best_over_both_workloads) {
 }
 
 // With other noise and another seed. A tie may cost 2 %; what screening loses comes on top of it,
-// as it has one sample of each in quick and standard: of 100 seeds, 15 and 3 are further apart.
+// as it has one sample of each in quick and standard: of 100 seeds, 10 and 3 are further apart.
 TEST_P(Rigors, choose_alike_in_two_runs) {
     int apart = 0;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
