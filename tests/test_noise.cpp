@@ -99,6 +99,21 @@ TEST(Noise, repeats_a_quarter_and_a_few_where_more_are_disturbed) {
     }
 }
 
+TEST(Noise, spends_no_more_than_a_quarter_of_the_time_on_long_rounds) {
+    Noise noise;
+    double counted = 0, repeated = 0;
+    const auto rounds = [&](int count, double seconds, const Hits& hits) {
+        for (int i = 0; i < count; ++i) {
+            while (noise.round_ended(hits, seconds)) repeated += seconds;
+            counted += seconds;
+        }
+    };
+    rounds(10'000, 0.001, kQuiet); // which would pay for 2,500 rounds of any length
+    rounds(1'000, 0.1, kPreempted);
+    EXPECT_LE(repeated, 0.5 + counted / 4);
+    EXPECT_GE(repeated, counted / 4 - 0.1);
+}
+
 TEST(Noise, ends_where_every_round_is_disturbed_for_ever) {
     Noise noise;
     for (int i = 0; i < 4'000; ++i) EXPECT_LE(time_round(noise, kPreempted), 4);

@@ -14,6 +14,11 @@ constexpr int kInARow = 3;
 /// however noisy the machine. Some are free, as the first rounds would have earned none.
 constexpr std::size_t kEarnedBy = 4, kFree = 8;
 
+/// The same in time, of which this is free. Rounds of the largest sizes take a hundred times as
+/// long as others, and so are hit the more often: the quarter that many short rounds earned would
+/// let a few sizes make the run several times as long.
+constexpr double kFreeSeconds = 0.5;
+
 /// Share of disturbed rounds among those that count. Medians and sign tests bear as many outliers
 /// many times over, but not all disturbances are outliers of single trials: where they are this
 /// frequent, the machine was busy with something else.
@@ -21,15 +26,20 @@ constexpr double kBearable = 0.05;
 
 } // namespace
 
-bool Noise::round_ended(const std::vector<Disturbance>& hits) {
+bool Noise::round_ended(const std::vector<Disturbance>& hits, double seconds) {
     for (const Disturbance hit : hits) ++seen_[hit];
-    if (!hits.empty() && in_a_row_ < kInARow && repeated_ < kFree + counted_ / kEarnedBy) {
+    const bool affordable = repeated_ < kFree + counted_ / kEarnedBy &&
+                            repeated_seconds_ + seconds <=
+                                kFreeSeconds + counted_seconds_ / static_cast<double>(kEarnedBy);
+    if (!hits.empty() && in_a_row_ < kInARow && affordable) {
         ++in_a_row_;
         ++repeated_;
+        repeated_seconds_ += seconds;
         return true;
     }
     in_a_row_ = 0;
     ++counted_;
+    counted_seconds_ += seconds;
     if (!hits.empty()) ++kept_;
     return false;
 }

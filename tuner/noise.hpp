@@ -14,9 +14,9 @@ namespace asterope {
 /// as it did before.
 class Noise {
   public:
-    /// Takes down what hit the round that just ended, maybe nothing. True: it is to be timed again,
-    /// and its samples do not count.
-    bool round_ended(const std::vector<Disturbance>& hits);
+    /// Takes down what hit the round that just ended, maybe nothing, and how long it took. True: it
+    /// is to be timed again, and its samples do not count.
+    bool round_ended(const std::vector<Disturbance>& hits, double seconds = 0);
 
     std::size_t rounds() const { return counted_ + repeated_; } ///< all, those in vain included
     std::size_t counted() const { return counted_; }            ///< whose samples count
@@ -34,6 +34,7 @@ class Noise {
 
   private:
     std::size_t counted_ = 0, repeated_ = 0, kept_ = 0;
+    double counted_seconds_ = 0, repeated_seconds_ = 0;
     int in_a_row_ = 0; ///< repetitions of the present round
     std::map<Disturbance, std::size_t> seen_;
 };

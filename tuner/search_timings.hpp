@@ -45,13 +45,14 @@ class SearchTimings : public Timings {
     int company(std::size_t size, Entrant entrant) const override {
         return field_.company ? field_.company(size, entrant) : 0;
     }
-    bool disturbed() override { return context_.noise.round_ended(context_.figures.round_ended()); }
+    bool disturbed() override;
     void enter(Stage stage) override;
 
   private:
     Field field_;
     RaceContext& context_;
     bool by_stage_;
+    double round_seconds_ = 0; ///< that the trials of this round took, all in all
 };
 
 } // namespace asterope
