@@ -233,7 +233,7 @@ def test_a_vanished_output_folder_costs_no_trial(program: Path, run, tmp_path: P
 def test_a_budget_ends_in_a_valid_profile_that_resuming_completes(run, tmp_path: Path) -> None:
     # Exhaustive, these sizes take more than a minute anywhere.
     sizes = "1K,2K,4K,8K,16K,32K,64K,128K,256K,512K,1M,2M,4M,8M,16M,32M"
-    options = ["--rigor", "exhaustive", "--workload", "hot", "--space", "paper", "--sizes", sizes]
+    options = ["--rigor", "exhaustive", "--workload", "cold", "--space", "paper", "--sizes", sizes]
     done = run(*options, "--time-budget", "15s")
     if done.returncode == 1 and "before the first size" in done.stderr:
         pytest.skip("this machine does not get through one size in the budget")
