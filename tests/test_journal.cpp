@@ -81,6 +81,13 @@ class JournalFile : public TemporaryFolder {
             figures.readings({128, Workload::hot, "source 2", "copy"}, nullptr).at(0));
         return found;
     }
+
+    /// A whole search, and its log. What it found.
+    std::string first_run() const {
+        EveryFigure machine;
+        Journal journal(machine, path(), kHeader, std::nullopt);
+        return search(journal);
+    }
 };
 
 } // namespace
@@ -93,11 +100,7 @@ TEST_F(JournalFile, lets_the_first_run_see_the_machine) {
 }
 
 TEST_F(JournalFile, serves_all_that_a_killed_run_left_at_whatever_line_it_was_killed) {
-    {
-        EveryFigure machine;
-        Journal journal(machine, path(), kHeader, std::nullopt);
-        search(journal);
-    }
+    first_run();
     const std::string text = content(path());
     EveryFigure alone;
     const std::string expected = search(alone);
@@ -123,11 +126,7 @@ TEST_F(JournalFile, serves_all_that_a_killed_run_left_at_whatever_line_it_was_ki
 }
 
 TEST_F(JournalFile, tells_the_machine_what_the_log_has) {
-    {
-        EveryFigure machine;
-        Journal journal(machine, path(), kHeader, std::nullopt);
-        search(journal);
-    }
+    first_run();
     EveryFigure machine;
     Journal journal(machine, path(), kHeader, read_log_to_resume(path(), kHeader));
     search(journal);
@@ -138,12 +137,7 @@ TEST_F(JournalFile, tells_the_machine_what_the_log_has) {
 }
 
 TEST_F(JournalFile, can_be_resumed_again_and_again) {
-    std::string expected;
-    {
-        EveryFigure machine;
-        Journal journal(machine, path(), kHeader, std::nullopt);
-        expected = search(journal);
-    }
+    const std::string expected = first_run();
     for (int times = 1; times <= 3; ++times) {
         EveryFigure machine;
         Journal journal(machine, path(), kHeader, read_log_to_resume(path(), kHeader));
@@ -173,11 +167,7 @@ TEST_F(JournalFile, serves_a_step_that_was_cut_short_before_a_later_one) {
 }
 
 TEST_F(JournalFile, refuses_another_search_in_the_middle) {
-    {
-        EveryFigure machine;
-        Journal journal(machine, path(), kHeader, std::nullopt);
-        search(journal);
-    }
+    first_run();
     EveryFigure machine;
     Journal journal(machine, path(), kHeader, read_log_to_resume(path(), kHeader));
     journal.enter("pipelines 128");
@@ -211,12 +201,7 @@ TEST_F(JournalFile, refuses_the_log_of_another_machine_version_space_seed_or_sea
 }
 
 TEST_F(JournalFile, a_whole_log_serves_the_search_without_the_machine) {
-    std::string expected;
-    {
-        EveryFigure machine;
-        Journal journal(machine, path(), kHeader, std::nullopt);
-        expected = search(journal);
-    }
+    const std::string expected = first_run();
     const TrialLogContents log = read_trial_log(path());
     LoggedFigures logged(log, "log");
     EXPECT_EQ(search(logged), expected);
@@ -228,11 +213,7 @@ TEST_F(JournalFile, a_whole_log_serves_the_search_without_the_machine) {
 }
 
 TEST_F(JournalFile, a_log_that_ends_early_cannot_be_replayed) {
-    {
-        EveryFigure machine;
-        Journal journal(machine, path(), kHeader, std::nullopt);
-        search(journal);
-    }
+    first_run();
     TrialLogContents log = read_trial_log(path());
     log.steps.at("pipelines 128").pop_back();
     log.steps.at("pipelines 128").pop_back();

@@ -29,8 +29,6 @@ class Budget {
         if (spent >= share_ * *seconds_) throw BudgetSpent();
     }
 
-    const std::optional<double>& seconds() const { return seconds_; }
-
   private:
     using Clock = std::chrono::steady_clock;
     std::optional<double> seconds_;

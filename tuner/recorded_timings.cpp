@@ -43,14 +43,12 @@ Features features_of(const Recording& recording, const std::string& what) {
 /// In the place of an entrant, in what names a stream.
 constexpr std::uint64_t kRounds = ~std::uint64_t{0} - 1000;
 
-using Invalids = std::vector<std::pair<std::string, std::string>>;
-
 } // namespace
 
 RecordedSpace::RecordedSpace(const Recording& recording, const std::string& what)
     : extended_(is_extended(recording, what)),
       spaces_(features_of(recording, what), extended_, false,
-              part<Invalids>(recording.header, "/invalid", what)),
+              part<Spaces::Invalids>(recording.header, "/invalid", what)),
       libc_thresholds_(part<std::map<std::string, std::size_t>>(recording.header,
                                                                 "/machine/libc_thresholds", what)),
       places_(spaces_.space.size(), -1) {

@@ -14,6 +14,7 @@
 #include "objective.hpp"
 #include "size_text.hpp"
 #include "statistics.hpp"
+#include "trial_log.hpp"
 
 namespace asterope {
 
@@ -21,8 +22,6 @@ namespace {
 
 using nlohmann::json;
 using Samples = RecordedField::Samples;
-
-constexpr int kLogVersion = 2;
 
 /// Thinned samples are whole numbers of this part of a log unit: a hundredth of a per cent.
 constexpr double kUnit = 1e-4;
@@ -198,13 +197,13 @@ class Recording::Reader {
         };
         if (!lines_.next(line_)) throw no_log("it has no whole line");
         header = json::parse(line_, nullptr, false);
-        if (!header.is_object() || header.value("format", json()) != "asterope-trials") {
+        if (!header.is_object() || header.value("format", json()) != kTrialLogFormat) {
             throw no_log("it does not begin with a header");
         }
         const json version = header.value("version", json());
-        if (version != kLogVersion) {
+        if (version != kTrialLogVersion) {
             throw BadInput(what_ + ": is of version " + version.dump().substr(0, 20) +
-                           ", and this program reads version " + std::to_string(kLogVersion));
+                           ", and this program reads version " + std::to_string(kTrialLogVersion));
         }
         if (!field(header, "machine").is_object()) refuse("has no object as \"machine\"");
         const json& options = field(header, "options");

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdarg>
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "append.hpp"
 #include "atomic_file.hpp"
 #include "contains.hpp"
 #include "error.hpp"
@@ -211,15 +211,6 @@ ReplayedStrategy judge(const Replay& replay, const std::string& name, const std:
         ++index;
     }
     return strategy;
-}
-
-[[gnu::format(printf, 2, 3)]] void append(std::string& out, const char* format, ...) {
-    char text[256];
-    va_list arguments;
-    va_start(arguments, format);
-    std::vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    out += text;
 }
 
 /// A word of the header's about the machine, fit for a terminal.

@@ -3,27 +3,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdarg>
 #include <cstdio>
 #include <map>
 #include <optional>
 #include <set>
 #include <string_view>
 
+#include "append.hpp"
 #include "size_text.hpp"
 
 namespace asterope {
 
 namespace {
-
-[[gnu::format(printf, 2, 3)]] void append(std::string& out, const char* format, ...) {
-    char text[160];
-    va_list arguments;
-    va_start(arguments, format);
-    std::vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    out += text;
-}
 
 /// libc's time over the finalist's under each workload, a column each.
 void append_ratios(std::string& out, const Finalist& finalist) {
