@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::size_t kLine = 64;
 
+/// As standard and exhaustive have it.
+constexpr double kBoundaryRatio = 1.07;
+
 /// Who holds up to `last` bytes, and who asked.
 struct KnownSwitch {
     std::size_t last;
@@ -60,7 +63,7 @@ TEST(FindBoundary, finds_a_known_switch_as_exactly_as_promised) {
         const std::size_t step = std::max<std::size_t>(1, (to - from) / 997);
         for (std::size_t last = from; last < to; last += step) {
             KnownSwitch known{last, {}};
-            const std::size_t found = find_boundary(0, 1, from, to, known.holds());
+            const std::size_t found = find_boundary(0, 1, from, to, kBoundaryRatio, known.holds());
             ASSERT_LE(found, last) << from << ".." << to;
             ASSERT_GE(found, from);
             const double reach = std::max(static_cast<double>(found) * kBoundaryRatio,
@@ -74,7 +77,7 @@ TEST(FindBoundary, finds_a_known_switch_as_exactly_as_promised) {
 TEST(FindBoundary, tries_each_single_line_between_small_sizes) {
     for (const std::size_t last : {128, 192, 256, 320, 384, 448}) {
         KnownSwitch known{last, {}};
-        EXPECT_EQ(find_boundary(0, 1, 128, 512, known.holds()), last);
+        EXPECT_EQ(find_boundary(0, 1, 128, 512, kBoundaryRatio, known.holds()), last);
     }
 }
 
@@ -82,7 +85,7 @@ TEST(FindBoundary, tries_whole_lines_in_between_and_none_twice) {
     for (const auto& [from, to] : kPairs) {
         for (const std::size_t last : {from, (from + to) / 2, to - 1}) {
             KnownSwitch known{last, {}};
-            const std::size_t found = find_boundary(0, 1, from, to, known.holds());
+            const std::size_t found = find_boundary(0, 1, from, to, kBoundaryRatio, known.holds());
             std::set<std::size_t> tried;
             for (const std::size_t size : known.tried) {
                 EXPECT_EQ(size % kLine, 0u);
@@ -103,7 +106,7 @@ TEST(FindBoundary, needs_few_trials) {
         const double bound = std::ceil(std::log2(std::max(1.0, steps))) + 1;
         for (std::size_t i = 0; i < 50; ++i) {
             KnownSwitch known{from + (to - from) * i / 50, {}};
-            find_boundary(0, 1, from, to, known.holds());
+            find_boundary(0, 1, from, to, kBoundaryRatio, known.holds());
             EXPECT_LE(static_cast<double>(known.tried.size()), bound) << from << ".." << to;
         }
     }
@@ -111,12 +114,12 @@ TEST(FindBoundary, needs_few_trials) {
 
 TEST(FindBoundary, needs_no_trial_between_sizes_that_are_near_enough) {
     KnownSwitch known{4200, {}};
-    EXPECT_EQ(find_boundary(0, 1, 4096, 4352, known.holds()), 4096u);
+    EXPECT_EQ(find_boundary(0, 1, 4096, 4352, kBoundaryRatio, known.holds()), 4096u);
     EXPECT_TRUE(known.tried.empty());
 }
 
 TEST(FindBoundary, asks_about_the_two_it_was_given) {
-    find_boundary(7, 3, 128, 8192, [](Entrant lower, Entrant upper, std::size_t) {
+    find_boundary(7, 3, 128, 8192, kBoundaryRatio, [](Entrant lower, Entrant upper, std::size_t) {
         EXPECT_EQ(lower, 7);
         EXPECT_EQ(upper, 3);
         return true;
@@ -128,7 +131,7 @@ TEST(FindBoundary, stays_near_the_switch_on_a_noisy_machine_and_between_the_size
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         noise::Random random(seed);
         const auto any = [&](Entrant, Entrant, std::size_t) { return random() % 2 == 0; };
-        const std::size_t found = find_boundary(0, 1, 4096, 1 << 20, any);
+        const std::size_t found = find_boundary(0, 1, 4096, 1 << 20, kBoundaryRatio, any);
         EXPECT_GE(found, 4096u);
         EXPECT_LT(found, std::size_t{1} << 20);
 
@@ -137,7 +140,8 @@ TEST(FindBoundary, stays_near_the_switch_on_a_noisy_machine_and_between_the_size
             if (size > 65536 * 5 / 6 && size < 65536 * 6 / 5) return random() % 2 == 0;
             return size <= 65536;
         };
-        const double near = static_cast<double>(find_boundary(0, 1, 4096, 1 << 20, unsure));
+        const double near =
+            static_cast<double>(find_boundary(0, 1, 4096, 1 << 20, kBoundaryRatio, unsure));
         EXPECT_GT(near, 65536 / 1.2 / kBoundaryRatio);
         EXPECT_LT(near, 65536 * 1.2);
     }
@@ -145,8 +149,9 @@ TEST(FindBoundary, stays_near_the_switch_on_a_noisy_machine_and_between_the_size
 
 TEST(FindIntervals, has_one_for_each_size_from_0_to_the_last) {
     KnownSwitch known{3000, {}};
-    const auto intervals = find_intervals(
-        {won_by(128, 5), won_by(1024, 5), won_by(8192, 7), won_by(65536, 7)}, known.holds());
+    const auto intervals =
+        find_intervals({won_by(128, 5), won_by(1024, 5), won_by(8192, 7), won_by(65536, 7)},
+                       kBoundaryRatio, known.holds());
     ASSERT_EQ(intervals.size(), 4u);
     std::size_t above = 0;
     for (std::size_t i = 0; i < intervals.size(); ++i) {
@@ -164,8 +169,8 @@ TEST(FindIntervals, has_one_for_each_size_from_0_to_the_last) {
 
 TEST(FindIntervals, needs_no_trial_where_neighbours_have_one_winner) {
     KnownSwitch known{0, {}};
-    const auto intervals =
-        find_intervals({won_by(128, 5, 1), won_by(256, 5, 2), won_by(512, 5, 3)}, known.holds());
+    const auto intervals = find_intervals({won_by(128, 5, 1), won_by(256, 5, 2), won_by(512, 5, 3)},
+                                          kBoundaryRatio, known.holds());
     EXPECT_TRUE(known.tried.empty());
     EXPECT_EQ(intervals[0].up_to, 128u);
     EXPECT_EQ(intervals[1].up_to, 256u);
@@ -173,7 +178,7 @@ TEST(FindIntervals, needs_no_trial_where_neighbours_have_one_winner) {
 
 TEST(FindIntervals, asks_who_won_the_smaller_size_and_who_the_larger) {
     std::set<std::pair<Entrant, Entrant>> asked;
-    find_intervals({won_by(128, 5), won_by(1024, 3), won_by(8192, 4)},
+    find_intervals({won_by(128, 5), won_by(1024, 3), won_by(8192, 4)}, kBoundaryRatio,
                    [&](Entrant lower, Entrant upper, std::size_t) {
                        asked.emplace(lower, upper);
                        return false;
@@ -185,8 +190,8 @@ TEST(FindIntervals, ascend_whatever_the_answers) {
     for (const bool answer : {true, false}) {
         std::vector<SizeResult> results;
         for (int i = 0; i < 19; ++i) results.push_back(won_by(std::size_t{128} << i, i % 3));
-        const auto intervals =
-            find_intervals(results, [&](Entrant, Entrant, std::size_t) { return answer; });
+        const auto intervals = find_intervals(
+            results, kBoundaryRatio, [&](Entrant, Entrant, std::size_t) { return answer; });
         for (std::size_t i = 0; i < intervals.size(); ++i) {
             EXPECT_GE(intervals[i].up_to, results[i].size);
             EXPECT_TRUE(answer || intervals[i].up_to == results[i].size);
@@ -198,8 +203,8 @@ TEST(FindIntervals, ascend_whatever_the_answers) {
 
 TEST(FindIntervals, of_one_size_or_none) {
     KnownSwitch known{0, {}};
-    EXPECT_TRUE(find_intervals({}, known.holds()).empty());
-    const auto one = find_intervals({won_by(4096, 2)}, known.holds());
+    EXPECT_TRUE(find_intervals({}, kBoundaryRatio, known.holds()).empty());
+    const auto one = find_intervals({won_by(4096, 2)}, kBoundaryRatio, known.holds());
     ASSERT_EQ(one.size(), 1u);
     EXPECT_EQ(one[0].above, 0u);
     EXPECT_EQ(one[0].up_to, 4096u);

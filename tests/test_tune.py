@@ -22,8 +22,9 @@ import pytest
 from asterope import __version__, small_space, space
 from asterope.profile import load_profile
 
-EXTENDED = ("--rigor", "quick", "--sizes", "128,1K", "--workload", "hot")
-QUICK = (*EXTENDED, "--space", "paper")  # half the time
+SIZES = ("--sizes", "128,1K", "--workload", "hot")
+EXTENDED = ("--rigor", "standard", *SIZES)  # quick does not compare the axes
+QUICK = ("--rigor", "quick", *SIZES, "--space", "paper")
 MIXES = {"mix_l1", "mix_l2", "mix_l3", "mix_l1_read", "mix_l2_read", "mix_l3_read"}
 FIXED = {"fixed", "fixed_read"}
 MEASURED = {"hot", "hot_read", "cold", "consume", "produce"}
@@ -121,7 +122,7 @@ def test_the_profile_fits_the_schema(tuned: Tuned) -> None:
 def test_the_profile_says_how_it_was_found(tuned: Tuned) -> None:
     search = tuned.profile["search"]
     assert search["tool_version"] == __version__
-    assert (search["rigor"], search["workload"], search["space"]) == ("quick", "hot", "extended")
+    assert (search["rigor"], search["workload"], search["space"]) == ("standard", "hot", "extended")
     assert search["weights"] == {"hot": 1}
     assert set(search["axes"]) <= AXES  # sensing is for mixes
     assert {"tb", "pi", "dir"} <= set(search["axes"])
@@ -331,7 +332,7 @@ def balanced(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Tuned:
     """A run for the mix of workloads, at a size too small to sense and at one large enough."""
     folder = tmp_path_factory.mktemp("balanced")
     done = subprocess.run(
-        [program, "--rigor", "quick", "--sizes", "2K,64K"],
+        [program, "--rigor", "standard", "--sizes", "2K,64K"],
         cwd=folder,
         capture_output=True,
         text=True,

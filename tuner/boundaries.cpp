@@ -10,8 +10,8 @@ constexpr std::size_t kLine = 64;
 } // namespace
 
 std::size_t find_boundary(Entrant lower, Entrant upper, std::size_t from, std::size_t to,
-                          const LowerHolds& holds) {
-    while (static_cast<double>(to) > kBoundaryRatio * static_cast<double>(from)) {
+                          double ratio, const LowerHolds& holds) {
+    while (static_cast<double>(to) > ratio * static_cast<double>(from)) {
         // The geometric middle: sizes matter by their ratio.
         const double middle = std::sqrt(static_cast<double>(from) * static_cast<double>(to));
         std::size_t size = static_cast<std::size_t>(middle) / kLine * kLine;
@@ -23,7 +23,7 @@ std::size_t find_boundary(Entrant lower, Entrant upper, std::size_t from, std::s
     return from;
 }
 
-std::vector<SizeInterval> find_intervals(const std::vector<SizeResult>& results,
+std::vector<SizeInterval> find_intervals(const std::vector<SizeResult>& results, double ratio,
                                          const LowerHolds& holds) {
     std::vector<SizeInterval> intervals;
     std::size_t above = 0;
@@ -33,7 +33,7 @@ std::vector<SizeInterval> find_intervals(const std::vector<SizeResult>& results,
             const Entrant lower = results[i].finalists.front().candidate;
             const Entrant upper = results[i + 1].finalists.front().candidate;
             if (lower != upper) {
-                up_to = find_boundary(lower, upper, up_to, results[i + 1].size, holds);
+                up_to = find_boundary(lower, upper, up_to, results[i + 1].size, ratio, holds);
             }
         }
         intervals.push_back({above, up_to, i});

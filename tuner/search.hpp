@@ -16,10 +16,15 @@ namespace asterope {
 /// How much is spent on a size. Samples are trials for each workload.
 struct Rigor {
     std::string name;
-    /// Screening begins on these prefetch sizes and distances of each family (RT LT ST PT); empty:
-    /// on all of them, and no family is dropped.
-    std::vector<int> coarse_ps, coarse_pd;
-    int families;          ///< families whose every size and distance is screened
+    /// Some prefetch sizes and distances; empty: all.
+    struct Grid {
+        std::vector<int> ps, pd;
+        bool has(const Candidate& candidate) const;
+    };
+    /// Screening begins there in each family (RT LT ST PT); all: no family is dropped.
+    Grid coarse;
+    Grid fine;             ///< what is screened of the best families
+    int families;          ///< the best, so many of them
     int screening_samples; ///< of each candidate before the first is dropped
     struct Cut {
         int keep, samples; ///< the best `keep` so far get `samples` more
@@ -27,8 +32,12 @@ struct Rigor {
     std::vector<Cut> cuts;
     int finalists, rounds; ///< of the run-off
     /// Extension axes: all their combinations are screened around the best `bases` of the paper's
-    /// space, then all prefetch sizes and distances of the best `planes` that were found there.
+    /// space, then the fine prefetch sizes and distances of the best `planes` that were found
+    /// there.
     int bases, planes;
+    /// Whether the run-off tells what each axis brings: its bests make it twice as long.
+    bool compares_axes;
+    double boundary_ratio; ///< how exactly boundaries are found, see find_boundary
 };
 
 /// What lies beyond the entrants that a search begins with: the extension axes around one of them.
@@ -52,7 +61,7 @@ struct AxisResult {
 /// each workload that is an objective of its own.
 struct Found {
     std::vector<SizeResult> results;
-    std::vector<AxisResult> axes; ///< empty without an extension
+    std::vector<AxisResult> axes; ///< empty where they were not compared
     std::size_t extended = 0;     ///< candidates beyond the paper's space that were timed
 };
 

@@ -52,8 +52,9 @@ constexpr double kShareOfSizes = 0.9, kShareOfBoundaries = 0.97;
 Searches::Searches(const Plan& plan, const Spaces& spaces, const Machine& machine,
                    std::uint64_t seed, bool quiet, Figures& figures, Budget& budget,
                    TimeSpent& spent)
-    : plan_(plan), spaces_(spaces), libc_thresholds_(machine.libc_thresholds), seed_(seed),
-      objectives_(plan.objectives()), figures_(figures), budget_(budget), spent_(spent),
+    : plan_(plan), spaces_(spaces), libc_thresholds_(machine.libc_thresholds),
+      last_cache_bytes_(last_cache_bytes(machine)), seed_(seed), objectives_(plan.objectives()),
+      figures_(figures), budget_(budget), spent_(spent),
       progress_(calibrate(), quiet), context_{figures_, noise_, progress_, spent_} {}
 
 Findings Searches::run() {
@@ -181,7 +182,8 @@ std::optional<SensingResult> Searches::sensing(std::size_t size, const Found& fo
 std::vector<SensingCopy> Searches::sensing_copies(std::size_t size, const Found& found) {
     std::vector<SensingCopy> copies;
     const std::optional<Entrant> hot = winner_under(Workload::hot, objectives_, found);
-    if (!hot || size < kSensingMinimum) return copies;
+    // What both sides outgrow is cached nowhere: there is nothing to tell apart.
+    if (!hot || size < kSensingMinimum || outgrows(size, last_cache_bytes_)) return copies;
     // Whatever goes on where the data is uncached: the winners of the workloads where it is, and
     // what won over all.
     std::vector<std::pair<Workload, Entrant>> winners;
@@ -286,7 +288,7 @@ void Searches::find_boundaries(Findings& findings) {
                 return false;
             }
         };
-        facts.intervals.push_back(find_intervals(results, lower_holds));
+        facts.intervals.push_back(find_intervals(results, plan_.rigor.boundary_ratio, lower_holds));
     }
     if (!budget_left) findings.left_out.steps.push_back("boundaries");
     drop_sensing_below_minimum(facts);

@@ -83,6 +83,7 @@ class Searches {
     const Plan& plan_;
     const Spaces& spaces_;
     const std::map<std::string, std::size_t> libc_thresholds_;
+    const std::size_t last_cache_bytes_;
     const std::uint64_t seed_;
     const std::vector<Objective> objectives_;
     Figures& figures_;

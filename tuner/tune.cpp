@@ -76,7 +76,7 @@ int run(int argc, char** argv) {
         ->capture_default_str();
     app.add_option(
            "--rigor", request.rigor,
-           "quick (two to three minutes), standard, or exhaustive (every candidate at every size)")
+           "quick, standard (some minutes), or exhaustive (every candidate at every size)")
         ->type_name("LEVEL")
         ->capture_default_str();
     app.add_option("--workload", request.workload,

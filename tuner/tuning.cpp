@@ -48,6 +48,9 @@ Machine machine_of(const nlohmann::json& header) {
     json.at("cpu").at("brand").get_to(machine.cpu.brand);
     json.at("libc").get_to(machine.libc);
     json.at("libc_thresholds").get_to(machine.libc_thresholds);
+    for (const nlohmann::json& cache : json.at("caches")) {
+        machine.caches.emplace_back().bytes = cache.at("bytes");
+    }
     return machine;
 }
 

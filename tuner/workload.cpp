@@ -37,8 +37,14 @@ bool is_uncached(Workload workload) {
 }
 
 /// Untimed calls before a hot trial. What another copy left in the caches (a destination that its
-/// non-temporal stores evicted) takes up to three copies to be gone.
-constexpr std::size_t kWarmUp = 3;
+/// non-temporal stores evicted) takes up to three copies to be gone. Buffers that outgrow the
+/// caches are not in them however often they are copied.
+constexpr std::size_t kWarmUp = 3, kWarmUpOutgrown = 1;
+
+/// A copy that takes so much longer than libc's in its untimed calls gets as few timed ones. At 1
+/// KiB non-temporal stores take 200 times as long where all is cached, half of the space has them,
+/// and the last digits of hopeless figures interest nobody.
+constexpr double kHopeless = 8;
 
 /// What the sources of a group of produce take together, at most: half of a small first cache, as
 /// the destinations' lines come to stay there too.
@@ -95,7 +101,8 @@ double trial_seconds(Workload workload) {
 }
 
 Stopwatch::Stopwatch(const Arena& arena, std::size_t largest_size, std::size_t cache_bytes)
-    : arena_(arena), settle_bytes_(std::min(cache_bytes + cache_bytes / 4, kMostSettling)),
+    : arena_(arena), cache_bytes_(cache_bytes),
+      settle_bytes_(std::min(cache_bytes + cache_bytes / 4, kMostSettling)),
       cold_bytes_((arena.bytes() - std::max(largest_size + 2 * 4096, kGroupRoom)) / 4096 * 4096),
       hot_source_(arena.maps_source()
                       ? (arena.source_bytes() - source_bytes_needed(largest_size)) / 4096 * 4096
@@ -212,12 +219,20 @@ double Stopwatch::time_hot(const Trial& trial, bool read, bool aliased) {
         return loop(trial.copy, trial.distance, trial.size, destination, source,
                     static_cast<std::uint32_t>(trial.round), static_cast<std::uint32_t>(calls));
     };
-    std::uint64_t sum = run(std::max(kWarmUp, trial.calls / 8));
+    const std::size_t warm_up = outgrows(trial.size, cache_bytes_) ? kWarmUpOutgrown : kWarmUp;
+    const std::size_t untimed = std::max(warm_up, trial.calls / 8);
+    const std::uint64_t start = ticks();
+    std::uint64_t sum = run(untimed);
+    const double untimed_seconds = seconds_between(start, ticks()) / static_cast<double>(untimed);
+    const double libc_seconds =
+        calibration(trial.size, read ? Workload::hot_read : Workload::hot).seconds;
+    const bool hopeless = libc_seconds > 0 && untimed_seconds > kHopeless * libc_seconds;
+    const std::size_t calls = hopeless ? std::min(untimed, trial.calls) : trial.calls;
     const std::uint64_t begin = ticks();
-    sum += run(trial.calls);
+    sum += run(calls);
     const std::uint64_t end = ticks();
     sum_read_ += sum;
-    return seconds_between(begin, end) / static_cast<double>(trial.calls);
+    return seconds_between(begin, end) / static_cast<double>(calls);
 }
 
 Stopwatch::Slots::Slots(std::size_t stride, std::size_t room)

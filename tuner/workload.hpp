@@ -17,7 +17,8 @@ namespace asterope {
 /// the seconds a call; choosing the buffers' places is timed along where nothing else is said (a
 /// few additions, for libc as for everybody else).
 enum class Workload {
-    /// Prepares: a few untimed calls on the very buffers, at least three. Times: a run of calls
+    /// Prepares: a few untimed calls on the very buffers, at least three, or one where they outgrow
+    /// the caches. Times: a run of calls
     /// there, each at another misalignment. Leaves out: the caches' misses, and who reads.
     hot,
     /// As hot, and read_copy of each copy right after it: in the untimed calls and in the timed.
@@ -81,6 +82,12 @@ double trial_seconds(Workload workload);
 /// non-temporal stores waits so long for their end that nobody else's dirty lines show.
 inline constexpr std::size_t kSettledFrom = 16 << 10;
 
+/// Whether the two sides of a copy outgrow a cache together. "The same buffers again" are then not
+/// cached either. A cache of 0 bytes is one that is not known.
+inline bool outgrows(std::size_t size, std::size_t cache_bytes) {
+    return cache_bytes > 0 && size > cache_bytes / 2;
+}
+
 /// Any copy function; libc's ignores the last argument (x86-64 passes it in a spare register).
 using CopyFunction = void* (*)(void* destination, const void* source, std::size_t bytes,
                                std::size_t distance);
@@ -106,11 +113,13 @@ class Stopwatch {
     /// holds the hot buffers and the sources just written. A mapped source may be much shorter than
     /// the arena: its tail holds the hot sources, but cold slots too, and where the map fits in a
     /// cache and gets there, no source in it is cold. It must have source_bytes_needed.
-    /// `cache_bytes`: of the last cache, which decides how long it takes until that is settled.
+    /// `cache_bytes`: of the last cache, which decides how long it takes until that is settled,
+    /// and what can be hot in it.
     Stopwatch(const Arena& arena, std::size_t largest_size, std::size_t cache_bytes = 0);
 
     /// Fixes the number of calls of one trial at `size` so that libc's memcpy takes about
-    /// `target_seconds`; shared by all copies timed later.
+    /// `target_seconds`; shared by all copies timed later, but for hot ones that libc's leaves far
+    /// behind: theirs are fewer.
     void calibrate(std::size_t size, Workload workload, double target_seconds);
 
     /// Seconds a call of one trial. Trials of the same `round` use the same misalignments. Throws
@@ -163,6 +172,7 @@ class Stopwatch {
     Sides& slots(std::size_t size);
 
     const Arena& arena_;
+    std::size_t cache_bytes_;
     std::size_t settle_bytes_;
     std::optional<int> company_; ///< of the last trial, if nothing was cached in it
     std::size_t cold_bytes_;     ///< of each side, whole pages
