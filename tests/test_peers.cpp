@@ -46,7 +46,7 @@ const Peer* find(const std::vector<Peer>& peers, const std::string& name) {
     return found == peers.end() ? nullptr : &*found;
 }
 
-/// Copies in parts of a line at most, and remembers which threads it ran in.
+/// Remembers how many of its calls were under way at once.
 std::atomic<int> calls_under_way, most_at_once;
 void* counted_copy(void* destination, const void* source, std::size_t bytes, std::size_t) {
     const int now = ++calls_under_way;
