@@ -98,6 +98,9 @@ wanted_packages() {
     have clang || printf 'clang\n'
     have qemu-x86_64 || printf 'qemu-user\n'
     have valgrind || printf 'valgrind\n'
+    # Small libraries whose memcpy asterope-bench compares with. DPDK's and others are left to users.
+    [[ -e /usr/lib/x86_64-linux-musl/libc.a ]] || printf 'musl-dev\n'
+    [[ -e /usr/lib/diet ]] || printf 'dietlibc-dev\n'
 }
 
 # Whether as_root will work. Asks for the password here, where a person can see why.

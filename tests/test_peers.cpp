@@ -78,6 +78,18 @@ TEST_P(EveryPeer, copies_right_around_all_powers_of_two) {
     EXPECT_TRUE(copy_check_doubling(&subject, 1024, kLargest));
 }
 
+TEST_P(EveryPeer, leaves_the_upper_vector_halves_clean) {
+    if (!copy_check_sees_dirty_halves()) GTEST_SKIP() << "not to be seen on this CPU";
+    std::vector<char> from(100000), to(from.size());
+    for (const std::size_t bytes : {std::size_t{40}, std::size_t{1000}, from.size()}) {
+        std::uint32_t in_use, high;
+        __asm__ volatile("vzeroupper");
+        GetParam().copy(to.data(), from.data(), bytes, 0);
+        __asm__ volatile("xgetbv" : "=a"(in_use), "=d"(high) : "c"(1)); // see copy_check.c
+        EXPECT_EQ(in_use & 4, 0u) << bytes << " bytes";
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(, EveryPeer, ::testing::ValuesIn(built_in_peers()),
                          [](const auto& tested) { return tested.param.name; });
 
