@@ -98,7 +98,7 @@ wanted_packages() {
     have clang || printf 'clang\n'
     have qemu-x86_64 || printf 'qemu-user\n'
     have valgrind || printf 'valgrind\n'
-    # Small libraries whose memcpy asterope-bench compares with. DPDK's and others are left to users.
+    # Small libraries whose memcpy asterope-bench compares with; DPDK, which is large, is left to users.
     [[ -e /usr/lib/x86_64-linux-musl/libc.a ]] || printf 'musl-dev\n'
     [[ -e /usr/lib/diet ]] || printf 'dietlibc-dev\n'
 }
