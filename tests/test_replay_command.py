@@ -18,10 +18,10 @@ NAMES = [
     for st in ("T", "NT")
     for pt in ("T0", "T1", "NTA")
     for ps in (2, 8, 12)
-    for pd in (0, 8, 12, 20)
+    for pd in (0, 4, 12, 16)
 ]
 NAMES += [f"{rt} T {st} none 0 0" for rt in ("R64", "XMM") for st in ("T", "NT")]
-BEST = "XMM T NT T1 8 8"  # which every strategy looks at
+BEST = "XMM T NT T1 8 4"  # which every strategy looks at
 ROW = re.compile(
     r"(\w+) +(\d+) +(\d[\d a-z]*?) +(\d+\.\d\d) % +(\d+\.\d\d) % \((.*?)\) +(\d+\.\d\d) % \(.*\)"
 )

@@ -222,7 +222,7 @@ def test_the_small_copies_have_all_figures(tuned: Tuned) -> None:
     small = tuned.profile["small"]
     assert (small["distribution"], small["objective"]) == ("fleet", "balanced")
     assert set(small["noise_floor"]) == MIXES | FIXED
-    assert len(small["runners_up"]) == 4
+    assert len(small["runners_up"]) == 5
     for entry in (small["winner"], *small["runners_up"]):
         assert set(entry["workloads"]) == MIXES | FIXED
         logs = {
@@ -300,7 +300,8 @@ def test_a_terminal_gets_a_progress_line_with_the_time_left(program: Path, tmp_p
     assert process.wait(timeout=60) == 0
     text = shown.decode()
     assert re.search(r"\r\033\[K +\d+ %  \d+ (B|KiB)  (\d+ min )?\d+ s left", text), text
-    assert text.endswith("\r\033[K")  # and is taken away at the end
+    # and is taken away at the end; a warning may follow, where the machine was not quiet
+    assert " s left" not in text.rpartition("\r\033[K")[2]
 
 
 def test_quiet_prints_nothing(tune, tmp_path: Path) -> None:
