@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 
-def write_files(folder: Path, texts: Mapping[str, str]) -> None:
-    """Writes `texts` (file name -> text) into `folder`, which is created where it is missing.
+def write_files(folder: Path, texts: Mapping[str, str | bytes]) -> None:
+    """Writes `texts` into `folder`, which is created where it is missing: file name -> text, which
+    is written in UTF-8, or bytes.
 
     Each is written in full beside its target before the first is renamed, so a full disk or a
     missing permission leaves every target as it was. Only a crash of the system between the
@@ -29,9 +30,9 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> None:
         for name, text in texts.items():
             beside = folder / f".{name}.{secrets.token_hex(4)}.tmp"
             # Not tempfile: its files are private, these take the mode that the umask gives.
-            with open(beside, "x", encoding="utf-8", newline="\n") as file:
+            with open(beside, "xb") as file:
                 staged[folder / name] = beside
-                file.write(text)
+                file.write(text.encode("utf-8") if isinstance(text, str) else text)
                 file.flush()
                 os.fsync(file.fileno())
         for target, beside in staged.items():

@@ -1,0 +1,96 @@
+"""Reads the results of asterope-bench: every copy in every cell."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+from jsonschema.exceptions import best_match
+
+from ..profile import Ratio
+from .faults import BadInput
+
+FORMAT, VERSION = "asterope-bench", 2
+SCHEMA_FILE = Path(__file__).parents[1] / "bench.schema.json"
+LIBC, ROUTINE = "glibc", "asterope"
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One copy in one cell; `ratio` is libc's time over its own, None for libc itself."""
+
+    ns: float
+    ratio: Ratio | None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What was timed together. `size` in bytes, None where the calls' sizes vary."""
+
+    suite: str
+    workload: str
+    label: str
+    size: int | None
+    threads: int
+    weighting: str | None
+    noise_floor: Ratio | None
+    copies: Mapping[str, Timing]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The results of one run. `copies` and `left_out`: name -> description, reason."""
+
+    machine: Mapping[str, Any]
+    rounds: int | None
+    copies: Mapping[str, str]
+    left_out: Sequence[tuple[str, str]]
+    cells: Sequence[Cell]
+
+
+def build_bench(raw: Mapping[str, Any], where: str) -> Bench:
+    """From JSON values that say they are such results. Raises BadInput."""
+    version = raw.get("version")
+    if type(version) is not int or version != VERSION:
+        raise BadInput(
+            f"{where}: version: results of version {json.dumps(version)[:40]}, this program reads "
+            f"version {VERSION}: run this version's asterope-bench --json again"
+        )
+    schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+    error = best_match(jsonschema.Draft202012Validator(schema).iter_errors(raw))
+    if error is not None:
+        place = error.json_path.removeprefix("$.") if hasattr(error, "json_path") else "?"
+        shown = f"{place}: breaks the schema's rule {error.validator}"
+        shown = shown if shown.isprintable() else ascii(shown)
+        raise BadInput(f"{where}: {shown[:300]}: run asterope-bench --json again")
+    return Bench(
+        machine=raw["machine"],
+        rounds=raw.get("rounds"),
+        copies={copy["name"]: copy.get("description", "") for copy in raw["copies"]},
+        left_out=[(copy["name"], copy["reason"]) for copy in raw.get("left_out", ())],
+        cells=[_cell(result) for result in raw["results"]],
+    )
+
+
+def _cell(raw: Mapping[str, Any]) -> Cell:
+    return Cell(
+        suite=raw["suite"],
+        workload=raw["workload"],
+        label=raw["label"],
+        size=raw.get("size") or None,
+        threads=raw.get("threads", 1),
+        weighting=raw.get("weighting"),
+        noise_floor=_ratio(raw.get("noise_floor")),
+        copies={
+            name: Timing(timing["ns"], _ratio(timing.get("ratio")))
+            for name, timing in raw["copies"].items()
+        },
+    )
+
+
+def _ratio(raw: Mapping[str, float] | None) -> Ratio | None:
+    return Ratio(raw["median"], raw["low"], raw["high"]) if raw else None

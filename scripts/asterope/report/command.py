@@ -1,0 +1,119 @@
+"""The command asterope-report: profile, trial log and bench results as one page with pictures."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from .. import __version__
+from ..atomic_file import write_files
+from ..profile import one_line
+from .faults import BadInput
+from .inputs import read_inputs
+
+PROGRAM = "asterope-report"
+DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse with errors of one line; its own print the usage as well."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(BAD_INPUT, f"{PROGRAM}: {one_line(message)}: see {PROGRAM} --help\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog=PROGRAM,
+        description="Makes one self-contained page of what asterope-tune and asterope-bench found: "
+        "throughput and ratios to libc by size, heat maps of the search, the chosen intervals, the "
+        "machine and its noise.",
+        epilog="Exit codes: 0 done; 1 failed while writing, or matplotlib is missing; 2 bad "
+        "arguments or bad input; 130 interrupted.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "inputs",
+        metavar="PROFILE|LOG|BENCH.json",
+        nargs="+",
+        help="a profile, a trial log (asterope-tune --log; also gzipped, and of a run that still "
+        "goes on), results of asterope-bench --json: one of each at most, in any order, all of one "
+        "machine",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default="asterope-report.html",
+        help="the page to write (default: %(default)s)",
+    )
+    parser.add_argument("--png", metavar="DIR", help="write the pictures there as PNG, too")
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    return parser
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    output = Path(arguments.output)
+    for path in arguments.inputs:
+        if _same(Path(path), output):
+            return _fail(
+                f"{one_line(path)}: is an input: choose another file for the page with -o",
+                BAD_INPUT,
+            )
+    try:
+        inputs = read_inputs(arguments.inputs)
+    except BadInput as error:
+        return _fail(str(error), BAD_INPUT)
+    try:
+        from . import page  # not before the inputs are good: matplotlib takes a second to load
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in ("matplotlib", "numpy"):
+            raise
+        return _fail(
+            f"the pictures need {error.name}, which this Python lacks: install it "
+            f"({one_line(sys.executable)} -m pip install matplotlib)",
+            FAILED,
+        )
+    sections = page.make_sections(inputs)
+    if not sections:
+        return _fail(
+            f"{', '.join(map(one_line, arguments.inputs))}: nothing in there to show yet: "
+            "wait until the search has timed its first size",
+            BAD_INPUT,
+        )
+    html = page.render_page(inputs, sections)  # all of it, before any file is touched
+    pictures = [picture for section in sections for picture in section.pictures]
+    try:
+        if arguments.png is not None:
+            pngs = {f"{picture.name}.png": picture.png() for picture in pictures}
+            write_files(Path(arguments.png), pngs)
+        write_files(output.parent, {output.name: html})
+    except OSError as error:
+        where = one_line(error.filename or output)
+        return _fail(f"{where}: cannot write: {error.strerror}: choose another place", FAILED)
+    print(f"wrote {one_line(output)} ({len(pictures)} pictures)")
+    return DONE
+
+
+def _same(a: Path, b: Path) -> bool:
+    try:
+        return a.samefile(b)
+    except OSError:
+        return False
+
+
+def _fail(line: str, code: int) -> int:
+    print(f"{PROGRAM}: {line}", file=sys.stderr)
+    return code
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit code. Bad arguments leave through SystemExit(2)."""
+    arguments = _parser().parse_args(argv)
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:
+        return _fail("interrupted", INTERRUPTED)

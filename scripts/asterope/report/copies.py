@@ -1,0 +1,346 @@
+"""Pictures of copies side by side: throughput, and ratios to libc."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from ..profile import Ratio
+from ..render import human_size
+from .bench import LIBC, ROUTINE, Cell
+from .series import WORKLOAD_WORDS, Chart
+from .style import (
+    DASHES,
+    GRID,
+    INK,
+    LIBC as LIBC_COLOUR,
+    MARKERS,
+    MUTED,
+    OTHERS,
+    OURS,
+    OURS_TOO,
+    Picture,
+    Table,
+    label_ends,
+    mark_caches,
+    new_figure,
+    plain_log_axis,
+    size_axis,
+)
+
+RATIO_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100)
+NEAR_RATIO_TICKS = (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3)
+
+
+def ratio_ticks(low: float, high: float) -> Sequence[float]:
+    """Closer together where the whole range is not far from 1."""
+    return NEAR_RATIO_TICKS if high / low < 4 else RATIO_TICKS
+
+
+def look(name: str, peers: Sequence[str]) -> dict[str, Any]:
+    """How a copy is drawn, in every picture alike: the routine and libc stand out."""
+    if name == ROUTINE:
+        return {"color": OURS, "linewidth": 3, "zorder": 5, "marker": "o", "markersize": 5}
+    if name == LIBC:
+        return {"color": LIBC_COLOUR, "linewidth": 2.4, "zorder": 4, "marker": "s", "markersize": 4}
+    if name.startswith(ROUTINE):
+        return {"color": OURS_TOO, "linewidth": 2.4, "zorder": 4.5, "marker": "D", "markersize": 4}
+    i = peers.index(name)
+    return {
+        "color": OTHERS[i % len(OTHERS)],
+        "linestyle": DASHES[i // len(OTHERS) % len(DASHES)],
+        "marker": MARKERS[i % len(MARKERS)],
+        "linewidth": 1.1,
+        "markersize": 3,
+        "zorder": 3,
+    }
+
+
+# --- Throughput -----------------------------------------------------------------------------------
+
+
+def throughput_picture(
+    chart: Chart, machine: Mapping[str, Any], peers: Sequence[str], source: str
+) -> Picture:
+    """Every copy's throughput over the transfer sizes, both logarithmic. `peers`: of all charts."""
+    figure = new_figure(10, 6)
+    axes = figure.add_subplot()
+    ends = []
+    sizes = chart.sizes
+    for name, points in chart.copies.items():
+        drawn = [(size, point.gb_per_s) for size, point in points.items() if point.gb_per_s]
+        if not drawn:
+            continue
+        drawn.sort()
+        style = look(name, peers)
+        axes.plot(*zip(*drawn), label=name, **style)
+        ends.append((name, *drawn[-1], style["color"], name.startswith((ROUTINE, LIBC))))
+    axes.set_yscale("log")
+    plain_log_axis(axes.yaxis)
+    axes.set_ylabel("throughput (GB/s, 10⁹ bytes copied a second)")
+    axes.grid(True, axis="y")
+    size_axis(axes, sizes)
+    headroom(axes)
+    mark_caches(axes, machine)
+    axes.set_title(f"{chart.name}: {_throughput_finding(chart)}")
+    label_ends(axes, ends)
+    words = WORKLOAD_WORDS.get(chart.workload)
+    shown = [name for name in chart.copies if any(p.gb_per_s for p in chart.copies[name].values())]
+    return Picture(
+        name="throughput-" + chart.name.replace(" ", "-"),
+        title=f"{chart.name}: {words}" if words else chart.name,
+        alt=f"Line chart of throughput by transfer size from {human_size(sizes[0])} to "
+        f"{human_size(sizes[-1])}, workload {chart.name}, of {', '.join(shown)}. "
+        f"{_throughput_finding(chart)}.",
+        caption="Higher is faster. Dotted lines: a transfer as large as that cache (a copy touches "
+        f"twice its size). From {source}.",
+        figure=figure,
+        table=Table(
+            "GB/s",
+            ["size", *shown],
+            [
+                [
+                    human_size(size),
+                    *(_number(chart.copies[name].get(size), "gb_per_s") for name in shown),
+                ]
+                for size in sizes
+            ],
+        ),
+    )
+
+
+def headroom(axes: Axes, share: float = 0.12) -> None:
+    """Room above the data for the names of the caches, on a logarithmic y axis."""
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high * (high / low) ** share)
+
+
+def _throughput_finding(chart: Chart) -> str:
+    mean = chart.mean_ratio(ROUTINE)
+    if mean is None:
+        return "throughput by size"
+    rivals = {name: m for name in chart.peers if (m := chart.mean_ratio(name)) is not None}
+    text = f"asterope runs at {mean:.2f} × glibc's speed"
+    if rivals:
+        best = max(rivals, key=lambda name: rivals[name])
+        text += f"; the best other, {best}, at {rivals[best]:.2f} ×"
+    return text
+
+
+def _number(point: Any, field: str) -> str:
+    value = getattr(point, field, None)
+    return "–" if value is None else f"{value:.3g}"
+
+
+def ratio_text(ratio: Ratio | None) -> str:
+    """`1.31 (1.29..1.33)`."""
+    return f"{ratio.median:.2f} ({ratio.low:.2f}..{ratio.high:.2f})" if ratio else "–"
+
+
+# --- Ratios to libc -------------------------------------------------------------------------------
+
+
+def ratio_picture(
+    charts: Sequence[Chart], machine: Mapping[str, Any], source: str, libc_name: str
+) -> Picture | None:
+    """The routine against libc, a panel for each workload, with intervals and the noise floor."""
+    charts = [chart for chart in charts if chart.mean_ratio(ROUTINE) is not None]
+    if not charts:
+        return None
+    columns = min(2, len(charts))
+    rows = -(-len(charts) // columns)
+    figure = new_figure(5.4 * columns, 0.6 + 3.1 * rows)
+    grid = figure.subplots(rows, columns, squeeze=False, sharey=True)
+    for spare in grid.flat[len(charts) :]:
+        spare.set_axis_off()
+    sizes = sorted({size for chart in charts for size in chart.copies[ROUTINE]})
+    for axes, chart in zip(grid.flat, charts):
+        _ratio_panel(axes, chart)
+        size_axis(axes, sizes, label=False)
+    low, high = grid[0][0].get_ylim()
+    low, high = min(low, 0.9), max(high, 1.15)
+    for axes, chart in zip(grid.flat, charts):
+        axes.set_ylim(low, high * 1.03)
+        plain_log_axis(axes.yaxis, ratio_ticks(low, high))
+        mark_caches(axes, machine)
+    for row in grid:
+        row[0].set_ylabel("× libc (log scale)")
+    handles, labels = grid[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    means = ", ".join(f"{chart.name} {chart.mean_ratio(ROUTINE):.2f}" for chart in charts)
+    worst, where = min(
+        (point.ratio.median, f"{chart.name} {human_size(size)}")
+        for chart in charts
+        for size, point in chart.copies[ROUTINE].items()
+        if point.ratio
+    )
+    title = f"{libc_name}'s time over the routine's: above 1 the routine is faster"
+    figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
+    return Picture(
+        name="ratio",
+        title="The routine against libc, by workload and size",
+        alt=f"A panel for each workload: how many times faster than libc the routine is, by "
+        f"transfer size, with 95 % intervals. Geometric means: {means}. Least: {worst:.2f} at "
+        f"{where}.",
+        caption="Points with bars: medians of paired rounds and their 95 % intervals (sign test). "
+        "Grey: libc against itself in the same rounds; what lies inside is noise. Thin line: the "
+        f"best of the other copies at each size, where others ran. From {source}.",
+        figure=figure,
+        table=_ratio_table(charts),
+    )
+
+
+def _ratio_panel(axes: Axes, chart: Chart) -> None:
+    ours = {size: point.ratio for size, point in chart.copies[ROUTINE].items() if point.ratio}
+    sizes = sorted(ours)
+    floor_sizes = sorted(chart.floor)
+    if floor_sizes:
+        axes.fill_between(
+            floor_sizes,
+            [chart.floor[size].low for size in floor_sizes],
+            [chart.floor[size].high for size in floor_sizes],
+            color="#b9b9b9",
+            alpha=0.7,
+            linewidth=0,
+            label="libc against libc (noise)",
+        )
+    best = {}
+    for name in chart.peers:
+        for size, point in chart.copies[name].items():
+            if point.ratio:
+                best[size] = max(best.get(size, 0), point.ratio.median)
+    if best:
+        drawn = sorted(best.items())
+        axes.plot(*zip(*drawn), color=OTHERS[0], linewidth=1.2, label="best other copy")
+    medians = [ours[size].median for size in sizes]
+    axes.errorbar(
+        sizes,
+        medians,
+        yerr=[
+            [max(0, ours[size].median - ours[size].low) for size in sizes],
+            [max(0, ours[size].high - ours[size].median) for size in sizes],
+        ],
+        color=OURS,
+        marker="o",
+        markersize=4.5,
+        linewidth=2,
+        elinewidth=1.4,
+        capsize=2.5,
+        label="asterope (95 % interval)",
+    )
+    axes.axhline(1, color=LIBC_COLOUR, linewidth=1)
+    axes.set_yscale("log")
+    axes.grid(True, axis="y")
+    worst = min(sizes, key=lambda size: ours[size].median)
+    axes.set_title(
+        f"{chart.name}: {chart.mean_ratio(ROUTINE):.2f} ×, least {ours[worst].median:.2f} "
+        f"({human_size(worst)})",
+        fontsize=10.5,
+    )
+
+
+def _ratio_table(charts: Sequence[Chart]) -> Table:
+    sizes = sorted({size for chart in charts for size in chart.copies[ROUTINE]})
+
+    def cell(chart: Chart, size: int) -> str:
+        point = chart.copies[ROUTINE].get(size)
+        floor = chart.floor.get(size)
+        if point is None or point.ratio is None:
+            return "–"
+        return ratio_text(point.ratio) + (
+            f", noise {floor.low:.2f}..{floor.high:.2f}" if floor else ""
+        )
+
+    return Table(
+        "× libc: median (95 % interval), and what libc against itself gives",
+        ["size", *(chart.name for chart in charts)],
+        [[human_size(size), *(cell(chart, size) for chart in charts)] for size in sizes],
+    )
+
+
+# --- Cells that have labels instead of sizes --------------------------------------------------------
+
+
+def cells_picture(suite: str, cells: Sequence[Cell], peers: Sequence[str], source: str) -> Picture:
+    """A row for each cell: every copy's ratio to libc as a dot, the routine's with its interval."""
+    rows = [(cell_label(cell), cell) for cell in cells]
+    figure = new_figure(10, 1.9 + 0.3 * len(rows))
+    axes = figure.add_subplot()
+    seen: set[str] = set()
+    for y, (_, cell) in enumerate(rows):
+        if cell.noise_floor:
+            axes.barh(
+                y,
+                cell.noise_floor.high - cell.noise_floor.low,
+                left=cell.noise_floor.low,
+                height=0.8,
+                color="#c4c4c4",
+                label=None if "floor" in seen else "libc against libc (noise)",
+            )
+            seen.add("floor")
+        for name, timing in cell.copies.items():
+            if timing.ratio is None:
+                continue
+            style = look(name, peers)
+            own = name == ROUTINE
+            low, high = timing.ratio.median - timing.ratio.low, timing.ratio.high - timing.ratio.median
+            axes.errorbar(
+                timing.ratio.median,
+                y,
+                xerr=[[max(0, low)], [max(0, high)]] if own else None,
+                color=style["color"],
+                marker=style["marker"],
+                markersize=8 if own else 5,
+                elinewidth=2.2,
+                linestyle="none",
+                zorder=style["zorder"],
+                alpha=1 if own else 0.85,
+                label=None if name in seen else name,
+            )
+            seen.add(name)
+    axes.axvline(1, color=LIBC_COLOUR, linewidth=1.2)
+    axes.set_xscale("log")
+    plain_log_axis(axes.xaxis, ratio_ticks(*axes.get_xlim()))
+    axes.set_yticks(range(len(rows)), [label for label, _ in rows])
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_xlabel("× libc (log scale): right of 1 is faster than libc")
+    axes.grid(True, axis="x")
+    figure.legend(loc="outside right upper", fontsize=9, frameon=False)
+    ratios = [t.ratio.median for _, c in rows if (t := c.copies.get(ROUTINE)) and t.ratio]
+    finding = f"asterope at {min(ratios):.2f} to {max(ratios):.2f} × libc" if ratios else "× libc"
+    axes.set_title(f"{suite}: {finding}")
+    names = list(dict.fromkeys(name for cell in cells for name in cell.copies if name != LIBC))
+    return Picture(
+        name="cells-" + "".join(c if c.isalnum() else "-" for c in suite),
+        title=f"Suite {suite}",
+        alt=f"Dot chart of the suite {suite}: for each of {len(rows)} cells, how many times "
+        f"faster than libc each of {', '.join(names)} is. {finding}.",
+        caption="Bars: the routine's 95 % interval. Grey: libc against itself in the same rounds. "
+        f"From {source}.",
+        figure=figure,
+        table=Table(
+            "× libc: median (95 % interval)",
+            ["cell", "libc ns/call", *names, "noise"],
+            [
+                [
+                    label,
+                    f"{cell.copies[LIBC].ns:.4g}" if LIBC in cell.copies else "–",
+                    *(ratio_text(t.ratio) if (t := cell.copies.get(n)) else "–" for n in names),
+                    ratio_text(cell.noise_floor),
+                ]
+                for label, cell in rows
+            ],
+        ),
+    )
+
+
+def cell_label(cell: Cell) -> str:
+    """As people would name the cell within its suite."""
+    parts = [cell.workload, cell.label]
+    if cell.weighting:
+        parts.append(f"by {cell.weighting}")
+    if cell.threads > 1:
+        parts.append(f"{cell.threads} threads")
+    return " ".join(dict.fromkeys(parts))

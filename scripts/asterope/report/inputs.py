@@ -1,0 +1,123 @@
+"""Reads what a report is made of: profile, trial log, bench results, told apart by content."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO, Any
+
+from ..profile import Profile, ProfileError, load_profile, one_line
+from . import bench, trial_log
+from .faults import BadInput
+
+# Longer than any line of a log, and than any bench results.
+MAXIMUM_LINE = 64 << 20
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """One of each kind at most, and at least one. All of one machine, as far as they name it."""
+
+    profile: Profile | None = None
+    log: trial_log.TrialLog | None = None
+    bench: bench.Bench | None = None
+
+    @property
+    def machine(self) -> Mapping[str, Any]:
+        """As in profiles; empty where none of them names one."""
+        for given in (self.bench, self.log, self.profile):
+            if given is not None and given.machine:
+                return given.machine
+        return {}
+
+
+def read_inputs(paths: Sequence[str]) -> Inputs:
+    """Raises BadInput for what cannot be read, is no such file, or is of another machine."""
+    kinds: dict[str, Any] = {}
+    names: dict[str, str] = {}
+    for path in paths:
+        kind, content = _read(path)
+        if kind in kinds:
+            raise BadInput(
+                f"{one_line(path)}: a second {_WORDS[kind]} beside {one_line(names[kind])}: "
+                "name one of each kind"
+            )
+        kinds[kind], names[kind] = content, path
+    _refuse_other_machines(kinds, names)
+    return Inputs(**kinds)
+
+
+_WORDS = {"profile": "profile", "log": "trial log", "bench": "file of bench results"}
+
+
+def _read(path: str) -> tuple[str, Any]:
+    where = one_line(path)
+    try:
+        with open(path, "rb") as file:
+            start = file.peek(2)[:2]
+            stream: IO[bytes] = file
+            if start == b"\x1f\x8b":
+                stream = gzip.GzipFile(fileobj=file)  # type: ignore[assignment]
+            try:
+                first = stream.readline(MAXIMUM_LINE)
+            except EOFError:
+                raise BadInput(f"{where}: holds no whole first line: record anew") from None
+            header = _json(first)
+            if isinstance(header, dict) and header.get("format") == trial_log.FORMAT:
+                if not first.endswith(b"\n"):
+                    raise BadInput(f"{where}: holds no whole first line: record anew")
+                return "log", trial_log.read_trial_log(header, _lines(stream), where)
+            whole = _json(first + stream.read(MAXIMUM_LINE)) if stream is file else None
+    except OSError as error:
+        raise BadInput(f"{where}: cannot read it: {error.strerror or 'damaged gzip'}") from None
+    except zlib.error:
+        raise BadInput(f"{where}: cannot read it: damaged gzip") from None
+    if stream is not file:
+        raise BadInput(f"{where}: gzipped, but no trial log: name one that asterope-tune wrote")
+    if isinstance(whole, dict) and whole.get("format") == bench.FORMAT:
+        return "bench", bench.build_bench(whole, where)
+    if isinstance(whole, dict) and whole.get("format") != "asterope-profile":
+        raise BadInput(
+            f"{where}: no profile, trial log or bench results of Asterope: "
+            "name files that asterope-tune or asterope-bench --json wrote"
+        )
+    try:
+        return "profile", load_profile(path)
+    except ProfileError as error:
+        raise BadInput(str(error)) from None
+
+
+def _json(text: bytes) -> Any:
+    """None where it is no JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """The lines that are left; zlib's own error becomes one that readers know."""
+    try:
+        while line := stream.readline(MAXIMUM_LINE):
+            yield line
+    except zlib.error as error:
+        raise OSError(str(error)) from None
+
+
+def _refuse_other_machines(kinds: Mapping[str, Any], names: Mapping[str, str]) -> None:
+    prints = {
+        kind: content.machine["fingerprint"]
+        for kind, content in kinds.items()
+        if content.machine.get("fingerprint")
+    }
+    order = [kind for kind in ("profile", "log", "bench") if kind in prints]
+    for kind in order[1:]:
+        if prints[kind] != prints[order[0]]:
+            raise BadInput(
+                f"{one_line(names[kind])}: of another machine (fingerprint "
+                f"{one_line(prints[kind])[:40]}) than {one_line(names[order[0]])} "
+                f"({one_line(prints[order[0]])[:40]}): name files of one machine"
+            )

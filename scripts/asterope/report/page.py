@@ -1,0 +1,126 @@
+"""The page: sections of pictures with their words and numbers, in one self-contained HTML file."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import jinja2
+
+from .. import __version__
+from . import words
+from .copies import cells_picture, ratio_picture, throughput_picture
+from .inputs import Inputs
+from .intervals import intervals_picture
+from .search_maps import families_picture, planes_picture, scored_sizes
+from .series import Series, find_series
+from .style import Picture, set_up
+
+TEMPLATE = Path(__file__).with_name("page.html.j2")
+
+
+@dataclass(frozen=True)
+class Section:
+    """Pictures that belong together."""
+
+    id: str
+    title: str
+    words: str
+    pictures: Sequence[Picture]
+
+
+def make_sections(inputs: Inputs) -> list[Section]:
+    """All that the inputs can show; sections without a picture are left out."""
+    set_up()
+    series = find_series(inputs)
+    sections = [
+        Section("ratio", "Against libc", _against(series), _ratio_pictures(inputs, series)),
+        Section("throughput", "Throughput", "", _throughput_pictures(inputs, series)),
+        Section("search", "The search", "", _search_pictures(inputs)),
+        Section(
+            "intervals",
+            "What was chosen",
+            "",
+            [intervals_picture(inputs.profile)] if inputs.profile else [],
+        ),
+    ]
+    return [section for section in sections if section.pictures]
+
+
+def render_page(inputs: Inputs, sections: Sequence[Section]) -> str:
+    """The whole HTML. The same inputs give the same text."""
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True
+    )
+    template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
+    machine = inputs.machine
+    cpu = machine.get("cpu") if isinstance(machine.get("cpu"), dict) else {}
+    brand, libc = cpu.get("brand", "an unknown machine"), machine.get("libc", "an unknown libc")
+    given = [
+        name
+        for name, there in (
+            ("its profile", inputs.profile),
+            ("the trial log of its search", inputs.log),
+            ("results of asterope-bench", inputs.bench),
+        )
+        if there is not None
+    ]
+    listed = given[0] if len(given) == 1 else f"{', '.join(given[:-1])} and {given[-1]}"
+    return template.render(
+        version=__version__,
+        title=f"asterope_memcpy on {brand}",
+        subtitle=f"Compared with {libc}. Made of {listed}.",
+        findings=words.findings(inputs),
+        sections=sections,
+        images={
+            picture.name: base64.b64encode(picture.svg()).decode("ascii")
+            for section in sections
+            for picture in section.pictures
+        },
+        facts=words.machine_facts(machine),
+        trust=words.search_facts(inputs),
+        copies=list(inputs.bench.copies.items()) if inputs.bench else [],
+    )
+
+
+def _against(series: Series) -> str:
+    return (
+        "Each figure is libc's time over the copy's in the same rounds: 1.2 means that the copy "
+        "does in a second what takes libc 1.2 seconds."
+    )
+
+
+def _peers(inputs: Inputs, series: Series) -> list[str]:
+    """All other copies, in one order for all pictures: so that each looks the same in all."""
+    names = list(inputs.bench.copies) if inputs.bench else []
+    names += [name for chart in series.charts for name in chart.copies]
+    names += [name for cells in series.labelled.values() for c in cells for name in c.copies]
+    return list(dict.fromkeys(names))
+
+
+def _ratio_pictures(inputs: Inputs, series: Series) -> list[Picture]:
+    peers = _peers(inputs, series)
+    libc_name = str(inputs.machine.get("libc", "libc"))
+    pictures = [ratio_picture(series.charts, inputs.machine, series.source, libc_name)]
+    for suite, cells in series.labelled.items():
+        pictures.append(cells_picture(suite, cells, peers, series.source))
+    return [picture for picture in pictures if picture is not None]
+
+
+def _throughput_pictures(inputs: Inputs, series: Series) -> list[Picture]:
+    peers = _peers(inputs, series)
+    return [
+        throughput_picture(chart, inputs.machine, peers, series.source)
+        for chart in series.charts
+        if any(p.gb_per_s for points in chart.copies.values() for p in points.values())
+    ]
+
+
+def _search_pictures(inputs: Inputs) -> list[Picture]:
+    if inputs.log is None:
+        return []
+    sizes = scored_sizes(inputs.log, inputs.profile)
+    pictures = [families_picture(inputs.log, sizes), planes_picture(inputs.log, sizes)]
+    return [picture for picture in pictures if picture is not None]

@@ -1,0 +1,286 @@
+"""Pictures of the search: the winner's prefetch parameters, and the best of each kind of copy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from matplotlib.colors import LogNorm
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from .. import space
+from ..profile import Profile
+from ..render import human_size
+from .style import INK, MUTED, Picture, Table, new_figure
+from .trial_log import TrialLog
+
+# Slower than the winner by so many per cent: the darkest, and the end of the scale.
+NEAR, FAR = 0.5, 50.0
+
+
+@dataclass(frozen=True)
+class SizeScores:
+    """What the search found at one size: × libc by candidate, and who won."""
+
+    size: int
+    scores: Mapping[str, float]
+    winner: str
+    chosen: bool  # by the profile; else it leads so far
+
+
+def scored_sizes(log: TrialLog, profile: Profile | None) -> list[SizeScores]:
+    """All sizes of which the log has a leader, ascending. The winner is the profile's where that
+    has one of this size which the log knows."""
+    of_profile = {i.size: i.winner.tuple.name for i in profile.intervals} if profile else {}
+    found = []
+    for size, trials in log.sizes.items():
+        scores = trials.scores(log.weights)
+        winner, leader = of_profile.get(size), trials.leader(log.weights)
+        if winner in scores:
+            found.append(SizeScores(size, scores, str(winner), True))
+        elif leader is not None:
+            found.append(SizeScores(size, scores, leader, False))
+    return found
+
+
+# --- PS x PD --------------------------------------------------------------------------------------
+
+
+def plane_of(
+    tuples: Mapping[str, space.Tuple], of_size: SizeScores
+) -> tuple[space.Tuple, dict[tuple[int, int], str]] | None:
+    """All prefetch sizes and distances (ps, pd) with the winner's other parameters, by name.
+
+    Where the winner does not prefetch, those of the best that does, of the winner's registers
+    where such were timed. None where nobody prefetches. The first is the best of the plane.
+    """
+    base = tuples[of_size.winner]
+    if base.pt == "none":
+        prefetching = [name for name in of_size.scores if tuples[name].pt != "none"]
+        alike = [n for n in prefetching if _registers(tuples[n]) == _registers(base)]
+        name = max(alike or prefetching, key=lambda n: (of_size.scores[n], n), default=None)
+        if name is None:
+            return None
+        base = tuples[name]
+    plane = {
+        (t.ps, t.pd): name
+        for name in of_size.scores
+        if replace(t := tuples[name], ps=base.ps, pd=base.pd) == base
+    }
+    return base, plane
+
+
+def _registers(t: space.Tuple) -> tuple[str, str, str]:
+    return t.rt, t.lt, t.st
+
+
+def family_name(t: space.Tuple) -> str:
+    """The tuple without prefetch size and distance: `YMM T NT T0`, and what the paper lacks."""
+    words = t.name.split()
+    return " ".join(words[:4] + words[6:])
+
+
+def planes_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | None:
+    """A panel a size: how much slower than the winner each prefetch size and distance is."""
+    drawn = [(s, plane) for s in sizes if (plane := plane_of(log.tuples, s)) and len(plane[1]) > 1]
+    if not drawn:
+        return None
+    columns = min(3, len(drawn))
+    rows = -(-len(drawn) // columns)
+    figure = new_figure(3.8 * columns + 0.4, 2.35 * rows + 1.3)
+    grid = figure.subplots(rows, columns, squeeze=False)
+    for spare in grid.flat[len(drawn) :]:
+        spare.set_axis_off()
+    image = None
+    table_rows = []
+    for axes, (of_size, (base, plane)) in zip(grid.flat, drawn):
+        best = of_size.scores[of_size.winner]
+        distances = list(space.PREFETCH_DISTANCES)
+        ps_values = sorted({*space.prefetch_sizes(base.tb, base.pi), *(ps for ps, _ in plane)})
+        values = [[math.nan] * len(distances) for _ in ps_values]
+        for (ps, pd), name in plane.items():
+            slower = 100 * (best / of_size.scores[name] - 1)
+            values[ps_values.index(ps)][distances.index(pd)] = min(FAR, max(NEAR, slower))
+        axes.set_facecolor("#eeeeee")  # what was not timed
+        image = axes.pcolormesh(
+            values, cmap="viridis", norm=LogNorm(NEAR, FAR), edgecolors="white", linewidth=0.4
+        )
+        axes.set_xticks([i + 0.5 for i in range(0, len(distances), 5)], distances[::5])
+        step = 2 if len(ps_values) > 4 else 1
+        axes.set_yticks([i + 0.5 for i in range(0, len(ps_values), step)], ps_values[::step])
+        axes.tick_params(length=0)
+        axes.spines[:].set_visible(False)
+        winner = log.tuples[of_size.winner]
+        own = (winner.ps, winner.pd) in plane and plane[winner.ps, winner.pd] == of_size.winner
+        if own:
+            x, y = distances.index(winner.pd), ps_values.index(winner.ps)
+            axes.add_patch(
+                Rectangle((x, y), 1, 1, fill=False, edgecolor="#e8000b", linewidth=2.2, zorder=5)
+            )
+        note = "" if own else "\n(winner: no prefetch)"
+        axes.set_title(
+            f"{human_size(of_size.size)}: {family_name(base)}{note}", fontsize=9.5, color=INK
+        )
+        near = min(plane.values(), key=lambda name: -of_size.scores[name])
+        far = max(plane.values(), key=lambda name: -of_size.scores[name])
+        table_rows.append(
+            [
+                human_size(of_size.size),
+                of_size.winner,
+                family_name(base),
+                f"{len(plane)}",
+                near,
+                f"{100 * (best / of_size.scores[near] - 1):+.1f} %",
+                far,
+                f"{100 * (best / of_size.scores[far] - 1):+.1f} %",
+            ]
+        )
+    figure.suptitle(
+        "How much prefetch size and distance matter: dark is as fast as the winner (red frame)",
+        x=0.01,
+        ha="left",
+        fontsize=12,
+        fontweight="bold",
+    )
+    figure.supxlabel("prefetch distance PD (cache lines ahead)", fontsize=10.5)
+    figure.supylabel("prefetch size PS (cache lines)", fontsize=10.5)
+    bar = figure.colorbar(
+        image, ax=grid, location="top", shrink=0.6, aspect=40, pad=0.01 if rows > 3 else 0.04
+    )
+    _per_cent(bar.ax.xaxis)
+    bar.set_label("slower than the winner of that size")
+    leads = "the winner" if all(s.chosen for s in sizes) else "who leads so far"
+    return Picture(
+        name="search-prefetch",
+        title="Prefetch size and distance",
+        alt=f"A heat map for each of {len(drawn)} transfer sizes: prefetch size by prefetch "
+        "distance, coloured by how much slower than the winner that copy is. The table below has "
+        "the best and the worst of each.",
+        caption=f"A panel a size, with the other parameters of {leads} (RT LT ST PT). Dark: as "
+        "fast as the winner; light: half as much time again or more. Red frame: the winner. Grey: "
+        "not timed. Where the winner does not prefetch: the best that does. By the medians of all "
+        "samples in the trial log, those of one round against libc's there.",
+        figure=figure,
+        table=Table(
+            "The best and the worst of each panel, and how much more time they take than the "
+            "winner (what was timed seldom may seem faster)",
+            ["size", "winner", "panel", "timed", "best", "", "worst", ""],
+            table_rows,
+        ),
+    )
+
+
+def _per_cent(axis: object) -> None:
+    ticks = [NEAR, 1, 2, 5, 10, 20, FAR]
+    axis.set_major_locator(FixedLocator(ticks))  # type: ignore[attr-defined]
+    axis.set_minor_locator(NullLocator())  # type: ignore[attr-defined]
+
+    def text(value: float, _position: int) -> str:
+        sign = "≤" if value == NEAR else "≥" if value == FAR else ""
+        return f"{sign}{value:g} %"
+
+    axis.set_major_formatter(FuncFormatter(text))  # type: ignore[attr-defined]
+
+
+# --- RT x ST --------------------------------------------------------------------------------------
+
+
+def families_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | None:
+    """A row a size, a column for each register and store type: the best of these, × libc."""
+    if not sizes:
+        return None
+    kinds = {
+        (t.rt, t.st): None
+        for rt in (*space.REGISTER_TYPES, space.DIRECT)
+        for st in space.ACCESS_TYPES
+        for t in log.tuples.values()
+        if (t.rt, t.st) == (rt, st)
+    }
+    columns = list(kinds)
+    best: list[dict[tuple[str, str], str]] = []
+    for of_size in sizes:
+        leaders: dict[tuple[str, str], str] = {}
+        for name, score in of_size.scores.items():
+            kind = log.tuples[name].rt, log.tuples[name].st
+            if kind not in leaders or score > of_size.scores[leaders[kind]]:
+                leaders[kind] = name
+        # Else another of its kind, timed less often, may stand there with more luck.
+        winner = log.tuples[of_size.winner]
+        leaders[winner.rt, winner.st] = of_size.winner
+        best.append(leaders)
+    values = [
+        [s.scores[leaders[kind]] if kind in leaders else math.nan for kind in columns]
+        for s, leaders in zip(sizes, best)
+    ]
+    figure = new_figure(1.6 + 0.78 * len(columns), 1.9 + 0.33 * len(sizes))
+    axes = figure.add_subplot()
+    axes.set_facecolor("#eeeeee")
+    image = axes.pcolormesh(
+        values, cmap="RdBu", norm=LogNorm(0.5, 2), edgecolors="white", linewidth=1
+    )
+    for y, row in enumerate(values):
+        for x, value in enumerate(row):
+            if math.isnan(value):
+                continue
+            won = best[y][columns[x]] == sizes[y].winner
+            axes.text(
+                x + 0.5,
+                y + 0.5,
+                f"{value:.2f}",
+                ha="center",
+                va="center",
+                fontsize=9,
+                fontweight="bold" if won else "normal",
+                color="white" if abs(math.log2(value)) > 0.6 else INK,
+            )
+            if won:
+                axes.add_patch(
+                    Rectangle((x, y), 1, 1, fill=False, edgecolor=INK, linewidth=2.4, zorder=5)
+                )
+    axes.set_yticks([y + 0.5 for y in range(len(sizes))], [human_size(s.size) for s in sizes])
+    axes.set_xticks(
+        [x + 0.5 for x in range(len(columns))],
+        [f"{rt.replace('_', chr(10))}\n{'stream' if st == 'NT' else 'plain'}" for rt, st in columns],
+        fontsize=8.5,
+    )
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    axes.invert_yaxis()
+    axes.set_xlabel("register type; below it: plain (T) or non-temporal (NT, stream) stores")
+    axes.xaxis.set_label_position("bottom")
+    axes.set_title("The best copy of each register and store type, × libc (framed: the winner)")
+    bar = figure.colorbar(image, ax=axes, location="right", aspect=30, pad=0.02)
+    bar.ax.yaxis.set_major_locator(FixedLocator([0.5, 0.7, 1, 1.4, 2]))
+    bar.ax.yaxis.set_minor_locator(NullLocator())
+    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+    bar.set_label("× libc", color=MUTED)
+    weighed = ", ".join(log.weights)
+    return Picture(
+        name="search-registers",
+        title="Registers and stores",
+        alt=f"A table in colours: for {len(sizes)} transfer sizes, how many times faster than libc "
+        "the best copy of each register and store type is. The winners are framed; the table below "
+        "names them.",
+        caption="Blue: faster than libc; red: slower; framed: the winner. Each figure is the best "
+        f"of its kind, × libc, the geometric mean over {weighed}, by the medians of all its "
+        "samples: the best of hundreds is also the luckiest of them, so small differences mean "
+        "nothing.",
+        figure=figure,
+        table=Table(
+            "The best of each kind: RT LT ST PT PS PD, × libc",
+            ["size", *(f"{rt} {st}" for rt, st in columns)],
+            [
+                [
+                    human_size(s.size),
+                    *(
+                        f"{leaders[kind]}: {s.scores[leaders[kind]]:.2f}" if kind in leaders else "–"
+                        for kind in columns
+                    ),
+                ]
+                for s, leaders in zip(sizes, best)
+            ],
+        ),
+    )

@@ -1,0 +1,152 @@
+"""What there is to draw of copies: from bench results, else from the profile, else from the log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from ..profile import Measurement, Profile, Ratio
+from ..robust import geometric_mean, sign_interval
+from .bench import LIBC, ROUTINE, Bench, Cell
+from .inputs import Inputs
+from .trial_log import WORKLOADS, TrialLog
+
+WORKLOAD_WORDS = {
+    "hot": "the same buffers again and again, both sides cached",
+    "hot_read": "both sides cached, and each copy is read at once",
+    "cold": "neither side in any cache",
+    "consume": "neither side in any cache, and each copy is read at once",
+    "produce": "the source just written, the destination in no cache",
+}
+
+
+@dataclass(frozen=True)
+class Point:
+    """One copy in one cell: 1e9 bytes a second, libc's time over its own."""
+
+    gb_per_s: float | None
+    ratio: Ratio | None
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Copies over transfer sizes under one workload. `copies` by name and bytes; `floor` is what
+    libc against itself gives, by bytes."""
+
+    suite: str
+    workload: str
+    threads: int
+    copies: Mapping[str, Mapping[int, Point]]
+    floor: Mapping[int, Ratio]
+
+    @property
+    def name(self) -> str:
+        """Of files and titles: the suite where it is not that of the fixed sizes."""
+        parts = [self.workload]
+        if self.suite != "sizes":
+            parts.insert(0, self.suite)
+        if self.threads > 1:
+            parts.append(f"{self.threads} threads")
+        return " ".join(dict.fromkeys(parts))
+
+    @property
+    def sizes(self) -> list[int]:
+        return sorted({size for points in self.copies.values() for size in points})
+
+    @property
+    def peers(self) -> list[str]:
+        """All but the routine's own and libc."""
+        return [name for name in self.copies if name not in (ROUTINE, LIBC)]
+
+    def mean_ratio(self, name: str) -> float | None:
+        """Geometric mean over the sizes; None where a copy has none."""
+        ratios = [p.ratio.median for p in self.copies.get(name, {}).values() if p.ratio]
+        return geometric_mean(ratios) if ratios else None
+
+
+@dataclass(frozen=True)
+class Series:
+    """`charts` have sizes to be drawn over, `labelled` are cells that have only labels, by suite.
+    `source`: where the figures come from, in words."""
+
+    charts: Sequence[Chart]
+    labelled: Mapping[str, Sequence[Cell]]
+    source: str
+
+
+def find_series(inputs: Inputs) -> Series:
+    """The best there is."""
+    if inputs.bench is not None and inputs.bench.cells:
+        return _of_bench(inputs.bench)
+    if inputs.profile is not None:
+        charts = _of_profile(inputs.profile)
+        if charts:
+            return Series(charts, {}, "the winners' run-offs, as the profile has them")
+    if inputs.log is not None:
+        return Series(_of_log(inputs.log), {}, "the best candidate of each size in the trial log")
+    return Series([], {}, "")
+
+
+def _of_bench(bench: Bench) -> Series:
+    groups: dict[tuple[str, str, int, str | None], list[Cell]] = {}
+    for cell in bench.cells:
+        key = (cell.suite, cell.workload, cell.threads, cell.weighting)
+        groups.setdefault(key, []).append(cell)
+    charts: list[Chart] = []
+    labelled: dict[str, list[Cell]] = {}
+    for (suite, workload, threads, _), cells in groups.items():
+        sizes = {cell.size for cell in cells}
+        if len(sizes) < max(2, len(cells)) or None in sizes:
+            labelled.setdefault(suite, []).extend(cells)
+            continue
+        copies: dict[str, dict[int, Point]] = {name: {} for name in bench.copies}
+        for cell in sorted(cells, key=lambda cell: cell.size or 0):
+            for name, timing in cell.copies.items():
+                rate = (cell.size or 0) * threads / timing.ns
+                copies.setdefault(name, {})[cell.size or 0] = Point(rate, timing.ratio)
+        floor = {cell.size or 0: cell.noise_floor for cell in cells if cell.noise_floor}
+        present = {name: points for name, points in copies.items() if points}
+        charts.append(Chart(suite, workload, threads, present, floor))
+    rounds = f", {bench.rounds} paired rounds" if bench.rounds else ""
+    return Series(charts, labelled, f"asterope-bench{rounds}")
+
+
+def _of_profile(profile: Profile) -> list[Chart]:
+    charts = []
+    for workload in WORKLOADS:
+        ours: dict[int, Point] = {}
+        libc: dict[int, Point] = {}
+        floor: dict[int, Ratio] = {}
+        for interval in profile.intervals:
+            taken = interval.sensing or interval.winner
+            measured = taken.workloads.get(workload) or Measurement()
+            ours[interval.size] = Point(measured.gb_per_s, measured.ratio)
+            if measured.libc_ns:
+                libc[interval.size] = Point(interval.size / measured.libc_ns, None)
+            if workload in interval.noise_floor:
+                floor[interval.size] = interval.noise_floor[workload]
+        ours = {size: point for size, point in ours.items() if point.gb_per_s or point.ratio}
+        if ours:
+            copies = {ROUTINE: ours, **({LIBC: libc} if libc else {})}
+            charts.append(Chart("sizes", workload, 1, copies, floor))
+    return charts
+
+
+def _of_log(log: TrialLog) -> list[Chart]:
+    leaders = {size: trials.leader(log.weights) for size, trials in log.sizes.items()}
+    charts = []
+    for workload in WORKLOADS:
+        ours, libc, floor = {}, {}, {}
+        for size, trials in log.sizes.items():
+            ns = trials.libc_ns.get(workload)
+            ratio = trials.ratio(leaders[size] or "", workload)
+            if not ns or ratio is None:
+                continue
+            libc[size] = Point(size / median(ns), None)
+            ours[size] = Point(size / median(ns) * ratio.median, ratio)
+            if trials.libc.get(workload):
+                floor[size] = sign_interval(trials.libc[workload])
+        if ours:
+            charts.append(Chart("sizes", workload, 1, {ROUTINE: ours, LIBC: libc}, floor))
+    return charts

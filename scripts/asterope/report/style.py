@@ -1,0 +1,207 @@
+"""What all pictures share: fonts, colours, axes over transfer sizes, labels that do not collide."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+from ..render import human_size
+
+# Dark enough on white to be read as text, and told apart by people who see no red and green
+# (Okabe and Ito's, darkened).
+INK, MUTED, GRID = "#1a1a1a", "#5c5c5c", "#dcdcdc"
+OURS, OURS_TOO, LIBC = "#0057b7", "#0e8fc4", "#000000"
+OTHERS = (
+    "#b4530a",
+    "#00795a",
+    "#a3407f",
+    "#8a6d00",
+    "#6b4ba1",
+    "#b3202c",
+    "#3f7d20",
+    "#7a5230",
+    "#3d6b7d",
+    "#96305a",
+)
+DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
+MARKERS = "osD^vPX<>*hp"
+
+_SETTINGS = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib: the same picture everywhere
+    "font.size": 10.5,
+    "axes.titlesize": 12,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.edgecolor": MUTED,
+    "axes.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "text.color": INK,
+    "text.parse_math": False,  # names come from outside
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "grid.color": GRID,
+    "grid.linewidth": 0.7,
+    "svg.hashsalt": "asterope",
+    "svg.fonttype": "path",  # no font needs to be there
+    "path.simplify": False,
+}
+
+
+def set_up() -> None:
+    """Makes pictures look the same whatever the user's own matplotlib settings are."""
+    matplotlib.rcdefaults()
+    matplotlib.rcParams.update(_SETTINGS)
+
+
+@dataclass(frozen=True)
+class Table:
+    """The numbers behind a picture."""
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure with its words: `alt` for those who cannot see it, `caption` for everybody."""
+
+    name: str  # of the PNG file, without its ending
+    title: str
+    alt: str
+    caption: str
+    figure: Figure
+    table: Table | None = None
+
+    def svg(self) -> bytes:
+        """The same figure gives the same bytes."""
+        return self._rendered("svg", {"Date": None, "Creator": None})
+
+    def png(self) -> bytes:
+        """The same figure gives the same bytes, with one version of matplotlib."""
+        return self._rendered("png", {"Software": None})
+
+    def _rendered(self, form: str, metadata: Mapping[str, Any]) -> bytes:
+        file = io.BytesIO()
+        self.figure.savefig(file, format=form, dpi=150, metadata=metadata, facecolor="white")
+        return file.getvalue()
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """In inches; without pyplot, so that no state is left and no window system asked for."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def size_axis(axes: Axes, sizes: Sequence[int], label: bool = True) -> None:
+    """The x axis: transfer sizes, doubling, written as people do."""
+    low, high = min(sizes), max(sizes)
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(low / 1.15, high * 1.15)
+    exponents = range((low - 1).bit_length(), high.bit_length())
+    inches = axes.get_figure().get_size_inches()[0] * axes.get_position().width
+    step = max(1, -(-len(exponents) // max(2, int(inches * 1.25))))
+    axes.xaxis.set_major_locator(FixedLocator([1 << e for e in exponents[::step]]))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: human_size(round(value))))
+    axes.xaxis.set_minor_locator(FixedLocator([1 << e for e in exponents]))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    if label:
+        axes.set_xlabel("transfer size (bytes of one call)")
+
+
+def plain_log_axis(axis: Any, ticks: Sequence[float] | None = None) -> None:
+    """A logarithmic axis with numbers instead of powers."""
+    axis.set_major_locator(FixedLocator(ticks) if ticks else LogLocator(10, subs=(1, 2, 5)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(NullLocator())
+
+
+def mark_caches(axes: Axes, machine: Mapping[str, Any], names: bool = True) -> None:
+    """A dotted line where a transfer is as large as a cache."""
+    low, high = axes.get_xlim()
+    for name, size in cache_sizes(machine):
+        if low < size < high:
+            axes.axvline(size, color=MUTED, linewidth=1, linestyle=(0, (1, 2)), zorder=0.5)
+            if names:
+                axes.annotate(
+                    f"{name} {human_size(size)}",
+                    (size, 1),
+                    xycoords=("data", "axes fraction"),
+                    xytext=(-3, -3),
+                    textcoords="offset points",
+                    ha="right",
+                    va="top",
+                    rotation=90,
+                    fontsize=8,
+                    color=MUTED,
+                )
+
+
+def cache_sizes(machine: Mapping[str, Any]) -> list[tuple[str, int]]:
+    """Name and bytes of the caches that hold data, nearest first."""
+    caches = machine.get("caches")
+    found = {}
+    for cache in caches if isinstance(caches, list) else ():
+        level, size = cache.get("level"), cache.get("bytes")
+        if type(level) is int and type(size) is int and size > 0 and cache.get("type") != "instruction":
+            found.setdefault(f"L{level}", size)
+    return sorted(found.items())
+
+
+def label_ends(
+    axes: Axes, ends: Sequence[tuple[str, float, float, str, bool]], gap: float = 12
+) -> None:
+    """Writes each line's name right of the axes, at the height where the line ends.
+
+    `ends`: name, last x, last y, colour, whether in bold. Names keep `gap` points of distance, and
+    thin lines lead to those that had to move.
+    """
+    figure = axes.get_figure()
+    figure.draw_without_rendering()  # the layout is settled only then
+    to_points = 72 / figure.dpi
+    box = axes.get_window_extent()
+    bottom, top = box.y0 * to_points, box.y1 * to_points
+    wanted = [
+        (axes.transData.transform((x, y))[1] * to_points, name, x, y, colour, bold)
+        for name, x, y, colour, bold in ends
+    ]
+    wanted.sort(key=lambda end: end[:2])
+    heights = [end[0] for end in wanted]
+    for i in range(1, len(heights)):
+        heights[i] = max(heights[i], heights[i - 1] + gap)
+    limit = max(top, bottom + gap * (len(heights) - 1))
+    for i in reversed(range(len(heights))):
+        heights[i] = min(heights[i], limit)
+        limit = heights[i] - gap
+    for height, (_, name, x, y, colour, bold) in zip(heights, wanted):
+        axes.annotate(
+            name,
+            (x, y),
+            xycoords="data",
+            xytext=(1.035, (height - bottom) / (top - bottom)),
+            textcoords="axes fraction",
+            color=colour,
+            fontsize=9,
+            fontweight="bold" if bold else "normal",
+            va="center",
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": colour,
+                "linewidth": 0.6,
+                "shrinkA": 1,
+                "shrinkB": 2,
+                "alpha": 0.7,
+            },
+        )

@@ -1,0 +1,339 @@
+"""Reads a trial log, whole or of a run that is still going on: how every candidate did.
+
+The format is described in tuner/trial_log.hpp; the thinned recordings of `asterope-tune thin` are
+read as well. Of a log's steps only those of the pipelines are of interest here.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from statistics import median
+from typing import Any
+
+from .. import space
+from ..profile import BALANCED, Ratio
+from ..robust import sign_interval
+from .faults import BadInput
+
+FORMAT, VERSION = "asterope-trials", 2
+WORKLOADS = ("hot", "hot_read", "cold", "consume", "produce")
+LIBC = "libc"
+
+# As the search has it: no candidate wins that loses more than this to libc in one workload while
+# another does not.
+WORST_RATIO = 0.97
+# Of the most samples that any candidate has, what those in the run-off have at least.
+RUN_OFF_SHARE = 0.7
+# A thinned recording's samples are whole numbers of this part of a log unit; more than `MOST` such
+# units are no sample.
+UNIT, MOST = 1e-4, 500_000
+
+MAXIMUM_SIZE = 1 << 40
+_NAME = re.compile(
+    r"(?P<rt>[A-Z0-9_]+) (?P<lt>N?T) (?P<st>N?T) (?P<pt>\w+) (?P<ps>\d{1,2}) (?P<pd>\d{1,2})"
+    r"(?: TB(?P<tb>\d{1,2}))?(?: PI(?P<pi>\d))?(?: PW(?P<pw>\d{1,2}))?(?: (?P<dir>down))?"
+)
+
+
+def parse_name(name: str) -> space.Tuple | None:
+    """The tuple that space.Tuple.name writes so; None where there is none."""
+    match = _NAME.fullmatch(name)
+    if match is None:
+        return None
+    given = {key: value for key, value in match.groupdict().items() if value is not None}
+    numbers = {key: int(given.pop(key)) for key in ("ps", "pd", "tb", "pi", "pw") if key in given}
+    if space.why_not(**given, **numbers) is not None:
+        return None
+    return space.Tuple(**given, **numbers)
+
+
+@dataclass
+class SizeTrials:
+    """What was timed at one transfer size.
+
+    `samples`: by candidate and workload, libc's time over its own in the rounds that count.
+    `libc`: by workload, libc's time over its own other one in the same round: the noise floor; in a
+    thinned recording, over the median of all.
+    `libc_ns`: by workload, libc's nanoseconds a call in these rounds.
+    """
+
+    bytes: int
+    samples: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    libc: dict[str, list[float]] = field(default_factory=dict)
+    libc_ns: dict[str, list[float]] = field(default_factory=dict)
+
+    def ratio(self, name: str, workload: str) -> Ratio | None:
+        """libc's time over the candidate's, None where it was not timed so."""
+        samples = self.samples.get(name, {}).get(workload)
+        return sign_interval(samples) if samples else None
+
+    def score(self, name: str, weights: Mapping[str, float]) -> float | None:
+        """Weighted geometric mean of the workloads' medians; None where one is missing."""
+        total, logs = 0.0, 0.0
+        for workload, weight in weights.items():
+            samples = self.samples[name].get(workload)
+            if not samples:
+                return None
+            logs += weight * math.log(median(samples))
+            total += weight
+        return math.exp(logs / total) if total else None
+
+    def scores(self, weights: Mapping[str, float]) -> dict[str, float]:
+        """Of all candidates that were timed under all workloads that count, by name."""
+        scored = {name: self.score(name, weights) for name in self.samples}
+        return {name: score for name, score in scored.items() if score is not None}
+
+    def leader(self, weights: Mapping[str, float]) -> str | None:
+        """The best of those that were timed most: the best of all is the luckiest of thousands.
+
+        None where nothing was timed under all workloads that count.
+        """
+        counts = {
+            name: min(len(by_workload.get(w, ())) for w in weights)
+            for name, by_workload in self.samples.items()
+        }
+        most = max(counts.values(), default=0)
+        finalists = [name for name, n in counts.items() if n and n >= RUN_OFF_SHARE * most]
+
+        def rank(name: str) -> tuple[bool, float, str]:
+            worst = min(median(self.samples[name][w]) for w in weights)
+            return worst >= WORST_RATIO, self.score(name, weights) or 0, name
+
+        return max(finalists, key=rank, default=None)
+
+
+@dataclass
+class TrialLog:
+    """A trial log, as far as it was written."""
+
+    header: Mapping[str, Any]
+    sizes: dict[int, SizeTrials] = field(default_factory=dict)  # ascending
+    steps: list[str] = field(default_factory=list)  # in the order they began
+    trials: int = 0
+    hits: Counter[str] = field(default_factory=Counter)  # rounds that a disturbance ended, by kind
+    resumed: int = 0
+    finished: bool = False
+    torn: bool = False
+    thinned: bool = False
+
+    @property
+    def machine(self) -> Mapping[str, Any]:
+        return self.header["machine"]
+
+    @cached_property
+    def options(self) -> Mapping[str, Any]:
+        options = self.header.get("options")
+        return options if isinstance(options, dict) else {}
+
+    @cached_property
+    def weights(self) -> Mapping[str, float]:
+        """What each workload counts for in scores; those that count only."""
+        given = self.options.get("weights")
+        if isinstance(given, dict):
+            weights = {
+                w: float(given[w])
+                for w in WORKLOADS
+                if isinstance(given.get(w), (int, float)) and 0 < given[w] < math.inf
+            }
+            if weights:
+                return weights
+        return dict.fromkeys(BALANCED, 1.0)
+
+    @cached_property
+    def tuples(self) -> Mapping[str, space.Tuple]:
+        """Every candidate that was timed, by name."""
+        names = {name for trials in self.sizes.values() for name in trials.samples}
+        return {name: parse_name(name) for name in sorted(names)}  # type: ignore[misc]
+
+
+def read_trial_log(header: Mapping[str, Any], lines: Iterable[bytes], where: str) -> TrialLog:
+    """From the parsed first line and the lines behind it; `where` names the file in complaints.
+
+    A last line without its end is left out: a run that goes on, or was killed, leaves one.
+    Raises BadInput.
+    """
+    version = header.get("version")
+    if version != VERSION:
+        raise BadInput(
+            f"{where}: a trial log of version {json.dumps(version)[:40]}, this program reads "
+            f"version {VERSION}: use the asterope-report of the asterope-tune that wrote it"
+        )
+    if not isinstance(header.get("machine"), dict):
+        raise BadInput(f"{where}: line 1: names no machine: record anew with asterope-tune")
+    log = TrialLog(header, thinned="thinned" in header)
+    reader = _ThinnedReader(log) if log.thinned else _Reader(log)
+    number = 1
+    try:
+        for number, line in enumerate(lines, 2):
+            if not line.endswith(b"\n"):
+                log.torn = True
+                break
+            fields = json.loads(line)
+            if not isinstance(fields, dict):
+                raise ValueError("is no JSON object")
+            reader.add(fields)
+    except EOFError:
+        log.torn = True  # a gzip that is cut short
+    except (KeyError, TypeError, ValueError, RecursionError, OSError) as error:
+        raise BadInput(f"{where}: line {number}: {_why(error)}: leave it out of the report") from None
+    reader.end()
+    log.sizes = dict(sorted(log.sizes.items()))
+    return log
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return "is no JSON object"
+    if isinstance(error, UnicodeDecodeError):
+        return "is no text"
+    if isinstance(error, KeyError):
+        return f"lacks {error}"
+    if isinstance(error, OSError):
+        return "damaged gzip"
+    text = str(error)
+    return text if text.isprintable() else ascii(text)
+
+
+def _whole(value: object, least: int = 1, most: int = MAXIMUM_SIZE) -> int:
+    if type(value) is not int or not least <= value <= most:
+        raise ValueError("a number is none that can be there")
+    return value
+
+
+def _time(value: object) -> float:
+    if type(value) not in (int, float) or not 0 < value < 1e18:
+        raise ValueError("a time is no time above 0")
+    return float(value)
+
+
+def _workload(value: object) -> str:
+    if value not in WORKLOADS:
+        raise ValueError("names an unknown workload")
+    return str(value)
+
+
+def _candidate(value: object) -> str:
+    if not isinstance(value, str) or parse_name(value) is None:
+        raise ValueError("names a candidate that does not exist")
+    return value
+
+
+class _Reader:
+    """Takes a log line by line.
+
+    A round is what stands together with one number and workload. libc is in each, so that slow
+    phases of the machine hit both; a candidate's sample is their quotient.
+    """
+
+    def __init__(self, log: TrialLog) -> None:
+        self._log = log
+        self._known: dict[str, str] = {LIBC: LIBC}
+        self._size: SizeTrials | None = None  # of the present step
+        self._round: tuple[str, int] | None = None
+        self._times: list[tuple[str, float]] = []
+        self._disturbed = False
+
+    def add(self, fields: Mapping[str, Any]) -> None:
+        if "candidate" in fields:
+            self._trial(fields)
+        elif "step" in fields:
+            self._step(fields["step"])
+        elif "hit" in fields:
+            self._log.hits.update(str(kind)[:20] for kind in fields["hit"])
+            self._disturbed = True
+        elif "finished" in fields:
+            self._log.finished = True
+        elif "resumed" in fields:
+            self._log.resumed += 1
+
+    def end(self) -> None:
+        self._close()
+
+    def _step(self, name: object) -> None:
+        if not isinstance(name, str) or not (name.isprintable() and len(name) < 80):
+            raise ValueError("a step without a name")
+        self._close()
+        if name not in self._log.steps:
+            self._log.steps.append(name)
+        kind, _, size = name.partition(" ")
+        self._size = None
+        if kind == "pipelines":
+            size_bytes = _whole(int(size))
+            self._size = self._log.sizes.setdefault(size_bytes, SizeTrials(size_bytes))
+
+    def _trial(self, fields: Mapping[str, Any]) -> None:
+        self._log.trials += 1
+        if self._size is None:
+            return
+        if fields["size"] != self._size.bytes:
+            raise ValueError("is of another size than its step")
+        ns, key = _time(fields["ns"]), (_workload(fields["workload"]), fields["round"])
+        name = fields["candidate"]
+        if name not in self._known:
+            self._known[_candidate(name)] = name
+        if key != self._round:
+            self._close()
+            self._round = key
+        elif self._disturbed:  # it is timed once more: only the last try counts
+            self._times.clear()
+        self._disturbed = False
+        self._times.append((self._known[name], ns))
+
+    def _close(self) -> None:
+        """A round has ended: its times become samples."""
+        libc = [ns for name, ns in self._times if name == LIBC]
+        if libc and self._size is not None and self._round is not None:
+            workload, reference = self._round[0], median(libc)
+            if len(libc) > 1:
+                self._size.libc.setdefault(workload, []).append(libc[0] / libc[1])
+            for name, ns in self._times:
+                if name == LIBC:
+                    self._size.libc_ns.setdefault(workload, []).append(ns)
+                else:
+                    samples = self._size.samples.setdefault(name, {})
+                    samples.setdefault(workload, []).append(reference / ns)
+        self._times, self._round, self._disturbed = [], None, False
+
+
+class _ThinnedReader:
+    """Takes a thinned recording: the candidates' names, then a size and workload a line."""
+
+    def __init__(self, log: TrialLog) -> None:
+        self._log = log
+        self._names: list[str] | None = None
+
+    def add(self, fields: Mapping[str, Any]) -> None:
+        if self._names is None:
+            self._names = [_candidate(name) for name in fields["names"]]
+            return
+        size, workload = _whole(fields["size"]), _workload(fields["workload"])
+        trials = self._log.sizes.setdefault(size, SizeTrials(size))
+        if f"pipelines {size}" not in self._log.steps:
+            self._log.steps.append(f"pipelines {size}")
+        if len(fields["candidates"]) != len(self._names):
+            raise ValueError("has another number of candidates than there are names")
+        level = median(_logs(fields["rounds"]))  # libc's own
+        trials.libc_ns[workload] = [_time(fields["libc_ns"])]
+        trials.libc[workload] = [math.exp(log) for log in _logs(fields["libc"])]
+        for name, samples in zip(self._names, fields["candidates"]):
+            if samples:
+                by_workload = trials.samples.setdefault(name, {})
+                by_workload[workload] = [math.exp(log - level) for log in _logs(samples)]
+                self._log.trials += len(samples)
+
+    def end(self) -> None:
+        """A recording that ends here is as whole as it gets."""
+        self._log.finished = bool(self._log.sizes) and not self._log.torn
+
+
+def _logs(samples: Sequence[object]) -> list[float]:
+    """Thinned samples as logarithms."""
+    if not all(type(sample) is int and -MOST < sample < MOST for sample in samples):
+        raise ValueError("has a sample that is none")
+    return [sample * UNIT for sample in samples]  # type: ignore[operator]

@@ -1,0 +1,230 @@
+"""The machine, the search and the noise in words: what a reader must know to trust the pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..profile import Profile
+from ..render import human_size, what_is_missing
+from .bench import LIBC, ROUTINE, Bench, Cell
+from .inputs import Inputs
+from .style import cache_sizes
+from .trial_log import TrialLog
+
+DISTURBANCES = {
+    "steal": "another virtual machine took the CPU",
+    "preempted": "another thread ran",
+    "migrated": "the thread was moved to another CPU",
+    "frequency": "the CPU's speed changed",
+    "clock": "the clocks disagreed",
+    "stalled": "the thread was off the CPU for long",
+}
+STEPS = {
+    "pipelines": "the copies of a size",
+    "boundaries": "where neighbouring winners change places",
+    "sensing": "copies that sense where the data is",
+    "small": "the small copies",
+}
+
+
+def machine_facts(machine: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What decides how fast this machine copies; what is not known is left out."""
+    cpu = machine.get("cpu") if isinstance(machine.get("cpu"), dict) else {}
+    model = ", ".join(f"{name} {cpu[name]}" for name in ("family", "model", "stepping") if name in cpu)
+    caches = ", ".join(f"{name} {human_size(size)}" for name, size in cache_sizes(machine))
+    thresholds = machine.get("libc_thresholds")
+    if not isinstance(thresholds, dict):
+        thresholds = {}
+    features = cpu.get("features", [])
+    memory = machine.get("memory_bytes")
+    facts = [
+        ("Processor", cpu.get("brand")),
+        ("Which is", model),
+        ("CPUs", machine.get("cpus")),
+        ("Caches of data", caches),
+        ("Memory", f"{memory / 2**30:.1f} GiB" if isinstance(memory, (int, float)) else None),
+        ("Huge pages", machine.get("huge_pages")),
+        ("Hypervisor", machine.get("hypervisor")),
+        ("Kernel", machine.get("kernel")),
+        ("C library", machine.get("libc")),
+        ("Its thresholds", ", ".join(f"{k} {v}" for k, v in thresholds.items())),
+        ("Frequency governor", machine.get("governor")),
+        ("Vector features", ", ".join(f for f in features if str(f).startswith(("avx", "sse")))),
+        ("Fingerprint", machine.get("fingerprint")),
+    ]
+    return [(name, str(value)) for name, value in facts if value]
+
+
+def findings(inputs: Inputs) -> list[str]:
+    """What comes first: one sentence each."""
+    sentences = []
+    if inputs.bench is not None:
+        sentences += _bench_findings(inputs.bench)
+    if inputs.profile is None and inputs.log is None:
+        sentences.append("Only bench results were given: nothing of the search is shown.")
+    if inputs.log is not None and not inputs.log.finished:
+        sentences.append(progress(inputs.log))
+    if inputs.profile is not None and not inputs.profile.machine:
+        sentences.append(
+            "The profile names no machine, so nothing shows that it belongs to what was measured."
+        )
+    return sentences
+
+
+def standing(cell: Cell) -> tuple[float, bool] | None:
+    """The routine's ratio to libc in a cell, and whether it is the best of all copies there or as
+    good within the noise floor. None where it was not timed. Copies of more threads than the
+    cell's do not compete."""
+    ours = cell.copies.get(ROUTINE)
+    if ours is None or ours.ratio is None:
+        return None
+    others = [
+        timing.ratio.median
+        for name, timing in cell.copies.items()
+        if timing.ratio is not None and not name.startswith(ROUTINE) and not name.endswith("_mt")
+    ]
+    floor = cell.noise_floor
+    noise = max(floor.high, 1 / floor.low) if floor else 1.0
+    return ours.ratio.median, ours.ratio.median * noise >= max([1.0, *others])
+
+
+def _bench_findings(bench: Bench) -> list[str]:
+    stood = [(cell, s) for cell in bench.cells if (s := standing(cell)) is not None]
+    if not stood:
+        return ["The bench results have no figures of asterope against libc."]
+    first = sum(1 for _, (_, leads) in stood if leads)
+    worst, (least, _) = min(stood, key=lambda both: both[1][0])
+    peers = sum(1 for name in bench.copies if name not in (ROUTINE, LIBC))
+    sentences = [
+        f"asterope is the best of {peers + 2} copies, or as good as the best within the noise, in "
+        f"{first} of {len(stood)} cells ({100 * first / len(stood):.0f} %).",
+        f"Against libc it does worst in {worst.suite} {worst.workload} {worst.label}: "
+        f"{least:.2f} × libc.",
+    ]
+    if bench.left_out:
+        reasons = "; ".join(f"{name} ({reason})" for name, reason in bench.left_out)
+        sentences.append(f"Left out: {reasons}.")
+    return sentences
+
+
+def progress(log: TrialLog) -> str:
+    """How far a run has come whose log has no end."""
+    sizes = log.options.get("sizes")
+    planned = f" of {len(sizes)}" if isinstance(sizes, list) and sizes else ""
+    last = log.steps[-1] if log.steps else "none"
+    torn = " Its last line is not whole and was left out." if log.torn else ""
+    return (
+        f"The search has not come to its end: {len(log.sizes)}{planned} sizes begun, "
+        f"{log.trials:,} trials, last step: {last}.{torn} All that follows from the log is what is "
+        "there so far."
+    )
+
+
+def search_facts(inputs: Inputs) -> list[str]:
+    """How the winners were found, and how far to trust them."""
+    sentences = []
+    if inputs.profile is not None:
+        sentences += _profile_sentences(inputs.profile)
+    if inputs.log is not None:
+        sentences += _log_sentences(inputs.log, inputs.profile)
+    return sentences
+
+
+def _profile_sentences(profile: Profile) -> list[str]:
+    search = profile.search
+    sentences = []
+    if profile.source:
+        sentences.append(f"Where the profile comes from: {profile.source}.")
+    if search:
+        trials = f", {search['trials']:,} trials" if "trials" in search else ""
+        took = f" in {_duration(search['seconds'])}" if "seconds" in search else ""
+        cpu = f" on CPU {search['cpu']}" if "cpu" in search else ""
+        sentences.append(
+            f"A {search['rigor']} search of the {search['space']} space for the workload "
+            f"{search['workload']}{trials}{took}{cpu}, ended {search['finished']}."
+        )
+    if not profile.complete:
+        sentences.append(f"The profile is incomplete: {what_is_missing(profile)}.")
+    sentences += _noise_sentences(search)
+    sentences += _proof_sentences(profile)
+    if search.get("invalid"):
+        n = len(search["invalid"])
+        sentences.append(f"{n} candidates copied wrongly and were never timed.")
+    sentences += [f"Warning of the search: {warning}" for warning in search.get("warnings", ())]
+    return sentences
+
+
+def _noise_sentences(search: Mapping[str, Any]) -> list[str]:
+    noise = search.get("noise")
+    if not noise:
+        return ["The profile does not say what disturbed the search."] if search else []
+    rounds = noise.get("rounds", 0)
+    kinds = ", ".join(
+        f"{DISTURBANCES.get(kind, kind)}: {count:,}"
+        for kind, count in noise.get("disturbed", {}).items()
+        if count
+    )
+    sentences = [
+        f"{rounds:,} rounds were timed. {noise.get('repeated', 0):,} were disturbed and timed "
+        f"again, {noise.get('kept', 0):,} were disturbed and count all the same."
+        + (f" By kind, a round may be in several: {kinds}." if kinds else "")
+    ]
+    if noise.get("provisional"):
+        sentences.append(
+            "The winners are provisional: so many disturbed rounds count that they may be due to "
+            "them. Tune again on a quieter machine."
+        )
+    return sentences
+
+
+def _proof_sentences(profile: Profile) -> list[str]:
+    sentences = []
+    floors = [
+        max(ratio.high, 1 / ratio.low if ratio.low > 0 else 1)
+        for interval in profile.intervals
+        for ratio in interval.noise_floor.values()
+    ]
+    if floors:
+        floors.sort()
+        sentences.append(
+            "libc against itself, in the run-offs: within "
+            f"{100 * (floors[len(floors) // 2] - 1):.1f} % in half of the cells, "
+            f"{100 * (floors[-1] - 1):.0f} % at worst. A ratio or a lead inside that is noise."
+        )
+    proofs = [interval.proof for interval in profile.intervals if interval.proof]
+    if proofs:
+        sure = sum(1 for proof in proofs if proof.lead.low > 1)
+        tied = sum(1 for proof in proofs if proof.ties)
+        sentences.append(
+            f"Of {len(proofs)} winners {sure} lead beyond doubt (95 %), {tied} have others that are "
+            "as good within the noise: which of these won says little about the machine."
+        )
+    return sentences
+
+
+def _log_sentences(log: TrialLog, profile: Profile | None) -> list[str]:
+    what = "recording, thinned," if log.thinned else "trial log"
+    sentences = [
+        f"The {what} has {log.trials:,} trials of {len(log.tuples):,} candidates at "
+        f"{len(log.sizes)} sizes."
+    ]
+    if log.hits:
+        kinds = ", ".join(
+            f"{DISTURBANCES.get(kind, kind)}: {count:,}" for kind, count in sorted(log.hits.items())
+        )
+        sentences.append(f"Disturbed rounds in it, by kind: {kinds}.")
+    if log.resumed:
+        sentences.append(f"The run was cut off and resumed {log.resumed} times.")
+    started = log.header.get("started")
+    if profile is not None and profile.search and started != profile.search.get("started"):
+        sentences.append(
+            f"The log is of another run (begun {started}) than the profile "
+            f"(begun {profile.search.get('started', 'at an unknown time')}), on the same machine."
+        )
+    return sentences
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
