@@ -31,6 +31,7 @@ PEERS = {
     "xeon_gold_5218": (0.9, 1.22),
     "opteron_6378": (0.8, 1.15),
 }
+THREADED = ("asterope_mt", "avx_threads")
 WORKLOADS = ("hot", "hot_read", "cold", "consume", "produce")
 SIZES = tuple(1 << exponent for exponent in range(7, 26))
 
@@ -51,7 +52,7 @@ def _cell(suite: str, workload: str, label: str, size: int, **more: Any) -> dict
     share = min(1.0, max(0.0, (math.log2(max(size, 128)) - 12) / 8))
     copies: dict[str, Any] = {}
     for i, (name, (near, far)) in enumerate(PEERS.items()):
-        ratio = near ** (1 - share) * far**share * (1 + 0.02 * math.sin(i + size % 97))
+        ratio = near ** (1 - share) * far**share * (1 + 0.02 * math.sin(i + size % 97 + len(label)))
         copies[name] = {"ns": ns} if name == "glibc" else {"ns": ns / ratio, "ratio": _ratio(ratio)}
     return {
         "suite": suite,
@@ -74,6 +75,12 @@ def bench_results() -> dict[str, Any]:
         for read in ("", "_read")
         for weighting in ("calls", "bytes")
     ]
+    results += [
+        _cell("misalignment", "hot", f"{size >> 10} KiB +{source} +{destination}", size)
+        for size in (4096, 65536)
+        for source in (0, 1, 63)
+        for destination in (0, 8, 31, 63)
+    ]
     results += [_cell("threads", "cold", f"{size} B", size, threads=2) for size in SIZES[8:]]
     return {
         "format": "asterope-bench",
@@ -82,7 +89,15 @@ def bench_results() -> dict[str, Any]:
         "machine": good_profile()["machine"],
         "rounds": 51,
         "distribution": "fleet",
-        "copies": [{"name": name, "description": f"{name}, as people use it"} for name in PEERS],
+        "complete": True,
+        "copies": [
+            {
+                "name": name,
+                "description": f"{name}, as people use it",
+                **({"threaded": True} if name in THREADED else {}),
+            }
+            for name in PEERS
+        ],
         "left_out": [{"name": "folly", "reason": "no such package"}],
         "results": results,
     }
@@ -93,7 +108,7 @@ def bench_results() -> dict[str, Any]:
 LOG_SIZES = (1024, 65536)
 WINNER = "YMM T NT T0 4 8"  # as in good_profile() at 256 and 512 bytes
 CANDIDATES = {
-    # name -> × libc
+    # name -> x libc
     WINNER: 1.5,
     "YMM T NT T0 4 10": 1.4,
     "YMM T NT T0 2 8": 1.25,

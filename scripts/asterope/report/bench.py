@@ -21,7 +21,8 @@ LIBC, ROUTINE = "glibc", "asterope"
 
 @dataclass(frozen=True)
 class Timing:
-    """One copy in one cell; `ratio` is libc's time over its own, None for libc itself."""
+    """One copy in one cell; `ratio` is libc's time over its own, None for libc itself. `ns`: from
+    one call that some thread ends to the next."""
 
     ns: float
     ratio: Ratio | None
@@ -43,12 +44,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class Bench:
-    """The results of one run. `copies` and `left_out`: name -> description, reason."""
+    """The results of one run. `copies` and `left_out`: name -> description, reason. `threaded`:
+    copies that use more than the calling thread. `complete`: False where the run was stopped."""
 
     machine: Mapping[str, Any]
     rounds: int | None
     copies: Mapping[str, str]
+    threaded: frozenset[str]
     left_out: Sequence[tuple[str, str]]
+    complete: bool
     cells: Sequence[Cell]
 
 
@@ -71,6 +75,8 @@ def build_bench(raw: Mapping[str, Any], where: str) -> Bench:
         machine=raw["machine"],
         rounds=raw.get("rounds"),
         copies={copy["name"]: copy.get("description", "") for copy in raw["copies"]},
+        threaded=frozenset(copy["name"] for copy in raw["copies"] if copy.get("threaded")),
+        complete=raw.get("complete", True),
         left_out=[(copy["name"], copy["reason"]) for copy in raw.get("left_out", ())],
         cells=[_cell(result) for result in raw["results"]],
     )

@@ -9,15 +9,12 @@ from matplotlib.axes import Axes
 
 from ..profile import Ratio
 from ..render import human_size
+from ..robust import geometric_mean
 from .bench import LIBC, ROUTINE, Cell
-from .series import WORKLOAD_WORDS, Chart
+from .series import USUAL_SUITES, WORKLOAD_WORDS, Chart
 from .style import (
     DASHES,
-    GRID,
-    INK,
-    LIBC as LIBC_COLOUR,
     MARKERS,
-    MUTED,
     OTHERS,
     OURS,
     OURS_TOO,
@@ -29,9 +26,18 @@ from .style import (
     plain_log_axis,
     size_axis,
 )
+from .style import (
+    LIBC as LIBC_COLOUR,
+)
 
+# Those that stand out: the routine, alone and over threads, and what it is compared with.
+FIRST = (ROUTINE, f"{ROUTINE}_mt", LIBC)
 RATIO_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100)
 NEAR_RATIO_TICKS = (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3)
+
+
+# Of the dots' pictures: slower ones stand there.
+LEFT_END = 0.2
 
 
 def ratio_ticks(low: float, high: float) -> Sequence[float]:
@@ -45,7 +51,7 @@ def look(name: str, peers: Sequence[str]) -> dict[str, Any]:
         return {"color": OURS, "linewidth": 3, "zorder": 5, "marker": "o", "markersize": 5}
     if name == LIBC:
         return {"color": LIBC_COLOUR, "linewidth": 2.4, "zorder": 4, "marker": "s", "markersize": 4}
-    if name.startswith(ROUTINE):
+    if name in FIRST:
         return {"color": OURS_TOO, "linewidth": 2.4, "zorder": 4.5, "marker": "D", "markersize": 4}
     i = peers.index(name)
     return {
@@ -56,6 +62,11 @@ def look(name: str, peers: Sequence[str]) -> dict[str, Any]:
         "markersize": 3,
         "zorder": 3,
     }
+
+
+def file_name(text: str) -> str:
+    """What of a name from outside may stand in that of a file."""
+    return "".join(c if (c.isascii() and c.isalnum()) or c == "_" else "-" for c in text)
 
 
 # --- Throughput -----------------------------------------------------------------------------------
@@ -76,7 +87,7 @@ def throughput_picture(
         drawn.sort()
         style = look(name, peers)
         axes.plot(*zip(*drawn), label=name, **style)
-        ends.append((name, *drawn[-1], style["color"], name.startswith((ROUTINE, LIBC))))
+        ends.append((name, *drawn[-1], style["color"], name in FIRST))
     axes.set_yscale("log")
     plain_log_axis(axes.yaxis)
     axes.set_ylabel("throughput (GB/s, 10⁹ bytes copied a second)")
@@ -89,7 +100,7 @@ def throughput_picture(
     words = WORKLOAD_WORDS.get(chart.workload)
     shown = [name for name in chart.copies if any(p.gb_per_s for p in chart.copies[name].values())]
     return Picture(
-        name="throughput-" + chart.name.replace(" ", "-"),
+        name=f"throughput-{file_name(chart.name)}",
         title=f"{chart.name}: {words}" if words else chart.name,
         alt=f"Line chart of throughput by transfer size from {human_size(sizes[0])} to "
         f"{human_size(sizes[-1])}, workload {chart.name}, of {', '.join(shown)}. "
@@ -121,22 +132,22 @@ def _throughput_finding(chart: Chart) -> str:
     mean = chart.mean_ratio(ROUTINE)
     if mean is None:
         return "throughput by size"
-    rivals = {name: m for name in chart.peers if (m := chart.mean_ratio(name)) is not None}
-    text = f"asterope runs at {mean:.2f} × glibc's speed"
+    rivals = {name: m for name in chart.rivals if (m := chart.mean_ratio(name)) is not None}
+    text = f"asterope runs at {mean:.2f} x glibc's speed"
     if rivals:
         best = max(rivals, key=lambda name: rivals[name])
-        text += f"; the best other, {best}, at {rivals[best]:.2f} ×"
+        text += f"; the best other, {best}, at {rivals[best]:.2f} x"
     return text
 
 
 def _number(point: Any, field: str) -> str:
     value = getattr(point, field, None)
-    return "–" if value is None else f"{value:.3g}"
+    return "-" if value is None else f"{value:.3g}"
 
 
 def ratio_text(ratio: Ratio | None) -> str:
     """`1.31 (1.29..1.33)`."""
-    return f"{ratio.median:.2f} ({ratio.low:.2f}..{ratio.high:.2f})" if ratio else "–"
+    return f"{ratio.median:.2f} ({ratio.low:.2f}..{ratio.high:.2f})" if ratio else "-"
 
 
 # --- Ratios to libc -------------------------------------------------------------------------------
@@ -145,10 +156,13 @@ def ratio_text(ratio: Ratio | None) -> str:
 def ratio_picture(
     charts: Sequence[Chart], machine: Mapping[str, Any], source: str, libc_name: str
 ) -> Picture | None:
-    """The routine against libc, a panel for each workload, with intervals and the noise floor."""
+    """The routine against libc, a panel for each chart, all of one suite, with intervals and the
+    noise floor. None where there is nothing of the routine."""
     charts = [chart for chart in charts if chart.mean_ratio(ROUTINE) is not None]
     if not charts:
         return None
+    suite = charts[0].suite
+    name = "ratio" if suite in USUAL_SUITES else f"ratio-{file_name(suite)}"
     columns = min(2, len(charts))
     rows = -(-len(charts) // columns)
     figure = new_figure(5.4 * columns, 0.6 + 3.1 * rows)
@@ -159,14 +173,13 @@ def ratio_picture(
     for axes, chart in zip(grid.flat, charts):
         _ratio_panel(axes, chart)
         size_axis(axes, sizes, label=False)
-    low, high = grid[0][0].get_ylim()
-    low, high = min(low, 0.9), max(high, 1.15)
-    for axes, chart in zip(grid.flat, charts):
-        axes.set_ylim(low, high * 1.03)
+    low, high = _drawn_range(charts)
+    for axes in grid.flat[: len(charts)]:
+        axes.set_ylim(low, high)
         plain_log_axis(axes.yaxis, ratio_ticks(low, high))
         mark_caches(axes, machine)
     for row in grid:
-        row[0].set_ylabel("× libc (log scale)")
+        row[0].set_ylabel("x libc (log scale)")
     handles, labels = grid[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
     means = ", ".join(f"{chart.name} {chart.mean_ratio(ROUTINE):.2f}" for chart in charts)
@@ -179,17 +192,39 @@ def ratio_picture(
     title = f"{libc_name}'s time over the routine's: above 1 the routine is faster"
     figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
     return Picture(
-        name="ratio",
-        title="The routine against libc, by workload and size",
+        name=name,
+        title="By workload and size" if suite in USUAL_SUITES else f"Suite {suite}",
         alt=f"A panel for each workload: how many times faster than libc the routine is, by "
         f"transfer size, with 95 % intervals. Geometric means: {means}. Least: {worst:.2f} at "
         f"{where}.",
         caption="Points with bars: medians of paired rounds and their 95 % intervals (sign test). "
-        "Grey: libc against itself in the same rounds; what lies inside is noise. Thin line: the "
-        f"best of the other copies at each size, where others ran. From {source}.",
+        "Grey: libc against itself in the same rounds; what lies inside is noise."
+        + (
+            " Thin line: the best of the other copies on one thread at each size."
+            if any(chart.rivals for chart in charts)
+            else ""
+        )
+        + f" From {source}.",
         figure=figure,
         table=_ratio_table(charts),
     )
+
+
+def _drawn_range(charts: Sequence[Chart]) -> tuple[float, float]:
+    """All medians and what the routine's intervals may well have; the farthest ends of a few very
+    wide ones are not worth that all else becomes flat."""
+    ratios = [p.ratio for chart in charts for p in chart.copies[ROUTINE].values() if p.ratio]
+    others = [
+        p.ratio.median
+        for chart in charts
+        for name in chart.rivals
+        for p in chart.copies[name].values()
+        if p.ratio
+    ]
+    medians = [ratio.median for ratio in ratios]
+    low = max(min(ratio.low for ratio in ratios), min(medians) / 1.25)
+    high = min(max(ratio.high for ratio in ratios), max(medians) * 1.25)
+    return min(0.9, low / 1.03), max([1.15, high, *others]) * 1.08
 
 
 def _ratio_panel(axes: Axes, chart: Chart) -> None:
@@ -207,7 +242,7 @@ def _ratio_panel(axes: Axes, chart: Chart) -> None:
             label="libc against libc (noise)",
         )
     best = {}
-    for name in chart.peers:
+    for name in chart.rivals:
         for size, point in chart.copies[name].items():
             if point.ratio:
                 best[size] = max(best.get(size, 0), point.ratio.median)
@@ -235,7 +270,7 @@ def _ratio_panel(axes: Axes, chart: Chart) -> None:
     axes.grid(True, axis="y")
     worst = min(sizes, key=lambda size: ours[size].median)
     axes.set_title(
-        f"{chart.name}: {chart.mean_ratio(ROUTINE):.2f} ×, least {ours[worst].median:.2f} "
+        f"{chart.name}: {chart.mean_ratio(ROUTINE):.2f} x, least {ours[worst].median:.2f} "
         f"({human_size(worst)})",
         fontsize=10.5,
     )
@@ -248,19 +283,19 @@ def _ratio_table(charts: Sequence[Chart]) -> Table:
         point = chart.copies[ROUTINE].get(size)
         floor = chart.floor.get(size)
         if point is None or point.ratio is None:
-            return "–"
+            return "-"
         return ratio_text(point.ratio) + (
             f", noise {floor.low:.2f}..{floor.high:.2f}" if floor else ""
         )
 
     return Table(
-        "× libc: median (95 % interval), and what libc against itself gives",
+        "x libc: median (95 % interval), and what libc against itself gives",
         ["size", *(chart.name for chart in charts)],
         [[human_size(size), *(cell(chart, size) for chart in charts)] for size in sizes],
     )
 
 
-# --- Cells that have labels instead of sizes --------------------------------------------------------
+# --- Cells that have labels instead of sizes -----------------------------------------------------
 
 
 def cells_picture(suite: str, cells: Sequence[Cell], peers: Sequence[str], source: str) -> Picture:
@@ -270,13 +305,16 @@ def cells_picture(suite: str, cells: Sequence[Cell], peers: Sequence[str], sourc
     axes = figure.add_subplot()
     seen: set[str] = set()
     for y, (_, cell) in enumerate(rows):
+        if y % 2 == 0:
+            axes.axhspan(y - 0.5, y + 0.5, color="#f3f3f3", zorder=0)
         if cell.noise_floor:
             axes.barh(
                 y,
                 cell.noise_floor.high - cell.noise_floor.low,
                 left=cell.noise_floor.low,
                 height=0.8,
-                color="#c4c4c4",
+                color="#bdbdbd",
+                zorder=1,
                 label=None if "floor" in seen else "libc against libc (noise)",
             )
             seen.add("floor")
@@ -285,9 +323,12 @@ def cells_picture(suite: str, cells: Sequence[Cell], peers: Sequence[str], sourc
                 continue
             style = look(name, peers)
             own = name == ROUTINE
-            low, high = timing.ratio.median - timing.ratio.low, timing.ratio.high - timing.ratio.median
+            low, high = (
+                timing.ratio.median - timing.ratio.low,
+                timing.ratio.high - timing.ratio.median,
+            )
             axes.errorbar(
-                timing.ratio.median,
+                max(LEFT_END, timing.ratio.median),
                 y,
                 xerr=[[max(0, low)], [max(0, high)]] if own else None,
                 color=style["color"],
@@ -302,32 +343,38 @@ def cells_picture(suite: str, cells: Sequence[Cell], peers: Sequence[str], sourc
             seen.add(name)
     axes.axvline(1, color=LIBC_COLOUR, linewidth=1.2)
     axes.set_xscale("log")
+    low, high = axes.get_xlim()
+    axes.set_xlim(min(0.85, max(low, LEFT_END * 0.93)), max(high, 1.15))
     plain_log_axis(axes.xaxis, ratio_ticks(*axes.get_xlim()))
     axes.set_yticks(range(len(rows)), [label for label, _ in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.set_xlabel("× libc (log scale): right of 1 is faster than libc")
+    axes.set_xlabel("x libc (log scale): right of 1 is faster than libc")
     axes.grid(True, axis="x")
     figure.legend(loc="outside right upper", fontsize=9, frameon=False)
     ratios = [t.ratio.median for _, c in rows if (t := c.copies.get(ROUTINE)) and t.ratio]
-    finding = f"asterope at {min(ratios):.2f} to {max(ratios):.2f} × libc" if ratios else "× libc"
+    finding = (
+        f"asterope at {geometric_mean(ratios):.2f} x libc ({min(ratios):.2f} to {max(ratios):.2f})"
+        if ratios
+        else "x libc"
+    )
     axes.set_title(f"{suite}: {finding}")
     names = list(dict.fromkeys(name for cell in cells for name in cell.copies if name != LIBC))
     return Picture(
-        name="cells-" + "".join(c if c.isalnum() else "-" for c in suite),
+        name=f"cells-{file_name(suite)}",
         title=f"Suite {suite}",
         alt=f"Dot chart of the suite {suite}: for each of {len(rows)} cells, how many times "
         f"faster than libc each of {', '.join(names)} is. {finding}.",
         caption="Bars: the routine's 95 % interval. Grey: libc against itself in the same rounds. "
-        f"From {source}.",
+        f"What is slower than {LEFT_END} x libc stands at the left end. From {source}.",
         figure=figure,
         table=Table(
-            "× libc: median (95 % interval)",
+            "x libc: median (95 % interval)",
             ["cell", "libc ns/call", *names, "noise"],
             [
                 [
                     label,
-                    f"{cell.copies[LIBC].ns:.4g}" if LIBC in cell.copies else "–",
-                    *(ratio_text(t.ratio) if (t := cell.copies.get(n)) else "–" for n in names),
+                    f"{cell.copies[LIBC].ns:.4g}" if LIBC in cell.copies else "-",
+                    *(ratio_text(t.ratio) if (t := cell.copies.get(n)) else "-" for n in names),
                     ratio_text(cell.noise_floor),
                 ]
                 for label, cell in rows

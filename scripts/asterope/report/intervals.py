@@ -49,7 +49,7 @@ def intervals_picture(profile: Profile) -> Picture:
         _bar(axes, len(strips), max(alias.above, small), alias.up_to, ALIASED, False, words)
     size_axis(axes, [first, last])
     axes.set_yticks(range(len(labels)), labels)
-    axes.set_ylim(len(labels) - 0.4, -0.75)
+    axes.set_ylim(len(labels) - 0.4, -1.6)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     mark_caches(axes, profile.machine)
@@ -61,7 +61,9 @@ def intervals_picture(profile: Profile) -> Picture:
     figure.legend(
         handles=[
             *(Patch(facecolor=COLOURS[rt], edgecolor=INK, label=rt) for rt in used),
-            Patch(facecolor="white", edgecolor=INK, hatch=STREAM_HATCH, label="non-temporal stores"),
+            Patch(
+                facecolor="white", edgecolor=INK, hatch=STREAM_HATCH, label="non-temporal stores"
+            ),
         ],
         loc="outside lower center",
         ncols=len(used) + 1,
@@ -78,8 +80,8 @@ def intervals_picture(profile: Profile) -> Picture:
         )
         + ".",
         caption="Colour: the register that carries the data; hatched: non-temporal stores. A copy "
-        "that senses takes one of two pipelines, after timing a few loads. Beyond the last size its "
-        "winner goes on.",
+        "that senses takes one of two pipelines, after timing a few loads. Beyond the last size "
+        "its winner goes on.",
         figure=figure,
         table=_table(profile),
     )
@@ -167,20 +169,20 @@ def _table(profile: Profile) -> Table:
                     f"{sensing.copy.threshold}: {sensing.copy.cold.name}, "
                     f"else {sensing.copy.hot.name}"
                     if sensing
-                    else "–"
+                    else "-"
                 ),
-                f"{ratio:.2f}" if ratio is not None else "–",
+                f"{ratio:.2f}" if ratio is not None else "-",
                 f"{proof.lead.median:.3f} ({proof.lead.low:.3f}..{proof.lead.high:.3f})"
                 if proof
-                else "–",
-                f"{len(proof.ties)}" if proof else "–",
-                f"{proof.samples}" if proof else "–",
+                else "-",
+                f"{len(proof.ties)}" if proof else "-",
+                f"{proof.samples}" if proof else "-",
             ]
         )
     return Table(
         "The intervals: winner (RT LT ST PT PS PD), the copy that senses where there is one, and "
         "what the title rests on: the runner-up's time over the winner's, and how many others are "
         "as good within the noise",
-        ["up to", "winner", "senses: probe > ticks: uncached", "× libc", "lead", "ties", "samples"],
+        ["up to", "winner", "senses: probe > ticks: uncached", "x libc", "lead", "ties", "samples"],
         rows,
     )

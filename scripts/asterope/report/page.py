@@ -12,10 +12,11 @@ import jinja2
 from .. import __version__
 from . import words
 from .copies import cells_picture, ratio_picture, throughput_picture
+from .grids import grid_picture, is_grid
 from .inputs import Inputs
 from .intervals import intervals_picture
 from .search_maps import families_picture, planes_picture, scored_sizes
-from .series import Series, find_series
+from .series import Chart, Series, find_series
 from .style import Picture, set_up
 
 TEMPLATE = Path(__file__).with_name("page.html.j2")
@@ -46,6 +47,7 @@ def make_sections(inputs: Inputs) -> list[Section]:
             [intervals_picture(inputs.profile)] if inputs.profile else [],
         ),
     ]
+    _name_apart([picture for section in sections for picture in section.pictures])
     return [section for section in sections if section.pictures]
 
 
@@ -85,6 +87,17 @@ def render_page(inputs: Inputs, sections: Sequence[Section]) -> str:
     )
 
 
+def _name_apart(pictures: Sequence[Picture]) -> None:
+    """Names from outside may be alike but for what no file's name may hold."""
+    taken: set[str] = set()
+    for picture in pictures:
+        name, number = picture.name, 1
+        while picture.name in taken:
+            number += 1
+            picture.name = f"{name}-{number}"
+        taken.add(picture.name)
+
+
 def _against(series: Series) -> str:
     return (
         "Each figure is libc's time over the copy's in the same rounds: 1.2 means that the copy "
@@ -103,9 +116,18 @@ def _peers(inputs: Inputs, series: Series) -> list[str]:
 def _ratio_pictures(inputs: Inputs, series: Series) -> list[Picture]:
     peers = _peers(inputs, series)
     libc_name = str(inputs.machine.get("libc", "libc"))
-    pictures = [ratio_picture(series.charts, inputs.machine, series.source, libc_name)]
+    suites: dict[str, list[Chart]] = {}
+    for chart in series.charts:
+        suites.setdefault(chart.suite, []).append(chart)
+    pictures = [
+        ratio_picture(charts, inputs.machine, series.source, libc_name)
+        for charts in suites.values()
+    ]
     for suite, cells in series.labelled.items():
-        pictures.append(cells_picture(suite, cells, peers, series.source))
+        if is_grid(cells):
+            pictures.append(grid_picture(suite, cells, series.source))
+        else:
+            pictures.append(cells_picture(suite, cells, peers, series.source))
     return [picture for picture in pictures if picture is not None]
 
 

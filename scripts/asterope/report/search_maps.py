@@ -13,6 +13,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from .. import space
 from ..profile import Profile
 from ..render import human_size
+from .grids import draw_ratios
 from .style import INK, MUTED, Picture, Table, new_figure
 from .trial_log import TrialLog
 
@@ -22,10 +23,11 @@ NEAR, FAR = 0.5, 50.0
 
 @dataclass(frozen=True)
 class SizeScores:
-    """What the search found at one size: × libc by candidate, and who won."""
+    """What the search found at one size: x libc by candidate, and who won."""
 
     size: int
     scores: Mapping[str, float]
+    leaders: Mapping[tuple[str, str], str]  # of each register and store type: the best by name
     winner: str
     chosen: bool  # by the profile; else it leads so far
 
@@ -37,11 +39,20 @@ def scored_sizes(log: TrialLog, profile: Profile | None) -> list[SizeScores]:
     found = []
     for size, trials in log.sizes.items():
         scores = trials.scores(log.weights)
+        kinds: dict[tuple[str, str], list[str]] = {}
+        for name in scores:
+            kinds.setdefault((log.tuples[name].rt, log.tuples[name].st), []).append(name)
+        leaders = {
+            kind: leader
+            for kind, names in kinds.items()
+            if (leader := trials.leader(log.weights, names)) is not None
+        }
         winner, leader = of_profile.get(size), trials.leader(log.weights)
-        if winner in scores:
-            found.append(SizeScores(size, scores, str(winner), True))
-        elif leader is not None:
-            found.append(SizeScores(size, scores, leader, False))
+        chosen = winner in scores
+        name = winner if chosen else leader
+        if name is not None:
+            leaders[log.tuples[name].rt, log.tuples[name].st] = name
+            found.append(SizeScores(size, scores, leaders, name, chosen))
     return found
 
 
@@ -188,7 +199,7 @@ def _per_cent(axis: object) -> None:
 
 
 def families_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | None:
-    """A row a size, a column for each register and store type: the best of these, × libc."""
+    """A row a size, a column for each register and store type: the best of these, x libc."""
     if not sizes:
         return None
     kinds = {
@@ -199,64 +210,33 @@ def families_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | No
         if (t.rt, t.st) == (rt, st)
     }
     columns = list(kinds)
-    best: list[dict[tuple[str, str], str]] = []
-    for of_size in sizes:
-        leaders: dict[tuple[str, str], str] = {}
-        for name, score in of_size.scores.items():
-            kind = log.tuples[name].rt, log.tuples[name].st
-            if kind not in leaders or score > of_size.scores[leaders[kind]]:
-                leaders[kind] = name
-        # Else another of its kind, timed less often, may stand there with more luck.
-        winner = log.tuples[of_size.winner]
-        leaders[winner.rt, winner.st] = of_size.winner
-        best.append(leaders)
     values = [
-        [s.scores[leaders[kind]] if kind in leaders else math.nan for kind in columns]
-        for s, leaders in zip(sizes, best)
+        [s.scores[s.leaders[kind]] if kind in s.leaders else math.nan for kind in columns]
+        for s in sizes
     ]
     figure = new_figure(1.6 + 0.78 * len(columns), 1.9 + 0.33 * len(sizes))
     axes = figure.add_subplot()
-    axes.set_facecolor("#eeeeee")
-    image = axes.pcolormesh(
-        values, cmap="RdBu", norm=LogNorm(0.5, 2), edgecolors="white", linewidth=1
-    )
-    for y, row in enumerate(values):
-        for x, value in enumerate(row):
-            if math.isnan(value):
-                continue
-            won = best[y][columns[x]] == sizes[y].winner
-            axes.text(
-                x + 0.5,
-                y + 0.5,
-                f"{value:.2f}",
-                ha="center",
-                va="center",
-                fontsize=9,
-                fontweight="bold" if won else "normal",
-                color="white" if abs(math.log2(value)) > 0.6 else INK,
-            )
-            if won:
-                axes.add_patch(
-                    Rectangle((x, y), 1, 1, fill=False, edgecolor=INK, linewidth=2.4, zorder=5)
-                )
+    winners = [log.tuples[s.winner] for s in sizes]
+    image = draw_ratios(axes, values, [columns.index((w.rt, w.st)) for w in winners])
     axes.set_yticks([y + 0.5 for y in range(len(sizes))], [human_size(s.size) for s in sizes])
     axes.set_xticks(
         [x + 0.5 for x in range(len(columns))],
-        [f"{rt.replace('_', chr(10))}\n{'stream' if st == 'NT' else 'plain'}" for rt, st in columns],
+        [
+            f"{rt.replace('_', chr(10))}\n{'stream' if st == 'NT' else 'plain'}"
+            for rt, st in columns
+        ],
         fontsize=8.5,
     )
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
-    axes.invert_yaxis()
     axes.set_xlabel("register type; below it: plain (T) or non-temporal (NT, stream) stores")
     axes.xaxis.set_label_position("bottom")
-    axes.set_title("The best copy of each register and store type, × libc (framed: the winner)")
+    axes.set_title("The best copy of each register and store type, x libc (framed: the winner)")
     bar = figure.colorbar(image, ax=axes, location="right", aspect=30, pad=0.02)
     bar.ax.yaxis.set_major_locator(FixedLocator([0.5, 0.7, 1, 1.4, 2]))
     bar.ax.yaxis.set_minor_locator(NullLocator())
     bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
-    bar.set_label("× libc", color=MUTED)
+    bar.set_label("x libc", color=MUTED)
     weighed = ", ".join(log.weights)
     return Picture(
         name="search-registers",
@@ -264,23 +244,25 @@ def families_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | No
         alt=f"A table in colours: for {len(sizes)} transfer sizes, how many times faster than libc "
         "the best copy of each register and store type is. The winners are framed; the table below "
         "names them.",
-        caption="Blue: faster than libc; red: slower; framed: the winner. Each figure is the best "
-        f"of its kind, × libc, the geometric mean over {weighed}, by the medians of all its "
-        "samples: the best of hundreds is also the luckiest of them, so small differences mean "
-        "nothing.",
+        caption="Blue: faster than libc; red: slower; framed: the winner. Each figure is that "
+        "of the best of those of its kind that were timed most often, x libc: the geometric mean "
+        f"over {weighed} of the medians of all its samples. Kinds that were dropped early were "
+        "timed a few times only: theirs are rough.",
         figure=figure,
         table=Table(
-            "The best of each kind: RT LT ST PT PS PD, × libc",
+            "The best of each kind: RT LT ST PT PS PD, x libc",
             ["size", *(f"{rt} {st}" for rt, st in columns)],
             [
                 [
                     human_size(s.size),
                     *(
-                        f"{leaders[kind]}: {s.scores[leaders[kind]]:.2f}" if kind in leaders else "–"
+                        f"{s.leaders[kind]}: {s.scores[s.leaders[kind]]:.2f}"
+                        if kind in s.leaders
+                        else "-"
                         for kind in columns
                     ),
                 ]
-                for s, leaders in zip(sizes, best)
+                for s in sizes
             ],
         ),
     )

@@ -21,6 +21,10 @@ WORKLOAD_WORDS = {
 }
 
 
+# Of asterope-bench: those that time fixed sizes under each workload.
+USUAL_SUITES = ("sizes", "workloads")
+
+
 @dataclass(frozen=True)
 class Point:
     """One copy in one cell: 1e9 bytes a second, libc's time over its own."""
@@ -32,19 +36,20 @@ class Point:
 @dataclass(frozen=True)
 class Chart:
     """Copies over transfer sizes under one workload. `copies` by name and bytes; `floor` is what
-    libc against itself gives, by bytes."""
+    libc against itself gives, by bytes. `threaded`: copies that share a call among threads."""
 
     suite: str
     workload: str
     threads: int
     copies: Mapping[str, Mapping[int, Point]]
     floor: Mapping[int, Ratio]
+    threaded: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
-        """Of files and titles: the suite where it is not that of the fixed sizes."""
+        """Of files and titles: the suite where it is not a usual one."""
         parts = [self.workload]
-        if self.suite != "sizes":
+        if self.suite not in USUAL_SUITES and self.suite not in self.workload:
             parts.insert(0, self.suite)
         if self.threads > 1:
             parts.append(f"{self.threads} threads")
@@ -55,9 +60,9 @@ class Chart:
         return sorted({size for points in self.copies.values() for size in points})
 
     @property
-    def peers(self) -> list[str]:
-        """All but the routine's own and libc."""
-        return [name for name in self.copies if name not in (ROUTINE, LIBC)]
+    def rivals(self) -> list[str]:
+        """All but the routine and libc, on as many threads."""
+        return [n for n in self.copies if n not in (ROUTINE, LIBC) and n not in self.threaded]
 
     def mean_ratio(self, name: str) -> float | None:
         """Geometric mean over the sizes; None where a copy has none."""
@@ -103,11 +108,11 @@ def _of_bench(bench: Bench) -> Series:
         copies: dict[str, dict[int, Point]] = {name: {} for name in bench.copies}
         for cell in sorted(cells, key=lambda cell: cell.size or 0):
             for name, timing in cell.copies.items():
-                rate = (cell.size or 0) * threads / timing.ns
+                rate = (cell.size or 0) / timing.ns
                 copies.setdefault(name, {})[cell.size or 0] = Point(rate, timing.ratio)
         floor = {cell.size or 0: cell.noise_floor for cell in cells if cell.noise_floor}
         present = {name: points for name, points in copies.items() if points}
-        charts.append(Chart(suite, workload, threads, present, floor))
+        charts.append(Chart(suite, workload, threads, present, floor, bench.threaded))
     rounds = f", {bench.rounds} paired rounds" if bench.rounds else ""
     return Series(charts, labelled, f"asterope-bench{rounds}")
 

@@ -72,7 +72,7 @@ class Table:
     rows: Sequence[Sequence[str]]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Picture:
     """A figure with its words: `alt` for those who cannot see it, `caption` for everybody."""
 
@@ -153,8 +153,15 @@ def cache_sizes(machine: Mapping[str, Any]) -> list[tuple[str, int]]:
     caches = machine.get("caches")
     found = {}
     for cache in caches if isinstance(caches, list) else ():
+        if not isinstance(cache, dict):
+            continue
         level, size = cache.get("level"), cache.get("bytes")
-        if type(level) is int and type(size) is int and size > 0 and cache.get("type") != "instruction":
+        if (
+            type(level) is int
+            and type(size) is int
+            and size > 0
+            and cache.get("type") != "instruction"
+        ):
             found.setdefault(f"L{level}", size)
     return sorted(found.items())
 
@@ -198,6 +205,7 @@ def label_ends(
             annotation_clip=False,
             arrowprops={
                 "arrowstyle": "-",
+                "relpos": (0, 0.5),
                 "color": colour,
                 "linewidth": 0.6,
                 "shrinkA": 1,

@@ -89,14 +89,17 @@ class SizeTrials:
         scored = {name: self.score(name, weights) for name in self.samples}
         return {name: score for name, score in scored.items() if score is not None}
 
-    def leader(self, weights: Mapping[str, float]) -> str | None:
+    def leader(
+        self, weights: Mapping[str, float], among: Iterable[str] | None = None
+    ) -> str | None:
         """The best of those that were timed most: the best of all is the luckiest of thousands.
 
-        None where nothing was timed under all workloads that count.
+        `among`: some candidates; without it, all. None where none of them was timed under all
+        workloads that count.
         """
         counts = {
-            name: min(len(by_workload.get(w, ())) for w in weights)
-            for name, by_workload in self.samples.items()
+            name: min(len(self.samples[name].get(w, ())) for w in weights)
+            for name in (self.samples if among is None else among)
         }
         most = max(counts.values(), default=0)
         finalists = [name for name, n in counts.items() if n and n >= RUN_OFF_SHARE * most]
@@ -170,7 +173,8 @@ def read_trial_log(header: Mapping[str, Any], lines: Iterable[bytes], where: str
     reader = _ThinnedReader(log) if log.thinned else _Reader(log)
     number = 1
     try:
-        for number, line in enumerate(lines, 2):
+        for line in lines:
+            number += 1
             if not line.endswith(b"\n"):
                 log.torn = True
                 break
@@ -181,7 +185,9 @@ def read_trial_log(header: Mapping[str, Any], lines: Iterable[bytes], where: str
     except EOFError:
         log.torn = True  # a gzip that is cut short
     except (KeyError, TypeError, ValueError, RecursionError, OSError) as error:
-        raise BadInput(f"{where}: line {number}: {_why(error)}: leave it out of the report") from None
+        raise BadInput(
+            f"{where}: line {number}: {_why(error)}: the log is damaged, leave it out"
+        ) from None
     reader.end()
     log.sizes = dict(sorted(log.sizes.items()))
     return log

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ..profile import Profile
 from ..render import human_size, what_is_missing
-from .bench import LIBC, ROUTINE, Bench, Cell
+from .bench import ROUTINE, Bench, Cell
 from .inputs import Inputs
 from .style import cache_sizes
 from .trial_log import TrialLog
@@ -31,7 +31,9 @@ STEPS = {
 def machine_facts(machine: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What decides how fast this machine copies; what is not known is left out."""
     cpu = machine.get("cpu") if isinstance(machine.get("cpu"), dict) else {}
-    model = ", ".join(f"{name} {cpu[name]}" for name in ("family", "model", "stepping") if name in cpu)
+    model = ", ".join(
+        f"{name} {cpu[name]}" for name in ("family", "model", "stepping") if name in cpu
+    )
     caches = ", ".join(f"{name} {human_size(size)}" for name, size in cache_sizes(machine))
     thresholds = machine.get("libc_thresholds")
     if not isinstance(thresholds, dict):
@@ -72,17 +74,17 @@ def findings(inputs: Inputs) -> list[str]:
     return sentences
 
 
-def standing(cell: Cell) -> tuple[float, bool] | None:
+def standing(cell: Cell, threaded: Collection[str] = ()) -> tuple[float, bool] | None:
     """The routine's ratio to libc in a cell, and whether it is the best of all copies there or as
-    good within the noise floor. None where it was not timed. Copies of more threads than the
-    cell's do not compete."""
+    good within the noise floor. None where it was not timed. Copies that are `threaded` do not
+    compete."""
     ours = cell.copies.get(ROUTINE)
     if ours is None or ours.ratio is None:
         return None
     others = [
         timing.ratio.median
         for name, timing in cell.copies.items()
-        if timing.ratio is not None and not name.startswith(ROUTINE) and not name.endswith("_mt")
+        if timing.ratio is not None and name != ROUTINE and name not in threaded
     ]
     floor = cell.noise_floor
     noise = max(floor.high, 1 / floor.low) if floor else 1.0
@@ -90,18 +92,20 @@ def standing(cell: Cell) -> tuple[float, bool] | None:
 
 
 def _bench_findings(bench: Bench) -> list[str]:
-    stood = [(cell, s) for cell in bench.cells if (s := standing(cell)) is not None]
+    stood = [(cell, s) for cell in bench.cells if (s := standing(cell, bench.threaded)) is not None]
     if not stood:
         return ["The bench results have no figures of asterope against libc."]
     first = sum(1 for _, (_, leads) in stood if leads)
     worst, (least, _) = min(stood, key=lambda both: both[1][0])
-    peers = sum(1 for name in bench.copies if name not in (ROUTINE, LIBC))
+    peers = sum(1 for name in bench.copies if name not in bench.threaded)
     sentences = [
-        f"asterope is the best of {peers + 2} copies, or as good as the best within the noise, in "
-        f"{first} of {len(stood)} cells ({100 * first / len(stood):.0f} %).",
+        f"asterope is the best of {peers} copies on one thread, or as good as the best within the "
+        f"noise, in {first} of {len(stood)} cells ({100 * first / len(stood):.0f} %).",
         f"Against libc it does worst in {worst.suite} {worst.workload} {worst.label}: "
-        f"{least:.2f} × libc.",
+        f"{least:.2f} x libc.",
     ]
+    if not bench.complete:
+        sentences.append("The bench was stopped: these are the cells that it got to.")
     if bench.left_out:
         reasons = "; ".join(f"{name} ({reason})" for name, reason in bench.left_out)
         sentences.append(f"Left out: {reasons}.")
@@ -197,8 +201,8 @@ def _proof_sentences(profile: Profile) -> list[str]:
         sure = sum(1 for proof in proofs if proof.lead.low > 1)
         tied = sum(1 for proof in proofs if proof.ties)
         sentences.append(
-            f"Of {len(proofs)} winners {sure} lead beyond doubt (95 %), {tied} have others that are "
-            "as good within the noise: which of these won says little about the machine."
+            f"Of {len(proofs)} winners {sure} lead beyond doubt (95 %), {tied} have others that "
+            "are as good within the noise: which of these won says little about the machine."
         )
     return sentences
 

@@ -1,0 +1,109 @@
+"""The picture of a suite whose cells are grids: the routine's ratio to libc by misalignment."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+from matplotlib.patches import Rectangle
+
+from .bench import ROUTINE, Cell
+from .copies import file_name, ratio_text
+from .style import INK, Picture, Table, new_figure
+
+# `4 KiB +1 +63`: the size, bytes past a line of the source and of the destination.
+_LABEL = re.compile(r"(?P<panel>.+) \+(?P<source>\d{1,6}) \+(?P<destination>\d{1,6})")
+
+
+def is_grid(cells: Sequence[Cell]) -> bool:
+    """Whether all labels say where source and destination lie."""
+    return all(_LABEL.fullmatch(cell.label) for cell in cells)
+
+
+def grid_picture(suite: str, cells: Sequence[Cell], source: str) -> Picture:
+    """A panel a size: how many times faster than libc the routine is at each misalignment."""
+    panels: dict[str, dict[tuple[int, int], float]] = {}
+    rows = []
+    for cell in cells:
+        match = _LABEL.fullmatch(cell.label)
+        timing = cell.copies.get(ROUTINE)
+        if match is None or timing is None or timing.ratio is None:
+            continue
+        place = int(match["source"]), int(match["destination"])
+        panels.setdefault(match["panel"], {})[place] = timing.ratio.median
+        rows.append([cell.label, ratio_text(timing.ratio), ratio_text(cell.noise_floor)])
+    columns = min(3, max(1, len(panels)))
+    lines = max(1, -(-len(panels) // columns))
+    figure = new_figure(0.6 + 3.9 * columns, 0.9 + 3.3 * lines)
+    grid = figure.subplots(lines, columns, squeeze=False)
+    for spare in grid.flat[len(panels) :]:
+        spare.set_axis_off()
+    for axes, (name, values) in zip(grid.flat, panels.items()):
+        sources = sorted({source for source, _ in values})
+        destinations = sorted({destination for _, destination in values})
+        table = [[values.get((s, d), math.nan) for d in destinations] for s in sources]
+        draw_ratios(axes, table)
+        axes.set_xticks([i + 0.5 for i in range(len(destinations))], destinations)
+        axes.set_yticks([i + 0.5 for i in range(len(sources))], sources)
+        axes.set_title(name, fontsize=10.5)
+    everything = [value for values in panels.values() for value in values.values()]
+    low, high = min(everything, default=1), max(everything, default=1)
+    figure.suptitle(
+        f"{suite}: asterope at {low:.2f} to {high:.2f} x libc, wherever the buffers begin",
+        x=0.01,
+        ha="left",
+        fontsize=12,
+        fontweight="bold",
+    )
+    figure.supxlabel("destination: bytes past a cache line", fontsize=10.5)
+    figure.supylabel("source: bytes past a cache line", fontsize=10.5)
+    return Picture(
+        name=f"grid-{file_name(suite)}",
+        title=f"Suite {suite}",
+        alt=f"A table in colours for each of {', '.join(panels)}: how many times faster than libc "
+        f"the routine is, by how far source and destination lie past a cache line: from {low:.2f} "
+        f"to {high:.2f}.",
+        caption=f"x libc; blue: faster than libc, red: slower. From {source}.",
+        figure=figure,
+        table=Table(
+            "x libc: median (95 % interval), libc against libc", ["", "asterope", "noise"], rows
+        ),
+    )
+
+
+def draw_ratios(
+    axes: Axes, values: Sequence[Sequence[float]], framed: Sequence[int | None] = ()
+) -> object:
+    """A cell for each ratio, with its number: blue above 1, red below. `framed`: a column of each
+    row that is to stand out. Returns what a colour bar needs."""
+    axes.set_facecolor("#eeeeee")  # what was not timed
+    image = axes.pcolormesh(
+        values, cmap="RdBu", norm=LogNorm(0.5, 2), edgecolors="white", linewidth=1
+    )
+    for y, row in enumerate(values):
+        for x, value in enumerate(row):
+            if math.isnan(value):
+                continue
+            stands_out = y < len(framed) and framed[y] == x
+            axes.text(
+                x + 0.5,
+                y + 0.5,
+                f"{value:.2f}",
+                ha="center",
+                va="center",
+                fontsize=9,
+                fontweight="bold" if stands_out else "normal",
+                color="white" if abs(math.log2(value)) > 0.6 else INK,
+            )
+            if stands_out:
+                for colour, width in (("white", 5), (INK, 2.4)):  # seen on dark and on light
+                    axes.add_patch(
+                        Rectangle((x, y), 1, 1, fill=False, edgecolor=colour, linewidth=width)
+                    )
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    axes.invert_yaxis()
+    return image
