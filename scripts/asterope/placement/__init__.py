@@ -1,0 +1,1 @@
+"""The command asterope-placement: does it matter where buffers are, and which -O compiled?"""

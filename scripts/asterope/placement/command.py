@@ -1,0 +1,174 @@
+"""The command asterope-placement: does it matter where buffers are, and which -O compiled?"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from .. import __version__
+from ..atomic_file import write_files
+from ..profile import one_line
+from . import experiment, words
+
+PROGRAM = "asterope-placement"
+DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+MOST_SIZES, MOST_ROUNDS = 16, 10_000
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse with errors of one line; its own print the usage as well."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(BAD_INPUT, f"{PROGRAM}: {one_line(message)}: see {PROGRAM} --help\n")
+
+
+def _sizes(text: str) -> list[int]:
+    sizes = []
+    for part in text.split(","):
+        match = re.fullmatch(r"([0-9]{1,7})([KkM]?)", part)
+        size = int(match[1]) << {"": 0, "K": 10, "k": 10, "M": 20}[match[2]] if match else 0
+        if not 1 <= size <= experiment.LARGEST:
+            raise argparse.ArgumentTypeError(
+                f"'{part[:40]}' is no size from 1 to 1M: write bytes, or a number with K or M"
+            )
+        sizes.append(size)
+    if len(sizes) > MOST_SIZES:
+        raise argparse.ArgumentTypeError(f"more than {MOST_SIZES} sizes")
+    return sorted(set(sizes))
+
+
+def _whole(least: int, most: int):
+    def parse(text: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,18}", text) or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(
+                f"'{text[:40]}' is no whole number from {least} to {most}"
+            )
+        return int(text)
+
+    return parse
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog=PROGRAM,
+        description="Times a routine that is compiled by gcc and clang at -O0 to -O3, and libc's, "
+        "with source and destination on the heap, in the data segment, in .bss and on the stack: "
+        "every combination, interleaved in one process. The verdict is a finding, no exit code.",
+        epilog="Exit codes: 0 done; 1 failed while building, timing or writing; 2 bad arguments or "
+        "a routine that does not compile; 130 interrupted.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "routine",
+        metavar="ROUTINE.c",
+        nargs="?",
+        default="generated/asterope_memcpy.c",
+        help="what asterope-generate wrote (default: %(default)s)",
+    )
+    parser.add_argument("--csv", metavar="FILE", help="write every cell there")
+    parser.add_argument("--plot", metavar="FILE.png", help="write the picture (needs matplotlib)")
+    parser.add_argument(
+        "--sizes",
+        metavar="LIST",
+        type=_sizes,
+        default="256,4K,64K,1M",
+        help="transfer sizes, at most 1M (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--rounds",
+        metavar="N",
+        type=_whole(1, MOST_ROUNDS),
+        default=31,
+        help="rounds, each with every cell once (default: %(default)s)",
+    )
+    parser.add_argument("--cpu", metavar="N", type=_whole(0, 65535), help="CPU to run on")
+    parser.add_argument(
+        "--seed",
+        metavar="N",
+        type=_whole(0, 1 << 62),
+        default=1,
+        help="of the orders (default: %(default)s)",
+    )
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    return parser
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    routine = Path(arguments.routine)
+    if not routine.is_file():
+        return _fail(f"{one_line(routine)}: no such file: run asterope-generate first", BAD_INPUT)
+    draw = None
+    if arguments.plot is not None:
+        try:
+            from . import picture as draw
+        except ImportError as error:
+            return _fail(
+                f"--plot needs {error.name}, which this Python lacks: install it "
+                f"({one_line(sys.executable)} -m pip install matplotlib)",
+                FAILED,
+            )
+    allowed = os.sched_getaffinity(0)
+    cpu = max(allowed) if arguments.cpu is None else arguments.cpu
+    if cpu not in allowed:
+        return _fail(f"--cpu {cpu}: this process may not run there", BAD_INPUT)
+    compilers = experiment.find_compilers()
+    if not compilers:
+        return _fail(f"found none of {', '.join(experiment.COMPILERS)}: install one", FAILED)
+    for name in experiment.COMPILERS:
+        if name not in compilers:
+            print(f"{PROGRAM}: left out: {name}, which is not installed", file=sys.stderr)
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            builds = experiment.build_all(routine.resolve(), compilers, Path(folder))
+        except experiment.CannotCompile as error:
+            return _fail(f"{one_line(routine)}: {one_line(error)}", BAD_INPUT)
+        try:
+            driver = experiment.build_driver(compilers[0], Path(folder))
+            os.sched_setaffinity(0, {cpu})  # the driver inherits it
+            try:
+                trials = experiment.time_all(
+                    driver, builds, arguments.sizes, arguments.rounds, arguments.seed
+                )
+            finally:
+                os.sched_setaffinity(0, allowed)
+        except experiment.Failed as error:
+            return _fail(f"{one_line(routine)}: {one_line(error)}", FAILED)
+    results = experiment.analyse(trials)
+    print(
+        f"{one_line(routine)}: {len(builds)} builds, {len(experiment.PLACES) ** 2} placements, "
+        f"{len(arguments.sizes)} sizes, {arguments.rounds} rounds, CPU {cpu}\n"
+    )
+    print(words.tables(results, builds))
+    print()
+    print(words.verdict(results, builds), flush=True)
+    files: dict[str, str | bytes] = {}
+    if arguments.csv is not None:
+        files[arguments.csv] = words.csv_text(results, builds)
+    if draw is not None:
+        files[arguments.plot] = draw.png(draw.draw(results, builds))
+    for name, content in files.items():
+        try:
+            write_files(Path(name).parent, {Path(name).name: content})
+        except OSError as error:
+            return _fail(f"{one_line(name)}: cannot write: {error.strerror}", FAILED)
+    return DONE
+
+
+def _fail(line: str, code: int) -> int:
+    print(f"{PROGRAM}: {line}", file=sys.stderr)
+    return code
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit code. Bad arguments leave through SystemExit(2)."""
+    arguments = _parser().parse_args(argv)
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:
+        return _fail("interrupted", INTERRUPTED)
