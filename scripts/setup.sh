@@ -205,7 +205,8 @@ except ModuleNotFoundError:
 path, purpose = sys.argv[1:]
 with open(path, "rb") as file:
     project = tomllib.load(file)["project"]
-lines = project["dependencies"] + project["optional-dependencies"].get(purpose, [])
+extras = {"tune": [], "test": ["test", "report"]}[purpose]
+lines = sum((project["optional-dependencies"][extra] for extra in extras), project["dependencies"])
 print("\n".join(lines))
 PYTHON
 }

@@ -114,7 +114,7 @@ CANDIDATES = {
     "YMM T NT T0 2 8": 1.25,
     "YMM T NT T0 14 30": 1.0,
     "XMM T T none 0 0": 1.1,
-    "XMM T T T1 2 0 TB4 PW8": 1.2,
+    "XMM T T T1 4 0 TB4 PW8": 1.2,
     "REP_MOVSB T T none 0 0": 0.9,
 }
 

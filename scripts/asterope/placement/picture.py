@@ -37,9 +37,6 @@ def draw(results: Results, builds: Sequence[Build]) -> Figure:
         axes.set_xticks([i + 0.5 for i in range(len(PLACES))], PLACES)
         axes.set_yticks([i + 0.5 for i in range(len(PLACES))], PLACES)
         axes.set_xlabel("to")
-    grid[1][0].invert_yaxis()  # the axes share it: the last one has it upside down again
-    if len(sizes) % 2:
-        grid[1][0].invert_yaxis()
     grid[1][0].set_ylabel("from")
     grid[1][0].set_title("speed, x heap to heap", fontsize=10)
     low, high = results.spread(ROUTINE)

@@ -165,7 +165,7 @@ def ratio_picture(
     name = "ratio" if suite in USUAL_SUITES else f"ratio-{file_name(suite)}"
     columns = min(2, len(charts))
     rows = -(-len(charts) // columns)
-    figure = new_figure(5.4 * columns, 0.6 + 3.1 * rows)
+    figure = new_figure(max(8, 5.4 * columns), 0.9 + 3.1 * rows)
     grid = figure.subplots(rows, columns, squeeze=False, sharey=True)
     for spare in grid.flat[len(charts) :]:
         spare.set_axis_off()

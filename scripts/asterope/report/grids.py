@@ -37,7 +37,7 @@ def grid_picture(suite: str, cells: Sequence[Cell], source: str) -> Picture:
         rows.append([cell.label, ratio_text(timing.ratio), ratio_text(cell.noise_floor)])
     columns = min(3, max(1, len(panels)))
     lines = max(1, -(-len(panels) // columns))
-    figure = new_figure(0.6 + 3.9 * columns, 0.9 + 3.3 * lines)
+    figure = new_figure(max(8, 0.6 + 3.9 * columns), 0.9 + 3.3 * lines)
     grid = figure.subplots(lines, columns, squeeze=False)
     for spare in grid.flat[len(panels) :]:
         spare.set_axis_off()
@@ -105,5 +105,5 @@ def draw_ratios(
                     )
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    axes.invert_yaxis()
+    axes.set_ylim(len(values), 0)  # the first row on top
     return image

@@ -100,7 +100,7 @@ def planes_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | None
         return None
     columns = min(3, len(drawn))
     rows = -(-len(drawn) // columns)
-    figure = new_figure(3.8 * columns + 0.4, 2.35 * rows + 1.3)
+    figure = new_figure(max(8, 3.8 * columns + 0.4), 2.35 * rows + 1.5)
     grid = figure.subplots(rows, columns, squeeze=False)
     for spare in grid.flat[len(drawn) :]:
         spare.set_axis_off()
@@ -214,7 +214,7 @@ def families_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | No
         [s.scores[s.leaders[kind]] if kind in s.leaders else math.nan for kind in columns]
         for s in sizes
     ]
-    figure = new_figure(1.6 + 0.78 * len(columns), 1.9 + 0.33 * len(sizes))
+    figure = new_figure(max(8, 1.6 + 0.78 * len(columns)), 2.2 + 0.33 * len(sizes))
     axes = figure.add_subplot()
     winners = [log.tuples[s.winner] for s in sizes]
     image = draw_ratios(axes, values, [columns.index((w.rt, w.st)) for w in winners])

@@ -1,0 +1,295 @@
+"""The command asterope-placement: what it makes of timings, its builds, its files, its errors."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from asterope import generate
+from asterope.placement import command, experiment, words
+from asterope.placement.experiment import (
+    AGAIN,
+    CALLED,
+    COPIES,
+    LEVELS,
+    LIBC,
+    PLACES,
+    ROUTINE,
+    Build,
+    Trial,
+    analyse,
+)
+from profile_samples import good_profile
+
+pytestmark = pytest.mark.filterwarnings("error::UserWarning")
+
+BUILDS = [Build(c, level, Path("x"), Path("y")) for c in ("gcc", "clang") for level in LEVELS]
+SIZES = (4096, 65536)
+
+
+def made_up(
+    slow_build: dict[int, float] | None = None,
+    slow_place: tuple[str, str] = ("heap", "heap"),
+    by: float = 1.0,
+    rounds: int = 15,
+) -> list[Trial]:
+    """Timings of a machine with slow phases, and 0.5 % of noise, whose truth is known: builds of
+    the routine that take so many times as long, a place in which everybody does."""
+    noise = random.Random(7)
+    trials = []
+    for number, size, source, destination in itertools.product(
+        range(rounds), SIZES, PLACES, PLACES
+    ):
+        phase = 1.4 if number % 5 == 2 else 1.0
+        place = by if (source, destination) == slow_place else 1.0
+        for build, copy in itertools.product(range(len(BUILDS)), COPIES):
+            own = (slow_build or {}).get(build, 1.0) if copy == ROUTINE else 1.0
+            ns = size / 50 * phase * place * own * noise.gauss(1, 0.005)
+            trials.append(Trial(number, size, source, destination, build, copy, ns))
+    return trials
+
+
+# --- What the timings say -------------------------------------------------------------------------
+
+
+def test_equal_builds_are_found_equal() -> None:
+    results = analyse(made_up())
+    assert results.different() == []
+    low, high = results.spread(ROUTINE)
+    assert 0.998 < low <= 1 <= high < 1.002
+    assert "does not depend on the compiler and -O" in words.verdict(results, BUILDS)
+
+
+def test_a_slower_build_is_found() -> None:
+    results = analyse(made_up(slow_build={4: 1.05}))
+    assert {build for _, build in results.different()} == {4}
+    assert results.spread(ROUTINE)[1] == pytest.approx(1.05, abs=0.003)
+    text = words.verdict(results, BUILDS)
+    assert text.startswith("The routine's speed depends on the compiler and -O it was compiled")
+    assert "clang -O0 at 4 KiB" in text
+
+
+def test_a_difference_that_nobody_would_notice_is_called_so() -> None:
+    text = words.verdict(analyse(made_up(slow_build={7: 0.995})), BUILDS)
+    assert "by at most 1 % (beyond the noise: clang -O3 at 4 KiB, clang -O3 at 64 KiB)" in text
+
+
+def test_a_slower_place_is_found_in_both_copies() -> None:
+    results = analyse(made_up(slow_place=("bss", "stack"), by=1.5))
+    for copy in (ROUTINE, LIBC):
+        ratio, _, source, destination = results.worst_place(copy)
+        assert (source, destination) == ("bss", "stack")
+        assert ratio == pytest.approx(1.5, rel=0.01)
+        assert results.places[copy][4096]["heap", "heap"].median == 1
+    assert results.different() == [], "a place is no matter of the builds"
+    assert "1.50 x heap to heap" in words.verdict(results, BUILDS)
+
+
+def test_every_cell_is_there_once() -> None:
+    results = analyse(made_up(rounds=3))
+    assert len(results.cells) == len(SIZES) * len(PLACES) ** 2 * len(BUILDS) * len(COPIES)
+    rows = list(csv.DictReader(io.StringIO(words.csv_text(results, BUILDS))))
+    keys = ("size", "source", "destination", "compiler", "level", "copy")
+    assert len({tuple(row[key] for key in keys) for row in rows}) == len(results.cells) == len(rows)
+    for row in rows:
+        assert float(row["low"]) <= float(row["ratio"]) <= float(row["high"])
+
+
+def test_the_tables_have_every_build_and_place() -> None:
+    text = words.tables(analyse(made_up(rounds=3)), BUILDS)
+    for build in BUILDS:
+        assert text.count(build.name) == 3
+    for source, destination in itertools.product(PLACES, PLACES):
+        assert f"{source} -> {destination}" in text
+
+
+def test_the_picture_has_every_build_and_the_noise() -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    from asterope.placement import picture
+
+    figure = picture.draw(analyse(made_up(slow_build={4: 1.05}, rounds=5)), BUILDS)
+    levels, places = figure.axes[: len(SIZES)], figure.axes[len(SIZES) :]
+    for axes in levels:
+        called, routine = axes.containers
+        assert list(routine.lines[0].get_xdata()) == list(range(len(BUILDS)))
+        assert max(routine.lines[0].get_ydata()) == pytest.approx(1.05, abs=0.01)
+        assert called.get_label() != routine.get_label()
+        assert axes.patches, "the band of the noise"
+    for axes in places:
+        assert len(axes.texts) == len(PLACES) ** 2
+        low, high = sorted(axes.get_ylim())
+        assert (axes.get_ylim()[0], low, high) == (4, 0, 4), "the first row is at the top"
+    content = picture.png(figure)
+    assert content.startswith(b"\x89PNG") and len(content) > 5000
+    assert content == picture.png(figure)
+
+
+# --- The whole command ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def routine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("routine")
+    profile = folder / "profile.json"
+    profile.write_text(json.dumps(good_profile()))
+    assert generate.main([str(profile), "-o", str(folder)]) == 0
+    return folder / "asterope_memcpy.c"
+
+
+def run(*arguments: object) -> int:
+    try:
+        return command.main([str(argument) for argument in arguments])
+    except SystemExit as left:  # as argparse leaves
+        return left.code
+
+
+def only_line(capsys: pytest.CaptureFixture[str]) -> str:
+    """What was printed: nothing on stdout, one line on stderr, which is returned."""
+    stdout, stderr = capsys.readouterr()
+    assert stdout == ""
+    assert stderr.startswith("asterope-placement: ")
+    assert stderr.count("\n") == 1
+    return stderr
+
+
+def test_the_command_times_every_cell_and_answers(
+    routine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if not shutil.which("gcc") and not shutil.which("clang"):
+        pytest.skip("no gcc and no clang")
+    allowed = os.sched_getaffinity(0)
+    cells = tmp_path / "cells.csv"
+    assert run(routine, "--sizes", "1,4K", "--rounds", "2", "--csv", cells) == 0
+    assert os.sched_getaffinity(0) == allowed
+    verdict = capsys.readouterr().out.splitlines()[-1]
+    assert verdict.startswith("The routine's speed ") and "Placement: the routine" in verdict
+    rows = list(csv.DictReader(io.StringIO(cells.read_text())))
+    compilers = experiment.find_compilers()
+    combinations = [
+        *itertools.product(("1", "4096"), PLACES, PLACES, compilers, LEVELS, sorted(COPIES))
+    ]
+    found = [
+        tuple(row[k] for k in ("size", "source", "destination", "compiler", "level", "copy"))
+        for row in rows
+    ]
+    assert sorted(found) == sorted(combinations)
+    assert all(float(row["ns"]) > 0 for row in rows)
+
+
+def test_the_builds_are_as_many_files_of_their_own(routine: Path, tmp_path: Path) -> None:
+    compilers = experiment.find_compilers()
+    builds = experiment.build_all(routine, compilers, tmp_path)
+    assert [b.name for b in builds] == [f"{c} {level}" for c in compilers for level in LEVELS]
+    assert len({b.library for b in builds} | {b.again for b in builds}) == 2 * len(builds)
+    assert len({b.again.read_bytes() for b in builds}) == 1
+    assert len({b.library.read_bytes() for b in builds}) > 1
+
+
+def test_the_processes_share_the_rounds(routine: Path, tmp_path: Path) -> None:
+    compiler = experiment.find_compilers()[0]
+    builds = experiment.build_all(routine, [compiler], tmp_path)
+    driver = experiment.build_driver(compiler, tmp_path)
+    trials = experiment.time_all(driver, builds, [64], rounds=6, seed=1)
+    by_round = {n: [t for t in trials if t.round == n] for n in range(6)}
+    assert sum(map(len, by_round.values())) == len(trials)
+    for own in by_round.values():
+        assert len(own) == len(PLACES) ** 2 * len(builds) * len(COPIES)
+    orders = {
+        n: [(t.source, t.destination, t.build, t.copy) for t in by_round[n]] for n in by_round
+    }
+    assert sorted(orders[0]) == sorted(orders[1]) and orders[0] != orders[1], "shuffled"
+    assert {t.copy for t in trials} == {ROUTINE, AGAIN, CALLED, LIBC}
+
+
+def test_a_wrong_routine_is_named(
+    routine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = tmp_path / "wrong.c"
+    wrong.write_text(
+        "#include <stddef.h>\n"
+        "void *asterope_memcpy(void *to, const void *from, size_t n)\n"
+        "{ for (size_t i = 1; i < n; ++i) ((char *)to)[i] = ((const char *)from)[i];\n"
+        "  return to; }\n"
+    )
+    assert run(wrong, "--sizes", "4K", "--rounds", "1") == 1
+    assert "the routine copies 4096 bytes wrongly" in only_line(capsys)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "code"),
+    [
+        ("int x = ;", "error", 2),
+        ("int x;", "asterope_memcpy", 1),
+        (
+            "#include <stddef.h>\n"
+            "void *asterope_memcpy(void *a, const void *b, size_t n)\n"
+            "{ (void)a; (void)b; (void)n; __builtin_trap(); }",
+            "signal",
+            1,
+        ),
+    ],
+    ids=["no C", "no such function", "crash"],
+)
+def test_what_is_no_routine_gets_one_line(
+    text: str, expected: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other.c"
+    other.write_text(text + "\n")
+    assert run(other, "--sizes", "64", "--rounds", "1") == code
+    assert expected in only_line(capsys)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--sizes", "0"],
+        ["--sizes", "2M"],
+        ["--sizes", "4K,,8K"],
+        ["--rounds", "0"],
+        ["--cpu", "x"],
+        ["--cpu", "65535"],
+        ["--seed", "-1"],
+        ["absent.c"],
+    ],
+    ids=" ".join,
+)
+def test_bad_arguments_get_one_line(
+    arguments: list[str], routine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*([] if "absent.c" in arguments else [routine]), *arguments) == 2
+    only_line(capsys)
+
+
+def test_a_file_that_cannot_be_written_fails(
+    routine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = run(routine, "--sizes", "64", "--rounds", "1", "--csv", routine / "cells.csv")
+    assert code == 1
+    assert "cannot write" in capsys.readouterr().err
+
+
+def test_a_plot_without_matplotlib_is_refused_before_anything_is_timed(
+    routine: Path, repository: Path, tmp_path: Path
+) -> None:
+    blocked = tmp_path / "matplotlib"
+    blocked.mkdir()
+    (blocked / "__init__.py").write_text("raise ModuleNotFoundError('no', name='matplotlib')")
+    done = subprocess.run(
+        [sys.executable, "-m", "asterope.placement", routine, "--plot", tmp_path / "p.png"],
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}:{repository / 'scripts'}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "--plot needs matplotlib" in done.stderr and done.stderr.count("\n") == 1
