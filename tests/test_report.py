@@ -381,6 +381,15 @@ def test_every_copy_looks_different(bench: Path) -> None:
     assert min(widths["asterope"], widths["glibc"]) > max(others)
 
 
+def test_two_suites_of_the_same_cells_are_drawn_once(bench: Path) -> None:
+    raw = bench_results()
+    cells = [dict(c) for c in raw["results"] if c["suite"] == "sizes" and c["workload"] == "hot"]
+    raw["results"] += [{**cell, "suite": "workloads"} for cell in cells[:5]]
+    bench.write_text(json.dumps(raw))
+    (chart,) = [c for c in find_series(read_inputs([str(bench)])).charts if c.name == "hot"]
+    assert (chart.suite, chart.sizes) == ("sizes", list(SIZES))
+
+
 def test_threads_are_drawn_apart_and_at_the_rate_of_all(bench: Path) -> None:
     charts = find_series(read_inputs([str(bench)])).charts
     chart = next(c for c in charts if c.threads == 2)

@@ -33,6 +33,7 @@ from .style import (
 # Those that stand out: the routine, alone and over threads, and what it is compared with.
 FIRST = (ROUTINE, f"{ROUTINE}_mt", LIBC)
 RATIO_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100)
+MIDDLE_RATIO_TICKS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 2.5, 3, 4, 5)
 NEAR_RATIO_TICKS = (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5)
 
 
@@ -42,7 +43,9 @@ LEFT_END = 0.2
 
 def ratio_ticks(low: float, high: float) -> Sequence[float]:
     """Closer together where the whole range is not far from 1."""
-    return NEAR_RATIO_TICKS if high / low < 6 else RATIO_TICKS
+    if high / low < 2.5:
+        return NEAR_RATIO_TICKS
+    return MIDDLE_RATIO_TICKS if high / low < 6 else RATIO_TICKS
 
 
 def look(name: str, peers: Sequence[str]) -> dict[str, Any]:

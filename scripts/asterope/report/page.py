@@ -16,7 +16,7 @@ from .grids import grid_picture, is_grid
 from .inputs import Inputs
 from .intervals import intervals_picture
 from .search_maps import families_picture, planes_picture, scored_sizes
-from .series import Chart, Series, find_series
+from .series import USUAL_SUITES, Chart, Series, find_series
 from .style import Picture, set_up
 
 TEMPLATE = Path(__file__).with_name("page.html.j2")
@@ -118,7 +118,8 @@ def _ratio_pictures(inputs: Inputs, series: Series) -> list[Picture]:
     libc_name = str(inputs.machine.get("libc", "libc"))
     suites: dict[str, list[Chart]] = {}
     for chart in series.charts:
-        suites.setdefault(chart.suite, []).append(chart)
+        suite = "" if chart.suite in USUAL_SUITES else chart.suite
+        suites.setdefault(suite, []).append(chart)
     pictures = [
         ratio_picture(charts, inputs.machine, series.source, libc_name)
         for charts in suites.values()

@@ -113,8 +113,18 @@ def _of_bench(bench: Bench) -> Series:
         floor = {cell.size or 0: cell.noise_floor for cell in cells if cell.noise_floor}
         present = {name: points for name, points in copies.items() if points}
         charts.append(Chart(suite, workload, threads, present, floor, bench.threaded))
+    charts = _without_repetitions(charts)
     rounds = f", {bench.rounds} paired rounds" if bench.rounds else ""
     return Series(charts, labelled, f"asterope-bench{rounds}")
+
+
+def _without_repetitions(charts: Sequence[Chart]) -> list[Chart]:
+    """The usual suites time much the same: of two charts, the one of more sizes, or the first."""
+    kept: dict[str, Chart] = {}
+    for chart in charts:
+        if chart.name not in kept or len(chart.sizes) > len(kept[chart.name].sizes):
+            kept[chart.name] = chart
+    return list(kept.values())
 
 
 def _of_profile(profile: Profile) -> list[Chart]:

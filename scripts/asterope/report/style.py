@@ -187,7 +187,7 @@ def label_ends(
     heights = [end[0] for end in wanted]
     for i in range(1, len(heights)):
         heights[i] = max(heights[i], heights[i - 1] + gap)
-    limit = max(top, bottom + gap * (len(heights) - 1))
+    limit = max(top - gap / 2, bottom + gap * (len(heights) - 1))
     for i in reversed(range(len(heights))):
         heights[i] = min(heights[i], limit)
         limit = heights[i] - gap
