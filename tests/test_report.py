@@ -448,6 +448,16 @@ def test_the_profile_alone_gives_ratios_and_throughput(profile: Path) -> None:
     assert by_name["cold"].floor[128].low == 1.29
 
 
+def test_a_size_that_is_still_being_screened_is_not_drawn(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    lines = log_lines(finished=False)
+    end = next(i for i, line in enumerate(lines) if line.get("round") == 3 and i > 200)
+    path.write_text(log_text(lines[:end]))
+    inputs = read_inputs([str(path)])
+    assert list(inputs.log.sizes) == list(LOG_SIZES)
+    assert [chart.sizes for chart in find_series(inputs).charts] == [[1024], [1024]]
+
+
 def test_the_heat_map_has_what_was_timed_and_frames_the_winner(log: Path) -> None:
     set_up()
     found = read_inputs([str(log)]).log
@@ -662,7 +672,7 @@ def test_the_page_is_whole_self_contained_and_repeatable(
 
 def test_a_page_of_a_log_alone_says_what_is_there_so_far(tmp_path: Path) -> None:
     path, out = tmp_path / "log", tmp_path / "r.html"
-    lines = log_lines(finished=False, rounds=3)
+    lines = log_lines(finished=False)
     path.write_text(log_text(lines)[:-9])
     assert run(path, "-o", out) == 0
     found = _Page(out.read_text())

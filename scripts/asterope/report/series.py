@@ -21,6 +21,9 @@ WORKLOAD_WORDS = {
 }
 
 
+# Of a leader in a log: fewer have no interval of 95 %.
+LEAST_SAMPLES = 6
+
 # Of asterope-bench: those that time fixed sizes under each workload.
 USUAL_SUITES = ("sizes", "workloads")
 
@@ -89,7 +92,11 @@ def find_series(inputs: Inputs) -> Series:
         if charts:
             return Series(charts, {}, "the winners' run-offs, as the profile has them")
     if inputs.log is not None:
-        return Series(_of_log(inputs.log), {}, "the best candidate of each size in the trial log")
+        return Series(
+            _of_log(inputs.log),
+            {},
+            "the best candidate of each size that was screened, by the trial log",
+        )
     return Series([], {}, "")
 
 
@@ -149,14 +156,17 @@ def _of_profile(profile: Profile) -> list[Chart]:
 
 
 def _of_log(log: TrialLog) -> list[Chart]:
+    """Sizes that are still being screened are left out: whoever leads there is merely lucky."""
+    least = 1 if log.thinned else LEAST_SAMPLES
     leaders = {size: trials.leader(log.weights) for size, trials in log.sizes.items()}
     charts = []
     for workload in WORKLOADS:
         ours, libc, floor = {}, {}, {}
         for size, trials in log.sizes.items():
             ns = trials.libc_ns.get(workload)
-            ratio = trials.ratio(leaders[size] or "", workload)
-            if not ns or ratio is None:
+            leader = leaders[size] or ""
+            ratio = trials.ratio(leader, workload)
+            if not ns or ratio is None or len(trials.samples[leader][workload]) < least:
                 continue
             libc[size] = Point(size / median(ns), None)
             ours[size] = Point(size / median(ns) * ratio.median, ratio)
