@@ -150,8 +150,6 @@ def read_trials(text: str) -> list[Trial]:
 
 # --- What the timings say -------------------------------------------------------------------------
 
-_Block = tuple  # size, source, destination
-
 
 @dataclass(frozen=True)
 class Cell:

@@ -20,12 +20,6 @@ DISTURBANCES = {
     "clock": "the clocks disagreed",
     "stalled": "the thread was off the CPU for long",
 }
-STEPS = {
-    "pipelines": "the copies of a size",
-    "boundaries": "where neighbouring winners change places",
-    "sensing": "copies that sense where the data is",
-    "small": "the small copies",
-}
 
 
 def machine_facts(machine: Mapping[str, Any]) -> list[tuple[str, str]]:
