@@ -23,7 +23,7 @@ const std::vector<Workload> kAll = {
     Workload::hot,     Workload::hot_read,    Workload::cold,        Workload::consume,
     Workload::produce, Workload::aliased,     Workload::mix_l1,      Workload::mix_l2,
     Workload::mix_l3,  Workload::mix_l1_read, Workload::mix_l2_read, Workload::mix_l3_read,
-    Workload::fixed,   Workload::fixed_read};
+    Workload::fixed,   Workload::fixed_read,  Workload::mix_memory,  Workload::mix_memory_read};
 const std::vector<Workload> kOnSlots = {Workload::cold, Workload::consume, Workload::produce};
 
 struct Call {

@@ -24,21 +24,31 @@ std::vector<int> allowed_cpus() {
     return cpus;
 }
 
-int pin_to_cpu(int cpu) {
+void require_allowed(int cpu) {
     const std::vector<int> allowed = allowed_cpus();
-    if (cpu < 0) {
-        cpu = allowed.back();
-    } else if (std::find(allowed.begin(), allowed.end(), cpu) == allowed.end()) {
+    if (std::find(allowed.begin(), allowed.end(), cpu) == allowed.end()) {
         throw BadInput("--cpu " + std::to_string(cpu) +
                        " is not there or not allowed to this process: see 'taskset -p $$'");
     }
+}
+
+int pin_to_cpu(int cpu) {
+    if (cpu < 0) {
+        cpu = allowed_cpus().back();
+    } else {
+        require_allowed(cpu);
+    }
+    pin_this_thread(cpu);
+    return cpu;
+}
+
+void pin_this_thread(int cpu) {
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(cpu, &one);
     if (sched_setaffinity(0, sizeof one, &one) != 0) {
         throw Failure("cannot pin to CPU " + std::to_string(cpu) + ": " + std::strerror(errno));
     }
-    return cpu;
 }
 
 } // namespace asterope

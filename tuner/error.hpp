@@ -17,7 +17,6 @@ class Error : public std::runtime_error {
         : std::runtime_error(one_line(std::move(message))), exit_code_(exit_code) {}
     int exit_code() const { return exit_code_; }
 
-  private:
     /// Messages quote what the user gave: a file name with a newline or an escape sequence in it.
     static std::string one_line(std::string text) {
         for (char& c : text) {
@@ -25,6 +24,8 @@ class Error : public std::runtime_error {
         }
         return text;
     }
+
+  private:
     int exit_code_;
 };
 

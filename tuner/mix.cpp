@@ -14,9 +14,12 @@ namespace asterope {
 
 namespace {
 
-constexpr std::size_t kPlanned = std::size_t{1} << 19; ///< calls in a plan
-constexpr std::size_t kCalls = 6000;                   ///< of them in one trial
-constexpr std::size_t kFixedCalls = 400;               ///< of each fixed size in one trial
+constexpr std::size_t kPlanned = std::size_t{1} << 19;       ///< calls in a plan
+constexpr std::size_t kCalls = 6000;                         ///< of them in one trial
+constexpr std::size_t kFixedCalls = 400;                     ///< of each fixed size in one trial
+constexpr std::size_t kTrialBytes = std::size_t{3} << 20;    ///< in one trial where bytes count
+constexpr std::size_t kMostSettling = std::size_t{64} << 20; ///< as in Stopwatch
+constexpr int kMemoryLevel = 4;
 
 std::size_t cache_bytes(const Machine& machine, int level) {
     std::size_t bytes = 0;
@@ -35,36 +38,75 @@ MixCopy libc_mix_copy() {
 
 MixStopwatch::MixStopwatch(const Arena& arena, const Machine& machine,
                            const CallStatistics& statistics, std::size_t largest,
-                           std::uint64_t seed)
-    : arena_(arena) {
+                           std::uint64_t seed, Weighting weighting)
+    : arena_(arena), weighting_(weighting) {
     std::mt19937_64 random(seed);
     const auto& pairs = statistics.sizes.pairs();
-    if (std::none_of(pairs.begin(), pairs.end(),
+    if (weighting == Weighting::calls &&
+        std::none_of(pairs.begin(), pairs.end(),
                      [&](const auto& pair) { return pair.first <= largest && pair.second > 0; })) {
         throw BadInput("distribution " + statistics.name + " has no size of up to " +
                        std::to_string(largest) + " bytes");
     }
-    for (std::size_t level = 1; level <= plans_.size(); ++level) {
-        // source and destination together take half of the cache
-        const std::size_t side =
-            std::clamp(cache_bytes(machine, static_cast<int>(level)) / 4, 2 * largest,
-                       std::min(std::min(arena.bytes(), arena.source_bytes()) - largest,
-                                std::size_t{64} << 20));
-        const auto place = [&] {
-            const std::size_t alignment = statistics.alignments.draw(random);
-            // an odd multiple: as aligned as was drawn, and not by chance more
-            const std::size_t multiples = std::max<std::size_t>(1, (side - largest) / alignment);
-            return static_cast<std::uint32_t>(alignment * ((random() % multiples) | 1));
-        };
-        std::vector<Call>& plan = plans_[level - 1].calls;
-        plan.reserve(kPlanned);
-        while (plan.size() < kPlanned) {
-            const std::size_t size = statistics.sizes.draw(random);
-            if (size > largest) continue;
-            const std::uint32_t source = place();
-            plan.push_back({static_cast<std::uint32_t>(size), source, place()});
-        }
+    for (std::size_t i = 0; i < plans_.size(); ++i) {
+        plans_[i] = draw_plan(machine, statistics, largest, static_cast<int>(i) + 1, random);
     }
+}
+
+MixStopwatch::Plan MixStopwatch::draw_plan(const Machine& machine, const CallStatistics& statistics,
+                                           std::size_t largest, int level,
+                                           std::mt19937_64& random) const {
+    const bool memory = level == kMemoryLevel;
+    const std::size_t area = std::min(arena_.bytes(), arena_.source_bytes());
+    Plan plan;
+    Distribution sizes = statistics.sizes;
+    std::size_t side = memory ? area : cache_bytes(machine, level) / 4; // half of it: both sides
+    if (weighting_ == Weighting::calls) {
+        // the caches' are bounded, lest a machine that reports a huge one touches all memory
+        side = std::clamp(side, 2 * largest,
+                          std::min(area - largest, memory ? area : std::size_t{64} << 20));
+        plan.warm = kCalls / 8;
+        plan.timed = kCalls - plan.warm;
+    } else {
+        side = std::min(side, memory ? area : std::min(area, std::size_t{64} << 20));
+        largest = std::min(largest, side / 2);
+        std::vector<std::pair<std::size_t, double>> by_bytes;
+        for (const auto& [size, probability] : statistics.sizes.pairs()) {
+            const double weight = probability * static_cast<double>(size);
+            if (size <= largest && weight > 0) by_bytes.emplace_back(size, weight);
+        }
+        if (by_bytes.empty()) return plan;
+        sizes = Distribution(std::move(by_bytes));
+    }
+    const auto place = [&] {
+        const std::size_t alignment = statistics.alignments.draw(random);
+        // an odd multiple: as aligned as was drawn, and not by chance more
+        const std::size_t multiples = std::max<std::size_t>(1, (side - largest) / alignment);
+        return static_cast<std::uint32_t>(alignment * ((random() % multiples) | 1));
+    };
+    plan.calls.reserve(kPlanned);
+    double bytes = 0;
+    while (plan.calls.size() < kPlanned) {
+        const std::size_t size = sizes.draw(random);
+        if (size > largest) continue;
+        const std::uint32_t source = place();
+        plan.calls.push_back({static_cast<std::uint32_t>(size), source, place()});
+        bytes += static_cast<double>(size);
+    }
+    plan.mean_bytes = bytes / static_cast<double>(kPlanned);
+    if (weighting_ == Weighting::bytes) {
+        const auto calls_of = [&](std::size_t some) {
+            return static_cast<std::size_t>(static_cast<double>(some) / plan.mean_bytes) + 1;
+        };
+        plan.timed = std::min(calls_of(kTrialBytes), kCalls);
+        // Where nothing is cached, the last cache must be as this copy leaves it: with its dirty
+        // lines or without (see Stopwatch::time).
+        const std::size_t settling = last_cache_bytes(machine) * 5 / 4;
+        plan.warm = std::max(plan.timed / 4,
+                             memory ? calls_of(std::min(settling, kMostSettling)) : std::size_t{0});
+        plan.warm = std::min(plan.warm, kPlanned / 2); // of single bytes, say
+    }
+    return plan;
 }
 
 std::size_t MixStopwatch::calls(Workload workload) {
@@ -78,25 +120,40 @@ const std::vector<std::size_t>& MixStopwatch::fixed_sizes() {
     return sizes;
 }
 
-double MixStopwatch::time(const MixCopy& copy, Workload workload, std::uint64_t round) {
+std::size_t MixStopwatch::plan_of(Workload workload) {
     switch (workload) {
     case Workload::mix_l1:
-        return time_calls(copy, plans_[0], false);
-    case Workload::mix_l2:
-        return time_calls(copy, plans_[1], false);
-    case Workload::mix_l3:
-        return time_calls(copy, plans_[2], false);
     case Workload::mix_l1_read:
-        return time_calls(copy, plans_[0], true);
+        return 0;
+    case Workload::mix_l2:
     case Workload::mix_l2_read:
-        return time_calls(copy, plans_[1], true);
+        return 1;
+    case Workload::mix_l3:
     case Workload::mix_l3_read:
-        return time_calls(copy, plans_[2], true);
-    case Workload::fixed:
-    case Workload::fixed_read:
-        break;
+        return 2;
+    case Workload::mix_memory:
+    case Workload::mix_memory_read:
+        return 3;
     default:
         throw Failure("this stopwatch times small copies only");
+    }
+}
+
+bool MixStopwatch::fits(Workload workload) const {
+    return !plans_[plan_of(workload)].calls.empty();
+}
+
+double MixStopwatch::mean_bytes(Workload workload) const {
+    return plans_[plan_of(workload)].mean_bytes;
+}
+
+double MixStopwatch::time(const MixCopy& copy, Workload workload, std::uint64_t round) {
+    const bool fixed = workload == Workload::fixed || workload == Workload::fixed_read;
+    if (!fixed) {
+        const bool read = workload == Workload::mix_l1_read || workload == Workload::mix_l2_read ||
+                          workload == Workload::mix_l3_read ||
+                          workload == Workload::mix_memory_read;
+        return time_calls(copy, plans_[plan_of(workload)], read);
     }
     double logs = 0;
     for (const std::size_t size : fixed_sizes()) {
@@ -107,9 +164,10 @@ double MixStopwatch::time(const MixCopy& copy, Workload workload, std::uint64_t 
 
 double MixStopwatch::time_calls(const MixCopy& copy, Plan& plan, bool read) {
     clean_vector_state();
-    if (plan.next + kCalls > plan.calls.size()) plan.next = 0;
+    if (plan.next + plan.warm + plan.timed > plan.calls.size()) plan.next = 0;
     const std::size_t first = plan.next;
-    plan.next += kCalls;
+    const std::size_t begin_timed = first + plan.warm, end_timed = begin_timed + plan.timed;
+    plan.next = end_timed;
     const char* source = arena_.source();
     char* destination = arena_.destination();
     std::uint64_t sum = 0;
@@ -122,13 +180,17 @@ double MixStopwatch::time_calls(const MixCopy& copy, Plan& plan, bool read) {
         }
     };
     // The first part brings copy and working set into their caches. Its calls are not repeated.
-    const std::size_t warm = kCalls / 8;
-    run(first, first + warm);
+    run(first, begin_timed);
     const std::uint64_t begin = ticks();
-    run(first + warm, first + kCalls);
+    run(begin_timed, end_timed);
     const double seconds = seconds_between(begin, ticks());
     keep(sum);
-    return seconds / static_cast<double>(kCalls - warm);
+    if (weighting_ == Weighting::calls) return seconds / static_cast<double>(plan.timed);
+    double bytes = 0;
+    for (std::size_t i = begin_timed; i < end_timed; ++i) {
+        bytes += static_cast<double>(plan.calls[i].size);
+    }
+    return seconds / bytes * plan.mean_bytes;
 }
 
 double MixStopwatch::time_fixed(const MixCopy& copy, std::size_t size, bool read,

@@ -27,25 +27,41 @@ struct MixCopy {
 /// libc's memcpy in this form.
 MixCopy libc_mix_copy();
 
+/// Whose turn it is when a size is drawn.
+/// - calls: each call counts once. Sizes have their own probabilities, and the few above `largest`
+///   are not drawn; the figure is the time a call. What a program's many small calls wait for.
+/// - bytes: each byte counts once. Sizes are drawn with probability times size, up to half of what
+///   the working set has for a side, at most `largest`. The figure is the time a byte, times the
+///   mean size (so that by chance larger calls in one trial say nothing). What moving the data
+///   takes, which a few large calls do most of.
+enum class Weighting { calls, bytes };
+
 /// Times copies under the `mix` and `fixed` workloads.
 /// - mix_*: sizes and alignments drawn from call statistics, at random places of a working set
-///   that fits in half of that cache. Each trial makes the next calls of a plan far longer than
-///   branch predictors remember: they do learn ten thousand calls by heart, and were the copies
-///   of one round given the same calls, the last ones would find them learnt.
+///   that fits in half of that cache; of mix_memory, of the whole arena. Each trial makes the next
+///   calls of a plan far longer than branch predictors remember: they do learn ten thousand calls
+///   by heart, and were the copies of one round given the same calls, the last ones would find them
+///   learnt.
 /// - fixed: one size again and again, for each of several sizes; the geometric mean of their times.
 /// - *_read: each copy is read (read_copy) right after it was made; the reading is timed
 ///   along, for libc as for everybody else.
 class MixStopwatch {
   public:
-    /// `largest` in bytes: sizes above it are not drawn; `seed` fixes the plan.
+    /// `largest` in bytes: sizes above it are not drawn; `seed` fixes the plan. Throws BadInput
+    /// where calls have no size that can be drawn.
     MixStopwatch(const Arena& arena, const Machine& machine, const CallStatistics& statistics,
-                 std::size_t largest, std::uint64_t seed);
+                 std::size_t largest, std::uint64_t seed, Weighting weighting = Weighting::calls);
+
+    /// Whether there is a size that fits in the working set: always, where calls count.
+    bool fits(Workload workload) const;
+    /// Bytes of a call of the plan, on average.
+    double mean_bytes(Workload workload) const;
 
     /// Seconds a call of one trial. `round` matters to the fixed workloads only: trials of the same
     /// round lie in the same place.
     double time(const MixCopy& copy, Workload workload, std::uint64_t round);
 
-    /// Calls in one trial.
+    /// Timed calls in one trial where calls count.
     static std::size_t calls(Workload workload);
 
     /// The sizes that the fixed workloads go through.
@@ -61,11 +77,18 @@ class MixStopwatch {
     struct Plan {
         std::vector<Call> calls;
         std::size_t next = 0;
+        std::size_t warm = 0, timed = 0; ///< calls of one trial
+        double mean_bytes = 0;
     };
+    /// `level` 4 is memory.
+    Plan draw_plan(const Machine& machine, const CallStatistics& statistics, std::size_t largest,
+                   int level, std::mt19937_64& random) const;
+    static std::size_t plan_of(Workload workload); ///< its place in plans_
     double time_calls(const MixCopy& copy, Plan& plan, bool read);
 
     const Arena& arena_;
-    std::array<Plan, 3> plans_; ///< for the working sets of L1, L2, L3
+    Weighting weighting_;
+    std::array<Plan, 4> plans_; ///< for the working sets of L1, L2, L3 and memory
 };
 
 } // namespace asterope

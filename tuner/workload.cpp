@@ -77,6 +77,8 @@ constexpr Text kTexts[] = {
     {"mix_l3_read", "as mix_l3, and each copy is read at once (timed along)"},
     {"fixed", "one small size again and again, for each of several sizes"},
     {"fixed_read", "as fixed, and each copy is read at once (timed along)"},
+    {"mix_memory", "small copies of unpredictable sizes, in no cache"},
+    {"mix_memory_read", "as mix_memory, and each copy is read at once (timed along)"},
 };
 
 } // namespace

@@ -46,6 +46,8 @@ enum class Workload {
     mix_l3_read,
     fixed,
     fixed_read,
+    mix_memory, // last: replay's noise depends on the others' places
+    mix_memory_read,
 };
 
 /// "hot", "mix_l1_read": as options, logs and profiles have it.

@@ -1,5 +1,5 @@
 // asterope-bench locality: what copy and move cost once the data they leave behind is used.
-#include "bench_locality.hpp"
+#include "bench/locality_command.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -11,7 +11,7 @@
 
 #include "affinity.hpp"
 #include "atomic_file.hpp"
-#include "bench_routine.hpp"
+#include "bench/routine.hpp"
 #include "clock.hpp"
 #include "error.hpp"
 #include "interrupt.hpp"
@@ -233,7 +233,7 @@ void run(const Options& options) {
 
 } // namespace
 
-LocalityCommand add_locality_command(CLI::App& app) {
+Command add_locality_command(CLI::App& app) {
     // the options must outlive this function, as the parser writes into them
     const auto options = std::make_shared<Options>();
     CLI::App* command = app.add_subcommand(
@@ -262,17 +262,7 @@ LocalityCommand add_locality_command(CLI::App& app) {
     command->add_option("--csv", options->csv, "write the results there too; '-': to stdout, alone")
         ->type_name("FILE");
     add_options(*command, options->routine);
-    return {[command] { return command->parsed(); },
-            [options, &app] {
-                for (const CLI::Option* option : app.get_options()) {
-                    if (option->count() > 0) {
-                        throw BadInput(option->get_name() +
-                                       " stands before 'locality': its options stand behind it, "
-                                       "see asterope-bench locality --help");
-                    }
-                }
-                run(*options);
-            }};
+    return make_command(app, *command, [options] { run(*options); });
 }
 
 } // namespace asterope

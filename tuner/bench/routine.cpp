@@ -1,5 +1,5 @@
 // Which routine asterope-bench times, and on which CPU: options that all its comparisons share.
-#include "bench_routine.hpp"
+#include "bench/routine.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,0 +1,46 @@
+// A cell of the comparison: one condition, and what every copy took in it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "statistics.hpp"
+
+namespace asterope {
+
+/// What the routine is called in tables and files, whatever its symbol.
+inline constexpr const char* kRoutineName = "asterope";
+
+/// One copy in one cell.
+struct CopyResult {
+    std::string copy;
+    /// Seconds a call, median over the rounds. Of several threads: from one call that some thread
+    /// ends to the next.
+    double seconds;
+    Estimate ratio;  ///< libc's time over its own
+    Estimate versus; ///< the routine's time over its own
+};
+
+struct Cell {
+    std::string suite, workload, label;
+    std::size_t size = 0; ///< bytes a call; 0 where calls are of many sizes
+    int threads = 1;
+    std::string weighting;          ///< "calls" or "bytes" of a mix, else empty
+    Estimate floor;                 ///< libc's time over libc's
+    std::vector<CopyResult> copies; ///< libc first, then the routine, then the others that ran
+
+    const CopyResult* find(const std::string& copy) const {
+        const auto found = std::find_if(copies.begin(), copies.end(),
+                                        [&](const CopyResult& one) { return one.copy == copy; });
+        return found == copies.end() ? nullptr : &*found;
+    }
+    const CopyResult& libc() const { return copies.front(); }
+    const CopyResult& routine() const { return copies.at(1); }
+
+    /// How far libc strays from itself, as a factor of at least 1: a lead up to it means nothing.
+    double noise() const { return std::max({1.0, floor.high, 1 / floor.low}); }
+};
+
+} // namespace asterope

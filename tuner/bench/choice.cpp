@@ -1,0 +1,182 @@
+// Which copies are timed side by side: those asked for, as far as they are there and copy right.
+#include "bench/choice.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <dlfcn.h>
+
+#include "bench/cell.hpp"
+#include "bench/correctness.hpp"
+#include "contains.hpp"
+#include "error.hpp"
+#include "libc_copy.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// The routine over several threads, where the library has it.
+constexpr const char* kThreadedRoutine = "asterope_mt";
+
+bool is_name(std::string_view text) {
+    return !text.empty() && text.size() <= 40 &&
+           text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == text.npos;
+}
+
+/// As users write paths: one without a slash would be looked for in the system's library folders.
+std::string with_slash(const std::string& path) {
+    return path.find('/') == std::string::npos ? "./" + path : path;
+}
+
+CopyFunction load(const std::string& path, const std::string& symbol, std::string& reason) {
+    void* library = dlopen(with_slash(path).c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        reason = std::string("cannot be loaded: ") + dlerror();
+        return nullptr;
+    }
+    void* function = dlsym(library, symbol.c_str());
+    if (!function) reason = path + " has no function " + symbol;
+    return reinterpret_cast<CopyFunction>(function);
+}
+
+/// The names of all built-in copies, found or not.
+std::vector<std::string> known_names(const std::vector<Peer>& peers,
+                                     const std::vector<MissingPeer>& missing) {
+    std::vector<std::string> names = {kThreadedRoutine};
+    for (const Peer& peer : peers) names.push_back(peer.name);
+    for (const MissingPeer& peer : missing) names.push_back(peer.name);
+    return names;
+}
+
+/// Long enough for every copy to start its threads.
+void start_threads(const Contender& contender) {
+    const std::size_t bytes = std::max(contender.least, std::size_t{16} << 20);
+    std::vector<char> source(bytes, 1), destination(bytes);
+    contender.copy(destination.data(), source.data(), bytes, 0);
+}
+
+} // namespace
+
+void add_options(CLI::App& app, PeerOptions& options) {
+    app.add_option("--peers", options.built_in,
+                   "built-in copies to time side by side with the routine and libc: "
+                   "comma-separated names, all or none; a name that is none of them lists them")
+        ->type_name("NAMES")
+        ->capture_default_str();
+    app.add_option("--peer", options.loaded,
+                   "one more copy, from a shared object: NAME=PATH:SYMBOL; may be repeated. A peer "
+                   "that is missing, copies wrongly, crashes or hangs is named and left out")
+        ->type_name("NAME=PATH:SYMBOL")
+        ->allow_extra_args(false)
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+LoadedPeer parse_peer(std::string_view text) {
+    const auto refuse = [&](const std::string& why) {
+        return BadInput("--peer '" + std::string(text.substr(0, 80)) + "' " + why +
+                        ": write NAME=PATH:SYMBOL, such as musl=/lib/ld-musl-x86_64.so.1:memcpy");
+    };
+    const std::size_t equals = text.find('=');
+    if (equals == text.npos) throw refuse("has no name");
+    const std::string_view name = text.substr(0, equals), place = text.substr(equals + 1);
+    if (!is_name(name)) {
+        throw refuse("has a name that is not of a to z, 0 to 9 and _, at most 40 of them");
+    }
+    const std::size_t colon = place.rfind(':');
+    if (colon == place.npos || colon + 1 == place.size()) throw refuse("has no symbol");
+    if (colon == 0) throw refuse("has no path");
+    return {std::string(name), std::string(place.substr(0, colon)),
+            std::string(place.substr(colon + 1))};
+}
+
+std::vector<std::string> parse_peer_names(std::string_view text,
+                                          const std::vector<std::string>& known) {
+    if (text == "none") return {};
+    if (text == "all") return known;
+    std::vector<std::string> asked;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        asked.emplace_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    for (const std::string& name : asked) {
+        if (contains(known, name)) continue;
+        std::string all;
+        for (const std::string& one : known) all += ", " + one;
+        throw BadInput("--peers names '" + name.substr(0, 40) +
+                       "', which is no built-in copy: "
+                       "choose all, none" +
+                       all);
+    }
+    std::vector<std::string> chosen;
+    for (const std::string& name : known) {
+        if (contains(asked, name)) chosen.push_back(name);
+    }
+    return chosen;
+}
+
+Choice choose(const PeerOptions& options, const RoutineOptions& routine, const std::string& libc) {
+    const std::vector<Peer> peers = built_in_peers();
+    const std::vector<MissingPeer> missing = missing_peers();
+    const std::vector<std::string> built_in =
+        parse_peer_names(options.built_in, known_names(peers, missing));
+    std::vector<LoadedPeer> loaded;
+    for (const std::string& text : options.loaded) loaded.push_back(parse_peer(text));
+
+    const std::string libc_name = libc.substr(0, libc.find(' '));
+    std::vector<std::string> names = {libc_name, kRoutineName};
+    names.insert(names.end(), built_in.begin(), built_in.end());
+    for (const LoadedPeer& peer : loaded) {
+        if (contains(names, peer.name)) {
+            throw BadInput("--peer " + peer.name + " is the name of another copy: choose another");
+        }
+        names.push_back(peer.name);
+    }
+
+    Choice choice;
+    choice.contenders.push_back({libc_name, libc + "'s memcpy as it is", libc_copy()});
+    const CopyFunction function = load_routine(routine);
+    const std::string fault = fault_of([&](std::string&) { return function; }, 0);
+    if (!fault.empty()) throw Failure("the routine " + routine.symbol + " copies wrong: " + fault);
+    choice.contenders.push_back({kRoutineName, routine.symbol + ", the routine", function});
+
+    const auto leave_out = [&](const std::string& name, const std::string& reason) {
+        choice.left_out.push_back({name, reason});
+    };
+    const auto add = [&](Contender contender,
+                         const std::function<CopyFunction(std::string&)>& find) {
+        std::string reason = fault_of(find, contender.least);
+        if (reason.empty()) contender.copy = find(reason);
+        if (!reason.empty()) return leave_out(contender.name, reason);
+        if (contender.threaded) start_threads(contender);
+        choice.contenders.push_back(std::move(contender));
+    };
+    const auto add_loaded = [&](const LoadedPeer& peer, const std::string& description,
+                                bool threaded) {
+        add({peer.name, description, nullptr, threaded},
+            [peer](std::string& reason) { return load(peer.path, peer.symbol, reason); });
+    };
+    for (const std::string& name : built_in) {
+        if (name == kThreadedRoutine) {
+            const std::string symbol = routine.symbol + "_mt";
+            add_loaded({name, routine.routine, symbol}, symbol + ", the routine over threads",
+                       true);
+        }
+        for (const Peer& peer : peers) {
+            if (peer.name != name) continue;
+            add({peer.name, peer.description, nullptr, peer.threaded, peer.least},
+                [copy = peer.copy](std::string&) { return copy; });
+        }
+        for (const MissingPeer& peer : missing) {
+            if (peer.name == name) leave_out(name, peer.reason);
+        }
+    }
+    for (const LoadedPeer& peer : loaded) {
+        add_loaded(peer, peer.symbol + " of " + peer.path, false);
+    }
+    return choice;
+}
+
+} // namespace asterope

@@ -1,0 +1,53 @@
+// Which copies are timed side by side: those asked for, as far as they are there and copy right.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bench/contender.hpp"
+#include "bench/routine.hpp"
+#include "peers/peers.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace asterope {
+
+struct PeerOptions {
+    std::string built_in = "none";   ///< --peers
+    std::vector<std::string> loaded; ///< each --peer
+};
+
+/// --peers and --peer.
+void add_options(CLI::App& app, PeerOptions& options);
+
+/// One --peer: "musl=/lib/ld-musl-x86_64.so.1:memcpy".
+struct LoadedPeer {
+    std::string name, path, symbol;
+    bool operator==(const LoadedPeer&) const = default;
+};
+
+/// Reads it; the symbol is behind the last colon. Throws BadInput where it is not of that form.
+LoadedPeer parse_peer(std::string_view text);
+
+/// What --peers names: "all", "none", or names of built-in copies separated by commas, in the order
+/// of `known`. Throws BadInput for a name that is none of them.
+std::vector<std::string> parse_peer_names(std::string_view text,
+                                          const std::vector<std::string>& known);
+
+/// What is timed, and what was asked for and is not. `libc`: its name and version, "glibc 2.36".
+struct Choice {
+    Contenders contenders;
+    std::vector<LeftOutCopy> left_out;
+};
+
+/// Loads and checks all. Throws BadInput for options that cannot be read and for two copies of one
+/// name, Failure where the routine itself copies wrong. A peer that is not there, lacks the symbol,
+/// copies wrong, crashes or hangs is left out. Threaded copies have started their threads after it,
+/// so call it before pin_to_cpu(): threads inherit the CPUs of who starts them.
+Choice choose(const PeerOptions& peers, const RoutineOptions& routine, const std::string& libc);
+
+} // namespace asterope

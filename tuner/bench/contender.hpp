@@ -1,0 +1,27 @@
+// A contender: one of the copies that are timed side by side.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "workload.hpp"
+
+namespace asterope {
+
+struct Contender {
+    std::string name, description;
+    CopyFunction copy;
+    bool threaded = false; ///< uses more than the calling thread
+    std::size_t least = 0; ///< smallest size it is meant for, bytes
+};
+
+/// libc first, then the routine, then the others. Their places are what they are told apart by.
+using Contenders = std::vector<Contender>;
+
+/// A copy that was asked for and is not timed.
+struct LeftOutCopy {
+    std::string name, reason;
+};
+
+} // namespace asterope

@@ -1,0 +1,186 @@
+// Proves that a copy of unknown origin copies right before it is timed.
+#include "bench/correctness.hpp"
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <numeric>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+#include "error.hpp"
+
+namespace asterope {
+
+namespace {
+
+constexpr std::size_t kCanary = 256;
+constexpr std::uint8_t kUntouched = 0xA5;
+constexpr const char* kRight = "copies right";
+
+struct Offsets {
+    std::size_t source, destination; ///< from a line boundary
+};
+
+/// Deterministic bytes that no shift of themselves equals.
+std::uint8_t pattern(std::size_t i) {
+    return static_cast<std::uint8_t>((i * 2654435761u) >> 11);
+}
+
+/// Buffers that hold copies of up to `largest` bytes at any offset.
+class Buffers {
+  public:
+    explicit Buffers(std::size_t largest)
+        : source_(largest + 2 * 64), destination_(largest + 2 * 64 + 2 * kCanary),
+          untouched_(kCanary, kUntouched) {
+        for (std::size_t i = 0; i < source_.size(); ++i) source_[i] = pattern(i);
+    }
+
+    /// What is wrong with one copy, or "".
+    std::string try_one(CopyFunction copy, std::size_t size, Offsets offsets) {
+        const std::uint8_t* source = at_line(source_) + offsets.source;
+        std::uint8_t* destination = at_line(destination_) + kCanary + offsets.destination;
+        std::memset(destination - kCanary, kUntouched, size + 2 * kCanary);
+        const void* returned = copy(destination, source, size, 0);
+        if (returned == destination && std::memcmp(destination, source, size) == 0 &&
+            std::memcmp(destination - kCanary, untouched_.data(), kCanary) == 0 &&
+            std::memcmp(destination + size, untouched_.data(), kCanary) == 0) {
+            return "";
+        }
+        const auto say = [&](const char* what, std::ptrdiff_t where) {
+            char text[128];
+            std::snprintf(text, sizeof text, "%s %td of %zu (source +%zu, destination +%zu)", what,
+                          where, size, offsets.source, offsets.destination);
+            return std::string(text);
+        };
+        const auto end = static_cast<std::ptrdiff_t>(size + kCanary);
+        for (std::ptrdiff_t i = -static_cast<std::ptrdiff_t>(kCanary); i < end; ++i) {
+            const bool inside = i >= 0 && i < static_cast<std::ptrdiff_t>(size);
+            if (inside && destination[i] != source[i]) return say("wrong byte", i);
+            if (!inside && destination[i] != kUntouched) return say("stray write at byte", i);
+        }
+        return say("wrong return value, copy", 0);
+    }
+
+    bool source_is_as_it_was() const {
+        for (std::size_t i = 0; i < source_.size(); ++i) {
+            if (source_[i] != pattern(i)) return false;
+        }
+        return true;
+    }
+
+  private:
+    static std::uint8_t* at_line(std::vector<std::uint8_t>& room) {
+        const auto address = reinterpret_cast<std::uintptr_t>(room.data());
+        return room.data() + (64 - address % 64) % 64;
+    }
+    std::vector<std::uint8_t> source_, destination_, untouched_;
+};
+
+/// Small sizes all, larger ones about what copies change their ways at; at few offsets then.
+std::string try_all(CopyFunction copy, std::size_t least) {
+    constexpr std::array<std::size_t, 5> offsets = {0, 1, 15, 32, 63};
+    std::vector<std::size_t> sizes(260);
+    std::iota(sizes.begin(), sizes.end(), 0);
+    for (std::size_t power = 512; power <= std::size_t{1} << 20; power *= 2) {
+        sizes.insert(sizes.end(), {power - 1, power, power + 1, power + power / 2 + 7});
+    }
+    // where threads and streaming stores begin
+    sizes.insert(sizes.end(), {std::size_t{5} << 20, (std::size_t{20} << 20) + 77});
+    Buffers buffers(sizes.back());
+    for (const std::size_t size : sizes) {
+        if (size < least) continue;
+        for (const std::size_t source : offsets) {
+            for (const std::size_t destination : offsets) {
+                if (size > 10000 && source + destination != 64) continue;
+                if (size > std::size_t{2} << 20 && source != 1) continue;
+                const std::string fault = buffers.try_one(copy, size, {source, destination});
+                if (!fault.empty()) return fault;
+            }
+        }
+    }
+    return buffers.source_is_as_it_was() ? "" : "writes to its source";
+}
+
+/// All that the child says. `in_time`: it has ended, or at least closed the pipe.
+std::string read_all(int file, double seconds, bool& in_time) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    std::string text;
+    for (;;) {
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+            until - std::chrono::steady_clock::now());
+        pollfd waiting{file, POLLIN, 0};
+        const int ready = left.count() <= 0 ? 0 : poll(&waiting, 1, static_cast<int>(left.count()));
+        if (ready < 0 && errno == EINTR) continue;
+        if (ready <= 0) {
+            in_time = false;
+            return text;
+        }
+        char piece[512];
+        const ssize_t count = read(file, piece, sizeof piece);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) {
+            in_time = true;
+            return text;
+        }
+        text.append(piece, static_cast<std::size_t>(count));
+    }
+}
+
+} // namespace
+
+std::string fault_of(const std::function<CopyFunction(std::string& reason)>& find,
+                     std::size_t least, double seconds) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        throw Failure(std::string("no pipe to check a copy through: ") + std::strerror(errno));
+    }
+    std::fflush(nullptr); // what is not printed yet is the parent's to print
+    const pid_t child = fork();
+    if (child < 0) {
+        close(ends[0]);
+        close(ends[1]);
+        throw Failure(std::string("cannot start a process to check a copy in: ") +
+                      std::strerror(errno));
+    }
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        // what a library prints when it is loaded is no part of our output
+        const int nowhere = open("/dev/null", O_RDWR);
+        for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+            dup2(nowhere, standard);
+        }
+        std::string reason;
+        const CopyFunction copy = find(reason);
+        if (copy) reason = try_all(copy, least);
+        // said aloud: a copy that calls exit() says nothing
+        if (reason.empty()) reason = kRight;
+        _exit(write(ends[1], reason.data(), reason.size()) < 0);
+    }
+    close(ends[1]);
+    bool in_time = true;
+    std::string reason = read_all(ends[0], seconds, in_time);
+    close(ends[0]);
+    if (!in_time) kill(child, SIGKILL);
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (!in_time) {
+        char text[64];
+        std::snprintf(text, sizeof text, "still runs after %g s of checking", seconds);
+        return text;
+    }
+    if (WIFSIGNALED(status)) return std::string("died: ") + strsignal(WTERMSIG(status));
+    if (reason.empty()) return "ends the process that calls it";
+    return reason == kRight ? "" : reason;
+}
+
+} // namespace asterope

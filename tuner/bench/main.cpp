@@ -1,0 +1,313 @@
+// asterope-bench: any number of copies side by side, paired and interleaved in one process.
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "affinity.hpp"
+#include "arena.hpp"
+#include "atomic_file.hpp"
+#include "bench/choice.hpp"
+#include "bench/files.hpp"
+#include "bench/locality_command.hpp"
+#include "bench/routine.hpp"
+#include "bench/suite.hpp"
+#include "bench/summary.hpp"
+#include "bench/threads.hpp"
+#include "clock.hpp"
+#include "command_line.hpp"
+#include "contains.hpp"
+#include "distribution.hpp"
+#include "error.hpp"
+#include "interrupt.hpp"
+#include "machine.hpp"
+#include "objective.hpp"
+#include "profile.hpp"
+#include "progress.hpp"
+#include "size_text.hpp"
+#include "version.hpp"
+
+namespace asterope {
+namespace {
+
+const std::vector<std::string> kSuites = {"workloads", "sizes", "aliased", "misalignment",
+                                          "mix",       "fixed", "threads"};
+
+struct Options {
+    RoutineOptions routine{.rounds = 51};
+    PeerOptions peers;
+    std::string profile, workload, sizes, json, csv, distribution;
+    std::optional<double> check;
+    std::vector<std::string> suites = {"sizes", "mix"};
+};
+
+/// What the sizes suite measures: of tuning's workloads and those for measuring only. "": nothing
+/// was asked for. A mix of weights is measured as balanced.
+std::vector<Workload> workloads_of(const std::string& text) {
+    if (text.empty()) {
+        return {Workload::hot, Workload::hot_read, Workload::cold, Workload::consume};
+    }
+    if (text == "hot_read") return {Workload::hot_read};
+    std::vector<Workload> workloads;
+    for (const auto& [workload, weight] :
+         parse_objective(text == "weights" ? "balanced" : text, "").weights) {
+        workloads.push_back(workload);
+    }
+    return workloads;
+}
+
+/// What is measured, after all options and the profile.
+struct Request {
+    std::vector<std::string> suites;
+    std::vector<Workload> workloads;
+    std::vector<std::size_t> sizes, table_sizes, thread_sizes, grid_sizes; ///< ascending
+
+    bool has(const std::string& suite) const { return contains(suites, suite); }
+};
+
+Request read_request(const Options& options) {
+    Request request;
+    for (const std::string& suite : options.suites) {
+        if (suite == "all" || contains(kSuites, suite)) continue;
+        std::string known;
+        for (const std::string& one : kSuites) known += one + ", ";
+        throw BadInput("suite '" + suite.substr(0, 40) + "' is unknown: choose " + known +
+                       "or all");
+    }
+    request.suites = contains(options.suites, std::string("all")) ? kSuites : options.suites;
+    std::string workload = options.workload;
+    request.sizes = parse_size_list(options.sizes.empty() ? "128,512,2K,8K,32K,128K,512K,2M,8M,32M"
+                                                          : options.sizes);
+    request.table_sizes = request.thread_sizes = request.grid_sizes = request.sizes;
+    if (options.sizes.empty()) {
+        // the table of workloads is for reading between two sizes: it has each power of two
+        request.table_sizes.clear();
+        for (std::size_t size = 128; size <= std::size_t{32} << 20; size *= 2) {
+            request.table_sizes.push_back(size);
+        }
+        request.thread_sizes = parse_size_list("1K,8K,64K,512K,4M,32M");
+        request.grid_sizes = parse_size_list("512,4K,64K");
+    }
+    if (!options.profile.empty()) {
+        const nlohmann::json profile = read_profile(options.profile);
+        const auto search = profile.value("search", nlohmann::json::object());
+        if (workload.empty() && search.is_object() && search.contains("workload") &&
+            search["workload"].is_string()) {
+            workload = search["workload"];
+        }
+        if (options.sizes.empty()) request.sizes = request.table_sizes = profile_sizes(profile);
+    }
+    request.workloads = workloads_of(workload);
+    return request;
+}
+
+/// All that was measured; the files are written from it, whatever ended the run.
+class Run {
+  public:
+    Run(const Options& options, const RunFacts& facts) : options_(options), facts_(facts) {}
+
+    void measure_all(std::vector<Suite>& suites, Progress& progress) {
+        for (Suite& suite : suites) {
+            print(progress, suite.table->begin());
+            for (const Job& job : suite.jobs) {
+                progress.label(job.suite + " " + job.workload + " " + job.label);
+                const double seconds =
+                    expected_seconds(job, facts_.contenders, options_.routine.rounds);
+                cells_.push_back(measure(job, facts_.contenders, options_.routine.rounds,
+                                         [&](double share) { progress.advance(share * seconds); }));
+                print(progress, suite.table->row(cells_.back()));
+            }
+            print(progress, suite.table->end());
+        }
+    }
+
+    void write_files(bool complete) const {
+        if (cells_.empty()) return; // better the files of an earlier run than empty ones
+        if (!options_.json.empty()) {
+            write_atomically(options_.json, results_json(facts_, cells_, complete).dump(2) + '\n');
+        }
+        if (!options_.csv.empty()) write_atomically(options_.csv, results_csv(cells_));
+    }
+
+    const std::vector<Cell>& cells() const { return cells_; }
+
+  private:
+    static void print(Progress& progress, const std::string& text) {
+        if (text.empty()) return;
+        progress.clear();
+        std::fputs(text.c_str(), stdout);
+        std::fflush(stdout);
+    }
+
+    const Options& options_;
+    const RunFacts& facts_;
+    std::vector<Cell> cells_;
+};
+
+double expected_seconds(const std::vector<Suite>& suites, const Contenders& contenders,
+                        int rounds) {
+    double seconds = 0;
+    for (const Suite& suite : suites) {
+        for (const Job& job : suite.jobs) seconds += expected_seconds(job, contenders, rounds);
+    }
+    return seconds;
+}
+
+/// Those to use, beginning with the one that the process is pinned to.
+std::vector<int> beginning_with(int cpu, std::vector<int> cpus) {
+    std::rotate(cpus.begin(), std::find(cpus.begin(), cpus.end(), cpu), cpus.end());
+    return cpus;
+}
+
+void measure_suites(const Options& options, const Request& request, const Setting& setting,
+                    const std::vector<int>& cpus, Run& run) {
+    std::size_t largest = 0;
+    for (const auto& [suite, sizes] :
+         {std::pair("workloads", &request.table_sizes), std::pair("sizes", &request.sizes),
+          std::pair("aliased", &request.sizes), std::pair("misalignment", &request.grid_sizes),
+          std::pair("mix", &request.sizes), std::pair("fixed", &request.sizes)}) {
+        if (request.has(suite)) largest = std::max(largest, sizes->back());
+    }
+    std::optional<Arena> arena;
+    if (largest) arena.emplace(arena_bytes(largest, setting.machine));
+    std::vector<Suite> suites, on_threads;
+    const auto add = [&](const std::string& name, const auto& make) {
+        if (!request.has(name)) return;
+        for (Suite& suite : make()) suites.push_back(std::move(suite));
+    };
+    add("workloads", [&] { return workload_suites(setting, *arena, request.table_sizes); });
+    add("sizes",
+        [&] { return size_suites("sizes", setting, *arena, request.sizes, request.workloads); });
+    add("aliased", [&] {
+        return size_suites("aliased", setting, *arena, request.sizes, {Workload::aliased});
+    });
+    add("misalignment", [&] { return misalignment_suites(setting, *arena, request.grid_sizes); });
+    add("mix", [&] { return mix_suites(setting, *arena); });
+    add("fixed", [&] { return fixed_suites(setting, *arena); });
+    if (request.has("threads")) on_threads = thread_suites(setting, cpus, request.thread_sizes);
+
+    const int rounds = options.routine.rounds;
+    Progress progress(expected_seconds(suites, setting.contenders, rounds) +
+                          expected_seconds(on_threads, setting.contenders, rounds),
+                      false);
+    run.measure_all(suites, progress);
+    suites.clear();
+    arena.reset(); // its memory is the threads' now
+    run.measure_all(on_threads, progress);
+}
+
+/// Returns the exit code.
+int compare(const Options& options) {
+    const Request request = read_request(options);
+    const CallStatistics statistics =
+        options.distribution.empty() ? fleet_statistics() : read_statistics(options.distribution);
+    if (!options.json.empty()) require_writable(options.json);
+    if (!options.csv.empty()) require_writable(options.csv);
+
+    const Machine machine = read_machine();
+    const std::vector<int> cpus = allowed_cpus();
+    if (options.routine.cpu >= 0) require_allowed(options.routine.cpu);
+    const Choice choice = choose(options.peers, options.routine, machine.libc);
+    for (const LeftOutCopy& one : choice.left_out) {
+        std::fprintf(stderr, "asterope-bench: %s is left out: %s\n", one.name.c_str(),
+                     Error::one_line(one.reason).c_str());
+    }
+    const int cpu = pin_to_cpu(options.routine.cpu);
+    start_clock(machine.cpu.invariant_tsc);
+    catch_interrupts();
+
+    std::printf("%s against %s: %d paired rounds, CPU %d. x libc above 1: the routine is faster;\n"
+                "floor: libc against itself in the same rounds. Intervals of 95 %% (sign test).\n",
+                options.routine.symbol.c_str(), machine.libc.c_str(), options.routine.rounds, cpu);
+    const Setting setting{machine, choice.contenders, statistics};
+    if (setting.with_peers()) {
+        std::printf("Each column: libc's time over that copy's; * the best of its row.\n\n");
+        int longest = 0;
+        for (const Contender& contender : choice.contenders) {
+            longest = std::max(longest, static_cast<int>(contender.name.size()));
+        }
+        for (const Contender& contender : choice.contenders) {
+            std::printf("  %-*s  %s\n", longest, contender.name.c_str(),
+                        contender.description.c_str());
+        }
+    }
+    std::fflush(stdout);
+    const RunFacts facts{machine, options.routine.rounds, statistics.name, choice.contenders,
+                         choice.left_out};
+    Run run(options, facts);
+    try {
+        measure_suites(options, request, setting, beginning_with(cpu, cpus), run);
+    } catch (const Error&) {
+        run.write_files(false);
+        throw;
+    }
+    run.write_files(true);
+    if (setting.with_peers()) {
+        std::printf("\n%s", summary_text(run.cells(), choice.contenders).c_str());
+    }
+    if (!options.check) return kDone;
+    const std::vector<std::string> under = cells_under(*options.check, run.cells());
+    if (under.empty()) return kDone;
+    std::fflush(stdout);
+    for (const std::string& line : under)
+        std::fprintf(stderr, "asterope-bench: %s\n", line.c_str());
+    std::fprintf(stderr, "asterope-bench: %zu of %zu cells are under --check %g\n", under.size(),
+                 run.cells().size(), *options.check);
+    return kFailed;
+}
+
+int run(int argc, char** argv) {
+    Options options;
+    CLI::App app("Times copies side by side with libc's memcpy, interleaved in one process.",
+                 "asterope-bench");
+    app.set_version_flag("--version", std::string("asterope-bench ") + kVersion);
+    add_options(app, options.routine);
+    add_options(app, options.peers);
+    app.add_option("--profile", options.profile, "take sizes and workload from this profile")
+        ->type_name("FILE");
+    app.add_option("--workload", options.workload,
+                   "of the sizes suite: hot, hot_read, cold, consume, produce, or balanced (hot, "
+                   "cold and consume); without it, the first four")
+        ->type_name("NAME");
+    app.add_option("--suite", options.suites,
+                   "comma-separated; workloads: one table of sizes and workloads; sizes: one size "
+                   "at a time, by workload; aliased: the same where buffers alias modulo 4096; "
+                   "misalignment: a grid of misaligned sources and destinations; mix: copies of "
+                   "unpredictable sizes, first as calls count, then as bytes count; fixed: small "
+                   "copies of one size at a time; threads: 1 to all CPUs at once; all")
+        ->type_name("NAMES")
+        ->delimiter(',')
+        ->capture_default_str();
+    app.add_option("--distribution", options.distribution,
+                   "sizes and alignments of the mix, instead of those of Google's fleet")
+        ->type_name("FILE");
+    app.add_option("--sizes", options.sizes, "bytes a call, K, M, G for powers of 1024")
+        ->type_name("LIST");
+    app.add_option("--json", options.json, "write the results there too")->type_name("FILE");
+    app.add_option("--csv", options.csv, "the same, a line for each copy in each cell")
+        ->type_name("FILE");
+    app.add_option("--check", options.check,
+                   "exit with 1 and name the cells where the routine's ratio to libc is under MIN: "
+                   "with its whole interval, so that noise alone fails nobody")
+        ->type_name("MIN")
+        ->check(CLI::Range(0.001, 1000.0));
+    const std::vector<Command> commands = {
+        add_locality_command(app),
+    };
+    if (!parse(app, argc, argv)) return kDone;
+    for (const Command& command : commands) {
+        if (!command.chosen()) continue;
+        command.run();
+        return kDone;
+    }
+    return compare(options);
+}
+
+} // namespace
+} // namespace asterope
+
+int main(int argc, char** argv) {
+    return asterope::run_command("asterope-bench", [&] { return asterope::run(argc, argv); });
+}

@@ -1,0 +1,61 @@
+// Measures one cell: everybody in paired rounds.
+#include "bench/suite.hpp"
+#include "interrupt.hpp"
+#include "paired.hpp"
+
+namespace asterope {
+
+bool takes_part(const Contender& contender, const Job& job) {
+    if (contender.threaded && job.threads > 1) return false;
+    // of mixes, whose sizes are small or vary, those that are meant for all
+    return contender.least == 0 || job.size >= contender.least;
+}
+
+double expected_seconds(const Job& job, const Contenders& contenders, int rounds) {
+    std::size_t entrants = 1; // libc a second time
+    for (const Contender& contender : contenders) entrants += takes_part(contender, job);
+    return job.trial_seconds * static_cast<double>(entrants) * rounds;
+}
+
+Cell measure(const Job& job, const Contenders& contenders, int rounds,
+             const std::function<void(double share)>& advance) {
+    const int libc = 0, routine = 1, libc_again = static_cast<int>(contenders.size());
+    std::vector<int> entrants;
+    for (int i = 0; i < libc_again; ++i) {
+        if (takes_part(contenders[static_cast<std::size_t>(i)], job)) entrants.push_back(i);
+    }
+    std::vector<int> ran = entrants;
+    entrants.push_back(libc_again);
+    const auto company = [&](int entrant) { return entrant == libc_again ? libc : entrant; };
+
+    if (job.prepare) job.prepare();
+    constexpr Workload any = Workload::hot; // a cell is of one kind: one name will do
+    const double share = 1 / (static_cast<double>(entrants.size()) * rounds);
+    const Paired paired(
+        entrants, {any}, rounds, 0,
+        [&](int entrant, Workload, std::uint64_t round) {
+            throw_if_interrupted();
+            const int who = company(entrant);
+            const double seconds = job.time(contenders[static_cast<std::size_t>(who)], round, who);
+            advance(share);
+            return seconds;
+        },
+        company);
+
+    Cell cell{job.suite,
+              job.workload,
+              job.label,
+              job.size,
+              job.threads,
+              job.weighting,
+              paired.ratio(libc, libc_again, any),
+              {}};
+    for (const int who : ran) {
+        cell.copies.push_back({contenders[static_cast<std::size_t>(who)].name,
+                               paired.seconds(who, any), paired.ratio(libc, who, any),
+                               paired.ratio(routine, who, any)});
+    }
+    return cell;
+}
+
+} // namespace asterope

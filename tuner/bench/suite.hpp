@@ -1,0 +1,88 @@
+// What is to be measured: tables of cells, each with its way to time a copy.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arena.hpp"
+#include "bench/cell.hpp"
+#include "bench/contender.hpp"
+#include "bench/table.hpp"
+#include "distribution.hpp"
+#include "machine.hpp"
+#include "workload.hpp"
+
+namespace asterope {
+
+/// One cell to be measured.
+struct Job {
+    std::string suite, workload, label;
+    std::size_t size = 0; ///< bytes a call; 0 where calls are of many sizes
+    int threads = 1;
+    std::string weighting = ""; ///< "calls" or "bytes" of a mix
+    /// About how long a trial takes, in seconds, what is not timed included.
+    double trial_seconds = 0;
+    /// What must be known before the first trial; may be empty.
+    std::function<void()> prepare = nullptr;
+    /// Seconds a call of one trial of the contender of that number. `company`: see
+    /// Stopwatch::time; each contender is one.
+    std::function<double(const Contender& contender, std::uint64_t round, int company)> time =
+        nullptr;
+};
+
+struct Suite {
+    std::unique_ptr<Table> table;
+    std::vector<Job> jobs;
+};
+
+/// What suites are made from. All of it outlives them.
+struct Setting {
+    const Machine& machine;
+    const Contenders& contenders;
+    const CallStatistics& statistics; ///< for mixes
+    bool with_peers() const { return contenders.size() > 2; }
+};
+
+/// A table for these jobs: of libc and the routine, or with a column for each who takes part in
+/// some job.
+Suite suite_of(const std::string& title, const Setting& setting, std::vector<Job> jobs);
+
+/// Each size (ascending) under each workload of one size at a time.
+std::vector<Suite> size_suites(const std::string& name, const Setting& setting, const Arena& arena,
+                               const std::vector<std::size_t>& sizes,
+                               const std::vector<Workload>& workloads);
+
+/// The same as one table, where there are no peers: sizes by what winners are measured under.
+std::vector<Suite> workload_suites(const Setting& setting, const Arena& arena,
+                                   const std::vector<std::size_t>& sizes);
+
+/// Small copies of unpredictable sizes: working sets in L1, L2, L3 and memory, alone and read; then
+/// the same by bytes (see Weighting).
+std::vector<Suite> mix_suites(const Setting& setting, const Arena& arena);
+
+/// Small copies of one size at a time, alone and read.
+std::vector<Suite> fixed_suites(const Setting& setting, const Arena& arena);
+
+/// A grid of misalignments, hot, for each of `sizes`.
+std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& arena,
+                                       const std::vector<std::size_t>& sizes);
+
+/// How many seconds `job` takes in `rounds` rounds, about.
+double expected_seconds(const Job& job, const Contenders& contenders, int rounds);
+
+/// Whether the contender takes part: threaded copies only where one thread copies, and none below
+/// its least size.
+bool takes_part(const Contender& contender, const Job& job);
+
+/// Times everybody who takes part in paired rounds, libc under two names, each copy its own
+/// company.
+/// `advance` is called after each trial, with its share of the cell.
+Cell measure(const Job& job, const Contenders& contenders, int rounds,
+             const std::function<void(double share)>& advance);
+
+} // namespace asterope

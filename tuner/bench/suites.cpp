@@ -1,0 +1,202 @@
+// The suites on one thread: sizes by workloads, mixes, small fixed sizes, misalignments.
+#include <algorithm>
+#include <array>
+
+#include "bench/suite.hpp"
+#include "clock.hpp"
+#include "cpu.hpp"
+#include "diagnosis/comparison.hpp"
+#include "mix.hpp"
+#include "objective.hpp"
+#include "size_text.hpp"
+
+namespace asterope {
+
+namespace {
+
+constexpr double kBytesPerSecond = 8e9; ///< about what a copy does, for estimates of time
+
+/// Where nothing is cached, copies begin by settling the caches.
+double estimate(std::size_t size, Workload workload, const Machine& machine) {
+    const bool hot = workload == Workload::hot || workload == Workload::hot_read ||
+                     workload == Workload::aliased;
+    const double one = static_cast<double>(size) / kBytesPerSecond;
+    double seconds = std::max(trial_seconds(workload), one);
+    seconds += hot ? std::max(seconds / 8, 3 * one) : 0;
+    if (!hot && size >= kSettledFrom) {
+        seconds += static_cast<double>(last_cache_bytes(machine)) * 1.25 / kBytesPerSecond;
+    }
+    return seconds;
+}
+
+Job size_job(const std::string& suite, const std::shared_ptr<Stopwatch>& stopwatch,
+             const Machine& machine, std::size_t size, Workload workload) {
+    Job job{suite, std::string(name_of(workload)), format_size(size), size};
+    job.trial_seconds = estimate(size, workload, machine);
+    job.prepare = [=] { stopwatch->calibrate(size, workload, trial_seconds(workload)); };
+    job.time = [=](const Contender& contender, std::uint64_t round, int company) {
+        return stopwatch->time(contender.copy, 0, size, workload, round, company);
+    };
+    return job;
+}
+
+std::shared_ptr<Stopwatch> stopwatch_of(const Setting& setting, const Arena& arena,
+                                        const std::vector<std::size_t>& sizes) {
+    return std::make_shared<Stopwatch>(arena, sizes.back(), last_cache_bytes(setting.machine));
+}
+
+MixCopy mix_copy(const Contender& contender) {
+    void* copy = reinterpret_cast<void*>(contender.copy);
+    return {reinterpret_cast<asterope_small_candidate>(copy), 0, nullptr};
+}
+
+} // namespace
+
+Suite suite_of(const std::string& title, const Setting& setting, std::vector<Job> jobs) {
+    if (!setting.with_peers()) {
+        std::size_t longest = 0;
+        for (const Job& job : jobs) longest = std::max(longest, job.label.size());
+        return {plain_table(title, longest), std::move(jobs)};
+    }
+    Contenders there;
+    for (const Contender& contender : setting.contenders) {
+        if (std::any_of(jobs.begin(), jobs.end(),
+                        [&](const Job& job) { return takes_part(contender, job); })) {
+            there.push_back(contender);
+        }
+    }
+    return {peers_table(title, there), std::move(jobs)};
+}
+
+std::vector<Suite> size_suites(const std::string& name, const Setting& setting, const Arena& arena,
+                               const std::vector<std::size_t>& sizes,
+                               const std::vector<Workload>& workloads) {
+    const auto stopwatch = stopwatch_of(setting, arena, sizes);
+    std::vector<Suite> suites;
+    for (const Workload workload : workloads) {
+        std::vector<Job> jobs;
+        for (const std::size_t size : sizes) {
+            jobs.push_back(size_job(name, stopwatch, setting.machine, size, workload));
+        }
+        suites.push_back(suite_of(std::string(name_of(workload)), setting, std::move(jobs)));
+    }
+    return suites;
+}
+
+std::vector<Suite> workload_suites(const Setting& setting, const Arena& arena,
+                                   const std::vector<std::size_t>& sizes) {
+    const std::vector<Workload> workloads(kMeasured.begin(), kMeasured.end());
+    if (setting.with_peers()) return size_suites("workloads", setting, arena, sizes, workloads);
+    const auto stopwatch = stopwatch_of(setting, arena, sizes);
+    Suite suite{workloads_table(workloads), {}};
+    for (const std::size_t size : sizes) {
+        for (const Workload workload : workloads) {
+            suite.jobs.push_back(size_job("workloads", stopwatch, setting.machine, size, workload));
+        }
+    }
+    std::vector<Suite> suites;
+    suites.push_back(std::move(suite));
+    return suites;
+}
+
+std::vector<Suite> mix_suites(const Setting& setting, const Arena& arena) {
+    std::vector<Suite> suites;
+    for (const Weighting weighting : {Weighting::calls, Weighting::bytes}) {
+        const bool by_bytes = weighting == Weighting::bytes;
+        // larger ones than this come up in the sizes suite
+        const std::size_t largest = by_bytes ? std::size_t{4} << 20 : kLargestMixed;
+        const auto stopwatch = std::make_shared<MixStopwatch>(
+            arena, setting.machine, setting.statistics, largest, 1, weighting);
+        std::vector<Job> jobs;
+        for (const Workload workload :
+             {Workload::mix_l1, Workload::mix_l2, Workload::mix_l3, Workload::mix_memory,
+              Workload::mix_l1_read, Workload::mix_l2_read, Workload::mix_l3_read,
+              Workload::mix_memory_read}) {
+            if (!stopwatch->fits(workload)) continue;
+            const std::string name(name_of(workload));
+            Job job{"mix", name, name};
+            job.weighting = by_bytes ? "bytes" : "calls";
+            job.trial_seconds = 0.5e-3;
+            const bool memory =
+                workload == Workload::mix_memory || workload == Workload::mix_memory_read;
+            if (memory && by_bytes) {
+                job.trial_seconds +=
+                    static_cast<double>(last_cache_bytes(setting.machine)) / kBytesPerSecond;
+            }
+            job.time = [=](const Contender& contender, std::uint64_t round, int) {
+                return stopwatch->time(mix_copy(contender), workload, round);
+            };
+            jobs.push_back(std::move(job));
+        }
+        const std::string title = setting.statistics.name + (by_bytes ? " mix by bytes" : " mix");
+        if (!jobs.empty()) suites.push_back(suite_of(title, setting, std::move(jobs)));
+    }
+    return suites;
+}
+
+std::vector<Suite> fixed_suites(const Setting& setting, const Arena& arena) {
+    const auto stopwatch = std::make_shared<MixStopwatch>(arena, setting.machine,
+                                                          fleet_statistics(), kLargestMixed, 1);
+    std::vector<Suite> suites;
+    for (const Workload workload : {Workload::fixed, Workload::fixed_read}) {
+        const std::string name(name_of(workload));
+        std::vector<Job> jobs;
+        for (const std::size_t size : MixStopwatch::fixed_sizes()) {
+            Job job{"fixed", name, format_size(size), size};
+            job.trial_seconds = 10e-6;
+            job.time = [=](const Contender& contender, std::uint64_t round, int) {
+                return stopwatch->time_fixed(mix_copy(contender), size,
+                                             workload == Workload::fixed_read, round);
+            };
+            jobs.push_back(std::move(job));
+        }
+        suites.push_back(suite_of(name, setting, std::move(jobs)));
+    }
+    return suites;
+}
+
+std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& arena,
+                                       const std::vector<std::size_t>& sizes) {
+    // at a line, at none, at what registers and halves of lines are aligned to, just before a line
+    static const std::vector<std::size_t> kPast = {0, 1, 8, 16, 31, 32, 63};
+    constexpr double kTrialSeconds = 20e-6;
+    std::vector<Suite> suites;
+    for (const std::size_t size : sizes) {
+        Suite suite{grid_table(format_size(size) + " misaligned", kPast, setting.contenders), {}};
+        const auto calls = std::make_shared<std::size_t>(0); // in one trial
+        for (const std::size_t source : kPast) {
+            for (const std::size_t destination : kPast) {
+                const diagnosis::Run run = diagnosis::repeated(
+                    arena.destination() + kPhase + destination, arena.source() + source, size);
+                const auto time = [=](CopyFunction copy, std::uint64_t round) {
+                    clean_vector_state();
+                    const diagnosis::Copy timed{copy, 0};
+                    run(timed, std::max<std::size_t>(3, *calls / 8), round);
+                    const std::uint64_t begin = ticks();
+                    run(timed, *calls, round);
+                    return seconds_between(begin, ticks()) / static_cast<double>(*calls);
+                };
+                Job job{"misalignment", "hot",
+                        format_size(size) + " +" + std::to_string(source) + " +" +
+                            std::to_string(destination),
+                        size};
+                job.trial_seconds =
+                    kTrialSeconds * 1.2 + 4 * static_cast<double>(size) / kBytesPerSecond;
+                job.prepare = [=, libc = setting.contenders.front().copy] {
+                    if (*calls) return; // the whole grid has the calls of its first cell
+                    *calls = 16;
+                    const double seconds = std::max(1e-9, time(libc, 0));
+                    *calls = static_cast<std::size_t>(kTrialSeconds / seconds) + 1;
+                };
+                job.time = [=](const Contender& contender, std::uint64_t round, int) {
+                    return time(contender.copy, round);
+                };
+                suite.jobs.push_back(std::move(job));
+            }
+        }
+        suites.push_back(std::move(suite));
+    }
+    return suites;
+}
+
+} // namespace asterope

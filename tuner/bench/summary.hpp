@@ -1,0 +1,37 @@
+// What the whole comparison comes to: where the routine is best, where somebody else is.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/cell.hpp"
+#include "bench/contender.hpp"
+
+namespace asterope {
+
+/// Who is clearly faster than whom in a cell, and by what factor.
+struct Better {
+    const Cell* cell;
+    std::string copy;
+    double factor;
+};
+
+/// The copy that is clearly faster than the routine in `cell` by the most, if there is one: the
+/// interval of the routine's time over its own lies above Cell::noise(), so neither chance nor what
+/// libc strays from itself explains the lead. Threaded copies do not count: they take other CPUs'
+/// time. `copy` is empty where there is none.
+Better clearly_better(const Cell& cell, const Contenders& contenders);
+
+/// Lines for people, the last one ended: in how many cells of each suite the routine is the best or
+/// within the noise floor of the best, its worst ratio to libc, and the cells where somebody else
+/// is clearly better, the worst first, at most ten. Empty without cells.
+std::string summary_text(const std::vector<Cell>& cells, const Contenders& contenders);
+
+/// A line for each cell where the routine's ratio to libc is under `least`, its whole interval: so
+/// noise alone fails nobody.
+std::vector<std::string> cells_under(double least, const std::vector<Cell>& cells);
+
+/// "sizes cold 64 KiB", "mix mix_l1 by bytes", "threads hot 4 KiB, 2 threads".
+std::string name_of(const Cell& cell);
+
+} // namespace asterope

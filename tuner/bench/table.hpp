@@ -1,0 +1,43 @@
+// The tables that people read: text for each cell as soon as it is measured.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/cell.hpp"
+#include "bench/contender.hpp"
+#include "workload.hpp"
+
+namespace asterope {
+
+/// One table, asked for its text in this order: begin(), row() for each cell, end(). All text is
+/// whole lines, or empty where more must be known first.
+class Table {
+  public:
+    virtual ~Table() = default;
+    virtual std::string begin() = 0;
+    virtual std::string row(const Cell& cell) = 0;
+    virtual std::string end() = 0;
+};
+
+/// libc and the routine: a row a cell, with times, the ratio and its interval, the geometric mean
+/// last. `longest_label`: in characters.
+std::unique_ptr<Table> plain_table(const std::string& title, std::size_t longest_label = 0);
+
+/// Any number of copies: a row a cell, a column a copy with libc's time over its own, libc's time
+/// and the floor. The best of each row is marked; the geometric mean comes last. Where a copy did
+/// not run there is a dash.
+std::unique_ptr<Table> peers_table(const std::string& title, const Contenders& contenders);
+
+/// libc and the routine under several workloads: a row for so many cells of one size, a column a
+/// workload, with the ratio and the floor.
+std::unique_ptr<Table> workloads_table(const std::vector<Workload>& workloads);
+
+/// Cells of a grid, `columns` to a row, row by row: the routine's ratio to libc in each, then the
+/// least and the mean; with others, their least and mean too. Labels are "4 KiB +1 +63": source,
+/// destination.
+std::unique_ptr<Table> grid_table(const std::string& title, const std::vector<std::size_t>& columns,
+                                  const Contenders& contenders);
+
+} // namespace asterope

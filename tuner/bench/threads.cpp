@@ -1,0 +1,174 @@
+// The suite on several threads: everybody copies at once, each on buffers and a CPU of its own.
+#include "bench/threads.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include "affinity.hpp"
+#include "error.hpp"
+#include "libc_copy.hpp"
+#include "size_text.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// Long against the time that the threads need to begin together (a microsecond or two).
+constexpr double kTrialSeconds = 300e-6;
+
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+/// Waits for a few microseconds at most, on a CPU that nobody else needs: so it spins.
+template <class Condition> void spin_until(const Condition& condition) {
+    while (!condition()) __builtin_ia32_pause();
+}
+
+} // namespace
+
+Team::Team(const std::vector<int>& cpus, std::size_t arena_bytes, std::size_t largest_size,
+           std::size_t cache_bytes) {
+    for (std::size_t i = 0; i < cpus.size(); ++i) members_.push_back(std::make_unique<Member>());
+    const auto set_up = [=](Member& member) {
+        member.arena = std::make_unique<Arena>(arena_bytes);
+        member.stopwatch = std::make_unique<Stopwatch>(*member.arena, largest_size, cache_bytes);
+    };
+    set_up(*members_.front());
+    try {
+        for (std::size_t i = 1; i < cpus.size(); ++i) {
+            Member& member = *members_[i];
+            threads_.emplace_back([this, &member, cpu = cpus[i], set_up] {
+                try {
+                    pin_this_thread(cpu);
+                    set_up(member);
+                } catch (...) {
+                    member.error = std::current_exception();
+                }
+                ++ended_;
+                for (std::uint64_t trial = 1;; ++trial) {
+                    spin_until([&] { return over_ || begun_ >= trial; });
+                    if (over_) return;
+                    take_turn(member);
+                }
+            });
+        }
+    } catch (const std::system_error& error) {
+        end();
+        throw Failure("cannot start " + std::to_string(cpus.size()) + " threads: " + error.what());
+    }
+    // not by spinning: it takes a while, and the others need not be on CPUs of their own yet
+    while (ended_ < threads_.size()) std::this_thread::yield();
+    for (const auto& member : members_) {
+        if (!member->error) continue;
+        end();
+        std::rethrow_exception(member->error);
+    }
+    arrived_ = 0;
+    ended_ = 0;
+}
+
+Team::~Team() {
+    end();
+}
+
+void Team::end() {
+    over_ = true;
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+}
+
+void Team::calibrate(std::size_t size, Workload workload) {
+    Stopwatch& first = *members_.front()->stopwatch;
+    first.calibrate(size, workload, kTrialSeconds);
+    for (const auto& member : members_) {
+        member->stopwatch->set_calibration(size, workload, first.calibration(size, workload));
+    }
+}
+
+void Team::take_turn(Member& member) {
+    const std::size_t everybody = members_.size() * begun_;
+    ++arrived_;
+    spin_until([&] { return arrived_ >= everybody; });
+    try {
+        member.seconds = member.stopwatch->time(trial_.copy, 0, trial_.size, trial_.workload,
+                                                trial_.round, trial_.company);
+    } catch (...) {
+        member.error = std::current_exception();
+    }
+    ++ended_;
+}
+
+double Team::time(CopyFunction copy, std::size_t size, Workload workload, std::uint64_t round,
+                  int company) {
+    trial_ = {copy, size, workload, round, company};
+    const std::size_t everybody = members_.size() * (begun_ + 1);
+    ++begun_;
+    take_turn(*members_.front());
+    spin_until([&] { return ended_ >= everybody; });
+    double calls_a_second = 0;
+    for (const auto& member : members_) {
+        if (member->error) std::rethrow_exception(member->error);
+        calls_a_second += 1 / member->seconds;
+    }
+    return 1 / calls_a_second;
+}
+
+std::vector<int> thread_counts(std::size_t cpus) {
+    std::vector<int> counts;
+    for (std::size_t count = 1; count < cpus; count *= 2) counts.push_back(static_cast<int>(count));
+    counts.push_back(static_cast<int>(cpus));
+    return counts;
+}
+
+std::vector<Suite> thread_suites(const Setting& setting, const std::vector<int>& cpus,
+                                 const std::vector<std::size_t>& sizes) {
+    std::vector<Suite> suites;
+    const std::size_t cache = last_cache_bytes(setting.machine);
+    // one team at a time: its memory goes before the next one's comes
+    const auto team = std::make_shared<std::unique_ptr<Team>>();
+    for (const int threads : thread_counts(cpus.size())) {
+        const std::vector<int> used(cpus.begin(), cpus.begin() + threads);
+        // Together they copy as much as one thread would between two visits of a line, but none
+        // less than fills a cache of its own several times.
+        const std::size_t all = arena_bytes(sizes.back(), setting.machine);
+        std::size_t own = std::max(all / static_cast<std::size_t>(threads), std::size_t{32} << 20);
+        own = std::max(own, 4 * sizes.back());
+        const auto usable = setting.machine.usable_bytes ? setting.machine.usable_bytes / 3
+                                                         : setting.machine.memory_bytes / 6;
+        own = std::min(own, usable / static_cast<std::size_t>(threads));
+        own = std::max(own / kHugePage, std::size_t{4}) * kHugePage;
+        std::vector<std::size_t> fitting;
+        for (const std::size_t size : sizes) {
+            if (4 * size <= own) fitting.push_back(size);
+        }
+        if (fitting.empty()) continue;
+        for (const Workload workload : {Workload::hot, Workload::cold}) {
+            const std::string title = std::string(name_of(workload)) + ", " +
+                                      std::to_string(threads) +
+                                      (threads == 1 ? " thread" : " threads");
+            std::vector<Job> jobs;
+            for (const std::size_t size : fitting) {
+                Job job{"threads", std::string(name_of(workload)), format_size(size), size,
+                        threads};
+                job.trial_seconds =
+                    kTrialSeconds * 1.2 + 4 * static_cast<double>(size) / 8e9 +
+                    (workload == Workload::cold ? static_cast<double>(cache) * 1.25 / 8e9 : 0);
+                const bool first = size == fitting.front() && workload == Workload::hot;
+                job.prepare = [=, largest = fitting.back()] {
+                    if (first) {
+                        team->reset();
+                        *team = std::make_unique<Team>(used, own, largest, cache);
+                    }
+                    (*team)->calibrate(size, workload);
+                };
+                job.time = [=](const Contender& contender, std::uint64_t round, int company) {
+                    return (*team)->time(contender.copy, size, workload, round, company);
+                };
+                jobs.push_back(std::move(job));
+            }
+            suites.push_back(suite_of(title, setting, std::move(jobs)));
+        }
+    }
+    return suites;
+}
+
+} // namespace asterope

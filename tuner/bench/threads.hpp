@@ -1,0 +1,72 @@
+// The suite on several threads: everybody copies at once, each on buffers and a CPU of its own.
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "arena.hpp"
+#include "bench/suite.hpp"
+#include "workload.hpp"
+
+namespace asterope {
+
+/// Threads that make the same trial at the same time. The calling thread is one of them.
+class Team {
+  public:
+    /// One thread for each of `cpus`, of which the first is the calling thread's, pinned already.
+    /// Each has an arena of `arena_bytes` a side, touched by itself. Throws Failure where memory,
+    /// threads or CPUs are not to be had.
+    Team(const std::vector<int>& cpus, std::size_t arena_bytes, std::size_t largest_size,
+         std::size_t cache_bytes);
+    ~Team();
+    Team(const Team&) = delete;
+    Team& operator=(const Team&) = delete;
+
+    /// Fixes the calls of a trial, so that libc takes long enough for the threads to overlap.
+    void calibrate(std::size_t size, Workload workload);
+
+    /// Seconds from one call that some thread ends to the next: 1 / (calls a second of all).
+    double time(CopyFunction copy, std::size_t size, Workload workload, std::uint64_t round,
+                int company);
+
+  private:
+    struct Trial {
+        CopyFunction copy;
+        std::size_t size;
+        Workload workload;
+        std::uint64_t round;
+        int company;
+    };
+    /// What belongs to one thread; on lines of its own.
+    struct alignas(128) Member {
+        std::unique_ptr<Arena> arena;
+        std::unique_ptr<Stopwatch> stopwatch;
+        double seconds = 0;
+        std::exception_ptr error;
+    };
+    void set_up(Member& member, std::size_t arena_bytes, std::size_t largest_size,
+                std::size_t cache_bytes) const;
+    void work(Member& member, int cpu, const std::function<void()>& set_up);
+    void take_turn(Member& member);
+    void end();
+
+    std::vector<std::unique_ptr<Member>> members_; ///< the calling thread's first
+    std::vector<std::thread> threads_;
+    Trial trial_{};
+    std::atomic<bool> over_ = false;
+    std::atomic<std::uint64_t> begun_ = 0;             ///< trials
+    std::atomic<std::size_t> arrived_ = 0, ended_ = 0; ///< threads, of all trials together
+};
+
+/// 1, 2, 4, ... and all of `cpus`.
+std::vector<int> thread_counts(std::size_t cpus);
+
+/// Sizes by workloads for each number of threads. `cpus`: those to use, the calling thread's first.
+/// Sizes that do not fit in the memory for so many threads are left out.
+std::vector<Suite> thread_suites(const Setting& setting, const std::vector<int>& cpus,
+                                 const std::vector<std::size_t>& sizes);
+
+} // namespace asterope
