@@ -27,7 +27,7 @@ std::vector<int> allowed_cpus() {
 void require_allowed(int cpu) {
     const std::vector<int> allowed = allowed_cpus();
     if (std::find(allowed.begin(), allowed.end(), cpu) == allowed.end()) {
-        throw BadInput("--cpu " + std::to_string(cpu) +
+        throw BadInput("CPU " + std::to_string(cpu) +
                        " is not there or not allowed to this process: see 'taskset -p $$'");
     }
 }

@@ -55,6 +55,10 @@ std::uint64_t counter_now();
 /// a thousand ticks and more.
 bool counter_serves_copies();
 
+/// For each turn of a loop that waits for another CPU: leaves more of the core to whom it shares it
+/// with, which may be the one that is waited for.
+void relax();
+
 /// Puts the vector registers into the state that a caller may expect: on x86, upper halves that an
 /// earlier copy left dirty would slow down the copies timed after it.
 void clean_vector_state();

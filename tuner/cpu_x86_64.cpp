@@ -201,6 +201,10 @@ std::uint64_t counter_now() {
     return static_cast<std::uint64_t>(high) << 32 | low;
 }
 
+void relax() {
+    __asm__ volatile("pause");
+}
+
 void clean_vector_state() {
     static const bool has_avx = has_feature(read_cpu(), "avx");
     if (has_avx) __asm__ volatile("vzeroupper" ::: "memory");

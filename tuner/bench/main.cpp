@@ -9,9 +9,11 @@
 #include "affinity.hpp"
 #include "arena.hpp"
 #include "atomic_file.hpp"
+#include "bench/cache_command.hpp"
 #include "bench/choice.hpp"
 #include "bench/files.hpp"
 #include "bench/locality_command.hpp"
+#include "bench/messages_command.hpp"
 #include "bench/routine.hpp"
 #include "bench/suite.hpp"
 #include "bench/summary.hpp"
@@ -295,6 +297,8 @@ int run(int argc, char** argv) {
         ->check(CLI::Range(0.001, 1000.0));
     const std::vector<Command> commands = {
         add_locality_command(app),
+        add_messages_command(app),
+        add_cache_command(app),
     };
     if (!parse(app, argc, argv)) return kDone;
     for (const Command& command : commands) {

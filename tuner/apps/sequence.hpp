@@ -1,0 +1,28 @@
+// Data that can be checked wherever it is read: words that count up, with a sum that is known.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace asterope {
+
+/// Words of eight bytes: `first`, then each more than the last by one, modulo 2^64. From a random
+/// `first`, each byte of each word differs from what another sequence has there, but for one in
+/// 256. Written by write_source, and its sum is what read_copy returns: the writer and the reader
+/// of all workloads. Sizes are in bytes, and multiples of 8.
+struct Sequence {
+    std::uint64_t first;
+
+    std::uint64_t word(std::size_t index) const { return first + index; }
+
+    /// Its first `bytes`, as whoever produces data would leave them.
+    void write(void* to, std::size_t bytes) const;
+
+    /// The sum of the words from `offset` on, as read_copy finds it in memory.
+    std::uint64_t sum(std::size_t offset, std::size_t bytes) const;
+
+    /// Whether that is what lies at `data`, word for word.
+    bool is_at(const void* data, std::size_t offset, std::size_t bytes) const;
+};
+
+} // namespace asterope

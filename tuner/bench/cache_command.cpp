@@ -1,0 +1,168 @@
+// asterope-bench cache: reads of a cached file through a file system client's buffer cache.
+#include "bench/cache_command.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "affinity.hpp"
+#include "apps/cached_file.hpp"
+#include "apps/steps.hpp"
+#include "bench/routine.hpp"
+#include "clock.hpp"
+#include "error.hpp"
+#include "interrupt.hpp"
+#include "libc_copy.hpp"
+#include "machine.hpp"
+#include "progress.hpp"
+#include "size_text.hpp"
+
+namespace asterope {
+
+namespace {
+
+struct Options {
+    RoutineOptions routine{.rounds = 21};
+    std::string sizes = "64K,256K,1M";
+    std::string blocks = "4K,32K,128K";
+    std::string file = "512M";
+    unsigned misses = 5;
+    std::size_t past_page = 0;
+};
+
+/// Bytes of reads that are timed in one turn of one copy.
+constexpr std::size_t kTimedBytes = std::size_t{32} << 20;
+
+void check(const std::vector<std::size_t>& sizes, const std::vector<std::size_t>& blocks,
+           std::size_t file, std::size_t past_page) {
+    for (const std::size_t bytes : {sizes.front(), blocks.front()}) {
+        if (bytes < 512) throw BadInput(format_size(bytes) + " is less than 512 B, the least here");
+    }
+    for (const auto* list : {&sizes, &blocks}) {
+        for (const std::size_t bytes : *list) {
+            if (bytes & (bytes - 1)) {
+                throw BadInput(format_size(bytes) +
+                               " is no power of two: reads and blocks must divide the file");
+            }
+        }
+    }
+    const std::size_t largest = std::max(sizes.back(), blocks.back());
+    if (file % largest) {
+        throw BadInput("--file " + format_size(file) + " is no multiple of " +
+                       format_size(largest) + ", the largest read or block");
+    }
+    if (past_page % sizeof(std::uint64_t)) throw BadInput("--past-page must be a multiple of 8");
+}
+
+/// As many reads as bring `bytes`, and a few in any case.
+unsigned reads_of(std::size_t bytes, std::size_t read_bytes) {
+    return static_cast<unsigned>(std::max<std::size_t>(4, bytes / read_bytes));
+}
+
+void run(const Options& options) {
+    const std::vector<std::size_t> sizes = parse_size_list(options.sizes);
+    const std::vector<std::size_t> blocks = parse_size_list(options.blocks);
+    const std::size_t file_bytes = parse_size(options.file);
+    check(sizes, blocks, file_bytes, options.past_page);
+    const CopyFunction routine = load_routine(options.routine);
+    const Machine machine = read_machine();
+    const std::size_t usable =
+        machine.usable_bytes ? machine.usable_bytes : machine.memory_bytes / 2;
+    if (file_bytes > usable) {
+        throw BadInput("--file " + format_size(file_bytes) + " is more than the " +
+                       std::to_string(usable >> 20) + " MiB that may be taken: make it smaller");
+    }
+    {
+        // what starts threads does so at its first call, and while there is more than one CPU
+        std::vector<char> from(blocks.back()), to(blocks.back());
+        routine(to.data(), from.data(), to.size(), 0);
+    }
+    const int cpu = pin_to_cpu(options.routine.cpu);
+    start_clock(machine.cpu.invariant_tsc);
+    catch_interrupts();
+
+    std::printf("Sequential reads of a cached file of %s, %u %% of its blocks missing, %s against "
+                "%s:\n%d paired rounds, CPU %d. x libc above 1: the routine is faster; floor: libc "
+                "against itself.\n\n",
+                format_size(file_bytes).c_str(), options.misses, options.routine.symbol.c_str(),
+                machine.libc.c_str(), options.routine.rounds, cpu);
+    std::printf("%-8s %-8s %-10s %9s %9s %10s %7s  %s\n", "block", "read", "", "libc us", "ours us",
+                "ours GB/s", "x libc", "(low..high)   floor");
+
+    // see asterope-bench messages
+    const std::size_t settling =
+        std::min<std::size_t>(last_cache_bytes(machine), std::size_t{64} << 20);
+    std::vector<double> ratios[2];
+    Progress progress(
+        static_cast<double>(blocks.size() * sizes.size()) * 2 * options.routine.rounds * 3, false);
+    for (const std::size_t block : blocks) {
+        progress.label("blocks of " + format_size(block));
+        CachedFile file(file_bytes, block);
+        for (const std::size_t size : sizes) {
+            SequentialReader reader(file, size, options.misses, options.past_page);
+            for (const bool consume : {false, true}) {
+                const Step step =
+                    compare_steps(options.routine.rounds, [&](int copy, std::uint64_t) {
+                        throw_if_interrupted();
+                        const CopyFunction function = copy == kAppRoutine ? routine : libc_copy();
+                        reader.run(function, reads_of(settling, size), consume, true);
+                        progress.advance(1);
+                        return std::vector<double>{
+                            reader.run(function, reads_of(kTimedBytes, size), consume, false)};
+                    })[0];
+                progress.clear();
+                std::printf("%-8s %-8s %-10s %9.1f %9.1f %10.2f%s\n", format_size(block).c_str(),
+                            format_size(size).c_str(), consume ? "and used" : "read",
+                            step.libc * 1e6, step.ours * 1e6,
+                            static_cast<double>(size) / step.ours / 1e9,
+                            ratio_columns(step).c_str());
+                std::fflush(stdout);
+                ratios[consume].push_back(step.ratio.median);
+            }
+        }
+    }
+    std::printf("%s\n%s\n", ratio_summary("read", ratios[false]).c_str(),
+                ratio_summary("read and used", ratios[true]).c_str());
+}
+
+} // namespace
+
+Command add_cache_command(CLI::App& app) {
+    // the options must outlive this function, as the parser writes into them
+    const auto options = std::make_shared<Options>();
+    CLI::App* command = app.add_subcommand(
+        "cache",
+        "reads of a cached file through a file system client's buffer cache: blocks in a hash "
+        "table, in the order of their use, in memory that is shared and larger than the last CPU "
+        "cache; an application reads the file from one end to the other into one buffer; blocks "
+        "that others wrote meanwhile are missing and are written into the cache anew, within the "
+        "read's time; 'read': the read alone, 'and used': and the application sums what it got");
+    command->add_option("--sizes", options->sizes, "bytes a read, K, M, G for powers of 1024")
+        ->type_name("LIST")
+        ->capture_default_str();
+    command->add_option("--blocks", options->blocks, "bytes of a block of the cache")
+        ->type_name("LIST")
+        ->capture_default_str();
+    command->add_option("--file", options->file, "bytes of the file, and of the cache")
+        ->type_name("N")
+        ->capture_default_str();
+    command->add_option("--misses", options->misses, "of a hundred blocks, as many are missing")
+        ->type_name("N")
+        ->check(CLI::Range(0, 50))
+        ->capture_default_str();
+    command
+        ->add_option("--past-page", options->past_page,
+                     "bytes past a page at which the application's buffer begins; blocks begin at "
+                     "one; 16 is what malloc does, and brings 4K aliasing")
+        ->type_name("N")
+        ->check(CLI::Range(0, 4088))
+        ->capture_default_str();
+    add_options(*command, options->routine);
+    return make_command(app, *command, [options] { run(*options); });
+}
+
+} // namespace asterope
