@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import math
+import os
 import resource
+import signal
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,7 +21,7 @@ from asterope.render import render_routine
 FEW = ("--rounds", "3", "--sizes", "128,4K")
 SIZES = ("--suite", "sizes")
 SMALL = ("--suite", "mix,fixed")
-MIXES = ["mix_l1", "mix_l2", "mix_l3", "mix_l1_read", "mix_l2_read", "mix_l3_read"]
+MIXES = [f"mix_{where}{read}" for read in ("", "_read") for where in ("l1", "l2", "l3", "memory")]
 
 
 @pytest.fixture(scope="module")
@@ -85,13 +87,18 @@ def test_the_report_holds_what_the_table_shows(bench, library: Path, tmp_path: P
         ("hot", 4096),
     ]
     rows = [line for line in done.stdout.splitlines() if line.startswith(("128 B", "4 KiB"))]
+    assert (report["version"], report["complete"]) == (2, True)
+    libc, routine = (copy["name"] for copy in report["copies"])
+    assert routine == "asterope"
     for row, line in zip(report["results"], rows):
-        assert row["libc_ns"] > 0
-        assert row["ns"] > 0
-        for estimate in (row["ratio"], row["noise_floor"]):
+        assert (row["suite"], row["threads"]) == ("sizes", 1)
+        assert list(row["copies"]) == [libc, routine]
+        ours = row["copies"][routine]
+        for estimate in (ours["ratio"], row["noise_floor"]):
             assert estimate["low"] <= estimate["median"] <= estimate["high"]
-        assert f"{row['ratio']['median']:.2f}" == line.split()[5]
-        assert f"{row['ns']:.1f}" == line.split()[3]
+        assert f"{row['copies'][libc]['ns']:.1f}" == line.split()[2]
+        assert f"{ours['ns']:.1f}" == line.split()[3]
+        assert f"{ours['ratio']['median']:.2f}" == line.split()[5]
     assert [path.name for path in tmp_path.iterdir()] == ["report.json"]
 
 
@@ -106,10 +113,11 @@ def rows_of(done: subprocess.CompletedProcess, title: str) -> list[str]:
 
 def test_the_small_suite_has_mixes_and_fixed_sizes(bench, library: Path, tmp_path: Path) -> None:
     done = bench("--routine", library, *FEW, *SMALL, "--json", "report.json")
-    *mixes, mean = rows_of(done, "fleet mix")
-    assert [line.split()[0] for line in mixes] == MIXES
-    ratios = [float(line.split()[3]) for line in mixes]
-    assert float(mean.split()[1]) == pytest.approx(math.prod(ratios) ** (1 / 6), abs=0.02)
+    for title in ("fleet mix", "fleet mix by bytes"):
+        *mixes, mean = rows_of(done, title)
+        assert [line.split()[0] for line in mixes] == MIXES
+        ratios = [float(line.split()[3]) for line in mixes]
+        assert float(mean.split()[1]) == pytest.approx(math.prod(ratios) ** (1 / 8), abs=0.02)
     for workload in ("fixed", "fixed_read"):
         *fixed, mean = rows_of(done, workload)
         sizes = [int(line.split()[0]) for line in fixed]
@@ -120,10 +128,12 @@ def test_the_small_suite_has_mixes_and_fixed_sizes(bench, library: Path, tmp_pat
     report = json.loads((tmp_path / "report.json").read_text())
     assert report["distribution"] == "fleet"
     workloads = [row["workload"] for row in report["results"]]
-    assert workloads == MIXES + ["fixed"] * len(sizes) + ["fixed_read"] * len(sizes)
+    assert workloads == MIXES * 2 + ["fixed"] * len(sizes) + ["fixed_read"] * len(sizes)
+    weightings = [row.get("weighting") for row in report["results"]]
+    assert weightings == ["calls"] * 8 + ["bytes"] * 8 + [None] * 2 * len(sizes)
     for row in report["results"]:
         assert ("size" in row) == row["workload"].startswith("fixed")
-        assert row["ratio"]["low"] <= row["ratio"]["median"] <= row["ratio"]["high"]
+        assert row["copies"]["asterope"]["ratio"]["median"] > 0
 
 
 def test_the_sizes_suite_has_no_small_copies(bench, library: Path) -> None:
@@ -146,7 +156,9 @@ def test_sizes_and_the_mix_run_where_no_suite_is_named(bench, library: Path) -> 
 def test_all_suites_run_on_request(bench, library: Path) -> None:
     done = bench("--routine", library, *FEW, "--suite", "all")
     assert done.returncode == 0
-    for title in ("x libc", "hot", "cold", "aliased", "fleet mix", "fixed", "fixed_read"):
+    for title in ("x libc", "hot", "hot_read", "cold", "consume", "aliased", "fleet mix",
+                  "fleet mix by bytes", "fixed", "fixed_read", "128 B misaligned,",
+                  "hot, 1 thread", "cold, 1 thread"):  # fmt: skip
         assert f"\n{title} " in done.stdout
 
 
@@ -154,7 +166,7 @@ def test_a_distribution_is_drawn_from_and_named(bench, library: Path, tmp_path: 
     (tmp_path / "our calls.csv").write_text("8:0.5,24:0.5\n")
     done = bench("--routine", library, *FEW, *SMALL, "--distribution", "our calls.csv",
                  "--json", "report.json")  # fmt: skip
-    assert len(rows_of(done, "our calls.csv mix")) == 7
+    assert len(rows_of(done, "our calls.csv mix")) == 9
     assert json.loads((tmp_path / "report.json").read_text())["distribution"] == "our calls.csv"
 
 
@@ -231,13 +243,14 @@ def test_the_table_of_workloads_has_their_ratios_and_floors(
         ("workloads", size, workload) for size in (128, 4096) for workload in WORKLOADS
     ]
     cells = [
-        f"{row['ratio']['median']:.2f} "
+        f"{row['copies']['asterope']['ratio']['median']:.2f} "
         f"({row['noise_floor']['low']:.2f}..{row['noise_floor']['high']:.2f})"
         for row in results
     ]
     assert first.split() == ["128", "B", *" ".join(cells[:5]).split()]
     assert second.split() == ["4", "KiB", *" ".join(cells[5:]).split()]
-    columns = [[row["ratio"]["median"] for row in results[i::5]] for i in range(5)]
+    ratios = [row["copies"]["asterope"]["ratio"]["median"] for row in results]
+    columns = [ratios[i::5] for i in range(5)]
     summary = [f"{math.prod(column) ** 0.5:.2f}, least {min(column):.2f}" for column in columns]
     assert mean.split() == ["all", *" ".join(summary).split()]
 
@@ -271,6 +284,245 @@ def test_the_table_of_workloads_has_powers_of_two(bench, library: Path) -> None:
     done = bench("--routine", library, "--rounds", "3", *TABLE)
     sizes = [line[:9].strip() for line in rows_of(done, "x libc")]
     assert (len(sizes), sizes[0], sizes[1], sizes[-2]) == (20, "128 B", "256 B", "32 MiB")
+
+
+# Any number of copies
+
+PEERS = """
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+void *right(void *to, const void *from, size_t size) { return memcpy(to, from, size); }
+void *slow(void *to, const void *from, size_t size)
+{ for (size_t i = 0; i < size; ++i) ((volatile char *)to)[i] = ((const char *)from)[i]; return to; }
+void *returns_nothing(void *to, const void *from, size_t size) { memcpy(to, from, size); return 0; }
+void *too_short(void *to, const void *from, size_t size)
+{ return memcpy(to, from, size > 4000 ? size - 1 : size); }
+void *too_long(void *to, const void *from, size_t size)
+{ memcpy(to, from, size); ((char *)to)[size] = 0; return to; }
+void *crashes(void *to, const void *from, size_t size)
+{ if (size > 100) abort(); return memcpy(to, from, size); }
+void *leaves(void *to, const void *from, size_t size) { exit(0); return memcpy(to, from, size); }
+void *hangs(void *to, const void *from, size_t size) { for (;;) sleep(1); return to; }
+"""
+
+
+@pytest.fixture(scope="module")
+def peers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library with copies of all kinds."""
+    folder = tmp_path_factory.mktemp("peers")
+    (folder / "peers.c").write_text(PEERS)
+    command = ["cc", "-O2", "-fno-builtin", "-shared", "-fPIC", "-o", "libpeers.so", "peers.c"]
+    subprocess.run(command, check=True, timeout=60, cwd=folder)
+    return folder / "libpeers.so"
+
+
+def peer(library: Path, *symbols: str) -> list[str]:
+    return [part for symbol in symbols for part in ("--peer", f"{symbol}={library}:{symbol}")]
+
+
+def test_peers_have_a_column_each(bench, library: Path, peers: Path, tmp_path: Path) -> None:
+    done = bench("--routine", library, *FEW, *SIZES, "--workload", "hot", "--peers", "rep_movsb",
+                 *peer(peers, "right", "slow"), "--json", "report.json")  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    first, second, mean = rows_of(done, "hot")
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert report["left_out"] == []
+    names = [copy["name"] for copy in report["copies"]]
+    assert names[1:] == ["asterope", "rep_movsb", "right", "slow"]
+    for copy in report["copies"]:
+        assert copy["description"]
+        assert f"  {copy['name']} " in done.stdout
+    for row, line in zip(report["results"], (first, second)):
+        cells = line.split()
+        assert cells[2] == f"{row['copies'][names[0]]['ns']:.1f}"
+        ratios = [row["copies"][name]["ratio"]["median"] for name in names[1:]]
+        assert [cell.rstrip("*") for cell in cells[3:-1]] == [f"{ratio:.2f}" for ratio in ratios]
+        best = max(ratios)
+        if best > 1:
+            assert cells[3 + ratios.index(best)].endswith("*")
+        floor = row["noise_floor"]
+        assert cells[-1] == f"({floor['low']:.2f}..{floor['high']:.2f})"
+    assert "geometric mean" in mean
+    summary = done.stdout.splitlines()
+    assert any(line.startswith("asterope is the best or within the noise floor") and
+               " of 2 (" in line for line in summary)  # fmt: skip
+
+
+@pytest.mark.parametrize("symbol", ["returns_nothing", "too_short", "too_long"])
+def test_a_peer_that_copies_wrongly_is_left_out(
+    bench, library: Path, peers: Path, tmp_path: Path, symbol: str
+) -> None:
+    done = bench("--routine", library, *FEW, *SIZES, "--workload", "hot",
+                 *peer(peers, symbol, "right"), "--json", "report.json")  # fmt: skip
+    assert f"{symbol} is left out: " in only_error(done, 0)
+    report = json.loads((tmp_path / "report.json").read_text())
+    (left_out,) = report["left_out"]
+    assert left_out["name"] == symbol
+    assert any(word in left_out["reason"] for word in ("wrong byte", "stray write", "return"))
+    assert [copy["name"] for copy in report["copies"]][1:] == ["asterope", "right"]
+
+
+def test_peers_that_are_not_there_or_break_are_left_out_and_the_rest_goes_on(
+    bench, library: Path, peers: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "libtext.so").write_text("no library")
+    done = bench("--routine", library, *FEW, *SIZES, "--workload", "hot",
+                 *peer(tmp_path / "missing.so", "missing"), *peer(tmp_path / "libtext.so", "text"),
+                 *peer(peers, "no_such_copy", "crashes", "leaves", "right"),
+                 "--json", "report.json")  # fmt: skip
+    assert done.returncode == 0
+    reasons = {
+        "missing": "cannot be loaded",
+        "text": "cannot be loaded",
+        "no_such_copy": "has no function no_such_copy",
+        "crashes": "died: Aborted",
+        "leaves": "ends the process",
+    }
+    lines = done.stderr.splitlines()
+    assert len(lines) == len(reasons)
+    for line, (name, reason) in zip(lines, reasons.items()):
+        assert line.startswith(f"asterope-bench: {name} is left out: ")
+        assert reason in line
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert [one["name"] for one in report["left_out"]] == list(reasons)
+    assert [copy["name"] for copy in report["copies"]][1:] == ["asterope", "right"]
+    assert all("right" in row["copies"] for row in report["results"])
+
+
+def test_a_peer_that_hangs_is_left_out(bench, library: Path, peers: Path) -> None:
+    done = bench("--routine", library, *FEW, *SIZES, "--workload", "hot", *peer(peers, "hangs"))
+    assert "hangs is left out: still runs after " in only_error(done, 0)
+
+
+def test_a_routine_that_copies_wrongly_fails(bench, peers: Path) -> None:
+    done = bench("--routine", peers, "--symbol", "too_short", *FEW)
+    assert "the routine too_short copies wrong: wrong byte " in only_error(done, 1)
+
+
+def test_all_built_in_copies_can_be_compared(bench, library: Path, tmp_path: Path) -> None:
+    done = bench("--routine", library, "--rounds", "3", "--sizes", "128,64K", *SIZES,
+                 "--workload", "hot", "--peers", "all", "--json", "report.json")  # fmt: skip
+    assert done.returncode == 0, done
+    report = json.loads((tmp_path / "report.json").read_text())
+    names = {copy["name"] for copy in report["copies"]}
+    assert {"asterope", "rep_movsb"} < names
+    left_out = {one["name"]: one["reason"] for one in report["left_out"]}
+    assert "has no function asterope_memcpy_mt" in left_out["asterope_mt"]
+    lines = done.stderr.splitlines()
+    assert len(lines) == len(left_out)
+    assert all("is left out: " in line for line in lines)
+    assert names.isdisjoint(left_out)
+    small, large = (set(row["copies"]) for row in report["results"])
+    assert large == names
+    threaded = {copy["name"] for copy in report["copies"] if copy.get("threaded")}
+    assert small == names - threaded
+
+
+def test_the_built_in_copies_can_be_listed(bench) -> None:
+    done = bench("--peers", "list")
+    assert (done.returncode, done.stderr) == (0, "")
+    texts = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert {"asterope_mt", "glibc_tuned", "rep_movsb"} < set(texts)
+
+
+def test_the_csv_has_a_line_for_each_copy_in_each_cell(
+    bench, library: Path, peers: Path, tmp_path: Path
+) -> None:
+    done = bench("--routine", library, *FEW, "--suite", "sizes,mix", "--workload", "hot",
+                 *peer(peers, "right"), "--json", "report.json", "--csv", "rows.csv")  # fmt: skip
+    assert done.returncode == 0
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "rows.csv").read_text())))
+    results = json.loads((tmp_path / "report.json").read_text())["results"]
+    assert list(rows[0]) == ["suite", "workload", "label", "size", "threads", "weighting", "copy",
+                             "ns", "ratio", "low", "high", "floor_low", "floor_high"]  # fmt: skip
+    cells = [(result, name) for result in results for name in result["copies"]]
+    assert len(rows) == len(cells)
+    for row, (result, name) in zip(rows, cells):
+        assert row["copy"] == name
+        assert (row["suite"], row["workload"]) == (result["suite"], result["workload"])
+        assert row["label"] == result["label"]
+        assert row["size"] == str(result.get("size", ""))
+        assert row["weighting"] == result.get("weighting", "")
+        own = result["copies"][name]
+        assert float(row["ns"]) == pytest.approx(own["ns"], rel=1e-4)
+        ratio = own.get("ratio", {"median": 1, "low": 1, "high": 1})
+        for column, key in (("ratio", "median"), ("low", "low"), ("high", "high")):
+            assert float(row[column]) == pytest.approx(ratio[key], abs=1e-4)
+        assert float(row["floor_low"]) == pytest.approx(result["noise_floor"]["low"], abs=1e-4)
+
+
+def test_a_check_that_holds_changes_nothing(bench, library: Path) -> None:
+    done = bench("--routine", library, *FEW, *SIZES, "--workload", "hot", "--check", "0.001")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_check_that_fails_names_the_cells_and_writes_the_files(
+    bench, peers: Path, tmp_path: Path
+) -> None:
+    done = bench("--routine", peers, "--symbol", "slow", *FEW, *SIZES, "--workload", "hot",
+                 "--check", "0.9", "--json", "report.json", "--csv", "rows.csv")  # fmt: skip
+    assert done.returncode == 1
+    *cells, last = done.stderr.splitlines()
+    assert len(cells) == 2
+    for cell, size in zip(cells, ("128 B", "4 KiB")):
+        assert cell.startswith(f"asterope-bench: sizes hot {size}: ")
+        assert cell.endswith(" is under 0.9")
+    assert last == "asterope-bench: 2 of 2 cells are under --check 0.9"
+    assert json.loads((tmp_path / "report.json").read_text())["complete"]
+    assert (tmp_path / "rows.csv").exists()
+
+
+def test_the_grid_of_misalignments_has_every_pair(bench, library: Path, tmp_path: Path) -> None:
+    done = bench("--routine", library, "--rounds", "3", "--suite", "misalignment",
+                 "--sizes", "512", "--json", "report.json")  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    results = json.loads((tmp_path / "report.json").read_text())["results"]
+    past = ["0", "1", "8", "16", "31", "32", "63"]
+    assert [row["label"] for row in results] == [
+        f"512 B +{source} +{destination}" for source in past for destination in past
+    ]
+    header, *lines = rows_of(done, "512 B misaligned,")
+    assert header.split() == [f"+{one}" for one in past]
+    for source, line in zip(past, lines):
+        label, *ratios = line.split()
+        assert label == f"+{source}"
+        row = [r for r in results if f" +{source} +" in r["label"]]
+        assert ratios == [f"{r['copies']['asterope']['ratio']['median']:.2f}" for r in row]
+
+
+def test_all_cpus_copy_at_once_in_the_suite_of_threads(
+    bench, library: Path, tmp_path: Path
+) -> None:
+    cpus = sorted(os.sched_getaffinity(0))
+    done = bench("--routine", library, *FEW, "--suite", "threads", "--json", "report.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    results = json.loads((tmp_path / "report.json").read_text())["results"]
+    counts = sorted({row["threads"] for row in results})
+    assert (counts[0], counts[-1]) == (1, len(cpus))
+    for count in counts:
+        cells = [(row["workload"], row["size"]) for row in results if row["threads"] == count]
+        assert cells == [(workload, size) for workload in ("hot", "cold") for size in (128, 4096)]
+
+
+def test_an_interrupted_run_keeps_what_was_measured(
+    bench, build_dir: Path, library: Path, tmp_path: Path
+) -> None:
+    command = [build_dir / "asterope-bench", "--routine", library, "--rounds", "50000", *SIZES,
+               "--sizes", "128,32M", "--workload", "hot", "--json", "report.json"]  # fmt: skip
+    with subprocess.Popen(
+        [str(part) for part in command], cwd=tmp_path, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    ) as running:  # fmt: skip
+        for line in running.stdout:
+            if line.startswith("128 B "):
+                break
+        running.send_signal(signal.SIGINT)
+        _, stderr = running.communicate(timeout=60)
+    assert (running.returncode, stderr) == (130, "asterope-bench: interrupted\n")
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert report["complete"] is False
+    assert [row["label"] for row in report["results"]] == ["128 B"]
 
 
 # P2329's experiment
@@ -458,6 +710,21 @@ BAD_ARGUMENTS = {
     "CPU below 0": ["--cpu", "-1"],
     "report in a missing folder": ["--json", "missing/report.json"],
     "report that is a folder": ["--json", "."],
+    "CSV in a missing folder": ["--csv", "missing/report.csv"],
+    "CSV that is a folder": ["--csv", "."],
+    "check that is no number": ["--check", "fast"],
+    "check of 0": ["--check", "0"],
+    "unknown built-in copy": ["--peers", "memcopy"],
+    "no built-in copy": ["--peers", ""],
+    "peer without a name": ["--peer", "libpeer.so:copy"],
+    "peer of no name": ["--peer", "=libpeer.so:copy"],
+    "peer of a bad name": ["--peer", "My Peer=libpeer.so:copy"],
+    "peer without a symbol": ["--peer", "peer=libpeer.so"],
+    "peer of no symbol": ["--peer", "peer=libpeer.so:"],
+    "peer without a path": ["--peer", "peer=:copy"],
+    "peer of the routine's name": ["--peer", "asterope=libpeer.so:copy"],
+    "two peers of one name": ["--peer", "one=liba.so:copy", "--peer", "one=libb.so:copy"],
+    "peer of a built-in one's name": ["--peers", "avx", "--peer", "avx=libpeer.so:copy"],
     "unknown suite": ["--suite", "large"],
     "empty suite": ["--suite", ""],
     "distribution that is missing": ["--distribution", "missing.csv"],

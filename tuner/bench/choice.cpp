@@ -11,6 +11,7 @@
 #include "contains.hpp"
 #include "error.hpp"
 #include "libc_copy.hpp"
+#include "peers/tuned_glibc.hpp"
 
 namespace asterope {
 
@@ -18,6 +19,9 @@ namespace {
 
 /// The routine over several threads, where the library has it.
 constexpr const char* kThreadedRoutine = "asterope_mt";
+
+/// glibc's memcpy under other tunables.
+constexpr const char* kTunedGlibc = "glibc_tuned";
 
 bool is_name(std::string_view text) {
     return !text.empty() && text.size() <= 40 &&
@@ -43,11 +47,14 @@ CopyFunction load(const std::string& path, const std::string& symbol, std::strin
 /// The names of all built-in copies, found or not.
 std::vector<std::string> known_names(const std::vector<Peer>& peers,
                                      const std::vector<MissingPeer>& missing) {
-    std::vector<std::string> names = {kThreadedRoutine};
+    std::vector<std::string> names = {kThreadedRoutine, kTunedGlibc};
     for (const Peer& peer : peers) names.push_back(peer.name);
     for (const MissingPeer& peer : missing) names.push_back(peer.name);
     return names;
 }
+
+constexpr const char* kTunedGlibcText =
+    "glibc's memcpy under the best of some settings of its tunables, in a process of its own";
 
 /// Long enough for every copy to start its threads.
 void start_threads(const Contender& contender) {
@@ -61,7 +68,7 @@ void start_threads(const Contender& contender) {
 void add_options(CLI::App& app, PeerOptions& options) {
     app.add_option("--peers", options.built_in,
                    "built-in copies to time side by side with the routine and libc: "
-                   "comma-separated names, all or none; a name that is none of them lists them")
+                   "comma-separated names, all, none, or list to see them")
         ->type_name("NAMES")
         ->capture_default_str();
     app.add_option("--peer", options.loaded,
@@ -103,18 +110,56 @@ std::vector<std::string> parse_peer_names(std::string_view text,
     }
     for (const std::string& name : asked) {
         if (contains(known, name)) continue;
-        std::string all;
-        for (const std::string& one : known) all += ", " + one;
         throw BadInput("--peers names '" + name.substr(0, 40) +
-                       "', which is no built-in copy: "
-                       "choose all, none" +
-                       all);
+                       "', which is no built-in copy: '--peers list' shows them");
     }
     std::vector<std::string> chosen;
     for (const std::string& name : known) {
         if (contains(asked, name)) chosen.push_back(name);
     }
     return chosen;
+}
+
+std::string list_peers() {
+    std::string out;
+    const auto line = [&](const std::string& name, const std::string& text) {
+        out += name + std::string(name.size() < 32 ? 32 - name.size() : 1, ' ') + text + '\n';
+    };
+    line(kThreadedRoutine, "the routine over threads, where its library has that");
+    line(kTunedGlibc, kTunedGlibcText);
+    for (const Peer& peer : built_in_peers()) line(peer.name, peer.description);
+    for (const MissingPeer& peer : missing_peers()) line(peer.name, "left out: " + peer.reason);
+    return out;
+}
+
+void add_tuned_glibc(Choice& choice, const Machine& machine, const Arena& arena,
+                     std::size_t largest, int cpu) {
+    const auto leave_out = [&](const std::string& reason) {
+        choice.left_out.push_back({kTunedGlibc, reason});
+    };
+    if (machine.libc.rfind("glibc", 0) != 0) return leave_out("libc here is " + machine.libc);
+    const std::size_t cache = last_cache_bytes(machine);
+    const RemoteSetup setup{cpu, arena.bytes(), largest, cache};
+    std::vector<std::size_t> sizes; // where the thresholds can be
+    for (const std::size_t size : {std::size_t{4} << 10, std::size_t{64} << 10,
+                                   std::size_t{1} << 20, std::size_t{8} << 20}) {
+        if (size <= largest) sizes.push_back(size);
+    }
+    if (sizes.empty()) sizes.push_back(largest);
+    try {
+        Stopwatch stopwatch(arena, largest, cache);
+        const TunedGlibc tuned =
+            tune_glibc(machine, measured_gain(stopwatch, setup, sizes,
+                                              {Workload::hot, Workload::cold, Workload::consume}));
+        if (tuned.thresholds.empty()) return leave_out(tuned.description);
+        Contender contender{kTunedGlibc, tuned.description, nullptr};
+        contender.remote = std::make_shared<RemoteCopy>(tuned.thresholds, setup);
+        choice.contenders.push_back(std::move(contender));
+    } catch (const Interrupted&) {
+        throw;
+    } catch (const Error& error) {
+        leave_out(error.what());
+    }
 }
 
 Choice choose(const PeerOptions& options, const RoutineOptions& routine, const std::string& libc) {
@@ -164,6 +209,7 @@ Choice choose(const PeerOptions& options, const RoutineOptions& routine, const s
             add_loaded({name, routine.routine, symbol}, symbol + ", the routine over threads",
                        true);
         }
+        if (name == kTunedGlibc) choice.wants_tuned_glibc = true;
         for (const Peer& peer : peers) {
             if (peer.name != name) continue;
             add({peer.name, peer.description, nullptr, peer.threaded, peer.least},

@@ -6,8 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "arena.hpp"
 #include "bench/contender.hpp"
 #include "bench/routine.hpp"
+#include "machine.hpp"
 #include "peers/peers.hpp"
 
 namespace CLI {
@@ -38,16 +40,27 @@ LoadedPeer parse_peer(std::string_view text);
 std::vector<std::string> parse_peer_names(std::string_view text,
                                           const std::vector<std::string>& known);
 
-/// What is timed, and what was asked for and is not. `libc`: its name and version, "glibc 2.36".
+/// A line for each built-in copy: its name, and what it is or why it is left out.
+std::string list_peers();
+
+/// What is timed, and what was asked for and is not.
 struct Choice {
     Contenders contenders;
     std::vector<LeftOutCopy> left_out;
+    bool wants_tuned_glibc = false; ///< see add_tuned_glibc
 };
 
-/// Loads and checks all. Throws BadInput for options that cannot be read and for two copies of one
-/// name, Failure where the routine itself copies wrong. A peer that is not there, lacks the symbol,
-/// copies wrong, crashes or hangs is left out. Threaded copies have started their threads after it,
-/// so call it before pin_to_cpu(): threads inherit the CPUs of who starts them.
+/// Looks for the best setting of glibc's tunables, and adds a process that copies with it, or says
+/// why it is left out. The arena is taken a second time there; `largest` in bytes: of the copies.
+/// Call it when the clock runs.
+void add_tuned_glibc(Choice& choice, const Machine& machine, const Arena& arena,
+                     std::size_t largest, int cpu);
+
+/// Loads and checks all. `libc`: its name and version, "glibc 2.36". Throws BadInput for options
+/// that cannot be read and for two copies of one name, Failure where the routine itself copies
+/// wrong. A peer that is not there, lacks the symbol, copies wrong, crashes or hangs is left out.
+/// Threaded copies have started their threads after it, so call it before pin_to_cpu(): threads
+/// inherit the CPUs of who starts them.
 Choice choose(const PeerOptions& peers, const RoutineOptions& routine, const std::string& libc);
 
 } // namespace asterope

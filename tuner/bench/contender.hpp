@@ -2,18 +2,21 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "peers/remote.hpp"
 #include "workload.hpp"
 
 namespace asterope {
 
 struct Contender {
     std::string name, description;
-    CopyFunction copy;
-    bool threaded = false; ///< uses more than the calling thread
-    std::size_t least = 0; ///< smallest size it is meant for, bytes
+    CopyFunction copy;                            ///< none where another process copies
+    bool threaded = false;                        ///< uses more than the calling thread
+    std::size_t least = 0;                        ///< smallest size it is meant for, bytes
+    std::shared_ptr<RemoteCopy> remote = nullptr; ///< the other process, as long as it lives
 };
 
 /// libc first, then the routine, then the others. Their places are what they are told apart by.

@@ -26,6 +26,7 @@
 #include "interrupt.hpp"
 #include "machine.hpp"
 #include "objective.hpp"
+#include "peers/remote.hpp"
 #include "profile.hpp"
 #include "progress.hpp"
 #include "size_text.hpp"
@@ -105,20 +106,24 @@ Request read_request(const Options& options) {
     return request;
 }
 
+void say_left_out(const LeftOutCopy& one) {
+    std::fprintf(stderr, "asterope-bench: %s is left out: %s\n", one.name.c_str(),
+                 Error::one_line(one.reason).c_str());
+}
+
 /// All that was measured; the files are written from it, whatever ended the run.
 class Run {
   public:
-    Run(const Options& options, const RunFacts& facts) : options_(options), facts_(facts) {}
+    Run(const Options& options, const Machine& machine, const std::string& distribution,
+        Choice& choice)
+        : options_(options), machine_(machine), distribution_(distribution), choice_(choice) {}
 
     void measure_all(std::vector<Suite>& suites, Progress& progress) {
         for (Suite& suite : suites) {
             print(progress, suite.table->begin());
             for (const Job& job : suite.jobs) {
                 progress.label(job.suite + " " + job.workload + " " + job.label);
-                const double seconds =
-                    expected_seconds(job, facts_.contenders, options_.routine.rounds);
-                cells_.push_back(measure(job, facts_.contenders, options_.routine.rounds,
-                                         [&](double share) { progress.advance(share * seconds); }));
+                cells_.push_back(measure_one(job, progress));
                 print(progress, suite.table->row(cells_.back()));
             }
             print(progress, suite.table->end());
@@ -128,7 +133,9 @@ class Run {
     void write_files(bool complete) const {
         if (cells_.empty()) return; // better the files of an earlier run than empty ones
         if (!options_.json.empty()) {
-            write_atomically(options_.json, results_json(facts_, cells_, complete).dump(2) + '\n');
+            const RunFacts facts{machine_, options_.routine.rounds, distribution_,
+                                 choice_.contenders, choice_.left_out};
+            write_atomically(options_.json, results_json(facts, cells_, complete).dump(2) + '\n');
         }
         if (!options_.csv.empty()) write_atomically(options_.csv, results_csv(cells_));
     }
@@ -136,6 +143,24 @@ class Run {
     const std::vector<Cell>& cells() const { return cells_; }
 
   private:
+    /// A process that dies is left out from then on.
+    Cell measure_one(const Job& job, Progress& progress) {
+        const int rounds = options_.routine.rounds;
+        for (;;) {
+            try {
+                const double seconds = expected_seconds(job, choice_.contenders, rounds);
+                return measure(job, choice_.contenders, rounds,
+                               [&](double share) { progress.advance(share * seconds); });
+            } catch (const RemoteDied& died) {
+                progress.clear();
+                Contender& contender = choice_.contenders.at(died.contender);
+                contender.remote.reset();
+                choice_.left_out.push_back({contender.name, died.reason});
+                say_left_out(choice_.left_out.back());
+            }
+        }
+    }
+
     static void print(Progress& progress, const std::string& text) {
         if (text.empty()) return;
         progress.clear();
@@ -144,7 +169,9 @@ class Run {
     }
 
     const Options& options_;
-    const RunFacts& facts_;
+    const Machine& machine_;
+    const std::string& distribution_;
+    Choice& choice_;
     std::vector<Cell> cells_;
 };
 
@@ -163,8 +190,8 @@ std::vector<int> beginning_with(int cpu, std::vector<int> cpus) {
     return cpus;
 }
 
-void measure_suites(const Options& options, const Request& request, const Setting& setting,
-                    const std::vector<int>& cpus, Run& run) {
+/// Of what is copied on one thread, in bytes; 0: nothing.
+std::size_t largest_size(const Request& request) {
     std::size_t largest = 0;
     for (const auto& [suite, sizes] :
          {std::pair("workloads", &request.table_sizes), std::pair("sizes", &request.sizes),
@@ -172,8 +199,12 @@ void measure_suites(const Options& options, const Request& request, const Settin
           std::pair("mix", &request.sizes), std::pair("fixed", &request.sizes)}) {
         if (request.has(suite)) largest = std::max(largest, sizes->back());
     }
-    std::optional<Arena> arena;
-    if (largest) arena.emplace(arena_bytes(largest, setting.machine));
+    return largest;
+}
+
+/// Consumes the arena.
+void measure_suites(const Options& options, const Request& request, const Setting& setting,
+                    std::optional<Arena>& arena, const std::vector<int>& cpus, Run& run) {
     std::vector<Suite> suites, on_threads;
     const auto add = [&](const std::string& name, const auto& make) {
         if (!request.has(name)) return;
@@ -200,6 +231,21 @@ void measure_suites(const Options& options, const Request& request, const Settin
     run.measure_all(on_threads, progress);
 }
 
+void print_legend(const Contenders& contenders) {
+    std::printf("Each column: libc's time over that copy's; * the best of its row.\n\n");
+    int longest = 0;
+    for (const Contender& contender : contenders) {
+        longest = std::max(longest, static_cast<int>(contender.name.size()));
+    }
+    for (const Contender& contender : contenders) {
+        std::printf("  %-*s  %s%s\n", longest, contender.name.c_str(),
+                    contender.description.c_str(),
+                    contender.remote ? "; in a process of its own, so in no mix, grid, small fixed "
+                                       "sizes and threads"
+                                     : "");
+    }
+}
+
 /// Returns the exit code.
 int compare(const Options& options) {
     const Request request = read_request(options);
@@ -211,36 +257,33 @@ int compare(const Options& options) {
     const Machine machine = read_machine();
     const std::vector<int> cpus = allowed_cpus();
     if (options.routine.cpu >= 0) require_allowed(options.routine.cpu);
-    const Choice choice = choose(options.peers, options.routine, machine.libc);
-    for (const LeftOutCopy& one : choice.left_out) {
-        std::fprintf(stderr, "asterope-bench: %s is left out: %s\n", one.name.c_str(),
-                     Error::one_line(one.reason).c_str());
-    }
+    Choice choice = choose(options.peers, options.routine, machine.libc);
     const int cpu = pin_to_cpu(options.routine.cpu);
     start_clock(machine.cpu.invariant_tsc);
     catch_interrupts();
+    const std::size_t largest = largest_size(request);
+    std::optional<Arena> arena;
+    if (largest) {
+        Machine own = machine; // what one process of ours may take
+        if (choice.wants_tuned_glibc) own.usable_bytes /= 2;
+        arena.emplace(arena_bytes(largest, own));
+    }
+    if (choice.wants_tuned_glibc && arena) {
+        add_tuned_glibc(choice, machine, *arena, largest, cpu);
+    } else if (choice.wants_tuned_glibc) {
+        choice.left_out.push_back({"glibc_tuned", "it runs in no process but its own: no threads"});
+    }
+    for (const LeftOutCopy& one : choice.left_out) say_left_out(one);
 
     std::printf("%s against %s: %d paired rounds, CPU %d. x libc above 1: the routine is faster;\n"
                 "floor: libc against itself in the same rounds. Intervals of 95 %% (sign test).\n",
                 options.routine.symbol.c_str(), machine.libc.c_str(), options.routine.rounds, cpu);
     const Setting setting{machine, choice.contenders, statistics};
-    if (setting.with_peers()) {
-        std::printf("Each column: libc's time over that copy's; * the best of its row.\n\n");
-        int longest = 0;
-        for (const Contender& contender : choice.contenders) {
-            longest = std::max(longest, static_cast<int>(contender.name.size()));
-        }
-        for (const Contender& contender : choice.contenders) {
-            std::printf("  %-*s  %s\n", longest, contender.name.c_str(),
-                        contender.description.c_str());
-        }
-    }
+    if (setting.with_peers()) print_legend(choice.contenders);
     std::fflush(stdout);
-    const RunFacts facts{machine, options.routine.rounds, statistics.name, choice.contenders,
-                         choice.left_out};
-    Run run(options, facts);
+    Run run(options, machine, statistics.name, choice);
     try {
-        measure_suites(options, request, setting, beginning_with(cpu, cpus), run);
+        measure_suites(options, request, setting, arena, beginning_with(cpu, cpus), run);
     } catch (const Error&) {
         run.write_files(false);
         throw;
@@ -306,6 +349,10 @@ int run(int argc, char** argv) {
         command.run();
         return kDone;
     }
+    if (options.peers.built_in == "list") {
+        std::fputs(list_peers().c_str(), stdout);
+        return kDone;
+    }
     return compare(options);
 }
 
@@ -313,5 +360,7 @@ int run(int argc, char** argv) {
 } // namespace asterope
 
 int main(int argc, char** argv) {
+    // the process of glibc_tuned is this program too
+    if (const auto served = asterope::serve_trials(argc, argv)) return *served;
     return asterope::run_command("asterope-bench", [&] { return asterope::run(argc, argv); });
 }

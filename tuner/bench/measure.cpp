@@ -1,11 +1,13 @@
 // Measures one cell: everybody in paired rounds.
 #include "bench/suite.hpp"
+#include "error.hpp"
 #include "interrupt.hpp"
 #include "paired.hpp"
 
 namespace asterope {
 
 bool takes_part(const Contender& contender, const Job& job) {
+    if (!contender.copy && !(contender.remote && job.time_remotely)) return false;
     if (contender.threaded && job.threads > 1) return false;
     // of mixes, whose sizes are small or vary, those that are meant for all
     return contender.least == 0 || job.size >= contender.least;
@@ -16,6 +18,21 @@ double expected_seconds(const Job& job, const Contenders& contenders, int rounds
     for (const Contender& contender : contenders) entrants += takes_part(contender, job);
     return job.trial_seconds * static_cast<double>(entrants) * rounds;
 }
+
+namespace {
+
+double time(const Job& job, const Contenders& contenders, int who, std::uint64_t round) {
+    const auto place = static_cast<std::size_t>(who);
+    const Contender& contender = contenders[place];
+    if (!contender.remote) return job.time(contender, round, who);
+    try {
+        return job.time_remotely(*contender.remote, round);
+    } catch (const Failure& failure) {
+        throw RemoteDied{place, failure.what()};
+    }
+}
+
+} // namespace
 
 Cell measure(const Job& job, const Contenders& contenders, int rounds,
              const std::function<void(double share)>& advance) {
@@ -35,8 +52,7 @@ Cell measure(const Job& job, const Contenders& contenders, int rounds,
         entrants, {any}, rounds, 0,
         [&](int entrant, Workload, std::uint64_t round) {
             throw_if_interrupted();
-            const int who = company(entrant);
-            const double seconds = job.time(contenders[static_cast<std::size_t>(who)], round, who);
+            const double seconds = time(job, contenders, company(entrant), round);
             advance(share);
             return seconds;
         },

@@ -33,6 +33,14 @@ struct Job {
     /// Stopwatch::time; each contender is one.
     std::function<double(const Contender& contender, std::uint64_t round, int company)> time =
         nullptr;
+    /// The same in another process; none: that cannot be.
+    std::function<double(RemoteCopy& remote, std::uint64_t round)> time_remotely = nullptr;
+};
+
+/// The other process of a contender has died in the middle of a cell.
+struct RemoteDied {
+    std::size_t contender; ///< its place
+    std::string reason;
 };
 
 struct Suite {
@@ -75,13 +83,12 @@ std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& aren
 /// How many seconds `job` takes in `rounds` rounds, about.
 double expected_seconds(const Job& job, const Contenders& contenders, int rounds);
 
-/// Whether the contender takes part: threaded copies only where one thread copies, and none below
-/// its least size.
+/// Whether the contender takes part: threaded copies only where one thread copies, other processes
+/// only where they can be asked, and none below its least size.
 bool takes_part(const Contender& contender, const Job& job);
 
 /// Times everybody who takes part in paired rounds, libc under two names, each copy its own
-/// company.
-/// `advance` is called after each trial, with its share of the cell.
+/// company. `advance` is called after each trial, with its share of the cell. Throws RemoteDied.
 Cell measure(const Job& job, const Contenders& contenders, int rounds,
              const std::function<void(double share)>& advance);
 

@@ -37,6 +37,9 @@ Job size_job(const std::string& suite, const std::shared_ptr<Stopwatch>& stopwat
     job.time = [=](const Contender& contender, std::uint64_t round, int company) {
         return stopwatch->time(contender.copy, 0, size, workload, round, company);
     };
+    job.time_remotely = [=](RemoteCopy& remote, std::uint64_t round) {
+        return remote.time(size, workload, round, stopwatch->calls(size, workload));
+    };
     return job;
 }
 

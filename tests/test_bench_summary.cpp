@@ -1,0 +1,134 @@
+// What a comparison comes to: who is clearly better, what is under a check, and how cells are
+// named.
+#include "bench/summary.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace asterope;
+
+namespace {
+
+const Contenders kContenders = {{"glibc", "", nullptr},
+                                {"asterope", "", nullptr},
+                                {"other", "", nullptr},
+                                {"crowd", "", nullptr, true}};
+
+Estimate about(double middle) {
+    return {middle, middle * 0.99, middle * 1.01};
+}
+
+/// Ratios to libc of the routine and of the others; intervals of 1 %, the floor's of 2 %.
+Cell cell(double routine, double other, double crowd = 1, const std::string& label = "4 KiB") {
+    Cell cell{"sizes", "hot", label, 4096, 1, "", {1, 0.98, 1.02}, {}};
+    const auto add = [&](const std::string& name, double ratio) {
+        cell.copies.push_back({name, 1 / ratio, about(ratio), about(ratio / routine)});
+    };
+    add("glibc", 1);
+    add("asterope", routine);
+    add("other", other);
+    add("crowd", crowd);
+    return cell;
+}
+
+} // namespace
+
+TEST(Noise, is_the_farther_end_of_libc_against_libc) {
+    Cell one = cell(1, 1);
+    one.floor = {1, 0.8, 1.1};
+    EXPECT_DOUBLE_EQ(one.noise(), 1.25);
+    one.floor = {1, 1.01, 1.1};
+    EXPECT_DOUBLE_EQ(one.noise(), 1.1);
+    one.floor = {1, 1, 1};
+    EXPECT_DOUBLE_EQ(one.noise(), 1);
+}
+
+TEST(ClearlyBetter, is_nobody_where_the_routine_leads_or_all_are_alike) {
+    EXPECT_EQ(clearly_better(cell(2, 1), kContenders).copy, "");
+    EXPECT_EQ(clearly_better(cell(1, 1), kContenders).copy, "");
+}
+
+TEST(ClearlyBetter, is_nobody_within_the_noise_floor) {
+    // low end of 1.025 is 1.015, inside 1.02; that of 1.04 is outside
+    EXPECT_EQ(clearly_better(cell(1, 1.025), kContenders).copy, "");
+    EXPECT_EQ(clearly_better(cell(1, 1.04), kContenders).copy, "other");
+    EXPECT_EQ(clearly_better(cell(2, 2.08), kContenders).copy, "other");
+}
+
+TEST(ClearlyBetter, is_libc_where_the_routine_loses_to_it) {
+    const Better better = clearly_better(cell(0.5, 0.4), kContenders);
+    EXPECT_EQ(better.copy, "glibc");
+    EXPECT_DOUBLE_EQ(better.factor, 2);
+}
+
+TEST(ClearlyBetter, is_the_one_that_leads_by_most) {
+    const Better better = clearly_better(cell(0.5, 3), kContenders);
+    EXPECT_EQ(better.copy, "other");
+    EXPECT_DOUBLE_EQ(better.factor, 6);
+}
+
+TEST(ClearlyBetter, is_nobody_who_takes_other_cpus) {
+    EXPECT_EQ(clearly_better(cell(1, 1, 5), kContenders).copy, "");
+}
+
+TEST(SummaryText, counts_cells_by_suite_and_names_the_worst_of_each_kind) {
+    std::vector<Cell> cells = {cell(2, 1), cell(0.8, 1.6), cell(1, 1.5, 1, "8 KiB")};
+    cells.push_back(cell(3, 1));
+    cells.back().suite = "mix";
+    const std::string text = summary_text(cells, kContenders);
+    EXPECT_NE(text.find("in 2 of 4 (50.0 %) cells"), text.npos) << text;
+    EXPECT_NE(text.find("sizes          1 of 3 (33.3 %)"), text.npos) << text;
+    EXPECT_NE(text.find("mix            1 of 1 (100.0 %)"), text.npos) << text;
+    EXPECT_NE(text.find("worst ratio to glibc: 0.80 (0.79..0.81) in sizes hot 4 KiB."), text.npos)
+        << text;
+    const std::size_t first = text.find("other by 2.00"), second = text.find("other by 1.50");
+    ASSERT_NE(first, text.npos) << text;
+    ASSERT_NE(second, text.npos) << text;
+    EXPECT_LT(first, second);
+    EXPECT_EQ(text.back(), '\n');
+}
+
+TEST(SummaryText, names_ten_cells_at_most) {
+    const std::vector<Cell> cells(13, cell(1, 2));
+    const std::string text = summary_text(cells, kContenders);
+    std::size_t named = 0;
+    for (std::size_t at = text.find(" by 2.00"); at != text.npos;
+         at = text.find(" by 2.00", at + 1)) {
+        ++named;
+    }
+    EXPECT_EQ(named, 10u);
+    EXPECT_NE(text.find("and 3 more"), text.npos) << text;
+}
+
+TEST(SummaryText, names_nobody_where_nobody_is_better) {
+    const std::string text = summary_text({cell(2, 1)}, kContenders);
+    EXPECT_NE(text.find("1 of 1 (100.0 %)"), text.npos);
+    EXPECT_EQ(text.find("Clearly better there"), text.npos);
+}
+
+TEST(SummaryText, is_empty_where_nothing_was_measured) {
+    EXPECT_EQ(summary_text({}, kContenders), "");
+}
+
+TEST(CellsUnder, are_those_whose_whole_interval_is_below) {
+    // intervals end 1 % above
+    const std::vector<Cell> cells = {cell(0.90, 1, 1, "1 KiB"), cell(0.965, 1, 1, "2 KiB"),
+                                     cell(0.98, 1, 1, "3 KiB")};
+    const std::vector<std::string> lines = cells_under(0.97, cells);
+    ASSERT_EQ(lines.size(), 1u);
+    EXPECT_EQ(lines[0], "sizes hot 1 KiB: 0.900 (0.891..0.909) is under 0.97");
+    EXPECT_EQ(cells_under(0.98, cells).size(), 2u);
+    EXPECT_TRUE(cells_under(0.5, cells).empty());
+}
+
+TEST(NameOfCell, says_what_tells_it_from_others) {
+    Cell one = cell(1, 1);
+    EXPECT_EQ(name_of(one), "sizes hot 4 KiB");
+    one.suite = "threads";
+    one.threads = 8;
+    EXPECT_EQ(name_of(one), "threads hot 4 KiB, 8 threads");
+    one.suite = "mix";
+    one.threads = 1;
+    one.workload = one.label = "mix_l1";
+    one.weighting = "bytes";
+    EXPECT_EQ(name_of(one), "mix mix_l1 by bytes");
+}

@@ -1,0 +1,131 @@
+// The bench's tables: what stands in which row and column.
+#include "bench/table.hpp"
+
+#include <gtest/gtest.h>
+#include <sstream>
+
+using namespace asterope;
+
+namespace {
+
+const Contenders kContenders = {
+    {"glibc", "", nullptr}, {"asterope", "", nullptr}, {"avx_streaming", "", nullptr}};
+
+Cell cell(const std::string& label, double routine, double other = 0) {
+    Cell cell{"sizes", "hot", label, 4096, 1, "", {1, 0.98, 1.02}, {}};
+    const auto add = [&](const std::string& name, double ratio) {
+        if (ratio > 0) {
+            cell.copies.push_back({name, 1e-6 / ratio, {ratio, ratio, ratio}, {1, 1, 1}});
+        }
+    };
+    add("glibc", 1);
+    add("asterope", routine);
+    add("avx_streaming", other);
+    return cell;
+}
+
+std::vector<std::string> words(const std::string& line) {
+    std::istringstream in(line);
+    std::vector<std::string> words;
+    for (std::string word; in >> word;) words.push_back(word);
+    return words;
+}
+
+std::vector<std::string> lines(const std::string& text) {
+    std::istringstream in(text);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+}
+
+using Words = std::vector<std::string>;
+
+} // namespace
+
+TEST(PlainTable, has_times_throughput_ratio_interval_and_floor) {
+    const auto table = plain_table("hot");
+    EXPECT_EQ(table->begin().rfind("\nhot ", 0), 0u);
+    EXPECT_EQ(words(table->row(cell("4 KiB", 2))), (Words{"4", "KiB", "1000.0", "500.0", "8.19",
+                                                          "2.00", "(2.00..2.00)", "(0.98..1.02)"}));
+    table->row(cell("8 KiB", 8));
+    EXPECT_EQ(words(table->end()), (Words{"all", "4.00", "geometric", "mean"}));
+}
+
+TEST(PlainTable, has_no_mean_of_a_single_row) {
+    const auto table = plain_table("hot");
+    table->begin();
+    table->row(cell("4 KiB", 2));
+    EXPECT_EQ(table->end(), "");
+}
+
+TEST(PlainTable, is_as_wide_as_its_labels) {
+    const auto table = plain_table("a title of many words", 30);
+    const std::size_t header = lines(table->begin()).back().find("libc ns/call");
+    const std::string row = table->row(cell(std::string(30, 'x'), 2));
+    EXPECT_EQ(row.find("1000.0") + 6, header + 12);
+}
+
+TEST(PeersTable, has_a_column_for_each_copy_and_marks_the_best) {
+    const auto table = peers_table("hot", kContenders);
+    EXPECT_EQ(words(lines(table->begin()).back()),
+              (Words{"hot", "ns", "asterope", "streaming", "floor"}));
+    EXPECT_EQ(words(table->row(cell("4 KiB", 2, 3))),
+              (Words{"4", "KiB", "1000.0", "2.00", "3.00*", "(0.98..1.02)"}));
+    EXPECT_EQ(words(table->row(cell("8 KiB", 8, 3))),
+              (Words{"8", "KiB", "1000.0", "8.00*", "3.00", "(0.98..1.02)"}));
+    EXPECT_EQ(words(table->end()), (Words{"all", "4.00", "3.00", "geometric", "mean"}));
+}
+
+TEST(PeersTable, marks_nobody_where_libc_is_the_best) {
+    const auto table = peers_table("hot", kContenders);
+    EXPECT_EQ(table->row(cell("4 KiB", 0.5, 0.9)).find('*'), std::string::npos);
+}
+
+TEST(PeersTable, has_a_dash_where_a_copy_did_not_run_and_no_mean_of_it) {
+    const auto table = peers_table("hot", kContenders);
+    EXPECT_EQ(words(table->row(cell("4 KiB", 2)))[4], "-");
+    table->row(cell("8 KiB", 2, 3));
+    EXPECT_EQ(words(table->end()), (Words{"all", "2.00", "-", "geometric", "mean"}));
+}
+
+TEST(PeersTable, has_its_figures_in_line_whoever_is_marked) {
+    const auto table = peers_table("hot", kContenders);
+    const std::string header = lines(table->begin()).back();
+    for (const auto& [routine, other] : {std::pair(2.0, 3.0), std::pair(3.0, 2.0)}) {
+        const std::string row = table->row(cell("4 KiB", routine, other));
+        // each figure ends where its name does
+        EXPECT_TRUE(isdigit(row.at(header.find("asterope") + 7))) << row;
+        EXPECT_TRUE(isdigit(row.at(header.find("streaming") + 8))) << row;
+        EXPECT_EQ(row.find('('), header.find("floor")) << row;
+    }
+}
+
+TEST(WorkloadsTable, has_a_row_for_the_cells_of_one_size) {
+    const auto table = workloads_table({Workload::hot, Workload::cold});
+    EXPECT_EQ(words(lines(table->begin()).back()), (Words{"x", "libc", "hot", "cold"}));
+    EXPECT_EQ(table->row(cell("4 KiB", 2)), "");
+    EXPECT_EQ(words(table->row(cell("4 KiB", 3))),
+              (Words{"4", "KiB", "2.00", "(0.98..1.02)", "3.00", "(0.98..1.02)"}));
+    table->row(cell("8 KiB", 8));
+    table->row(cell("8 KiB", 3));
+    EXPECT_EQ(words(table->end()),
+              (Words{"all", "4.00,", "least", "2.00", "3.00,", "least", "3.00"}));
+}
+
+TEST(GridTable, has_sources_downwards_and_destinations_across) {
+    const auto table = grid_table("4 KiB misaligned", {0, 63}, kContenders);
+    EXPECT_EQ(words(lines(table->begin()).back()), (Words{"+0", "+63"}));
+    EXPECT_EQ(table->row(cell("4 KiB +0 +0", 1, 2)), "");
+    EXPECT_EQ(words(table->row(cell("4 KiB +0 +63", 2, 2))), (Words{"+0", "1.00", "2.00"}));
+    table->row(cell("4 KiB +63 +0", 3, 2));
+    EXPECT_EQ(words(table->row(cell("4 KiB +63 +63", 4, 2))), (Words{"+63", "3.00", "4.00"}));
+    const std::vector<std::string> end = lines(table->end());
+    ASSERT_EQ(end.size(), 3u);
+    EXPECT_EQ(end[0], "asterope: geometric mean 2.21, least 1.00");
+    EXPECT_EQ(end[1], "avx_streaming: geometric mean 2.00, least 2.00");
+    EXPECT_EQ(end[2], "libc against itself: geometric mean 1.00, least 1.00");
+}
+
+TEST(GridTable, says_nothing_of_what_was_not_measured) {
+    EXPECT_EQ(grid_table("4 KiB misaligned", {0}, kContenders)->end(), "");
+}
