@@ -380,3 +380,76 @@ TEST(LibcMixCopy, copies) {
               copy.data());
     EXPECT_EQ(copy, text);
 }
+
+// --- By bytes, and in memory ---------------------------------------------------------------------
+
+TEST_F(Mix, makes_the_same_calls_whichever_working_set_came_before) {
+    MixStopwatch stopwatch = of_the_fleet();
+    const std::vector<Call> of_memory = trial(stopwatch, Workload::mix_memory);
+    EXPECT_EQ(of_memory.size(), 6000u);
+    const std::vector<Call> of_l3 = trial(stopwatch, Workload::mix_l3);
+    MixStopwatch other = of_the_fleet();
+    EXPECT_EQ(trial(other, Workload::mix_l3), of_l3);
+}
+
+TEST_F(Mix, reaches_over_the_whole_arena_in_memory) {
+    MixStopwatch stopwatch = of_the_fleet();
+    for (const Workload workload : {Workload::mix_memory, Workload::mix_memory_read}) {
+        std::size_t furthest = 0;
+        for (const Call& call : trial(stopwatch, workload)) {
+            ASSERT_LE(source_offset(call) + call.bytes, arena.bytes());
+            ASSERT_LE(destination_offset(call) + call.bytes, arena.bytes());
+            furthest = std::max({furthest, source_offset(call), destination_offset(call)});
+        }
+        EXPECT_GT(furthest, arena.bytes() * 9 / 10);
+    }
+}
+
+TEST_F(Mix, draws_sizes_by_their_bytes_where_bytes_count) {
+    // 8 bytes nine times as often as 72: as many bytes of each
+    MixStopwatch stopwatch(arena, machine, parse_statistics("8:0.9,72:0.1", "test"), kMiB, 1,
+                           Weighting::bytes);
+    std::size_t large = 0;
+    const std::vector<Call> calls = trial(stopwatch, Workload::mix_l2);
+    for (const Call& call : calls) large += call.bytes == 72;
+    EXPECT_NEAR(static_cast<double>(large) / static_cast<double>(calls.size()), 0.5, 0.05);
+    EXPECT_NEAR(stopwatch.mean_bytes(Workload::mix_l2), 40, 0.5);
+}
+
+TEST_F(Mix, draws_only_what_fits_in_the_working_set_where_bytes_count) {
+    // sides of 8 KiB, 128 KiB and 4 MiB: up to half of them
+    MixStopwatch stopwatch(arena, machine,
+                           parse_statistics("1024:0.25,4096:0.25,8192:0.25,100000:0.25", "test"),
+                           kMiB, 1, Weighting::bytes);
+    for (const auto& [workload, largest] :
+         {std::pair(Workload::mix_l1, 4096u), std::pair(Workload::mix_l2, 8192u),
+          std::pair(Workload::mix_l3, 100000u), std::pair(Workload::mix_memory, 100000u)}) {
+        ASSERT_TRUE(stopwatch.fits(workload));
+        std::size_t most = 0;
+        for (const Call& call : trial(stopwatch, workload)) {
+            most = std::max(most, call.bytes);
+            if (workload == Workload::mix_memory) continue;
+            ASSERT_LE(source_offset(call) + call.bytes, working_set(workload) / 4);
+            ASSERT_LE(destination_offset(call) + call.bytes, working_set(workload) / 4);
+        }
+        EXPECT_EQ(most, largest) << name_of(workload);
+    }
+}
+
+TEST_F(Mix, has_no_plan_where_nothing_fits_and_bytes_count) {
+    MixStopwatch stopwatch(arena, machine, parse_statistics("100000:1", "test"), kMiB, 1,
+                           Weighting::bytes);
+    EXPECT_FALSE(stopwatch.fits(Workload::mix_l1));
+    EXPECT_FALSE(stopwatch.fits(Workload::mix_l2_read));
+    EXPECT_TRUE(stopwatch.fits(Workload::mix_l3));
+    EXPECT_TRUE(stopwatch.fits(Workload::mix_memory_read));
+}
+
+TEST_F(Mix, copies_all_that_the_last_cache_holds_before_bytes_in_memory_are_timed) {
+    const Machine small = machine_with(32 * kKiB, 512 * kKiB, 4 * kMiB);
+    MixStopwatch stopwatch(arena, small, parse_statistics("65536:1", "test"), kMiB, 1,
+                           Weighting::bytes);
+    std::size_t bytes = 0;
+    for (const Call& call : trial(stopwatch, Workload::mix_memory)) bytes += call.bytes;
+    EXPECT_GE(bytes, 5 * kMiB + 3 * kMiB); // what is timed included
+}

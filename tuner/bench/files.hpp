@@ -20,7 +20,8 @@ struct RunFacts {
     const std::vector<LeftOutCopy>& left_out;
 };
 
-/// Version 2 of the format "asterope-bench": see README.md. `complete`: nothing cut it short.
+/// Version 2 of the format "asterope-bench", described in README.md here. `complete`: nothing cut
+/// it short.
 nlohmann::ordered_json results_json(const RunFacts& facts, const std::vector<Cell>& cells,
                                     bool complete);
 
