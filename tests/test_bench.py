@@ -10,6 +10,7 @@ import os
 import resource
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -289,6 +290,7 @@ def test_the_table_of_workloads_has_powers_of_two(bench, library: Path) -> None:
 # Any number of copies
 
 PEERS = """
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -303,7 +305,8 @@ void *too_long(void *to, const void *from, size_t size)
 void *crashes(void *to, const void *from, size_t size)
 { if (size > 100) abort(); return memcpy(to, from, size); }
 void *leaves(void *to, const void *from, size_t size) { exit(0); return memcpy(to, from, size); }
-void *hangs(void *to, const void *from, size_t size) { for (;;) sleep(1); return to; }
+void *hangs(void *to, const void *from, size_t size)
+{ creat("hanging", 0600); for (;;) sleep(1); return to; }
 """
 
 
@@ -461,14 +464,14 @@ def test_a_check_that_fails_names_the_cells_and_writes_the_files(
     bench, peers: Path, tmp_path: Path
 ) -> None:
     done = bench("--routine", peers, "--symbol", "slow", *FEW, *SIZES, "--workload", "hot",
-                 "--check", "0.9", "--json", "report.json", "--csv", "rows.csv")  # fmt: skip
+                 "--check", "1000", "--json", "report.json", "--csv", "rows.csv")  # fmt: skip
     assert done.returncode == 1
     *cells, last = done.stderr.splitlines()
     assert len(cells) == 2
     for cell, size in zip(cells, ("128 B", "4 KiB")):
         assert cell.startswith(f"asterope-bench: sizes hot {size}: ")
-        assert cell.endswith(" is under 0.9")
-    assert last == "asterope-bench: 2 of 2 cells are under --check 0.9"
+        assert cell.endswith(" is under 1000")
+    assert last == "asterope-bench: 2 of 2 cells are under --check 1000"
     assert json.loads((tmp_path / "report.json").read_text())["complete"]
     assert (tmp_path / "rows.csv").exists()
 
@@ -523,6 +526,20 @@ def test_an_interrupted_run_keeps_what_was_measured(
     report = json.loads((tmp_path / "report.json").read_text())
     assert report["complete"] is False
     assert [row["label"] for row in report["results"]] == ["128 B"]
+
+
+def test_a_run_can_be_interrupted_while_peers_are_checked(
+    build_dir: Path, library: Path, peers: Path, tmp_path: Path
+) -> None:
+    command = [build_dir / "asterope-bench", "--routine", library, *peer(peers, "hangs")]
+    with subprocess.Popen(
+        [str(part) for part in command], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    ) as running:
+        while running.poll() is None and not (tmp_path / "hanging").exists():
+            time.sleep(0.01)
+        running.send_signal(signal.SIGINT)
+        _, stderr = running.communicate(timeout=60)
+    assert (running.returncode, stderr) == (130, "asterope-bench: interrupted\n")
 
 
 # P2329's experiment

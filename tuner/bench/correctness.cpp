@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "error.hpp"
+#include "interrupt.hpp"
 
 namespace asterope {
 
@@ -119,7 +120,10 @@ std::string read_all(int file, double seconds, bool& in_time) {
             until - std::chrono::steady_clock::now());
         pollfd waiting{file, POLLIN, 0};
         const int ready = left.count() <= 0 ? 0 : poll(&waiting, 1, static_cast<int>(left.count()));
-        if (ready < 0 && errno == EINTR) continue;
+        if (ready < 0 && errno == EINTR) {
+            throw_if_interrupted(); // the child ends with this process
+            continue;
+        }
         if (ready <= 0) {
             in_time = false;
             return text;

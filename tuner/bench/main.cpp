@@ -257,10 +257,10 @@ int compare(const Options& options) {
     const Machine machine = read_machine();
     const std::vector<int> cpus = allowed_cpus();
     if (options.routine.cpu >= 0) require_allowed(options.routine.cpu);
+    catch_interrupts();
     Choice choice = choose(options.peers, options.routine, machine.libc);
     const int cpu = pin_to_cpu(options.routine.cpu);
     start_clock(machine.cpu.invariant_tsc);
-    catch_interrupts();
     const std::size_t largest = largest_size(request);
     std::optional<Arena> arena;
     if (largest) {
