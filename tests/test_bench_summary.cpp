@@ -123,6 +123,9 @@ TEST(CellsUnder, are_those_whose_whole_interval_is_below) {
 TEST(NameOfCell, says_what_tells_it_from_others) {
     Cell one = cell(1, 1);
     EXPECT_EQ(name_of(one), "sizes hot 4 KiB");
+    one.suite = one.workload = "aliased";
+    EXPECT_EQ(name_of(one), "aliased 4 KiB");
+    one.workload = "hot";
     one.suite = "threads";
     one.threads = 8;
     EXPECT_EQ(name_of(one), "threads hot 4 KiB, 8 threads");

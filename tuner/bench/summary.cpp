@@ -23,7 +23,8 @@ std::string share(std::size_t some, std::size_t all) {
 } // namespace
 
 std::string name_of(const Cell& cell) {
-    std::string name = cell.suite + " " + cell.workload;
+    std::string name = cell.suite;
+    if (cell.workload != cell.suite) name += " " + cell.workload;
     if (cell.label != cell.workload) name += " " + cell.label;
     if (!cell.weighting.empty()) name += " by " + cell.weighting;
     if (cell.threads > 1) name += ", " + std::to_string(cell.threads) + " threads";
