@@ -89,6 +89,27 @@ struct asterope_probe {
 extern const struct asterope_probe asterope_probes[];
 extern const size_t asterope_probe_count;
 
+/* How a copy is shared among threads: up to so many of them, the caller included, in chunks of so
+ * many bytes (64 KiB or more; 0: an even share for each), each of which `copy` copies. */
+struct asterope_share {
+    unsigned threads;
+    size_t chunk;
+    asterope_candidate copy;
+    size_t distance;
+};
+
+/* The most threads that a copy may be shared among. */
+#define ASTEROPE_MOST_THREADS 64
+
+/* Starts the pool's threads, unless they run: one for each CPU that the caller may use. Returns how
+ * many there are then, the caller included. To be called before asterope_copy_over_threads, by one
+ * thread. */
+unsigned asterope_start_threads(void);
+
+/* The copy over threads that asterope_memcpy_mt is, 4096 bytes or more; as its 4th argument it gets
+ * the address of a struct asterope_share. Copies alone where there is nobody to share with. */
+void *asterope_copy_over_threads(void *destination, const void *source, size_t bytes, size_t share);
+
 #ifdef __cplusplus
 }
 #endif

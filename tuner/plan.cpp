@@ -1,10 +1,13 @@
 // The plan: a tuning request whose every word has been understood.
 #include "plan.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "affinity.hpp"
 #include "atomic_file.hpp"
+#include "candidates.h"
 #include "default_sizes.hpp"
 #include "duration_text.hpp"
 #include "error.hpp"
@@ -22,6 +25,17 @@ bool parse_space(const std::string& text) {
     if (text == "extended") return true;
     if (text == "paper") return false;
     throw BadInput("space '" + text.substr(0, 40) + "' is unknown: choose paper or extended");
+}
+
+/// How many threads a copy may be shared among. Throws BadInput for more than there are CPUs for.
+unsigned threads_of(const TuningRequest& request) {
+    if (request.replayed) return request.threads;
+    const auto cpus = static_cast<unsigned>(allowed_cpus().size());
+    if (request.threads > cpus) {
+        throw BadInput("--threads " + std::to_string(request.threads) + ": this process may use " +
+                       std::to_string(cpus) + " of the CPUs: choose no more than that");
+    }
+    return std::min<unsigned>(request.threads ? request.threads : cpus, ASTEROPE_MOST_THREADS);
 }
 
 CallStatistics statistics_of(const TuningRequest& request) {
@@ -42,7 +56,8 @@ Plan::Plan(const TuningRequest& request, const Machine& machine)
       small_objective(request.small), small_weights(parse_small_weights(request.small)),
       rigor(parse_rigor(request.rigor)),
       sizes(request.sizes.empty() ? default_sizes(machine.caches) : parse_size_list(request.sizes)),
-      statistics(statistics_of(request)), maps_source(!request.source_map.empty()),
+      threads(threads_of(request)), statistics(statistics_of(request)),
+      maps_source(!request.source_map.empty()),
       log(request.log.empty() ? request.output + ".trials" : request.log),
       keeps_log(!request.log.empty()), request_(request) {
     if (sizes.front() < kMinimumBytes) {
@@ -82,6 +97,7 @@ nlohmann::json Plan::options() const {
             {"sizes", sizes},
             {"space", request_.space},
             {"sensing", sensing},
+            {"threads", threads},
             {"small", small_objective},
             {"distribution", statistics.name},
             {"distribution_hash", text_hash(distribution)},
@@ -101,6 +117,7 @@ TuningRequest replayed_request(const nlohmann::json& options) {
         options.at("weights_given").get_to(request.weights);
         options.at("space").get_to(request.space);
         request.no_sensing = !options.at("sensing").get<bool>();
+        request.threads = options.value("threads", 1u); // logs that know nothing of it have none
         options.at("small").get_to(request.small);
         options.at("distribution").get_to(request.distribution);
         options.at("source_map").get_to(request.source_map);

@@ -25,6 +25,7 @@ struct Plan {
     Weights small_weights;
     Rigor rigor;
     std::vector<std::size_t> sizes; ///< ascending
+    unsigned threads;               ///< that a copy may be shared among at most; 1: none is
     CallStatistics statistics;
     bool maps_source;
     std::optional<SourceMap> source_map; ///< none when nothing is going to be timed

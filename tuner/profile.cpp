@@ -89,6 +89,36 @@ Json to_json(const Finalist& finalist, const Json& tuple, std::size_t size, int 
 /// How many of the others the profile keeps beside a winner.
 constexpr std::size_t kRunnersUp = 5, kRunnersUpOfIntent = 2;
 
+Json to_json(const SharedSize& size) {
+    Json workloads = Json::object();
+    for (const auto& [workload, measured] : size.workloads) {
+        workloads[std::string(name_of(workload))] = {
+            {"ns", rounded(measured.seconds * 1e9)},
+            {"alone_ns", rounded(measured.libc_seconds * 1e9)},
+            {"ratio", to_json(measured.ratio)},
+            {"rounds", size.rounds}};
+    }
+    return {{"size", size.size},
+            {"threads", size.best.threads},
+            {"chunk", size.best.chunk},
+            {"taken", size.taken},
+            {"ratio", rounded(size.ratio)},
+            {"workloads", workloads},
+            {"noise_floor", to_json(size.noise_floor)}};
+}
+
+Json to_json(const ThreadsFacts& threads) {
+    Json intervals = Json::array(), results = Json::array();
+    for (const auto& [above, up_to, share] : threads.intervals) {
+        intervals.push_back({{"above", above},
+                             {"up_to", up_to},
+                             {"threads", share.threads},
+                             {"chunk", share.chunk}});
+    }
+    for (const SharedSize& size : threads.sizes) results.push_back(to_json(size));
+    return {{"most", threads.most}, {"intervals", intervals}, {"results", results}};
+}
+
 /// How an entrant is written: by its parameters, and by its name.
 struct Words {
     std::function<Json(Entrant)> tuple;
@@ -217,14 +247,16 @@ bool is_intent(const std::string& objective) {
 
 } // namespace
 
-Entrant PipelineFacts::winner_for(std::size_t size) const {
+std::size_t PipelineFacts::result_for(std::size_t size) const {
     const std::vector<SizeInterval>& of_routine = intervals.front();
     const auto interval =
         std::find_if(of_routine.begin(), of_routine.end(),
                      [&](const SizeInterval& candidate) { return candidate.up_to >= size; });
-    const std::size_t result =
-        interval == of_routine.end() ? of_routine.back().result : interval->result;
-    return found[result].results.front().finalists.front().candidate;
+    return interval == of_routine.end() ? of_routine.back().result : interval->result;
+}
+
+Entrant PipelineFacts::winner_for(std::size_t size) const {
+    return found[result_for(size)].results.front().finalists.front().candidate;
 }
 
 void drop_sensing_below_minimum(PipelineFacts& pipelines) {
@@ -236,7 +268,8 @@ void drop_sensing_below_minimum(PipelineFacts& pipelines) {
 Json make_profile(const nlohmann::json& machine, const SearchFacts& facts,
                   const std::vector<Candidate>& space, const PipelineFacts& pipelines,
                   const std::optional<SmallFacts>& small,
-                  const std::optional<AliasedFacts>& aliased) {
+                  const std::optional<AliasedFacts>& aliased,
+                  const std::optional<ThreadsFacts>& threads) {
     Json invalid = Json::array();
     for (const auto& [candidate, reason] : facts.invalid) {
         invalid.push_back({{"candidate", candidate}, {"reason", reason}});
@@ -276,6 +309,7 @@ Json make_profile(const nlohmann::json& machine, const SearchFacts& facts,
     }
     if (small) profile["small"] = to_json(*small);
     if (aliased) profile["aliased"] = to_json(*aliased);
+    if (threads) profile["threads"] = to_json(*threads);
     profile["intervals"] = intervals_of(0, pipelines, space);
     for (std::size_t i = 1; i < pipelines.objectives.size(); ++i) {
         const std::string& name = pipelines.objectives[i].name;

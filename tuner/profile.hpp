@@ -17,6 +17,7 @@
 #include "sensing_search.hpp"
 #include "small_search.hpp"
 #include "space.hpp"
+#include "threads_search.hpp"
 
 namespace asterope {
 
@@ -35,7 +36,7 @@ struct NoiseFacts {
 /// What a run did not get to, because its time was up.
 struct LeftOut {
     std::vector<std::size_t> sizes; ///< bytes, without a winner of their own
-    /// Of: boundaries, small copies, aliasing buffers, sensing.
+    /// Of: boundaries, small copies, aliasing buffers, sensing, threads.
     std::vector<std::string> steps;
 
     bool empty() const { return sizes.empty() && steps.empty(); }
@@ -57,7 +58,8 @@ struct SearchFacts {
     std::vector<std::string> without; ///< CPU features left out on request
     std::optional<NoiseFacts> noise;  ///< none where nobody watched
     /// Seconds by what they were spent on, in the order of the run: building, verifying,
-    /// calibrating, screening, run-off, sensing, boundaries, small copies, aliasing buffers.
+    /// calibrating, screening, run-off, sensing, boundaries, small copies, aliasing buffers,
+    /// threads.
     std::vector<std::pair<std::string, double>> phases;
     LeftOut left_out; ///< empty: the run is complete
     int resumed = 0;  ///< how many times the run went on from its log
@@ -73,6 +75,8 @@ struct PipelineFacts {
 
     /// The first objective's winner for copies of `size` bytes.
     Entrant winner_for(std::size_t size) const;
+    /// What was found for the interval that `size` lies in: an index into `found` and `sensing`.
+    std::size_t result_for(std::size_t size) const;
 };
 
 /// Drops the sensing copies that cannot be had: those whose interval begins below kSensingMinimum,
@@ -94,13 +98,21 @@ struct AliasedFacts {
     std::optional<AliasedChoice> choice;
 };
 
-/// The whole profile; its fields are described in scripts/asterope/profile.schema.json. `small` and
-/// `aliased` may be missing where they were left out.
+/// What was found about copies over threads.
+struct ThreadsFacts {
+    unsigned most; ///< threads that were tried
+    std::vector<SharedSize> sizes;
+    std::vector<ShareInterval> intervals;
+};
+
+/// The whole profile; its fields are described in scripts/asterope/profile.schema.json. What may
+/// be missing was left out.
 nlohmann::ordered_json make_profile(const nlohmann::json& machine, const SearchFacts& facts,
                                     const std::vector<Candidate>& space,
                                     const PipelineFacts& pipelines,
                                     const std::optional<SmallFacts>& small,
-                                    const std::optional<AliasedFacts>& aliased);
+                                    const std::optional<AliasedFacts>& aliased,
+                                    const std::optional<ThreadsFacts>& threads = std::nullopt);
 
 /// Reads a profile as far as the C++ tools need it: format, version, machine, and intervals in
 /// order. Throws BadInput with one line for whatever is wrong. asterope-generate checks the rest

@@ -270,6 +270,28 @@ std::string aliased_table(const AliasedFacts& aliased) {
     return out;
 }
 
+std::string threads_table(const ThreadsFacts& threads) {
+    std::string out;
+    if (threads.sizes.empty()) return out;
+    Row header = {"Threads", "best"};
+    for (const auto& [workload, measured] : threads.sizes.front().workloads) {
+        header.push_back(std::string(name_of(workload)));
+    }
+    header.insert(header.end(), {"floor", "taken"});
+    std::vector<Row> rows = {header};
+    for (const SharedSize& size : threads.sizes) {
+        Row row = {format_size(size.size), share_name(size.best)};
+        for (const auto& [workload, measured] : size.workloads) {
+            row.push_back(two_digits(measured.ratio.median));
+        }
+        row.push_back(two_digits(widest(size.noise_floor)));
+        row.push_back(size.taken ? "yes" : "no");
+        rows.push_back(std::move(row));
+    }
+    return aligned(rows, {"Threads", "best"}) +
+           "one thread's time over theirs; floor: one thread's over one thread's\n";
+}
+
 std::string timings_table(const std::vector<std::pair<std::string, double>>& phases,
                           double seconds) {
     std::string out;

@@ -37,6 +37,10 @@ std::string small_table(const SmallFacts& small);
 /// One line a size for buffers that alias, and what the routine does about it.
 std::string aliased_table(const AliasedFacts& aliased);
 
+/// One line a size for copies over threads: the best, whether it is taken, and one thread's time
+/// over its own under each workload. Empty where none was timed.
+std::string threads_table(const ThreadsFacts& threads);
+
 /// What a run of `seconds` spent on each of its phases and on the rest, in seconds and as shares;
 /// then whether verification and calibration keep to their kOverheadShare of it.
 std::string timings_table(const std::vector<std::pair<std::string, double>>& phases,

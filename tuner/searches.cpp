@@ -40,6 +40,15 @@ Weights weighted_only(Weights weights) {
     return weights;
 }
 
+/// What copies over threads are timed under: what counts, and whatever counts, cached and uncached.
+Weights shared_weights(Weights weights) {
+    std::erase_if(weights, [](const auto& weighted) {
+        return weighted.second == 0 && weighted.first != Workload::hot &&
+               weighted.first != Workload::cold;
+    });
+    return weights;
+}
+
 /// What a probe is read for at least so often: a percentile of fewer would be an extreme.
 constexpr std::size_t kReadings = 30;
 
@@ -66,6 +75,7 @@ Findings Searches::run() {
     find_boundaries(findings);
     budget_.allow(1);
     aliased_copies(findings);
+    shared_copies(findings);
     findings.noise = noise_;
     findings.trials = context_.trials;
     findings.recorded_seconds = context_.recorded_seconds;
@@ -330,6 +340,56 @@ void Searches::aliased_copies(Findings& findings) {
             return;
         }
     }
+}
+
+void Searches::shared_copies(Findings& findings) {
+    if (plan_.threads < 2) return;
+    progress_.label("threads");
+    spent_.enter("threads");
+    for (const Found& found : findings.pipelines.found) {
+        const std::size_t size = found.results.front().size;
+        if (size < kSharedMinimum) continue;
+        try {
+            findings.shared.push_back(share(size, findings.pipelines));
+        } catch (const BudgetSpent&) {
+            findings.left_out.steps.push_back("threads");
+            return;
+        }
+    }
+}
+
+/// A chunk takes the copy that the routine takes for the whole.
+SharedSize Searches::share(std::size_t size, const PipelineFacts& pipelines) {
+    std::mt19937_64 random = enter("threads " + std::to_string(size));
+    const Candidate& fixed = candidate(pipelines.winner_for(size));
+    const auto& sensing = pipelines.sensing[pipelines.result_for(size)];
+    Copy alone = copy_of(fixed);
+    asterope_sensing arguments;
+    if (sensing) {
+        arguments = sensing->copy.arguments();
+        alone = {sensing->copy.probe->sense, reinterpret_cast<std::size_t>(&arguments),
+                 copy_of(sensing->copy.cold).company};
+    }
+    const std::vector<Share> shares = shares_for(size, plan_.threads);
+    std::vector<asterope_share> how;
+    for (const auto& [threads, chunk] : shares) {
+        how.push_back({threads, chunk, alone.function, alone.distance});
+    }
+    const auto index = [](Entrant entrant) { return static_cast<std::size_t>(entrant) - 1; };
+    SearchTimings timings(field(
+                              [&](Entrant entrant) -> Copy {
+                                  if (entrant == 0) return alone;
+                                  return {&asterope_copy_over_threads,
+                                          reinterpret_cast<std::size_t>(&how[index(entrant)]),
+                                          alone.company};
+                              },
+                              [&](Entrant entrant) {
+                                  if (entrant > 0) return share_name(shares[index(entrant)]);
+                                  return sensing ? sensing->copy.name() : fixed.name();
+                              }),
+                          context_, false);
+    return search_shares(shares, size, shared_weights(objectives_.front().weights), plan_.rigor,
+                         random, timings);
 }
 
 /// Fixes the calls of each trial. Returns the seconds that the pipelines' search may take.

@@ -17,6 +17,7 @@
 #include "progress.hpp"
 #include "search_timings.hpp"
 #include "spaces.hpp"
+#include "threads_search.hpp"
 #include "time_spent.hpp"
 
 namespace asterope {
@@ -26,6 +27,7 @@ struct Findings {
     PipelineFacts pipelines;
     std::optional<SizeResult> small;
     std::vector<AliasedSize> aliased;
+    std::vector<SharedSize> shared;
     LeftOut left_out;
     Noise noise;
     std::size_t trials = 0;
@@ -42,9 +44,10 @@ class Searches {
              bool quiet, Figures& figures, Budget& budget, TimeSpent& spent);
 
     /// Calibration; the size that small copies hand over to, and the small copies; the other sizes
-    /// from coarse to fine; where the winners change places; where buffers alias. What matters most
-    /// comes first, as the time budget may end at any moment. Throws Failure where it ends before
-    /// the first size is done.
+    /// from coarse to fine; where the winners change places; where buffers alias; copies over
+    /// threads, whose pool must have been started where anything is timed. What matters most comes
+    /// first, as the time budget may end at any moment. Throws Failure where it ends before the
+    /// first size is done.
     Findings run();
 
   private:
@@ -75,6 +78,8 @@ class Searches {
     SizeResult small_copies(const Candidate& large);
     void find_boundaries(Findings& findings);
     void aliased_copies(Findings& findings);
+    void shared_copies(Findings& findings);
+    SharedSize share(std::size_t size, const PipelineFacts& pipelines);
     const Candidate& candidate(Entrant entrant) const;
     static Copy copy_of(const Candidate& candidate);
     Copy libc(std::size_t size) const;

@@ -100,6 +100,12 @@ int run(int argc, char** argv) {
         ->capture_default_str();
     app.add_flag("--no-sensing", request.no_sensing,
                  "no copies that probe where their data is before they go on");
+    app.add_option("--threads", request.threads,
+                   "the most threads for copies that are shared among several; 1: none are "
+                   "(default: as many "
+                   "as there are CPUs allowed)")
+        ->type_name("N")
+        ->check(CLI::Range(1, ASTEROPE_MOST_THREADS));
     app.add_option("--source-map", request.source_map,
                    "map the sources from this file or device (FILE[:OFFSET[:LENGTH]]), read-only")
         ->type_name("MAP")

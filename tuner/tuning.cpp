@@ -79,6 +79,7 @@ class Run {
         machine_json_ = to_json(machine_);
         spent_.enter("verifying");
         const Spaces spaces(features(), plan_.extended, facts_.sensing);
+        start_threads();
         facts_.cpu = pin_to_cpu(request_.cpu); // not before: the verification takes all CPUs
         announce(spaces);
         const nlohmann::json header = log_header(spaces);
@@ -148,6 +149,14 @@ class Run {
 
     Features features() const { return Features(machine_.cpu, request_.without); }
 
+    /// Those that copies are shared among. Before this one is pinned: they may run where it may.
+    void start_threads() const {
+        if (plan_.threads > 1 && asterope_start_threads() < plan_.threads) {
+            throw Failure("cannot start " + std::to_string(plan_.threads - 1) +
+                          " threads more to share copies with: --threads 1 does without");
+        }
+    }
+
     void announce(const Spaces& spaces) {
         facts_.invalid = spaces.invalid;
         facts_.candidates = spaces.entrants.size();
@@ -209,13 +218,18 @@ class Run {
         if (found.small) {
             small = {plan_.statistics.name, request_.small, spaces.small_space, *found.small};
         }
-        const auto profile =
-            make_profile(machine_json_, facts_, spaces.space, found.pipelines, small, aliased);
+        std::optional<ThreadsFacts> threads;
+        if (!found.shared.empty()) {
+            threads = {plan_.threads, found.shared, share_intervals(found.shared)};
+        }
+        const auto profile = make_profile(machine_json_, facts_, spaces.space, found.pipelines,
+                                          small, aliased, threads);
         write_atomically(request_.output, profile.dump(2) + '\n');
         for (const std::string& table :
              {result_table(spaces.space, found.pipelines), sensing_table(found.pipelines),
               intents_table(found.pipelines), axes_table(found.pipelines),
               small ? small_table(*small) : "", aliased_table(aliased),
+              threads ? threads_table(*threads) : "",
               request_.timings ? timings_table(facts_.phases, facts_.seconds) : ""}) {
             if (!table.empty()) say('\n' + table);
         }

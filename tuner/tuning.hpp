@@ -25,6 +25,7 @@ struct TuningRequest {
     std::string time_budget; ///< "10m"; empty: none
     bool timings = false;    ///< say where the time went
     bool replayed = false;   ///< nothing is going to be timed: no file of figures is opened
+    unsigned threads = 0;    ///< the most for copies over threads; 0: as many as CPUs are allowed
     int cpu = -1;            ///< negative: the last one allowed
     std::uint64_t seed = 1;
     bool quiet = false, no_generate = false;

@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema
 from jsonschema.exceptions import ValidationError, best_match
 
-from . import aliased_space, sensing_space, small_space, space
+from . import aliased_space, sensing_space, small_space, space, threads_space
 
 FORMAT = "asterope-profile"
 VERSION = 1
@@ -200,6 +200,7 @@ class Profile:
     intents: Mapping[str, Intent]  # by workload
     small: SmallEntry | None
     aliased: Aliased | None
+    shares: Sequence[threads_space.Share]  # ascending; below the first one, and where there is none: alone
     raw: Mapping[str, Any]
 
     @property
@@ -318,6 +319,7 @@ def _check(raw: Any) -> None:
     for name, intent in raw.get("intents", {}).items():
         _refuse_loose_intervals(intent["intervals"], ("intents", name, "intervals"))
     _refuse_false_sensing(raw)
+    _refuse_false_shares(_shares(raw))
     _refuse_false_ties(raw)
     _refuse_false_left_out(raw)
     weights = raw.get("search", {}).get("weights")
@@ -442,9 +444,13 @@ def _schema_fault(error: ValidationError) -> _Fault:
     return _Fault(f"{what}: {_REMEDY}", place)
 
 
-def _refuse_loose_intervals(intervals: Sequence[Mapping[str, Any]], place: _Place) -> None:
-    """Refuses intervals that are not (0, a], (a, b], (b, c], ... with 0 < a < b < c."""
-    previous = 0
+def _refuse_loose_intervals(
+    intervals: Sequence[Mapping[str, Any]], place: _Place, previous: int = 0
+) -> None:
+    """Refuses intervals that are not (0, a], (a, b], (b, c], ... with 0 < a < b < c.
+
+    They begin at `previous`, where that is not 0.
+    """
     for i, interval in enumerate(intervals):
         above, up_to = interval["above"], interval["up_to"]
         if above != previous:
@@ -482,6 +488,18 @@ def _refuse_false_sensing(raw: Mapping[str, Any]) -> None:
             raise _Fault(f"no such probe: {reason}: {_REMEDY}", place)
 
 
+def _refuse_false_shares(shares: Sequence[Mapping[str, Any]]) -> None:
+    """Refuses shares for threads that do not follow one another, or of chunks that are too small."""
+    place = ("threads", "intervals")
+    if not shares:
+        return
+    _refuse_loose_intervals(shares, place, shares[0]["above"])
+    for i, share in enumerate(shares):
+        if 0 < share["chunk"] < threads_space.LEAST_CHUNK:
+            fault = f"{share['chunk']} is neither 0 nor {threads_space.LEAST_CHUNK} and more"
+            raise _Fault(f"{fault}: {_REMEDY}", (*place, i, "chunk"))
+
+
 def _refuse_false_ties(raw: Mapping[str, Any]) -> None:
     """Refuses winners that tie with themselves."""
     races: list[tuple[_Place, Mapping[str, Any], type]] = [
@@ -514,6 +532,11 @@ def _refuse_false_left_out(raw: Mapping[str, Any]) -> None:
     if "small copies" in steps and "small" in raw:
         place = ("left_out", "steps", steps.index("small copies"))
         raise _Fault(f"small copies have a winner: {_REMEDY}", place)
+
+
+def _shares(raw: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """How each interval of sizes is shared among threads."""
+    return raw.get("threads", {}).get("intervals", ())
 
 
 def _axes(interval: Mapping[str, Any]) -> Iterator[tuple[_Place, str, Mapping[str, Any]]]:
@@ -605,6 +628,7 @@ def _build(raw: Mapping[str, Any]) -> Profile:
         },
         small=_build_small(raw["small"]["winner"]) if "small" in raw else None,
         aliased=_build_aliased(raw.get("aliased", {})),
+        shares=tuple(threads_space.Share(**share) for share in _shares(raw)),
         raw=raw,
     )
 

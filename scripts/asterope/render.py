@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import jinja2
 
-from . import __version__, aliased_space, sensing_space, small_space, space
+from . import __version__, aliased_space, sensing_space, small_space, space, threads_space
 
 if TYPE_CHECKING:
     from .profile import Interval, Profile
@@ -70,6 +70,8 @@ def render_candidates(
             small_copies=list(small_space.small_tuples()),
             aliased_copies=list(aliased_space.aliased_tuples()),
             probes=sensing_space.PROBES,
+            most_threads=threads_space.MOST_THREADS,
+            least_chunk=threads_space.LEAST_CHUNK,
             gates=sorted({gate for s in small_space.small_tuples() for gate in s.gates}),
             version=__version__,
         )
@@ -152,6 +154,9 @@ def render_routine(profile: Profile, prefix: str = "asterope") -> dict[str, str]
         "intents": intents,
         "intent_steps": intent_steps,
         "senses": senses,
+        "shares": profile.shares,
+        "least_chunk": threads_space.LEAST_CHUNK,
+        "most_threads": max((share.threads for share in profile.shares), default=1),
         "sensing_above": min((i.above for i in profile.intervals if i.sensing), default=0),
         "least_sensing": sensing_space.MINIMUM_BYTES,
         # whether the tables need the columns of the extension axes
