@@ -200,7 +200,9 @@ class Profile:
     intents: Mapping[str, Intent]  # by workload
     small: SmallEntry | None
     aliased: Aliased | None
-    shares: Sequence[threads_space.Share]  # ascending; below the first one, and where there is none: alone
+    shares: Sequence[
+        threads_space.Share
+    ]  # ascending; below the first one, and where there is none: alone
     raw: Mapping[str, Any]
 
     @property

@@ -1,0 +1,55 @@
+/* Opens the library that it is given, copies with its threads, and closes it, again and again: the
+ * threads must be gone before their code is.
+ *
+ * Usage: closing_check LIBRARY
+ * Prints `ok` or `FAIL: ...`; exits 1 where something failed. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BYTES = 1000000, ROUNDS = 200 };
+
+typedef void* (*copy_function)(void* destination, const void* source, size_t bytes);
+
+static int threads(void) {
+    int count = -2; /* . and .. */
+    DIR* folder = opendir("/proc/self/task");
+    while (readdir(folder)) ++count;
+    closedir(folder);
+    return count;
+}
+
+int main(int count, char** words) {
+    static char from[BYTES], to[BYTES];
+    int most = 0;
+    for (int i = 0; i < ROUNDS; ++i) {
+        void* library = count == 2 ? dlopen(words[1], RTLD_NOW) : 0;
+        copy_function copy = 0;
+        if (library) *(void**)&copy = dlsym(library, "asterope_memcpy_mt");
+        if (!copy) {
+            printf("FAIL: cannot open: %s\n", dlerror());
+            return 1;
+        }
+        memset(from, i, BYTES);
+        for (int calls = i % 3; calls >= 0; --calls) copy(to, from, BYTES);
+        if (memcmp(from, to, BYTES)) {
+            printf("FAIL: copies wrongly\n");
+            return 1;
+        }
+        if (threads() > most) most = threads();
+        dlclose(library);
+        if (threads() != 1) {
+            printf("FAIL: %d threads are left\n", threads());
+            return 1;
+        }
+        if (dlopen(words[1], RTLD_NOW | RTLD_NOLOAD)) {
+            printf("FAIL: the library is not closed\n");
+            return 1;
+        }
+    }
+    printf("%d threads\nok\n", most);
+    return 0;
+}
