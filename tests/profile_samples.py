@@ -102,6 +102,7 @@ _GOOD: dict[str, Any] = {
             "boundaries": 3,
             "small copies": 2,
             "aliasing buffers": 0,
+            "threads": 1.5,
         },
         "noise": {
             "rounds": 5000,
@@ -150,6 +151,29 @@ _GOOD: dict[str, Any] = {
                 "best": {"kind": "backward", "rt": "YMM"},
                 "best_ratio": _RATIO,
             }
+        ],
+    },
+    "threads": {
+        "most": 4,
+        "intervals": [
+            {"above": 524287, "up_to": 1048576, "threads": 2, "chunk": 0},
+            {"above": 1048576, "up_to": 2097151, "threads": 1, "chunk": 0},
+            {"above": 2097151, "up_to": 8388608, "threads": 4, "chunk": 65536},
+        ],
+        "results": [
+            {
+                "size": size,
+                "threads": 2,
+                "chunk": 262144,
+                "taken": size > 524287,
+                "ratio": 1.31,
+                "workloads": {
+                    name: {"ns": 5.1e5, "alone_ns": 6.7e5, "ratio": _RATIO, "rounds": 15}
+                    for name in _WORKLOADS
+                },
+                "noise_floor": {name: _RATIO for name in _WORKLOADS},
+            }
+            for size in (262144, 524288, 1048576)
         ],
     },
     "intervals": [
@@ -247,7 +271,7 @@ def incomplete_profile() -> dict[str, Any]:
     profile["complete"] = False
     profile["left_out"] = {
         "sizes": [8192, 2097152],
-        "steps": ["boundaries", "small copies", "aliasing buffers", "sensing"],
+        "steps": ["boundaries", "small copies", "aliasing buffers", "sensing", "threads"],
     }
     return profile
 
@@ -777,6 +801,42 @@ HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
     "masked move from above": (
         _changed(*_SMALL, "order", "down"),
         ("small.winner.tuple", "no such copy: the masked shape"),
+    ),
+    "shares that leave a gap": (
+        _changed("threads", "intervals", 1, "above", 1048577),
+        ("threads.intervals[1].above", "1048577 leaves a gap: expected 1048576"),
+    ),
+    "share upside down": (
+        _changed("threads", "intervals", 0, "up_to", 524287),
+        ("threads.intervals[0].up_to", "524287 is not beyond"),
+    ),
+    "share of fewer bytes than two chunks have": (
+        _changed("threads", "intervals", 0, "above", 131070),
+        ("threads.intervals[0].above", "131070 is less than 131071"),
+    ),
+    "share of no thread": (
+        _changed("threads", "intervals", 0, "threads", 0),
+        ("threads.intervals[0].threads", "0 is less than 1"),
+    ),
+    "share of very many threads": (
+        _changed("threads", "intervals", 0, "threads", 65),
+        ("threads.intervals[0].threads", "65 is more than 64"),
+    ),
+    "threads in words": (
+        _changed("threads", "intervals", 0, "threads", "2"),
+        ("threads.intervals[0].threads", '"2" where an integer'),
+    ),
+    "chunk that is too small": (
+        _changed("threads", "intervals", 2, "chunk", 65535),
+        ("threads.intervals[2].chunk", "65535 is neither 0 nor 65536 and more"),
+    ),
+    "threads without intervals": (
+        _without("threads", "intervals"),
+        ("threads.intervals", "missing"),
+    ),
+    "shared size of one thread": (
+        _changed("threads", "results", 0, "threads", 1),
+        ("threads.results[0].threads", "1 is less than 2"),
     ),
     "aliased interval upside down": (
         _changed("aliased", "winner", "above", 65536),

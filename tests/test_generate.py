@@ -172,7 +172,7 @@ def test_the_head_comment_says_what_copies_small_sizes(profile, tmp_path):
     assert f" * Up to 128 {rest}, stepped, XMM, tests middle.\n" in source
 
 
-ALL_STEPS = ["boundaries", "small copies", "aliasing buffers", "sensing"]
+ALL_STEPS = ["boundaries", "small copies", "aliasing buffers", "sensing", "threads"]
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ ALL_STEPS = ["boundaries", "small copies", "aliasing buffers", "sensing"]
         (
             {"sizes": [8192, 2097152], "steps": ALL_STEPS},
             "the search left out the sizes 8 KiB, 2 MiB; boundaries; small copies; "
-            "aliasing buffers; sensing",
+            "aliasing buffers; sensing; threads",
         ),
         ({"sizes": [4096]}, "the search left out the size 4 KiB"),
         ({"steps": ["sensing"]}, "the search left out sensing"),
@@ -299,7 +299,7 @@ def test_the_header_declares_the_intents_of_the_profile_only(profile, tmp_path):
         profile.write_text(json.dumps(raw), encoding="utf-8")
         assert run(profile, "-o", tmp_path) == 0
         header = (tmp_path / NAMES[1]).read_text(encoding="ascii")
-        assert re.findall(r"memcpy_(\w+)\(", header) == names
+        assert re.findall(r"memcpy_(\w+)\(", header) == [*names, "mt"]
         assert header.count("Where it is not so, ") == len(names)
 
 

@@ -1,8 +1,10 @@
 // The plan of a run: what a request means, and what of it is refused before anything is timed.
 #include "plan.hpp"
 
+#include <nlohmann/json.hpp>
 #include <set>
 
+#include "affinity.hpp"
 #include "default_sizes.hpp"
 #include "error.hpp"
 #include "temporary_folder.hpp"
@@ -96,6 +98,21 @@ TEST_F(PlanOf, leaves_out_what_the_request_leaves_out) {
 TEST_F(PlanOf, has_the_sizes_asked_for_ascending) {
     request.sizes = "32M,128,8K,128";
     EXPECT_EQ(plan().sizes, (std::vector<std::size_t>{128, 8192, std::size_t{32} << 20}));
+}
+
+TEST_F(PlanOf, shares_copies_among_as_many_threads_as_there_are_cpus_or_as_are_asked_for) {
+    const auto cpus = static_cast<unsigned>(allowed_cpus().size());
+    EXPECT_EQ(plan().threads, std::min(cpus, 64u));
+    request.threads = 1;
+    EXPECT_EQ(plan().threads, 1u);
+    request.threads = cpus + 1;
+    EXPECT_TRUE(mentions(refusal(), "this process may use " + std::to_string(cpus))) << refusal();
+    request.replayed = true; // what was timed elsewhere needs no CPU here
+    EXPECT_EQ(plan().threads, cpus + 1);
+    EXPECT_EQ(replayed_request(plan().options()).threads, cpus + 1);
+    nlohmann::json old = plan().options();
+    old.erase("threads");
+    EXPECT_EQ(replayed_request(old).threads, 1u);
 }
 
 // --- What is refused -----------------------------------------------------------------------------

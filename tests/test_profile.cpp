@@ -286,6 +286,29 @@ TEST_F(ProfileFile, says_what_was_left_out) {
     EXPECT_TRUE(profile.contains("aliased"));
 }
 
+TEST_F(ProfileFile, says_what_several_threads_are_worth) {
+    EXPECT_FALSE(good().contains("threads")); // nobody looked
+    const Measured measured{2e-4, 3e-4, {1.5, 1.4, 1.6}};
+    const ThreadsFacts threads{2,
+                               {{1 << 20,
+                                 {2, 65536},
+                                 true,
+                                 1.23456789,
+                                 {{Workload::cold, measured}},
+                                 {{Workload::cold, {1, 0.99, 1.01}}},
+                                 15}},
+                               {{(1 << 20) - 1, 1 << 20, {2, 65536}}}};
+    const json found =
+        make_profile({}, facts(), kSpace, pipelines(), small(), aliased(), threads)["threads"];
+    EXPECT_EQ(found["most"], 2);
+    EXPECT_EQ(found["intervals"],
+              json::parse(R"([{"above":1048575,"up_to":1048576,"threads":2,"chunk":65536}])"));
+    EXPECT_EQ(found["results"], json::parse(R"([{"size":1048576,"threads":2,"chunk":65536,
+        "taken":true,"ratio":1.23457,"workloads":{"cold":{"ns":200000.0,"alone_ns":300000.0,
+        "ratio":{"median":1.5,"low":1.4,"high":1.6},"rounds":15}},
+        "noise_floor":{"cold":{"median":1.0,"low":0.99,"high":1.01}}}])"));
+}
+
 TEST_F(ProfileFile, says_what_disturbed_the_run) {
     EXPECT_FALSE(good()["search"].contains("noise")); // nobody watched
     SearchFacts search = facts();

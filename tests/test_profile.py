@@ -15,6 +15,7 @@ import jsonschema
 import pytest
 from asterope import sensing_space, small_space, space
 from asterope.profile import SCHEMA_FILE, LeftOut, ProfileError, Proof, Ratio, load_profile
+from asterope.threads_space import Share
 from profile_samples import HOSTILE, good_profile, incomplete_profile
 
 REFERENCE = Path(__file__).parents[1] / "generated" / "reference"
@@ -109,6 +110,11 @@ def test_a_full_profile_comes_through_whole(tmp_path):
         "cold": 5,
         "consume": 1,
     }
+    assert profile.shares == (
+        Share(524287, 1048576, 2, 0),
+        Share(1048576, 2097151, 1, 0),
+        Share(2097151, 8388608, 4, 65536),
+    )
     assert profile.intents["cold"].intervals[4] == extended
     assert profile.small.tuple == small_space.SmallTuple("masked", "ZMM", "up", 256)
     assert (profile.small.ratio, profile.small.tied) == (1.21, True)
@@ -119,7 +125,7 @@ def test_an_incomplete_profile_says_what_it_left_out(tmp_path):
     profile = load_profile(written(tmp_path, incomplete_profile()))
     assert profile.raw == incomplete_profile()
     assert profile.complete is False
-    steps = ("boundaries", "small copies", "aliasing buffers", "sensing")
+    steps = ("boundaries", "small copies", "aliasing buffers", "sensing", "threads")
     assert profile.left_out == LeftOut((8192, 2097152), steps)
     assert profile.small is None
 

@@ -277,3 +277,23 @@ TEST(TimingsTable, bears_a_run_of_no_time_and_phases_that_exceed_it) {
     const auto rounded = lines(timings_table({{"screening", 10.04}}, 10));
     EXPECT_EQ(rounded[2], "the rest               0.0   0.0 %");
 }
+
+TEST(ThreadsTable, has_a_row_a_size_and_says_what_is_taken) {
+    EXPECT_EQ(threads_table({2, {}, {}}), "");
+    const auto size = [](std::size_t bytes, bool taken, double cold) {
+        return SharedSize{
+            bytes,
+            {2, taken ? 65536u : 0u},
+            taken,
+            1,
+            {{Workload::hot, measured(100, 1.5)}, {Workload::cold, measured(100, cold)}},
+            {{Workload::cold, {1, 0.96, 1.02}}},
+            15};
+    };
+    const auto rows =
+        lines(threads_table({2, {size(524288, false, 0.9), size(1048576, true, 1.25)}, {}}));
+    ASSERT_EQ(rows.size(), 4u);
+    EXPECT_EQ(rows[0], "Threads best                    hot cold floor taken");
+    EXPECT_EQ(rows[1], "512 KiB threads 2 even         1.50 0.90  1.04    no");
+    EXPECT_EQ(rows[2], "1 MiB   threads 2 chunk 64 KiB 1.50 1.25  1.04   yes");
+}

@@ -537,7 +537,7 @@ def test_version_and_help(tune) -> None:
     assert outcome.code == 0
     for option in ("--rigor", "--workload", "--weights", "--sizes", "--space", "--no-sensing",
                    "--source-map", "--log", "--cpu", "--seed", "--small", "--distribution",
-                   "--without"):  # fmt: skip
+                   "--without", "--threads"):  # fmt: skip
         assert option in outcome.stdout
 
 
@@ -621,6 +621,9 @@ BAD_ARGUMENTS = {
     "unknown space": ["--space", "all"],
     "empty space": ["--space", ""],
     "value for a flag": ["--no-sensing=maybe"],
+    "no thread": ["--threads", "0"],
+    "more threads than any copy has": ["--threads", "65"],
+    "threads in words": ["--threads", "two"],
     "unknown objective of small copies": ["--small", "speed"],
     "empty objective of small copies": ["--small", ""],
     "two objectives of small copies": ["--small", "predictable,unpredictable"],

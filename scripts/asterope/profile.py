@@ -200,9 +200,7 @@ class Profile:
     intents: Mapping[str, Intent]  # by workload
     small: SmallEntry | None
     aliased: Aliased | None
-    shares: Sequence[
-        threads_space.Share
-    ]  # ascending; below the first one, and where there is none: alone
+    shares: Sequence[threads_space.Share]  # below the first one, and where there is none: alone
     raw: Mapping[str, Any]
 
     @property
@@ -491,7 +489,7 @@ def _refuse_false_sensing(raw: Mapping[str, Any]) -> None:
 
 
 def _refuse_false_shares(shares: Sequence[Mapping[str, Any]]) -> None:
-    """Refuses shares for threads that do not follow one another, or of chunks that are too small."""
+    """Refuses shares that do not follow one another, and chunks that are too small."""
     place = ("threads", "intervals")
     if not shares:
         return

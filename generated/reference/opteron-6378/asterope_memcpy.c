@@ -876,6 +876,14 @@ ASTEROPE_NAKED void *asterope_memmove(
         "    jmp asterope_copy_xmm_t_nt_nta_2_20\n");
 }
 
+#ifdef ASTEROPE_THREADS
+void *asterope_memcpy_mt(void *__restrict destination, const void *__restrict source, size_t bytes)
+{
+    /* The profile knows no size from which on several threads pay. */
+    return asterope_memcpy(destination, source, bytes);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -1115,6 +1115,14 @@ ASTEROPE_NAKED void *asterope_memmove(
         "    jmp asterope_copy_mm_t_t_t0_2_30\n");
 }
 
+#ifdef ASTEROPE_THREADS
+void *asterope_memcpy_mt(void *__restrict destination, const void *__restrict source, size_t bytes)
+{
+    /* The profile knows no size from which on several threads pay. */
+    return asterope_memcpy(destination, source, bytes);
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -29,6 +29,14 @@ void *asterope_mempcpy(void *__restrict destination, const void *__restrict sour
  * `destination`. */
 void *asterope_memmove(void *destination, const void *source, size_t bytes);
 
+#ifdef ASTEROPE_THREADS
+/* As asterope_memcpy, on Linux, where asterope_memcpy.c and the program are compiled with
+ * -DASTEROPE_THREADS -pthread.
+ * The profile knows no size from which on several threads pay: it copies alone.
+ */
+void *asterope_memcpy_mt(void *__restrict destination, const void *__restrict source, size_t bytes);
+#endif
+
 #ifdef __cplusplus
 }
 #endif
