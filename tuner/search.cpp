@@ -18,15 +18,17 @@ Rigor parse_rigor(std::string_view text) {
         // of a Zen 4, half of the trials cost half a percent (asterope-tune replay).
         return {.name = "quick",
                 .coarse = {.ps = {8}, .pd = {4, 16}},
-                .fine = {.ps = {2, 4, 8, 14}, .pd = {0, 4, 8, 12, 20, 28}},
+                .fine = {.ps = {2, 4, 8, 14}, .pd = {0, 4, 8, 16, 28}},
                 .families = 4,
                 .screening_samples = 1,
-                .cuts = {{40, 2}, {12, 4}},
+                .cuts = {{30, 2}, {10, 4}},
                 .finalists = 4,
-                .rounds = 11,
+                .rounds = 9,
                 .bases = 2,
                 .planes = 1,
                 .compares_axes = false,
+                .inherits = true,
+                .sensing_samples = 1,
                 .boundary_ratio = 1.2};
     }
     if (text == "standard") {
@@ -41,6 +43,8 @@ Rigor parse_rigor(std::string_view text) {
                 .bases = 5,
                 .planes = 3,
                 .compares_axes = true,
+                .inherits = false,
+                .sensing_samples = 3,
                 .boundary_ratio = 1.07};
     }
     if (text == "exhaustive") {
@@ -56,6 +60,8 @@ Rigor parse_rigor(std::string_view text) {
                 .bases = 24,
                 .planes = 8,
                 .compares_axes = true,
+                .inherits = false,
+                .sensing_samples = 3,
                 .boundary_ratio = 1.07};
     }
     throw BadInput("rigor '" + std::string(text.substr(0, 40)) +

@@ -37,6 +37,10 @@ struct Rigor {
     int bases, planes;
     /// Whether the run-off tells what each axis brings: its bests make it twice as long.
     bool compares_axes;
+    /// Whether sizes that outgrow the caches take over the finalists of one that was searched, and
+    /// screen nobody else: beyond the caches nothing changes with the size but the time it takes.
+    bool inherits;
+    int sensing_samples;   ///< of each sensing copy before the run-off of the best
     double boundary_ratio; ///< how exactly boundaries are found, see find_boundary
 };
 

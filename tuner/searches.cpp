@@ -2,6 +2,7 @@
 #include "searches.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "boundaries.hpp"
 #include "error.hpp"
@@ -149,9 +150,12 @@ Searches::SizeFound Searches::search_one_size(std::size_t index) {
     SearchTimings timings(field([&](Entrant entrant) { return copy_of(candidate(entrant)); },
                                 [&](Entrant entrant) { return candidate(entrant).name(); }),
                           context_, true);
-    SizeFound one{search_size(spaces_.space, spaces_.entrants,
-                              plan_.extended ? &spaces_.extension : nullptr, size,
-                              weights_of(objectives_), plan_.rigor, neighbours, random, timings),
+    const std::vector<Entrant> heirs = inherited(index);
+    Rigor rigor = plan_.rigor;
+    if (!heirs.empty()) rigor.coarse = {}; // all of them are screened
+    SizeFound one{search_size(spaces_.space, heirs.empty() ? spaces_.entrants : heirs,
+                              plan_.extended && heirs.empty() ? &spaces_.extension : nullptr, size,
+                              weights_of(objectives_), rigor, neighbours, random, timings),
                   std::nullopt};
     try {
         one.sensing = sensing(size, one.found);
@@ -159,6 +163,22 @@ Searches::SizeFound Searches::search_one_size(std::size_t index) {
         sensing_left_out_ = true; // what was found before stays
     }
     return one;
+}
+
+/// The finalists that this size takes over, see Rigor::inherits; none: it is searched itself.
+std::vector<Entrant> Searches::inherited(std::size_t index) const {
+    std::set<Entrant> finalists;
+    const auto beyond = [&](std::size_t one) {
+        return outgrows(plan_.sizes[one], last_cache_bytes_);
+    };
+    if (!plan_.rigor.inherits || !beyond(index)) return {};
+    for (const auto& [other, one] : found_) {
+        if (!beyond(other)) continue;
+        for (const SizeResult& result : one.found.results) {
+            for (const Finalist& finalist : result.finalists) finalists.insert(finalist.candidate);
+        }
+    }
+    return {finalists.begin(), finalists.end()};
 }
 
 std::optional<SensingResult> Searches::sensing(std::size_t size, const Found& found) {

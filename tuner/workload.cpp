@@ -39,7 +39,7 @@ bool is_uncached(Workload workload) {
 /// Untimed calls before a hot trial. What another copy left in the caches (a destination that its
 /// non-temporal stores evicted) takes up to three copies to be gone. Buffers that outgrow the
 /// caches are not in them however often they are copied.
-constexpr std::size_t kWarmUp = 3, kWarmUpOutgrown = 1;
+constexpr std::size_t kWarmUp = 3;
 
 /// A copy that takes so much longer than libc's in its untimed calls gets as few timed ones. At 1
 /// KiB non-temporal stores take 200 times as long where all is cached, half of the space has them,
@@ -143,7 +143,7 @@ double Stopwatch::time(CopyFunction copy, std::size_t distance, std::size_t size
     const Trial trial{copy, distance, size, calls(size, workload), round};
     // What ran before may have left upper register halves dirty, which slows others down.
     clean_vector_state();
-    const bool uncached = is_uncached(workload);
+    const bool uncached = is_uncached(workload) || outgrows(size, cache_bytes_);
     if (uncached && size >= kSettledFrom && company_ != company) settle(trial);
     company_ = uncached ? std::optional(company) : std::nullopt;
     switch (workload) {
@@ -221,15 +221,18 @@ double Stopwatch::time_hot(const Trial& trial, bool read, bool aliased) {
         return loop(trial.copy, trial.distance, trial.size, destination, source,
                     static_cast<std::uint32_t>(trial.round), static_cast<std::uint32_t>(calls));
     };
-    const std::size_t warm_up = outgrows(trial.size, cache_bytes_) ? kWarmUpOutgrown : kWarmUp;
-    const std::size_t untimed = std::max(warm_up, trial.calls / 8);
-    const std::uint64_t start = ticks();
-    std::uint64_t sum = run(untimed);
-    const double untimed_seconds = seconds_between(start, ticks()) / static_cast<double>(untimed);
-    const double libc_seconds =
-        calibration(trial.size, read ? Workload::hot_read : Workload::hot).seconds;
-    const bool hopeless = libc_seconds > 0 && untimed_seconds > kHopeless * libc_seconds;
-    const std::size_t calls = hopeless ? std::min(untimed, trial.calls) : trial.calls;
+    std::uint64_t sum = 0;
+    std::size_t calls = trial.calls;
+    if (!outgrows(trial.size, cache_bytes_)) {
+        const std::size_t untimed = std::max(kWarmUp, calls / 8);
+        const std::uint64_t start = ticks();
+        sum = run(untimed);
+        const double seconds = seconds_between(start, ticks()) / static_cast<double>(untimed);
+        const double libc_seconds =
+            calibration(trial.size, read ? Workload::hot_read : Workload::hot).seconds;
+        if (libc_seconds > 0 && seconds > kHopeless * libc_seconds)
+            calls = std::min(untimed, calls);
+    }
     const std::uint64_t begin = ticks();
     sum += run(calls);
     const std::uint64_t end = ticks();

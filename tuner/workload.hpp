@@ -17,9 +17,9 @@ namespace asterope {
 /// the seconds a call; choosing the buffers' places is timed along where nothing else is said (a
 /// few additions, for libc as for everybody else).
 enum class Workload {
-    /// Prepares: a few untimed calls on the very buffers, at least three, or one where they outgrow
-    /// the caches. Times: a run of calls
-    /// there, each at another misalignment. Leaves out: the caches' misses, and who reads.
+    /// Prepares: a few untimed calls on the very buffers, at least three, but none where they
+    /// outgrow the caches. Times: a run of calls there, each at another misalignment. Leaves out:
+    /// the caches' misses, and who reads.
     hot,
     /// As hot, and read_copy of each copy right after it: in the untimed calls and in the timed.
     hot_read,
