@@ -74,9 +74,8 @@ int run(int argc, char** argv) {
                    "where the profile goes; the routine lands beside it")
         ->type_name("FILE")
         ->capture_default_str();
-    app.add_option(
-           "--rigor", request.rigor,
-           "quick, standard (some minutes), or exhaustive (every candidate at every size)")
+    app.add_option("--rigor", request.rigor,
+                   "quick, standard (some minutes), or exhaustive (every candidate at every size)")
         ->type_name("LEVEL")
         ->capture_default_str();
     app.add_option("--workload", request.workload,
