@@ -324,7 +324,7 @@ def test_the_small_tuples_that_get_through_are_those_of_the_space(tmp_path):
 
 def test_the_probes_that_get_through_are_those_of_the_space(tmp_path):
     accepted = set()
-    for kind, lines in itertools.product(("source", "both", "copy"), (2, 4, 8, 16, 64)):
+    for kind, lines in itertools.product(("source", "both", "least", "copy"), (2, 4, 8, 16, 64)):
         raw = good_profile()
         raw["intervals"][5]["sensing"].update(kind=kind, lines=lines)
         try:

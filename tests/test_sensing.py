@@ -110,6 +110,7 @@ def test_every_sensing_copy_copies_right_and_looks_where_it_says(tmp_path, objec
         source, destination = {
             "source": (middles(probe.lines), ""),
             "both": (middles(probe.lines // 2), middles(probe.lines // 2)),
+            "least": (middles(probe.lines // 2), middles(probe.lines // 2)),
             "copy": ("0", "0"),  # 64 lines are one page
         }[probe.kind]
         expected.append(f"pages {probe.name}: {source} | {destination}".strip())
@@ -157,11 +158,14 @@ def test_a_faulty_sensing_copy_is_reported(tmp_path, objects, counts, change, me
 def probing(body: list[str]) -> tuple[list[str], list[str]]:
     """The instructions of a probe, and what puts the registers right behind it.
 
-    The former end in the difference of the readings. The latter are moves; between the two a
+    The former end in the difference of the readings, or in the lesser of two. The latter are moves; between the two a
     candidate fetches its argument, and both compare. Jumps name their targets from the first on.
     """
     start = body.index("mov %rax,%r8")
-    end = next(i for i, text in enumerate(body) if text.startswith("sub %r10d"))
+    difference = body[: body.index("mov %r8,%rax")]
+    end = max(
+        i for i, text in enumerate(difference) if text.startswith(("sub %r10d,%eax", "cmova"))
+    )
     probe = [
         re.sub(r"#(\d+)$", lambda found: f"#{int(found[1]) - start}", text)
         for text in body[start : end + 1]

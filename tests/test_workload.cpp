@@ -23,7 +23,8 @@ const std::vector<Workload> kAll = {
     Workload::hot,     Workload::hot_read,    Workload::cold,        Workload::consume,
     Workload::produce, Workload::aliased,     Workload::mix_l1,      Workload::mix_l2,
     Workload::mix_l3,  Workload::mix_l1_read, Workload::mix_l2_read, Workload::mix_l3_read,
-    Workload::fixed,   Workload::fixed_read,  Workload::mix_memory,  Workload::mix_memory_read};
+    Workload::fixed,   Workload::fixed_read,  Workload::mix_memory,  Workload::mix_memory_read,
+    Workload::fetch};
 const std::vector<Workload> kOnSlots = {Workload::cold, Workload::consume, Workload::produce};
 
 struct Call {
@@ -338,6 +339,28 @@ void* look_and_spoil(void* destination, const void* source, std::size_t bytes, s
 }
 
 } // namespace
+
+// Or it would be consume again.
+TEST_P(Buffers, of_fetch_are_many_sources_and_one_destination_a_half_page_apart) {
+    calibrate(Workload::fetch);
+    for (std::uint64_t round = 0; round < 3; ++round) {
+        const std::vector<Call> made = trial(Workload::fetch, round);
+        ASSERT_EQ(made.size(),
+                  stopwatch.calls(GetParam(), Workload::fetch) + 1); // one is not timed
+        const auto [first, last] =
+            std::minmax_element(made.begin(), made.end(), [](const Call& a, const Call& b) {
+                return a.destination < b.destination;
+            });
+        EXPECT_LT(last->destination - first->destination, 4096 + 64);
+        EXPECT_LE(last->destination + GetParam(), arena.destination() + arena.bytes());
+        std::set<const char*> sources;
+        for (const Call& call : made) {
+            EXPECT_TRUE(sources.insert(call.source - misalignment(call.source)).second);
+            const auto apart = static_cast<std::size_t>(call.destination - call.source) % 4096;
+            EXPECT_NEAR(static_cast<double>(apart), static_cast<double>(kPhase), 63);
+        }
+    }
+}
 
 TEST_P(Buffers, of_produce_hold_what_was_written_before_each_copy) {
     calibrate(Workload::produce);

@@ -229,21 +229,26 @@ std::vector<SensingCopy> Searches::sensing_copies(std::size_t size, const Found&
     std::erase(colds, *hot);
     if (winners.empty() || colds.empty()) return copies;
 
+    calibrations_[{size, Workload::fetch}] = figures_.calibration(size, Workload::fetch);
     for (const asterope_probe* probe : spaces_.probes) {
         const std::vector<double> cached = read(*probe, candidate(*hot), size, Workload::hot);
+        const std::vector<double> fetched = read(*probe, candidate(*hot), size, Workload::fetch);
         std::vector<double> uncached;
         for (const auto& [workload, winner] : winners) {
             const std::vector<double> more = read(*probe, candidate(winner), size, workload);
             uncached.insert(uncached.end(), more.begin(), more.end());
         }
         for (const Entrant cold : colds) {
-            // Cached is also what the cold pipeline has just copied by mistake. It must read so, or
+            // Cached is also a destination that is used again and again, whatever the source:
+            // non-temporal stores would evict it (reads of a cached file: 0.75 of libc's speed).
+            // And cached is what the cold pipeline has just copied by mistake. It must read so, or
             // one wrong guess in a loop would be repeated for ever: non-temporal stores evict the
             // destination, and a probe that looks there finds nothing cached again (256 KiB: half
             // of libc's speed in the runs that fell into it).
             Readings readings{cached, uncached};
             const std::vector<double> mistaken = read(*probe, candidate(cold), size, Workload::hot);
             readings.cached.insert(readings.cached.end(), mistaken.begin(), mistaken.end());
+            readings.cached.insert(readings.cached.end(), fetched.begin(), fetched.end());
             const std::optional<Threshold> threshold = find_threshold(readings);
             if (threshold) copies.push_back({probe, candidate(*hot), candidate(cold), *threshold});
         }

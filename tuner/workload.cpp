@@ -30,10 +30,10 @@ Workload calibrated_as(Workload workload) {
 /// process gets a part only.
 constexpr std::size_t kMostSettling = std::size_t{64} << 20;
 
-/// Whether a call's destination is in no cache: what slots are for.
+/// Whether a call meets memory on either side: what slots are for.
 bool is_uncached(Workload workload) {
     return workload == Workload::cold || workload == Workload::consume ||
-           workload == Workload::produce;
+           workload == Workload::produce || workload == Workload::fetch;
 }
 
 /// Untimed calls before a hot trial. What another copy left in the caches (a destination that its
@@ -79,6 +79,7 @@ constexpr Text kTexts[] = {
     {"fixed_read", "as fixed, and each copy is read at once (timed along)"},
     {"mix_memory", "small copies of unpredictable sizes, in no cache"},
     {"mix_memory_read", "as mix_memory, and each copy is read at once (timed along)"},
+    {"fetch", "the source in no cache, the same destination again, each copy read (timed along)"},
 };
 
 } // namespace
@@ -159,6 +160,8 @@ double Stopwatch::time(CopyFunction copy, std::size_t distance, std::size_t size
         return time_cold(trial, true);
     case Workload::produce:
         return time_produce(trial);
+    case Workload::fetch:
+        return time_fetch(trial);
     default:
         throw Failure("workload " + std::string(name_of(workload)) + " is for small copies");
     }
@@ -290,6 +293,27 @@ double Stopwatch::time_cold(const Trial& trial, bool read) {
     }
     const std::uint64_t end = ticks();
     slots(trial.size) = sides;
+    sum_read_ += sum;
+    return seconds_between(begin, end) / static_cast<double>(trial.calls);
+}
+
+double Stopwatch::time_fetch(const Trial& trial) {
+    Sides& sides = slots(trial.size);
+    char* tail = arena_.destination() + cold_bytes_;
+    std::uint64_t sum = 0;
+    const auto call = [&](std::size_t i) {
+        const Misalignment past = misalignment(trial.round + i);
+        const std::size_t from = sides.source.take();
+        sides.destination.take(); // as cold: the two sides stay side by side
+        // At the source's place in the page plus kPhase: no aliasing here either.
+        char* to = tail + (from + kPhase) % 4096 + past.destination;
+        trial.copy(to, arena_.source() + from + past.source, trial.size, trial.distance);
+        sum += read_copy(to, trial.size);
+    };
+    call(0);
+    const std::uint64_t begin = ticks();
+    for (std::size_t i = 1; i <= trial.calls; ++i) call(i);
+    const std::uint64_t end = ticks();
     sum_read_ += sum;
     return seconds_between(begin, end) / static_cast<double>(trial.calls);
 }

@@ -48,6 +48,10 @@ enum class Workload {
     fixed_read,
     mix_memory, // last: replay's noise depends on the others' places
     mix_memory_read,
+    /// Prepares: one untimed call. Times: calls from other sources each, as cold, to one and the
+    /// same buffer, which is cached if it fits, and read_copy of each copy right after it: files
+    /// and messages that are taken into a buffer and used there.
+    fetch,
 };
 
 /// "hot", "mix_l1_read": as options, logs and profiles have it.
@@ -169,6 +173,7 @@ class Stopwatch {
     };
     double time_hot(const Trial& trial, bool read, bool aliased); ///< hot, hot_read, aliased
     double time_cold(const Trial& trial, bool read);              ///< cold, consume
+    double time_fetch(const Trial& trial);
     double time_produce(const Trial& trial);
     void settle(const Trial& trial);
     Sides& slots(std::size_t size);

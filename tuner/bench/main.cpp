@@ -53,6 +53,7 @@ std::vector<Workload> workloads_of(const std::string& text) {
         return {Workload::hot, Workload::hot_read, Workload::cold, Workload::consume};
     }
     if (text == "hot_read") return {Workload::hot_read};
+    if (text == "fetch") return {Workload::fetch};
     std::vector<Workload> workloads;
     for (const auto& [workload, weight] :
          parse_objective(text == "weights" ? "balanced" : text, "").weights) {
@@ -312,9 +313,10 @@ int run(int argc, char** argv) {
     add_options(app, options.peers);
     app.add_option("--profile", options.profile, "take sizes and workload from this profile")
         ->type_name("FILE");
-    app.add_option("--workload", options.workload,
-                   "of the sizes suite: hot, hot_read, cold, consume, produce, or balanced (hot, "
-                   "cold and consume); without it, the first four")
+    app.add_option(
+           "--workload", options.workload,
+           "of the sizes suite: hot, hot_read, cold, consume, produce, fetch, or balanced (hot, "
+           "cold and consume); without it, the first four")
         ->type_name("NAME");
     app.add_option("--suite", options.suites,
                    "comma-separated; workloads: one table of sizes and workloads; sizes: one size "
