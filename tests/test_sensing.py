@@ -158,8 +158,9 @@ def test_a_faulty_sensing_copy_is_reported(tmp_path, objects, counts, change, me
 def probing(body: list[str]) -> tuple[list[str], list[str]]:
     """The instructions of a probe, and what puts the registers right behind it.
 
-    The former end in the difference of the readings, or in the lesser of two. The latter are moves; between the two a
-    candidate fetches its argument, and both compare. Jumps name their targets from the first on.
+    The former end in the difference of the readings, or in the lesser of two. The latter are moves;
+    between the two a candidate fetches its argument, and both compare. Jumps name their targets
+    from the first on.
     """
     start = body.index("mov %rax,%r8")
     difference = body[: body.index("mov %r8,%rax")]
