@@ -56,8 +56,10 @@ class Buffers : public ::testing::TestWithParam<std::size_t> {
         stopwatch.time(remember, distance, GetParam(), workload, round);
         return calls;
     }
+    /// Without libc's time: beside it, remembering would be hopeless now and then.
     void calibrate(Workload workload) {
         stopwatch.calibrate(GetParam(), workload, trial_seconds(workload));
+        stopwatch.set_calibration(GetParam(), workload, {stopwatch.calls(GetParam(), workload), 0});
     }
 
     const Arena arena{32 * kMiB};
@@ -127,6 +129,31 @@ TEST_P(Buffers, number_as_many_as_the_calibration_says) {
         const std::size_t made = trial(workload, 0).size();
         const bool warms_up = workload == Workload::hot || workload == Workload::hot_read;
         EXPECT_EQ(made, timed + (warms_up ? std::max<std::size_t>(3, timed / 8) : 0));
+    }
+}
+
+// Beside a libc that takes no time, everybody is hopeless.
+TEST_P(Buffers, are_as_few_as_the_untimed_ones_for_a_hopeless_hot_copy) {
+    for (const Workload workload : {Workload::hot, Workload::hot_read}) {
+        stopwatch.set_calibration(GetParam(), workload, {800, 1e-18});
+        EXPECT_EQ(trial(workload, 0).size(), 100u + 100u);
+        stopwatch.set_calibration(GetParam(), workload, {2, 1e-18});
+        EXPECT_EQ(trial(workload, 0).size(), 3u + 2u);
+        stopwatch.set_calibration(GetParam(), workload, {800, 1e3});
+        EXPECT_EQ(trial(workload, 0).size(), 100u + 800u);
+    }
+}
+
+// And whoever knows the cache knows what cannot be hot in it.
+TEST_P(Buffers, need_no_untimed_call_where_they_outgrow_the_cache) {
+    Stopwatch knows(arena, kLargest, 2 * GetParam());
+    Stopwatch small(arena, kLargest, 2 * GetParam() - 1);
+    for (Stopwatch* one : {&knows, &small}) {
+        one->set_calibration(GetParam(), Workload::hot, {5, 0});
+        one->time(remember, 0, GetParam(), Workload::hot, 0); // settles
+        calls.clear();
+        one->time(remember, 0, GetParam(), Workload::hot, 1);
+        EXPECT_EQ(calls.size(), one == &knows ? 3u + 5u : 5u);
     }
 }
 
