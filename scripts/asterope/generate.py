@@ -8,15 +8,14 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from . import __version__
 from .atomic_file import write_files
+from .command_line import BAD_INPUT, DONE, FAILED, INTERRUPTED, Parser, fail
 from .profile import ProfileError, load_profile, one_line
 from .render import render_routine, what_is_missing
 
 PROGRAM = "asterope-generate"
-DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 # C++23's words hold C23's but for restrict and those that begin with an underscore, which no
 # prefix does.
@@ -32,13 +31,6 @@ virtual void volatile wchar_t while xor xor_eq
 """
 
 
-class _Parser(argparse.ArgumentParser):
-    """argparse with errors of one line; its own print the usage as well."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(BAD_INPUT, f"{PROGRAM}: {one_line(message)}: see {PROGRAM} --help\n")
-
-
 def _prefix(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,62}", text):
         raise argparse.ArgumentTypeError(
@@ -50,7 +42,7 @@ def _prefix(text: str) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog=PROGRAM,
         description="Writes the memory copy routine of a profile as C: NAME_memcpy.c and "
         "NAME_memcpy.h. The same profile and version give the same bytes.",
@@ -81,15 +73,17 @@ def _generate(arguments: argparse.Namespace) -> int:
     try:
         profile = load_profile(arguments.profile)
     except ProfileError as error:
-        return _fail(str(error), BAD_INPUT)
+        return fail(PROGRAM, str(error), BAD_INPUT)
     texts = render_routine(profile, arguments.prefix)  # all of it, before any file is touched
     folder = Path(arguments.output)
     try:
         write_files(folder, texts)
     except OSError as error:
         where = one_line(error.filename or folder)
-        return _fail(
-            f"{where}: cannot write: {error.strerror}: choose another folder with -o", FAILED
+        return fail(
+            PROGRAM,
+            f"{where}: cannot write: {error.strerror}: choose another folder with -o",
+            FAILED,
         )
     if not profile.complete:
         _warn(
@@ -109,16 +103,13 @@ def _report(line: str) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             return DONE  # who read our output has gone, but the files are written
-        return _fail(f"standard output: {error.strerror}: but the files are written", FAILED)
+        return fail(
+            PROGRAM, f"standard output: {error.strerror}: but the files are written", FAILED
+        )
 
 
 def _warn(line: str) -> None:
     print(f"{PROGRAM}: warning: {line}", file=sys.stderr)
-
-
-def _fail(line: str, code: int) -> int:
-    print(f"{PROGRAM}: {line}", file=sys.stderr)
-    return code
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -127,7 +118,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _generate(arguments)
     except KeyboardInterrupt:
-        return _fail("interrupted", INTERRUPTED)
+        return fail(PROGRAM, "interrupted", INTERRUPTED)
 
 
 if __name__ == "__main__":

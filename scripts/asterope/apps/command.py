@@ -7,7 +7,6 @@ import os
 import platform
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from .. import __version__
+from ..command_line import BAD_INPUT, DONE, FAILED, INTERRUPTED, Parser, fail
 from ..profile import one_line
 from ..robust import geometric_mean
 from .application import Application, BadInput, Failure, Place
@@ -23,15 +23,7 @@ from .redis import REDIS
 from .sqlite import SQLITE
 
 PROGRAM = "asterope-apps"
-DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 APPLICATIONS = {application.name: application for application in (REDIS, SQLITE)}
-
-
-class _Parser(argparse.ArgumentParser):
-    """argparse with errors of one line; its own print the usage as well."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(BAD_INPUT, f"{PROGRAM}: {one_line(message)}: see {PROGRAM} --help\n")
 
 
 def _rounds(text: str) -> int:
@@ -41,7 +33,7 @@ def _rounds(text: str) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog=PROGRAM,
         description="Times whole programs with libc's copy and with the preload library. Three "
         "processes of each live at once, with libc, with the library and with libc again, and are "
@@ -144,7 +136,8 @@ def _run(arguments: argparse.Namespace) -> int:
     for application in chosen:
         missing = application.missing()
         if missing:
-            _fail(
+            fail(
+                PROGRAM,
                 f"{application.name}: {missing} is not installed: apt-get install "
                 f"{application.package}",
                 FAILED,
@@ -165,11 +158,6 @@ def _run(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def _fail(line: str, code: int) -> int:
-    print(f"{PROGRAM}: {line}", file=sys.stderr)
-    return code
-
-
 def _interrupt(*_: object) -> NoReturn:
     raise KeyboardInterrupt
 
@@ -181,8 +169,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(arguments)
     except BadInput as error:
-        return _fail(str(error), BAD_INPUT)
+        return fail(PROGRAM, str(error), BAD_INPUT)
     except (Failure, OSError) as error:
-        return _fail(one_line(error), FAILED)
+        return fail(PROGRAM, one_line(error), FAILED)
     except KeyboardInterrupt:
-        return _fail("interrupted", INTERRUPTED)
+        return fail(PROGRAM, "interrupted", INTERRUPTED)

@@ -9,23 +9,15 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from .. import __version__
 from ..atomic_file import write_files
+from ..command_line import BAD_INPUT, DONE, FAILED, INTERRUPTED, Parser, fail
 from ..profile import one_line
 from . import experiment, words
 
 PROGRAM = "asterope-placement"
-DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 MOST_SIZES, MOST_ROUNDS = 16, 10_000
-
-
-class _Parser(argparse.ArgumentParser):
-    """argparse with errors of one line; its own print the usage as well."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(BAD_INPUT, f"{PROGRAM}: {one_line(message)}: see {PROGRAM} --help\n")
 
 
 def _sizes(text: str) -> list[int]:
@@ -55,7 +47,7 @@ def _whole(least: int, most: int):
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog=PROGRAM,
         description="Times a routine that is compiled by gcc and clang at -O0 to -O3, and libc's, "
         "with source and destination on the heap, in the data segment, in .bss and on the stack: "
@@ -102,13 +94,16 @@ def _parser() -> argparse.ArgumentParser:
 def _run(arguments: argparse.Namespace) -> int:
     routine = Path(arguments.routine)
     if not routine.is_file():
-        return _fail(f"{one_line(routine)}: no such file: run asterope-generate first", BAD_INPUT)
+        return fail(
+            PROGRAM, f"{one_line(routine)}: no such file: run asterope-generate first", BAD_INPUT
+        )
     draw = None
     if arguments.plot is not None:
         try:
             from . import picture as draw
         except ImportError as error:
-            return _fail(
+            return fail(
+                PROGRAM,
                 f"--plot needs {error.name}, which this Python lacks: install it "
                 f"({one_line(sys.executable)} -m pip install matplotlib)",
                 FAILED,
@@ -116,10 +111,12 @@ def _run(arguments: argparse.Namespace) -> int:
     allowed = os.sched_getaffinity(0)
     cpu = max(allowed) if arguments.cpu is None else arguments.cpu
     if cpu not in allowed:
-        return _fail(f"--cpu {cpu}: this process may not run there", BAD_INPUT)
+        return fail(PROGRAM, f"--cpu {cpu}: this process may not run there", BAD_INPUT)
     compilers = experiment.find_compilers()
     if not compilers:
-        return _fail(f"found none of {', '.join(experiment.COMPILERS)}: install one", FAILED)
+        return fail(
+            PROGRAM, f"found none of {', '.join(experiment.COMPILERS)}: install one", FAILED
+        )
     for name in experiment.COMPILERS:
         if name not in compilers:
             print(f"{PROGRAM}: left out: {name}, which is not installed", file=sys.stderr)
@@ -127,7 +124,7 @@ def _run(arguments: argparse.Namespace) -> int:
         try:
             builds = experiment.build_all(routine.resolve(), compilers, Path(folder))
         except experiment.CannotCompile as error:
-            return _fail(f"{one_line(routine)}: {one_line(error)}", BAD_INPUT)
+            return fail(PROGRAM, f"{one_line(routine)}: {one_line(error)}", BAD_INPUT)
         try:
             driver = experiment.build_driver(compilers[0], Path(folder))
             os.sched_setaffinity(0, {cpu})  # the driver inherits it
@@ -138,7 +135,7 @@ def _run(arguments: argparse.Namespace) -> int:
             finally:
                 os.sched_setaffinity(0, allowed)
         except experiment.Failed as error:
-            return _fail(f"{one_line(routine)}: {one_line(error)}", FAILED)
+            return fail(PROGRAM, f"{one_line(routine)}: {one_line(error)}", FAILED)
     results = experiment.analyse(trials)
     print(
         f"{one_line(routine)}: {len(builds)} builds, {len(experiment.PLACES) ** 2} placements, "
@@ -156,13 +153,8 @@ def _run(arguments: argparse.Namespace) -> int:
         try:
             write_files(Path(name).parent, {Path(name).name: content})
         except OSError as error:
-            return _fail(f"{one_line(name)}: cannot write: {error.strerror}", FAILED)
+            return fail(PROGRAM, f"{one_line(name)}: cannot write: {error.strerror}", FAILED)
     return DONE
-
-
-def _fail(line: str, code: int) -> int:
-    print(f"{PROGRAM}: {line}", file=sys.stderr)
-    return code
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -171,4 +163,4 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(arguments)
     except KeyboardInterrupt:
-        return _fail("interrupted", INTERRUPTED)
+        return fail(PROGRAM, "interrupted", INTERRUPTED)

@@ -6,27 +6,19 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from .. import __version__
 from ..atomic_file import write_files
+from ..command_line import BAD_INPUT, DONE, FAILED, INTERRUPTED, Parser, fail
 from ..profile import one_line
 from .faults import BadInput
 from .inputs import read_inputs
 
 PROGRAM = "asterope-report"
-DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
-
-
-class _Parser(argparse.ArgumentParser):
-    """argparse with errors of one line; its own print the usage as well."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(BAD_INPUT, f"{PROGRAM}: {one_line(message)}: see {PROGRAM} --help\n")
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog=PROGRAM,
         description="Makes one self-contained page of what asterope-tune and asterope-bench found: "
         "throughput and ratios to libc by size, heat maps of the search, the chosen intervals, the "
@@ -59,27 +51,30 @@ def _run(arguments: argparse.Namespace) -> int:
     output = Path(arguments.output)
     for path in arguments.inputs:
         if _same(Path(path), output):
-            return _fail(
+            return fail(
+                PROGRAM,
                 f"{one_line(path)}: is an input: choose another file for the page with -o",
                 BAD_INPUT,
             )
     try:
         inputs = read_inputs(arguments.inputs)
     except BadInput as error:
-        return _fail(str(error), BAD_INPUT)
+        return fail(PROGRAM, str(error), BAD_INPUT)
     try:
         from . import page  # not before the inputs are good: matplotlib takes a second to load
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("matplotlib", "numpy"):
             raise
-        return _fail(
+        return fail(
+            PROGRAM,
             f"the pictures need {error.name}, which this Python lacks: install it "
             f"({one_line(sys.executable)} -m pip install matplotlib)",
             FAILED,
         )
     sections = page.make_sections(inputs)
     if not sections:
-        return _fail(
+        return fail(
+            PROGRAM,
             f"{', '.join(map(one_line, arguments.inputs))}: nothing in there to show yet: "
             "wait until the search has timed its first size",
             BAD_INPUT,
@@ -93,7 +88,9 @@ def _run(arguments: argparse.Namespace) -> int:
         write_files(output.parent, {output.name: html})
     except OSError as error:
         where = one_line(error.filename or output)
-        return _fail(f"{where}: cannot write: {error.strerror}: choose another place", FAILED)
+        return fail(
+            PROGRAM, f"{where}: cannot write: {error.strerror}: choose another place", FAILED
+        )
     print(f"wrote {one_line(output)} ({len(pictures)} pictures)")
     return DONE
 
@@ -105,15 +102,10 @@ def _same(a: Path, b: Path) -> bool:
         return False
 
 
-def _fail(line: str, code: int) -> int:
-    print(f"{PROGRAM}: {line}", file=sys.stderr)
-    return code
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code. Bad arguments leave through SystemExit(2)."""
     arguments = _parser().parse_args(argv)
     try:
         return _run(arguments)
     except KeyboardInterrupt:
-        return _fail("interrupted", INTERRUPTED)
+        return fail(PROGRAM, "interrupted", INTERRUPTED)
