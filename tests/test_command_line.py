@@ -1,7 +1,6 @@
 """What the commands share: errors are one line in the program's name, with the contract's codes."""
 
 import pytest
-
 from asterope.command_line import BAD_INPUT, FAILED, Parser, fail
 
 
