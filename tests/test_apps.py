@@ -11,12 +11,14 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
 from asterope import __version__
 from asterope.apps.paired import LIBC, LIBC_AGAIN, OURS, Comparison, compare
 from asterope.profile import Ratio
+from command_errors import only_error_of
 
 needs_redis = pytest.mark.skipif(
     not (shutil.which("redis-server") and shutil.which("redis-benchmark")),
@@ -126,13 +128,7 @@ def apps(command, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
     return run
 
 
-def only_error(done: subprocess.CompletedProcess, code: int) -> str:
-    assert done.returncode == code, done
-    lines = done.stderr.splitlines()
-    assert len(lines) == 1, done
-    assert lines[0].startswith("asterope-apps: ")
-    assert lines[0].isprintable()
-    return lines[0]
+only_error = partial(only_error_of, "asterope-apps")
 
 
 def labels_in(done: subprocess.CompletedProcess) -> list[str]:

@@ -12,12 +12,14 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
 from asterope import __version__
 from asterope.profile import load_profile
 from asterope.render import render_routine
+from command_errors import only_error_of
 
 FEW = ("--rounds", "3", "--sizes", "128,4K")
 SIZES = ("--suite", "sizes")
@@ -50,13 +52,7 @@ def bench(build_dir: Path, tmp_path: Path) -> Callable[..., subprocess.Completed
     return run
 
 
-def only_error(done: subprocess.CompletedProcess, code: int) -> str:
-    assert done.returncode == code, done
-    lines = done.stderr.splitlines()
-    assert len(lines) == 1, done
-    assert lines[0].startswith("asterope-bench: ")
-    assert lines[0].isprintable()
-    return lines[0]
+only_error = partial(only_error_of, "asterope-bench")
 
 
 def test_it_prints_a_table_for_each_workload(bench, library: Path) -> None:

@@ -8,9 +8,11 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
+from command_errors import only_error_of
 
 TWO_SIZES = ("messages", "--sizes", "1M,2M", "--ring", "4M")  # few messages fill the caches
 MESSAGES = (*TWO_SIZES, "--rounds", "3")
@@ -55,13 +57,7 @@ def bench(build_dir: Path, tmp_path: Path) -> Callable[..., subprocess.Completed
     return run
 
 
-def only_error(done: subprocess.CompletedProcess, code: int) -> str:
-    assert done.returncode == code, done
-    lines = done.stderr.splitlines()
-    assert len(lines) == 1, done
-    assert lines[0].startswith("asterope-bench: ")
-    assert lines[0].isprintable()
-    return lines[0]
+only_error = partial(only_error_of, "asterope-bench")
 
 
 # --- messages -------------------------------------------------------------------------------------

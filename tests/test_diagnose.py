@@ -8,11 +8,13 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from asterope import __version__
+from command_errors import only_error_of
 
 SECTIONS = [
     "working_set",
@@ -59,13 +61,7 @@ def diagnose(build_dir: Path, tmp_path: Path) -> Callable[..., subprocess.Comple
     return run
 
 
-def only_error(done: subprocess.CompletedProcess, code: int) -> str:
-    assert done.returncode == code, done
-    lines = done.stderr.splitlines()
-    assert len(lines) == 1, done
-    assert lines[0].startswith("asterope-tune: ")
-    assert lines[0].isprintable()
-    return lines[0]
+only_error = partial(only_error_of, "asterope-tune")
 
 
 def assert_estimate(estimate: dict[str, float]) -> None:

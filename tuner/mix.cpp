@@ -14,11 +14,10 @@ namespace asterope {
 
 namespace {
 
-constexpr std::size_t kPlanned = std::size_t{1} << 19;       ///< calls in a plan
-constexpr std::size_t kCalls = 6000;                         ///< of them in one trial
-constexpr std::size_t kFixedCalls = 400;                     ///< of each fixed size in one trial
-constexpr std::size_t kTrialBytes = std::size_t{3} << 20;    ///< in one trial where bytes count
-constexpr std::size_t kMostSettling = std::size_t{64} << 20; ///< as in Stopwatch
+constexpr std::size_t kPlanned = std::size_t{1} << 19;    ///< calls in a plan
+constexpr std::size_t kCalls = 6000;                      ///< of them in one trial
+constexpr std::size_t kFixedCalls = 400;                  ///< of each fixed size in one trial
+constexpr std::size_t kTrialBytes = std::size_t{3} << 20; ///< in one trial where bytes count
 constexpr int kMemoryLevel = 4;
 
 std::size_t cache_bytes(const Machine& machine, int level) {
@@ -101,9 +100,9 @@ MixStopwatch::Plan MixStopwatch::draw_plan(const Machine& machine, const CallSta
         plan.timed = std::min(calls_of(kTrialBytes), kCalls);
         // Where nothing is cached, the last cache must be as this copy leaves it: with its dirty
         // lines or without (see Stopwatch::time).
-        const std::size_t settling = last_cache_bytes(machine) * 5 / 4;
-        plan.warm = std::max(plan.timed / 4,
-                             memory ? calls_of(std::min(settling, kMostSettling)) : std::size_t{0});
+        plan.warm =
+            std::max(plan.timed / 4,
+                     memory ? calls_of(settling_bytes(last_cache_bytes(machine))) : std::size_t{0});
         plan.warm = std::min(plan.warm, kPlanned / 2); // of single bytes, say
     }
     return plan;

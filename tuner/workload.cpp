@@ -103,9 +103,12 @@ double trial_seconds(Workload workload) {
     return is_uncached(workload) ? 60e-6 : 30e-6;
 }
 
+std::size_t settling_bytes(std::size_t cache_bytes) {
+    return std::min(cache_bytes + cache_bytes / 4, kMostSettling);
+}
+
 Stopwatch::Stopwatch(const Arena& arena, std::size_t largest_size, std::size_t cache_bytes)
-    : arena_(arena), cache_bytes_(cache_bytes),
-      settle_bytes_(std::min(cache_bytes + cache_bytes / 4, kMostSettling)),
+    : arena_(arena), cache_bytes_(cache_bytes), settle_bytes_(settling_bytes(cache_bytes)),
       cold_bytes_((arena.bytes() - std::max(largest_size + 2 * 4096, kGroupRoom)) / 4096 * 4096),
       hot_source_(arena.maps_source()
                       ? (arena.source_bytes() - source_bytes_needed(largest_size)) / 4096 * 4096

@@ -94,6 +94,9 @@ inline bool outgrows(std::size_t size, std::size_t cache_bytes) {
     return cache_bytes > 0 && size > cache_bytes / 2;
 }
 
+/// How much is copied, in bytes, until a last cache of so many is as the copy leaves it.
+std::size_t settling_bytes(std::size_t cache_bytes);
+
 /// Any copy function; libc's ignores the last argument (x86-64 passes it in a spare register).
 using CopyFunction = void* (*)(void* destination, const void* source, std::size_t bytes,
                                std::size_t distance);
