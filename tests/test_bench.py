@@ -418,6 +418,33 @@ def test_all_built_in_copies_can_be_compared(bench, library: Path, tmp_path: Pat
     assert small == names - threaded
 
 
+def test_an_entry_point_takes_part_under_its_own_workload_alone(bench, tmp_path: Path) -> None:
+    source = tmp_path / "told.c"
+    source.write_text(
+        "#include <string.h>\n"
+        "void *asterope_memcpy(void *d, const void *s, size_t n) { return memcpy(d, s, n); }\n"
+        "void *asterope_memcpy_hot(void *d, const void *s, size_t n) { return memcpy(d, s, n); }\n"
+        "void *asterope_memcpy_cold(void *d, const void *s, size_t n) { return memcpy(d, s, n); }\n"
+    )
+    library = tmp_path / "told.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    done = bench("--routine", library, *FEW, *SIZES, "--workload", "balanced", "--peers",
+                 "asterope_hot,asterope_cold,asterope_consume", "--json", "told.json")  # fmt: skip
+    assert done.returncode == 0, done
+    assert "asterope_consume is left out: " in done.stderr
+    results = json.loads((tmp_path / "told.json").read_text())
+    assert {c["name"] for c in results["copies"] if c.get("ours")} == {
+        "asterope", "asterope_hot", "asterope_cold"}  # fmt: skip
+    there = {(row["workload"], *sorted(row["copies"])) for row in results["results"]}
+    assert there == {
+        ("hot", "asterope", "asterope_hot", "glibc"),
+        ("cold", "asterope", "asterope_cold", "glibc"),
+        ("consume", "asterope", "glibc"),
+    }
+    assert "entry points that are told the workload, in " in done.stdout
+    assert "of 4 (" in done.stdout, "two sizes under each of two workloads"
+
+
 def test_the_built_in_copies_can_be_listed(bench) -> None:
     done = bench("--peers", "list")
     assert (done.returncode, done.stderr) == (0, "")

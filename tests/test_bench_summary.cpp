@@ -70,6 +70,32 @@ TEST(ClearlyBetter, is_nobody_who_takes_other_cpus) {
     EXPECT_EQ(clearly_better(cell(1, 1, 5), kContenders).copy, "");
 }
 
+TEST(ClearlyBetter, is_no_other_entry_point_of_the_routine) {
+    Contenders contenders = kContenders;
+    contenders[2].ours = true;
+    EXPECT_EQ(clearly_better(cell(1, 3), contenders).copy, "");
+    EXPECT_EQ(clearly_better(cell(0.5, 3), contenders).copy, "glibc");
+}
+
+TEST(ClearlyBetterThanTold, is_judged_by_what_the_told_entry_point_took) {
+    EXPECT_FALSE(clearly_better_than_told(cell(1, 3), kContenders));
+    Cell one = cell(1, 1.5);
+    for (CopyResult& copy : one.copies) copy.versus_told = about(copy.ratio.median / 1.2);
+    EXPECT_EQ(clearly_better_than_told(one, kContenders)->copy, "other");
+    EXPECT_DOUBLE_EQ(clearly_better_than_told(one, kContenders)->factor, 1.25);
+    for (CopyResult& copy : one.copies) copy.versus_told = about(copy.ratio.median / 1.6);
+    EXPECT_EQ(clearly_better_than_told(one, kContenders)->copy, "");
+}
+
+TEST(SummaryText, counts_the_entry_points_only_where_they_ran) {
+    std::vector<Cell> cells = {cell(2, 1), cell(1, 1.5), cell(1, 1.5, 1, "8 KiB")};
+    EXPECT_EQ(summary_text(cells, kContenders).find("entry points"), std::string::npos);
+    for (CopyResult& copy : cells[1].copies) copy.versus_told = about(copy.ratio.median / 1.6);
+    for (CopyResult& copy : cells[2].copies) copy.versus_told = about(copy.ratio.median / 1.2);
+    const std::string text = summary_text(cells, kContenders);
+    EXPECT_NE(text.find("told the workload, in 1 of 2 (50.0 %) cells"), text.npos) << text;
+}
+
 TEST(SummaryText, counts_cells_by_suite_and_names_the_worst_of_each_kind) {
     std::vector<Cell> cells = {cell(2, 1), cell(0.8, 1.6), cell(1, 1.5, 1, "8 KiB")};
     cells.push_back(cell(3, 1));

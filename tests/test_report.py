@@ -612,6 +612,26 @@ def test_the_best_of_a_cell_is_judged_by_its_noise(bench: Path) -> None:
     assert standing(cell_of(1.3, 2.0, "avx_threads"), THREADED) == (1.3, True)
 
 
+def test_the_best_of_a_cell_is_judged_by_paired_intervals_where_there_are_some(
+    bench: Path,
+) -> None:
+    def leads(low: float) -> bool:
+        raw = bench_results()
+        cell = raw["results"][0]
+        cell["noise_floor"] = {"median": 1, "low": 0.98, "high": 1.01}
+        for name, timing in cell["copies"].items():
+            if name != "asterope":
+                timing["versus"] = {"median": 0.9, "low": 0.8, "high": 1}
+        cell["copies"]["musl"]["versus"] = {"median": 1.5, "low": low, "high": 2}
+        bench.write_text(json.dumps(raw))
+        place = standing(read_inputs([str(bench)]).bench.cells[0])
+        assert place is not None
+        return place[1]
+
+    assert leads(1.01)
+    assert not leads(1.03)
+
+
 # --- The page -------------------------------------------------------------------------------------
 
 

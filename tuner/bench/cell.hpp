@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct CopyResult {
     double seconds;
     Estimate ratio;  ///< libc's time over its own
     Estimate versus; ///< the routine's time over its own
+    /// The same of the entry point that is told the cell's workload; where there is one.
+    std::optional<Estimate> versus_told = std::nullopt;
 };
 
 struct Cell {

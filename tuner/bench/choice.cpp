@@ -20,6 +20,17 @@ namespace {
 /// The routine over several threads, where the library has it.
 constexpr const char* kThreadedRoutine = "asterope_mt";
 
+/// The routine's entry points for callers who know what surrounds the copy, and where that is so.
+struct EntryPoint {
+    std::string suffix; ///< of the routine's names, here and in its library
+    std::vector<std::string> workloads;
+};
+const std::vector<EntryPoint>& entry_points() {
+    static const std::vector<EntryPoint> points = {
+        {"_hot", {"hot", "hot_read", "aliased"}}, {"_cold", {"cold"}}, {"_consume", {"consume"}}};
+    return points;
+}
+
 /// glibc's memcpy under other tunables.
 constexpr const char* kTunedGlibc = "glibc_tuned";
 
@@ -47,7 +58,10 @@ CopyFunction load(const std::string& path, const std::string& symbol, std::strin
 /// The names of all built-in copies, found or not.
 std::vector<std::string> known_names(const std::vector<Peer>& peers,
                                      const std::vector<MissingPeer>& missing) {
-    std::vector<std::string> names = {kThreadedRoutine, kTunedGlibc};
+    std::vector<std::string> names;
+    for (const EntryPoint& point : entry_points()) names.push_back(kRoutineName + point.suffix);
+    names.push_back(kThreadedRoutine);
+    names.push_back(kTunedGlibc);
     for (const Peer& peer : peers) names.push_back(peer.name);
     for (const MissingPeer& peer : missing) names.push_back(peer.name);
     return names;
@@ -125,6 +139,11 @@ std::string list_peers() {
     const auto line = [&](const std::string& name, const std::string& text) {
         out += name + std::string(name.size() < 32 ? 32 - name.size() : 1, ' ') + text + '\n';
     };
+    for (const EntryPoint& point : entry_points()) {
+        line(kRoutineName + point.suffix,
+             "the routine's entry point for those who know the workload, under " +
+                 point.workloads.front());
+    }
     line(kThreadedRoutine, "the routine over threads, where its library has that");
     line(kTunedGlibc, kTunedGlibcText);
     for (const Peer& peer : built_in_peers()) line(peer.name, peer.description);
@@ -185,7 +204,9 @@ Choice choose(const PeerOptions& options, const RoutineOptions& routine, const s
     const CopyFunction function = load_routine(routine);
     const std::string fault = fault_of([&](std::string&) { return function; }, 0);
     if (!fault.empty()) throw Failure("the routine " + routine.symbol + " copies wrong: " + fault);
-    choice.contenders.push_back({kRoutineName, routine.symbol + ", the routine", function});
+    Contender ours{kRoutineName, routine.symbol + ", the routine", function};
+    ours.ours = true;
+    choice.contenders.push_back(std::move(ours));
 
     const auto leave_out = [&](const std::string& name, const std::string& reason) {
         choice.left_out.push_back({name, reason});
@@ -198,16 +219,24 @@ Choice choose(const PeerOptions& options, const RoutineOptions& routine, const s
         if (contender.threaded) start_threads(contender);
         choice.contenders.push_back(std::move(contender));
     };
-    const auto add_loaded = [&](const LoadedPeer& peer, const std::string& description,
-                                bool threaded) {
-        add({peer.name, description, nullptr, threaded},
+    const auto add_loaded = [&](const LoadedPeer& peer, Contender contender) {
+        add(std::move(contender),
             [peer](std::string& reason) { return load(peer.path, peer.symbol, reason); });
     };
     for (const std::string& name : built_in) {
+        for (const EntryPoint& point : entry_points()) {
+            if (name != kRoutineName + point.suffix) continue;
+            const std::string symbol = routine.symbol + point.suffix;
+            Contender told{name, symbol + ", the routine told the workload", nullptr};
+            told.workloads = point.workloads;
+            told.ours = true;
+            add_loaded({name, routine.routine, symbol}, std::move(told));
+        }
         if (name == kThreadedRoutine) {
             const std::string symbol = routine.symbol + "_mt";
-            add_loaded({name, routine.routine, symbol}, symbol + ", the routine over threads",
-                       true);
+            Contender threads{name, symbol + ", the routine over threads", nullptr, true};
+            threads.ours = true;
+            add_loaded({name, routine.routine, symbol}, std::move(threads));
         }
         if (name == kTunedGlibc) choice.wants_tuned_glibc = true;
         for (const Peer& peer : peers) {
@@ -220,7 +249,7 @@ Choice choose(const PeerOptions& options, const RoutineOptions& routine, const s
         }
     }
     for (const LoadedPeer& peer : loaded) {
-        add_loaded(peer, peer.symbol + " of " + peer.path, false);
+        add_loaded(peer, {peer.name, peer.symbol + " of " + peer.path, nullptr});
     }
     return choice;
 }

@@ -17,6 +17,8 @@ struct Contender {
     bool threaded = false;                        ///< uses more than the calling thread
     std::size_t least = 0;                        ///< smallest size it is meant for, bytes
     std::shared_ptr<RemoteCopy> remote = nullptr; ///< the other process, as long as it lives
+    std::vector<std::string> workloads = {};      ///< it takes part under these alone; none: all
+    bool ours = false; ///< the routine, whichever entry point: no rival of the routine
 };
 
 /// libc first, then the routine, then the others. Their places are what they are told apart by.

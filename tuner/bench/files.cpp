@@ -26,6 +26,7 @@ nlohmann::ordered_json cell_json(const Cell& cell) {
         nlohmann::ordered_json& own = json["copies"][copy.copy];
         own["ns"] = copy.seconds * 1e9;
         if (&copy != &cell.libc()) own["ratio"] = estimate_json(copy.ratio);
+        if (&copy != &cell.routine()) own["versus"] = estimate_json(copy.versus);
     }
     return json;
 }
@@ -52,6 +53,7 @@ nlohmann::ordered_json results_json(const RunFacts& facts, const std::vector<Cel
         json["copies"].push_back(
             {{"name", contender.name}, {"description", contender.description}});
         if (contender.threaded) json["copies"].back()["threaded"] = true;
+        if (contender.ours) json["copies"].back()["ours"] = true;
     }
     json["left_out"] = nlohmann::ordered_json::array();
     for (const LeftOutCopy& one : facts.left_out) {

@@ -1,5 +1,8 @@
 // Measures one cell: everybody in paired rounds.
+#include <algorithm>
+
 #include "bench/suite.hpp"
+#include "contains.hpp"
 #include "error.hpp"
 #include "interrupt.hpp"
 #include "paired.hpp"
@@ -9,6 +12,7 @@ namespace asterope {
 bool takes_part(const Contender& contender, const Job& job) {
     if (!contender.copy && !(contender.remote && job.time_remotely)) return false;
     if (contender.threaded && job.threads > 1) return false;
+    if (!contender.workloads.empty() && !contains(contender.workloads, job.workload)) return false;
     // of mixes, whose sizes are small or vary, those that are meant for all
     return contender.least == 0 || job.size >= contender.least;
 }
@@ -66,10 +70,16 @@ Cell measure(const Job& job, const Contenders& contenders, int rounds,
               job.weighting,
               paired.ratio(libc, libc_again, any),
               {}};
+    const auto contender = [&](int who) -> const Contender& {
+        return contenders[static_cast<std::size_t>(who)];
+    };
+    const auto told = std::find_if(ran.begin(), ran.end(), [&](int who) {
+        return contender(who).ours && !contender(who).workloads.empty();
+    });
     for (const int who : ran) {
-        cell.copies.push_back({contenders[static_cast<std::size_t>(who)].name,
-                               paired.seconds(who, any), paired.ratio(libc, who, any),
-                               paired.ratio(routine, who, any)});
+        cell.copies.push_back({contender(who).name, paired.seconds(who, any),
+                               paired.ratio(libc, who, any), paired.ratio(routine, who, any)});
+        if (told != ran.end()) cell.copies.back().versus_told = paired.ratio(*told, who, any);
     }
     return cell;
 }

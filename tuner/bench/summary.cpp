@@ -20,6 +20,51 @@ std::string share(std::size_t some, std::size_t all) {
     return text;
 }
 
+/// The rival that is clearly faster than that whose time over each copy's is `versus`.
+template <typename Versus>
+Better best_rival(const Cell& cell, const Contenders& contenders, const Versus& versus) {
+    Better best{&cell, "", 1};
+    for (const CopyResult& copy : cell.copies) {
+        const bool rival =
+            std::none_of(contenders.begin(), contenders.end(), [&](const Contender& contender) {
+                return contender.name == copy.copy && (contender.threaded || contender.ours);
+            });
+        const Estimate lead = versus(copy);
+        if (!rival || lead.low <= cell.noise()) continue;
+        if (lead.median > best.factor) best = {&cell, copy.copy, lead.median};
+    }
+    return best;
+}
+
+/// How many cells of each suite, and in how many of them nobody is clearly better.
+class Counts {
+  public:
+    void add(const std::string& suite, bool best) {
+        if (suites_.empty() || suites_.back().suite != suite) suites_.push_back({suite});
+        ++suites_.back().all;
+        suites_.back().best += best;
+        ++all_;
+        best_ += best;
+    }
+    std::size_t all() const { return all_; }
+    /// "38 of 40 (95.0 %) cells:", then a line for each suite.
+    std::string text() const {
+        std::string out = share(best_, all_) + " cells:\n";
+        for (const Count& count : suites_) {
+            append(out, "  %-14s %s\n", count.suite.c_str(), share(count.best, count.all).c_str());
+        }
+        return out;
+    }
+
+  private:
+    struct Count {
+        std::string suite;
+        std::size_t all = 0, best = 0;
+    };
+    std::vector<Count> suites_;
+    std::size_t all_ = 0, best_ = 0;
+};
+
 } // namespace
 
 std::string name_of(const Cell& cell) {
@@ -32,43 +77,32 @@ std::string name_of(const Cell& cell) {
 }
 
 Better clearly_better(const Cell& cell, const Contenders& contenders) {
-    Better best{&cell, "", 1};
-    for (const CopyResult& copy : cell.copies) {
-        const bool threaded =
-            std::any_of(contenders.begin(), contenders.end(), [&](const Contender& contender) {
-                return contender.name == copy.copy && contender.threaded;
-            });
-        if (threaded || copy.copy == kRoutineName || copy.versus.low <= cell.noise()) continue;
-        if (copy.versus.median > best.factor) best = {&cell, copy.copy, copy.versus.median};
-    }
-    return best;
+    return best_rival(cell, contenders, [](const CopyResult& copy) { return copy.versus; });
+}
+
+std::optional<Better> clearly_better_than_told(const Cell& cell, const Contenders& contenders) {
+    if (!cell.libc().versus_told) return std::nullopt;
+    return best_rival(cell, contenders, [](const CopyResult& copy) { return *copy.versus_told; });
 }
 
 std::string summary_text(const std::vector<Cell>& cells, const Contenders& contenders) {
     std::string out;
     if (cells.empty()) return out;
-    struct Count {
-        std::string suite;
-        std::size_t all = 0, best = 0;
-    };
-    std::vector<Count> suites;
+    Counts counts, told;
     std::vector<Better> lost;
     const Cell* worst = &cells.front();
     for (const Cell& cell : cells) {
-        if (suites.empty() || suites.back().suite != cell.suite) suites.push_back({cell.suite});
-        ++suites.back().all;
         const Better better = clearly_better(cell, contenders);
-        if (better.copy.empty()) {
-            ++suites.back().best;
-        } else {
-            lost.push_back(better);
-        }
+        counts.add(cell.suite, better.copy.empty());
+        if (!better.copy.empty()) lost.push_back(better);
+        const auto better_than_told = clearly_better_than_told(cell, contenders);
+        if (better_than_told) told.add(cell.suite, better_than_told->copy.empty());
         if (cell.routine().ratio.median < worst->routine().ratio.median) worst = &cell;
     }
-    append(out, "%s is the best or within the noise floor of the best in %s cells:\n", kRoutineName,
-           share(cells.size() - lost.size(), cells.size()).c_str());
-    for (const Count& count : suites) {
-        append(out, "  %-14s %s\n", count.suite.c_str(), share(count.best, count.all).c_str());
+    append(out, "%s is the best or within the noise floor of the best in %s", kRoutineName,
+           counts.text().c_str());
+    if (told.all() > 0) {
+        append(out, "Its entry points that are told the workload, in %s", told.text().c_str());
     }
     out += "Another is clearly better where the interval of the routine's time over its own lies "
            "wholly above\nthe farther end of libc's over libc's; copies over several threads do "

@@ -1,6 +1,7 @@
 // What the whole comparison comes to: where the routine is best, where somebody else is.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,12 +20,16 @@ struct Better {
 /// The copy that is clearly faster than the routine in `cell` by the most, if there is one: the
 /// interval of the routine's time over its own lies above Cell::noise(), so neither chance nor what
 /// libc strays from itself explains the lead. Threaded copies do not count: they take other CPUs'
-/// time. `copy` is empty where there is none.
+/// time; nor do the routine's other entry points. `copy` is empty where there is none.
 Better clearly_better(const Cell& cell, const Contenders& contenders);
 
+/// The same for the entry point that is told the workload; none in a cell that has none.
+std::optional<Better> clearly_better_than_told(const Cell& cell, const Contenders& contenders);
+
 /// Lines for people, the last one ended: in how many cells of each suite the routine is the best or
-/// within the noise floor of the best, its worst ratio to libc, and the cells where somebody else
-/// is clearly better, the worst first, at most ten. Empty without cells.
+/// within the noise floor of the best, the same of its entry points where they ran, its worst ratio
+/// to libc, and the cells where somebody else is clearly better, the worst first, at most ten.
+/// Empty without cells.
 std::string summary_text(const std::vector<Cell>& cells, const Contenders& contenders);
 
 /// A line for each cell where the routine's ratio to libc is under `least`, its whole interval: so

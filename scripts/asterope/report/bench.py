@@ -21,11 +21,13 @@ LIBC, ROUTINE = "glibc", "asterope"
 
 @dataclass(frozen=True)
 class Timing:
-    """One copy in one cell; `ratio` is libc's time over its own, None for libc itself. `ns`: from
-    one call that some thread ends to the next."""
+    """One copy in one cell; `ratio` is libc's time over its own, None for libc itself; `versus` the
+    routine's, None for itself and in older results. `ns`: from one call that some thread ends to
+    the next."""
 
     ns: float
     ratio: Ratio | None
+    versus: Ratio | None = None
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,14 @@ class Cell:
 @dataclass(frozen=True)
 class Bench:
     """The results of one run. `copies` and `left_out`: name -> description, reason. `threaded`:
-    copies that use more than the calling thread. `complete`: False where the run was stopped."""
+    copies that use more than the calling thread. `ours`: the routine's entry points. `complete`:
+    False where the run was stopped."""
 
     machine: Mapping[str, Any]
     rounds: int | None
     copies: Mapping[str, str]
     threaded: frozenset[str]
+    ours: frozenset[str]
     left_out: Sequence[tuple[str, str]]
     complete: bool
     cells: Sequence[Cell]
@@ -76,6 +80,7 @@ def build_bench(raw: Mapping[str, Any], where: str) -> Bench:
         rounds=raw.get("rounds"),
         copies={copy["name"]: copy.get("description", "") for copy in raw["copies"]},
         threaded=frozenset(copy["name"] for copy in raw["copies"] if copy.get("threaded")),
+        ours=frozenset(copy["name"] for copy in raw["copies"] if copy.get("ours")),
         complete=raw.get("complete", True),
         left_out=[(copy["name"], copy["reason"]) for copy in raw.get("left_out", ())],
         cells=[_cell(result) for result in raw["results"]],
@@ -92,7 +97,7 @@ def _cell(raw: Mapping[str, Any]) -> Cell:
         weighting=raw.get("weighting"),
         noise_floor=_ratio(raw.get("noise_floor")),
         copies={
-            name: Timing(timing["ns"], _ratio(timing.get("ratio")))
+            name: Timing(timing["ns"], _ratio(timing.get("ratio")), _ratio(timing.get("versus")))
             for name, timing in raw["copies"].items()
         },
     )

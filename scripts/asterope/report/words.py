@@ -7,7 +7,7 @@ from typing import Any
 
 from ..profile import Profile
 from ..render import human_size, what_is_missing
-from .bench import ROUTINE, Bench, Cell
+from .bench import ROUTINE, Bench, Cell, Timing
 from .inputs import Inputs
 from .style import cache_sizes
 from .trial_log import TrialLog
@@ -68,30 +68,36 @@ def findings(inputs: Inputs) -> list[str]:
     return sentences
 
 
-def standing(cell: Cell, threaded: Collection[str] = ()) -> tuple[float, bool] | None:
+def standing(cell: Cell, apart: Collection[str] = ()) -> tuple[float, bool] | None:
     """The routine's ratio to libc in a cell, and whether it is the best of all copies there or as
-    good within the noise floor. None where it was not timed. Copies that are `threaded` do not
-    compete."""
+    good within the noise floor: by the intervals, as the bench says it, or by the medians of older
+    results. None where it was not timed. Copies that stand `apart` do not compete."""
     ours = cell.copies.get(ROUTINE)
     if ours is None or ours.ratio is None:
         return None
-    others = [
-        timing.ratio.median
-        for name, timing in cell.copies.items()
-        if timing.ratio is not None and name != ROUTINE and name not in threaded
-    ]
     floor = cell.noise_floor
-    noise = max(floor.high, 1 / floor.low) if floor else 1.0
-    return ours.ratio.median, ours.ratio.median * noise >= max([1.0, *others])
+    noise = max(1.0, floor.high, 1 / floor.low) if floor else 1.0
+
+    def leads(rival: Timing) -> bool:
+        if rival.versus is not None:
+            return rival.versus.low > noise
+        ratio = rival.ratio.median if rival.ratio is not None else 1.0
+        return ratio > ours.ratio.median * noise
+
+    rivals = [
+        timing for name, timing in cell.copies.items() if name != ROUTINE and name not in apart
+    ]
+    return ours.ratio.median, not any(leads(rival) for rival in rivals)
 
 
 def _bench_findings(bench: Bench) -> list[str]:
-    stood = [(cell, s) for cell in bench.cells if (s := standing(cell, bench.threaded)) is not None]
+    apart = bench.threaded | bench.ours
+    stood = [(cell, s) for cell in bench.cells if (s := standing(cell, apart)) is not None]
     if not stood:
         return ["The bench results have no figures of asterope against libc."]
     first = sum(1 for _, (_, leads) in stood if leads)
     worst, (least, _) = min(stood, key=lambda both: both[1][0])
-    peers = sum(1 for name in bench.copies if name not in bench.threaded)
+    peers = sum(1 for name in bench.copies if name not in apart - {ROUTINE})
     sentences = [
         f"asterope is the best of {peers} copies on one thread, or as good as the best within the "
         f"noise, in {first} of {len(stood)} cells ({100 * first / len(stood):.0f} %).",
