@@ -7,7 +7,7 @@ from typing import Any, Callable
 
 _RATIO = {"median": 1.31, "low": 1.29, "high": 1.33}
 
-_WORKLOADS = ("hot", "hot_read", "cold", "consume", "produce")
+_WORKLOADS = ("hot", "hot_read", "cold", "consume", "produce", "fetch")
 
 _PIPELINES: dict[str, dict[str, Any]] = {
     "hot": {"rt": "YMM", "lt": "T", "st": "T", "pt": "none", "ps": 0, "pd": 0, "pw": 8},
@@ -122,7 +122,7 @@ _GOOD: dict[str, Any] = {
         "invalid": [{"candidate": "ZMM T NT T0 4 8", "reason": "byte 17 of 200 differs"}],
         "warnings": ["the machine is loaded: 1.5 of 2 CPUs"],
         "without": ["avx512"],
-        "weights": {"hot": 1, "cold": 0.5, "consume": 0.5, "produce": 0},
+        "weights": {"hot": 1, "cold": 0.5, "consume": 0.5, "produce": 0, "fetch": 0},
         "source_map": "/sys/bus/pci/devices/0000:01:00.0/resource1_wc",
     },
     "small": {

@@ -32,7 +32,7 @@ PEERS = {
     "opteron_6378": (0.8, 1.15),
 }
 THREADED = ("asterope_mt", "avx_threads")
-WORKLOADS = ("hot", "hot_read", "cold", "consume", "produce")
+WORKLOADS = ("hot", "hot_read", "cold", "consume", "produce", "fetch")
 SIZES = tuple(1 << exponent for exponent in range(7, 26))
 
 

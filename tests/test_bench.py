@@ -218,7 +218,7 @@ def test_an_entry_point_by_intent_can_be_compared(bench, tmp_path: Path, intent:
     assert "\n4 KiB " in done.stdout
 
 
-WORKLOADS = ["hot", "hot_read", "cold", "consume", "produce"]
+WORKLOADS = ["hot", "hot_read", "cold", "consume", "produce", "fetch"]
 TABLE = ("--suite", "workloads")
 
 
@@ -244,10 +244,10 @@ def test_the_table_of_workloads_has_their_ratios_and_floors(
         f"({row['noise_floor']['low']:.2f}..{row['noise_floor']['high']:.2f})"
         for row in results
     ]
-    assert first.split() == ["128", "B", *" ".join(cells[:5]).split()]
-    assert second.split() == ["4", "KiB", *" ".join(cells[5:]).split()]
+    assert first.split() == ["128", "B", *" ".join(cells[: len(WORKLOADS)]).split()]
+    assert second.split() == ["4", "KiB", *" ".join(cells[len(WORKLOADS) :]).split()]
     ratios = [row["copies"]["asterope"]["ratio"]["median"] for row in results]
-    columns = [ratios[i::5] for i in range(5)]
+    columns = [ratios[i :: len(WORKLOADS)] for i in range(len(WORKLOADS))]
     summary = [f"{math.prod(column) ** 0.5:.2f}, least {min(column):.2f}" for column in columns]
     assert mean.split() == ["all", *" ".join(summary).split()]
 
@@ -440,6 +440,7 @@ def test_an_entry_point_takes_part_under_its_own_workload_alone(bench, tmp_path:
         ("hot", "asterope", "asterope_hot", "glibc"),
         ("cold", "asterope", "asterope_cold", "glibc"),
         ("consume", "asterope", "glibc"),
+        ("fetch", "asterope", "glibc"),
     }
     assert "entry points that are told the workload, in " in done.stdout
     assert "of 4 (" in done.stdout, "two sizes under each of two workloads"

@@ -23,7 +23,7 @@ Weights mix(std::string_view weights) {
     return parse_objective("balanced", weights).weights;
 }
 
-const std::string kChoices = "hot, cold, consume or produce";
+const std::string kChoices = "hot, cold, consume, produce or fetch";
 
 } // namespace
 
@@ -35,10 +35,32 @@ TEST(EqualWeights, are_alike_and_add_up_to_1) {
     EXPECT_TRUE(equal_weights({}).empty());
 }
 
-TEST(ParseObjective, balances_hot_cold_and_consume) {
+TEST(ParseObjective, balances_hot_cold_consume_and_fetch) {
     const Objective objective = parse_objective("balanced", "");
     EXPECT_EQ(objective.name, "balanced");
-    EXPECT_EQ(objective.weights, equal_weights({Workload::hot, Workload::cold, Workload::consume}));
+    EXPECT_EQ(objective.weights,
+              equal_weights({Workload::hot, Workload::cold, Workload::consume, Workload::fetch}));
+}
+
+TEST(ToldEarly, is_what_counts_but_fetch_unless_that_counts_alone) {
+    EXPECT_EQ(told_early({{Workload::hot, 0.5}, {Workload::fetch, 0.25}, {Workload::cold, 0}}),
+              (Weights{{Workload::hot, 0.5}}));
+    EXPECT_EQ(told_early({{Workload::hot, 0}, {Workload::fetch, 1}}),
+              (Weights{{Workload::fetch, 1}}));
+    EXPECT_TRUE(told_early({}).empty());
+}
+
+TEST(WithIntents, leave_out_in_balanced_what_is_told_late) {
+    const auto names = [](const Objective& objective) {
+        std::vector<std::string> all;
+        for (const Objective& one : with_intents(objective, {})) all.push_back(one.name);
+        return all;
+    };
+    using Names = std::vector<std::string>;
+    EXPECT_EQ(names(parse_objective("balanced", "")),
+              (Names{"balanced", "hot", "cold", "consume"}));
+    EXPECT_EQ(names(parse_objective("balanced", "hot=1,fetch=1")),
+              (Names{"weights", "hot", "fetch"}));
 }
 
 TEST(ParseObjective, takes_each_tunable_workload_alone) {

@@ -169,7 +169,7 @@ TEST_F(PlanOf, balance_has_an_objective_for_each_intent) {
     EXPECT_EQ(objective_names(), (Names{"balanced", "hot", "cold", "consume"}));
     const auto objectives = plan().objectives();
     EXPECT_EQ(workloads(objectives[0].weights, true),
-              (Set{Workload::hot, Workload::cold, Workload::consume}));
+              (Set{Workload::hot, Workload::cold, Workload::consume, Workload::fetch}));
     EXPECT_EQ(workloads(objectives[1].weights, true), Set{Workload::hot});
     EXPECT_EQ(workloads(objectives[2].weights, true), Set{Workload::cold});
     EXPECT_EQ(workloads(objectives[3].weights, true), Set{Workload::consume});
@@ -222,8 +222,9 @@ TEST_F(PlanOf, measures_nothing_that_writes_to_a_mapped_source) {
     request.sizes = "128,4K";
     const Plan made = plan();
     EXPECT_TRUE(made.source_map);
-    EXPECT_EQ(made.measured(), (std::vector<Workload>{Workload::hot, Workload::hot_read,
-                                                      Workload::cold, Workload::consume}));
+    EXPECT_EQ(made.measured(),
+              (std::vector<Workload>{Workload::hot, Workload::hot_read, Workload::cold,
+                                     Workload::consume, Workload::fetch}));
     for (const Objective& objective : made.objectives()) {
         for (const auto& [workload, weight] : objective.weights) {
             EXPECT_NE(workload, Workload::produce) << objective.name;

@@ -133,6 +133,27 @@ TEST(Race, does_not_sample_a_workload_of_weight_0) {
 
 // --- Ranks ---------------------------------------------------------------------------------------
 
+TEST(Race, samples_what_is_told_late_only_when_asked_for_all_and_ranks_by_it_from_then_on) {
+    KnownMachine::Ratios truth;
+    truth[Workload::hot] = {1.0, 1.1};
+    truth[Workload::fetch] = {1.5, 0.9};
+    noise::Random random{1};
+    KnownMachine machine(truth);
+    Race race(kSize, Weights{{Workload::hot, 1}, {Workload::fetch, 1}}, random, machine);
+    std::vector<Entrant> entrants = first(2);
+    race.sample(entrants, 1);
+    for (const auto& [size, workload, entrant, round] : machine.calls) {
+        EXPECT_EQ(workload, Workload::hot);
+    }
+    race.rank(entrants);
+    EXPECT_EQ(entrants, (std::vector<Entrant>{1, 0}));
+    EXPECT_TRUE(race.acceptable(1));
+    race.sample(entrants, 1, Race::Told::all);
+    race.rank(entrants);
+    EXPECT_EQ(entrants, (std::vector<Entrant>{0, 1}));
+    EXPECT_FALSE(race.acceptable(1)) << "it loses a tenth under fetch";
+}
+
 TEST(Race, ranks_by_the_weighted_mean) {
     const std::vector<Truth> truths = {{1.1, 1.3}, {2, 0.9}, {1, 1}};
     const auto ranked = [&](double hot, double cold) {

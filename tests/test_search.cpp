@@ -440,8 +440,8 @@ TEST_P(Rigors, time_no_entrant_that_was_left_out) {
 TEST_P(Rigors, cost_about_as_much_as_planned) {
     KnownMachine machine(landscape(1));
     search(machine, GetParam());
-    const auto planned =
-        static_cast<double>(planned_trials(parse_rigor(GetParam()), whole_space(), true, false));
+    const auto planned = static_cast<double>(
+        planned_trials(parse_rigor(GetParam()), whole_space(), Timed::early, false));
     EXPECT_NEAR(static_cast<double>(machine.calls.size()) / planned, 1, 0.25);
 }
 
@@ -1032,17 +1032,19 @@ TEST_P(Rigors, let_the_neighbours_winner_with_axes_win_its_ties) {
     EXPECT_EQ(winner(found.results.front()), neighbour);
 }
 
-TEST(PlannedTrials, grow_with_rigor_and_extension_and_count_less_what_is_only_measured) {
+TEST(PlannedTrials, grow_with_rigor_and_extension_and_count_less_what_is_timed_later) {
     std::size_t last = 0;
     for (const char* name : {"quick", "standard", "exhaustive"}) {
         const Rigor rigor = parse_rigor(name);
-        const auto planned = [&](bool counts, bool extended) {
-            return planned_trials(rigor, whole_space(), counts, extended);
+        using enum Timed;
+        const auto planned = [&](Timed timed, bool extended) {
+            return planned_trials(rigor, whole_space(), timed, extended);
         };
-        EXPECT_GT(planned(true, false), last);
-        EXPECT_GT(planned(true, true), planned(true, false));
-        EXPECT_LT(planned(false, true), planned(true, false));
-        EXPECT_EQ(planned(false, true), planned(false, false)); // nothing is screened there
-        last = planned(true, false);
+        EXPECT_GT(planned(early, false), last);
+        EXPECT_GT(planned(early, true), planned(early, false));
+        EXPECT_LT(planned(late, true), planned(early, false));
+        EXPECT_EQ(planned(late, true), planned(late, false)); // nothing is screened there
+        EXPECT_LT(planned(for_the_record, true), planned(late, true));
+        last = planned(early, false);
     }
 }

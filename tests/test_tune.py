@@ -27,7 +27,7 @@ EXTENDED = ("--rigor", "standard", *SIZES)  # quick does not compare the axes
 QUICK = ("--rigor", "quick", *SIZES, "--space", "paper")
 MIXES = {"mix_l1", "mix_l2", "mix_l3", "mix_l1_read", "mix_l2_read", "mix_l3_read"}
 FIXED = {"fixed", "fixed_read"}
-MEASURED = {"hot", "hot_read", "cold", "consume", "produce"}
+MEASURED = {"hot", "hot_read", "cold", "consume", "produce", "fetch"}
 AXES = {"tb", "pi", "pw", "dir", "movdir64b"}
 ROUTINE = {"asterope_memcpy.c", "asterope_memcpy.h"}
 OLD = "an earlier profile"
@@ -345,15 +345,15 @@ def balanced(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Tuned:
     return Tuned(folder, outcome)
 
 
-def test_balanced_counts_hot_cold_and_consume_alike(balanced: Tuned) -> None:
+def test_balanced_counts_hot_cold_consume_and_fetch_alike(balanced: Tuned) -> None:
     search = balanced.profile["search"]
     assert search["workload"] == "balanced"
-    assert search["weights"] == {"hot": 0.333333, "cold": 0.333333, "consume": 0.333333}
+    assert search["weights"] == {"hot": 0.25, "cold": 0.25, "consume": 0.25, "fetch": 0.25}
     for interval in balanced.profile["intervals"]:
         for entry in (interval["winner"], *interval["runners_up"]):
             assert set(entry["workloads"]) == MEASURED
             ratios = [entry["workloads"][name]["ratio"]["median"] for name in search["weights"]]
-            assert entry["ratio"] == pytest.approx(math.prod(ratios) ** (1 / 3), rel=1e-4)
+            assert entry["ratio"] == pytest.approx(math.prod(ratios) ** (1 / 4), rel=1e-4)
 
 
 def test_balanced_has_the_winners_of_each_workload_in_it(balanced: Tuned) -> None:

@@ -128,7 +128,9 @@ TEST_P(Buffers, number_as_many_as_the_calibration_says) {
         EXPECT_GE(timed, 1u);
         const std::size_t made = trial(workload, 0).size();
         const bool warms_up = workload == Workload::hot || workload == Workload::hot_read;
-        EXPECT_EQ(made, timed + (warms_up ? std::max<std::size_t>(3, timed / 8) : 0));
+        // one call before fetch's brings the destination into the caches
+        const std::size_t untimed = workload == Workload::fetch ? 1 : 0;
+        EXPECT_EQ(made, timed + (warms_up ? std::max<std::size_t>(3, timed / 8) : untimed));
     }
 }
 

@@ -99,7 +99,8 @@ Objective parse_objective(std::string_view workload, std::string_view weights) {
                        std::string(kExample));
     }
     if (workload == "balanced") {
-        return {given, equal_weights({Workload::hot, Workload::cold, Workload::consume})};
+        return {given,
+                equal_weights({Workload::hot, Workload::cold, Workload::consume, Workload::fetch})};
     }
     const Workload* alone = find_tunable(workload);
     if (!alone) {
@@ -108,11 +109,26 @@ Objective parse_objective(std::string_view workload, std::string_view weights) {
     return {given, {{*alone, 1.0}}};
 }
 
+bool is_told_late(Workload workload) {
+    return workload == Workload::fetch;
+}
+
+Weights told_early(const Weights& weights) {
+    Weights counting, early;
+    for (const auto& weighted : weights) {
+        if (weighted.second == 0) continue;
+        counting.push_back(weighted);
+        if (!is_told_late(weighted.first)) early.push_back(weighted);
+    }
+    return early.empty() ? counting : early;
+}
+
 std::vector<Objective> with_intents(const Objective& objective,
                                     const std::vector<Workload>& measured) {
     std::vector<Objective> objectives = {objective};
     if (objective.weights.size() > 1) {
         for (const auto& [workload, weight] : objective.weights) {
+            if (objective.name == "balanced" && is_told_late(workload)) continue;
             objectives.push_back({std::string(name_of(workload)), {{workload, 1}}});
         }
     }

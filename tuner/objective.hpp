@@ -21,11 +21,11 @@ Weights equal_weights(const std::vector<Workload>& workloads);
 /// What can be tuned for. hot_read is left to measuring: beside hot it says what a copy leaves to
 /// its reader, and whoever tunes for a reader has it in consume.
 inline constexpr std::array kTunable = {Workload::hot, Workload::cold, Workload::consume,
-                                        Workload::produce};
+                                        Workload::produce, Workload::fetch};
 
 /// What a winner is measured under, whatever it was tuned for.
-inline constexpr std::array kMeasured = {Workload::hot, Workload::hot_read, Workload::cold,
-                                         Workload::consume, Workload::produce};
+inline constexpr std::array kMeasured = {Workload::hot,     Workload::hot_read, Workload::cold,
+                                         Workload::consume, Workload::produce,  Workload::fetch};
 
 struct Objective {
     std::string name; ///< "balanced", a workload's, or "weights" for a mix of the user's own
@@ -34,7 +34,7 @@ struct Objective {
 
 /// What --workload and --weights ask for:
 /// - a workload that can be tuned for: that one alone;
-/// - "balanced": hot, cold and consume alike;
+/// - "balanced": hot, cold, consume and fetch alike;
 /// - `weights` such as "hot=1,consume=2" (any scale; a workload that is not named, or has 0, does
 ///   not count): the mix, if `workload` is "weights" or the default, "balanced". Empty: none given.
 /// Throws BadInput, and says which words can be chosen: for an unknown workload; for "weights"
@@ -42,8 +42,17 @@ struct Objective {
 /// up, that names no workload or the same again, and where all are 0.
 Objective parse_objective(std::string_view workload, std::string_view weights);
 
+/// Whether it is told only late in a race, of those that the others left, unless it counts alone:
+/// a trial of fetch takes as long as one of hot, cold and consume together, and what is slow there
+/// is mostly slow under one of those.
+bool is_told_late(Workload workload);
+
+/// Those of `weights` that count, without what is told late where there are others.
+Weights told_early(const Weights& weights);
+
 /// What winners are chosen for: the objective, and where that is a mix, each workload in it by
-/// itself, for the entry points by intent. All with what of `measured` they lack, at weight 0.
+/// itself, for the entry points by intent; in "balanced" those alone that are told early. All with
+/// what of `measured` they lack, at weight 0.
 std::vector<Objective> with_intents(const Objective& objective,
                                     const std::vector<Workload>& measured);
 

@@ -38,13 +38,14 @@ Race::Race(std::size_t size, std::vector<Weights> objectives, std::mt19937_64& r
     }
 }
 
-void Race::sample(const std::vector<Entrant>& entrants, int samples) {
+void Race::sample(const std::vector<Entrant>& entrants, int samples, Told told) {
     timings_.enter(Timings::Stage::screening);
     for (int i = 0; i < samples; ++i) {
         for (const Workload workload : workloads_) {
             const bool counts =
                 std::any_of(objectives_.begin(), objectives_.end(), [&](const Weights& weights) {
-                    return std::any_of(weights.begin(), weights.end(), [&](const auto& weighted) {
+                    const Weights asked = told == Told::early ? told_early(weights) : weights;
+                    return std::any_of(asked.begin(), asked.end(), [&](const auto& weighted) {
                         return weighted.first == workload && weighted.second > 0;
                     });
                 });
@@ -56,16 +57,20 @@ void Race::sample(const std::vector<Entrant>& entrants, int samples) {
 bool Race::acceptable(Entrant entrant, std::size_t objective) const {
     const Weights& weights = objectives_[objective];
     return std::all_of(weights.begin(), weights.end(), [&](const auto& weighted) {
-        return weighted.second == 0 || center(entrant, weighted.first) >= std::log(worst_ratio_);
+        return weighted.second == 0 || !samples_.count({entrant, weighted.first}) ||
+               center(entrant, weighted.first) >= std::log(worst_ratio_);
     });
 }
 
 void Race::rank(std::vector<Entrant>& entrants, std::size_t objective) const {
     std::map<Entrant, double> scores; // each from medians of samples: computed once
-    for (const Entrant entrant : entrants) {
-        double& score = scores[entrant];
-        for (const auto& [workload, weight] : objectives_[objective]) {
-            if (weight > 0) score += weight * center(entrant, workload);
+    for (const auto& [workload, weight] : objectives_[objective]) {
+        const bool known = std::all_of(entrants.begin(), entrants.end(), [&](Entrant entrant) {
+            return samples_.count({entrant, workload}) > 0;
+        });
+        if (weight == 0 || !known) continue;
+        for (const Entrant entrant : entrants) {
+            scores[entrant] += weight * center(entrant, workload);
         }
     }
     std::stable_sort(entrants.begin(), entrants.end(),

@@ -90,14 +90,17 @@ class Race {
          double worst_ratio = kWorstRatio)
         : Race(size, std::vector<Weights>{std::move(weights)}, random, timings, worst_ratio) {}
 
-    /// Adds `samples` log ratios to each entrant under each workload that counts: in heats of
+    /// Which of the workloads that count: those that are told early, or all.
+    enum class Told { early, all };
+
+    /// Adds `samples` log ratios to each entrant under each of these workloads: in heats of
     /// shuffled entrants, libc at the beginning, in the middle and at the end of each.
-    void sample(const std::vector<Entrant>& entrants, int samples);
+    void sample(const std::vector<Entrant>& entrants, int samples, Told told = Told::early);
 
     /// Loses nowhere, by the samples so far.
     bool acceptable(Entrant entrant, std::size_t objective = 0) const;
 
-    /// By falling mean of log ratios.
+    /// By falling mean of log ratios, of the workloads that count and that all were sampled under.
     void rank(std::vector<Entrant>& entrants, std::size_t objective = 0) const;
 
     /// The best `keep` of the first objective and half as many more, which the other objectives

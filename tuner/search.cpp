@@ -84,11 +84,16 @@ bool Rigor::Grid::has(const Candidate& candidate) const {
            (contains(ps, candidate.variant->ps) && contains(pd, candidate.pd));
 }
 
-std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& paper, bool counts,
+std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& paper, Timed timed,
                            bool extended) {
     // finalists of several objectives, those of the axes, the neighbours and libc twice
     const auto run_off = static_cast<std::size_t>((2 * rigor.finalists + 6) * rigor.rounds);
-    if (!counts) return run_off;
+    if (timed == Timed::for_the_record) return run_off;
+    const auto of_cut = [&](const Rigor::Cut& cut) {
+        return std::min(paper.size(), static_cast<std::size_t>(cut.keep)) *
+               static_cast<std::size_t>(cut.samples);
+    };
+    if (timed == Timed::late) return of_cut(rigor.cuts.back()) + run_off;
     const auto coarse = static_cast<std::size_t>(std::count_if(
         paper.begin(), paper.end(), [&](const Candidate& c) { return rigor.coarse.has(c); }));
     const auto samples = static_cast<std::size_t>(rigor.screening_samples);
@@ -102,10 +107,7 @@ std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& pap
                    static_cast<std::size_t>(rigor.planes) * plane) *
                   samples;
     }
-    for (const Rigor::Cut& cut : rigor.cuts) {
-        trials += std::min(paper.size(), static_cast<std::size_t>(cut.keep)) *
-                  static_cast<std::size_t>(cut.samples);
-    }
+    for (const Rigor::Cut& cut : rigor.cuts) trials += of_cut(cut);
     return trials + run_off;
 }
 
@@ -178,7 +180,8 @@ class Search {
     void cut() {
         for (const Rigor::Cut& cut : rigor_.cuts) {
             alive_ = race_.best(alive_, static_cast<std::size_t>(cut.keep));
-            race_.sample(alive_, cut.samples);
+            const bool last = &cut == &rigor_.cuts.back();
+            race_.sample(alive_, cut.samples, last ? Race::Told::all : Race::Told::early);
         }
     }
 

@@ -72,9 +72,12 @@ struct Found {
 /// quick, standard or exhaustive. Throws BadInput for anything else.
 Rigor parse_rigor(std::string_view text);
 
-/// About how many trials of candidates a size costs under a workload, one that counts or one that
-/// is only measured: for progress only.
-std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& paper, bool counts,
+/// When a workload is timed in a search: from the start, from the last cut on, or in the run-off
+/// alone, as it is only measured.
+enum class Timed { early, late, for_the_record };
+
+/// About how many trials of candidates a size costs under such a workload: for progress only.
+std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& paper, Timed timed,
                            bool extended);
 
 /// Times and chooses, for all objectives at once. `entrants` are the valid indices of `space`, the

@@ -35,19 +35,22 @@ std::optional<Entrant> winner_under(Workload workload, const std::vector<Objecti
     return std::nullopt;
 }
 
-/// Those that count.
-Weights weighted_only(Weights weights) {
-    std::erase_if(weights, [](const auto& weighted) { return weighted.second == 0; });
-    return weights;
+double weight_of(const Weights& weights, Workload workload) {
+    for (const auto& [one, weight] : weights) {
+        if (one == workload) return weight;
+    }
+    return 0;
 }
 
-/// What copies over threads are timed under: what counts, and whatever counts, cached and uncached.
-Weights shared_weights(Weights weights) {
-    std::erase_if(weights, [](const auto& weighted) {
-        return weighted.second == 0 && weighted.first != Workload::hot &&
-               weighted.first != Workload::cold;
-    });
-    return weights;
+/// What copies over threads are timed under: what counts early, and whatever counts, cached and
+/// uncached.
+Weights shared_weights(const Weights& weights) {
+    Weights shared = told_early(weights);
+    for (const auto& weighted : weights) {
+        const bool either = weighted.first == Workload::hot || weighted.first == Workload::cold;
+        if (either && weight_of(shared, weighted.first) == 0) shared.push_back(weighted);
+    }
+    return shared;
 }
 
 /// What a probe is read for at least so often: a percentile of fewer would be an extreme.
@@ -228,8 +231,12 @@ std::vector<SensingCopy> Searches::sensing_copies(std::size_t size, const Found&
     colds.erase(std::unique(colds.begin(), colds.end()), colds.end());
     std::erase(colds, *hot);
     if (winners.empty() || colds.empty()) return copies;
+    // Whatever goes on where a side is cached: the winner of hot, or what won over all, which does
+    // better than that where it is the destination alone.
+    std::vector<Entrant> hots = {*hot};
+    const Entrant over_all = found.results.front().finalists.front().candidate;
+    if (over_all != *hot) hots.push_back(over_all);
 
-    calibrations_[{size, Workload::fetch}] = figures_.calibration(size, Workload::fetch);
     for (const asterope_probe* probe : spaces_.probes) {
         const std::vector<double> cached = read(*probe, candidate(*hot), size, Workload::hot);
         const std::vector<double> fetched = read(*probe, candidate(*hot), size, Workload::fetch);
@@ -250,7 +257,11 @@ std::vector<SensingCopy> Searches::sensing_copies(std::size_t size, const Found&
             readings.cached.insert(readings.cached.end(), mistaken.begin(), mistaken.end());
             readings.cached.insert(readings.cached.end(), fetched.begin(), fetched.end());
             const std::optional<Threshold> threshold = find_threshold(readings);
-            if (threshold) copies.push_back({probe, candidate(*hot), candidate(cold), *threshold});
+            if (!threshold) continue;
+            for (const Entrant one : hots) {
+                if (one == cold) continue;
+                copies.push_back({probe, candidate(one), candidate(cold), *threshold});
+            }
         }
     }
     return copies;
@@ -314,7 +325,7 @@ void Searches::find_boundaries(Findings& findings) {
                 std::mt19937_64 random =
                     enter("boundary " + objectives_[objective].name + ' ' + std::to_string(size));
                 calibrate(size);
-                Race race(size, weighted_only(objectives_[objective].weights), random, timings);
+                Race race(size, told_early(objectives_[objective].weights), random, timings);
                 return race.run_off({lower, upper}, plan_.rigor.rounds, lower)
                            .finalists.front()
                            .candidate == lower;
@@ -426,10 +437,14 @@ double Searches::calibrate() {
     for (const Entrant entrant : spaces_.entrants) paper.push_back(candidate(entrant));
     for (const std::size_t size : plan_.sizes) {
         calibrate(size);
+        const Weights early = told_early(objectives_.front().weights);
         for (const auto& [workload, weight] : objectives_.front().weights) {
             const Calibration& calibration = calibrations_.at({size, workload});
+            const Timed timed = weight == 0                  ? Timed::for_the_record
+                                : weight_of(early, workload) ? Timed::early
+                                                             : Timed::late;
             seconds +=
-                static_cast<double>(planned_trials(plan_.rigor, paper, weight > 0, plan_.extended) *
+                static_cast<double>(planned_trials(plan_.rigor, paper, timed, plan_.extended) *
                                     calibration.calls) *
                 calibration.seconds;
         }

@@ -80,7 +80,8 @@ int run(int argc, char** argv) {
         ->capture_default_str();
     app.add_option("--workload", request.workload,
                    "hot: both sides cached; cold: neither; consume: neither, and the copy is read; "
-                   "produce: the source was just written; balanced: hot, cold and consume alike")
+                   "produce: the source was just written; fetch: uncached sources into one buffer "
+                   "that is used again; balanced: hot, cold, consume and fetch alike")
         ->type_name("NAME")
         ->capture_default_str();
     app.add_option("--weights", request.weights,

@@ -207,7 +207,9 @@ class Profile:
     def weights(self) -> Mapping[str, float]:
         """What each workload counts for; empty where the profile does not say, so all alike."""
         workload = self.search.get("workload")
-        single = {workload: 1.0} if workload in ("hot", "cold", "consume", "produce") else {}
+        single = (
+            {workload: 1.0} if workload in ("hot", "cold", "consume", "produce", "fetch") else {}
+        )
         balanced = dict.fromkeys(BALANCED, 1.0) if workload == "balanced" else {}
         return self.search.get("weights") or single or balanced
 

@@ -316,7 +316,7 @@ int run(int argc, char** argv) {
     app.add_option(
            "--workload", options.workload,
            "of the sizes suite: hot, hot_read, cold, consume, produce, fetch, or balanced (hot, "
-           "cold and consume); without it, the first four")
+           "cold, consume and fetch); without it, the first four")
         ->type_name("NAME");
     app.add_option("--suite", options.suites,
                    "comma-separated; workloads: one table of sizes and workloads; sizes: one size "

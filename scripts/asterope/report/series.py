@@ -18,6 +18,7 @@ WORKLOAD_WORDS = {
     "cold": "neither side in any cache",
     "consume": "neither side in any cache, and each copy is read at once",
     "produce": "the source just written, the destination in no cache",
+    "fetch": "the source in no cache, the destination used again and again and read at once",
 }
 
 

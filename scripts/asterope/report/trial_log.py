@@ -22,7 +22,7 @@ from ..robust import sign_interval
 from .faults import BadInput
 
 FORMAT, VERSION = "asterope-trials", 2
-WORKLOADS = ("hot", "hot_read", "cold", "consume", "produce")
+WORKLOADS = ("hot", "hot_read", "cold", "consume", "produce", "fetch")
 LIBC = "libc"
 
 # As the search has it: no candidate wins that loses more than this to libc in one workload while
