@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +50,13 @@ def _environment(architecture: str) -> jinja2.Environment:
         autoescape=False,  # C, not HTML; what a profile may hold is checked before it gets here
     )
     environment.filters["c_strings"] = as_c_strings
+    environment.filters["human_size"] = human_size
     return environment
+
+
+def rendered(architecture: str, template: str, context: Mapping[str, Any]) -> str:
+    """The text of one of the architecture's templates."""
+    return _environment(architecture).get_template(template).render(context)
 
 
 def render_candidates(
@@ -109,22 +115,28 @@ def what_is_missing(profile: Profile) -> str:
 
 def render_routine(profile: Profile, prefix: str = "asterope") -> dict[str, str]:
     """The routine of a validated profile: file name -> text."""
+    routine = parts_of(profile, prefix)
+    context = {**shared_parts([routine]), "r": routine, "prefix": prefix, "profiles": ()}
+    return {
+        f"{prefix}_memcpy.{kind}": rendered(profile.architecture, f"routine.{kind}.j2", context)
+        for kind in ("c", "h")
+    }
+
+
+def parts_of(profile: Profile, prefix: str) -> dict[str, Any]:
+    """What the templates call `r`: one profile's functions, which begin with `prefix`."""
     small_copy = profile.small.tuple if profile.small else small_space.PLAIN
     steps = _steps(profile.intervals, small_copy.bound)
     intents = [profile.intents[i] for i in ("hot", "cold", "consume") if i in profile.intents]
     intent_steps = {i.workload: _steps(i.intervals, small_copy.bound) for i in intents}
-    # Each sensing copy with the pipeline that stands in for it; steps number them from 1 on.
-    senses = list(dict.fromkeys((s["sensing"], s["tuple"]) for s in steps if s["sensing"]))
-    for step in steps:
-        step["sense"] = step["sensing"] and 1 + senses.index((step["sensing"], step["tuple"]))
-    pipelines = list(
+    tuples = list(
         dict.fromkeys(
             t
             for step in itertools.chain(steps, *intent_steps.values())
             for t in _pipelines(step["tuple"], step["sensing"])
         )
     )
-    needs = {*small_copy.needs, *(feature for t in pipelines for feature in t.needs)}
+    needs = {*small_copy.needs, *(feature for t in tuples for feature in t.needs)}
     alias = profile.aliased
     if alias and alias.up_to <= small_copy.bound:
         alias = None  # the small copy does these
@@ -138,44 +150,65 @@ def render_routine(profile: Profile, prefix: str = "asterope") -> dict[str, str]
     if profile.search:
         tuned_for.append(f"{workload}, {profile.search['finished']}")
     intervals = itertools.chain(profile.intervals, *(i.intervals for i in intents))
-    context = {
+    return {
+        "prefix": prefix,
+        "profile": profile,
         "description": ", ".join(tuned_for),
         "tuned_for": workload,
-        "profile": profile,
         "missing": what_is_missing(profile),
-        "prefix": prefix,
-        "version": __version__,
         "small_copy": small_copy,
         "alias": alias,
         # rep movsb copies upwards only, so a move must not take it
         "small_move": small_space.PLAIN if small_copy.shape == "rep" else small_copy,
-        "plain": small_space.PLAIN,
         "gates": small_copy.gates,
         "steps": steps,
         "intents": intents,
         "intent_steps": intent_steps,
-        "senses": senses,
+        "tuples": tuples,
         "shares": profile.shares if most_threads > 1 else (),
-        "least_chunk": threads_space.LEAST_CHUNK,
         "most_threads": most_threads,
         "sensing_above": min((i.above for i in profile.intervals if i.sensing), default=0),
-        "least_sensing": sensing_space.MINIMUM_BYTES,
         # whether the tables need the columns of the extension axes
         "extended": any(
             _is_extended(t)
             for i in intervals
             for t in _pipelines(i.winner.tuple, i.sensing and i.sensing.copy)
         ),
-        "pipelines": pipelines,
-        "portable": space.Tuple("XMM", "T", "T", "none", 0, 0),
         "needs": sorted(needs),
-        "minimum": space.MINIMUM_BYTES,
-        "human_size": human_size,
     }
-    environment = _environment(profile.architecture)
+
+
+def shared_parts(routines: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What the templates need of a file with these profiles: what they share, and constants.
+
+    Numbers the sensing copies, in the profiles' steps.
+    """
+    steps = [step for routine in routines for step in routine["steps"]]
+    # Each sensing copy with the pipeline that stands in for it; steps number them from 1 on.
+    senses = list(dict.fromkeys((s["sensing"], s["tuple"]) for s in steps if s["sensing"]))
+    for step in steps:
+        step["sense"] = step["sensing"] and 1 + senses.index((step["sensing"], step["tuple"]))
+    sharing = [routine for routine in routines if routine["shares"]]
     return {
-        f"{prefix}_memcpy.{kind}": environment.get_template(f"routine.{kind}.j2").render(context)
-        for kind in ("c", "h")
+        "version": __version__,
+        "tuples": list(dict.fromkeys(t for routine in routines for t in routine["tuples"])),
+        "senses": senses,
+        "gates": sorted({gate for routine in routines for gate in routine["gates"]}),
+        "intents": [
+            workload
+            for workload in ("hot", "cold", "consume")
+            if any(workload in routine["intent_steps"] for routine in routines)
+        ],
+        "sensing_above": min((r["sensing_above"] for r in routines if r["sensing_above"]), default=0),
+        "least_sensing": sensing_space.MINIMUM_BYTES,
+        "shared_above": min((r["shares"][0].above for r in sharing), default=None),
+        "most_threads": max((r["most_threads"] for r in sharing), default=1),
+        "least_chunk": threads_space.LEAST_CHUNK,
+        "extended": any(routine["extended"] for routine in routines),
+        "measured": any(routine["profile"].measured for routine in routines),
+        "plain": small_space.PLAIN,
+        "portable": space.Tuple("XMM", "T", "T", "none", 0, 0),
+        "minimum": space.MINIMUM_BYTES,
     }
 
 
