@@ -12,7 +12,8 @@ from pathlib import Path
 from . import __version__
 from .atomic_file import write_files
 from .command_line import BAD_INPUT, DONE, FAILED, INTERRUPTED, Parser, fail
-from .profile import ProfileError, load_profile, one_line
+from .dispatch import load_profiles, render_dispatch
+from .profile import Profile, ProfileError, load_profile, one_line
 from .render import render_routine, what_is_missing
 
 PROGRAM = "asterope-generate"
@@ -45,12 +46,22 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog=PROGRAM,
         description="Writes the memory copy routine of a profile as C: NAME_memcpy.c and "
-        "NAME_memcpy.h. The same profile and version give the same bytes.",
+        "NAME_memcpy.h. The same profile and version give the same bytes. With --dispatch the "
+        "routines of several machines' profiles, one of which is chosen when it is loaded.",
         epilog="Exit codes: 0 done; 1 failed while writing; 2 bad arguments or a bad profile; "
         "130 interrupted.",
         allow_abbrev=False,
     )
-    parser.add_argument("profile", metavar="PROFILE", help="the profile that asterope-tune wrote")
+    parser.add_argument(
+        "profile", metavar="PROFILE", nargs="+", help="the profile that asterope-tune wrote"
+    )
+    parser.add_argument(
+        "--dispatch",
+        action="store_true",
+        help="take any number of profiles, of different CPUs: the routine is the one of the nearest "
+        "CPU, or that of the profile which the environment variable ASTEROPE_PROFILE names by its "
+        "file's name without the .json",
+    )
     parser.add_argument(
         "-o",
         "--output",
@@ -62,19 +73,43 @@ def _parser() -> argparse.ArgumentParser:
         "--prefix",
         metavar="NAME",
         type=_prefix,
-        default="asterope",
-        help="begins the names of the functions and files (default: %(default)s)",
+        action="append",
+        help="begins the names of the functions and files (default: asterope)",
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     return parser
 
 
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = _parser()
+    arguments = parser.parse_intermixed_args(argv)  # options may stand between the profiles
+    if len(arguments.profile) > 1 and not arguments.dispatch:
+        parser.error("several profiles make one file only with --dispatch")
+    # The last one holds, as usual. Here it may be meant to hold for one of the profiles.
+    if arguments.dispatch and len(set(arguments.prefix or ())) > 1:
+        parser.error("--prefix: one file has one prefix: give it once")
+    return arguments
+
+
+def _render(arguments: argparse.Namespace) -> tuple[dict[str, str], dict[str, Profile], str]:
+    """The texts of all files, the profiles by their files' names, and what the texts hold."""
+    prefix = arguments.prefix[-1] if arguments.prefix else "asterope"
+    if arguments.dispatch:
+        profiles = load_profiles(arguments.profile)
+        count = len(profiles)
+        held = f"{count} profile{'s' if count > 1 else ''}: {', '.join(profiles)}"
+        by_path = dict(zip(arguments.profile, profiles.values()))
+        return render_dispatch(profiles, prefix), by_path, held
+    path = arguments.profile[0]
+    profile = load_profile(path)
+    return render_routine(profile, prefix), {path: profile}, f"{len(profile.intervals)} intervals"
+
+
 def _generate(arguments: argparse.Namespace) -> int:
     try:
-        profile = load_profile(arguments.profile)
+        texts, profiles, held = _render(arguments)  # all of it, before any file is touched
     except ProfileError as error:
         return fail(PROGRAM, str(error), BAD_INPUT)
-    texts = render_routine(profile, arguments.prefix)  # all of it, before any file is touched
     folder = Path(arguments.output)
     try:
         write_files(folder, texts)
@@ -85,13 +120,14 @@ def _generate(arguments: argparse.Namespace) -> int:
             f"{where}: cannot write: {error.strerror}: choose another folder with -o",
             FAILED,
         )
-    if not profile.complete:
-        _warn(
-            f"{one_line(arguments.profile)}: incomplete: {what_is_missing(profile)}: "
-            "run asterope-tune again with more time"
-        )
+    for path, profile in profiles.items():
+        if not profile.complete:
+            _warn(
+                f"{one_line(path)}: incomplete: {what_is_missing(profile)}: "
+                "run asterope-tune again with more time"
+            )
     names = " and ".join(one_line(folder / name) for name in texts)
-    return _report(f"wrote {names} ({len(profile.intervals)} intervals)")
+    return _report(f"wrote {names} ({held})")
 
 
 def _report(line: str) -> int:
@@ -114,7 +150,7 @@ def _warn(line: str) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code. Bad arguments leave through SystemExit(2)."""
-    arguments = _parser().parse_args(argv)
+    arguments = _arguments(argv)
     try:
         return _generate(arguments)
     except KeyboardInterrupt:

@@ -1,0 +1,141 @@
+"""Renders several machines' profiles into one C file, which chooses among them when it is loaded."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .profile import Profile, ProfileError, load_profile, one_line
+from .render import parts_of, rendered, shared_parts
+
+# What runs where no profile does; ASTEROPE_PROFILE knows it by this name.
+FALLBACK = "fallback"
+
+# CPUID has room for a vendor of 12 characters, and for steppings up to 15.
+_VENDOR_BYTES = 12
+_NO_STEPPING = 16
+
+
+def load_profiles(paths: Sequence[str | os.PathLike]) -> dict[str, Profile]:
+    """Reads the profiles to choose among: name -> profile, in the order of `paths`.
+
+    Raises ProfileError for a profile that cannot be used, and for those that cannot be told apart:
+    by their names, which are the stems of their files, or by the CPU that they were tuned on.
+    """
+    profiles: dict[str, Profile] = {}
+    named: dict[str, str | os.PathLike] = {}  # C name -> file
+    tuned: dict[tuple, str | os.PathLike] = {}  # CPU -> file
+    for path in paths:
+        name = _name(path)
+        symbol = _symbol(name)
+        if symbol in named:
+            raise ProfileError(
+                f"{one_line(path)}: its name in the C file, {symbol}, is that of "
+                f"{one_line(named[symbol])}: rename one of the files"
+            )
+        named[symbol] = path
+        profiles[name] = load_profile(path)
+        cpu = _identity(path, profiles[name])
+        if cpu in tuned:
+            raise ProfileError(
+                f"{one_line(path)}: tuned on the same CPU as {one_line(tuned[cpu])} "
+                f"({cpu[0]}, family {cpu[1]}, model {cpu[2]}, stepping {cpu[3]}): "
+                "leave one out, or make one of both with asterope-tune merge"
+            )
+        if cpu is not None:
+            tuned[cpu] = path
+    return profiles
+
+
+def render_dispatch(profiles: Mapping[str, Profile], prefix: str = "asterope") -> dict[str, str]:
+    """The routines of these profiles and the choice among them: file name -> text."""
+    routines = [_parts(name, profile, prefix) for name, profile in profiles.items()]
+    shared = shared_parts(routines)
+    context = {
+        **shared,
+        "prefix": prefix,
+        "routines": routines,
+        "functions_of_all": ["memcpy", *(f"memcpy_{i}" for i in shared["intents"])]
+        + ["mempcpy", "memmove"],
+        "name_width": max(map(len, profiles)),
+        "longest": max(map(len, (*profiles, FALLBACK))),
+        "profiles": _listing(routines),
+    }
+    architecture = next(iter(profiles.values())).architecture
+    return {
+        f"{prefix}_memcpy.c": rendered(architecture, "dispatch.c.j2", context),
+        f"{prefix}_memcpy.h": rendered(architecture, "routine.h.j2", context),
+    }
+
+
+def _name(path: str | os.PathLike) -> str:
+    name = Path(path).stem
+    # A plus is for names such as icelake+hbm; more would have to be quoted in C or in a shell.
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,62}", name):
+        raise ProfileError(
+            f"{one_line(path)}: the profile goes by its file's name, which needs letters, digits, "
+            "points, dashes and underscores only, 63 at most: rename the file"
+        )
+    if name == FALLBACK:
+        raise ProfileError(
+            f"{one_line(path)}: {FALLBACK} is the name of what runs where no profile does: "
+            "rename the file"
+        )
+    return name
+
+
+def _symbol(name: str) -> str:
+    """What the functions of the profile have in their names."""
+    return re.sub(r"[^A-Za-z0-9]", "_", name)
+
+
+def _identity(path: str | os.PathLike, profile: Profile) -> tuple | None:
+    """Vendor, family, model and stepping of the CPU; None where the profile does not say."""
+    cpu = profile.raw.get("machine", {}).get("cpu", {})
+    if len(cpu.get("vendor", "")) > _VENDOR_BYTES:
+        raise ProfileError(
+            f"{one_line(path)}: machine.cpu.vendor: longer than the {_VENDOR_BYTES} characters "
+            "that a CPU has for it: correct it or run asterope-tune again"
+        )
+    identity = tuple(cpu.get(key) for key in ("vendor", "family", "model", "stepping"))
+    return None if None in identity or identity[0].strip() == "" else identity
+
+
+def _parts(name: str, profile: Profile, prefix: str) -> dict[str, Any]:
+    """What the templates call `r` here: a profile's functions, its names and its CPU."""
+    routine = parts_of(profile, f"{prefix}_{_symbol(name)}")
+    cpu = profile.raw.get("machine", {}).get("cpu", {})
+    functions = ["memcpy", *(f"memcpy_{i}" for i in routine["intent_steps"]), "mempcpy", "memmove"]
+    return {
+        **routine,
+        "name": name,
+        "symbol": _symbol(name),
+        "for_whom": cpu.get("brand") or profile.source or "no machine in the profile",
+        "functions": functions,
+        "cpu": _cpu(cpu, routine["needs"]),
+    }
+
+
+def _cpu(cpu: Mapping[str, Any], needs: Sequence[str]) -> dict[str, Any]:
+    """What the choice compares with CPUID. What the profile leaves out is like no CPU's."""
+    vendor, family, model = (cpu.get(key) for key in ("vendor", "family", "model"))
+    known = None not in (vendor, family)
+    stepping = cpu.get("stepping", _NO_STEPPING)
+    return {
+        "vendor": vendor.strip() if vendor else "",
+        "family": family if known else 0,
+        "model": model if model is not None else 2**16,  # the schema ends below
+        "stepping": min(stepping, _NO_STEPPING),
+        "features": cpu.get("features", needs),
+    }
+
+
+def _listing(routines: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Names, padded, and what each stands for."""
+    rows = [(r["name"], r["for_whom"]) for r in routines]
+    rows.append((FALLBACK, "any x86-64 CPU"))
+    width = max(len(name) for name, _ in rows)
+    return [(name.ljust(width), what) for name, what in rows]
