@@ -1,10 +1,10 @@
-"""Renders several machines' profiles into one C file, which chooses among them when it is loaded."""
+"""Renders several machines' profiles into one C file, which chooses among them at load."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,12 +54,15 @@ def render_dispatch(profiles: Mapping[str, Profile], prefix: str = "asterope") -
     """The routines of these profiles and the choice among them: file name -> text."""
     routines = [_parts(name, profile, prefix) for name, profile in profiles.items()]
     shared = shared_parts(routines)
+    functions = _functions(shared["intents"])
+    for routine in routines:
+        # callers who know more than this profile does get its memcpy
+        routine["lacking"] = [name for name in functions if name not in routine["functions"]]
     context = {
         **shared,
         "prefix": prefix,
         "routines": routines,
-        "functions_of_all": ["memcpy", *(f"memcpy_{i}" for i in shared["intents"])]
-        + ["mempcpy", "memmove"],
+        "functions_of_all": functions,
         "name_width": max(map(len, profiles)),
         "longest": max(map(len, (*profiles, FALLBACK))),
         "profiles": _listing(routines),
@@ -108,15 +111,19 @@ def _parts(name: str, profile: Profile, prefix: str) -> dict[str, Any]:
     """What the templates call `r` here: a profile's functions, its names and its CPU."""
     routine = parts_of(profile, f"{prefix}_{_symbol(name)}")
     cpu = profile.raw.get("machine", {}).get("cpu", {})
-    functions = ["memcpy", *(f"memcpy_{i}" for i in routine["intent_steps"]), "mempcpy", "memmove"]
     return {
         **routine,
         "name": name,
         "symbol": _symbol(name),
         "for_whom": cpu.get("brand") or profile.source or "no machine in the profile",
-        "functions": functions,
+        "functions": _functions(routine["intent_steps"]),
         "cpu": _cpu(cpu, routine["needs"]),
     }
+
+
+def _functions(intents: Iterable[str]) -> list[str]:
+    """What is there without -DASTEROPE_THREADS, without the prefix."""
+    return ["memcpy", *(f"memcpy_{intent}" for intent in intents), "mempcpy", "memmove"]
 
 
 def _cpu(cpu: Mapping[str, Any], needs: Sequence[str]) -> dict[str, Any]:

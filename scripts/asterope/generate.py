@@ -58,9 +58,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--dispatch",
         action="store_true",
-        help="take any number of profiles, of different CPUs: the routine is the one of the nearest "
-        "CPU, or that of the profile which the environment variable ASTEROPE_PROFILE names by its "
-        "file's name without the .json",
+        help="take any number of profiles, of different CPUs: the routine is that of the nearest, "
+        "or of the one that the environment variable ASTEROPE_PROFILE names, by its file's name "
+        "without the .json",
     )
     parser.add_argument(
         "-o",

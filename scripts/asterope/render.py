@@ -199,7 +199,9 @@ def shared_parts(routines: Sequence[dict[str, Any]]) -> dict[str, Any]:
             for workload in ("hot", "cold", "consume")
             if any(workload in routine["intent_steps"] for routine in routines)
         ],
-        "sensing_above": min((r["sensing_above"] for r in routines if r["sensing_above"]), default=0),
+        "sensing_above": min(
+            (r["sensing_above"] for r in routines if r["sensing_above"]), default=0
+        ),
         "least_sensing": sensing_space.MINIMUM_BYTES,
         "shared_above": min((r["shares"][0].above for r in sharing), default=None),
         "most_threads": max((r["most_threads"] for r in sharing), default=1),

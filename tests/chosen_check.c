@@ -1,0 +1,61 @@
+/* Shows what a generated file of several profiles has chosen, and that its copies are right, from
+ * the first constructor on.
+ *
+ * Usage: chosen_check [LIBRARY [VALUE]]
+ * Prints the name that asterope_profile returns in the program's first constructor, and in main.
+ * With LIBRARY both are those of a library that is opened by main, after ASTEROPE_PROFILE has been
+ * set to VALUE, and -DOPENS compiles it without a file of its own. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef void* (*copy_function)(void*, const void*, size_t);
+typedef const char* (*name_function)(void);
+
+static void check(copy_function copy, const char* when) {
+    static char source[5000], destination[5000];
+    for (size_t bytes = 0; bytes <= sizeof source; bytes += bytes < 700 ? 1 : 613) {
+        memset(source, (int)(1 + bytes % 99), bytes);
+        memset(destination, 0, sizeof destination);
+        copy(destination, source, bytes);
+        if (memcmp(source, destination, bytes) == 0 &&
+            (bytes == sizeof source || destination[bytes] == 0))
+            continue;
+        printf("%s: %zu bytes are copied wrongly\n", when, bytes);
+        exit(1);
+    }
+}
+
+#ifdef OPENS
+int main(int argc, char** argv) {
+    if (argc > 2) setenv("ASTEROPE_PROFILE", argv[2], 1);
+    void* library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (library == NULL) {
+        puts(argc > 1 ? dlerror() : "no library");
+        return 1;
+    }
+    check((copy_function)dlsym(library, "asterope_memcpy"), "library");
+    const name_function name = (name_function)dlsym(library, "asterope_profile");
+    printf("%s %s\n", name(), name());
+    return 0;
+}
+#else
+#include "asterope_memcpy.h"
+
+/* Its address stands in memory that has to be relocated. */
+static copy_function copies[] = {asterope_memcpy, asterope_mempcpy, asterope_memmove};
+static const char* first_name;
+
+__attribute__((constructor(101))) static void first(void) {
+    first_name = asterope_profile();
+    for (int i = 0; i < 3; ++i) check(copies[i], "constructor");
+}
+
+int main(void) {
+    for (int i = 0; i < 3; ++i) check(copies[i], "main");
+    printf("%s %s\n", first_name, asterope_profile());
+    return 0;
+}
+#endif
