@@ -7,35 +7,38 @@
 #include <stdio.h>
 
 static struct {
-    unsigned vendor_b, vendor_d, vendor_c; /* leaf 0 */
+    unsigned most_leaves, vendor_b, vendor_d, vendor_c; /* leaf 0 */
     unsigned signature, leaf1_c;
     unsigned most_subleaves, leaf7_b, leaf7_c, leaf7_d; /* leaf 7 */
     unsigned leaf7_1_a;
     unsigned extended_c, extended_d;
     unsigned saved;
-} cpu;
+} fake;
 
 static void read_cpuid(unsigned leaf, unsigned subleaf, unsigned* a, unsigned* b, unsigned* c,
                        unsigned* d) {
     *a = *b = *c = *d = 0;
-    if (leaf == 0) *b = cpu.vendor_b, *d = cpu.vendor_d, *c = cpu.vendor_c;
-    if (leaf == 1) *a = cpu.signature, *c = cpu.leaf1_c;
+    if (leaf == 0)
+        *a = fake.most_leaves, *b = fake.vendor_b, *d = fake.vendor_d, *c = fake.vendor_c;
+    if (leaf == 1) *a = fake.signature, *c = fake.leaf1_c;
     if (leaf == 7 && subleaf == 0)
-        *a = cpu.most_subleaves, *b = cpu.leaf7_b, *c = cpu.leaf7_c, *d = cpu.leaf7_d;
-    if (leaf == 7 && subleaf == 1) *a = cpu.leaf7_1_a;
-    if (leaf == 0x80000001u) *c = cpu.extended_c, *d = cpu.extended_d;
+        *a = fake.most_subleaves, *b = fake.leaf7_b, *c = fake.leaf7_c, *d = fake.leaf7_d;
+    if (leaf == 7 && subleaf == 1) *a = fake.leaf7_1_a;
+    if (leaf == 0x80000001u) *c = fake.extended_c, *d = fake.extended_d;
 }
 
-#define saved_by_system cpu.saved
+#define saved_by_system fake.saved
 #include ROUTINE
 
 int main(void) {
-    while (scanf("%x %x %x %x %x %x %x %x %x %x %x %x %x", &cpu.vendor_b, &cpu.vendor_d,
-                 &cpu.vendor_c, &cpu.signature, &cpu.leaf1_c, &cpu.most_subleaves, &cpu.leaf7_b,
-                 &cpu.leaf7_c, &cpu.leaf7_d, &cpu.leaf7_1_a, &cpu.extended_c, &cpu.extended_d,
-                 &cpu.saved) == 13) {
-        const unsigned has = asterope_cpu_has();
-        printf("%s %x\n", asterope_name(asterope_nearest(has)), has);
+    while (scanf("%x %x %x %x %x %x %x %x %x %x %x %x %x %x", &fake.most_leaves, &fake.vendor_b,
+                 &fake.vendor_d, &fake.vendor_c, &fake.signature, &fake.leaf1_c,
+                 &fake.most_subleaves, &fake.leaf7_b, &fake.leaf7_c, &fake.leaf7_d, &fake.leaf7_1_a,
+                 &fake.extended_c, &fake.extended_d, &fake.saved) == 14) {
+        struct asterope_cpu read;
+        asterope_read_cpu(&read);
+        const unsigned has = asterope_cpu_has(&read);
+        printf("%s %x\n", asterope_name(asterope_nearest(&read, has)), has);
     }
     return 0;
 }

@@ -31,6 +31,8 @@ def load_profiles(paths: Sequence[str | os.PathLike]) -> dict[str, Profile]:
     for path in paths:
         name = _name(path)
         symbol = _symbol(name)
+        if path in named.values():
+            raise ProfileError(f"{one_line(path)}: given twice: leave one out")
         if symbol in named:
             raise ProfileError(
                 f"{one_line(path)}: its name in the C file, {symbol}, is that of "
