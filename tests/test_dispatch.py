@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from asterope import generate
+from asterope import aliased_space, generate, small_space, space
 from asterope.dispatch import load_profiles, render_dispatch
 from asterope.sensing_space import PROBES, SensingCopy
 from asterope.small_space import SmallTuple
@@ -415,6 +415,15 @@ def test_each_feature_is_read_from_its_bit(routine, nearest_check):
     cpus = [cpu_line("x", 6, 1, 1, [name]) for name in known]
     lines = output_of(nearest_check, input="\n".join(cpus)).splitlines()
     assert {n: int(line.split()[1], 16) for n, line in zip(known, lines)} == known
+
+
+def test_all_that_a_copy_may_need_is_known(routine):
+    text = routine.read_text(encoding="ascii")
+    known = set(re.findall(r"asterope_has_(\w+) = 1 <<", text))
+    copies = [*small_space.small_tuples(), *aliased_space.aliased_tuples(), *space.variants()]
+    needs = {feature for copy in copies for feature in copy.needs}
+    assert {"avx512f", "movdir64b", "3dnowprefetch"} < needs
+    assert needs <= known
 
 
 def test_leaves_that_a_cpu_lacks_are_not_read(nearest_check):
