@@ -4,15 +4,20 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "error.hpp"
+#include "help_json.hpp"
 
 namespace asterope {
 
 bool parse(CLI::App& app, int argc, char** argv) {
+    bool as_json = false;
+    app.add_flag("--help-json", as_json)->group(""); // hidden: it is for the build
     try {
         app.parse(argc, argv);
-        return true;
+        if (as_json) std::puts(help_json(app).dump(2).c_str());
+        return !as_json;
     } catch (const CLI::Success& asked) {
         app.exit(asked);
         return false;

@@ -17,7 +17,7 @@
 #include "space.hpp"
 #include "thin.hpp"
 #include "tuning.hpp"
-#include "version.hpp"
+#include "version_text.hpp"
 
 namespace asterope {
 namespace {
@@ -56,7 +56,9 @@ int run(int argc, char** argv) {
     CLI::App app("Finds the fastest memory copy of each size on this machine, writes the winners "
                  "to a profile and renders them as C.",
                  "asterope-tune");
-    app.set_version_flag("--version", std::string("asterope-tune ") + kVersion);
+    app.set_version_flag("--version", version_text("asterope-tune"));
+    app.footer("Exit codes: 0 done; 1 failed while running; 2 bad arguments or bad input; 3 the "
+               "profile is stale; 130 interrupted.");
     // CLI11 alone takes -1 and 2^64 for unsigned numbers, and nothing at all for 0.
     const CLI::Validator whole_number(
         [](const std::string& text) {

@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from .profile import one_line
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
+class _HelpJson(argparse.Action):
+    """Prints help_json() and ends."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        print(json.dumps(help_json(parser), indent=2))
+        parser.exit()
+
+
 class Parser(argparse.ArgumentParser):
-    """argparse with errors of one line; its own print the usage as well."""
+    """argparse with errors of one line; its own print the usage as well.
+
+    The hidden --help-json is for the build, which makes man pages and completion of it.
+    """
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.add_argument("--help-json", action=_HelpJson, nargs=0, help=argparse.SUPPRESS)
 
     def error(self, message: str) -> NoReturn:
         self.exit(BAD_INPUT, f"{self.prog}: {one_line(message)}: see {self.prog} --help\n")
@@ -22,3 +38,32 @@ def fail(program: str, line: str, code: int) -> int:
     """Says in the program's name what is wrong; returns the exit code."""
     print(f"{program}: {line}", file=sys.stderr)
     return code
+
+
+def help_json(parser: argparse.ArgumentParser) -> dict[str, Any]:
+    """What --help says, for programs; the same form as tuner/help_json.hpp describes."""
+    shown = [action for action in parser._actions if action.help is not argparse.SUPPRESS]
+    return {
+        "name": parser.prog,
+        "description": parser.description or "",
+        "epilog": parser.epilog or "",
+        "options": [_option(parser, action) for action in shown],
+        "commands": [],
+    }
+
+
+def _option(parser: argparse.ArgumentParser, action: argparse.Action) -> dict[str, Any]:
+    argument = None if action.nargs == 0 else action.metavar or action.dest.upper()
+    described = parser._get_formatter()._expand_help(action)
+    return {
+        "names": list(action.option_strings),
+        "place": None if action.option_strings else argument,
+        "argument": argument,
+        "limits": None,
+        "default": None,  # the descriptions name it
+        "description": described,
+        "choices": list(action.choices) if action.choices else None,
+        "list": False,
+        "required": action.required,
+        "repeats": action.nargs in ("+", "*"),
+    }

@@ -30,7 +30,7 @@
 #include "profile.hpp"
 #include "progress.hpp"
 #include "size_text.hpp"
-#include "version.hpp"
+#include "version_text.hpp"
 
 namespace asterope {
 namespace {
@@ -308,7 +308,9 @@ int run(int argc, char** argv) {
     Options options;
     CLI::App app("Times copies side by side with libc's memcpy, interleaved in one process.",
                  "asterope-bench");
-    app.set_version_flag("--version", std::string("asterope-bench ") + kVersion);
+    app.set_version_flag("--version", version_text("asterope-bench"));
+    app.footer("Exit codes: 0 done; 1 failed while running, or a cell is under --check; 2 bad "
+               "arguments or bad input; 130 interrupted.");
     add_options(app, options.routine);
     add_options(app, options.peers);
     app.add_option("--profile", options.profile, "take sizes and workload from this profile")

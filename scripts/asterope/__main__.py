@@ -1,0 +1,46 @@
+"""`python -m asterope`: lists the commands, and runs the one that is named."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from . import __version__
+from .command_line import Parser
+from .commands import COMMANDS, run_command
+
+PROGRAM = "python -m asterope"
+
+
+def _parser() -> argparse.ArgumentParser:
+    width = max(map(len, COMMANDS))
+    commands = "\n".join(f"  {name:{width}}  {it.summary}" for name, it in COMMANDS.items())
+    parser = Parser(
+        prog=PROGRAM,
+        usage=f"{PROGRAM} COMMAND [ARGUMENTS]",
+        description="Finds the fastest memcpy for this machine and writes it as C.\n\n"
+        f"commands, each also to be called as asterope-COMMAND:\n{commands}",
+        epilog=f"{PROGRAM} COMMAND --help tells more.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("command", nargs="?", choices=COMMANDS, help=argparse.SUPPRESS)
+    parser.add_argument("--version", action="version", version=f"asterope {__version__}")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command that the first argument names with the rest; returns its exit code."""
+    given = sys.argv[1:] if argv is None else list(argv)
+    parser = _parser()
+    # What stands behind the command is its own, --help and --version too.
+    command = parser.parse_args(given[:1]).command
+    if command is None:
+        parser.print_help()
+        return 0
+    return run_command(command, given[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,83 @@
+"""The commands by name: what each does, what runs it, and how to run it from Python."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .command_line import FAILED, fail
+
+
+@dataclass(frozen=True)
+class Command:
+    """`module`: where its main() is; None for a program that CMake builds."""
+
+    summary: str
+    module: str | None
+
+
+COMMANDS = {
+    "tune": Command("finds the fastest memory copies of this machine", None),
+    "generate": Command("renders the memcpy of a profile as C", "asterope.generate"),
+    "bench": Command("times copies side by side with libc's", None),
+    "report": Command("shows what was measured, with pictures", "asterope.report.command"),
+    "apps": Command("times whole programs with the preload library", "asterope.apps.command"),
+    "placement": Command(
+        "tells whether the place of buffers or -O matters", "asterope.placement.command"
+    ),
+}
+
+
+def run_command(name: str, arguments: Sequence[str] | None = None) -> int:
+    """Runs asterope-NAME with `arguments` (default: this process's); returns its exit code.
+
+    A program takes the place of this process, and nothing returns.
+    """
+    program = f"asterope-{name}"
+    arguments = sys.argv[1:] if arguments is None else arguments
+    module = COMMANDS[name].module
+    if module is None:
+        path = _find(program)
+        if path is None:
+            return fail(
+                program,
+                f"is not installed beside {Path(__file__).parent} and not on the PATH",
+                FAILED,
+            )
+        os.execv(path, [path, *arguments])
+    try:
+        main = importlib.import_module(module).main
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing in ("", "asterope"):
+            raise
+        # Only of an installed tree: pip brings what a wheel needs.
+        return fail(
+            program,
+            f"needs the Python module {missing}, which {sys.executable} lacks: install it "
+            f"(python3 -m pip install {missing}; on Debian apt-get install python3-{missing})",
+            FAILED,
+        )
+    return main(arguments)
+
+
+def _find(program: str) -> str | None:
+    """That of the installation which this package belongs to, else the one on the PATH."""
+    package = Path(__file__).resolve().parent
+    places = [package.parents[3] / "bin" / program]  # of PREFIX/share/asterope/python/asterope
+    try:
+        # pip knows where it put the scripts, into which scheme it ever was
+        files = importlib.metadata.files("asterope") or []
+        places += [Path(file.locate()) for file in files if file.name == program]
+    except importlib.metadata.PackageNotFoundError:
+        pass
+    for place in places:
+        if os.access(place, os.X_OK) and place.is_file():
+            return str(place.resolve())
+    return shutil.which(program)

@@ -1,0 +1,147 @@
+"""Makes the man page and the bash completion of every command out of what its --help says.
+
+Both are made by the build, from the commands themselves, so that no option is forgotten or
+left behind. What --help does not say stands here (the words that a value may be) and in
+man/COMMAND.roff (examples, files).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from asterope import __version__  # noqa: E402
+from asterope.commands import COMMANDS  # noqa: E402
+
+# What the value of an option may be, where the command reads its words itself; a command's own
+# goes before that of all. A test finds each word in the text of the option.
+WORDS = {
+    "--rigor": "quick standard exhaustive",
+    "--workload": "hot cold consume produce balanced",
+    "asterope-bench --workload": "hot hot_read cold consume produce fetch balanced",
+    "--space": "paper extended",
+    "--small": "unpredictable predictable balanced",
+    "--suite": "workloads sizes aliased misalignment mix fixed threads all",
+    "--peers": "all none list",
+    "--only": "working_set critical_stride misalignment aliasing store_forwarding huge_pages "
+    "placement contents single_timings identical",
+}
+FILES = re.compile(r"FILE|PROFILE|LOG|ROUTINE|MAP|OUT")
+
+
+def describe(name: str, programs: Path) -> dict[str, Any]:
+    """What the command says of itself: see tuner/help_json.hpp."""
+    if COMMANDS[name].module is None:
+        command = [str(programs.resolve() / f"asterope-{name}")]
+    else:
+        command = [sys.executable, "-B", "-m", "asterope", name]
+    done = subprocess.run(
+        [*command, "--help-json"], check=True, stdout=subprocess.PIPE, text=True, cwd=HERE.parent
+    )
+    return json.loads(done.stdout)
+
+
+def roff(text: str) -> str:
+    """Text as roff shows it unchanged: hyphens that can be copied, straight quotes, no requests."""
+    for character, escaped in (
+        ("\\", r"\e"),
+        ("-", r"\-"),
+        ("'", r"\(aq"),
+        ("`", r"\(ga"),
+        ("^", r"\(ha"),
+        ("~", r"\(ti"),
+    ):
+        text = text.replace(character, escaped)
+    return r"\&" + text if text.startswith(".") else text
+
+
+def exit_codes(epilog: str) -> list[tuple[str, str]]:
+    """What the epilog says of them: ("0", "done"), ..."""
+    _, _, codes = epilog.partition("Exit codes: ")
+    parts = re.split(r"; (?=\d)", codes.strip().rstrip("."))
+    return [(code, meaning) for code, _, meaning in (part.partition(" ") for part in parts)]
+
+
+def synopsis(command: dict[str, Any]) -> str:
+    """What follows the command's name, as roff."""
+    words = ["[\\fIOPTIONS\\fR]"]
+    for option in command["options"]:
+        if option["place"] is None:
+            continue
+        word = f"\\fI{roff(option['place'])}\\fR" + ("..." if option["repeats"] else "")
+        words.append(word if option["required"] else f"[{word}]")
+    return " ".join(words)
+
+
+def kind(option: dict[str, Any], program: str) -> str:
+    """How the shell completes the option's value, as assignments to what the completion reads."""
+    places = [f"{program} {name}" for name in option["names"]] + option["names"]
+    words = option["choices"] or next((WORDS[it].split() for it in places if it in WORDS), None)
+    if words:
+        several = option["list"] or option["argument"] in ("NAMES", "LEVELS")
+        return f'how={"list" if several else "words"} words="{" ".join(words)}"'
+    if option["argument"] == "DIR":
+        return "how=folders"
+    return "how=files" if FILES.search(option["argument"]) else "how=nothing"
+
+
+def by_kind(options: Iterable[dict[str, Any]], program: str) -> list[tuple[str, list[str]]]:
+    """The names of the options that take a value, gathered by how that is completed."""
+    gathered: dict[str, list[str]] = {}
+    for option in options:
+        if option["names"] and option["argument"]:
+            gathered.setdefault(kind(option, program), []).extend(option["names"])
+    return list(gathered.items())
+
+
+def render(name: str, command: dict[str, Any], output: Path) -> None:
+    """The man page and the completion of one command."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(
+        roff=roff, synopsis=synopsis, kind=kind, by_kind=by_kind, exit_codes=exit_codes
+    )
+    program = command["name"]
+    more = HERE / "man" / f"{program}.roff"
+    context = {
+        "command": command,
+        "summary": COMMANDS[name].summary,
+        "others": [f"asterope-{other}" for other in COMMANDS if other != name],
+        "more": more.read_text() if more.is_file() else "",
+        "version": __version__,
+    }
+    for template, path in (
+        ("man/command.1.j2", output / "man" / "man1" / f"{program}.1"),
+        ("completion/command.bash.j2", output / "bash-completion" / "completions" / program),
+    ):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(environment.get_template(template).render(context))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("programs", type=Path, help="folder with asterope-tune and asterope-bench")
+    parser.add_argument("output", type=Path, help="folder that becomes PREFIX/share")
+    arguments = parser.parse_args()
+    for name in COMMANDS:
+        render(name, describe(name, arguments.programs), arguments.output)
+
+
+if __name__ == "__main__":
+    main()
