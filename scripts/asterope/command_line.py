@@ -7,7 +7,7 @@ import json
 import sys
 from typing import Any, NoReturn
 
-from .profile import one_line
+from .one_line import one_line
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 

@@ -16,6 +16,7 @@ import jsonschema
 from jsonschema.exceptions import ValidationError, best_match
 
 from . import aliased_space, sensing_space, small_space, space, threads_space
+from .one_line import one_line
 
 FORMAT = "asterope-profile"
 VERSION = 1
@@ -231,12 +232,6 @@ def load_profile(path: str | os.PathLike) -> Profile:
         parts = [one_line(path), *([_path_text(fault.place)] if fault.place else [])]
         raise ProfileError(": ".join([*parts, str(fault)])) from None
     return _build(raw)
-
-
-def one_line(text: object) -> str:
-    """`text` as a message can hold it: as it is, or escaped where it has odd characters."""
-    shown = str(text)
-    return shown if shown.isprintable() else ascii(shown)[1:-1]
 
 
 class _Fault(Exception):

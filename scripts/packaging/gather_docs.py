@@ -1,0 +1,89 @@
+"""Gathers guides and examples as they lie in an installed tree's share/doc/asterope.
+
+Their links are made to fit; of a link to what is not installed, the words are left.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# What is installed, and where in share/doc/asterope.
+PLACES = {
+    "README.md": "README.md",
+    "LICENSE": "LICENSE",
+    "scripts/docs": ".",
+    "scripts/fleet": "fleet",
+    "tests/examples": "examples",
+    "generated/pictures": "pictures",
+}
+# What building an example in the checkout, or a test of it, may leave there.
+LEFT_BEHIND = {"__pycache__", "build", "target"}
+
+# [words](target), the words perhaps with a picture in them, or src="target" and the like.
+LINK = re.compile(
+    r"\[(?P<words>(?:!\[[^]]*\]\([^)]*\)|[^][])*)\]\((?P<target>[^()\s]+)\)"
+    r"|(?P<attribute>src|srcset|href)=\"(?P<value>[^\"]+)\""
+)
+
+
+def installed_place(path: Path) -> Path | None:
+    """Where a file or folder of the checkout is in share/doc/asterope; None: nowhere."""
+    for source, place in PLACES.items():
+        if path == ROOT / source or ROOT / source in path.parents:
+            return Path(place) / path.relative_to(ROOT / source)
+    return None
+
+
+def fit_links(text: str, source: Path) -> str:
+    """The text of `source` with its links as they are from its installed place."""
+    here = installed_place(source)
+    assert here is not None
+
+    def fitted(link: re.Match[str]) -> str:
+        target, hash_sign, anchor = (link["target"] or link["value"]).partition("#")
+        path = Path(os.path.normpath(source.parent / target))
+        if not target or not path.exists():
+            return link[0]  # within the page, on the web, or no link at all but code
+        place = installed_place(path)
+        if place is None:
+            return link["words"] or ""
+        relative = os.path.relpath(place, here.parent) + hash_sign + anchor
+        if link["attribute"]:
+            return f'{link["attribute"]}="{relative}"'
+        return f"[{LINK.sub(fitted, link['words'])}]({relative})"
+
+    return LINK.sub(fitted, text)
+
+
+def sources() -> list[Path]:
+    """The files to gather."""
+    found = []
+    for source in PLACES:
+        top = ROOT / source
+        for path in [top] if top.is_file() else sorted(top.rglob("*")):
+            if path.is_file() and not LEFT_BEHIND & set(path.relative_to(ROOT).parts):
+                found.append(path)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("output", type=Path, help="folder that becomes share/doc/asterope")
+    output = parser.parse_args().output
+    shutil.rmtree(output, ignore_errors=True)  # what is no longer there
+    for source in sources():
+        place = output / (installed_place(source) or "")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, place)
+        if source.suffix == ".md":
+            place.write_text(fit_links(source.read_text(), source))
+
+
+if __name__ == "__main__":
+    main()

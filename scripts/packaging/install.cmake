@@ -1,0 +1,61 @@
+# Where `cmake --install` and pip put what is built. Everything is found relative to the programs,
+# so that an installed tree can be moved; the folders have fixed names for that reason, where
+# GNUInstallDirs would let each be chosen.
+
+# --- Man pages, completion, guides ---
+
+set(share "${PROJECT_BINARY_DIR}/share")
+file(GLOB manual_sources CONFIGURE_DEPENDS
+  "scripts/packaging/man/*" "scripts/packaging/completion/*" "scripts/packaging/*.py")
+file(GLOB_RECURSE command_sources CONFIGURE_DEPENDS "scripts/asterope/*.py")
+add_custom_command(
+  OUTPUT "${share}/manual.stamp"
+  COMMAND "${Python3_EXECUTABLE}" -B "${PROJECT_SOURCE_DIR}/scripts/packaging/manual.py"
+          "${PROJECT_BINARY_DIR}" "${share}"
+  COMMAND "${CMAKE_COMMAND}" -E touch "${share}/manual.stamp"
+  DEPENDS asterope-tune asterope-bench ${manual_sources} ${command_sources}
+  COMMENT "Writing man pages and completion")
+add_custom_target(asterope_manual ALL DEPENDS "${share}/manual.stamp")
+
+if(SKBUILD)
+  # pip install: the programs go beside asterope-generate, the templates into the package.
+  install(TARGETS asterope-tune asterope-bench DESTINATION "${SKBUILD_SCRIPTS_DIR}")
+  install(DIRECTORY templates DESTINATION asterope)
+  install(DIRECTORY "${share}/man" "${share}/bash-completion"
+          DESTINATION "${SKBUILD_DATA_DIR}/share")
+  return()
+endif()
+
+file(GLOB_RECURSE doc_sources CONFIGURE_DEPENDS
+  "scripts/docs/*" "scripts/fleet/*" "tests/examples/*" "generated/pictures/*")
+add_custom_command(
+  OUTPUT "${share}/docs.stamp"
+  COMMAND "${Python3_EXECUTABLE}" -B "${PROJECT_SOURCE_DIR}/scripts/packaging/gather_docs.py"
+          "${share}/doc/asterope"
+  COMMAND "${CMAKE_COMMAND}" -E touch "${share}/docs.stamp"
+  DEPENDS ${doc_sources} README.md LICENSE scripts/packaging/gather_docs.py
+  COMMENT "Gathering guides and examples")
+add_custom_target(asterope_docs ALL DEPENDS "${share}/docs.stamp")
+
+# --- The installed tree ---
+
+install(TARGETS asterope-tune asterope-bench DESTINATION bin)
+set(ASTEROPE_PYTHON "/usr/bin/env python3" CACHE STRING
+    "What the installed Python commands run with, as in their first line after #!")
+set(python "${ASTEROPE_PYTHON}")
+foreach(command generate apps report placement)
+  configure_file(scripts/packaging/launcher.in "installed/asterope-${command}" @ONLY)
+  install(PROGRAMS "${PROJECT_BINARY_DIR}/installed/asterope-${command}" DESTINATION bin)
+endforeach()
+install(DIRECTORY scripts/asterope DESTINATION share/asterope/python
+        PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY templates DESTINATION share/asterope)
+install(DIRECTORY "${share}/man" "${share}/bash-completion" DESTINATION share)
+install(DIRECTORY "${share}/doc/asterope" DESTINATION share/doc USE_SOURCE_PERMISSIONS)
+file(GLOB units CONFIGURE_DEPENDS
+  "scripts/packaging/systemd/*.service" "scripts/packaging/systemd/*.timer")
+if(units)
+  install(FILES ${units} DESTINATION lib/systemd/system)
+endif()
+
+include(scripts/packaging/package.cmake)
