@@ -1,0 +1,41 @@
+"""What tests of packaging share: the commands, what each --help names, and a way to run them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from asterope.commands import COMMANDS
+
+PROGRAMS = [f"asterope-{name}" for name in COMMANDS]
+
+
+def help_of(program: Path, *command: str) -> str:
+    done = subprocess.run(
+        [program, *command, "--help"],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        env={**os.environ, "COLUMNS": "200"},
+    )
+    return done.stdout
+
+
+def options_in(text: str) -> set[str]:
+    """Every option that a --help lists, by all of its names."""
+    names: set[str] = set()
+    for line in text.splitlines():
+        if re.match(r" {1,4}-", line):
+            names.update(
+                re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", re.split(r" {2,}", line[2:])[0])
+            )
+    return names
+
+
+def commands_in(text: str) -> list[str]:
+    """The subcommands that a --help lists."""
+    _, _, listed = re.sub("(?i)subcommands:", "\0", text).partition("\0")
+    return re.findall(r"(?m)^  ([a-z]+) ", listed)

@@ -1,0 +1,102 @@
+"""`python -m asterope` and the launchers: lists the commands, runs them, says what is missing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import asterope
+import pytest
+from asterope import __main__, commands
+from command_errors import only_error_of
+
+
+def run(*arguments: str, path: str = os.defpath, cwd: Path) -> subprocess.CompletedProcess:
+    scripts = Path(asterope.__file__).parents[1]
+    return subprocess.run(
+        [sys.executable, "-m", "asterope", *arguments],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(scripts), "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"]])
+def test_it_lists_every_command(capsys, arguments):
+    if arguments:
+        with pytest.raises(SystemExit) as left:
+            __main__.main(arguments)
+        assert left.value.code == 0
+    else:
+        assert __main__.main(arguments) == 0
+    said = capsys.readouterr().out
+    for name, command in commands.COMMANDS.items():
+        assert f"{name} " in said
+        assert command.summary in said
+
+
+def test_it_hands_a_command_all_that_follows(capsys):
+    with pytest.raises(SystemExit) as left:
+        __main__.main(["generate", "--version"])
+    assert left.value.code == 0
+    assert capsys.readouterr().out == f"asterope-generate {asterope.__version__}\n"
+
+
+def test_it_hands_on_the_exit_code_and_the_error(tmp_path):
+    done = run("generate", "absent.json", cwd=tmp_path)
+    assert "absent.json" in only_error_of("asterope-generate", done, 2)
+
+
+def test_a_command_that_is_none_gets_one_line(tmp_path):
+    done = run("generat", cwd=tmp_path)
+    assert "generat" in only_error_of("python -m asterope", done, 2)
+
+
+def test_it_runs_the_programs_that_are_on_the_path(build_dir, tmp_path):
+    done = run("tune", "check", "absent.json", cwd=tmp_path, path=str(build_dir))
+    assert "absent.json" in only_error_of("asterope-tune", done, 2)
+
+
+def test_a_program_that_is_nowhere_gets_one_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(commands.importlib.metadata, "files", lambda name: None)
+    assert commands.run_command("tune", []) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("asterope-tune: is not installed")
+    assert said.count("\n") == 1
+
+
+def test_the_program_of_the_same_installation_goes_before_the_path(tmp_path, monkeypatch):
+    package = tmp_path / "share" / "asterope" / "python" / "asterope"
+    for place in (tmp_path / "bin", tmp_path / "path"):
+        place.mkdir()
+        (place / "asterope-tune").write_text("#!/bin/sh\n")
+        (place / "asterope-tune").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "path"))
+    monkeypatch.setattr(commands.importlib.metadata, "files", lambda name: None)
+    assert commands._find("asterope-tune") == str(tmp_path / "path" / "asterope-tune")
+    monkeypatch.setattr(commands, "__file__", str(package / "commands.py"))
+    assert commands._find("asterope-tune") == str(tmp_path / "bin" / "asterope-tune")
+
+
+def test_a_missing_module_gets_one_line_that_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    for name in [name for name in sys.modules if name.startswith("asterope.")]:
+        if name in ("asterope.generate", "asterope.render"):
+            monkeypatch.delitem(sys.modules, name)
+    assert commands.run_command("generate", ["--version"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("asterope-generate: needs the Python module jinja2")
+    assert "python3-jinja2" in said
+    assert said.count("\n") == 1
+
+
+def test_pip_installs_the_same_commands(repository):
+    text = (repository / "pyproject.toml").read_text()
+    for name, command in commands.COMMANDS.items():
+        line = f'asterope-{name} = "{command.module}:main"'
+        assert (line in text) == (command.module is not None)

@@ -1,0 +1,161 @@
+"""`cmake --install`: the tree works wherever it lies, without the checkout and its Python."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from asterope import __version__
+from asterope.commands import COMMANDS
+from command_errors import only_error_of
+from packaging_samples import PROGRAMS
+
+REFERENCE = "generated/reference/xeon-gold-5218.json"
+
+
+@pytest.fixture(scope="module")
+def prefix(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An installed tree, moved away after that."""
+    folder = tmp_path_factory.mktemp("installed")
+    command = ["cmake", "--install", build_dir, "--prefix", folder / "first"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, f"build all targets first: {done.stderr}"
+    return (folder / "first").rename(folder / "moved to a place with blanks")
+
+
+@pytest.fixture
+def run(prefix: Path, tmp_path: Path):
+    """Runs a command of the tree in a folder where Python must not look for its modules."""
+    (tmp_path / "json.py").write_text("raise SystemExit('the wrong json')\n")
+
+    def start(*command: object, path: Path = Path(sys.executable).parent):
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+        environment["PATH"] = f"{prefix / 'bin'}:{path}:{os.defpath}"
+        return subprocess.run(
+            [str(word) for word in command],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
+    return start
+
+
+def test_the_tree_holds_all_that_belongs_there(prefix):
+    for program in PROGRAMS:
+        for name in (
+            f"bin/{program}",
+            f"share/man/man1/{program}.1",
+            f"share/bash-completion/completions/{program}",
+        ):
+            assert (prefix / name).is_file(), name
+    for name in (
+        "share/asterope/python/asterope/profile.schema.json",
+        "share/asterope/templates/x86_64/routine.c.j2",
+        "share/asterope/templates/preload.c",
+        "share/doc/asterope/README.md",
+        "share/doc/asterope/installing.md",
+        "share/doc/asterope/LICENSE",
+    ):
+        assert (prefix / name).is_file(), name
+    assert {path.name for path in (prefix / "bin").iterdir()} == set(PROGRAMS)
+    assert not list(prefix.rglob("__pycache__"))
+
+
+def test_units_of_systemd_are_installed(prefix, repository):
+    folder = repository / "scripts" / "packaging" / "systemd"
+    units = {path.name for kind in ("service", "timer") for path in folder.glob(f"*.{kind}")}
+    if not units:
+        pytest.skip("there are none")
+    assert {path.name for path in (prefix / "lib" / "systemd" / "system").iterdir()} == units
+
+
+def test_nothing_in_the_tree_names_the_checkout(prefix, repository, build_dir):
+    names = (str(repository).encode(), str(build_dir).encode())
+    for path in prefix.rglob("*"):
+        # the programs hold paths of sources in the messages of assertions, if anything
+        if path.is_file() and path.name not in ("asterope-tune", "asterope-bench"):
+            content = path.read_bytes()
+            assert not any(name in content for name in names), path
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_every_command_runs(run, program):
+    done = run(program, "--version")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"{program} {__version__}")
+
+
+def test_the_routine_is_the_same_as_from_the_checkout(run, repository, build_dir, tmp_path):
+    for place, generate in (
+        ("tree", "asterope-generate"),
+        ("build", build_dir / "asterope-generate"),
+    ):
+        (tmp_path / "json.py").unlink(missing_ok=True)  # the build's launcher may look there
+        assert run(generate, repository / REFERENCE, "-o", place).returncode == 0
+    for name in ("asterope_memcpy.c", "asterope_memcpy.h"):
+        ours = (tmp_path / "tree" / name).read_bytes()
+        assert ours == (tmp_path / "build" / name).read_bytes()
+
+
+def test_a_command_may_be_called_by_a_link(run, prefix, tmp_path):
+    (tmp_path / "link").symlink_to(prefix / "bin" / "asterope-generate")
+    assert run("./link", "--version").stdout == f"asterope-generate {__version__}\n"
+
+
+def test_asterope_tune_finds_asterope_generate_beside_itself(run, prefix, tmp_path):
+    options = ["--rigor", "quick", "--sizes", "128", "--workload", "hot", "--space", "paper"]
+    outside = tmp_path / "asterope-tune"
+    outside.symlink_to(prefix / "bin" / "asterope-tune")
+    done = run(outside, *options, "--threads", "1", "--quiet")
+    assert done.returncode == 0, done
+    assert (tmp_path / "asterope_memcpy.c").is_file()
+
+
+def test_a_python_that_lacks_a_module_gets_one_line(run, tmp_path):
+    (tmp_path / "bare").mkdir()
+    python = tmp_path / "bare" / "python3"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+    python.chmod(0o755)
+    done = run("asterope-generate", "--version", path=python.parent)
+    assert re.search(
+        "needs the Python module .*, which .* lacks", only_error_of("asterope-generate", done, 1)
+    )
+
+
+def test_python_runs_the_commands_of_the_tree(prefix, tmp_path):
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(prefix / "share/asterope/python"),
+        "PATH": os.defpath,
+    }
+    for name in COMMANDS:
+        done = subprocess.run(
+            [sys.executable, "-m", "asterope", name, "--version"],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.stdout.startswith(f"asterope-{name} {__version__}"), done
+
+
+def test_man_finds_the_pages(prefix):
+    if not shutil.which("man"):
+        pytest.skip("man is not installed")
+    done = subprocess.run(
+        ["man", "-M", prefix / "share" / "man", "-w", *PROGRAMS],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done
+    assert len(done.stdout.splitlines()) == len(PROGRAMS)
