@@ -29,9 +29,8 @@ def options_in(text: str) -> set[str]:
     names: set[str] = set()
     for line in text.splitlines():
         if re.match(r" {1,4}-", line):
-            names.update(
-                re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", re.split(r" {2,}", line[2:])[0])
-            )
+            head = re.split(r" {2,}", re.sub(r", +-", ", -", line.strip()))[0]  # but the text
+            names.update(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", head))
     return names
 
 
