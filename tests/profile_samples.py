@@ -66,6 +66,13 @@ _GOOD: dict[str, Any] = {
         ],
         "cpus": 2,
         "memory_bytes": 25000000000,
+        "memory": {
+            "type": "DDR5",
+            "modules": 8,
+            "speed_mts": 4800,
+            "channels": 8,
+            "edac_channels": 4,
+        },
         "page_bytes": 4096,
         "huge_pages": "madvise",
         "kernel": "Linux 6.1.0-18-amd64",

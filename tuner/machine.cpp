@@ -349,25 +349,34 @@ json describe(const Machine& machine) {
                           {"shared_by", cache.shared_by}});
     for (const auto& [name, bytes] : machine.libc_thresholds)
         thresholds[profile_name(name)] = bytes;
-    return {{"cpu",
-             {{"vendor", profile_name(machine.cpu.vendor)},
-              {"brand", profile_name(machine.cpu.brand)},
-              {"family", machine.cpu.family},
-              {"model", machine.cpu.model},
-              {"stepping", machine.cpu.stepping},
-              {"microcode", profile_name(machine.microcode)},
-              {"features", features},
-              {"invariant_tsc", machine.cpu.invariant_tsc}}},
-            {"caches", caches},
-            {"cpus", machine.cpus},
-            {"memory_bytes", machine.memory_bytes},
-            {"page_bytes", machine.page_bytes},
-            {"huge_pages", profile_name(machine.huge_pages)},
-            {"kernel", profile_name(machine.kernel)},
-            {"hypervisor", profile_name(machine.cpu.hypervisor)},
-            {"libc", profile_name(machine.libc)},
-            {"libc_thresholds", thresholds},
-            {"governor", profile_name(machine.governor)}};
+    json memory = json::object();
+    if (!machine.memory.type.empty()) memory["type"] = profile_name(machine.memory.type);
+    for (const auto& [name, value] : {std::pair("modules", machine.memory.modules),
+                                      {"speed_mts", machine.memory.speed_mts},
+                                      {"channels", machine.memory.channels},
+                                      {"edac_channels", machine.memory.edac_channels}})
+        if (value > 0) memory[name] = value;
+    json description = {{"cpu",
+                         {{"vendor", profile_name(machine.cpu.vendor)},
+                          {"brand", profile_name(machine.cpu.brand)},
+                          {"family", machine.cpu.family},
+                          {"model", machine.cpu.model},
+                          {"stepping", machine.cpu.stepping},
+                          {"microcode", profile_name(machine.microcode)},
+                          {"features", features},
+                          {"invariant_tsc", machine.cpu.invariant_tsc}}},
+                        {"caches", caches},
+                        {"cpus", machine.cpus},
+                        {"memory_bytes", machine.memory_bytes},
+                        {"page_bytes", machine.page_bytes},
+                        {"huge_pages", profile_name(machine.huge_pages)},
+                        {"kernel", profile_name(machine.kernel)},
+                        {"hypervisor", profile_name(machine.cpu.hypervisor)},
+                        {"libc", profile_name(machine.libc)},
+                        {"libc_thresholds", thresholds},
+                        {"governor", profile_name(machine.governor)}};
+    if (!memory.empty()) description["memory"] = memory;
+    return description;
 }
 
 /// A member, null if there is none or the value is no object.
@@ -419,10 +428,12 @@ std::string joined(const std::set<std::string>& names) {
     return text;
 }
 
+using Parts = std::map<std::string, std::string>;
+
 /// What decides copy speed, by name, of a "machine" object. The fingerprint and the list of
 /// differences both come from here, so that they cannot disagree. Missing members are left out.
-std::map<std::string, std::string> deciding_parts(const json& machine) {
-    std::map<std::string, std::string> parts;
+Parts deciding_parts(const json& machine) {
+    Parts parts;
     const json& cpu = member(machine, "cpu");
     for (const char* name : {"vendor", "family", "model", "stepping"})
         if (const json& value = member(cpu, name); !value.is_null())
@@ -443,6 +454,32 @@ std::map<std::string, std::string> deciding_parts(const json& machine) {
     if (const json& thresholds = member(machine, "libc_thresholds"); thresholds.is_object())
         for (const auto& [name, value] : thresholds.items())
             parts["libc_thresholds." + profile_name(name)] = text_of(value);
+    return parts;
+}
+
+/// What decides, too, but is no part of the fingerprint: not everybody can read it, and profiles
+/// of before it was recorded shall stay valid.
+Parts module_parts(const json& machine) {
+    Parts parts;
+    const json& memory = member(machine, "memory");
+    for (const char* name : {"type", "modules", "channels", "edac_channels"})
+        if (const json& value = member(memory, name); !value.is_null())
+            parts[std::string("memory.") + name] = text_of(value);
+    if (const json& speed = member(memory, "speed_mts"); !speed.is_null())
+        parts["memory.speed"] = text_of(speed) + " MT/s";
+    return parts;
+}
+
+/// What routine updates and other programs change. Empty is what cannot be read.
+Parts harmless_parts(const json& machine) {
+    Parts parts;
+    const auto add = [&](const json& object, const char* key, const std::string& name) {
+        const std::string text = text_of(member(object, key));
+        if (!member(object, key).is_null() && !text.empty()) parts[name] = text;
+    };
+    for (const char* name : {"brand", "microcode"})
+        add(member(machine, "cpu"), name, std::string("cpu.") + name);
+    for (const char* name : {"kernel", "huge_pages", "governor"}) add(machine, name, name);
     return parts;
 }
 
@@ -486,6 +523,7 @@ Machine read_machine(const fs::path& root) {
     const std::string meminfo = read_text(root / "proc/meminfo");
     machine.memory_bytes = static_cast<std::size_t>(meminfo_bytes(meminfo, "MemTotal").value_or(0));
     machine.usable_bytes = read_usable(root, meminfo);
+    machine.memory = read_memory_modules(root);
     machine.page_bytes = static_cast<std::size_t>(std::max(0L, sysconf(_SC_PAGESIZE)));
     machine.huge_pages = read_huge_pages(root);
 
@@ -508,40 +546,81 @@ std::string fingerprint(const Machine& machine) {
     return fingerprint_of(describe(machine));
 }
 
-std::vector<std::string> fingerprint_differences(const json& recorded_machine,
-                                                 const json& current_machine) {
+std::vector<Part> compare_machines(const json& recorded_machine, const json& current_machine) {
     const json& recorded_print = member(recorded_machine, "fingerprint");
     const json& current_print = member(current_machine, "fingerprint");
     const bool same_print = recorded_print.is_string() && recorded_print == current_print;
-    const auto recorded = deciding_parts(recorded_machine);
-    const auto current = deciding_parts(current_machine);
 
-    std::set<std::string> names;
-    for (const auto& [name, value] : recorded) names.insert(name);
-    for (const auto& [name, value] : current) names.insert(name);
-
-    std::vector<std::string> differences;
-    for (const std::string& name : names) {
-        const auto there = recorded.find(name), here = current.find(name);
-        if (there == recorded.end() && same_print) continue;
-        if (there != recorded.end() && here != current.end() && there->second == here->second)
-            continue;
-        if (name == "cpu.features" && there != recorded.end() && here != current.end()) {
-            differences.push_back(feature_difference(recorded_machine, current_machine));
-            continue;
+    std::vector<Part> parts;
+    const auto shown = [](const Parts& all, const std::string& name) {
+        const auto found = all.find(name);
+        if (found == all.end()) return std::string("missing");
+        return found->second.empty() ? std::string("none") : found->second;
+    };
+    const auto compare = [&](const Parts& recorded, const Parts& here, PartState different,
+                             bool lacking_decides) {
+        std::set<std::string> names;
+        for (const Parts* some : {&recorded, &here})
+            for (const auto& [name, value] : *some) names.insert(name);
+        for (const std::string& name : names) {
+            const auto was = recorded.find(name), is = here.find(name);
+            Part part{name, different, was == recorded.end() ? "" : was->second,
+                      is == here.end() ? "" : is->second, ""};
+            if (was == recorded.end()) {
+                if (!lacking_decides || same_print) part.state = PartState::not_recorded;
+            } else if (is == here.end()) {
+                if (!lacking_decides) part.state = PartState::not_readable;
+            } else if (part.recorded == part.here) {
+                part.state = PartState::same;
+            }
+            if (part.state == PartState::decides || part.state == PartState::harmless) {
+                part.difference =
+                    name == "cpu.features" && was != recorded.end() && is != here.end()
+                        ? feature_difference(recorded_machine, current_machine)
+                        : name + ": " + shown(recorded, name) + " in the profile, " +
+                              shown(here, name) + " here";
+            }
+            parts.push_back(std::move(part));
         }
-        const auto shown = [](const auto& found, const auto& end) {
-            if (found == end) return std::string("missing");
-            return found->second.empty() ? std::string("none") : found->second;
-        };
-        differences.push_back(name + ": " + shown(there, recorded.end()) + " in the profile, " +
-                              shown(here, current.end()) + " here");
-    }
+    };
+    compare(deciding_parts(recorded_machine), deciding_parts(current_machine), PartState::decides,
+            true);
     // Equal parts under another fingerprint: it was edited, or another version made it.
-    if (differences.empty() && !recorded_print.is_null() && !same_print)
-        differences.push_back("fingerprint: " + text_of(recorded_print) + " in the profile, " +
-                              text_of(current_print) + " here");
+    const bool decided = std::any_of(parts.begin(), parts.end(), [](const Part& part) {
+        return part.state == PartState::decides;
+    });
+    if (!decided && !recorded_print.is_null() && !same_print) {
+        const std::string was = text_of(recorded_print), is = text_of(current_print);
+        parts.push_back({"fingerprint", PartState::decides, was, is,
+                         "fingerprint: " + was + " in the profile, " + is + " here"});
+    }
+    compare(module_parts(recorded_machine), module_parts(current_machine), PartState::decides,
+            false);
+    compare(harmless_parts(recorded_machine), harmless_parts(current_machine), PartState::harmless,
+            false);
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const Part& a, const Part& b) { return a.name < b.name; });
+    return parts;
+}
+
+std::vector<std::string> fingerprint_differences(const json& recorded_machine,
+                                                 const json& current_machine) {
+    std::vector<std::string> differences;
+    for (const Part& part : compare_machines(recorded_machine, current_machine))
+        if (part.state == PartState::decides) differences.push_back(part.difference);
     return differences;
+}
+
+std::string unreadable_part(const Machine& machine) {
+    const auto sentence = [](const std::string& what, const std::string& file) {
+        return "cannot tell " + what + " from " + file +
+               ": mount /proc and /sys, or run where they can be read";
+    };
+    if (machine.memory_bytes == 0) return sentence("the size of the memory", "/proc/meminfo");
+    if (machine.cpus <= 0) return sentence("the number of CPUs", "/sys/devices/system/cpu/online");
+    if (machine.caches.empty())
+        return sentence("the caches", "/sys/devices/system/cpu/cpu0/cache nor from the processor");
+    return {};
 }
 
 std::vector<std::string> measurement_warnings(const Machine& machine, const fs::path& root) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cpu.hpp"
+#include "memory_modules.hpp"
 
 #include <cstddef>
 #include <filesystem>
@@ -22,6 +23,7 @@ struct Machine {
     /// What the buffers may take: the least of the memory available and of what the cgroups of
     /// this process still allow.
     std::size_t usable_bytes = 0;
+    MemoryModules memory;
     std::size_t page_bytes = 0;
     std::string huge_pages; ///< transparent huge pages: "always", "madvise" or "never"
     std::string kernel;     ///< "Linux 6.1.0"
@@ -46,14 +48,41 @@ nlohmann::json to_json(const Machine& machine);
 /// 16 hexadecimal digits over what decides copy speed: architecture, processor, data caches,
 /// number of CPUs, memory in whole GiB, hypervisor, libc and its thresholds.
 /// Kernel build, microcode, governor and free memory are left out: routine updates and other
-/// programs change them, and a profile that is stale every week is one that nobody checks.
+/// programs change them, and a profile that is stale every week is one that nobody checks. So are
+/// the memory modules: they decide, but who is not root may not be able to read them.
 std::string fingerprint(const Machine& machine);
 
-/// One line for each deciding part that differs between two "machine" objects, such as
-/// "cpu.model: 85 in the profile, 143 here"; none if the profile fits. What the recorded object
-/// lacks counts as different unless its fingerprint is the current one. Takes any JSON.
+/// How a part of one machine compares with that of another.
+enum class PartState {
+    same,
+    decides,      ///< differs, and copies may differ by it: the profile is stale
+    harmless,     ///< differs, and the profile is none the worse
+    not_recorded, ///< not in the profile: it is older, or whoever made it could not read this
+    not_readable, ///< in the profile, but not readable here
+};
+
+struct Part {
+    std::string name; ///< "cpu.model"
+    PartState state;
+    std::string recorded, here; ///< empty where not known, and where it is empty
+    std::string difference;     ///< "cpu.model: 85 in the profile, 143 here"; empty for the same
+
+    bool operator==(const Part&) const = default;
+};
+
+/// Part by part, two "machine" objects, by name. A part of the fingerprint that the recorded object
+/// lacks decides unless its fingerprint is the current one; of the others, only what both have is
+/// compared. Takes any JSON.
+std::vector<Part> compare_machines(const nlohmann::json& recorded_machine,
+                                   const nlohmann::json& current_machine);
+
+/// Of these, what decides, a line each: none if the profile fits.
 std::vector<std::string> fingerprint_differences(const nlohmann::json& recorded_machine,
                                                  const nlohmann::json& current_machine);
+
+/// What must be readable for `machine` to be told from others, but was not: a sentence that says
+/// which file, and what to do; empty where all was. What makes no sense in a file counts alike.
+std::string unreadable_part(const Machine& machine);
 
 /// What will spoil measurements here: a sentence each, saying what it is and what to do.
 std::vector<std::string> measurement_warnings(const Machine& machine,

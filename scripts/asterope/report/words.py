@@ -40,6 +40,7 @@ def machine_facts(machine: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("CPUs", machine.get("cpus")),
         ("Caches of data", caches),
         ("Memory", f"{memory / 2**30:.1f} GiB" if isinstance(memory, (int, float)) else None),
+        ("Memory modules", _modules(machine.get("memory"))),
         ("Huge pages", machine.get("huge_pages")),
         ("Hypervisor", machine.get("hypervisor")),
         ("Kernel", machine.get("kernel")),
@@ -50,6 +51,20 @@ def machine_facts(machine: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Fingerprint", machine.get("fingerprint")),
     ]
     return [(name, str(value)) for name, value in facts if value]
+
+
+def _modules(memory: Any) -> str | None:
+    """As in "8 x DDR5, 4800 MT/s, 8 channels"; None where nothing is known."""
+    if not isinstance(memory, dict):
+        return None
+    count, kind = memory.get("modules"), memory.get("type", "")
+    channels = memory.get("channels", memory.get("edac_channels"))
+    parts = [
+        f"{count} x {kind or 'of unknown type'}" if count else "",
+        f"{memory['speed_mts']} MT/s" if "speed_mts" in memory else "",
+        f"{channels} channels" if channels else "",
+    ]
+    return ", ".join(part for part in parts if part) or None
 
 
 def findings(inputs: Inputs) -> list[str]:
