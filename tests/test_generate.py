@@ -356,7 +356,6 @@ def test_a_missing_profile_exits_2_and_creates_no_folder(tmp_path, capsys):
 @pytest.mark.parametrize(
     "arguments",
     [
-        (),
         ("a", "b"),
         ("--unknown", "a"),
         ("--pref", "x", "a"),

@@ -304,7 +304,7 @@ def test_an_input_is_not_overwritten(profile: Path, capsys: pytest.CaptureFixtur
     assert profile.read_bytes() == before
 
 
-@pytest.mark.parametrize("arguments", [[], ["--frob"], ["x", "-o"]])
+@pytest.mark.parametrize("arguments", [["--frob"], ["x", "-o"]])
 def test_bad_arguments_get_one_line(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,6 +11,7 @@
 #include "default_sizes.hpp"
 #include "duration_text.hpp"
 #include "error.hpp"
+#include "profile_places.hpp"
 #include "size_text.hpp"
 #include "small_search.hpp"
 #include "space.hpp"
@@ -69,6 +70,7 @@ Plan::Plan(const TuningRequest& request, const Machine& machine)
         if (!request.replayed) source_map.emplace(request.source_map, sizes.back());
         refuse_written_source(objective);
     }
+    if (request.makes_folder) make_folder_of(request.output);
     require_writable(request.output);
     if (request.replayed && request.log.empty()) return;
     require_writable(log);

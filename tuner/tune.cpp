@@ -3,15 +3,16 @@
 
 #include <charconv>
 #include <iostream>
-#include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 #include "aliased_search.hpp"
+#include "check.hpp"
 #include "command_line.hpp"
 #include "diagnose.hpp"
 #include "error.hpp"
 #include "features.hpp"
 #include "machine.hpp"
-#include "profile.hpp"
+#include "profile_places.hpp"
 #include "replay.hpp"
 #include "small_search.hpp"
 #include "space.hpp"
@@ -29,30 +30,18 @@ void list_space(const std::vector<std::string>& without) {
               << "small copies: " << small_space(features).size() << " candidates\n";
 }
 
-/// Exit code: 0 the profile fits this machine, 3 it does not.
-int check(const std::string& path) {
-    const nlohmann::json profile = read_profile(path);
-    std::vector<std::string> reasons;
-    if (profile.value("architecture", nlohmann::json()) != kArchitecture) {
-        reasons.push_back("architecture: it is for another than " + std::string(kArchitecture));
-    }
-    for (std::string& reason : fingerprint_differences(
-             profile.value("machine", nlohmann::json::object()), to_json(read_machine()))) {
-        reasons.push_back(std::move(reason));
-    }
-    if (reasons.empty()) {
-        std::cout << path << " fits this machine\n";
-        return kDone;
-    }
-    std::cout << path << " is stale:\n";
-    for (const std::string& reason : reasons) std::cout << "  " << reason << '\n';
-    return kStale;
+/// A profile for all lies where all may read it, whatever the caller's umask.
+void write_to(const std::filesystem::path& place, TuningRequest& request) {
+    if (place.empty()) throw BadInput("--user: neither XDG_CONFIG_HOME nor HOME names a folder");
+    if (place == system_profile()) umask(022);
+    request.output = place.string();
+    request.makes_folder = request.no_generate = true;
 }
 
 int run(int argc, char** argv) {
     TuningRequest request;
     bool list = false;
-    std::string checked;
+    bool for_system = false, for_user = false;
     CLI::App app("Finds the fastest memory copy of each size on this machine, writes the winners "
                  "to a profile and renders them as C.",
                  "asterope-tune");
@@ -72,10 +61,21 @@ int run(int argc, char** argv) {
     // What is empty would count as not given.
     const CLI::Validator not_empty(
         [](const std::string& text) { return text.empty() ? "must not be empty" : ""; }, "");
-    app.add_option("-o,--output", request.output,
-                   "where the profile goes; the routine lands beside it")
-        ->type_name("FILE")
-        ->capture_default_str();
+    CLI::Option* output = app.add_option("-o,--output", request.output,
+                                         "where the profile goes; the routine lands beside it")
+                              ->type_name("FILE")
+                              ->capture_default_str();
+    CLI::Option* system_flag =
+        app.add_flag("--system", for_system,
+                     "write it to /etc/asterope/profile.json, for all users, and render nothing")
+            ->excludes(output);
+    app.add_flag("--user", for_user,
+                 "write it to $XDG_CONFIG_HOME/asterope/profile.json (~/.config/...), which goes "
+                 "before the system's, and render nothing")
+        ->excludes(output)
+        ->excludes(system_flag);
+    app.add_flag("--force", request.force,
+                 "replace a profile that came of a more rigorous search of this machine");
     app.add_option("--rigor", request.rigor,
                    "quick, standard (some minutes), or exhaustive (every candidate at every size)")
         ->type_name("LEVEL")
@@ -150,7 +150,20 @@ int run(int argc, char** argv) {
     CLI::App* check_command =
         app.add_subcommand("check", "say whether a profile still fits this machine: exit code 0 "
                                     "fits, 3 stale, 2 unusable");
-    check_command->add_option("PROFILE", checked, "the profile")->required();
+    CheckRequest checked;
+    check_command
+        ->add_option("PROFILE", checked.profile,
+                     "the profile (default: your own, $XDG_CONFIG_HOME/asterope/profile.json, else "
+                     "/etc/asterope/profile.json)")
+        ->check(not_empty);
+    check_command->add_flag("--measure", checked.measure,
+                            "also time its copies again, beside libc and their runners-up (20 s at "
+                            "most): what that says decides, unless the processor is another");
+    check_command
+        ->add_option("--cpu", checked.cpu,
+                     "with --measure: run on this CPU instead of the last one allowed")
+        ->type_name("N")
+        ->check(whole_number);
     DiagnosisRequest diagnosis;
     CLI::App* diagnose_command = app.add_subcommand(
         "diagnose", "measure what the pitfalls of memory benchmarks do to copies here");
@@ -212,6 +225,10 @@ int run(int argc, char** argv) {
     replay_command
         ->add_flag("--resume", derived.resume, "with --log: go on with that log, as a run would")
         ->needs(derive);
+    replay_command
+        ->add_flag("--force", derived.force,
+                   "with -o: replace a profile that came of a more rigorous search")
+        ->needs(derive);
     replay_command->add_flag("--quiet", derived.quiet, "with -o: print errors only")->needs(derive);
     replay_command
         ->add_flag("--no-generate", derived.no_generate, "with -o: stop after the profile")
@@ -250,6 +267,8 @@ int run(int argc, char** argv) {
         return kDone;
     }
     if (check_command->parsed()) return check(checked);
+    if (for_system) write_to(system_profile(), request);
+    if (for_user) write_to(user_profile(), request);
     if (list) {
         list_space(request.without);
     } else {

@@ -26,6 +26,7 @@
 #include "run_generator.hpp"
 #include "searches.hpp"
 #include "spaces.hpp"
+#include "standing_profile.hpp"
 #include "version.hpp"
 
 namespace asterope {
@@ -71,12 +72,15 @@ class Run {
 
     /// On this machine.
     void measure() {
+        const std::string unreadable = unreadable_part(machine_);
+        if (!unreadable.empty()) throw BadInput(unreadable);
+        machine_json_ = to_json(machine_);
+        refuse_lesser_than_what_is_there();
         catch_interrupts();
         facts_.warnings = measurement_warnings(machine_);
         for (const std::string& warning : facts_.warnings) warn(warning);
         facts_.sensing =
             plan_.sensing && plan_.objective.weights.size() > 1 && counter_serves_copies();
-        machine_json_ = to_json(machine_);
         spent_.enter("verifying");
         const Spaces spaces(features(), plan_.extended, facts_.sensing);
         start_threads();
@@ -118,6 +122,7 @@ class Run {
             throw BadInput(what + ": is of another space of candidates than this version's");
         }
         machine_json_ = header.at("machine");
+        refuse_lesser_than_what_is_there();
         header.at("started").get_to(facts_.started);
         header.at("cpu").get_to(facts_.cpu);
         header.at("sensing").get_to(facts_.sensing);
@@ -145,6 +150,12 @@ class Run {
 
     void warn(const std::string& text) const {
         if (!request_.quiet) std::fprintf(stderr, "warning: %s\n", text.c_str());
+    }
+
+    void refuse_lesser_than_what_is_there() const {
+        if (request_.force) return;
+        refuse_lesser(request_.output, machine_json_, plan_.options(),
+                      plan_.budget_seconds.has_value());
     }
 
     Features features() const { return Features(machine_.cpu, request_.without); }
@@ -277,6 +288,7 @@ void replay_run(const std::string& path, const TuningRequest& request) {
         replayed.resume = request.resume;
         replayed.quiet = request.quiet;
         replayed.no_generate = request.no_generate;
+        replayed.force = request.force;
         Run(replayed, machine_of(log.header)).replay(log, what);
     } catch (const nlohmann::json::exception&) {
         throw BadInput(what + ": its header is not whole");

@@ -29,6 +29,8 @@ struct TuningRequest {
     int cpu = -1;            ///< negative: the last one allowed
     std::uint64_t seed = 1;
     bool quiet = false, no_generate = false;
+    bool makes_folder = false; ///< that of the output, where there is none
+    bool force = false;        ///< replaces a profile that is worth more, see refuse_lesser
 };
 
 /// Throws BadInput for what cannot be used, before anything is timed; Failure for what goes wrong

@@ -14,6 +14,7 @@ from .atomic_file import write_files
 from .command_line import BAD_INPUT, DONE, FAILED, INTERRUPTED, Parser, fail
 from .dispatch import load_profiles, render_dispatch
 from .profile import Profile, ProfileError, load_profile, one_line
+from .profile_places import profile_to_read
 from .render import render_routine, what_is_missing
 
 PROGRAM = "asterope-generate"
@@ -53,7 +54,11 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument(
-        "profile", metavar="PROFILE", nargs="+", help="the profile that asterope-tune wrote"
+        "profile",
+        metavar="PROFILE",
+        nargs="*",
+        help="the profile that asterope-tune wrote (default: your own, "
+        "$XDG_CONFIG_HOME/asterope/profile.json, else /etc/asterope/profile.json)",
     )
     parser.add_argument(
         "--dispatch",
@@ -85,13 +90,15 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     arguments = parser.parse_intermixed_args(argv)  # options may stand between the profiles
     if len(arguments.profile) > 1 and not arguments.dispatch:
         parser.error("several profiles make one file only with --dispatch")
+    if arguments.dispatch and not arguments.profile:
+        parser.error("--dispatch wants the profiles named")
     # The last one holds, as usual. Here it may be meant to hold for one of the profiles.
     if arguments.dispatch and len(set(arguments.prefix or ())) > 1:
         parser.error("--prefix: one file has one prefix: give it once")
     return arguments
 
 
-def _render(arguments: argparse.Namespace) -> tuple[dict[str, str], dict[str, Profile], str]:
+def _render(arguments: argparse.Namespace) -> tuple[dict[str, str], dict[str | Path, Profile], str]:
     """The texts of all files, the profiles by their files' names, and what the texts hold."""
     prefix = arguments.prefix[-1] if arguments.prefix else "asterope"
     if arguments.dispatch:
@@ -100,9 +107,10 @@ def _render(arguments: argparse.Namespace) -> tuple[dict[str, str], dict[str, Pr
         held = f"{count} profile{'s' if count > 1 else ''}: {', '.join(profiles)}"
         by_path = dict(zip(arguments.profile, profiles.values()))
         return render_dispatch(profiles, prefix), by_path, held
-    path = arguments.profile[0]
+    path = profile_to_read(arguments.profile[0] if arguments.profile else None)
     profile = load_profile(path)
-    return render_routine(profile, prefix), {path: profile}, f"{len(profile.intervals)} intervals"
+    held = f"{len(profile.intervals)} intervals"
+    return render_routine(profile, prefix), {path: profile}, held
 
 
 def _generate(arguments: argparse.Namespace) -> int:
@@ -127,7 +135,8 @@ def _generate(arguments: argparse.Namespace) -> int:
                 "run asterope-tune again with more time"
             )
     names = " and ".join(one_line(folder / name) for name in texts)
-    return _report(f"wrote {names} ({held})")
+    taken = "" if arguments.profile else f" from {one_line(*profiles)}"
+    return _report(f"wrote {names} ({held}){taken}")
 
 
 def _report(line: str) -> int:

@@ -28,6 +28,7 @@
 #include "objective.hpp"
 #include "peers/remote.hpp"
 #include "profile.hpp"
+#include "profile_places.hpp"
 #include "progress.hpp"
 #include "size_text.hpp"
 #include "version_text.hpp"
@@ -313,8 +314,12 @@ int run(int argc, char** argv) {
                "arguments or bad input; 130 interrupted.");
     add_options(app, options.routine);
     add_options(app, options.peers);
-    app.add_option("--profile", options.profile, "take sizes and workload from this profile")
-        ->type_name("FILE");
+    CLI::Option* profile =
+        app.add_option("--profile", options.profile,
+                       "take sizes and workload from this profile (without FILE: from your own, "
+                       "$XDG_CONFIG_HOME/asterope/profile.json, else /etc/asterope/profile.json)")
+            ->type_name("FILE")
+            ->expected(0, 1);
     app.add_option(
            "--workload", options.workload,
            "of the sizes suite: hot, hot_read, cold, consume, produce, fetch, or balanced (hot, "
@@ -356,6 +361,10 @@ int run(int argc, char** argv) {
     if (options.peers.built_in == "list") {
         std::fputs(list_peers().c_str(), stdout);
         return kDone;
+    }
+    if (profile->count() > 0 && options.profile.empty()) {
+        options.profile = profile_to_read("").string();
+        std::printf("profile: %s\n", Error::one_line(options.profile).c_str());
     }
     return compare(options);
 }

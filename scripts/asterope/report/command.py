@@ -10,7 +10,8 @@ from pathlib import Path
 from .. import __version__
 from ..atomic_file import write_files
 from ..command_line import BAD_INPUT, DONE, FAILED, INTERRUPTED, Parser, fail
-from ..profile import one_line
+from ..profile import ProfileError, one_line
+from ..profile_places import profile_to_read
 from .faults import BadInput
 from .inputs import read_inputs
 
@@ -30,10 +31,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "inputs",
         metavar="PROFILE|LOG|BENCH.json",
-        nargs="+",
+        nargs="*",
         help="a profile, a trial log (asterope-tune --log; also gzipped, and of a run that still "
         "goes on), results of asterope-bench --json: one of each at most, in any order, all of one "
-        "machine",
+        "machine (default: your own profile, $XDG_CONFIG_HOME/asterope/profile.json, else "
+        "/etc/asterope/profile.json)",
     )
     parser.add_argument(
         "-o",
@@ -49,7 +51,11 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(arguments: argparse.Namespace) -> int:
     output = Path(arguments.output)
-    for path in arguments.inputs:
+    try:
+        names = arguments.inputs or [str(profile_to_read(None))]
+    except ProfileError as error:
+        return fail(PROGRAM, str(error), BAD_INPUT)
+    for path in names:
         if _same(Path(path), output):
             return fail(
                 PROGRAM,
@@ -57,7 +63,7 @@ def _run(arguments: argparse.Namespace) -> int:
                 BAD_INPUT,
             )
     try:
-        inputs = read_inputs(arguments.inputs)
+        inputs = read_inputs(names)
     except BadInput as error:
         return fail(PROGRAM, str(error), BAD_INPUT)
     try:
@@ -75,7 +81,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if not sections:
         return fail(
             PROGRAM,
-            f"{', '.join(map(one_line, arguments.inputs))}: nothing in there to show yet: "
+            f"{', '.join(map(one_line, names))}: nothing in there to show yet: "
             "wait until the search has timed its first size",
             BAD_INPUT,
         )
@@ -91,7 +97,8 @@ def _run(arguments: argparse.Namespace) -> int:
         return fail(
             PROGRAM, f"{where}: cannot write: {error.strerror}: choose another place", FAILED
         )
-    print(f"wrote {one_line(output)} ({len(pictures)} pictures)")
+    taken = "" if arguments.inputs else f" from {one_line(names[0])}"
+    print(f"wrote {one_line(output)} ({len(pictures)} pictures){taken}")
     return DONE
 
 

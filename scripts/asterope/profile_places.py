@@ -1,0 +1,54 @@
+"""The places where profiles lie that nobody named: the user's own, then the system's."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from .profile import ProfileError, one_line
+
+SYSTEM_PROFILE = Path("/etc/asterope/profile.json")
+
+
+def user_profile(environment: Mapping[str, str] = os.environ) -> Path | None:
+    """$XDG_CONFIG_HOME/asterope/profile.json; ~/.config in its place where that is no absolute
+    path, as the XDG base directory specification has it. None where HOME is none either."""
+    folder = environment.get("XDG_CONFIG_HOME", "")
+    if not folder.startswith("/"):
+        home = environment.get("HOME", "")
+        if not home.startswith("/"):
+            return None
+        folder = os.path.join(home, ".config")
+    return Path(folder, "asterope", "profile.json")
+
+
+def profile_to_read(named: str | None) -> Path:
+    """`named` if a profile was named; else the user's where there is one; else the system's.
+
+    One that is there counts, whether it can be read or not: to go on with another would surprise
+    its owner. Raises ProfileError where there is none, and says where it looked.
+    """
+    if named is not None:
+        return Path(named)
+    places = [place for place in (user_profile(), SYSTEM_PROFILE) if place is not None]
+    for place in places:
+        if _is_there(place):
+            return place
+    looked = " nor ".join(one_line(place) for place in places)
+    raise ProfileError(
+        f"no profile is named, and there is no {looked}: "
+        "name one, or make one for all with asterope-tune --system"
+    )
+
+
+def _is_there(path: Path) -> bool:
+    """A link that leads nowhere is there, too, and so is what stands in a folder that we may not
+    enter: who reads it says why it cannot be read."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        pass
+    return True

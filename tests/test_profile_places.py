@@ -1,0 +1,205 @@
+"""Profiles that nobody named: which is taken, and that every command says so."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from asterope import generate, profile_places
+from asterope.profile import ProfileError
+from asterope.report import command as report
+from command_errors import only_error_of
+from profile_samples import good_profile
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """The user's place and the system's, both empty; the real ones are out of sight."""
+    system = tmp_path / "etc" / "profile.json"
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setattr(profile_places, "SYSTEM_PROFILE", system)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "config" / "asterope" / "profile.json", system
+
+
+def put(path: Path, text: str | None = None) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(good_profile()) if text is None else text)
+    return path
+
+
+# --- Which ----------------------------------------------------------------------------------------
+
+
+def test_the_named_one_is_taken_whatever_lies_elsewhere(places) -> None:
+    for place in places:
+        put(place)
+    assert profile_places.profile_to_read("other.json") == Path("other.json")
+
+
+def test_the_users_comes_before_the_systems(places) -> None:
+    user, system = places
+    put(system)
+    assert profile_places.profile_to_read(None) == system
+    put(user)
+    assert profile_places.profile_to_read(None) == user
+
+
+def test_where_there_is_none_both_places_are_named(places) -> None:
+    with pytest.raises(ProfileError) as refused:
+        profile_places.profile_to_read(None)
+    for place in places:
+        assert str(place) in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("fault", ["empty", "folder", "link that leads nowhere"])
+def test_the_users_counts_even_where_it_cannot_be_read(places, capsys, fault: str) -> None:
+    user, system = places
+    put(system)
+    user.parent.mkdir(parents=True)
+    if fault == "empty":
+        user.touch()
+    elif fault == "folder":
+        user.mkdir()
+    else:
+        user.symlink_to("nowhere")
+    assert profile_places.profile_to_read(None) == user
+    assert generate.main([]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert str(user) in said
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may enter every folder")
+def test_a_folder_that_may_not_be_entered_counts(places) -> None:
+    user, system = places
+    put(user)
+    put(system)
+    user.parent.chmod(0)
+    try:
+        assert profile_places.profile_to_read(None) == user
+    finally:
+        user.parent.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({"XDG_CONFIG_HOME": "/x", "HOME": "/home/me"}, "/x/asterope/profile.json"),
+        ({"HOME": "/home/me"}, "/home/me/.config/asterope/profile.json"),
+        ({"XDG_CONFIG_HOME": "", "HOME": "/home/me"}, "/home/me/.config/asterope/profile.json"),
+        ({"XDG_CONFIG_HOME": "x", "HOME": "/home/me"}, "/home/me/.config/asterope/profile.json"),
+        ({"HOME": "me"}, None),
+        ({}, None),
+    ],
+)
+def test_the_users_place_is_xdgs(environment: dict, expected: str | None) -> None:
+    place = profile_places.user_profile(environment)
+    assert (place and str(place)) == expected
+
+
+# --- Every command says which it took -------------------------------------------------------------
+
+
+def test_generate_takes_it_and_says_so(places, capsys) -> None:
+    put(places[1])
+    assert generate.main(["-o", "out"]) == 0
+    assert capsys.readouterr().out.rstrip().endswith(f"from {places[1]}")
+    assert Path("out/asterope_memcpy.c").exists()
+
+
+def test_generate_of_a_named_one_says_what_it_always_said(places, capsys) -> None:
+    assert generate.main([str(put(places[1])), "-o", "out"]) == 0
+    assert capsys.readouterr().out.rstrip().endswith("intervals)")
+
+
+def test_report_takes_it_and_says_so(places, capsys) -> None:
+    pytest.importorskip("matplotlib")
+    put(places[0])
+    assert report.main([]) == 0
+    assert capsys.readouterr().out.rstrip().endswith(f"from {places[0]}")
+
+
+@pytest.mark.parametrize("command", [generate.main, report.main])
+def test_without_any_profile_a_command_exits_2_and_writes_nothing(places, capsys, command) -> None:
+    assert command([]) == 2
+    said = capsys.readouterr()
+    assert said.err.count("\n") == 1
+    assert str(places[0]) in said.err and str(places[1]) in said.err
+    assert list(Path().iterdir()) == []
+
+
+@pytest.fixture
+def run(build_dir: Path, tmp_path: Path):
+    """Runs a built program where the user's place lies in an empty folder."""
+
+    def run(program: str, *arguments: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            [build_dir / program, *arguments],
+            env={**os.environ, "XDG_CONFIG_HOME": str(tmp_path / "config")},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    return run
+
+
+def user_place(tmp_path: Path) -> Path:
+    return tmp_path / "config" / "asterope" / "profile.json"
+
+
+def test_check_takes_the_users_and_says_so(run, tmp_path: Path) -> None:
+    place = put(user_place(tmp_path))
+    done = run("asterope-tune", "check")
+    assert (done.returncode, done.stderr) == (3, "")  # it is of a made-up machine
+    assert done.stdout.startswith(f"{place} is stale:\n")
+
+
+def test_check_of_a_broken_one_of_the_users_exits_2(run, tmp_path: Path) -> None:
+    place = put(user_place(tmp_path), "{")
+    assert str(place) in only_error_of("asterope-tune", run("asterope-tune", "check"), 2)
+
+
+def test_check_of_nothing_but_an_empty_name_exits_2(run, tmp_path: Path) -> None:
+    put(user_place(tmp_path))
+    assert "PROFILE" in only_error_of("asterope-tune", run("asterope-tune", "check", ""), 2)
+
+
+@pytest.mark.skipif(
+    profile_places.SYSTEM_PROFILE.exists(), reason="this machine has a profile of the system's"
+)
+def test_check_without_any_names_both_places(run, tmp_path: Path) -> None:
+    line = only_error_of("asterope-tune", run("asterope-tune", "check"), 2)
+    assert str(user_place(tmp_path)) in line
+    assert "/etc/asterope/profile.json" in line
+
+
+def test_bench_takes_it_where_profile_has_no_name(run, tmp_path: Path) -> None:
+    profile = good_profile()
+    profile["search"]["workload"] = "hot"
+    profile["intervals"] = [{"above": 0, "up_to": 192}]  # all that asterope-bench looks at
+    place = put(user_place(tmp_path), json.dumps(profile))
+    maps = Path("/proc/self/maps").read_text().splitlines()
+    libc = next((line.split()[-1] for line in maps if "/libc.so" in line), None)
+    if libc is None:
+        pytest.skip("the C library is not a file of that name here")
+    routine = ("--routine", libc, "--symbol", "memcpy", "--rounds", "3")
+    done = run("asterope-bench", *routine, "--profile", "--suite", "sizes")
+    assert done.returncode == 0, done
+    assert done.stdout.startswith(f"profile: {place}\n")
+    assert any(line.startswith("192 B ") for line in done.stdout.splitlines()), done
+
+
+def test_the_python_commands_know_the_real_places() -> None:
+    assert str(profile_places.SYSTEM_PROFILE) == "/etc/asterope/profile.json"
+    command = "from asterope.profile_places import user_profile as u; print(u())"
+    home = {"HOME": "/home/me", "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", command], env=home, capture_output=True, text=True)
+    assert done.stdout == "/home/me/.config/asterope/profile.json\n", done

@@ -1,0 +1,112 @@
+// asterope-tune check: whether a profile still fits this machine.
+#include "check.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "check_contests.hpp"
+#include "check_measure.hpp"
+#include "cpu.hpp"
+#include "features.hpp"
+#include "machine.hpp"
+#include "profile.hpp"
+#include "profile_places.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// The parts of the machine, and in front of them the architecture, which lies outside of it.
+std::vector<Part> parts_of(const nlohmann::json& profile, const Machine& machine) {
+    std::vector<Part> parts =
+        compare_machines(profile.value("machine", nlohmann::json::object()), to_json(machine));
+    if (profile.value("architecture", nlohmann::json()) != kArchitecture) {
+        parts.insert(parts.begin(),
+                     {"architecture", PartState::decides, "", kArchitecture,
+                      "architecture: it is for another than " + std::string(kArchitecture)});
+    }
+    return parts;
+}
+
+void print_differences(const std::vector<Part>& parts, PartState state) {
+    for (const Part& part : parts) {
+        if (part.state == state) std::printf("  %s\n", part.difference.c_str());
+    }
+}
+
+bool any_of(const std::vector<Part>& parts, PartState state) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](const Part& part) { return part.state == state; });
+}
+
+/// "The same: a, b", if there are any.
+void print_names(const char* title, const std::vector<Part>& parts, PartState state) {
+    std::string names;
+    for (const Part& part : parts) {
+        if (part.state == state) names += (names.empty() ? "" : ", ") + part.name;
+    }
+    if (!names.empty()) std::printf("%s: %s\n", title, names.c_str());
+}
+
+/// The verdict first, and a blank line before what does not bear on it.
+void print_parts(const std::string& path, const std::vector<Part>& parts) {
+    if (any_of(parts, PartState::decides)) {
+        std::printf("%s is stale:\n", path.c_str());
+        print_differences(parts, PartState::decides);
+    } else {
+        std::printf("%s fits this machine\n", path.c_str());
+    }
+    std::printf("\n");
+    if (any_of(parts, PartState::harmless)) {
+        std::printf("Changed, which does not matter by itself:\n");
+        print_differences(parts, PartState::harmless);
+    }
+    print_names("Not recorded in the profile", parts, PartState::not_recorded);
+    print_names("Not readable here, maybe by root", parts, PartState::not_readable);
+    print_names("The same", parts, PartState::same);
+}
+
+/// What no timing of the profile's copies can absolve.
+bool another_processor(const std::vector<Part>& parts) {
+    return std::any_of(parts.begin(), parts.end(), [](const Part& part) {
+        return part.state == PartState::decides &&
+               (part.name == "architecture" || part.name.rfind("cpu.", 0) == 0 ||
+                part.name.rfind("caches.", 0) == 0);
+    });
+}
+
+/// Times the profile's copies again: whether they hold.
+bool measure(const std::string& path, const nlohmann::json& profile, const Machine& machine,
+             int cpu) {
+    std::printf("\n");
+    try {
+        const HoldContests contests(profile, Features(machine.cpu, {}), counter_serves_copies());
+        return still_holds(contests, machine, cpu);
+    } catch (const BadInput& error) {
+        throw BadInput("profile " + path + ": " + error.what());
+    }
+}
+
+} // namespace
+
+ExitCode check(const CheckRequest& request) {
+    const std::string path = profile_to_read(request.profile).string();
+    const nlohmann::json profile = read_profile(path);
+    const Machine machine = read_machine();
+    const std::string unreadable = unreadable_part(machine);
+    if (!unreadable.empty()) throw BadInput(unreadable);
+    const std::vector<Part> parts = parts_of(profile, machine);
+    print_parts(Error::one_line(path), parts);
+    const bool stale = any_of(parts, PartState::decides);
+    if (!request.measure) return stale ? kStale : kDone;
+    if (another_processor(parts)) {
+        std::printf("\nNot timed: for another processor other copies may be the best, which only a "
+                    "new search can tell\n");
+        return kStale;
+    }
+    return measure(path, profile, machine, request.cpu) ? kDone : kStale;
+}
+
+} // namespace asterope
