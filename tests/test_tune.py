@@ -648,8 +648,11 @@ BAD_ARGUMENTS = {
     "seed below 0": ["--seed", "-1"],
     "seed that is no number": ["--seed", "one"],
     "seed beyond 64 bits": ["--seed", "18446744073709551616"],
-    "check without a profile": ["check"],
     "check of two": ["check", "a.json", "b.json"],
+    "check on a CPU that is no number": ["check", "--measure", "--cpu", "x", "a.json"],
+    "places of both kinds": ["--system", "--user"],
+    "a place and a name": ["--system", "-o", "profile.json"],
+    "a name and a place": ["-o", "profile.json", "--user"],
     "output in a missing folder": ["-o", "missing/profile.json"],
     "output that is a folder": ["-o", "."],
     "output without a name": ["-o", ""],
@@ -961,61 +964,3 @@ def test_a_generator_that_fails_is_reported(tune, program: Path, tmp_path: Path)
     message = only_error(tune(*QUICK, program=alone), 1)
     assert "asterope-generate failed" in message
     load_profile(tmp_path / "asterope-profile.json")
-
-
-# --- check ----------------------------------------------------------------------------------------
-
-
-def test_check_of_this_machines_profile_fits(tune, tuned: Tuned) -> None:
-    outcome = tune("check", tuned.folder / "asterope-profile.json")
-    assert (outcome.code, outcome.stderr) == (0, "")
-    assert outcome.stdout.endswith("asterope-profile.json fits this machine\n")
-
-
-STALE = {
-    "cpu.model": lambda profile: profile["machine"]["cpu"].update(model=1),
-    "cpu.vendor": lambda profile: profile["machine"]["cpu"].update(vendor="x"),
-    "cpus": lambda profile: profile["machine"].update(cpus=4096),
-    "libc": lambda profile: profile["machine"].update(libc="glibc 2.1"),
-    "architecture": lambda profile: profile.update(architecture="aarch64"),
-}
-
-
-@pytest.mark.parametrize("reason", STALE)
-def test_check_of_another_machines_profile_says_why_it_is_stale(
-    tune, tuned: Tuned, tmp_path: Path, reason: str
-) -> None:
-    profile = tuned.profile
-    STALE[reason](profile)
-    (tmp_path / "other.json").write_text(json.dumps(profile))
-    outcome = tune("check", "other.json")
-    assert (outcome.code, outcome.stderr) == (3, "")
-    first, *reasons = outcome.stdout.splitlines()
-    assert first == "other.json is stale:"
-    assert len(reasons) == 1
-    assert reasons[0].startswith(f"  {reason}: ")
-
-
-def test_check_of_a_profile_without_a_machine_is_stale(tune, repository: Path) -> None:
-    outcome = tune("check", repository / "generated" / "reference" / "opteron-6378.json")
-    assert (outcome.code, outcome.stderr) == (3, "")
-
-
-@pytest.mark.parametrize("fault", ["missing", "empty", "truncated", "newer", "binary", "folder"])
-def test_check_of_an_unusable_profile_is_refused(
-    tune, tuned: Tuned, tmp_path: Path, fault: str
-) -> None:
-    path = tmp_path / "profile.json"
-    text = json.dumps(tuned.profile)
-    if fault == "folder":
-        path.mkdir()
-    elif fault != "missing":
-        contents = {
-            "empty": b"",
-            "truncated": text[:-40].encode(),
-            "newer": json.dumps({**tuned.profile, "version": 2}).encode(),
-            "binary": b"\x7fELF\x02\x01\x01\x00\xff\xfe",
-        }
-        path.write_bytes(contents[fault])
-    message = only_error(tune("check", path), 2)
-    assert str(path) in message

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "check_contests.hpp"
@@ -80,13 +81,13 @@ bool another_processor(const std::vector<Part>& parts) {
 /// Times the profile's copies again: whether they hold.
 bool measure(const std::string& path, const nlohmann::json& profile, const Machine& machine,
              int cpu) {
-    std::printf("\n");
+    std::optional<HoldContests> contests;
     try {
-        const HoldContests contests(profile, Features(machine.cpu, {}), counter_serves_copies());
-        return still_holds(contests, machine, cpu);
+        contests.emplace(profile, Features(machine.cpu, {}), counter_serves_copies());
     } catch (const BadInput& error) {
         throw BadInput("profile " + path + ": " + error.what());
     }
+    return still_holds(*contests, machine, cpu);
 }
 
 } // namespace

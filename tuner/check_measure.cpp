@@ -145,6 +145,7 @@ bool still_holds(const HoldContests& contests, const Machine& machine, int wante
     const auto elapsed = [&] {
         return std::chrono::duration<double>(Clock::now() - start).count();
     };
+    const int cpu = pin_to_cpu(wanted_cpu);
     catch_interrupts();
     for (const std::string& warning : measurement_warnings(machine)) {
         std::fprintf(stderr, "warning: %s\n", warning.c_str());
@@ -154,11 +155,10 @@ bool still_holds(const HoldContests& contests, const Machine& machine, int wante
     }
     const std::size_t largest = largest_that_fits(contests.all(), machine);
     if (largest == 0) throw Failure("no memory for the buffers of any of its sizes: free some");
-    const int cpu = pin_to_cpu(wanted_cpu);
     start_clock(machine.cpu.invariant_tsc);
     Retimings timings(machine, largest, cpu);
 
-    std::printf("Timed again on CPU %d, %d paired rounds each; medians with intervals of 95 %%.\n"
+    std::printf("\nTimed again on CPU %d, %d paired rounds each; medians with intervals of 95 %%.\n"
                 "x libc: libc's time over the winner's; x runner-up: the runner-up's over the "
                 "winner's; floor: libc's over libc's.\n\n"
                 "%-9s %25s %25s\n%-9s %5s %19s %5s %-18s %6s\n",

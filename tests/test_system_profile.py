@@ -1,0 +1,148 @@
+"""Profiles for all users or for one, and that a better one is not replaced by accident."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_errors import only_error_of
+from namespaces import run_with, skip_without_namespaces
+
+PLACE = "/etc/asterope/profile.json"
+QUICK = ("--rigor", "quick", "--workload", "hot", "--space", "paper", "--quiet")
+
+
+@pytest.fixture
+def program(build_dir: Path) -> Path:
+    return build_dir / "asterope-tune"
+
+
+@pytest.fixture
+def etc(tmp_path: Path) -> Path:
+    """What lies over /etc in the namespace."""
+    skip_without_namespaces()
+    folder = tmp_path / "etc"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def run(program: Path, etc: Path, tmp_path: Path):
+    """Runs asterope-tune as root, with an /etc of its own, in an empty folder."""
+
+    def run(*arguments: object, first: str = "") -> subprocess.CompletedProcess:
+        here = tmp_path / "here"
+        here.mkdir(exist_ok=True)
+        settings = {"cwd": here, "env": {"XDG_CONFIG_HOME": str(tmp_path / "config")}}
+        return run_with([(etc, "/etc")], [program, *arguments], first, **settings)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def tuned(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An /etc with this machine's profile, made by root with a strict umask; beside it the folder
+    that asterope-tune ran in."""
+    skip_without_namespaces()
+    folder = tmp_path_factory.mktemp("tuned")
+    for name in ("etc", "here"):
+        (folder / name).mkdir()
+    command = [build_dir / "asterope-tune", *QUICK, "--system", "--sizes", "128,256"]
+    done = run_with([(folder / "etc", "/etc")], command, "umask 077", cwd=folder / "here")
+    assert (done.returncode, done.stdout) == (0, ""), done
+    return folder / "etc"
+
+
+def test_system_writes_it_for_all_and_renders_nothing(tuned: Path) -> None:
+    (profile,) = (tuned / "asterope").iterdir()  # no log stays, either
+    assert profile.name == "profile.json"
+    assert profile.stat().st_mode & 0o777 == 0o644  # whatever root's umask
+    assert profile.parent.stat().st_mode & 0o777 == 0o755
+    assert list((tuned.parent / "here").iterdir()) == []
+
+
+def test_the_systems_is_found_where_none_is_named(
+    tuned: Path, program: Path, tmp_path: Path
+) -> None:
+    nothing = {"XDG_CONFIG_HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = run_with([(tuned, "/etc")], [program, "check"], env=nothing)
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"{PLACE} fits this machine\n")
+    generate = [sys.executable, "-m", "asterope.generate", "-o", tmp_path / "out"]
+    done = run_with([(tuned, "/etc")], generate, env=nothing)
+    assert done.returncode == 0, done
+    assert done.stdout.rstrip().endswith(f"from {PLACE}")
+
+
+def test_where_etc_is_not_writable_it_says_so_before_the_search(run, etc: Path) -> None:
+    read_only = "mount -o remount,bind,ro /etc"
+    line = only_error_of("asterope-tune", run("--system", first=read_only), 2)
+    assert PLACE in line
+    assert "Read-only" in line
+    (etc / "asterope").mkdir()
+    line = only_error_of("asterope-tune", run("--system", first=read_only), 2)
+    assert "Read-only" in line
+
+
+def test_a_file_in_place_of_the_folder_is_refused(run, etc: Path) -> None:
+    (etc / "asterope").write_text("keep me")
+    assert PLACE in only_error_of("asterope-tune", run("--system"), 2)
+    assert (etc / "asterope").read_text() == "keep me"
+
+
+def test_a_bad_option_makes_no_folder(run, etc: Path) -> None:
+    only_error_of("asterope-tune", run("--system", "--rigor", "slow"), 2)
+    assert list(etc.iterdir()) == []
+
+
+def test_where_the_machine_cannot_be_read_nothing_is_replaced(
+    program: Path, etc: Path, tmp_path: Path
+) -> None:
+    """It would look like another machine, for which any profile is as good as none."""
+    (etc / "asterope").mkdir()
+    (etc / "asterope" / "profile.json").write_text("as it was")
+    (tmp_path / "garbage").write_text("MemTotal: lots\n")
+    mounts = [(etc, "/etc"), (tmp_path / "garbage", "/proc/meminfo")]
+    done = run_with(mounts, [program, "--system", *QUICK, "--sizes", "128"])
+    assert "/proc/meminfo" in only_error_of("asterope-tune", done, 2)
+    assert [path.name for path in (etc / "asterope").iterdir()] == ["profile.json"]
+    assert (etc / "asterope" / "profile.json").read_text() == "as it was"
+
+
+def test_without_a_home_there_is_no_place_for_a_user(program: Path, tmp_path: Path) -> None:
+    done = subprocess.run([program, "--user"], env={}, cwd=tmp_path, capture_output=True, text=True)
+    assert "HOME" in only_error_of("asterope-tune", done, 2)
+
+
+# --- A better one stays ---------------------------------------------------------------------------
+
+
+def test_a_better_profile_of_the_users_is_replaced_by_force_only(
+    tuned: Path, program: Path, tmp_path: Path
+) -> None:
+    def tune(*options: str) -> subprocess.CompletedProcess:
+        settings = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": 120}
+        environment = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path / "config")}
+        return subprocess.run([program, *QUICK, *options], env=environment, **settings)
+
+    place = tmp_path / "config" / "asterope" / "profile.json"
+    place.parent.mkdir(parents=True)
+    profile = json.loads((tuned / "asterope" / "profile.json").read_text())
+    profile["search"]["rigor"] = "exhaustive"
+    place.write_text(json.dumps(profile))
+    before = place.read_bytes()
+    for lesser in (("--sizes", "128"), ("--sizes", "128,256"), ("--sizes", "128", "--resume")):
+        line = only_error_of("asterope-tune", tune("--user", *lesser), 2)
+        assert "rigor exhaustive" in line
+        assert "--force" in line
+        only_error_of("asterope-tune", tune("-o", str(place), *lesser), 2)
+    assert place.read_bytes() == before
+    assert [entry.name for entry in place.parent.iterdir()] == [place.name]  # nor a log begun
+    assert tune("--user", "--sizes", "128", "--force").returncode == 0
+    assert len(json.loads(place.read_text())["intervals"]) == 1
+    assert [entry.name for entry in place.parent.iterdir()] == [place.name]  # nothing is rendered
+    assert [entry.name for entry in tmp_path.iterdir()] == ["config"]

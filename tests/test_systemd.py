@@ -1,0 +1,107 @@
+"""The systemd unit and its timer: sound, and tuning where the profile is stale or absent."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from namespaces import run_with, skip_without_namespaces
+
+FOLDER = Path("scripts") / "packaging" / "systemd"
+
+
+@pytest.fixture
+def units(repository: Path, tmp_path: Path) -> Path:
+    """Both as they are installed, with a stand-in for the program."""
+    folder = tmp_path / "units"
+    folder.mkdir()
+    text = (repository / FOLDER / "asterope-tune.service.in").read_text()
+    (folder / "asterope-tune.service").write_text(text.replace("@ASTEROPE_BINDIR@", str(tmp_path)))
+    shutil.copy(repository / FOLDER / "asterope-tune.timer", folder)
+    program = tmp_path / "asterope-tune"
+    program.write_text('#!/bin/sh\ntest "$*" = "check /etc/asterope/profile.json" || exit 99\n'
+                       'exit "$SAYS"\n')  # fmt: skip
+    program.chmod(0o755)
+    return folder
+
+
+def setting(unit: Path, name: str) -> str:
+    (value,) = re.findall(rf"^{name}=(.*)$", unit.read_text(), re.MULTILINE)
+    return value
+
+
+def test_systemd_finds_no_fault_in_them(units: Path) -> None:
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("there is no systemd-analyze here")
+    names = ["asterope-tune.service", "asterope-tune.timer"]
+    command = ["systemd-analyze", "verify", "--man=no", *(units / name for name in names)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    if "systemd-analyze: " in done.stderr or "Failed to initialize manager" in done.stderr:
+        pytest.skip(f"systemd-analyze does not work here: {done.stderr.strip()[:200]}")
+    assert (done.returncode, [line for line in done.stderr.splitlines() if "asterope" in line]) == (
+        0,
+        [],
+    ), done
+
+
+@pytest.mark.parametrize(
+    ("says", "tunes"), [(None, True), (0, False), (3, True), (2, False), (1, False), (99, False)]
+)
+def test_it_tunes_where_there_is_no_profile_or_a_stale_one(
+    units: Path, tmp_path: Path, says: int | None, tunes: bool
+) -> None:
+    skip_without_namespaces()
+    etc = tmp_path / "etc" / "asterope"
+    etc.mkdir(parents=True)
+    if says is not None:
+        (etc / "profile.json").touch()
+    condition = setting(units / "asterope-tune.service", "ExecCondition").replace("$$", "$")
+    command = shlex.split(condition)
+    settings = {"env": {"SAYS": str(says)}}
+    done = run_with([(tmp_path / "etc", "/etc")], command, **settings)
+    assert (done.returncode == 0) == tunes, done
+    assert 0 <= done.returncode < 255  # or systemd would count it as a fault of the condition
+
+
+def test_it_writes_the_systems_profile_at_low_priority(units: Path, tmp_path: Path) -> None:
+    service = units / "asterope-tune.service"
+    program, *options = shlex.split(setting(service, "ExecStart"))
+    assert program == str(tmp_path / "asterope-tune")
+    assert "--system" in options
+    assert int(setting(service, "Nice")) == 19
+    assert setting(service, "IOSchedulingClass") == "idle"
+    assert setting(service, "Type") == "oneshot"
+    assert not re.search(r"^ConditionVirtualization", service.read_text(), re.MULTILINE)
+
+
+def test_its_options_are_the_programs(units: Path, build_dir: Path) -> None:
+    known = subprocess.run(
+        [build_dir / "asterope-tune", "--help"], capture_output=True, text=True, timeout=60
+    ).stdout
+    for option in shlex.split(setting(units / "asterope-tune.service", "ExecStart"))[1:]:
+        if option.startswith("-"):
+            assert re.search(rf"\s{option}\b", known), option
+
+
+def test_installed_it_names_the_installed_program_and_is_not_enabled(
+    build_dir: Path, tmp_path: Path
+) -> None:
+    prefix = tmp_path / "prefix"
+    script = build_dir / "cmake_install.cmake"
+    if not script.exists() or "asterope-tune.service" not in script.read_text():
+        pytest.skip(f"{build_dir} was not configured for installing")
+    command = ["cmake", f"-DCMAKE_INSTALL_PREFIX={prefix}", "-DCMAKE_INSTALL_LOCAL_ONLY=1"]
+    done = subprocess.run([*command, "-P", script], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done
+    folder = prefix / "lib" / "systemd" / "system"
+    assert {path.name for path in folder.iterdir()} == {
+        "asterope-tune.service",
+        "asterope-tune.timer",
+    }
+    text = (folder / "asterope-tune.service").read_text()
+    assert f'ExecStart="{prefix}/bin/asterope-tune" ' in text
+    assert "@" not in text
