@@ -89,6 +89,13 @@ bool mentions(const std::vector<std::string>& lines, const std::string& words) {
     });
 }
 
+PartState state_of(const std::string& name, const json& recorded, const json& current) {
+    for (const Part& part : compare_machines(recorded, current)) {
+        if (part.name == name) return part.state;
+    }
+    throw std::runtime_error("there is no part " + name);
+}
+
 void expect_every_string_harmless(const json& value) {
     static const std::regex harmless("^[A-Za-z0-9 ()@.,:_+/-]*$");
     if (value.is_string()) {
@@ -417,6 +424,7 @@ TEST(MachineJson, StringsCannotBreakOutOfAComment) {
     const std::string hostile = "  a */ system(\"x\"); /* ?\?/\n\\ \xc3\xa9 \x01%n\r\n ";
     machine.cpu.vendor = machine.cpu.brand = machine.cpu.hypervisor = hostile;
     machine.cpu.features = {hostile};
+    machine.memory.type = hostile;
     machine.microcode = machine.huge_pages = machine.kernel = machine.libc = machine.governor =
         hostile;
     machine.caches[0].type = hostile;
@@ -484,6 +492,87 @@ TEST(Fingerprint, FollowsEveryPartThatDecidesCopySpeed) {
         const auto differences = fingerprint_differences(to_json(example()), to_json(machine));
         ASSERT_EQ(differences.size(), 1u) << part;
         EXPECT_EQ(differences[0].rfind(part, 0), 0u) << differences[0];
+    }
+}
+
+TEST(Fingerprint, IgnoresTheMemoryModulesThatNotEverybodyCanRead) {
+    Machine root = example();
+    root.memory = {"DDR5", 8, 4800, 8, 4};
+    EXPECT_EQ(fingerprint(root), fingerprint(example()));
+    const json by_root = to_json(root), by_user = to_json(example());
+    EXPECT_TRUE(fingerprint_differences(by_root, by_user).empty());
+    EXPECT_TRUE(fingerprint_differences(by_user, by_root).empty());
+    EXPECT_EQ(state_of("memory.speed", by_root, by_user), PartState::not_readable);
+    EXPECT_EQ(state_of("memory.speed", by_user, by_root), PartState::not_recorded);
+    EXPECT_EQ(state_of("memory.speed", by_root, by_root), PartState::same);
+}
+
+TEST(Fingerprint, MemoryModulesThatBothKnowDecideAllTheSame) {
+    Machine machine = example();
+    machine.memory = {"DDR5", 8, 4800, 8, 4};
+    const json before = to_json(machine);
+    const std::pair<const char*, void (*)(MemoryModules&)> changes[] = {
+        {"memory.type: DDR5 in the profile, DDR4 here", [](MemoryModules& m) { m.type = "DDR4"; }},
+        {"memory.modules: 8 in the profile, 4 here", [](MemoryModules& m) { m.modules = 4; }},
+        {"memory.speed: 4800 MT/s in the profile, 3200 MT/s here",
+         [](MemoryModules& m) { m.speed_mts = 3200; }},
+        {"memory.channels: 8 in the profile, 4 here", [](MemoryModules& m) { m.channels = 4; }},
+        {"memory.edac_channels: 4 in the profile, 2 here",
+         [](MemoryModules& m) { m.edac_channels = 2; }},
+    };
+    for (const auto& [line, change] : changes) {
+        Machine changed = machine;
+        change(changed.memory);
+        EXPECT_EQ(fingerprint_differences(before, to_json(changed)),
+                  std::vector<std::string>{line});
+    }
+}
+
+TEST(CompareMachines, TellsWhatMattersFromWhatDoesNot) {
+    Machine here = example();
+    here.kernel = "Linux 6.12.1";
+    here.microcode = "0x1";
+    here.governor = "";
+    here.cpu.model = 143;
+    const json recorded = to_json(example()), current = to_json(here);
+    EXPECT_EQ(state_of("cpu.model", recorded, current), PartState::decides);
+    EXPECT_EQ(state_of("kernel", recorded, current), PartState::harmless);
+    EXPECT_EQ(state_of("cpu.microcode", recorded, current), PartState::harmless);
+    EXPECT_EQ(state_of("governor", recorded, current), PartState::not_readable);
+    EXPECT_EQ(state_of("governor", current, recorded), PartState::not_recorded);
+    EXPECT_EQ(state_of("libc", recorded, current), PartState::same);
+    for (const Part& part : compare_machines(recorded, current)) {
+        EXPECT_EQ(part.difference.empty(),
+                  part.state != PartState::decides && part.state != PartState::harmless)
+            << part.name;
+    }
+}
+
+TEST(CompareMachines, WhatAnOlderProfileLacksIsNotRecordedUnderTheSameFingerprint) {
+    const json here = to_json(example());
+    json older = here;
+    older["cpu"].erase("microcode");
+    older.erase("kernel");
+    older.erase("libc");
+    EXPECT_EQ(state_of("cpu.microcode", older, here), PartState::not_recorded);
+    EXPECT_EQ(state_of("kernel", older, here), PartState::not_recorded);
+    EXPECT_EQ(state_of("libc", older, here), PartState::not_recorded);
+    older["fingerprint"] = "0123456789abcdef";
+    EXPECT_EQ(state_of("libc", older, here), PartState::decides);
+    EXPECT_EQ(state_of("kernel", older, here), PartState::not_recorded);
+}
+
+TEST(UnreadablePart, NamesTheFileThatDoesNotTell) {
+    EXPECT_EQ(unreadable_part(example()), "");
+    const std::pair<const char*, void (*)(Machine&)> faults[] = {
+        {"/proc/meminfo", [](Machine& m) { m.memory_bytes = 0; }},
+        {"cpu/online", [](Machine& m) { m.cpus = 0; }},
+        {"cpu0/cache", [](Machine& m) { m.caches.clear(); }},
+    };
+    for (const auto& [file, fault] : faults) {
+        Machine machine = example();
+        fault(machine);
+        EXPECT_NE(unreadable_part(machine).find(file), std::string::npos);
     }
 }
 

@@ -40,7 +40,7 @@ from asterope.report.search_maps import families_picture, plane_of, planes_pictu
 from asterope.report.series import find_series
 from asterope.report.style import Picture, cache_sizes, set_up
 from asterope.report.trial_log import parse_name
-from asterope.report.words import progress, search_facts, standing
+from asterope.report.words import machine_facts, progress, search_facts, standing
 
 # matplotlib warns where a picture has no room for what is in it
 pytestmark = pytest.mark.filterwarnings("error::UserWarning")
@@ -281,6 +281,20 @@ def test_a_missing_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_two_of_a_kind_are_refused(profile: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(profile, profile, "-o", profile.with_name("r.html")) == 2
     assert "a second profile" in only_line(capsys)
+
+
+@pytest.mark.parametrize(
+    ("memory", "words"),
+    [
+        (good_profile()["machine"]["memory"], "8 x DDR5, 4800 MT/s, 8 channels"),
+        ({"edac_channels": 2}, "2 channels"),
+        ({"modules": 1}, "1 x of unknown type"),
+        ({}, None),
+        ("many", None),
+    ],
+)
+def test_the_memory_modules_are_told_as_far_as_they_are_known(memory: Any, words: Any) -> None:
+    assert dict(machine_facts({"memory": memory})).get("Memory modules") == words
 
 
 @pytest.mark.parametrize("kind", ["log", "bench"])
