@@ -27,8 +27,8 @@ constexpr int kTries = 5;
 } // namespace
 
 Instruments::Instruments(const Plan& plan, const Machine& machine, std::uint64_t seed)
-    : arena(arena_bytes(plan.sizes.back(), machine), plan.source_map),
-      stopwatch(arena, plan.sizes.back(), last_cache_bytes(machine)),
+    : arena(arena_bytes(plan.all_sizes.back(), machine), plan.source_map),
+      stopwatch(arena, plan.all_sizes.back(), last_cache_bytes(machine)),
       mix(plan.source_map ? small_arena.emplace(kSmallArena) : arena, machine, plan.statistics,
           kLargestMixed, seed) {}
 

@@ -11,6 +11,7 @@
 #include "default_sizes.hpp"
 #include "duration_text.hpp"
 #include "error.hpp"
+#include "mix.hpp"
 #include "profile_places.hpp"
 #include "size_text.hpp"
 #include "small_search.hpp"
@@ -20,6 +21,11 @@
 namespace asterope {
 
 namespace {
+
+/// What a border's search takes of an own size's, see Searches: quick is five times as fast.
+double border_cost(const Rigor& rigor) {
+    return rigor.name == "quick" ? 1 : 0.2;
+}
 
 /// Whether the extension axes are explored. Throws BadInput.
 bool parse_space(const std::string& text) {
@@ -56,18 +62,26 @@ Plan::Plan(const TuningRequest& request, const Machine& machine)
       extended(parse_space(request.space)), sensing(!request.no_sensing),
       small_objective(request.small), small_weights(parse_small_weights(request.small)),
       rigor(parse_rigor(request.rigor)),
-      sizes(request.sizes.empty() ? default_sizes(machine.caches) : parse_size_list(request.sizes)),
-      threads(threads_of(request)), statistics(statistics_of(request)),
+      all_sizes(request.sizes.empty() ? default_sizes(machine.caches)
+                                      : parse_size_list(request.sizes)),
+      sizes(all_sizes), threads(threads_of(request)), statistics(statistics_of(request)),
       maps_source(!request.source_map.empty()),
       log(request.log.empty() ? request.output + ".trials" : request.log),
       keeps_log(!request.log.empty()), request_(request) {
-    if (sizes.front() < kMinimumBytes) {
-        throw BadInput("size " + format_size(sizes.front()) + " is below " +
+    if (all_sizes.front() < kMinimumBytes) {
+        throw BadInput("size " + format_size(all_sizes.front()) + " is below " +
                        format_size(kMinimumBytes) + ", where the pipelines begin");
+    }
+    if (!request.shard.empty()) {
+        shard = parse_shard(request.shard);
+        ShardSizes dealt = deal_sizes(all_sizes, *shard, border_cost(rigor));
+        sizes = std::move(dealt.own);
+        border = dealt.border;
+        if (border) sizes.insert(sizes.begin(), *border);
     }
     if (!request.time_budget.empty()) budget_seconds = parse_duration(request.time_budget);
     if (maps_source) {
-        if (!request.replayed) source_map.emplace(request.source_map, sizes.back());
+        if (!request.replayed) source_map.emplace(request.source_map, all_sizes.back());
         refuse_written_source(objective);
     }
     if (request.makes_folder) make_folder_of(request.output);
@@ -92,19 +106,21 @@ nlohmann::json Plan::options() const {
     for (const auto& [workload, weight] : objective.weights) {
         weights[std::string(name_of(workload))] = weight;
     }
-    return {{"rigor", rigor.name},
-            {"workload", request_.workload},
-            {"weights", weights},
-            {"weights_given", request_.weights},
-            {"sizes", sizes},
-            {"space", request_.space},
-            {"sensing", sensing},
-            {"threads", threads},
-            {"small", small_objective},
-            {"distribution", statistics.name},
-            {"distribution_hash", text_hash(distribution)},
-            {"source_map", request_.source_map},
-            {"without", request_.without}};
+    nlohmann::json options = {{"rigor", rigor.name},
+                              {"workload", request_.workload},
+                              {"weights", weights},
+                              {"weights_given", request_.weights},
+                              {"sizes", all_sizes},
+                              {"space", request_.space},
+                              {"sensing", sensing},
+                              {"threads", threads},
+                              {"small", small_objective},
+                              {"distribution", statistics.name},
+                              {"distribution_hash", text_hash(distribution)},
+                              {"source_map", request_.source_map},
+                              {"without", request_.without}};
+    if (shard) options["shard"] = shard->name();
+    return options;
 }
 
 TuningRequest replayed_request(const nlohmann::json& options) {
@@ -124,11 +140,17 @@ TuningRequest replayed_request(const nlohmann::json& options) {
         options.at("distribution").get_to(request.distribution);
         options.at("source_map").get_to(request.source_map);
         options.at("without").get_to(request.without);
+        request.shard = options.value("shard", "");
     } catch (const nlohmann::json::exception&) {
         throw BadInput("its header does not say with which options it was made");
     }
     request.replayed = true;
     return request;
+}
+
+std::size_t Plan::handover_size() const {
+    const auto above = std::lower_bound(all_sizes.begin(), all_sizes.end(), kLargestMixed);
+    return above == all_sizes.end() ? all_sizes.back() : *above;
 }
 
 std::vector<Workload> Plan::measured() const {

@@ -10,6 +10,7 @@
 #include "machine.hpp"
 #include "objective.hpp"
 #include "search.hpp"
+#include "shard.hpp"
 #include "source_map.hpp"
 #include "tuning.hpp"
 
@@ -24,7 +25,10 @@ struct Plan {
     std::string small_objective;
     Weights small_weights;
     Rigor rigor;
-    std::vector<std::size_t> sizes; ///< ascending
+    std::vector<std::size_t> all_sizes; ///< of the whole search, ascending
+    std::optional<Shard> shard;         ///< none: the whole search is done here
+    std::vector<std::size_t> sizes;     ///< that are searched here, a shard's border included
+    std::optional<std::size_t> border;  ///< see ShardSizes
     unsigned threads;               ///< that a copy may be shared among at most; 1: none is
     CallStatistics statistics;
     bool maps_source;
@@ -33,6 +37,10 @@ struct Plan {
     bool keeps_log;                      ///< once the profile is there
     std::optional<double> budget_seconds;
 
+    /// Whether `size` is of this shard's share, and not its border.
+    bool owns(std::size_t size) const { return size != border; }
+    /// The size whose winner the small copies hand over to; it may be another shard's.
+    std::size_t handover_size() const;
     /// What the winners are chosen for: see with_intents.
     std::vector<Objective> objectives() const;
     /// All that decides what is found, for the log: with others it is another search.

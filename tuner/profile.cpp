@@ -307,6 +307,14 @@ Json make_profile(const nlohmann::json& machine, const SearchFacts& facts,
     if (!facts.left_out.empty()) {
         profile["left_out"] = {{"sizes", facts.left_out.sizes}, {"steps", facts.left_out.steps}};
     }
+    if (facts.shard) {
+        const ShardFacts& one = *facts.shard;
+        profile["shard"] = {{"index", one.shard.index},
+                            {"count", one.shard.count},
+                            {"sizes", one.own},
+                            {"all_sizes", one.all},
+                            {"search", one.search}};
+    }
     if (small) profile["small"] = to_json(*small);
     if (aliased) profile["aliased"] = to_json(*aliased);
     if (threads) profile["threads"] = to_json(*threads);

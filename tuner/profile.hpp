@@ -15,6 +15,7 @@
 #include "objective.hpp"
 #include "search.hpp"
 #include "sensing_search.hpp"
+#include "shard.hpp"
 #include "small_search.hpp"
 #include "space.hpp"
 #include "threads_search.hpp"
@@ -42,6 +43,13 @@ struct LeftOut {
     bool empty() const { return sizes.empty() && steps.empty(); }
 };
 
+/// Which share of a search a run was; its profile holds that share alone.
+struct ShardFacts {
+    Shard shard;
+    std::vector<std::size_t> own, all; ///< bytes, ascending: its sizes, and the whole search's
+    std::string search;                ///< a hash: equal for the shards of one search only
+};
+
 /// How the winners were found: the "search" object, as far as no size changes it, and what was left
 /// out.
 struct SearchFacts {
@@ -62,6 +70,7 @@ struct SearchFacts {
     /// threads.
     std::vector<std::pair<std::string, double>> phases;
     LeftOut left_out; ///< empty: the run is complete
+    std::optional<ShardFacts> shard; ///< none: it was the whole search
     int resumed = 0;  ///< how many times the run went on from its log
     std::optional<double> budget_seconds;
 };

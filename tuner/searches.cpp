@@ -91,15 +91,17 @@ std::mt19937_64 Searches::enter(const std::string& step) {
     return named_random(seed_, step);
 }
 
-/// Indices into the plan's sizes: the one that small copies hand over to, then coarse to fine.
+/// Indices into the plan's sizes: the one that small copies hand over to, where it is ours, then
+/// coarse to fine; a border last, as all others matter more.
 std::vector<std::size_t> Searches::order_of_sizes() const {
-    const auto& sizes = plan_.sizes;
-    const auto above = std::lower_bound(sizes.begin(), sizes.end(), kLargestMixed);
-    const auto first =
-        static_cast<std::size_t>(std::min(above - sizes.begin(), std::ssize(sizes) - 1));
-    std::vector<std::size_t> order = coarse_to_fine(sizes.size());
-    std::rotate(order.begin(), std::find(order.begin(), order.end(), first),
-                std::find(order.begin(), order.end(), first) + 1);
+    const std::size_t first_own = plan_.border ? 1 : 0;
+    std::vector<std::size_t> order = coarse_to_fine(plan_.sizes.size() - first_own);
+    for (std::size_t& index : order) index += first_own;
+    const auto handover = std::find_if(order.begin(), order.end(), [&](std::size_t index) {
+        return plan_.sizes[index] == plan_.handover_size();
+    });
+    if (handover != order.end()) std::rotate(order.begin(), handover, handover + 1);
+    if (plan_.border) order.push_back(0);
     return order;
 }
 
@@ -115,25 +117,24 @@ void Searches::search_sizes(Findings& findings) {
                 throw Failure("the time budget ended before the first size was done");
             }
         }
-        if (!first) continue;
+        const std::size_t size = plan_.sizes[index];
+        if (size != plan_.handover_size() || !plan_.owns(size)) continue;
         budget_.allow(1); // nothing is copied as often as what is small
         try {
             findings.small = small_copies(
                 candidate(found_.at(index).found.results.front().finalists.front().candidate));
-        } catch (const BudgetSpent&) {
-            findings.left_out.steps.push_back("small copies");
+        } catch (const BudgetSpent&) { // there is none, then
         }
         budget_.allow(kShareOfSizes);
     }
+    // What is another shard's is no less missing here.
+    if (!findings.small) findings.left_out.steps.push_back("small copies");
     if (sensing_left_out_) findings.left_out.steps.push_back("sensing");
-    for (std::size_t i = 0; i < plan_.sizes.size(); ++i) {
-        const auto found = found_.find(i);
-        if (found == found_.end()) {
-            findings.left_out.sizes.push_back(plan_.sizes[i]);
-        } else {
-            findings.pipelines.found.push_back(found->second.found);
-            findings.pipelines.sensing.push_back(found->second.sensing);
-        }
+    findings.left_out.sizes = plan_.all_sizes;
+    for (const auto& [index, one] : found_) {
+        std::erase(findings.left_out.sizes, plan_.sizes[index]);
+        findings.pipelines.found.push_back(one.found);
+        findings.pipelines.sensing.push_back(one.sensing);
     }
 }
 
@@ -153,13 +154,15 @@ Searches::SizeFound Searches::search_one_size(std::size_t index) {
     SearchTimings timings(field([&](Entrant entrant) { return copy_of(candidate(entrant)); },
                                 [&](Entrant entrant) { return candidate(entrant).name(); }),
                           context_, true);
-    const std::vector<Entrant> heirs = inherited(index);
-    Rigor rigor = plan_.rigor;
+    // Of a border only the winner is wanted, and that to be about right.
+    Rigor rigor = plan_.owns(size) ? plan_.rigor : parse_rigor("quick");
+    const std::vector<Entrant> heirs = inherited(index, rigor);
     if (!heirs.empty()) rigor.coarse = {}; // all of them are screened
     SizeFound one{search_size(spaces_.space, heirs.empty() ? spaces_.entrants : heirs,
                               plan_.extended && heirs.empty() ? &spaces_.extension : nullptr, size,
                               weights_of(objectives_), rigor, neighbours, random, timings),
                   std::nullopt};
+    if (!plan_.owns(size)) return one;
     try {
         one.sensing = sensing(size, one.found);
     } catch (const BudgetSpent&) {
@@ -169,12 +172,12 @@ Searches::SizeFound Searches::search_one_size(std::size_t index) {
 }
 
 /// The finalists that this size takes over, see Rigor::inherits; none: it is searched itself.
-std::vector<Entrant> Searches::inherited(std::size_t index) const {
+std::vector<Entrant> Searches::inherited(std::size_t index, const Rigor& rigor) const {
     std::set<Entrant> finalists;
     const auto beyond = [&](std::size_t one) {
         return outgrows(plan_.sizes[one], last_cache_bytes_);
     };
-    if (!plan_.rigor.inherits || !beyond(index)) return {};
+    if (!rigor.inherits || !beyond(index)) return {};
     for (const auto& [other, one] : found_) {
         if (!beyond(other)) continue;
         for (const SizeResult& result : one.found.results) {
@@ -356,7 +359,7 @@ void Searches::aliased_copies(Findings& findings) {
     for (const Found& found : findings.pipelines.found) {
         const std::size_t size = found.results.front().size;
         const Candidate& pipeline = candidate(findings.pipelines.winner_for(size));
-        if (size < kAliasedMinimum || size > kAliasedMaximum) continue;
+        if (size < kAliasedMinimum || size > kAliasedMaximum || !plan_.owns(size)) continue;
         if (std::string_view(pipeline.variant->st) == "NT") continue;
         std::mt19937_64 random = enter("aliased " + std::to_string(size));
         SearchTimings timings(
@@ -384,7 +387,7 @@ void Searches::shared_copies(Findings& findings) {
     spent_.enter("threads");
     for (const Found& found : findings.pipelines.found) {
         const std::size_t size = found.results.front().size;
-        if (size < kSharedMinimum) continue;
+        if (size < kSharedMinimum || !plan_.owns(size)) continue;
         try {
             findings.shared.push_back(share(size, findings.pipelines));
         } catch (const BudgetSpent&) {

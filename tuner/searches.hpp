@@ -71,7 +71,7 @@ class Searches {
     std::vector<std::size_t> order_of_sizes() const;
     void search_sizes(Findings& findings);
     SizeFound search_one_size(std::size_t index);
-    std::vector<Entrant> inherited(std::size_t index) const;
+    std::vector<Entrant> inherited(std::size_t index, const Rigor& rigor) const;
     std::optional<SensingResult> sensing(std::size_t size, const Found& found);
     std::vector<SensingCopy> sensing_copies(std::size_t size, const Found& found);
     std::vector<double> read(const asterope_probe& probe, const Candidate& copy, std::size_t size,

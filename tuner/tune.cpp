@@ -14,6 +14,7 @@
 #include "machine.hpp"
 #include "profile_places.hpp"
 #include "replay.hpp"
+#include "shard.hpp"
 #include "small_search.hpp"
 #include "space.hpp"
 #include "thin.hpp"
@@ -135,6 +136,11 @@ int run(int argc, char** argv) {
     app.add_option("--time-budget", request.time_budget,
                    "stop timing after so long (90s, 10m, 1.5h) and write what was found until then")
         ->type_name("TIME")
+        ->check(not_empty);
+    app.add_option("--shard", request.shard,
+                   "only this share of the search: that of the I-th of N equal machines; `merge` "
+                   "joins the profiles (default of -o: asterope-profile.I-of-N.json)")
+        ->type_name("I/N")
         ->check(not_empty);
     app.add_option("--cpu", request.cpu, "run on this CPU instead of the last one allowed")
         ->type_name("N")
@@ -272,6 +278,12 @@ int run(int argc, char** argv) {
     if (list) {
         list_space(request.without);
     } else {
+        if (!request.shard.empty() && !app.count("--output")) {
+            // On a file system that the machines share they would all write the same.
+            const Shard shard = parse_shard(request.shard);
+            request.output = "asterope-profile." + std::to_string(shard.index) + "-of-" +
+                             std::to_string(shard.count) + ".json";
+        }
         tune(request);
     }
     return kDone;

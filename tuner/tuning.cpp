@@ -25,8 +25,10 @@
 #include "result_table.hpp"
 #include "run_generator.hpp"
 #include "searches.hpp"
+#include "size_text.hpp"
 #include "spaces.hpp"
 #include "standing_profile.hpp"
+#include "text_hash.hpp"
 #include "version.hpp"
 
 namespace asterope {
@@ -53,6 +55,15 @@ Machine machine_of(const nlohmann::json& header) {
         machine.caches.emplace_back().bytes = cache.at("bytes");
     }
     return machine;
+}
+
+/// What makes shards those of one search: all but which of them it is, and when and where it ran.
+std::string search_hash(const nlohmann::json& header) {
+    nlohmann::json options = header.at("options");
+    options.erase("shard");
+    return text_hash(nlohmann::json{options, header.at("seed"), header.at("space_hash"),
+                                    header.at("tool_version")}
+                         .dump());
 }
 
 /// A run from its request to its profile, on whatever figures it is given.
@@ -87,6 +98,7 @@ class Run {
         facts_.cpu = pin_to_cpu(request_.cpu); // not before: the verification takes all CPUs
         announce(spaces);
         const nlohmann::json header = log_header(spaces);
+        take_shard(header);
         std::optional<TrialLogContents> earlier = log_to_resume(header);
         spent_.enter("building");
         start_clock(machine_.cpu.invariant_tsc);
@@ -127,6 +139,7 @@ class Run {
         header.at("cpu").get_to(facts_.cpu);
         header.at("sensing").get_to(facts_.sensing);
         header.at("warnings").get_to(facts_.warnings);
+        take_shard(header);
         announce(spaces);
         LoggedFigures logged(log, what);
         std::optional<Journal> journal;
@@ -176,6 +189,15 @@ class Run {
             (plan_.extended ? " and the extension axes" : "") + ", " +
             std::to_string(spaces.small_space.size()) + " small copies, " + plan_.rigor.name +
             " search, workload " + plan_.objective.name + "\n");
+    }
+
+    void take_shard(const nlohmann::json& header) {
+        if (!plan_.shard) return;
+        std::vector<std::size_t> own = plan_.sizes;
+        std::erase_if(own, [&](std::size_t size) { return !plan_.owns(size); });
+        say("shard " + plan_.shard->name() + ": sizes from " + format_size(own.front()) + " to " +
+            format_size(own.back()) + '\n');
+        facts_.shard = {*plan_.shard, own, plan_.all_sizes, search_hash(header)};
     }
 
     nlohmann::json log_header(const Spaces& spaces) const {
@@ -264,7 +286,8 @@ class Run {
 };
 
 void render(const TuningRequest& request) {
-    if (request.no_generate) return;
+    // A shard's profile lacks most sizes: the routine is that of all shards, merged.
+    if (request.no_generate || !request.shard.empty()) return;
     const std::filesystem::path folder = std::filesystem::path(request.output).parent_path();
     run_generator(request.output, folder.empty() ? "." : folder, request.quiet);
 }
