@@ -12,6 +12,7 @@
 #include "cpu.hpp"
 #include "features.hpp"
 #include "machine.hpp"
+#include "merge_source.hpp"
 #include "profile.hpp"
 #include "profile_places.hpp"
 
@@ -21,8 +22,8 @@ namespace {
 
 /// The parts of the machine, and in front of them the architecture, which lies outside of it.
 std::vector<Part> parts_of(const nlohmann::json& profile, const Machine& machine) {
-    std::vector<Part> parts =
-        compare_machines(profile.value("machine", nlohmann::json::object()), to_json(machine));
+    const nlohmann::json here = to_json(machine);
+    std::vector<Part> parts = compare_machines(nearest_machine(profile, here), here);
     if (profile.value("architecture", nlohmann::json()) != kArchitecture) {
         parts.insert(parts.begin(),
                      {"architecture", PartState::decides, "", kArchitecture,

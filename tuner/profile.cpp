@@ -11,6 +11,7 @@
 #include "cpu.hpp"
 #include "error.hpp"
 #include "profile_text.hpp"
+#include "rounded.hpp"
 #include "text_file.hpp"
 #include "tuple_json.hpp"
 #include "version.hpp"
@@ -20,13 +21,6 @@ namespace asterope {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// Six significant digits: more would be noise in a file that people read and compare.
-double rounded(double value) {
-    if (value == 0 || !std::isfinite(value)) return value;
-    const double scale = std::pow(10, 5 - std::floor(std::log10(std::abs(value))));
-    return std::round(value * scale) / scale;
-}
 
 Json to_json(const Estimate& ratio) {
     return {{"median", rounded(ratio.median)},
@@ -51,10 +45,16 @@ Json to_json(const AliasedFacts& aliased) {
     }
     json["sizes"] = Json::array();
     for (const AliasedSize& size : aliased.sizes) {
+        Json gains = Json::array();
+        for (std::size_t i = 0; i < size.gains.size(); ++i) {
+            gains.push_back(
+                {{"tuple", to_json(*aliased.space[i])}, {"gain", rounded(size.gains[i])}});
+        }
         json["sizes"].push_back({{"size", size.size},
                                  {"pipeline", to_json(size.pipeline)},
                                  {"best", to_json(*aliased.space[size.variant])},
-                                 {"best_ratio", to_json(size.best)}});
+                                 {"best_ratio", to_json(size.best)},
+                                 {"gains", gains}});
     }
     return json;
 }

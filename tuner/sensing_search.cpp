@@ -16,8 +16,11 @@ constexpr double kApart = 1.25;
 
 std::optional<Threshold> find_threshold(const Readings& readings) {
     if (readings.cached.empty() || readings.uncached.empty()) return std::nullopt;
-    const double cached = std::max(1.0, percentile(readings.cached, 90));
-    const double uncached = percentile(readings.uncached, 10);
+    return threshold_between(std::max(1.0, percentile(readings.cached, 90)),
+                             percentile(readings.uncached, 10));
+}
+
+std::optional<Threshold> threshold_between(double cached, double uncached) {
     const double middle = std::sqrt(cached * uncached);
     if (!(uncached >= kApart * cached) || middle > 4e9) return std::nullopt;
     return Threshold{static_cast<std::uint32_t>(middle), cached, uncached};

@@ -35,6 +35,9 @@ struct Threshold {
 /// such a probe would guess.
 std::optional<Threshold> find_threshold(const Readings& readings);
 
+/// The same from the two percentiles.
+std::optional<Threshold> threshold_between(double cached_ticks, double uncached_ticks);
+
 /// "source 4".
 std::string probe_name(const asterope_probe& probe);
 

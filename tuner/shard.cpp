@@ -37,8 +37,8 @@ Shard parse_shard(std::string_view text) {
         throw refuse("is no pair of whole numbers: write I/N, such as 2/4");
     }
     if (shard.index < 1 || shard.index > shard.count) {
-        throw refuse("is out of range: of " + std::to_string(shard.count) + " shards, choose 1 to " +
-                     std::to_string(shard.count));
+        throw refuse("is out of range: of " + std::to_string(shard.count) +
+                     " shards, choose 1 to " + std::to_string(shard.count));
     }
     return shard;
 }

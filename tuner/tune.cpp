@@ -12,6 +12,7 @@
 #include "error.hpp"
 #include "features.hpp"
 #include "machine.hpp"
+#include "merge.hpp"
 #include "profile_places.hpp"
 #include "replay.hpp"
 #include "shard.hpp"
@@ -255,7 +256,23 @@ int run(int argc, char** argv) {
         ->type_name("N")
         ->check(whole_number)
         ->capture_default_str();
+    MergeRequest merged;
+    CLI::App* merge_command = app.add_subcommand(
+        "merge", "join the shards of one search, or make from searches on several machines of one "
+                 "type their common best");
+    merge_command
+        ->add_option("INPUTS", merged.inputs, "profiles, or trial logs, which know more candidates")
+        ->required();
+    merge_command->add_option("-o,--output", merged.output, "where the profile goes")
+        ->type_name("FILE")
+        ->check(not_empty)
+        ->required();
+    merge_command->add_flag("--quiet", merged.quiet, "print errors only");
     if (!parse(app, argc, argv)) return kDone;
+    if (merge_command->parsed()) {
+        merge(merged);
+        return kDone;
+    }
     if (replay_command->parsed()) {
         if (derived.output.empty()) {
             replay(replayed);

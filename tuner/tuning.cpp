@@ -116,13 +116,13 @@ class Run {
         } catch (const Interrupted&) {
             throw Interrupted("interrupted; the same command with --resume goes on");
         }
-        write(spaces);
+        write(profile(spaces));
         // Whoever did not ask for the log wants it as long only as it can be of use.
         if (!plan_.keeps_log && facts_.left_out.empty()) std::filesystem::remove(plan_.log);
     }
 
-    /// On the figures of a whole log.
-    void replay(const TrialLogContents& log, const std::string& what) {
+    /// On the figures of a whole log. Returns the profile.
+    nlohmann::ordered_json replay(const TrialLogContents& log, const std::string& what) {
         const nlohmann::json& header = log.header;
         if (log.end.is_null()) {
             throw BadInput(what + ": its run did not come to its end: finish it with --resume");
@@ -153,7 +153,17 @@ class Run {
         log.end.at("phases").get_to(facts_.phases);
         log.end.at("resumed").get_to(facts_.resumed);
         if (journal) journal->finish(log.end);
-        write(spaces);
+        return profile(spaces);
+    }
+
+    void write(const nlohmann::ordered_json& profile) const {
+        write_atomically(request_.output, profile.dump(2) + '\n');
+        say(tables_);
+        say('\n' + std::to_string(facts_.trials) + " trials in " + format_duration(facts_.seconds) +
+            "; profile: " + request_.output + '\n');
+        if (findings_.noise.provisional() && !request_.quiet) {
+            std::fprintf(stderr, "%s\n", findings_.noise.sentence().c_str());
+        }
     }
 
   private:
@@ -244,7 +254,8 @@ class Run {
 
     double elapsed() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
-    void write(const Spaces& spaces) {
+    /// Of what was found; and the tables, which tell the same.
+    nlohmann::ordered_json profile(const Spaces& spaces) {
         const Findings& found = findings_;
         AliasedFacts aliased{spaces.aliased_space, found.aliased, choose_aliased(found.aliased)};
         std::optional<SmallFacts> small;
@@ -255,22 +266,16 @@ class Run {
         if (!found.shared.empty()) {
             threads = {plan_.threads, found.shared, share_intervals(found.shared)};
         }
-        const auto profile = make_profile(machine_json_, facts_, spaces.space, found.pipelines,
-                                          small, aliased, threads);
-        write_atomically(request_.output, profile.dump(2) + '\n');
         for (const std::string& table :
              {result_table(spaces.space, found.pipelines), sensing_table(found.pipelines),
               intents_table(found.pipelines), axes_table(found.pipelines),
               small ? small_table(*small) : "", aliased_table(aliased),
               threads ? threads_table(*threads) : "",
               request_.timings ? timings_table(facts_.phases, facts_.seconds) : ""}) {
-            if (!table.empty()) say('\n' + table);
+            if (!table.empty()) tables_ += '\n' + table;
         }
-        say('\n' + std::to_string(facts_.trials) + " trials in " + format_duration(facts_.seconds) +
-            "; profile: " + request_.output + '\n');
-        if (found.noise.provisional() && !request_.quiet) {
-            std::fprintf(stderr, "%s\n", found.noise.sentence().c_str());
-        }
+        return make_profile(machine_json_, facts_, spaces.space, found.pipelines, small, aliased,
+                            threads);
     }
 
     using Clock = std::chrono::steady_clock;
@@ -283,6 +288,7 @@ class Run {
     nlohmann::json machine_json_;
     SearchFacts facts_;
     Findings findings_;
+    std::string tables_;
 };
 
 void render(const TuningRequest& request) {
@@ -299,7 +305,12 @@ void tune(const TuningRequest& request) {
     render(request);
 }
 
-void replay_run(const std::string& path, const TuningRequest& request) {
+namespace {
+
+/// Replays the log at `path`, and hands `use` the run and its profile. Returns the request that the
+/// log came from, with those parts of `request` that say where things go.
+template <class Use>
+TuningRequest replay_log(const std::string& path, const TuningRequest& request, const Use& use) {
     const std::string what = "log " + path;
     const TrialLogContents log = read_trial_log(path);
     TuningRequest replayed;
@@ -312,11 +323,30 @@ void replay_run(const std::string& path, const TuningRequest& request) {
         replayed.quiet = request.quiet;
         replayed.no_generate = request.no_generate;
         replayed.force = request.force;
-        Run(replayed, machine_of(log.header)).replay(log, what);
+        Run run(replayed, machine_of(log.header));
+        use(run, run.replay(log, what));
     } catch (const nlohmann::json::exception&) {
         throw BadInput(what + ": its header is not whole");
     }
-    render(replayed);
+    return replayed;
+}
+
+} // namespace
+
+void replay_run(const std::string& path, const TuningRequest& request) {
+    render(replay_log(path, request, [](const Run& run, const nlohmann::ordered_json& profile) {
+        run.write(profile);
+    }));
+}
+
+nlohmann::ordered_json profile_of_log(const std::string& path) {
+    TuningRequest request;
+    request.output.clear();
+    request.quiet = true;
+    nlohmann::ordered_json derived;
+    replay_log(path, request,
+               [&](const Run&, nlohmann::ordered_json profile) { derived = std::move(profile); });
+    return derived;
 }
 
 } // namespace asterope

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -42,5 +43,8 @@ void tune(const TuningRequest& request);
 /// the same figures. Of `request` counts where things go, not what was asked for: that is the
 /// log's. Throws as tune() does, and BadInput for a log that cannot be used or is not whole.
 void replay_run(const std::string& log, const TuningRequest& request);
+
+/// The profile that replay_run() derives from the log at `path`. Throws as it does.
+nlohmann::ordered_json profile_of_log(const std::string& path);
 
 } // namespace asterope

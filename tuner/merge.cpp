@@ -1,0 +1,91 @@
+// asterope-tune merge: one profile from several, of one search or of one type of machine.
+#include "merge.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+
+#include "atomic_file.hpp"
+#include "common_best.hpp"
+#include "error.hpp"
+#include "join_shards.hpp"
+#include "merge_source.hpp"
+#include "size_text.hpp"
+
+namespace asterope {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+void refuse_own_input(const MergeRequest& request) {
+    for (const std::string& input : request.inputs) {
+        std::error_code missing;
+        if (!std::filesystem::equivalent(input, request.output, missing) || missing) continue;
+        throw BadInput(request.output +
+                       ": is one of the inputs, and would be lost: choose another -o");
+    }
+}
+
+/// "128 B, 4 KiB and 3 more"
+std::string listed(const std::vector<std::size_t>& sizes) {
+    constexpr std::size_t kMost = 6;
+    std::string text;
+    for (std::size_t i = 0; i < sizes.size() && i < kMost; ++i) {
+        text += (i ? ", " : "") + format_size(sizes[i]);
+    }
+    if (sizes.size() > kMost) text += " and " + std::to_string(sizes.size() - kMost) + " more";
+    return text;
+}
+
+/// What was merged, and what the profile lacks, in words.
+std::string summary(const ordered_json& profile, const std::string& output) {
+    const ordered_json& merged = profile.at("merged");
+    const std::size_t count = merged.at("sources").size();
+    return std::to_string(profile.at("intervals").size()) + " sizes from " + std::to_string(count) +
+           (merged.at("from") == "shards" ? (count == 1 ? " shard" : " shards") : " machines") +
+           "; profile: " + output + '\n';
+}
+
+} // namespace
+
+void merge(const MergeRequest& request) {
+    require_writable(request.output);
+    refuse_own_input(request);
+    std::vector<MergeSource> sources;
+    for (const std::string& input : request.inputs) sources.push_back(read_merge_source(input));
+    ordered_json profile;
+    std::string table;
+    std::vector<std::size_t> nobody;
+    try {
+        const bool shards = std::all_of(sources.begin(), sources.end(),
+                                        [](const MergeSource& one) { return one.is_shard(); });
+        if (shards) {
+            profile = join_shards(std::move(sources));
+        } else {
+            CommonBest common = common_best(std::move(sources));
+            profile = std::move(common.profile);
+            table = std::move(common.table);
+            nobody = std::move(common.nobody);
+        }
+    } catch (const nlohmann::json::exception& fault) {
+        throw BadInput("cannot merge " + request.inputs.front() +
+                       " with the others: one of them lacks a field that asterope-tune writes, or "
+                       "has it otherwise (" +
+                       std::string(fault.what()).substr(0, 120) + "): make it anew");
+    }
+    write_atomically(request.output, profile.dump(2) + '\n');
+    if (request.quiet) return;
+    if (!table.empty()) std::cout << table << '\n';
+    std::cout << summary(profile, request.output) << std::flush;
+    if (!nobody.empty()) {
+        std::fprintf(stderr,
+                     "warning: at %s no candidate was measured on all machines, so these sizes "
+                     "are left out: profiles hold half a dozen candidates a size; give the logs of "
+                     "the searches (--log FILE), which hold all\n",
+                     listed(nobody).c_str());
+    }
+}
+
+} // namespace asterope
