@@ -10,6 +10,7 @@
 #include "candidates.h"
 #include "error.hpp"
 #include "recording.hpp"
+#include "search.hpp"
 #include "small_search.hpp"
 #include "statistics.hpp"
 #include "threads_search.hpp"
@@ -74,8 +75,10 @@ void add_race(Standings& standings, const json& race, std::string (*name)(const 
         add(standings, name(entry.at("tuple")), entry, "libc_ns");
     };
     one(race.at("winner"));
-    for (const json& runner_up : race.value("runners_up", json::array())) one(runner_up);
-    for (const auto& [workload, axes] : race.value("axes", json::object()).items()) {
+    const json runners_up = race.value("runners_up", json::array());
+    const json best = race.value("axes", json::object());
+    for (const json& runner_up : runners_up) one(runner_up);
+    for (const auto& [workload, axes] : best.items()) {
         for (const auto& [axis, entry] : axes.items()) one(entry);
     }
 }
@@ -89,27 +92,32 @@ void read_profile_of(const json& profile, Evidence& evidence) {
     };
     read(profile.at("intervals"));
     // At one size they were all in one run-off.
-    for (const auto& [name, intent] : profile.value("intents", json::object()).items()) {
+    const json intents = profile.value("intents", json::object());
+    for (const auto& [name, intent] : intents.items()) {
         read(intent.at("intervals"));
     }
     if (profile.contains("small")) {
         add_race(evidence.small, profile.at("small"), small_tuple_name);
     }
-    const json aliased = profile.value("aliased", json::object());
-    for (const json& size : aliased.value("sizes", json::array())) {
+    // There everybody is in every round of one run-off.
+    const std::string rigor = profile.at("search").at("rigor").get<std::string>();
+    const auto rounds = static_cast<std::size_t>(parse_rigor(rigor).rounds);
+    const json aliased = profile.value("aliased", json::object()).value("sizes", json::array());
+    for (const json& size : aliased) {
         Standings& standings = evidence.aliased[size.at("size").get<std::size_t>()];
         const Standing best = standing_of(size.at("best_ratio"));
-        for (const json& gain : size.value("gains", json::array())) {
+        const json gains = size.value("gains", json::array()); // older profiles have none
+        for (const json& gain : gains) {
             const json& tuple = gain.at("tuple");
             const auto ratio = gain.at("gain").get<double>();
             if (!(ratio > 0)) throw BadInput("has a gain that is none");
-            standings[Workload::aliased].emplace(tuple.at("kind").get<std::string>() + ' ' +
-                                                     tuple.at("rt").get<std::string>(),
-                                                 Standing{std::log(ratio), best.error, 0, 0, 0});
+            standings[Workload::aliased].emplace(
+                tuple.at("kind").get<std::string>() + ' ' + tuple.at("rt").get<std::string>(),
+                Standing{std::log(ratio), best.error, rounds, 0, 0});
         }
     }
-    const json threads = profile.value("threads", json::object());
-    for (const json& result : threads.value("results", json::array())) {
+    const json threads = profile.value("threads", json::object()).value("results", json::array());
+    for (const json& result : threads) {
         add(evidence.shared[result.at("size").get<std::size_t>()],
             share_name({result.at("threads"), result.at("chunk")}), result, "alone_ns");
     }

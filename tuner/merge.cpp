@@ -51,6 +51,11 @@ std::string summary(const ordered_json& profile, const std::string& output) {
 } // namespace
 
 void merge(const MergeRequest& request) {
+    constexpr std::size_t kMost = 256; // as many as the profile's schema has room for
+    if (request.inputs.size() > kMost) {
+        throw BadInput(std::to_string(request.inputs.size()) + " inputs: merge at most " +
+                       std::to_string(kMost));
+    }
     require_writable(request.output);
     refuse_own_input(request);
     std::vector<MergeSource> sources;

@@ -217,6 +217,12 @@ ordered_json merged_search(const std::vector<MergeSource>& sources) {
         for (const char* name : {"axes", "invalid", "warnings", "without"}) {
             if (other.contains(name)) add_members(search[name], other.at(name));
         }
+        // Each machine words them with figures of its own, and a profile holds so many.
+        constexpr std::size_t kMostWarnings = 100;
+        ordered_json& warnings = search["warnings"];
+        if (warnings.size() > kMostWarnings) {
+            warnings.erase(warnings.begin() + kMostWarnings, warnings.end());
+        }
         for (const char* name : {"extended_candidates", "time_budget_seconds"}) {
             if (!other.contains(name)) continue;
             if (!search.contains(name) || search.at(name) < other.at(name)) {

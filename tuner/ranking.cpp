@@ -10,12 +10,15 @@ namespace asterope {
 
 namespace {
 
+/// Samples of which the median forgives one that was disturbed.
+constexpr std::size_t kSettled = 3;
+
 /// None where one of the machines did not measure it under all workloads.
 std::optional<Ranked> judge(const std::string& name, const std::vector<const Standings*>& machines,
                             const Weights& weights, const Rules& rules) {
     double total = 0;
     for (const auto& [workload, weight] : weights) total += weight;
-    Ranked ranked{name, 0, 0, true, false, {}, 0};
+    Ranked ranked{name, 0, 0, true, true, false, {}};
     double variance = 0;
     for (const Standings* machine : machines) {
         double score = 0;
@@ -28,7 +31,7 @@ std::optional<Ranked> judge(const std::string& name, const std::vector<const Sta
             const Standing& standing = found->second;
             score += weight / total * standing.log_ratio;
             variance += std::pow(weight / total * standing.error, 2);
-            ranked.samples += standing.rounds;
+            ranked.settled = ranked.settled && standing.rounds >= kSettled;
             ranked.acceptable =
                 ranked.acceptable && standing.log_ratio >= std::log(rules.worst_ratio);
         }
@@ -56,12 +59,12 @@ std::vector<Ranked> rank(const std::vector<const Standings*>& machines, const We
     }
     if (all.empty()) return all;
     std::sort(all.begin(), all.end(), [&](const Ranked& a, const Ranked& b) {
-        return std::tuple(!a.acceptable, -a.sure(), place.at(a.name)) <
-               std::tuple(!b.acceptable, -b.sure(), place.at(b.name));
+        return std::tuple(!a.settled, !a.acceptable, -a.sure(), place.at(a.name)) <
+               std::tuple(!b.settled, !b.acceptable, -b.sure(), place.at(b.name));
     });
     const Ranked leader = all.front();
     for (Ranked& one : all) {
-        one.tied = one.acceptable == leader.acceptable &&
+        one.tied = one.settled == leader.settled && one.acceptable == leader.acceptable &&
                    one.sure() >= leader.sure() - rules.ties.always &&
                    one.mean >= leader.mean - rules.ties.never;
     }

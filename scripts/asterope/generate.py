@@ -130,13 +130,19 @@ def _generate(arguments: argparse.Namespace) -> int:
         )
     for path, profile in profiles.items():
         if not profile.complete:
-            _warn(
-                f"{one_line(path)}: incomplete: {what_is_missing(profile)}: "
-                "run asterope-tune again with more time"
-            )
+            _warn(f"{one_line(path)}: incomplete: {what_is_missing(profile)}: " + _remedy(profile))
     names = " and ".join(one_line(folder / name) for name in texts)
     taken = "" if arguments.profile else f" from {one_line(*profiles)}"
     return _report(f"wrote {names} ({held}){taken}")
+
+
+def _remedy(profile: Profile) -> str:
+    """How an incomplete profile becomes complete."""
+    if "shard" in profile.raw:
+        return "join it with the other shards: asterope-tune merge"
+    if profile.raw.get("merged", {}).get("from") == "machines":
+        return "merge the trial logs of these searches, which hold all candidates"
+    return "run asterope-tune again with more time"
 
 
 def _report(line: str) -> int:
