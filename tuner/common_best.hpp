@@ -21,7 +21,8 @@ struct CommonBest {
 /// more, the same. Figures are means over the machines, intervals from their errors. Of the rest:
 /// - boundaries: the median of those that machines with the same two winners found; where none had,
 ///   the smaller size;
-/// - sensing copies: where all machines take the same one, its threshold between all their readings;
+/// - sensing copies: where all machines take the same one, its threshold between all their
+/// readings;
 /// - small copies, copies for aliasing buffers and over threads: as the pipelines.
 /// Throws BadInput for sources that are not alike, see require_alike, for shards, and where nobody
 /// was measured on all at any size.

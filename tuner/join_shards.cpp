@@ -36,6 +36,10 @@ void require_one_search(const std::vector<MergeSource>& shards) {
         const auto refuse = [&](const std::string& why) {
             return BadInput("cannot join " + first.path + " and " + one.path + ": " + why);
         };
+        // First, as other machines have other options by default.
+        const std::string type =
+            type_difference(first.profile.at("machine"), one.profile.at("machine"));
+        if (!type.empty()) throw refuse("they are of different types of machines (" + type + ')');
         if (shard_of(one).count != shard_of(first).count) {
             throw refuse("they are of " + std::to_string(shard_of(first).count) + " and " +
                          std::to_string(shard_of(one).count) + " shards");

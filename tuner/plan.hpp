@@ -29,7 +29,7 @@ struct Plan {
     std::optional<Shard> shard;         ///< none: the whole search is done here
     std::vector<std::size_t> sizes;     ///< that are searched here, a shard's border included
     std::optional<std::size_t> border;  ///< see ShardSizes
-    unsigned threads;               ///< that a copy may be shared among at most; 1: none is
+    unsigned threads;                   ///< that a copy may be shared among at most; 1: none is
     CallStatistics statistics;
     bool maps_source;
     std::optional<SourceMap> source_map; ///< none when nothing is going to be timed

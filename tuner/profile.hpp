@@ -69,9 +69,9 @@ struct SearchFacts {
     /// calibrating, screening, run-off, sensing, boundaries, small copies, aliasing buffers,
     /// threads.
     std::vector<std::pair<std::string, double>> phases;
-    LeftOut left_out; ///< empty: the run is complete
+    LeftOut left_out;                ///< empty: the run is complete
     std::optional<ShardFacts> shard; ///< none: it was the whole search
-    int resumed = 0;  ///< how many times the run went on from its log
+    int resumed = 0;                 ///< how many times the run went on from its log
     std::optional<double> budget_seconds;
 };
 

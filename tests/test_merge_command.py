@@ -1,0 +1,233 @@
+"""asterope-tune --shard and merge, as commands: files, exit codes, one-line errors."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from asterope.profile import load_profile
+from command_errors import only_error_of
+
+SEARCH = ("--rigor", "quick", "--sizes", "128,1K", "--workload", "hot", "--space", "paper")
+SEARCH += ("--threads", "1", "--quiet", "--no-generate")
+
+Run = Callable[..., subprocess.CompletedProcess]
+
+
+@pytest.fixture(scope="module")
+def tune(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = tmp_path_factory.mktemp("merge")
+
+    def run(*arguments: object) -> subprocess.CompletedProcess:
+        command = [str(build_dir / "asterope-tune"), *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120)
+
+    run.folder = folder
+    return run
+
+
+@pytest.fixture(scope="module")
+def searches(tune: Run) -> Path:
+    """Two shards of one search, and two whole searches, each with its log."""
+    for index in (1, 2):
+        done = tune(*SEARCH, "--shard", f"{index}/2", "--log", f"shard{index}.trials")
+        assert done.returncode == 0, done
+    for seed in (1, 2):
+        files = ("-o", f"whole{seed}.json", "--log", f"whole{seed}.trials")
+        done = tune(*SEARCH, "--seed", seed, *files)
+        assert done.returncode == 0, done
+    return tune.folder
+
+
+def shard(index: int) -> str:
+    return f"asterope-profile.{index}-of-2.json"
+
+
+def error_of(tune: Run, *arguments: object) -> str:
+    """The refusal of a merge, after which what was at -o before is still there."""
+    out = tune.folder / "kept.json"
+    out.write_text("before")
+    error = only_error_of("asterope-tune", tune("merge", *arguments, "-o", out), 2)
+    assert out.read_text() == "before"
+    return error
+
+
+def test_shards_write_profiles_of_different_names_and_render_nothing(searches: Path):
+    assert (searches / shard(1)).exists()
+    assert (searches / shard(2)).exists()
+    assert not list(searches.glob("*.c"))
+
+
+def test_a_shard_is_a_sound_profile_that_says_which_it_is(searches: Path):
+    profile = load_profile(searches / shard(2))
+    assert not profile.complete
+    assert profile.left_out is not None
+    assert list(profile.left_out.sizes) == [] or 128 in profile.left_out.sizes
+    assert "small copies" not in profile.left_out.steps  # 1 KiB is where they end
+    assert profile.raw["shard"]["sizes"] == [1024]
+    assert profile.raw["shard"]["all_sizes"] == [128, 1024]
+
+
+def test_a_shard_is_replayed_byte_for_byte(tune: Run, searches: Path):
+    assert tune("replay", "shard2.trials", "-o", "again.json", "--quiet").returncode == 0
+    assert (searches / "again.json").read_bytes() == (searches / shard(2)).read_bytes()
+
+
+def test_the_log_of_another_shard_is_not_gone_on_with(tune: Run, searches: Path):
+    for other in (("--shard", "1/2"), ()):
+        command = (*SEARCH, *other, "-o", "x.json", "--log", "shard2.trials", "--resume")
+        error = only_error_of("asterope-tune", tune(*command), 2)
+        assert "another shard" in error
+
+
+def test_a_shard_is_resumed(tune: Run, searches: Path):
+    lines = (searches / "shard2.trials").read_text().splitlines(keepends=True)
+    (searches / "half.trials").write_text("".join(lines[: len(lines) // 2]))
+    command = (*SEARCH, "--shard", "2/2", "-o", "half.json", "--log", "half.trials", "--resume")
+    done = tune(*command)
+    assert done.returncode == 0, done
+    profile = json.loads((searches / "half.json").read_text())
+    assert profile["search"]["resumed"] == 1
+    assert profile["shard"]["index"] == 2
+
+
+def test_shards_join_to_a_sound_profile_whatever_their_order(tune: Run, searches: Path):
+    done = tune("merge", shard(1), shard(2), "-o", "joined.json")
+    assert done.returncode == 0, done
+    assert "2 sizes from 2 shards; profile: joined.json" in done.stdout
+    profile = load_profile(searches / "joined.json")
+    assert profile.complete
+    assert [interval.size for interval in profile.intervals] == [128, 1024]
+    assert [source["shard"] for source in profile.raw["merged"]["sources"]] == [1, 2]
+    assert profile.raw["merged"]["sources"][0]["name"] == shard(1)
+    assert tune("merge", shard(2), shard(1), "-o", "joined2.json", "--quiet").stdout == ""
+    assert (searches / "joined2.json").read_bytes() == (searches / "joined.json").read_bytes()
+
+
+def test_logs_of_shards_join_as_their_profiles_do(tune: Run, searches: Path):
+    def without_names(path: str) -> dict:
+        profile = json.loads((searches / path).read_text())
+        for source in profile["merged"]["sources"]:
+            del source["name"]
+        return profile
+
+    assert tune("merge", "shard2.trials", "shard1.trials", "-o", "logs.json").returncode == 0
+    assert tune("merge", shard(1), shard(2), "-o", "profiles.json").returncode == 0
+    assert without_names("logs.json") == without_names("profiles.json")
+
+
+def test_whole_searches_merge_to_a_sound_profile_that_renders_and_fits_here(
+    tune: Run, searches: Path, build_dir: Path
+):
+    done = tune("merge", "whole1.trials", "whole2.trials", "-o", "common.json")
+    assert done.returncode == 0, done
+    assert "2 sizes from 2 machines; profile: common.json" in done.stdout
+    profile = load_profile(searches / "common.json")
+    assert profile.complete
+    sources = profile.raw["merged"]["sources"]
+    assert sorted(source["name"] for source in sources) == ["whole1.trials", "whole2.trials"]
+    assert all(0 < one["of_best"]["worst"] <= 1 for one in profile.raw["intervals"])
+    assert tune("check", "common.json").returncode == 0
+    command = [build_dir / "asterope-generate", "common.json", "-o", "rendered"]
+    assert subprocess.run(command, cwd=searches, capture_output=True).returncode == 0
+    again = ("merge", "whole2.trials", "whole1.trials", "-o", "common2.json", "--quiet")
+    assert tune(*again).returncode == 0
+    assert (searches / "common2.json").read_bytes() == (searches / "common.json").read_bytes()
+
+
+def test_check_compares_with_the_machine_among_the_merged_ones_that_is_nearest(
+    tune: Run, searches: Path
+):
+    header, *trials = (searches / "whole1.trials").read_text().splitlines(keepends=True)
+    other = json.loads(header)
+    other["machine"]["memory_bytes"] = int(other["machine"]["memory_bytes"] * 0.95)
+    other["machine"]["fingerprint"] = "0" * 16
+    (searches / "other.trials").write_text("".join([json.dumps(other) + "\n", *trials]))
+    for files in (("other.trials", "whole2.trials"), ("whole2.trials", "other.trials")):
+        assert tune("merge", *files, "-o", "nearest.json").returncode == 0
+        assert tune("check", "nearest.json").returncode == 0
+    assert tune("replay", "other.trials", "-o", "other.json", "--no-generate").returncode == 0
+    assert tune("check", "other.json").returncode == 3
+
+
+# --- What is refused ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["0/2", "3/2", "2", "a/b", "1/0", "-1/2"])
+def test_a_shard_out_of_range_is_refused(tune: Run, text: str):
+    error = only_error_of("asterope-tune", tune(*SEARCH, f"--shard={text}"), 2)
+    assert "shard" in error
+
+
+def test_more_shards_than_sizes_are_refused(tune: Run):
+    error = only_error_of("asterope-tune", tune(*SEARCH, "--shard", "1/3"), 2)
+    assert "no more shards than sizes" in error
+
+
+def test_a_missing_shard_is_named(tune: Run, searches: Path):
+    assert "missing: 2/2" in error_of(tune, shard(1))
+
+
+def test_a_shard_given_twice_is_refused(tune: Run, searches: Path):
+    assert "both are shard 1/2" in error_of(tune, shard(1), "shard1.trials", shard(2))
+
+
+def test_shards_and_whole_searches_do_not_mix(tune: Run, searches: Path):
+    assert "is one shard of a search" in error_of(tune, shard(1), "whole1.json")
+
+
+def test_a_search_given_as_profile_and_as_log_is_refused(tune: Run, searches: Path):
+    assert "one and the same search" in error_of(tune, "whole1.json", "whole1.trials")
+
+
+def test_other_machines_are_refused(tune: Run, searches: Path):
+    other = json.loads((searches / "whole2.json").read_text())
+    other["machine"]["cpu"]["model"] = 12345
+    (searches / "other.json").write_text(json.dumps(other))
+    assert "cpu.model" in error_of(tune, "whole1.json", "other.json")
+
+
+def test_an_unfinished_log_is_refused(tune: Run, searches: Path):
+    lines = (searches / "whole2.trials").read_text().splitlines(keepends=True)
+    (searches / "cut.trials").write_text("".join(lines[: len(lines) // 2]))
+    assert "--resume" in error_of(tune, "whole1.trials", "cut.trials")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{}",
+        b"[]",
+        b"null\n",
+        b"\0\1\2",
+        b'{"format": "asterope-trials"}\n',
+        b'{"format": "asterope-profile", "version": 1}',
+        b'{"format": "asterope-profile", "version": 1, "intervals": [{"up_to": 128}]}',
+        b"\x1f\x8b\x08broken",
+    ],
+)
+def test_what_is_neither_profile_nor_log_is_refused(tune: Run, searches: Path, content: bytes):
+    (searches / "junk").write_bytes(content)
+    assert "junk" in error_of(tune, "whole1.json", "junk")
+
+
+def test_an_input_that_is_not_there_is_refused(tune: Run, searches: Path):
+    assert "missing.json" in error_of(tune, "whole1.json", "missing.json")
+    assert str(searches) in error_of(tune, "whole1.json", searches)
+
+
+def test_an_input_is_not_overwritten(tune: Run, searches: Path):
+    before = (searches / "whole1.json").read_bytes()
+    command = ("merge", "whole1.json", "whole2.json", "-o", "whole1.json")
+    assert "is one of the inputs" in only_error_of("asterope-tune", tune(*command), 2)
+    assert (searches / "whole1.json").read_bytes() == before
+
+
+def test_output_must_be_writable_and_given(tune: Run, searches: Path):
+    done = tune("merge", "whole1.json", "whole2.json", "-o", "no/such/folder/out.json")
+    assert "no/such/folder" in only_error_of("asterope-tune", done, 2)
+    only_error_of("asterope-tune", tune("merge", "whole1.json", "whole2.json"), 2)
