@@ -412,14 +412,9 @@ class Merger {
             ordered_json& one = sensing["workloads"][workload];
             for (const char* name : {"ns", "gb_per_s", "libc_ns"}) {
                 std::vector<double> logs;
-<<<<<<< HEAD
-                for (const ordered_json& other : all)
-                    logs.push_back(std::log(other.at(name).get<double>()));
-=======
                 for (const ordered_json& other : all) {
                     logs.push_back(std::log(other.at(name).get<double>()));
                 }
->>>>>>> d7f3202 (Take common sensing copies; test shards and merges)
                 one[name] = rounded(std::exp(mean(logs)));
             }
             std::vector<ordered_json> all_ratios;

@@ -1,0 +1,77 @@
+/* libc's own names for the functions of a routine that has been included before.
+ *
+ * Included by preload.c, which goes under a whole program, and by replace_libc.c, which is linked
+ * into one. ASTEROPE_PREFIX is the routine's, `asterope` where it is not defined.
+ * ASTEROPE_NAMES_HIDDEN keeps the names inside the library that is being linked.
+ *
+ * An alias must stand in the file of what it names, and a wrapper would cost a jump in every call:
+ * so the routine is included, not linked. memcpy is memmove here: programs get away with
+ * overlapping memcpy because glibc's forgives it, and so must ours. */
+#ifndef ASTEROPE_PREFIX
+#define ASTEROPE_PREFIX asterope
+#endif
+#define ASTEROPE_JOINED(prefix, name) prefix##_##name
+#define ASTEROPE_EXPANDED(prefix, name) ASTEROPE_JOINED(prefix, name)
+#define ASTEROPE_OWN(name) ASTEROPE_EXPANDED(ASTEROPE_PREFIX, name)
+#define ASTEROPE_TEXT(name) #name
+#define ASTEROPE_TEXT_OF(name) ASTEROPE_TEXT(name)
+
+#ifdef ASTEROPE_NAMES_HIDDEN
+#define ASTEROPE_SEEN visibility("hidden")
+#else
+#define ASTEROPE_SEEN visibility("default")
+#endif
+#define ASTEROPE_ALIAS(name) \
+    __attribute__((alias(ASTEROPE_TEXT_OF(ASTEROPE_OWN(name))), ASTEROPE_SEEN))
+
+#include <stdlib.h> /* which libc it is */
+
+void *memcpy(void *__restrict destination, const void *__restrict source, size_t bytes)
+    ASTEROPE_ALIAS(memmove);
+void *memmove(void *destination, const void *source, size_t bytes) ASTEROPE_ALIAS(memmove);
+void *mempcpy(void *__restrict destination, const void *__restrict source, size_t bytes)
+    ASTEROPE_ALIAS(mempcpy);
+void *__mempcpy(void *__restrict destination, const void *__restrict source, size_t bytes)
+    ASTEROPE_ALIAS(mempcpy);
+
+#ifdef __GLIBC__ /* the others have no such functions, nor anything to call in them */
+
+/* A statically linked libc copies before there is what the stack protector reads. */
+#ifdef __has_attribute
+#if __has_attribute(no_stack_protector)
+#define ASTEROPE_CHECKED __attribute__((no_stack_protector, no_instrument_function, ASTEROPE_SEEN))
+#endif
+#endif
+#ifndef ASTEROPE_CHECKED
+#define ASTEROPE_CHECKED __attribute__((no_instrument_function, ASTEROPE_SEEN))
+#endif
+
+/* What -D_FORTIFY_SOURCE calls: `room` is the size of the destination as the compiler knows it.
+ * glibc's __chk_fail ends the program with its usual message. */
+void __chk_fail(void) __attribute__((noreturn));
+ASTEROPE_CHECKED void *__memcpy_chk(void *destination, const void *source, size_t bytes,
+                                    size_t room);
+ASTEROPE_CHECKED void *__memmove_chk(void *destination, const void *source, size_t bytes,
+                                     size_t room);
+ASTEROPE_CHECKED void *__mempcpy_chk(void *destination, const void *source, size_t bytes,
+                                     size_t room);
+
+void *__memcpy_chk(void *destination, const void *source, size_t bytes, size_t room)
+{
+    if (bytes > room) __chk_fail();
+    return ASTEROPE_OWN(memmove)(destination, source, bytes);
+}
+
+void *__memmove_chk(void *destination, const void *source, size_t bytes, size_t room)
+{
+    if (bytes > room) __chk_fail();
+    return ASTEROPE_OWN(memmove)(destination, source, bytes);
+}
+
+void *__mempcpy_chk(void *destination, const void *source, size_t bytes, size_t room)
+{
+    if (bytes > room) __chk_fail();
+    return ASTEROPE_OWN(mempcpy)(destination, source, bytes);
+}
+
+#endif
