@@ -98,6 +98,10 @@ wanted_packages() {
     have clang || printf 'clang\n'
     have qemu-x86_64 || printf 'qemu-user\n'
     have valgrind || printf 'valgrind\n'
+    # Builds of others, which the examples are tried in.
+    have meson || printf 'meson\n'
+    have pkg-config || printf 'pkg-config\n'
+    have musl-gcc || printf 'musl-tools\n'
     # Small libraries whose memcpy asterope-bench compares with; DPDK, which is large, is left to users.
     [[ -e /usr/lib/x86_64-linux-musl/libc.a ]] || printf 'musl-dev\n'
     [[ -e /usr/lib/diet ]] || printf 'dietlibc-dev\n'
