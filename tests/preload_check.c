@@ -1,6 +1,7 @@
 /* Uses memcpy and its kin as programs do, in the ways that a library put under them must bear.
  * Run with the name of a check; exits with 0 where every copy was right. With -DPLUGIN it becomes
- * the library that the check "dlopen" loads. */
+ * the library that the check "dlopen" loads, with -DSTATIC it can be linked statically, and then
+ * lacks the checks that load or ask about libraries. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <elf.h>
@@ -194,6 +195,8 @@ static int in_threads(void)
     return wrong;
 }
 
+#ifndef STATIC
+
 static int in_plugin(const char *path)
 {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -225,6 +228,8 @@ static int print_origins(void)
     printf("memcpy@GLIBC_2.2.5 %s\n", info.dli_fname);
     return 0;
 }
+
+#endif
 
 /* --- Overflows, as -D_FORTIFY_SOURCE finds them -------------------------------------------------- */
 
@@ -322,8 +327,10 @@ int main(int argc, char **argv)
     if (strcmp(check, "signals") == 0) wrong = in_signals();
     if (strcmp(check, "fork") == 0) wrong = after_fork();
     if (strcmp(check, "threads") == 0) wrong = in_threads();
+#ifndef STATIC
     if (strcmp(check, "dlopen") == 0) wrong = in_plugin(argument);
     if (strcmp(check, "origins") == 0) wrong = print_origins();
+#endif
     if (strcmp(check, "unrelocated") == 0) wrong = unrelocated(argument);
     if (strncmp(check, "mem", 3) == 0) wrong = overflow(check, (size_t)atoi(argument));
     if (wrong) fprintf(stderr, "%s: %d wrong\n", check, wrong);

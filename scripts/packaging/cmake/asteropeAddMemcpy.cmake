@@ -22,20 +22,23 @@
 # ASTEROPE_PYTHON_DIR      the folder of the Python package, which the command is run in
 # ASTEROPE_TEMPLATES_DIR   the templates
 
+# The same places in the same order as those of asterope-generate, known here so that the routine can
+# be rendered again when the profile changes.
 function(_asterope_profile result)
-  set(places "$ENV{HOME}/.config/asterope/profile.json" /etc/asterope/profile.json)
-  if(IS_ABSOLUTE "$ENV{XDG_CONFIG_HOME}") # others are to be ignored, says its specification
-    list(POP_FRONT places)
+  set(places /etc/asterope/profile.json)
+  if(IS_ABSOLUTE "$ENV{XDG_CONFIG_HOME}")
     list(PREPEND places "$ENV{XDG_CONFIG_HOME}/asterope/profile.json")
+  elseif(IS_ABSOLUTE "$ENV{HOME}")
+    list(PREPEND places "$ENV{HOME}/.config/asterope/profile.json")
   endif()
   foreach(place IN LISTS places)
-    if(EXISTS "${place}")
+    if(EXISTS "${place}" OR IS_SYMLINK "${place}")
       set(${result} "${place}" PARENT_SCOPE)
       return()
     endif()
   endforeach()
-  list(JOIN places ", " places)
-  message(FATAL_ERROR "asterope_add_memcpy: no PROFILE is given and there is none of ${places}: "
+  list(JOIN places " nor " places)
+  message(FATAL_ERROR "asterope_add_memcpy: no PROFILE is given and there is no ${places}: "
                       "name one, or run asterope-tune --system")
 endfunction()
 
