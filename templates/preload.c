@@ -7,12 +7,12 @@
  * Nothing here needs a relocation or libc before it can run, so calls are safe from a process's
  * first instruction on. For that, and so that a program with a routine of its own keeps it, the
  * routine's own names are hidden: libc's are all that other libraries see. */
-#undef _FORTIFY_SOURCE /* its inline memcpy would stand in the way of the aliases */
-/* A file of several profiles would choose by an indirect function, which has to be relocated. */
-#define ASTEROPE_NO_IFUNC
 #ifndef ASTEROPE_ROUTINE
 #define ASTEROPE_ROUTINE "asterope_memcpy.c"
 #endif
+#undef _FORTIFY_SOURCE /* its inline memcpy would stand in the way of the aliases */
+/* A file of several profiles would choose by an indirect function, which has to be relocated. */
+#define ASTEROPE_NO_IFUNC
 #pragma GCC visibility push(hidden)
 #include ASTEROPE_ROUTINE
 #pragma GCC visibility pop

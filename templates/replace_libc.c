@@ -6,10 +6,13 @@
  * FOLDER holds asterope_memcpy.c and asterope_memcpy.h. Link the object file itself, not a library
  * that holds it: from an archive, a linker takes it only where memcpy is still wanted.
  * ASTEROPE_ROUTINE names another file, ASTEROPE_PREFIX its prefix (see libc_names.h). */
-#undef _FORTIFY_SOURCE /* its inline memcpy would stand in the way of the aliases */
 #ifndef ASTEROPE_ROUTINE
 #define ASTEROPE_ROUTINE "asterope_memcpy.c"
 #endif
+#undef _FORTIFY_SOURCE /* its inline memcpy would stand in the way of the aliases */
+/* A file of several profiles would choose by an indirect function, which has to be relocated: libc
+ * and other libraries copy before that is done. */
+#define ASTEROPE_NO_IFUNC
 #include ASTEROPE_ROUTINE
 
 /* Sanitizers have a memcpy that looks at every byte's state. In their builds that one stays. */

@@ -1,13 +1,14 @@
 # asterope_add_memcpy: builds the copy routine of a profile into a target.
 #
-#   asterope_add_memcpy(TARGET app [PROFILE profile.json] [PREFIX name] [REPLACE_LIBC] [THREADS])
+#   asterope_add_memcpy(TARGET app [PROFILE profile.json...] [PREFIX name] [REPLACE_LIBC] [THREADS])
 #
 # The routine is rendered when the target is built, and again when the profile or a template is
 # newer. It is compiled apart from the target, with flags of its own, and its object file becomes a
 # part of the target, which finds the header as "asterope_memcpy.h".
 #
 # TARGET        an executable or a library of this project
-# PROFILE       relative to the current source folder; without it, the first of
+# PROFILE       relative to the current source folder. Several of different CPUs: the routine is
+#               chosen when the program is loaded. Without it, the first of
 #               $XDG_CONFIG_HOME/asterope/profile.json (default: ~/.config/...) and
 #               /etc/asterope/profile.json that there is when CMake configures
 # PREFIX        begins the names of functions and files, for a second routine in one target;
@@ -43,8 +44,8 @@ function(_asterope_profile result)
 endfunction()
 
 function(asterope_add_memcpy)
-  cmake_parse_arguments(PARSE_ARGV 0 given "REPLACE_LIBC;THREADS" "TARGET;PROFILE;PREFIX" "")
-  set(usage "asterope_add_memcpy(TARGET app [PROFILE profile.json] [PREFIX name] [REPLACE_LIBC] [THREADS])")
+  cmake_parse_arguments(PARSE_ARGV 0 given "REPLACE_LIBC;THREADS" "TARGET;PREFIX" "PROFILE")
+  set(usage "asterope_add_memcpy(TARGET app [PROFILE profile.json...] [PREFIX name] [REPLACE_LIBC] [THREADS])")
   if(given_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "asterope_add_memcpy: unknown: ${given_UNPARSED_ARGUMENTS}: use ${usage}")
   elseif(given_KEYWORDS_MISSING_VALUES)
@@ -73,9 +74,18 @@ function(asterope_add_memcpy)
   if(NOT DEFINED given_PROFILE)
     _asterope_profile(given_PROFILE)
   endif()
-  get_filename_component(profile "${given_PROFILE}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
-  if(NOT EXISTS "${profile}")
-    message(FATAL_ERROR "asterope_add_memcpy: ${profile}: no such profile: asterope-tune -o writes one")
+  set(profiles "")
+  foreach(profile IN LISTS given_PROFILE)
+    get_filename_component(profile "${profile}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
+    if(NOT EXISTS "${profile}")
+      message(FATAL_ERROR "asterope_add_memcpy: ${profile}: no such profile: asterope-tune -o writes one")
+    endif()
+    list(APPEND profiles "${profile}")
+  endforeach()
+  list(LENGTH profiles count)
+  set(dispatch "")
+  if(count GREATER 1)
+    set(dispatch --dispatch)
   endif()
 
   # A new template is a reason to render again, and one that is gone none to fail.
@@ -88,9 +98,9 @@ function(asterope_add_memcpy)
   set(routine "${folder}/${given_PREFIX}_memcpy.c")
   add_custom_command(
     OUTPUT "${routine}" "${folder}/${given_PREFIX}_memcpy.h"
-    COMMAND ${generate} "${profile}" -o "${folder}" --prefix "${given_PREFIX}"
+    COMMAND ${generate} ${dispatch} ${profiles} -o "${folder}" --prefix "${given_PREFIX}"
     WORKING_DIRECTORY "${python}"
-    DEPENDS "${profile}" ${renderers}
+    DEPENDS ${profiles} ${renderers}
     COMMENT "Rendering ${given_PREFIX}_memcpy.c for ${given_TARGET}"
     VERBATIM)
 
