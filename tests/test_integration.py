@@ -253,6 +253,13 @@ target_link_options(static PRIVATE -static)
 target_compile_options(static-lto PRIVATE -flto)
 target_link_options(static-lto PRIVATE -flto -static)
 
+# Whatever is chosen at load, libc copies before.
+add_executable(several "${TESTS}/preload_check.c")
+target_compile_definitions(several PRIVATE STATIC)
+target_link_options(several PRIVATE -static)
+asterope_add_memcpy(TARGET several REPLACE_LIBC
+  PROFILE "${REFERENCE}/xeon-gold-5218.json" "${REFERENCE}/opteron-6378.json")
+
 # A library for itself, and a program that knows nothing of it.
 add_library(replacing SHARED library.c)
 asterope_add_memcpy(TARGET replacing PROFILE profile.json REPLACE_LIBC)
@@ -314,11 +321,12 @@ def replaced(environment, tmp_path_factory) -> Path:
     flags = " ".join(["-O2 -fno-builtin -Wno-pedantic", *HARDENED[:3]])
     return cmake_build(
         folder, {**environment, "XDG_CONFIG_HOME": str(folder)},
-        f"-DTESTS={TESTS}", f"-DCMAKE_C_FLAGS={flags}", "-DCMAKE_BUILD_TYPE="
+        f"-DTESTS={TESTS}", f"-DREFERENCE={REPOSITORY / 'generated' / 'reference'}",
+         f"-DCMAKE_C_FLAGS={flags}", "-DCMAKE_BUILD_TYPE="
     )  # fmt: skip
 
 
-KINDS = ["dynamic", "static", "static-lto"]
+KINDS = ["dynamic", "static", "static-lto", "several"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -339,6 +347,11 @@ def test_a_program_has_libc_s_names_for_the_tuned_functions(replaced, kind):
 @pytest.mark.parametrize("situation", ["copies", "early", "fork"])
 def test_a_program_s_copies_are_right_and_forgive_overlap(replaced, kind, situation):
     output_of(replaced / kind, situation)
+
+
+@pytest.mark.parametrize("profile", ["xeon-gold-5218", "opteron-6378", "fallback"])
+def test_a_program_of_several_profiles_copies_right_with_each(replaced, profile):
+    output_of(replaced / "several", "copies", env={"ASTEROPE_PROFILE": profile})
 
 
 def test_a_program_lends_its_copies_to_the_libraries_that_it_loads(replaced):
