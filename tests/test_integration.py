@@ -322,7 +322,7 @@ def replaced(environment, tmp_path_factory) -> Path:
     return cmake_build(
         folder, {**environment, "XDG_CONFIG_HOME": str(folder)},
         f"-DTESTS={TESTS}", f"-DREFERENCE={REPOSITORY / 'generated' / 'reference'}",
-         f"-DCMAKE_C_FLAGS={flags}", "-DCMAKE_BUILD_TYPE="
+        f"-DCMAKE_C_FLAGS={flags}", "-DCMAKE_BUILD_TYPE=",
     )  # fmt: skip
 
 
@@ -510,12 +510,13 @@ cmake_language(EVAL CODE "${CALL}")
 """
 
 REFUSED = {
-    "TARGET app PROFILE p.json WHAT": r"unknown: WHAT: use asterope_add_memcpy\(TARGET app",
+    "WHAT TARGET app PROFILE p.json": r"unknown: WHAT: use asterope_add_memcpy\(TARGET app",
     "TARGET app PROFILE": r"nothing follows PROFILE",
     "PROFILE p.json": r"no target : use",
     "TARGET nobody PROFILE p.json": r"no target nobody: use",
     "TARGET headers PROFILE p.json": r"headers is no executable, shared or static library",
     "TARGET there PROFILE p.json": r"there is no executable, shared or static library",
+    "TARGET app PROFILE p.json REPLACE": r"/REPLACE: no such profile",
     "TARGET app PROFILE q.json": r"/q\.json: no such profile: asterope-tune -o writes one",
     "TARGET app": r"no PROFILE is given and there is no \S+ nor \S+: name one, or run "
     r"asterope-tune --system",
