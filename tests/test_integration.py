@@ -340,7 +340,8 @@ def test_a_program_has_libc_s_names_for_the_tuned_functions(replaced, kind):
     assert not [
         name for name in defined if re.match(r"__mem(p?cpy|move)_(avx|evex|sse|erms)", name)
     ]
-    assert "i" not in {defined[name][1] for name in NAMES}  # resolved while the program starts
+    # What is chosen while the program starts is chosen too late: libraries copy before.
+    assert not [name for name in defined if "asterope" in name and defined[name][1] == "i"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
