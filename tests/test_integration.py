@@ -19,7 +19,6 @@ from asterope.space import Tuple
 from copy_programs import (
     REPOSITORY,
     TESTS,
-    compiled,
     need,
     output_of,
     profile_json,
@@ -449,8 +448,6 @@ def test_sanitizers_keep_their_own_memcpy(routine, compiler, sanitizer):
 
 def test_a_static_program_of_musl_has_the_tuned_functions_too(routine, tmp_path):
     target = replacing_object("musl-gcc", routine, "-O2", "-Wall", "-Wextra", "-Werror")
-    copy_check = compiled(tmp_path, "copy_check")
-    assert copy_check.exists()
     source = tmp_path / "overlap.c"
     source.write_text(OVERLAP, encoding="ascii")
     output_of("musl-gcc", "-O2", "-static", source, target, "-o", tmp_path / "overlap")
