@@ -1,0 +1,3 @@
+module example.com/crop
+
+go 1.18
