@@ -1,6 +1,7 @@
 // Cuts a rectangle out of a binary PPM image, row by row, with the tuned copy.
 #include "tuned_copy.hpp"
 
+#include <cctype>
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
@@ -34,15 +35,19 @@ struct Image {
     std::size_t row_bytes() const { return width * pixel_bytes(); }
 };
 
+std::string text_of(const Rectangle& part) {
+    return std::to_string(part.width) + 'x' + std::to_string(part.height) + '+' +
+           std::to_string(part.x) + '+' + std::to_string(part.y);
+}
+
 Rectangle parsed_rectangle(const std::string& text) {
-    unsigned width, height, x, y;
-    int end = 0;
-    const auto* format = "%9u%*1[x]%9u%*1[+]%9u%*1[+]%9u%n";
-    if (text.find_first_not_of("0123456789x+") != std::string::npos ||
-        std::sscanf(text.c_str(), format, &width, &height, &x, &y, &end) != 4 ||
-        static_cast<std::size_t>(end) != text.size())
+    Rectangle part{};
+    // Nine digits at most: no product below overflows. Signs and spaces do not survive the way
+    // back.
+    std::sscanf(text.c_str(), "%9zux%9zu+%9zu+%9zu", &part.width, &part.height, &part.x, &part.y);
+    if (text_of(part) != text)
         throw BadInput(text + ": not WIDTHxHEIGHT+X+Y, as in 640x480+100+50");
-    return {width, height, x, y};
+    return part;
 }
 
 // The next number of a PPM header, where comments run from # to the end of the line.
@@ -60,11 +65,11 @@ Image read_image(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     if (!file || file.peek() == std::ifstream::traits_type::eof())
         throw BadInput(path + ": cannot read: " + (errno ? std::strerror(errno) : "empty"));
-    const bool known = file.get() == 'P' && file.get() == '6';
+    const bool known =
+        file.get() == 'P' && file.get() == '6' && (std::isspace(file.peek()) || file.peek() == '#');
     const unsigned width = header_number(file), height = header_number(file),
                    brightest = header_number(file);
-    if (!known || !file || file.get() == EOF || !width || !height || !brightest ||
-        brightest > 65535)
+    if (!known || !std::isspace(file.get()) || !width || !height || !brightest || brightest > 65535)
         throw BadInput(path + ": no binary PPM image (P6)");
     Image image{width, height, brightest, {std::istreambuf_iterator<char>(file), {}}};
     if (image.pixels.size() < image.row_bytes() * height)

@@ -58,9 +58,7 @@ def run(arguments: list[str]) -> None:
     first = images[0]
     for path, image in zip(paths, images):
         if (image.shape, image.dtype) != (first.shape, first.dtype):
-            raise BadInput(
-                f"{path}: {what_it_is(image)}, where {paths[0]} is {what_it_is(first)}"
-            )
+            raise BadInput(f"{path}: {what_it_is(image)}, where {paths[0]} is {what_it_is(first)}")
     with open(target, "wb") as file:
         np.save(file, stacked(images))
 

@@ -73,14 +73,20 @@ fn header_number(rest: &mut &[u8]) -> Option<usize> {
 
 fn parsed_header(bytes: &[u8]) -> Option<(Image, &[u8])> {
     let mut rest = bytes.strip_prefix(b"P6")?;
+    let apart = !rest.first()?.is_ascii_digit();
     let image = Image {
         width: header_number(&mut rest)?,
         height: header_number(&mut rest)?,
         brightest: header_number(&mut rest)?,
         pixels: Vec::new(),
     };
-    let sound = image.width > 0 && image.height > 0 && (1..65536).contains(&image.brightest);
-    Some((image, rest.get(1..)?)).filter(|_| sound)
+    let (end, pixels) = rest.split_first()?;
+    let sound = apart
+        && end.is_ascii_whitespace()
+        && image.width > 0
+        && image.height > 0
+        && (1..65536).contains(&image.brightest);
+    Some((image, pixels)).filter(|_| sound)
 }
 
 fn read_image(path: &str) -> Result<Image, Error> {
