@@ -66,7 +66,12 @@ def environment(language: str, build_dir: Path, folder: Path) -> dict[str, str]:
         variables.pop("CARGO_TARGET_DIR", None)
     elif language == "go":
         need("go", "gcc")
-        variables |= {"GOPROXY": "off", "GOTOOLCHAIN": "local", "GOWORK": "off", "CGO_ENABLED": "1"}
+        # What others leave in the folder for temporary files must not get into the program.
+        temporary = folder / "tmp"
+        temporary.mkdir()
+        (temporary / "asterope_memcpy.h").write_text("#error the wrong header\n")
+        variables |= {"TMPDIR": str(temporary), "CGO_ENABLED": "1"}
+        variables |= {"GOPROXY": "off", "GOTOOLCHAIN": "local", "GOWORK": "off"}
     elif language == "python":
         need("cc")
         if importlib.util.find_spec("numpy") is None:

@@ -2,8 +2,11 @@
 // folder: cgo compiles every C file beside a package's Go files.
 package tuned
 
-// #cgo CFLAGS: -O2
-// #include "asterope_memcpy.h"
+// The header is in <>, as gcc takes one in "" from the temporary folder first: cgo puts the lines
+// below into a file there.
+
+// #cgo CFLAGS: -O2 -I${SRCDIR}
+// #include <asterope_memcpy.h>
 import "C"
 
 import (
