@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Submits the tuning of a fleet to Slurm: an array of tasks for each type of node, then the job that
+# gathers what they found. Run it again to make up for what failed: what is there is not done twice.
+set -euo pipefail
+# The folder of this file is the one that the nodes share: jobs start in it and write into it.
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
+
+fail() {
+    printf 'submit.sh: %s\n' "$*" >&2
+    exit 2
+}
+
+[[ -r fleet.conf ]] || fail "no fleet.conf beside it: copy the whole folder"
+source ./fleet.conf
+((${#types[@]})) || fail "fleet.conf names no types of nodes"
+
+# All lines are checked before the first job goes off: half a fleet is no use.
+names=' '
+for line in "${types[@]}"; do
+    read -r name nodes where <<<"$line"
+    [[ $name =~ ^[A-Za-z0-9_][A-Za-z0-9_-]*$ ]] ||
+        fail "fleet.conf: '$name' is no name for a type: letters, digits, _ and -"
+    [[ $nodes =~ ^[1-9][0-9]{0,3}$ ]] ||
+        fail "fleet.conf: $name: '$nodes' is no number of nodes"
+    [[ $names != *" $name "* ]] || fail "fleet.conf: $name is there twice"
+    names+="$name "
+done
+
+# Two tasks on one log would spoil it. By folder, not by name: another fleet may use the same names.
+queue=$(squeue --noheader --user="$(id -un)" --format='%A %Z')
+busy=$(awk -v folder="$PWD" 'substr($0, index($0, " ") + 1) == folder { print $1 }' <<<"$queue" |
+    sort -nu | tr '\n' ' ')
+[[ -z $busy ]] || fail "jobs of this folder are still there: ${busy% }; wait for them, or scancel them"
+
+waits_for=()
+for line in "${types[@]}"; do
+    read -r name nodes where <<<"$line"
+    read -ra where <<<"$where"
+    mkdir -p -- "tasks/$name"
+    missing=''
+    for ((shard = 1; shard <= nodes; ++shard)); do
+        [[ -e tasks/$name/shard-$shard-of-$nodes.json ]] || missing+=,$shard
+    done
+    if [[ -z $missing ]]; then
+        printf '%s: all there\n' "$name"
+        continue
+    fi
+    # One array: the shards run at the same time where nodes are free, and fail one by one.
+    job=$(sbatch --parsable --job-name="asterope-$name" --array="${missing#,}" --time="$limit" \
+        --output="tasks/$name/shard-%a-of-$nodes.txt" \
+        "${everywhere[@]}" "${where[@]}" tune.sbatch "$name" "$nodes") || {
+        ((${#waits_for[@]} == 0)) || scancel "${waits_for[@]}"
+        fail "$name: sbatch does not take its job, so the others were cancelled"
+    }
+    waits_for+=("${job%%;*}") # federated clusters append their name
+    printf '%s: job %s, shards %s of %s\n' "$name" "${job%%;*}" "${missing#,}" "$nodes"
+done
+
+# afterany, not afterok: where a task failed the job says so, instead of waiting for ever.
+depends=()
+if ((${#waits_for[@]})); then
+    printf -v list ':%s' "${waits_for[@]}"
+    depends=(--dependency="afterany$list")
+fi
+job=$(sbatch --parsable "${everywhere[@]}" "${depends[@]}" finish.sbatch)
+printf 'finish: job %s; it writes %s\n' "${job%%;*}" "$PWD/finish.txt, profiles/ and routine/"

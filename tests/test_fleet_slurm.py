@@ -1,0 +1,331 @@
+"""The Slurm job files, on a cluster of our own: two nodes on this machine, real daemons."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from slurm_cluster import NODES, CannotRun, Cluster, start_cluster
+
+FILES = ("fleet.conf", "submit.sh", "tune.sbatch", "finish.sbatch")
+QUICK = "--rigor quick --sizes 128,4K --workload hot --space paper --quiet"
+
+# Stands in for asterope-tune where a test is about Slurm alone. It says on which node it ran as
+# which share; where there is a file `ends-SHARE` beside it, that has the exit code of the next run.
+STAND_IN = """\
+#!/usr/bin/env bash
+share=alone
+[[ $1 == merge ]] && share=merge
+while (($#)); do
+    case $1 in
+        -o) output=$2 ;;
+        --shard) share=${2%/*} ;;
+    esac
+    shift
+done
+ends=$(dirname -- "$0")/ends-$share
+if [[ -e $ends ]]; then
+    read -r code <"$ends"
+    rm -- "$ends"
+    echo "asterope-tune: ends with $code" >&2
+    exit "$code"
+fi
+printf '"%s %s"\\n' "${SLURMD_NODENAME}" "$share" >"$output"
+"""
+# In place of asterope-generate: writes what it was asked for.
+GENERATOR = """\
+#!/bin/sh
+mkdir -p routine
+echo "$@" >routine/arguments
+"""
+SCONTROL = """\
+#!/bin/sh
+echo "$@" >asked
+"""
+PROGRAM = """\
+#include "asterope_memcpy.h"
+#include <stdio.h>
+int main(void)
+{
+    char to[6];
+    asterope_memcpy(to, "right", sizeof to);
+    puts(to);
+    return 0;
+}
+"""
+
+
+def install(folder: Path, name: str, text: str) -> None:
+    (folder / name).write_text(text)
+    (folder / name).chmod(0o755)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    try:
+        cluster, daemons = start_cluster(tmp_path_factory.mktemp("slurm"))
+    except CannotRun as reason:
+        pytest.skip(f"no Slurm here: {reason}")
+    yield cluster
+    daemons.stop()
+
+
+@dataclass
+class Fleet:
+    """A copy of the job files, as a user makes one, and the cluster that they are submitted to."""
+
+    folder: Path
+    cluster: Cluster
+
+    def configure(self, **settings: str) -> None:
+        """Replaces variables of fleet.conf; each must be there."""
+        path = self.folder / "fleet.conf"
+        text = path.read_text()
+        for name, value in settings.items():
+            text, found = re.subn(
+                rf"^{name}=(\([^)]*\)|[^\n]*)$", lambda _, v=f"{name}={value}": v, text, flags=re.M
+            )
+            assert found == 1, name
+        path.write_text(text)
+
+    def submit(self) -> subprocess.CompletedProcess:
+        return self.cluster.run(self.folder / "submit.sh")
+
+    def run(self) -> dict[str, str]:
+        """Submits and waits; the final states of the tasks and of the job that gathers."""
+        before = self.cluster.states()
+        done = self.submit()
+        assert done.returncode == 0, done
+        assert done.stderr == ""
+        self.cluster.wait()
+        return {job: state for job, state in self.cluster.states().items() if job not in before}
+
+    def text(self, name: str) -> str:
+        return (self.folder / name).read_text()
+
+    def files(self) -> set[str]:
+        """All that was written."""
+        paths = {str(path.relative_to(self.folder)) for path in self.folder.rglob("*.*")}
+        return paths - set(FILES)
+
+
+@pytest.fixture
+def fleet(repository: Path, tmp_path: Path, cluster: Cluster) -> Iterator[Fleet]:
+    folder = tmp_path / "shared folder"
+    shutil.copytree(repository / "scripts/fleet/slurm", folder)
+    fleet = Fleet(folder, cluster)
+    fleet.configure(limit="00:05:00", types='("here 2 --constraint=equal")')
+    yield fleet
+    cluster.cancel_all()
+
+
+@pytest.fixture
+def stand_in(fleet: Fleet, tmp_path: Path) -> Path:
+    """The folder of stand-ins for asterope-tune and asterope-generate."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    install(programs, "asterope-tune", STAND_IN)
+    install(programs, "asterope-generate", GENERATOR)
+    fleet.configure(bin=str(programs))
+    return programs
+
+
+# --- A whole search -------------------------------------------------------------------------------
+
+
+def test_a_search_shared_by_two_nodes_becomes_one_dispatching_routine(
+    fleet: Fleet, repository: Path, build_dir: Path, tmp_path: Path
+) -> None:
+    other = repository / "generated/reference/xeon-gold-5218.json"
+    fleet.configure(bin=f"'{build_dir}'", options=f"({QUICK})", others=f"('{other}')")
+    assert set(fleet.run().values()) == {"COMPLETED"}, fleet.text("finish.txt")
+
+    shards = [f"tasks/here/shard-{shard}-of-2" for shard in (1, 2)]
+    ran_on = {fleet.text(f"{shard}.txt").split(":")[0] for shard in shards}
+    assert ran_on == {f"== {node}" for node in NODES}
+    kept = {shard + suffix for shard in shards for suffix in (".json", ".trials", ".txt")}
+    routine = {"routine/asterope_memcpy.c", "routine/asterope_memcpy.h"}
+    assert fleet.files() == kept | routine | {"profiles/here.json", "finish.txt"}
+
+    profile = json.loads(fleet.text("profiles/here.json"))
+    assert profile["complete"] is True
+    assert [interval["size"] for interval in profile["intervals"]] == [128, 4096]
+
+    program = tmp_path / "copies"
+    source = tmp_path / "copies.c"
+    source.write_text(PROGRAM)
+    routine_folder = fleet.folder / "routine"
+    subprocess.run(
+        ["cc", "-I", routine_folder, source, routine_folder / "asterope_memcpy.c", "-o", program],
+        check=True,
+    )
+    for chosen in ("here", "xeon-gold-5218", "fallback"):
+        done = subprocess.run(
+            [program], env={"ASTEROPE_PROFILE": chosen}, capture_output=True, text=True, check=True
+        )
+        assert done.stdout == "right\n"
+
+    # Again: nothing is left to search, and gathering gives the same once more.
+    before = {name: fleet.text(name) for name in kept | routine | {"profiles/here.json"}}
+    assert list(fleet.run().values()) == ["COMPLETED"]
+    assert before == {name: fleet.text(name) for name in before}
+
+
+def test_a_task_goes_on_from_the_log_of_one_that_was_killed(fleet: Fleet, build_dir: Path) -> None:
+    fleet.configure(bin=f"'{build_dir}'", options=f"({QUICK})", types='("here 1")')
+    fleet.run()
+    log = fleet.folder / "tasks/here/shard-1-of-1.trials"
+    lines = log.read_text().splitlines(keepends=True)
+    cut = "".join(lines[: len(lines) // 2])
+    log.write_text(cut)
+    (fleet.folder / "tasks/here/shard-1-of-1.json").unlink()
+
+    fleet.run()
+    assert log.read_text().startswith(cut)
+    profile = json.loads(fleet.text("profiles/here.json"))
+    assert profile["complete"] is True
+    assert profile["search"]["resumed"] == 1
+
+
+# --- Slurm ----------------------------------------------------------------------------------------
+
+
+def test_each_type_runs_on_its_own_nodes(fleet: Fleet, stand_in: Path) -> None:
+    fleet.configure(types='(\n "A-1  1 --constraint=two"\n "b_2 2  --constraint=equal"\n)')
+    assert set(fleet.run().values()) == {"COMPLETED"}
+    assert json.loads(fleet.text("profiles/A-1.json")) == "second alone"
+    shares = [json.loads(fleet.text(f"tasks/b_2/shard-{n}-of-2.json")) for n in (1, 2)]
+    assert [share.split()[1] for share in shares] == ["1", "2"]
+    arguments = (fleet.folder / "routine/arguments").read_text().split()
+    assert arguments == ["profiles/A-1.json", "profiles/b_2.json", "--dispatch", "-o", "routine"]
+
+
+def test_a_task_that_failed_while_running_goes_back_into_the_queue(
+    fleet: Fleet, stand_in: Path
+) -> None:
+    fleet.configure(types='("here 1")')
+    (stand_in / "ends-alone").write_text("1\n")
+    assert set(fleet.run().values()) == {"COMPLETED"}
+    assert fleet.text("tasks/here/shard-1-of-1.txt").count("asterope-tune: ends with 1\n") == 1
+    assert (fleet.folder / "profiles/here.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("code", "before", "requeued"), [(1, 1, True), (1, 2, False), (2, 0, False)]
+)
+def test_a_task_gives_up_after_three_tries_and_at_once_where_its_arguments_are_bad(
+    fleet: Fleet, stand_in: Path, code: int, before: int, requeued: bool
+) -> None:
+    (stand_in / "ends-2").write_text(f"{code}\n")
+    install(stand_in, "scontrol", SCONTROL)
+    settings = {
+        "PATH": f"{stand_in}:{os.environ['PATH']}",
+        "SLURM_ARRAY_TASK_ID": "2",
+        "SLURM_JOB_ID": "17",
+        "SLURM_RESTART_COUNT": str(before),
+    }
+    done = subprocess.run(
+        ["bash", "tune.sbatch", "here", "2"],
+        cwd=fleet.folder,
+        env={**os.environ, **settings},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == code
+    assert (fleet.folder / "asked").exists() == requeued
+    if requeued:
+        assert fleet.text("asked") == "requeue 17\n"
+
+
+def test_a_missing_shard_is_named_and_made_up_for(fleet: Fleet, stand_in: Path) -> None:
+    (stand_in / "ends-2").write_text("2\n")
+    assert sorted(fleet.run().values()) == ["COMPLETED", "FAILED", "FAILED"]
+    log = "tasks/here/shard-2-of-2.txt"
+    assert fleet.text("finish.txt") == (
+        f"finish: here: shard 2 of 2 is missing; see {log}, then run submit.sh again\n"
+    )
+    assert "asterope-tune: ends with 2\n" in fleet.text(log)
+    assert not (fleet.folder / "routine").exists()
+
+    states = fleet.run()
+    assert {job.partition("_")[2] for job in states} == {"2", ""}
+    assert set(states.values()) == {"COMPLETED"}
+    assert (fleet.folder / "routine/arguments").exists()
+
+
+def test_profiles_that_do_not_merge_leave_the_routine_alone(fleet: Fleet, stand_in: Path) -> None:
+    fleet.run()
+    (fleet.folder / "routine/arguments").write_text("earlier")
+    (stand_in / "ends-merge").write_text("2\n")
+    assert list(fleet.run().values()) == ["FAILED"]
+    assert fleet.text("finish.txt") == "asterope-tune: ends with 2\n"
+    assert fleet.text("routine/arguments") == "earlier"
+
+
+def test_submitting_twice_at_once_is_refused(fleet: Fleet, stand_in: Path) -> None:
+    fleet.configure(everywhere="(--begin=now+1hour)")
+    job = re.search(r"here: job (\d+),", fleet.submit().stdout).group(1)
+    done = fleet.submit()
+    assert done.returncode == 2
+    assert re.fullmatch(
+        rf"submit\.sh: jobs of this folder are still there: {job} \d+; .*\n", done.stderr
+    )
+
+
+def test_a_job_that_slurm_refuses_takes_the_others_along(fleet: Fleet, stand_in: Path) -> None:
+    fleet.configure(types='(\n "here 1"\n "there 1 --constraint=none-has-it"\n)')
+    done = fleet.submit()
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == (
+        "submit.sh: there: sbatch does not take its job, so the others were cancelled"
+    )
+    fleet.cluster.wait()
+    assert not (fleet.folder / "finish.txt").exists()
+
+
+# --- Without Slurm --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("types", "complaint"),
+    [
+        ("()", "fleet.conf names no types of nodes"),
+        ('("a/b 1")', "'a/b' is no name for a type: letters, digits, _ and -"),
+        ('("-x 1")', "'-x' is no name for a type: letters, digits, _ and -"),
+        ('("zen4 none")', "zen4: 'none' is no number of nodes"),
+        ('("zen4")', "zen4: '' is no number of nodes"),
+        ('("zen4 0")', "zen4: '0' is no number of nodes"),
+        ('("zen4 1" "zen4 2")', "zen4 is there twice"),
+    ],
+)
+def test_a_wrong_line_is_named_before_anything_is_submitted(
+    repository: Path, tmp_path: Path, types: str, complaint: str
+) -> None:
+    folder = tmp_path / "fleet"
+    shutil.copytree(repository / "scripts/fleet/slurm", folder)
+    Fleet(folder, Cluster(tmp_path)).configure(types=types)
+    done = subprocess.run([folder / "submit.sh"], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("submit.sh: ")
+    assert done.stderr.endswith(f"{complaint}\n")
+    assert done.stderr.count("\n") == 1
+    assert {path.name for path in folder.iterdir()} == set(FILES)
+
+
+def test_the_job_files_are_clean(repository: Path) -> None:
+    if shutil.which("shellcheck") is None:
+        pytest.skip("shellcheck not found")
+    done = subprocess.run(
+        ["shellcheck", "--external-sources", *FILES],
+        cwd=repository / "scripts/fleet/slurm",
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
