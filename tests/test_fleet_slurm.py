@@ -15,7 +15,7 @@ import pytest
 from slurm_cluster import NODES, CannotRun, Cluster, start_cluster
 
 FILES = ("fleet.conf", "submit.sh", "tune.sbatch", "finish.sbatch")
-QUICK = "--rigor quick --sizes 128,4K --workload hot --space paper --quiet"
+QUICK = "--rigor quick --sizes 128,4K --workload hot --space paper --no-sensing --threads 1 --quiet"
 
 # Stands in for asterope-tune where a test is about Slurm alone. It says on which node it ran as
 # which share; where there is a file `ends-SHARE` beside it, that has the exit code of the next run.
@@ -172,26 +172,24 @@ def test_a_search_shared_by_two_nodes_becomes_one_dispatching_routine(
         )
         assert done.stdout == "right\n"
 
-    # Again: nothing is left to search, and gathering gives the same once more.
-    before = {name: fleet.text(name) for name in kept | routine | {"profiles/here.json"}}
-    assert list(fleet.run().values()) == ["COMPLETED"]
-    assert before == {name: fleet.text(name) for name in before}
-
-
-def test_a_task_goes_on_from_the_log_of_one_that_was_killed(fleet: Fleet, build_dir: Path) -> None:
-    fleet.configure(bin=f"'{build_dir}'", options=f"({QUICK})", types='("here 1")')
-    fleet.run()
-    log = fleet.folder / "tasks/here/shard-1-of-1.trials"
+    # Again, where one task was killed halfway: it goes on from its log, and the other stays.
+    before = {name: fleet.text(name) for name in fleet.files()}
+    killed = fleet.folder / "tasks/here/shard-1-of-2"
+    log = killed.with_suffix(".trials")
     lines = log.read_text().splitlines(keepends=True)
     cut = "".join(lines[: len(lines) // 2])
     log.write_text(cut)
-    (fleet.folder / "tasks/here/shard-1-of-1.json").unlink()
-
-    fleet.run()
+    killed.with_suffix(".json").unlink()
+    assert sorted(fleet.run().values()) == ["COMPLETED", "COMPLETED"]
     assert log.read_text().startswith(cut)
-    profile = json.loads(fleet.text("profiles/here.json"))
-    assert profile["complete"] is True
-    assert profile["search"]["resumed"] == 1
+    assert json.loads(killed.with_suffix(".json").read_text())["search"]["resumed"] == 1
+    assert json.loads(fleet.text("profiles/here.json"))["complete"] is True
+    assert fleet.text("tasks/here/shard-2-of-2.txt") == before["tasks/here/shard-2-of-2.txt"]
+
+    # And again: nothing is left to search, and gathering gives the same once more.
+    before = {name: fleet.text(name) for name in fleet.files()}
+    assert list(fleet.run().values()) == ["COMPLETED"]
+    assert {name: fleet.text(name) for name in fleet.files()} == before
 
 
 # --- Slurm ----------------------------------------------------------------------------------------
@@ -297,12 +295,14 @@ def test_a_job_that_slurm_refuses_takes_the_others_along(fleet: Fleet, stand_in:
     ("types", "complaint"),
     [
         ("()", "fleet.conf names no types of nodes"),
-        ('("a/b 1")', "'a/b' is no name for a type: letters, digits, _ and -"),
-        ('("-x 1")', "'-x' is no name for a type: letters, digits, _ and -"),
+        ('("a/b 1")', "'a/b' is no name for a type: letters, digits, points, _ and -"),
+        ('("-x 1")', "'-x' is no name for a type: letters, digits, points, _ and -"),
         ('("zen4 none")', "zen4: 'none' is no number of nodes"),
         ('("zen4")', "zen4: '' is no number of nodes"),
         ('("zen4 0")', "zen4: '0' is no number of nodes"),
-        ('("zen4 1" "zen4 2")', "zen4 is there twice"),
+        ('("zen4 1" "zen4 2")', "zen4 is there twice, but for its punctuation"),
+        ('("zen-4 1" "zen_4 2")', "zen_4 is there twice, but for its punctuation"),
+        ('("fallback 1")', "'fallback' is no name for a type: letters, digits, points, _ and -"),
     ],
 )
 def test_a_wrong_line_is_named_before_anything_is_submitted(

@@ -18,12 +18,13 @@ source ./fleet.conf
 names=' '
 for line in "${types[@]}"; do
     read -r name nodes where <<<"$line"
-    [[ $name =~ ^[A-Za-z0-9_][A-Za-z0-9_-]*$ ]] ||
-        fail "fleet.conf: '$name' is no name for a type: letters, digits, _ and -"
+    [[ $name =~ ^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$ && $name != fallback ]] ||
+        fail "fleet.conf: '$name' is no name for a type: letters, digits, points, _ and -"
     [[ $nodes =~ ^[1-9][0-9]{0,3}$ ]] ||
         fail "fleet.conf: $name: '$nodes' is no number of nodes"
-    [[ $names != *" $name "* ]] || fail "fleet.conf: $name is there twice"
-    names+="$name "
+    symbol=${name//[^A-Za-z0-9]/_} # what the C file calls it
+    [[ $names != *" $symbol "* ]] || fail "fleet.conf: $name is there twice, but for its punctuation"
+    names+="$symbol "
 done
 
 # Two tasks on one log would spoil it. By folder, not by name: another fleet may use the same names.
