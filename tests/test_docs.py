@@ -313,6 +313,26 @@ def test_the_profile_guide_names_every_field_and_no_other() -> None:
     assert sorted(described - there) == [], "no such field any more"
 
 
+# --- The tour of the folders ---
+
+
+def test_the_tour_names_every_folder() -> None:
+    markdown = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    tour = re.search(r"^## The tour\n+```\n(.*?)^```", markdown, re.MULTILINE | re.DOTALL)[1]
+    named, top = set(), ""
+    for indent, folder in re.findall(r"^( *)(\w+)/ ", tour, re.MULTILINE):
+        top = top if indent else folder
+        named.add(f"{top}/{folder}" if indent else folder)
+    tracked = subprocess.run(
+        ["git", "-C", REPOSITORY, "ls-files", "-z"], capture_output=True, text=True
+    )
+    if tracked.returncode:
+        pytest.skip("needs a Git checkout to tell the project's folders from others")
+    files = [path.split("/") for path in tracked.stdout.split("\0") if not path.startswith(".")]
+    folders = {"/".join(path[:depth]) for path in files for depth in (1, 2) if len(path) > depth}
+    assert sorted(folders - named) == []
+
+
 # --- Figures and pictures ---
 
 
