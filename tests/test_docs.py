@@ -22,6 +22,8 @@ SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 LINK = re.compile(r"\]\(<?([^()\s>]+)>?(?: \"[^\"]*\")?\)")
 # Words of that form that are no command: what a profile gives as its format.
 NO_COMMANDS = {"asterope-profile"}
+# Options that a guide names by themselves and that are another program's: pkg-config's.
+OTHERS_OPTIONS = {"--libs"}
 
 
 def _documents() -> list[Path]:
@@ -225,7 +227,8 @@ def unknown(line: str) -> list[str]:
             elif option and option[0] not in command.options and not _bundled(option[0], command):
                 missing.append(f"{called} {option[0]}")
     if re.match(r"--[a-z]", line):  # an option by itself is one of ours; others' have their program
-        known = study_options().union(*(command.all_options for command in commands().values()))
+        known = OTHERS_OPTIONS | study_options()
+        known = known.union(*(command.all_options for command in commands().values()))
         missing += set(re.findall(r"(?:^| )(--[a-z][\w-]*)", line)) - known
     return missing
 
