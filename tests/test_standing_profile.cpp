@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 #include "error.hpp"
 #include "machine.hpp"
@@ -170,9 +171,13 @@ TEST_F(StandingProfile, ThatOfANewerVersionIsNotReplaced) {
 }
 
 TEST_F(StandingProfile, WhatCannotBeReadIsNotReplaced) {
-    std::filesystem::create_directory(folder / "profile.json");
-    EXPECT_THROW(refuse_lesser(folder / "profile.json", this_machine(), options(), false),
-                 BadInput);
+    const std::string refused = refusal(std::string(std::size_t{17} << 20, ' '), options());
+    EXPECT_NE(refused.find("longer than 16 MiB; --force"), std::string::npos) << refused;
+}
+
+TEST_F(StandingProfile, APipeIsNotWaitedFor) {
+    ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+    EXPECT_NO_THROW(refuse_lesser(folder / "pipe", this_machine(), options(), false));
 }
 
 TEST_F(StandingProfile, ATornProfileIsNotWhole) {

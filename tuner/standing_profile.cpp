@@ -24,8 +24,11 @@ using nlohmann::json;
 /// What lies at `place`; null where nothing does, or nothing that is worth a thought.
 json standing_profile(const std::filesystem::path& place) {
     std::error_code error;
-    const auto status = std::filesystem::status(place, error);
-    if (status.type() == std::filesystem::file_type::not_found) return nullptr;
+    const auto type = std::filesystem::status(place, error).type();
+    // A pipe or a terminal is no profile either, and to read one might take for ever.
+    if (type != std::filesystem::file_type::regular && type != std::filesystem::file_type::none) {
+        return nullptr;
+    }
     const std::string force = "; --force replaces it without looking, -o writes elsewhere";
     std::string text;
     try {
