@@ -650,6 +650,7 @@ BAD_ARGUMENTS = {
     "seed beyond 64 bits": ["--seed", "18446744073709551616"],
     "check of two": ["check", "a.json", "b.json"],
     "check on a CPU that is no number": ["check", "--measure", "--cpu", "x", "a.json"],
+    "check on a CPU, without measuring": ["check", "--cpu", "0", "a.json"],
     "places of both kinds": ["--system", "--user"],
     "a place and a name": ["--system", "-o", "profile.json"],
     "a name and a place": ["-o", "profile.json", "--user"],

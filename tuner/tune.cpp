@@ -163,14 +163,16 @@ int run(int argc, char** argv) {
                      "the profile (default: your own, $XDG_CONFIG_HOME/asterope/profile.json, else "
                      "/etc/asterope/profile.json)")
         ->check(not_empty);
-    check_command->add_flag("--measure", checked.measure,
-                            "also time its copies again, beside libc and their runners-up (20 s at "
-                            "most): what that says decides, unless the processor is another");
+    CLI::Option* measures = check_command->add_flag(
+        "--measure", checked.measure,
+        "also time its copies again, beside libc and their runners-up (20 s at "
+        "most): what that says decides, unless the processor is another");
     check_command
         ->add_option("--cpu", checked.cpu,
                      "with --measure: run on this CPU instead of the last one allowed")
         ->type_name("N")
-        ->check(whole_number);
+        ->check(whole_number)
+        ->needs(measures);
     DiagnosisRequest diagnosis;
     CLI::App* diagnose_command = app.add_subcommand(
         "diagnose", "measure what the pitfalls of memory benchmarks do to copies here");
