@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -123,6 +124,11 @@ def free_ports(count: int) -> list[int]:
         return [one.getsockname()[1] for one in sockets]
 
 
+def answers(port: int) -> bool:
+    with socket.socket() as one:
+        return one.connect_ex(("127.0.0.1", port)) == 0
+
+
 def missing_programs() -> list[str]:
     return [program for program in PROGRAMS if shutil.which(program, path=PATH) is None]
 
@@ -135,7 +141,7 @@ class Daemons:
         self.running: list[subprocess.Popen] = []
 
     def start(self, *command: object) -> None:
-        with (self.cluster.folder / f"daemon-{len(self.running)}.out").open("w") as output:
+        with self.output(len(self.running)).open("w") as output:
             daemon = subprocess.Popen(
                 [str(part) for part in command],
                 env=self.cluster.environment,
@@ -146,18 +152,22 @@ class Daemons:
             )
         self.running.append(daemon)
 
-    def wait_for(self, ready, what: str, patience: float = 20) -> None:
+    def output(self, number: int) -> Path:
+        return self.cluster.folder / f"daemon-{number}.out"
+
+    def wait_for(self, ready: Callable[[], bool], what: str, patience: float = 20) -> None:
         until = time.monotonic() + patience
         while not ready():
-            for daemon in self.running:
+            for number, daemon in enumerate(self.running):
                 if daemon.poll() is not None:
-                    raise CannotRun(f"{daemon.args[0]} ended with {daemon.returncode}: {what}")
+                    said = self.output(number).read_text().splitlines() or ["it gave no reason"]
+                    raise CannotRun(f"{daemon.args[0]} ended: {said[-1]}")
             if time.monotonic() > until:
                 raise CannotRun(f"{what} in {patience:g} s")
             time.sleep(0.05)
 
     def stop(self) -> None:
-        if len(self.running) > 2:
+        if len(self.running) > 2 and self.running[1].poll() is None:
             # While the controller can be told about their ends: steps wait for that.
             with suppress(CannotRun, TimeoutError):
                 self.cluster.cancel_all()
@@ -188,13 +198,16 @@ def processes_of(cluster: Cluster) -> list[int]:
 def start_cluster(folder: Path) -> tuple[Cluster, Daemons]:
     """Two idle nodes; CannotRun says why not. The caller calls stop() of what it gets."""
     if missing := missing_programs():
-        raise CannotRun(f"{', '.join(missing)} not found (Debian: slurmctld, slurmd, munge)")
+        raise CannotRun(
+            f"{', '.join(missing)} not found (Debian: slurmctld, slurmd, slurm-client, munge)"
+        )
     (folder / "state").mkdir()
     key = folder / "munge.key"
     key.touch(0o600)
     key.write_bytes(os.urandom(64))
+    ports = free_ports(3)
     (folder / "slurm.conf").write_text(
-        CONFIGURATION.format(folder=folder, user=user(), nodes=NODES, ports=free_ports(3))
+        CONFIGURATION.format(folder=folder, user=user(), nodes=NODES, ports=ports)
     )
     cluster = Cluster(folder)
     daemons = Daemons(cluster)
@@ -210,6 +223,8 @@ def start_cluster(folder: Path) -> tuple[Cluster, Daemons]:
         )
         daemons.wait_for(socket_file.exists, "munged does not answer")
         daemons.start("slurmctld", "-D", "-c")
+        # Before anything asks it: Slurm's commands try for most of a minute.
+        daemons.wait_for(lambda: answers(ports[0]), "slurmctld does not answer")
         for node in NODES:
             daemons.start("slurmd", "-D", "-N", node)
 

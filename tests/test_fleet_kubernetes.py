@@ -14,7 +14,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from test_fleet_slurm import CHOICES, GENERATOR, PROGRAM, QUICK, STAND_IN, install
+from fleet_programs import CHOICES, GENERATOR, PROGRAM, QUICK, STAND_IN, install
 
 yaml = pytest.importorskip("yaml", reason="PyYAML not found: pip install '.[test]'")
 

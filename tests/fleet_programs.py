@@ -1,0 +1,54 @@
+"""What the tests of the jobs of a fleet share: a short search, stand-ins, a program that copies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+QUICK = "--rigor quick --sizes 128,4K --workload hot --space paper --no-sensing --threads 1 --quiet"
+
+# Stands in for asterope-tune where a test is about Slurm alone. It says on which node it ran as
+# which share; where there is a file `ends-SHARE` beside it, that has the exit code of the next run.
+STAND_IN = """\
+#!/usr/bin/env bash
+share=alone
+[[ $1 == merge ]] && share=merge
+while (($#)); do
+    case $1 in
+        -o) output=$2 ;;
+        --shard) share=${2%/*} ;;
+    esac
+    shift
+done
+ends=$(dirname -- "$0")/ends-$share
+if [[ -e $ends ]]; then
+    read -r code <"$ends"
+    rm -- "$ends"
+    echo "asterope-tune: ends with $code" >&2
+    exit "$code"
+fi
+printf '"%s %s"\\n' "${SLURMD_NODENAME}" "$share" >"$output"
+"""
+# In place of asterope-generate: writes what it was asked for.
+GENERATOR = """\
+#!/bin/sh
+mkdir -p routine
+echo "$@" >routine/arguments
+"""
+PROGRAM = """\
+#include "asterope_memcpy.h"
+#include <stdio.h>
+int main(void)
+{
+    char to[6];
+    asterope_memcpy(to, "right", sizeof to);
+    printf("%s by %s", to, asterope_profile());
+    return 0;
+}
+"""
+# What is chosen on the machine of the profile `here`, by the environment.
+CHOICES = (({}, "here"), ({"ASTEROPE_PROFILE": "fallback"}, "fallback"))
+
+
+def install(folder: Path, name: str, text: str) -> None:
+    (folder / name).write_text(text)
+    (folder / name).chmod(0o755)
