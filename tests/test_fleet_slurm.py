@@ -245,25 +245,37 @@ def test_a_job_that_slurm_refuses_takes_the_others_along(fleet: Fleet, stand_in:
 
 
 @pytest.mark.parametrize(
-    ("types", "complaint"),
+    ("setting", "value", "complaint"),
     [
-        ("()", "fleet.conf names no types of nodes"),
-        ('("a/b 1")', "'a/b' is no name for a type: letters, digits, points, _ and -"),
-        ('("-x 1")', "'-x' is no name for a type: letters, digits, points, _ and -"),
-        ('("zen4 none")', "zen4: 'none' is no number of nodes"),
-        ('("zen4")', "zen4: '' is no number of nodes"),
-        ('("zen4 0")', "zen4: '0' is no number of nodes"),
-        ('("zen4 1" "zen4 2")', "zen4 is there twice, but for its punctuation"),
-        ('("zen-4 1" "zen_4 2")', "zen_4 is there twice, but for its punctuation"),
-        ('("fallback 1")', "'fallback' is no name for a type: letters, digits, points, _ and -"),
+        ("others", "(none.json)", "others: none.json is no file that can be read"),
+        ("limit", None, "fleet.conf does not set limit"),
+        ("types", "()", "fleet.conf names no types of nodes"),
+        ("types", '("a/b 1")', "'a/b' is no name for a type: letters, digits, points, _ and -"),
+        ("types", '("-x 1")', "'-x' is no name for a type: letters, digits, points, _ and -"),
+        ("types", '("zen4 none")', "zen4: 'none' is no number of nodes"),
+        ("types", '("zen4")', "zen4: '' is no number of nodes"),
+        ("types", '("zen4 0")', "zen4: '0' is no number of nodes"),
+        ("types", '("zen4 1" "zen4 2")', "zen4 is there twice, but for its punctuation"),
+        ("types", '("zen-4 1" "zen_4 2")', "zen_4 is there twice, but for its punctuation"),
+        (
+            "types",
+            '("fallback 1")',
+            "'fallback' is no name for a type: letters, digits, points, _ and -",
+        ),
     ],
 )
 def test_a_wrong_line_is_named_before_anything_is_submitted(
-    repository: Path, tmp_path: Path, types: str, complaint: str
+    repository: Path, tmp_path: Path, setting: str, value: str | None, complaint: str
 ) -> None:
     folder = tmp_path / "fleet"
     shutil.copytree(repository / "scripts/fleet/slurm", folder)
-    Fleet(folder, Cluster(tmp_path)).configure(types=types)
+    fleet = Fleet(folder, Cluster(tmp_path))
+    if value is None:
+        (folder / "fleet.conf").write_text(
+            fleet.text("fleet.conf").replace(f"{setting}=", "other=")
+        )
+    else:
+        fleet.configure(**{setting: value})
     done = subprocess.run([folder / "submit.sh"], capture_output=True, text=True)
     assert done.returncode == 2
     assert done.stderr.startswith("submit.sh: ")

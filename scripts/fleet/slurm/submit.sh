@@ -3,7 +3,8 @@
 # gathers what they found. Run it again to make up for what failed: what is there is not done twice.
 set -euo pipefail
 # The folder of this file is the one that the nodes share: jobs start in it and write into it.
-cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
+# -P: as Slurm names it, without symbolic links.
+cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")"
 
 fail() {
     printf 'submit.sh: %s\n' "$*" >&2
@@ -12,6 +13,13 @@ fail() {
 
 [[ -r fleet.conf ]] || fail "no fleet.conf beside it: copy the whole folder"
 source ./fleet.conf
+# What finish.sbatch needs is checked as well: after hours would be late.
+for setting in bin types everywhere options limit others; do
+    declare -p "$setting" >/dev/null 2>&1 || fail "fleet.conf does not set $setting"
+done
+for profile in "${others[@]}"; do
+    [[ -r $profile ]] || fail "fleet.conf: others: $profile is no file that can be read"
+done
 ((${#types[@]})) || fail "fleet.conf names no types of nodes"
 
 # All lines are checked before the first job goes off: half a fleet is no use.
