@@ -22,8 +22,8 @@ SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 LINK = re.compile(r"\]\(<?([^()\s>]+)>?(?: \"[^\"]*\")?\)")
 # Words of that form that are no command: what a profile gives as its format.
 NO_COMMANDS = {"asterope-profile"}
-# Options that a guide names by themselves and that are another program's: pkg-config's.
-OTHERS_OPTIONS = {"--libs"}
+# Options that guides name by themselves and that are other programs': pkg-config's, sbatch's.
+OTHERS_OPTIONS = {"--libs", "--exclusive", "--mem", "--requeue"}
 
 
 def _documents() -> list[Path]:
