@@ -3,8 +3,11 @@
 
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 
 #include "journal.hpp"
@@ -77,9 +80,9 @@ inline TuningRequest made_up_request() {
 }
 
 /// Runs it and writes its log to `path`. `noise`: which thousandths.
-inline void made_up_search(const std::filesystem::path& path, const TuningRequest& request,
-                           const Truth& truth, std::uint64_t noise = 1,
-                           const Machine& machine = made_up_machine()) {
+inline void run_made_up_search(const std::filesystem::path& path, const TuningRequest& request,
+                               const Truth& truth, std::uint64_t noise = 1,
+                               const Machine& machine = made_up_machine()) {
     const Plan plan(request, machine);
     const Spaces spaces(Features(machine.cpu, request.without), plan.extended, plan.sensing, {});
     const nlohmann::json header = {{"format", kTrialLogFormat},
@@ -100,10 +103,29 @@ inline void made_up_search(const std::filesystem::path& path, const TuningReques
     Budget budget;
     TimeSpent spent;
     Searches(plan, spaces, machine, request.seed, true, journal, budget, spent).run();
+    const std::vector<std::pair<std::string, double>> phases = {{"screening", 50}};
     journal.finish({{"finished", "2026-11-21T10:01:00Z"},
                     {"seconds", 60},
-                    {"phases", {{"screening", 50}}},
+                    {"phases", phases},
                     {"resumed", 0}});
+}
+
+/// The same, but each search is run once only: its log is remembered. `name` is the truth's.
+inline void made_up_search(const std::filesystem::path& path, const TuningRequest& request,
+                           const std::string& name, const Truth& truth, std::uint64_t noise = 1,
+                           const Machine& machine = made_up_machine()) {
+    static std::map<std::string, std::string> logs;
+    const std::string key = name + std::to_string(noise) + std::to_string(request.seed) +
+                            Plan(request, machine).options().dump() + to_json(machine).dump();
+    std::string& log = logs[key];
+    if (log.empty()) {
+        run_made_up_search(path, request, truth, noise, machine);
+        std::ostringstream text;
+        text << std::ifstream(path).rdbuf();
+        log = text.str();
+    } else {
+        std::ofstream(path) << log;
+    }
 }
 
 /// Libc takes a nanosecond for 10 bytes, and everybody else as long: most by a name's luck up to a

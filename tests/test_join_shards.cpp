@@ -17,9 +17,9 @@ namespace {
 double three_winners(const std::string& name, std::size_t size, Workload workload) {
     const std::size_t first = workload == Workload::hot ? 3000 : 700, second = 40000;
     if (name == "XMM T T T0 8 4") return size <= first ? 0.5 : 0.8;
-    if (name == "R64 T NT T1 8 16") return size <= first ? 0.8 : size <= second ? 0.5 : 0.8;
+    if (name == "R64 T T T1 8 16") return size <= first ? 0.8 : size <= second ? 0.5 : 0.8;
     if (name == "XMM T NT NTA 8 4") return size <= second ? 0.9 : 0.6;
-    if (name.rfind("grouped XMM", 0) == 0) return 0.7;
+    if (name == "grouped XMM up 256") return 0.7;
     if (name == "backward XMM") return size < 20000 ? 0.2 : 2;
     if (name == "threads 2 even") return size < 1000000 ? 0.9 : 0.4;
     return 0;
@@ -35,7 +35,7 @@ class JoinShards : public TemporaryFolder {
                        const Machine& machine) {
         request.shard = shard;
         const auto path = folder / ("log " + std::to_string(count_++));
-        made_up_search(path, request, made_up_truth(three_winners), noise, machine);
+        made_up_search(path, request, "three", made_up_truth(three_winners), noise, machine);
         return path.string();
     }
 

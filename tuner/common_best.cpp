@@ -43,6 +43,11 @@ struct Pipelines {
     }
     std::map<std::string, std::size_t> place;
     std::map<std::string, Candidate> candidates;
+
+    static const Pipelines& all() { // once: there are tens of thousands
+        static const Pipelines pipelines;
+        return pipelines;
+    }
 };
 
 double mean(const std::vector<double>& values) {
@@ -612,7 +617,7 @@ class Merger {
     std::vector<Evidence> evidence_;    ///< of each source
     std::vector<std::size_t> unsensed_; ///< sizes at which some machine senses, but not all alike
     Weights weights_;
-    const Pipelines pipelines_;
+    const Pipelines& pipelines_ = Pipelines::all();
     CommonBest result_;
 };
 

@@ -240,6 +240,11 @@ void add_particulars(Json& search, const SearchFacts& facts) {
     for (const auto& [phase, seconds] : facts.phases) search["phases"][phase] = rounded(seconds);
 }
 
+/// A shard may have found a winner for every size: of two sizes, one is its border.
+bool is_whole(const std::optional<ShardFacts>& shard) {
+    return !shard || shard->shard.count == 1;
+}
+
 /// The entry points by intent that a routine may have.
 bool is_intent(const std::string& objective) {
     return objective == "hot" || objective == "cold" || objective == "consume";
@@ -283,7 +288,7 @@ Json make_profile(const nlohmann::json& machine, const SearchFacts& facts,
     Json profile = {{"format", "asterope-profile"},
                     {"version", kProfileVersion},
                     {"architecture", kArchitecture},
-                    {"complete", facts.left_out.empty()},
+                    {"complete", facts.left_out.empty() && is_whole(facts.shard)},
                     {"machine", machine},
                     {"search",
                      {{"tool_version", kVersion},

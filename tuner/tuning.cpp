@@ -1,6 +1,7 @@
 // The tuning run: verifies, times, searches, writes the profile and renders the routine.
 #include "tuning.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include "aliased_search.hpp"
 #include "atomic_file.hpp"
 #include "clock.hpp"
+#include "contains.hpp"
 #include "cpu.hpp"
 #include "error.hpp"
 #include "features.hpp"
@@ -118,7 +120,7 @@ class Run {
         }
         write(profile(spaces));
         // Whoever did not ask for the log wants it as long only as it can be of use.
-        if (!plan_.keeps_log && facts_.left_out.empty()) std::filesystem::remove(plan_.log);
+        if (!plan_.keeps_log && left_nothing()) std::filesystem::remove(plan_.log);
     }
 
     /// On the figures of a whole log. Returns the profile.
@@ -250,6 +252,19 @@ class Run {
         facts_.finished = utc_now();
         facts_.seconds = elapsed() + findings_.recorded_seconds;
         facts_.phases = spent_.phases();
+    }
+
+    /// Of what was to be done here.
+    bool left_nothing() const {
+        const bool sizes =
+            std::none_of(plan_.sizes.begin(), plan_.sizes.end(),
+                         [&](std::size_t size) { return contains(facts_.left_out.sizes, size); });
+        std::vector<std::string> steps = facts_.left_out.steps;
+        const std::size_t handover = plan_.handover_size();
+        if (!contains(plan_.sizes, handover) || !plan_.owns(handover)) {
+            std::erase(steps, "small copies");
+        }
+        return sizes && steps.empty();
     }
 
     double elapsed() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }

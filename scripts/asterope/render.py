@@ -100,6 +100,8 @@ def what_is_missing(profile: Profile) -> str:
     """What an incomplete profile left out, in a few words; empty for one that is complete."""
     if profile.complete:
         return ""
+    if "shard" in profile.raw:
+        return "it is shard {index} of the {count} of a search".format(**profile.raw["shard"])
     if profile.left_out is None:
         return "what the search left out is not known"
     sizes, steps = sorted(profile.left_out.sizes), list(profile.left_out.steps)
