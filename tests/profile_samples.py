@@ -157,6 +157,7 @@ _GOOD: dict[str, Any] = {
                 "pipeline": _RATIO,
                 "best": {"kind": "backward", "rt": "YMM"},
                 "best_ratio": _RATIO,
+                "gains": [{"tuple": {"kind": "backward", "rt": "YMM"}, "gain": 1.3}],
             }
         ],
     },
@@ -269,6 +270,34 @@ _TEXT = json.dumps(_GOOD)
 def good_profile() -> dict[str, Any]:
     """A profile with every field of the format; a fresh copy, to be changed at will."""
     return json.loads(_TEXT)
+
+
+def merged_profile() -> dict[str, Any]:
+    """The good one, as it is where it was merged from several: it has what that adds."""
+    profile = good_profile()
+    told = ("rigor", "seed", "started", "finished", "trials")
+    source = {
+        "name": "node 1.json",
+        "shard": 1,
+        **{field: profile["search"][field] for field in told},
+        "machine": profile["machine"],
+    }
+    profile["merged"] = {"from": "shards", "sources": [source, {**source, "shard": 2}]}
+    profile["intervals"][0]["of_best"] = {"mean": 0.99, "worst": 0.97}
+    return profile
+
+
+def shard_profile() -> dict[str, Any]:
+    """The incomplete one, as it is where it is one share of a search: it has what that adds."""
+    profile = incomplete_profile()
+    profile["shard"] = {
+        "index": 2,
+        "count": 3,
+        "sizes": [4096],
+        "all_sizes": [128, 4096, 8192],
+        "search": "0123456789abcdef",
+    }
+    return profile
 
 
 def incomplete_profile() -> dict[str, Any]:

@@ -14,7 +14,13 @@ from pathlib import Path
 import asterope
 import pytest
 from asterope import atomic_file, generate
-from profile_samples import HOSTILE, good_profile, incomplete_profile
+from profile_samples import (
+    HOSTILE,
+    good_profile,
+    incomplete_profile,
+    merged_profile,
+    shard_profile,
+)
 
 NAMES = ("asterope_memcpy.c", "asterope_memcpy.h")
 SCRIPTS = Path(generate.__file__).parents[1]
@@ -218,6 +224,30 @@ def test_an_incomplete_profile_is_rendered_and_says_so(tmp_path, capsys, left_ou
     complete = (tmp_path / "b" / NAMES[0]).read_text(encoding="ascii")
     assert "Incomplete" not in complete
     assert source.replace(f" * Incomplete: {words}\n", "") == complete
+
+
+def test_a_shard_says_that_the_others_are_to_be_joined(tmp_path, capsys):
+    path = tmp_path / "profile.json"
+    path.write_text(json.dumps(shard_profile()), encoding="utf-8")
+    assert run(path, "-o", tmp_path) == 0
+    assert capsys.readouterr().err == (
+        f"asterope-generate: warning: {path}: incomplete: it is shard 2 of the 3 of a search: "
+        "join it with the other shards: asterope-tune merge\n"
+    )
+
+
+def test_a_merged_profile_renders_and_where_it_lacks_sizes_asks_for_the_logs(tmp_path, capsys):
+    raw = merged_profile()
+    path = tmp_path / "profile.json"
+    path.write_text(json.dumps(raw), encoding="utf-8")
+    assert run(path, "-o", tmp_path) == 0
+    assert capsys.readouterr().err == ""
+    raw["merged"]["from"] = "machines"
+    raw["complete"] = False
+    raw["left_out"] = {"sizes": [8192], "steps": []}
+    path.write_text(json.dumps(raw), encoding="utf-8")
+    assert run(path, "-o", tmp_path) == 0
+    assert "merge the trial logs of these searches" in capsys.readouterr().err
 
 
 HEADING = " * Up to      RT        LT ST PT   PS PD TB PI PW D        GB/s  x libc\n"

@@ -16,7 +16,13 @@ import pytest
 from asterope import sensing_space, small_space, space
 from asterope.profile import SCHEMA_FILE, LeftOut, ProfileError, Proof, Ratio, load_profile
 from asterope.threads_space import Share
-from profile_samples import HOSTILE, good_profile, incomplete_profile
+from profile_samples import (
+    HOSTILE,
+    good_profile,
+    incomplete_profile,
+    merged_profile,
+    shard_profile,
+)
 
 REFERENCE = Path(__file__).parents[1] / "generated" / "reference"
 
@@ -435,7 +441,8 @@ def test_the_schema_is_valid_draft_2020_12():
 def test_the_schema_accepts_the_good_profiles():
     validator = jsonschema.Draft202012Validator(SCHEMA)
     validator.validate(good_profile())
-    validator.validate(incomplete_profile())
+    for made in (incomplete_profile, merged_profile, shard_profile):
+        validator.validate(made())
     for name in PAPER:
         validator.validate(json.loads((REFERENCE / f"{name}.json").read_text(encoding="utf-8")))
 
@@ -459,7 +466,8 @@ def test_the_good_profiles_use_every_field():
         return set()
 
     described = {name for _, schema in subschemas(SCHEMA) for name in schema.get("properties", {})}
-    assert described - used(good_profile()) - used(incomplete_profile()) == set()
+    made = (good_profile(), incomplete_profile(), merged_profile(), shard_profile())
+    assert described - set().union(*map(used, made)) == set()
 
 
 @pytest.mark.parametrize("schema", places_with("type", "object"))
