@@ -145,7 +145,9 @@ bool is_one_thread(const std::string& name) {
 }
 
 void read_log(const TrialLogContents& log, Evidence& evidence) {
-    for (const auto& [step, records] : log.steps) {
+    for (const auto& entry : log.steps) { // no binding: clang 14 lets no lambda capture one
+        const std::string& step = entry.first;
+        const std::vector<Record>& records = entry.second;
         const auto size_behind = [&](std::string_view beginning) -> std::size_t {
             std::size_t size = 0;
             if (step.rfind(beginning, 0) == 0) {
