@@ -38,7 +38,7 @@ from asterope.report.inputs import read_inputs
 from asterope.report.intervals import intervals_picture
 from asterope.report.search_maps import families_picture, plane_of, planes_picture, scored_sizes
 from asterope.report.series import find_series
-from asterope.report.style import Picture, cache_sizes, set_up
+from asterope.report.style import Picture, cache_sizes, legend_outside, new_figure, set_up
 from asterope.report.trial_log import parse_name
 from asterope.report.words import machine_facts, progress, search_facts, standing
 
@@ -486,7 +486,7 @@ def test_the_heat_map_has_what_was_timed_and_frames_the_winner(log: Path) -> Non
         "1 KiB: YMM T NT T0",
         "64 KiB: YMM T NT T0",
     ]
-    values = panels[0].collections[0].get_array()
+    values = panels[0].collections[0].get_array().reshape(7, 16)  # matplotlib 3.6: all in a row
     assert values.count() == 4, "the others were not timed"
     assert values[1][4] == 0.5, "the winner, at the end of the scale"
     assert values[1][5] == pytest.approx(100 * (1.5 / 1.4 - 1))
@@ -536,9 +536,24 @@ def test_registers_and_stores_are_compared_by_size(log: Path) -> None:
         "XMM T T T1 4 0 TB4 PW8: 1.20",
         f"{WINNER}: 1.50",
     ]
-    values = picture.figure.axes[0].collections[0].get_array()
+    values = picture.figure.axes[0].collections[0].get_array().reshape(2, 3)
     assert values.tolist() == [pytest.approx([0.9, 1.2, 1.5])] * 2
     assert is_dark_on_light(picture)
+
+
+@pytest.mark.parametrize("side", ["below", "right"])
+def test_a_legend_outside_touches_nothing(side: str) -> None:
+    figure = new_figure(8, 4)
+    for axes in figure.subplots(1, 2):
+        for number in range(3):
+            axes.plot([0, 1], [0, number], label=f"copy number {number}")
+        axes.set(xlabel="an axis has a label", ylabel="and this one, too")
+    handles, labels = axes.get_legend_handles_labels()
+    legend_outside(figure, side, handles=handles, labels=labels)
+    figure.draw_without_rendering()
+    box = figure.legends[0].get_window_extent()
+    assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1
+    assert not any(axes.get_tightbbox().overlaps(box) for axes in figure.axes)
 
 
 def test_the_strips_cover_all_sizes_of_the_profile(profile: Path) -> None:

@@ -21,6 +21,7 @@ from .style import (
     Picture,
     Table,
     label_ends,
+    legend_outside,
     mark_caches,
     new_figure,
     plain_log_axis,
@@ -184,7 +185,7 @@ def ratio_picture(
     for row in grid:
         row[0].set_ylabel("x libc (log scale)")
     handles, labels = grid[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    legend_outside(figure, "below", handles=handles, labels=labels, ncols=3)
     means = ", ".join(f"{chart.name} {chart.mean_ratio(ROUTINE):.2f}" for chart in charts)
     worst, where = min(
         (point.ratio.median, f"{chart.name} {human_size(size)}")
@@ -353,7 +354,7 @@ def cells_picture(suite: str, cells: Sequence[Cell], peers: Sequence[str], sourc
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlabel("x libc (log scale): right of 1 is faster than libc")
     axes.grid(True, axis="x")
-    figure.legend(loc="outside right upper", fontsize=9, frameon=False)
+    legend_outside(figure, "right", fontsize=9)
     ratios = [t.ratio.median for _, c in rows if (t := c.copies.get(ROUTINE)) and t.ratio]
     finding = (
         f"asterope at {geometric_mean(ratios):.2f} x libc ({min(ratios):.2f} to {max(ratios):.2f})"

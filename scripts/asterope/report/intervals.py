@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from .. import space
 from ..profile import Interval, Profile
 from ..render import human_size
-from .style import INK, Picture, Table, mark_caches, new_figure, size_axis
+from .style import INK, Picture, Table, legend_outside, mark_caches, new_figure, size_axis
 
 COLOURS = {
     "REP_MOVSB": "#c9c9c9",
@@ -58,16 +58,16 @@ def intervals_picture(profile: Profile) -> Picture:
         f"{len({t for _, bars in strips for *_, t in bars})} different pipelines"
     )
     used = [rt for rt in COLOURS if any(t.rt == rt for _, bars in strips for *_, t in bars)]
-    figure.legend(
+    legend_outside(
+        figure,
+        "below",
         handles=[
             *(Patch(facecolor=COLOURS[rt], edgecolor=INK, label=rt) for rt in used),
             Patch(
                 facecolor="white", edgecolor=INK, hatch=STREAM_HATCH, label="non-temporal stores"
             ),
         ],
-        loc="outside lower center",
         ncols=len(used) + 1,
-        frameon=False,
         fontsize=9,
     )
     return Picture(

@@ -104,6 +104,19 @@ def new_figure(width: float, height: float) -> Figure:
     return figure
 
 
+def legend_outside(figure: Figure, side: str, **options: Any) -> None:
+    """A legend `below` all axes or to their `right`, for which a figure of `new_figure` makes room.
+
+    As loc="outside lower center" and "outside right upper", which only matplotlib 3.7 brought.
+    """
+    location = {"below": "lower center", "right": "upper right"}[side]
+    legend = figure.legend(loc=location, frameon=False, **options)
+    box = legend.get_window_extent(figure.canvas.get_renderer())
+    top, left = box.y1 / figure.bbox.height, box.x0 / figure.bbox.width
+    rest = {"below": (0, top, 1, 1 - top), "right": (0, 0, left, 1)}[side]
+    figure.get_layout_engine().set(rect=rest)
+
+
 def size_axis(axes: Axes, sizes: Sequence[int], label: bool = True) -> None:
     """The x axis: transfer sizes, doubling, written as people do."""
     low, high = min(sizes), max(sizes)
