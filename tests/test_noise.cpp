@@ -142,6 +142,24 @@ TEST(Noise, decides_alike_from_the_same_rounds) {
     EXPECT_EQ(one.sentence(), other.sentence());
 }
 
+// A step that was done early is one of many when its run is resumed.
+TEST(Noise, decides_in_a_step_alike_whatever_came_before_it) {
+    const auto decisions = [](Noise noise) {
+        noise.enter_step();
+        std::vector<bool> again;
+        for (int i = 0; i < 100; ++i)
+            again.push_back(noise.round_ended(i % 2 ? kQuiet : kPreempted));
+        return again;
+    };
+    Noise spent, in_a_round;
+    while (!spent.kept()) spent.round_ended(kPreempted);
+    for (int i = 0; i < 1000; ++i) spent.round_ended(kPreempted);
+    in_a_round.round_ended(kPreempted); // the time was up before it was timed again
+    EXPECT_EQ(decisions(spent), decisions(Noise()));
+    EXPECT_EQ(decisions(run(1000, 1000)), decisions(Noise()));
+    EXPECT_EQ(decisions(in_a_round), decisions(Noise()));
+}
+
 TEST(Noise, makes_winners_provisional_above_5_percent_of_the_rounds_that_count) {
     EXPECT_FALSE(noisy(1000, 50).provisional());
     EXPECT_TRUE(noisy(1000, 51).provisional());

@@ -10,7 +10,7 @@ namespace {
 /// Of one round: what still disturbs it at the fourth try stays.
 constexpr int kInARow = 3;
 
-/// Of all: a quarter of the rounds that count, so that a run lasts at most a quarter longer,
+/// Of a step: a quarter of the rounds that count, so that it lasts about a quarter longer at most,
 /// however noisy the machine. Some are free, as the first rounds would have earned none.
 constexpr std::size_t kEarnedBy = 4, kFree = 8;
 
@@ -26,20 +26,28 @@ constexpr double kBearable = 0.05;
 
 } // namespace
 
+void Noise::enter_step() {
+    step_ = {};
+    in_a_row_ = 0;
+}
+
 bool Noise::round_ended(const std::vector<Disturbance>& hits, double seconds) {
     for (const Disturbance hit : hits) ++seen_[hit];
-    const bool affordable = repeated_ < kFree + counted_ / kEarnedBy &&
-                            repeated_seconds_ + seconds <=
-                                kFreeSeconds + counted_seconds_ / static_cast<double>(kEarnedBy);
+    const bool affordable =
+        step_.repeated < kFree + step_.counted / kEarnedBy &&
+        step_.repeated_seconds + seconds <=
+            kFreeSeconds + step_.counted_seconds / static_cast<double>(kEarnedBy);
     if (!hits.empty() && in_a_row_ < kInARow && affordable) {
         ++in_a_row_;
         ++repeated_;
-        repeated_seconds_ += seconds;
+        ++step_.repeated;
+        step_.repeated_seconds += seconds;
         return true;
     }
     in_a_row_ = 0;
     ++counted_;
-    counted_seconds_ += seconds;
+    ++step_.counted;
+    step_.counted_seconds += seconds;
     if (!hits.empty()) ++kept_;
     return false;
 }

@@ -14,6 +14,11 @@ namespace asterope {
 /// as it did before.
 class Noise {
   public:
+    /// Another step of the search begins. What may be repeated in it depends on nothing before: a
+    /// run whose time was up has done some steps early, and when it is resumed, more comes before
+    /// these than did then.
+    void enter_step();
+
     /// Takes down what hit the round that just ended, maybe nothing, and how long it took. True: it
     /// is to be timed again, and its samples do not count.
     bool round_ended(const std::vector<Disturbance>& hits, double seconds = 0);
@@ -34,7 +39,11 @@ class Noise {
 
   private:
     std::size_t counted_ = 0, repeated_ = 0, kept_ = 0;
-    double counted_seconds_ = 0, repeated_seconds_ = 0;
+    /// Of this step.
+    struct Account {
+        std::size_t counted = 0, repeated = 0;
+        double counted_seconds = 0, repeated_seconds = 0;
+    } step_;
     int in_a_row_ = 0; ///< repetitions of the present round
     std::map<Disturbance, std::size_t> seen_;
 };

@@ -88,6 +88,7 @@ Findings Searches::run() {
 
 std::mt19937_64 Searches::enter(const std::string& step) {
     figures_.enter(step);
+    noise_.enter_step();
     return named_random(seed_, step);
 }
 
