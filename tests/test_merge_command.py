@@ -214,6 +214,11 @@ def test_what_is_neither_profile_nor_log_is_refused(tune: Run, searches: Path, c
     assert "junk" in error_of(tune, "whole1.json", "junk")
 
 
+def test_a_thinned_log_is_refused(tune: Run, searches: Path, repository: Path):
+    thinned = repository / "generated/recordings/zen4-paper.trials.gz"
+    assert "was thinned" in error_of(tune, "whole1.json", thinned)
+
+
 def test_an_input_that_is_not_there_is_refused(tune: Run, searches: Path):
     assert "missing.json" in error_of(tune, "whole1.json", "missing.json")
     assert str(searches) in error_of(tune, "whole1.json", searches)

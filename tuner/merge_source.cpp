@@ -23,17 +23,18 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-/// Whether the file begins as a trial log does, plain or gzipped.
-bool is_log(const std::string& path) {
+/// The first line where the file begins as a trial log does, plain or gzipped; else null.
+json log_header(const std::string& path) {
     LineReader lines(path, path);
     std::string line;
     try {
-        if (!lines.next(line)) return false;
+        if (!lines.next(line)) return nullptr;
     } catch (const BadInput&) {
-        return false; // read_profile knows what to say
+        return nullptr; // read_profile knows what to say
     }
-    const json first = json::parse(line, nullptr, false);
-    return first.is_object() && first.value("format", json()) == kTrialLogFormat;
+    json first = json::parse(line, nullptr, false);
+    if (!first.is_object() || first.value("format", json()) != kTrialLogFormat) return nullptr;
+    return first;
 }
 
 /// A value as a message may show it.
@@ -102,13 +103,14 @@ void add_members(ordered_json& to, const ordered_json& from) {
 MergeSource read_merge_source(const std::string& path) {
     MergeSource source;
     source.path = path;
-    if (is_log(path)) {
-        source.log = read_trial_log(path);
-        if (source.log->header.contains("thinned")) {
+    const json header = log_header(path);
+    if (!header.is_null()) {
+        if (header.contains("thinned")) {
             throw BadInput("log " + path +
-                           ": was thinned, and no profile can be derived from it: "
-                           "give the log itself, or the profile");
+                           ": was thinned, and no profile can be derived from it: give the log "
+                           "itself, or the profile");
         }
+        source.log = read_trial_log(path);
         source.profile = profile_of_log(path);
     } else {
         read_profile(path);
