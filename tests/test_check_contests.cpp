@@ -119,7 +119,7 @@ TEST(HoldContests, ABareProfileIsComparedWithLibcAlone) {
     ASSERT_EQ(contests.all().size(), 1u);
     EXPECT_FALSE(contests.all()[0].rival);
     EXPECT_EQ(contests.all()[0].then.ratio, 1);
-    EXPECT_EQ(contests.all()[0].weights.size(), 3u) << "balanced";
+    EXPECT_EQ(contests.all()[0].weights.size(), 4u) << "balanced";
     EXPECT_EQ(contests.small_left_out(), "");
 }
 

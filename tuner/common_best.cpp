@@ -282,7 +282,13 @@ class Merger {
             }
             if (own.size() < sources_.size()) continue;
             const auto machines = at(size, &Evidence::pipelines);
-            const auto ranked = rank(machines, weights, below, pipelines_.place);
+            Weights known = weights;
+            auto ranked = rank(machines, known, below, pipelines_.place);
+            // what is told late was told of the best few alone, and they may have none in common
+            if (ranked.empty()) {
+                known = told_early(weights);
+                ranked = rank(machines, known, below, pipelines_.place);
+            }
             if (ranked.empty()) {
                 if (name.empty()) result_.nobody.push_back(size);
                 continue;
@@ -298,7 +304,7 @@ class Merger {
             add_race(
                 interval, machines, ranked, name.empty() ? 5 : 2, size,
                 [&](const std::string& one) { return to_json(pipelines_.candidates.at(one)); });
-            interval["of_best"] = of_best(machines, weights, own, ranked.front());
+            interval["of_best"] = of_best(machines, known, own, ranked.front());
             std::vector<ordered_json> floors;
             for (const ordered_json* one : own) {
                 floors.push_back(one->value("noise_floor", ordered_json::object()));
@@ -367,7 +373,7 @@ class Merger {
     common_sensing(const ordered_json& interval, const std::vector<const ordered_json*>& own,
                    const std::vector<const Standings*>& machines) const {
         if (interval.at("above").get<std::size_t>() + 1 < kSensingMinimum) return std::nullopt;
-        Weights uncached = weights_;
+        Weights uncached = told_early(weights_); // of fetch, one side is cached
         std::erase_if(uncached,
                       [](const auto& weighted) { return weighted.first == Workload::hot; });
         const auto hots = rank(machines, {{Workload::hot, 1}}, "", pipelines_.place);
@@ -530,7 +536,8 @@ class Merger {
             const std::vector<Share> shares = shares_for(size, most);
             std::map<std::string, std::size_t> place;
             for (const Share& share : shares) place.emplace(share_name(share), place.size());
-            const auto ranked = rank(machines, weights_, "", place);
+            const auto ranked =
+                rank(machines, told_early(weights_), "", place); // as threads are timed
             if (ranked.empty()) continue;
             const Ranked& best = ranked.front();
             const Share& share = shares[place.at(best.name)];
