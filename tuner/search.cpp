@@ -23,11 +23,12 @@ Rigor parse_rigor(std::string_view text) {
                 .screening_samples = 1,
                 .cuts = {{30, 2}, {10, 4}},
                 .finalists = 4,
-                .rounds = 9,
+                .rounds = 7,
                 .bases = 2,
                 .planes = 1,
                 .compares_axes = false,
                 .inherits = true,
+                .last_cut_tells_all = false,
                 .sensing_samples = 1,
                 .boundary_ratio = 1.2};
     }
@@ -44,6 +45,7 @@ Rigor parse_rigor(std::string_view text) {
                 .planes = 3,
                 .compares_axes = true,
                 .inherits = false,
+                .last_cut_tells_all = true,
                 .sensing_samples = 3,
                 .boundary_ratio = 1.07};
     }
@@ -61,6 +63,7 @@ Rigor parse_rigor(std::string_view text) {
                 .planes = 8,
                 .compares_axes = true,
                 .inherits = false,
+                .last_cut_tells_all = true,
                 .sensing_samples = 3,
                 .boundary_ratio = 1.07};
     }
@@ -93,7 +96,9 @@ std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& pap
         return std::min(paper.size(), static_cast<std::size_t>(cut.keep)) *
                static_cast<std::size_t>(cut.samples);
     };
-    if (timed == Timed::late) return of_cut(rigor.cuts.back()) + run_off;
+    if (timed == Timed::late) {
+        return run_off + (rigor.last_cut_tells_all ? of_cut(rigor.cuts.back()) : 0);
+    }
     const auto coarse = static_cast<std::size_t>(std::count_if(
         paper.begin(), paper.end(), [&](const Candidate& c) { return rigor.coarse.has(c); }));
     const auto samples = static_cast<std::size_t>(rigor.screening_samples);
@@ -180,8 +185,8 @@ class Search {
     void cut() {
         for (const Rigor::Cut& cut : rigor_.cuts) {
             alive_ = race_.best(alive_, static_cast<std::size_t>(cut.keep));
-            const bool last = &cut == &rigor_.cuts.back();
-            race_.sample(alive_, cut.samples, last ? Race::Told::all : Race::Told::early);
+            const bool all = rigor_.last_cut_tells_all && &cut == &rigor_.cuts.back();
+            race_.sample(alive_, cut.samples, all ? Race::Told::all : Race::Told::early);
         }
     }
 

@@ -40,6 +40,8 @@ struct Rigor {
     /// Whether sizes that outgrow the caches take over the finalists of one that was searched, and
     /// screen nobody else: beyond the caches nothing changes with the size but the time it takes.
     bool inherits;
+    /// Whether the last cut tells of what is told late, or the run-off alone.
+    bool last_cut_tells_all;
     int sensing_samples;   ///< of each sensing copy before the run-off of the best
     double boundary_ratio; ///< how exactly boundaries are found, see find_boundary
 };
