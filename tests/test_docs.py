@@ -274,7 +274,7 @@ def test_code_is_found_wherever_it_stands() -> None:
 
 # --- A profile's fields ---
 
-WORKLOADS = {"hot", "hot_read", "cold", "consume", "produce", "fixed", "fixed_read"} | {
+WORKLOADS = {"hot", "hot_read", "cold", "consume", "produce", "fetch", "fixed", "fixed_read"} | {
     f"mix_l{level}{read}" for level in (1, 2, 3) for read in ("", "_read")
 }
 

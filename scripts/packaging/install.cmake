@@ -52,10 +52,13 @@ install(DIRECTORY scripts/asterope DESTINATION share/asterope/python
 install(DIRECTORY templates DESTINATION share/asterope)
 install(DIRECTORY "${share}/man" "${share}/bash-completion" DESTINATION share)
 install(DIRECTORY "${share}/doc/asterope" DESTINATION share/doc USE_SOURCE_PERMISSIONS)
-file(GLOB units CONFIGURE_DEPENDS
-  "scripts/packaging/systemd/*.service" "scripts/packaging/systemd/*.timer")
-if(units)
-  install(FILES ${units} DESTINATION lib/systemd/system)
-endif()
+# systemd wants the program's absolute path, which only `cmake --install --prefix` and cpack know.
+install(CODE "
+  get_filename_component(ASTEROPE_BINDIR \"\${CMAKE_INSTALL_PREFIX}/bin\" ABSOLUTE)
+  configure_file(\"${PROJECT_SOURCE_DIR}/scripts/packaging/systemd/asterope-tune.service.in\"
+                 \"${PROJECT_BINARY_DIR}/systemd/asterope-tune.service\" @ONLY)")
+install(FILES "${PROJECT_BINARY_DIR}/systemd/asterope-tune.service"
+              scripts/packaging/systemd/asterope-tune.timer
+        DESTINATION lib/systemd/system)
 
 include(scripts/packaging/package.cmake)
