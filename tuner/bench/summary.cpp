@@ -99,11 +99,9 @@ std::string summary_text(const std::vector<Cell>& cells, const Contenders& conte
         if (better_than_told) told.add(cell.suite, better_than_told->copy.empty());
         if (cell.routine().ratio.median < worst->routine().ratio.median) worst = &cell;
     }
-    append(out, "%s is the best or within the noise floor of the best in %s", kRoutineName,
-           counts.text().c_str());
-    if (told.all() > 0) {
-        append(out, "Its entry points that are told the workload, in %s", told.text().c_str());
-    }
+    out += std::string(kRoutineName) + " is the best or within the noise floor of the best in " +
+           counts.text();
+    if (told.all() > 0) out += "Its entry points that are told the workload, in " + told.text();
     out += "Another is clearly better where the interval of the routine's time over its own lies "
            "wholly above\nthe farther end of libc's over libc's; copies over several threads do "
            "not count.\n";
