@@ -433,6 +433,31 @@ def test_ratios_have_intervals_and_the_noise_floor(bench: Path) -> None:
     assert is_dark_on_light(picture)
 
 
+def test_the_told_entry_point_is_drawn_beside_the_routine_and_is_no_rival(bench: Path) -> None:
+    set_up()
+    raw = bench_results()
+    raw["copies"] += [{"name": "asterope_cold", "description": "told", "ours": True}]
+    for cell in raw["results"]:
+        if (cell["suite"], cell["workload"]) == ("sizes", "cold"):
+            ratio = {"median": 9.0, "low": 8.9, "high": 9.1}
+            cell["copies"]["asterope_cold"] = {
+                "ns": cell["copies"]["glibc"]["ns"] / 9,
+                "ratio": ratio,
+            }
+    bench.write_text(json.dumps(raw))
+    inputs = read_inputs([str(bench)])
+    series = find_series(inputs)
+    charts = [chart for chart in series.charts if chart.suite == "sizes"]
+    assert {chart.told for chart in charts if chart.workload != "cold"} == {None}
+    (cold,) = (chart for chart in charts if chart.workload == "cold")
+    assert cold.told == "asterope_cold"
+    assert "asterope_cold" not in cold.rivals
+    picture = ratio_picture([cold], inputs.machine, series.source, "glibc 2.36")
+    lines = {line.get_label(): line for line in picture.figure.axes[0].get_lines()}
+    assert set(lines["asterope, told the workload"].get_ydata()) == {9.0}
+    assert max(lines["best other copy"].get_ydata()) < 9
+
+
 def test_cells_without_sizes_are_drawn_by_label(bench: Path) -> None:
     set_up()
     series = find_series(read_inputs([str(bench)]))

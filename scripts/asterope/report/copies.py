@@ -33,6 +33,8 @@ from .style import (
 
 # Those that stand out: the routine, alone and over threads, and what it is compared with.
 FIRST = (ROUTINE, f"{ROUTINE}_mt", LIBC)
+# The routine's entry points for callers who know what surrounds the copy.
+TOLD = tuple(f"{ROUTINE}_{workload}" for workload in ("hot", "cold", "consume"))
 RATIO_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100)
 MIDDLE_RATIO_TICKS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 2.5, 3, 4, 5)
 NEAR_RATIO_TICKS = (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5)
@@ -57,6 +59,9 @@ def look(name: str, peers: Sequence[str]) -> dict[str, Any]:
         return {"color": LIBC_COLOUR, "linewidth": 2.4, "zorder": 4, "marker": "s", "markersize": 4}
     if name in FIRST:
         return {"color": OURS_TOO, "linewidth": 2.4, "zorder": 4.5, "marker": "D", "markersize": 4}
+    if name in TOLD:
+        return {"color": OURS, "linewidth": 1.6, "linestyle": "--", "zorder": 4.2, "marker": "^",
+                "markersize": 4}  # fmt: skip
     i = peers.index(name)
     return {
         "color": OTHERS[i % len(OTHERS)],
@@ -137,10 +142,13 @@ def _throughput_finding(chart: Chart) -> str:
     if mean is None:
         return "throughput by size"
     rivals = {name: m for name in chart.rivals if (m := chart.mean_ratio(name)) is not None}
-    text = f"asterope runs at {mean:.2f} x glibc's speed"
+    text = f"asterope {mean:.2f} x glibc's speed"
+    told = chart.mean_ratio(chart.told) if chart.told else None
+    if told is not None:
+        text += f", told so {told:.2f} x"
     if rivals:
         best = max(rivals, key=lambda name: rivals[name])
-        text += f"; the best other, {best}, at {rivals[best]:.2f} x"
+        text += f"; the best other, {best}, {rivals[best]:.2f} x"
     return text
 
 
@@ -185,7 +193,7 @@ def ratio_picture(
     for row in grid:
         row[0].set_ylabel("x libc (log scale)")
     handles, labels = grid[0][0].get_legend_handles_labels()
-    legend_outside(figure, "below", handles=handles, labels=labels, ncols=3)
+    legend_outside(figure, "below", handles=handles, labels=labels, ncols=len(labels))
     means = ", ".join(f"{chart.name} {chart.mean_ratio(ROUTINE):.2f}" for chart in charts)
     worst, where = min(
         (point.ratio.median, f"{chart.name} {human_size(size)}")
@@ -221,7 +229,7 @@ def _drawn_range(charts: Sequence[Chart]) -> tuple[float, float]:
     others = [
         p.ratio.median
         for chart in charts
-        for name in chart.rivals
+        for name in [*chart.rivals, *([chart.told] if chart.told else [])]
         for p in chart.copies[name].values()
         if p.ratio
     ]
@@ -253,6 +261,12 @@ def _ratio_panel(axes: Axes, chart: Chart) -> None:
     if best:
         drawn = sorted(best.items())
         axes.plot(*zip(*drawn), color=OTHERS[0], linewidth=1.2, label="best other copy")
+    if chart.told:
+        told = {size: p.ratio.median for size, p in chart.copies[chart.told].items() if p.ratio}
+        label = "asterope, told the workload"
+        axes.plot(
+            *zip(*sorted(told.items())), color=OURS, linestyle="--", linewidth=1.2, label=label
+        )
     medians = [ours[size].median for size in sizes]
     axes.errorbar(
         sizes,

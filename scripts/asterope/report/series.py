@@ -40,7 +40,8 @@ class Point:
 @dataclass(frozen=True)
 class Chart:
     """Copies over transfer sizes under one workload. `copies` by name and bytes; `floor` is what
-    libc against itself gives, by bytes. `threaded`: copies that share a call among threads."""
+    libc against itself gives, by bytes. `threaded`: copies that share a call among threads.
+    `ours`: the routine's entry points."""
 
     suite: str
     workload: str
@@ -48,6 +49,7 @@ class Chart:
     copies: Mapping[str, Mapping[int, Point]]
     floor: Mapping[int, Ratio]
     threaded: frozenset[str] = frozenset()
+    ours: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -65,8 +67,15 @@ class Chart:
 
     @property
     def rivals(self) -> list[str]:
-        """All but the routine and libc, on as many threads."""
-        return [n for n in self.copies if n not in (ROUTINE, LIBC) and n not in self.threaded]
+        """All but the routine, whichever entry point, and libc, on as many threads."""
+        apart = {ROUTINE, LIBC} | self.threaded | self.ours
+        return [name for name in self.copies if name not in apart]
+
+    @property
+    def told(self) -> str | None:
+        """The routine's entry point that is told the workload, where it was timed."""
+        found = [n for n in self.copies if n in self.ours - self.threaded and n != ROUTINE]
+        return found[0] if found else None
 
     def mean_ratio(self, name: str) -> float | None:
         """Geometric mean over the sizes; None where a copy has none."""
@@ -120,7 +129,7 @@ def _of_bench(bench: Bench) -> Series:
                 copies.setdefault(name, {})[cell.size or 0] = Point(rate, timing.ratio)
         floor = {cell.size or 0: cell.noise_floor for cell in cells if cell.noise_floor}
         present = {name: points for name, points in copies.items() if points}
-        charts.append(Chart(suite, workload, threads, present, floor, bench.threaded))
+        charts.append(Chart(suite, workload, threads, present, floor, bench.threaded, bench.ours))
     charts = _without_repetitions(charts)
     rounds = f", {bench.rounds} paired rounds" if bench.rounds else ""
     return Series(charts, labelled, f"asterope-bench{rounds}")
