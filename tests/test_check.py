@@ -145,6 +145,17 @@ def test_an_unusable_profile_is_refused(
     assert str(path) in only_error_of("asterope-tune", done, 2)
 
 
+@pytest.mark.parametrize("name", ["machine", "cpu", "memory", "caches", "libc_thresholds"])
+def test_a_part_of_the_wrong_kind_is_damage_and_does_not_fit(
+    check, profile: dict, name: str
+) -> None:
+    (profile if name == "machine" else profile["machine"])[name] = "x"
+    done = check(profile)
+    error = only_error_of("asterope-tune", done, 2)
+    assert name in error, error
+    assert "damaged" in error
+
+
 @pytest.mark.parametrize("content", ["", "\x00\xff[[ MemTotal: -1 kB\n"])
 def test_where_the_machine_cannot_be_read_it_does_not_guess(
     program: Path, text: str, tmp_path: Path, content: str

@@ -20,10 +20,32 @@ namespace asterope {
 
 namespace {
 
+/// Throws BadInput where a part is there but is of a kind that none is written in: compared, it
+/// would pass for one that was not recorded, and a damaged profile would fit.
+void require_sound(const std::string& path, const nlohmann::json& machine) {
+    const auto require = [&](const std::string& name, const nlohmann::json& part, bool sound) {
+        if (!sound) {
+            throw BadInput("profile " + path + ": its " + name + " is damaged (" +
+                           part.type_name() + "); make it anew with asterope-tune");
+        }
+    };
+    require("machine", machine, machine.is_object());
+    for (const char* name : {"cpu", "memory", "libc_thresholds"}) {
+        if (!machine.contains(name)) continue;
+        require(std::string("machine.") + name, machine[name], machine[name].is_object());
+    }
+    if (machine.contains("caches")) {
+        require("machine.caches", machine["caches"], machine["caches"].is_array());
+    }
+}
+
 /// The parts of the machine, and in front of them the architecture, which lies outside of it.
-std::vector<Part> parts_of(const nlohmann::json& profile, const Machine& machine) {
+std::vector<Part> parts_of(const std::string& path, const nlohmann::json& profile,
+                           const Machine& machine) {
     const nlohmann::json here = to_json(machine);
-    std::vector<Part> parts = compare_machines(nearest_machine(profile, here), here);
+    const nlohmann::json there = nearest_machine(profile, here);
+    require_sound(path, there);
+    std::vector<Part> parts = compare_machines(there, here);
     if (profile.value("architecture", nlohmann::json()) != kArchitecture) {
         parts.insert(parts.begin(),
                      {"architecture", PartState::decides, "", kArchitecture,
@@ -99,7 +121,7 @@ ExitCode check(const CheckRequest& request) {
     const Machine machine = read_machine();
     const std::string unreadable = unreadable_part(machine);
     if (!unreadable.empty()) throw BadInput(unreadable);
-    const std::vector<Part> parts = parts_of(profile, machine);
+    const std::vector<Part> parts = parts_of(path, profile, machine);
     print_parts(Error::one_line(path), parts);
     const bool stale = any_of(parts, PartState::decides);
     if (!request.measure) return stale ? kStale : kDone;
