@@ -71,11 +71,12 @@ int run(int argc, char** argv) {
         app.add_flag("--system", for_system,
                      "write it to /etc/asterope/profile.json, for all users, and render nothing")
             ->excludes(output);
-    app.add_flag("--user", for_user,
-                 "write it to $XDG_CONFIG_HOME/asterope/profile.json (~/.config/...), which goes "
-                 "before the system's, and render nothing")
-        ->excludes(output)
-        ->excludes(system_flag);
+    CLI::Option* user_flag =
+        app.add_flag("--user", for_user,
+                     "write it to $XDG_CONFIG_HOME/asterope/profile.json (~/.config/...), which "
+                     "goes before the system's, and render nothing")
+            ->excludes(output)
+            ->excludes(system_flag);
     app.add_flag("--force", request.force,
                  "replace a profile that came of a more rigorous search of this machine");
     app.add_option("--rigor", request.rigor,
@@ -142,7 +143,10 @@ int run(int argc, char** argv) {
                    "only this share of the search: that of the I-th of N equal machines; `merge` "
                    "joins the profiles (default of -o: asterope-profile.I-of-N.json)")
         ->type_name("I/N")
-        ->check(not_empty);
+        ->check(not_empty)
+        // Alone a share is nobody's profile: it would stand in for that of the whole machine.
+        ->excludes(system_flag)
+        ->excludes(user_flag);
     app.add_option("--cpu", request.cpu, "run on this CPU instead of the last one allowed")
         ->type_name("N")
         ->check(whole_number);
