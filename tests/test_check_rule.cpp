@@ -128,3 +128,10 @@ TEST(Contest, AFallBeyondWhatItWasFromTheStartIsOne) {
     const Then then{0.9, 0.95};
     EXPECT_EQ(standings<JitteryMachine>(0.8, 0.842, 0.01, then)[Standing::behind_libc], kRuns);
 }
+
+TEST(TooFew, AVerdictOnFewContestsIsProvisionalUnlessThereAreNoMore) {
+    EXPECT_EQ(too_few_sentence(5, 25), "");
+    EXPECT_EQ(too_few_sentence(2, 2), "");
+    EXPECT_NE(too_few_sentence(4, 25).find("only 4 of 25"), std::string::npos);
+    EXPECT_NE(too_few_sentence(1, 2).find("provisional"), std::string::npos);
+}

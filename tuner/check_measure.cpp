@@ -164,7 +164,8 @@ bool still_holds(const HoldContests& contests, const Machine& machine, int wante
                 "%-9s %25s %25s\n%-9s %5s %19s %5s %-18s %6s\n",
                 cpu, kHoldRounds, "Size", "x libc", "x runner-up", "", "then", "now", "then",
                 "  now", "floor");
-    std::size_t timed = 0;
+    std::size_t timed = 0, fitting = 0; // what does not fit in the memory is for no time's want
+    for (const HoldContest& contest : contests.all()) fitting += contest.size <= largest;
     std::string fallen;
     for (const HoldContest& contest : contests.all()) {
         if (contest.size > largest) continue;
@@ -184,6 +185,9 @@ bool still_holds(const HoldContests& contests, const Machine& machine, int wante
                 timed, contests.all().size(), elapsed(), 100 * kHoldBand);
     if (const std::string noise = timings.noise().sentence(); !noise.empty()) {
         std::fprintf(stderr, "%s\n", noise.c_str());
+    }
+    if (const std::string few = too_few_sentence(timed, fitting); !few.empty()) {
+        std::fprintf(stderr, "%s\n", few.c_str());
     }
     if (fallen.empty()) {
         std::printf("The profile still holds\n");

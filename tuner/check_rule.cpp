@@ -49,4 +49,11 @@ Outcome hold_contest(std::size_t size, const Weights& weights, bool with_rival, 
     return {again, standing_of(then, again) == seems ? seems : Standing::holds};
 }
 
+std::string too_few_sentence(std::size_t timed, std::size_t all) {
+    if (timed >= std::min(all, kFewestTimed)) return "";
+    return "warning: only " + std::to_string(timed) + " of " + std::to_string(all) +
+           " were timed before the time was up: the verdict is provisional; run again on a quieter "
+           "machine";
+}
+
 } // namespace asterope

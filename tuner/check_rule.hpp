@@ -1,6 +1,7 @@
 // Whether a winner still holds: timed again beside libc and its runner-up, and the rule it fails.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -60,5 +61,13 @@ struct Outcome {
 /// one looks bad by chance every so often. `now` is of the last time.
 Outcome hold_contest(std::size_t size, const Weights& weights, bool with_rival, const Then& then,
                      Timings& timings);
+
+/// Contests without which a verdict is none about the whole profile: they come from coarse to fine,
+/// the smallest and the largest size, the small copies, and two in between.
+inline constexpr std::size_t kFewestTimed = 5;
+
+/// What to tell the user, without an end of line, where the time was up after `timed` of `all`
+/// contests; empty where these are enough.
+std::string too_few_sentence(std::size_t timed, std::size_t all);
 
 } // namespace asterope
