@@ -100,7 +100,7 @@ TEST(Rank, loses_little_by_noise_among_hundreds_of_candidates) {
     std::map<std::string, std::size_t> places;
     std::vector<double> truth;
     for (int i = 0; i < kCandidates; ++i) {
-        places["c" + std::to_string(i)] = static_cast<std::size_t>(i);
+        places['c' + std::to_string(i)] = static_cast<std::size_t>(i);
         truth.push_back(0.2 * noise::uniform(random));
     }
     double regret = 0;
