@@ -17,7 +17,7 @@
 #               for its shared libraries as well; in a shared library they are its own alone
 # THREADS       with asterope_memcpy_mt, the copy over several threads
 #
-# Two global properties tell where the generator is. They are set by asteropeConfig.cmake or, where
+# Three global properties tell where the generator is. They are set by asteropeConfig.cmake or, where
 # this is a subdirectory of a project, by asterope's CMakeLists.txt:
 # ASTEROPE_GENERATE        the command asterope-generate, a list
 # ASTEROPE_PYTHON_DIR      the folder of the Python package, which the command is run in
