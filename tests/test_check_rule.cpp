@@ -19,12 +19,11 @@ KnownMachine::Ratios ratios(double winner, double rival) {
 
 /// How many of kRuns contests on machines of that kind find the winner fallen, in which way.
 template <class Machine>
-std::map<Standing, int> standings(double winner, double rival, double jitter,
-                                  const Then& then = {}) {
-    std::map<Standing, int> count;
+std::map<Verdict, int> verdicts(double winner, double rival, double jitter, const Then& then = {}) {
+    std::map<Verdict, int> count;
     for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
         Machine machine(ratios(winner, rival), jitter, seed);
-        ++count[hold_contest(4096, kWeights, true, then, machine).standing];
+        ++count[hold_contest(4096, kWeights, true, then, machine).verdict];
     }
     return count;
 }
@@ -72,8 +71,8 @@ TEST(Contest, ShowsWhatIsTrue) {
 
 TEST(Contest, AQuietWinnerIsTimedOnceAFallenOneTwice) {
     KnownMachine good(ratios(1.2, 1.19)), bad(ratios(0.8, 0.8));
-    EXPECT_EQ(hold_contest(1, kWeights, true, {}, good).standing, Standing::holds);
-    EXPECT_EQ(hold_contest(1, kWeights, true, {}, bad).standing, Standing::behind_libc);
+    EXPECT_EQ(hold_contest(1, kWeights, true, {}, good).verdict, Verdict::holds);
+    EXPECT_EQ(hold_contest(1, kWeights, true, {}, bad).verdict, Verdict::behind_libc);
     EXPECT_EQ(bad.calls.size(), 2 * good.calls.size());
     EXPECT_EQ(std::get<3>(bad.calls.back()), 2u * kHoldRounds - 1) << "fresh rounds";
 }
@@ -89,44 +88,44 @@ TEST(Contest, AFallThatDoesNotRepeatIsNone) {
         }
     } machine(ratios(1.2, 1.2));
     const Outcome outcome = hold_contest(1, kWeights, true, {}, machine);
-    EXPECT_EQ(outcome.standing, Standing::holds);
+    EXPECT_EQ(outcome.verdict, Verdict::holds);
     EXPECT_NEAR(outcome.now.ratio.median, 1.2, 1e-9) << "of the last time";
 }
 
 // The one mistake: a change found where there is none.
 
 TEST(Contest, IdenticalCopiesHoldOnAQuietMachine) {
-    EXPECT_EQ(standings<JitteryMachine>(1, 1, 0.01)[Standing::holds], kRuns);
+    EXPECT_EQ(verdicts<JitteryMachine>(1, 1, 0.01)[Verdict::holds], kRuns);
 }
 
 TEST(Contest, IdenticalCopiesHoldOnANoisyMachine) {
-    EXPECT_GE(standings<NoisyMachine>(1, 1, 0.05)[Standing::holds], kRuns - 1);
+    EXPECT_GE(verdicts<NoisyMachine>(1, 1, 0.05)[Verdict::holds], kRuns - 1);
 }
 
 TEST(Contest, ATieLostByTwoPercentHolds) {
-    EXPECT_EQ(standings<JitteryMachine>(1.30, 1.326, 0.01)[Standing::holds], kRuns);
+    EXPECT_EQ(verdicts<JitteryMachine>(1.30, 1.326, 0.01)[Verdict::holds], kRuns);
 }
 
 TEST(Contest, WhatWasSlowerThanLibcFromTheStartHolds) {
     const Then then{0.9, 0.95};
-    EXPECT_EQ(standings<JitteryMachine>(0.9, 0.947, 0.01, then)[Standing::holds], kRuns);
+    EXPECT_EQ(verdicts<JitteryMachine>(0.9, 0.947, 0.01, then)[Verdict::holds], kRuns);
 }
 
 // The other: a real change missed.
 
 TEST(Contest, AWinnerTenPercentBehindLibcHasFallen) {
-    EXPECT_EQ(standings<JitteryMachine>(0.9, 0.9, 0.02)[Standing::behind_libc], kRuns);
-    EXPECT_GE(standings<NoisyMachine>(0.85, 0.85, 0.02)[Standing::behind_libc], kRuns * 95 / 100);
+    EXPECT_EQ(verdicts<JitteryMachine>(0.9, 0.9, 0.02)[Verdict::behind_libc], kRuns);
+    EXPECT_GE(verdicts<NoisyMachine>(0.85, 0.85, 0.02)[Verdict::behind_libc], kRuns * 95 / 100);
 }
 
 TEST(Contest, AWinnerTenPercentBehindItsRunnerUpHasFallen) {
-    EXPECT_EQ(standings<JitteryMachine>(1.2, 1.33, 0.02)[Standing::behind_rival], kRuns);
-    EXPECT_GE(standings<NoisyMachine>(1.2, 1.4, 0.02)[Standing::behind_rival], kRuns * 95 / 100);
+    EXPECT_EQ(verdicts<JitteryMachine>(1.2, 1.33, 0.02)[Verdict::behind_rival], kRuns);
+    EXPECT_GE(verdicts<NoisyMachine>(1.2, 1.4, 0.02)[Verdict::behind_rival], kRuns * 95 / 100);
 }
 
 TEST(Contest, AFallBeyondWhatItWasFromTheStartIsOne) {
     const Then then{0.9, 0.95};
-    EXPECT_EQ(standings<JitteryMachine>(0.8, 0.842, 0.01, then)[Standing::behind_libc], kRuns);
+    EXPECT_EQ(verdicts<JitteryMachine>(0.8, 0.842, 0.01, then)[Verdict::behind_libc], kRuns);
 }
 
 TEST(TooFew, AVerdictOnFewContestsIsProvisionalUnlessThereAreNoMore) {

@@ -133,7 +133,7 @@ void print_row(const HoldContest& contest, const Outcome& outcome) {
     constexpr const char* kWords[] = {"holds", "behind libc", "behind runner-up"};
     std::printf("%-9s %5.2f %s %5.2f %-18s %6.3f  %-16s  %s\n", contest.label.c_str(),
                 contest.then.ratio, interval(now.ratio).c_str(), contest.then.lead, lead.c_str(),
-                now.floor.median, kWords[static_cast<int>(outcome.standing)],
+                now.floor.median, kWords[static_cast<int>(outcome.verdict)],
                 contest.holder.name.c_str());
     std::fflush(stdout);
 }
@@ -175,7 +175,7 @@ bool still_holds(const HoldContests& contests, const Machine& machine, int wante
                                              contest.rival.has_value(), contest.then, timings);
         ++timed;
         print_row(contest, outcome);
-        if (outcome.standing != Standing::holds) {
+        if (outcome.verdict != Verdict::holds) {
             fallen += (fallen.empty() ? "" : ", ") + contest.label;
         }
     }

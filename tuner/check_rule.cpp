@@ -12,10 +12,10 @@ bool is_behind(const Estimate& now, double then, const Estimate& floor) {
     return now.high < least;
 }
 
-Standing standing_of(const Then& then, const Now& now) {
-    if (is_behind(now.ratio, then.ratio, now.floor)) return Standing::behind_libc;
-    if (now.lead && is_behind(*now.lead, then.lead, now.floor)) return Standing::behind_rival;
-    return Standing::holds;
+Verdict verdict_on(const Then& then, const Now& now) {
+    if (is_behind(now.ratio, then.ratio, now.floor)) return Verdict::behind_libc;
+    if (now.lead && is_behind(*now.lead, then.lead, now.floor)) return Verdict::behind_rival;
+    return Verdict::holds;
 }
 
 Now time_again(std::size_t size, const Weights& weights, bool with_rival, std::uint64_t first_round,
@@ -43,10 +43,10 @@ Now time_again(std::size_t size, const Weights& weights, bool with_rival, std::u
 Outcome hold_contest(std::size_t size, const Weights& weights, bool with_rival, const Then& then,
                      Timings& timings) {
     const Now first = time_again(size, weights, with_rival, 0, timings);
-    const Standing seems = standing_of(then, first);
-    if (seems == Standing::holds) return {first, seems};
+    const Verdict seems = verdict_on(then, first);
+    if (seems == Verdict::holds) return {first, seems};
     const Now again = time_again(size, weights, with_rival, kHoldRounds, timings);
-    return {again, standing_of(then, again) == seems ? seems : Standing::holds};
+    return {again, verdict_on(then, again) == seems ? seems : Verdict::holds};
 }
 
 std::string too_few_sentence(std::size_t timed, std::size_t all) {

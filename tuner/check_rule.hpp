@@ -42,9 +42,9 @@ struct Now {
 /// the band and libc's distance from itself.
 bool is_behind(const Estimate& now, double then, const Estimate& floor);
 
-enum class Standing { holds, behind_libc, behind_rival };
+enum class Verdict { holds, behind_libc, behind_rival };
 
-Standing standing_of(const Then& then, const Now& now);
+Verdict verdict_on(const Then& then, const Now& now);
 
 /// Times everybody in kHoldRounds paired rounds, libc under two names. `size` in bytes, 0 for small
 /// copies; `weights` above 0, adding up to 1. `first_round` goes on from rounds that were timed.
@@ -53,7 +53,7 @@ Now time_again(std::size_t size, const Weights& weights, bool with_rival, std::u
 
 struct Outcome {
     Now now;
-    Standing standing;
+    Verdict verdict;
 };
 
 /// A winner that seems to have fallen behind is timed once more, on fresh rounds, and counts as
