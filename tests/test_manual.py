@@ -139,6 +139,7 @@ def test_completion_offers_subcommands(share, build_dir):
         (["tune", "-o", ""], ["compopt -o default"]),
         (["tune", "check", ""], ["compopt -o default"]),
         (["bench", "--suite", "sizes,mi"], ["sizes,misalignment", "sizes,mix"]),
+        (["tune", "--workload", "f"], ["fetch"]),
         (["bench", "--workload", "hot_"], ["hot_read"]),
         (["generate", "-o", ""], ["compopt -o dirnames"]),
         (["generate", ""], ["compopt -o default"]),
@@ -167,6 +168,9 @@ def test_the_words_that_completion_offers_are_in_the_text_of_their_option(build_
                 used.add(key)
                 told = set(re.findall(r"\w+", option["description"]))
                 assert set(words[key].split()) <= told, key
+                # "cold: neither; consume: ..." explains words: completion offers these at least
+                explained = set(re.findall(r"(?:^|; )(\w+):", option["description"]))
+                assert explained <= set(words[key].split()), key
         for command in top["commands"]:
             for option in command["options"]:
                 used.update(set(option["names"]) & set(words))

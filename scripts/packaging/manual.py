@@ -28,7 +28,7 @@ from asterope.commands import COMMANDS  # noqa: E402
 # goes before that of all. A test finds each word in the text of the option.
 WORDS = {
     "--rigor": "quick standard exhaustive",
-    "--workload": "hot cold consume produce balanced",
+    "--workload": "hot cold consume produce fetch balanced",
     "asterope-bench --workload": "hot hot_read cold consume produce fetch balanced",
     "--space": "paper extended",
     "--small": "unpredictable predictable balanced",
