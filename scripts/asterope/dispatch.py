@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .profile import Profile, ProfileError, load_profile, one_line
+from .one_line import one_line
+from .profile import Profile, ProfileError, load_profile
 from .render import parts_of, rendered, shared_parts
 
 # What runs where no profile does; ASTEROPE_PROFILE knows it by this name.

@@ -13,7 +13,8 @@ from . import __version__
 from .atomic_file import write_files
 from .command_line import BAD_INPUT, DONE, FAILED, INTERRUPTED, Parser, fail
 from .dispatch import load_profiles, render_dispatch
-from .profile import Profile, ProfileError, load_profile, one_line
+from .one_line import one_line
+from .profile import Profile, ProfileError, load_profile
 from .profile_places import profile_to_read
 from .render import render_routine, what_is_missing
 

@@ -22,7 +22,7 @@ FORMAT = "asterope-profile"
 VERSION = 1
 SCHEMA_FILE = Path(__file__).with_name("profile.schema.json")
 
-# What `balanced` weighs, all alike.
+# What `balanced` weighs, all alike, in files that do not say: before fetch counted, too.
 BALANCED = ("hot", "cold", "consume")
 
 # A profile has some 3,000 values, the largest that the schema allows in earnest some 100,000.

@@ -6,7 +6,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from .profile import ProfileError, one_line
+from .one_line import one_line
+from .profile import ProfileError
 
 SYSTEM_PROFILE = Path("/etc/asterope/profile.json")
 

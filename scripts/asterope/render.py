@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from .sensing_space import SensingCopy
 
 
+# The workloads that have an entry point each where a profile has winners of theirs.
+INTENTS = ("hot", "cold", "consume")
+
+
 def _template_folder(architecture: str) -> Path:
     package = Path(__file__).resolve().parent
     for root in (package / "templates", package.parents[1] / "templates"):
@@ -66,22 +70,19 @@ def render_candidates(
 
     With `variants`, only those of the pipelines.
     """
-    return (
-        _environment(architecture)
-        .get_template("candidates.c.j2")
-        .render(
-            variants=list(space.variants() if variants is None else variants),
-            distances=space.PREFETCH_DISTANCES,
-            write_distances=[distance for distance in space.WRITE_DISTANCES if distance],
-            small_copies=list(small_space.small_tuples()),
-            aliased_copies=list(aliased_space.aliased_tuples()),
-            probes=sensing_space.PROBES,
-            most_threads=threads_space.MOST_THREADS,
-            least_chunk=threads_space.LEAST_CHUNK,
-            gates=sorted({gate for s in small_space.small_tuples() for gate in s.gates}),
-            version=__version__,
-        )
-    )
+    context = {
+        "variants": list(space.variants() if variants is None else variants),
+        "distances": space.PREFETCH_DISTANCES,
+        "write_distances": [distance for distance in space.WRITE_DISTANCES if distance],
+        "small_copies": list(small_space.small_tuples()),
+        "aliased_copies": list(aliased_space.aliased_tuples()),
+        "probes": sensing_space.PROBES,
+        "most_threads": threads_space.MOST_THREADS,
+        "least_chunk": threads_space.LEAST_CHUNK,
+        "gates": sorted({gate for s in small_space.small_tuples() for gate in s.gates}),
+        "version": __version__,
+    }
+    return rendered(architecture, "candidates.c.j2", context)
 
 
 # More would not fit in a line.
@@ -129,7 +130,7 @@ def parts_of(profile: Profile, prefix: str) -> dict[str, Any]:
     """What the templates call `r`: one profile's functions, which begin with `prefix`."""
     small_copy = profile.small.tuple if profile.small else small_space.PLAIN
     steps = _steps(profile.intervals, small_copy.bound)
-    intents = [profile.intents[i] for i in ("hot", "cold", "consume") if i in profile.intents]
+    intents = [profile.intents[i] for i in INTENTS if i in profile.intents]
     intent_steps = {i.workload: _steps(i.intervals, small_copy.bound) for i in intents}
     tuples = list(
         dict.fromkeys(
@@ -198,7 +199,7 @@ def shared_parts(routines: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "gates": sorted({gate for routine in routines for gate in routine["gates"]}),
         "intents": [
             workload
-            for workload in ("hot", "cold", "consume")
+            for workload in INTENTS
             if any(workload in routine["intent_steps"] for routine in routines)
         ],
         "sensing_above": min(

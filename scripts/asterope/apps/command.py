@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from .. import __version__
 from ..command_line import BAD_INPUT, DONE, FAILED, INTERRUPTED, Parser, fail
-from ..profile import one_line
+from ..one_line import one_line
 from ..robust import geometric_mean
 from .application import Application, BadInput, Failure, Place
 from .paired import Comparison, compare

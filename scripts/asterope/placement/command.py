@@ -13,7 +13,7 @@ from pathlib import Path
 from .. import __version__
 from ..atomic_file import write_files
 from ..command_line import BAD_INPUT, DONE, FAILED, INTERRUPTED, Parser, fail
-from ..profile import one_line
+from ..one_line import one_line
 from . import experiment, words
 
 PROGRAM = "asterope-placement"

@@ -10,7 +10,8 @@ from pathlib import Path
 from .. import __version__
 from ..atomic_file import write_files
 from ..command_line import BAD_INPUT, DONE, FAILED, INTERRUPTED, Parser, fail
-from ..profile import ProfileError, one_line
+from ..one_line import one_line
+from ..profile import ProfileError
 from ..profile_places import profile_to_read
 from .faults import BadInput
 from .inputs import read_inputs

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
-from ..profile import Profile, ProfileError, load_profile, one_line
+from ..one_line import one_line
+from ..profile import Profile, ProfileError, load_profile
 from . import bench, trial_log
 from .faults import BadInput
 
