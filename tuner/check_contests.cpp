@@ -7,6 +7,7 @@
 
 #include "company.hpp"
 #include "error.hpp"
+#include "json_part.hpp"
 #include "profile.hpp"
 #include "sensing_search.hpp"
 #include "size_order.hpp"
@@ -20,21 +21,14 @@ namespace {
 
 using nlohmann::json;
 
-/// A member of a member, null where there is none.
-const json& at(const json& value, const char* pointer) {
-    static const json kNull;
-    const json::json_pointer place(pointer);
-    return value.contains(place) ? value.at(place) : kNull;
-}
-
 std::string text_at(const json& value, const char* pointer) {
-    const json& text = at(value, pointer);
+    const json text = part_of(value, pointer);
     return text.is_string() ? text.get<std::string>() : std::string();
 }
 
 /// A finite ratio above 0; 1 for anything else.
 double ratio_at(const json& value, const char* pointer) {
-    const json& ratio = at(value, pointer);
+    const json ratio = part_of(value, pointer);
     if (!ratio.is_number()) return 1;
     const auto number = ratio.get<double>();
     return std::isfinite(number) && number > 0 ? number : 1;
@@ -52,7 +46,7 @@ Weights scaled(Weights weights) {
 /// What the winners were chosen by. Profiles of before there were weights name a workload, or
 /// nothing: then it is the default.
 Weights weights_of(const json& profile) {
-    const json& recorded = at(profile, "/search/weights");
+    const json recorded = part_of(profile, "/search/weights");
     if (!recorded.is_object() || recorded.empty()) {
         const std::string workload = text_at(profile, "/search/workload");
         return parse_objective(workload.empty() ? "balanced" : workload, "").weights;
@@ -86,17 +80,17 @@ Contestant HoldContests::pipeline(const json& tuple, const std::string& where) c
 
 std::optional<Contestant> HoldContests::sensing(const json& json, const std::string& where) {
     if (!json.is_object() || !senses_) return std::nullopt;
-    const auto& threshold = at(json, "/threshold");
+    const auto threshold = part_of(json, "/threshold");
     const auto probe = std::find_if(
         asterope_probes, asterope_probes + asterope_probe_count, [&](const asterope_probe& one) {
-            return at(json, "/kind") == one.kind && at(json, "/lines") == one.lines;
+            return part_of(json, "/kind") == one.kind && part_of(json, "/lines") == one.lines;
         });
     if (probe == asterope_probes + asterope_probe_count || !threshold.is_number_unsigned() ||
         threshold.get<std::uint64_t>() > UINT32_MAX) {
         throw BadInput("its sensing copy of " + where + " is none that this version knows");
     }
-    const Contestant hot = pipeline(at(json, "/hot"), where);
-    const Contestant cold = pipeline(at(json, "/cold"), where);
+    const Contestant hot = pipeline(part_of(json, "/hot"), where);
+    const Contestant cold = pipeline(part_of(json, "/cold"), where);
     arguments_.push_back(
         {threshold.get<std::uint32_t>(), hot.function, hot.distance, cold.function, cold.distance});
     return Contestant{probe_name(*probe) + ": " + hot.name + ", else " + cold.name,
@@ -110,10 +104,10 @@ HoldContest HoldContests::contest_of(const json& interval, std::size_t size,
                                      const Weights& weights) {
     const std::string label = format_size(size);
     HoldContest contest{size,         label,
-                        weights,      pipeline(at(interval, "/winner/tuple"), label),
+                        weights,      pipeline(part_of(interval, "/winner/tuple"), label),
                         std::nullopt, {ratio_at(interval, "/winner/ratio"), 1}};
     if (size >= kSensingMinimum) {
-        if (const auto sensed = sensing(at(interval, "/sensing"), label)) {
+        if (const auto sensed = sensing(part_of(interval, "/sensing"), label)) {
             contest.rival = contest.holder;
             contest.holder = *sensed;
             const double fixed = contest.then.ratio;
@@ -122,7 +116,7 @@ HoldContest HoldContests::contest_of(const json& interval, std::size_t size,
             return contest;
         }
     }
-    if (const json& rival = at(interval, "/runners_up/0/tuple"); !rival.is_null()) {
+    if (const json rival = part_of(interval, "/runners_up/0/tuple"); !rival.is_null()) {
         contest.rival = pipeline(rival, label);
         contest.then.lead = ratio_at(interval, "/proof/lead/median");
     }
@@ -130,7 +124,7 @@ HoldContest HoldContests::contest_of(const json& interval, std::size_t size,
 }
 
 std::optional<HoldContest> HoldContests::small_contest(const json& profile) {
-    const json& small = at(profile, "/small");
+    const json small = part_of(profile, "/small");
     if (!small.is_object()) return std::nullopt;
     if (text_at(small, "/distribution") != "fleet") {
         small_left_out_ = "the small copies were tuned for calls of another distribution";
@@ -143,25 +137,25 @@ std::optional<HoldContest> HoldContests::small_contest(const json& profile) {
     const Contestant& beyond = large == contests_.end() ? contests_.back().holder : large->holder;
     const auto find = [&](const json& tuple) -> std::optional<Contestant> {
         for (const asterope_small_variant* one : small_space(has_)) {
-            if (at(tuple, "/shape") == one->shape && at(tuple, "/rt") == one->rt &&
-                at(tuple, "/order") == one->order && at(tuple, "/bound") == one->bound) {
+            if (part_of(tuple, "/shape") == one->shape && part_of(tuple, "/rt") == one->rt &&
+                part_of(tuple, "/order") == one->order && part_of(tuple, "/bound") == one->bound) {
                 return Contestant{
                     small_name(*one), nullptr, 0, 0, {one->copy, beyond.distance, beyond.function}};
             }
         }
         return std::nullopt;
     };
-    const std::optional<Contestant> winner = find(at(small, "/winner/tuple"));
+    const std::optional<Contestant> winner = find(part_of(small, "/winner/tuple"));
     if (!winner) {
         throw BadInput("its small copy is none that this version and this CPU can run; tune again");
     }
-    const json& bound = at(small, "/winner/tuple/bound");
+    const json bound = part_of(small, "/winner/tuple/bound");
     const std::string objective = text_at(small, "/objective");
     return HoldContest{0,
                        "to " + format_size(bound.get<std::size_t>()),
                        scaled(parse_small_weights(objective.empty() ? "balanced" : objective)),
                        *winner,
-                       find(at(small, "/runners_up/0/tuple")),
+                       find(part_of(small, "/runners_up/0/tuple")),
                        {ratio_at(small, "/winner/ratio"), ratio_at(small, "/proof/lead/median")}};
 }
 

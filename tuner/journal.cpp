@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "error.hpp"
+#include "json_part.hpp"
 
 namespace asterope {
 
@@ -15,10 +16,6 @@ using nlohmann::json;
 /// Why the log of a search with the header `recorded` cannot be gone on with by one with `wanted`;
 /// empty: it can.
 std::string difference(const json& recorded, const json& wanted) {
-    const auto part = [](const json& header, const char* pointer) {
-        const json::json_pointer place(pointer);
-        return header.contains(place) ? header.at(place) : json();
-    };
     if (recorded.contains("thinned")) return "it was thinned";
     static constexpr struct {
         const char *place, *reason;
@@ -27,10 +24,10 @@ std::string difference(const json& recorded, const json& wanted) {
                  {"/space_hash", "it is of another space of candidates"},
                  {"/seed", "its search had another seed"}};
     for (const auto& [place, reason] : parts) {
-        const json before = part(recorded, place), now = part(wanted, place);
+        const json before = part_of(recorded, place), now = part_of(wanted, place);
         if (before != now) return reason + (" (" + before.dump() + " there, " + now.dump() + ')');
     }
-    const json before = part(recorded, "/options"), now = part(wanted, "/options");
+    const json before = part_of(recorded, "/options"), now = part_of(wanted, "/options");
     if (!before.is_object()) return "its header has no options";
     json all = now;
     all.update(before); // a shard's have one more

@@ -5,10 +5,12 @@
 #include <cmath>
 #include <filesystem>
 #include <set>
+#include <string_view>
 
 #include "cpu.hpp"
 #include "error.hpp"
 #include "gzip_lines.hpp"
+#include "json_part.hpp"
 #include "machine.hpp"
 #include "profile.hpp"
 #include "profile_text.hpp"
@@ -42,15 +44,10 @@ std::string shown(const json& value) {
     return value.is_structured() ? std::string("others") : value.dump().substr(0, 60);
 }
 
-json part(const json& object, const char* place) {
-    const json::json_pointer pointer(place);
-    return object.contains(pointer) ? object.at(pointer) : json();
-}
-
 /// A cache as far as it decides the speed of a copy: how many CPUs share it, virtual machines tell
 /// as they like.
 json caches_of(const json& machine) {
-    json caches = part(machine, "/caches");
+    json caches = part_of(machine, "/caches");
     for (json& cache : caches) {
         if (!cache.is_object()) continue;
         cache.erase("shared_by");
@@ -67,6 +64,7 @@ std::set<std::string> names_of(const json& list) {
     return names;
 }
 
+/// See type_difference.
 constexpr double kMemorySlack = 1.0 / 16;
 
 /// Adds up the numbers of two objects, by name.
@@ -123,7 +121,7 @@ MergeSource read_merge_source(const std::string& path) {
                            "how: give one that asterope-tune wrote");
         }
     }
-    if (part(source.profile, "/merged/from") == "machines") {
+    if (part_of(source.profile, "/merged/from") == "machines") {
         throw BadInput("profile " + path +
                        ": is itself the common best of several: give those it was merged from");
     }
@@ -133,20 +131,20 @@ MergeSource read_merge_source(const std::string& path) {
 std::string type_difference(const json& a, const json& b) {
     for (const char* place : {"/cpu/vendor", "/cpu/family", "/cpu/model", "/cpu/stepping", "/cpus",
                               "/hypervisor", "/libc", "/libc_thresholds"}) {
-        const json there = part(a, place), here = part(b, place);
+        const json there = part_of(a, place), here = part_of(b, place);
         if (there == here) continue;
         std::string name = place + 1;
         std::replace(name.begin(), name.end(), '/', '.');
         return name + ": " + shown(there) + " and " + shown(here);
     }
-    const std::set<std::string> there = names_of(part(a, "/cpu/features")),
-                                here = names_of(part(b, "/cpu/features"));
+    const std::set<std::string> there = names_of(part_of(a, "/cpu/features")),
+                                here = names_of(part_of(b, "/cpu/features"));
     std::vector<std::string> only;
     std::set_symmetric_difference(there.begin(), there.end(), here.begin(), here.end(),
                                   std::back_inserter(only));
     if (!only.empty()) return "cpu.features: " + only.front().substr(0, 60) + " on one only";
     if (caches_of(a) != caches_of(b)) return "caches: they differ";
-    const json memory = part(a, "/memory_bytes"), other = part(b, "/memory_bytes");
+    const json memory = part_of(a, "/memory_bytes"), other = part_of(b, "/memory_bytes");
     if (memory.is_number() && other.is_number()) {
         const auto bytes = memory.get<double>(), more = other.get<double>();
         if (std::abs(bytes - more) > kMemorySlack * std::max(bytes, more)) {
@@ -181,9 +179,10 @@ void require_alike(const std::vector<MergeSource>& sources) {
                      {"/small/objective", "--small"},
                      {"/small/distribution", "--distribution"}};
         for (const auto& [place, what] : parts) {
-            const json there = part(a, place), here = part(b, place);
+            const json there = part_of(a, place), here = part_of(b, place);
             // A profile may have no small copies: a shard, or a run that was cut short.
-            if (place[1] == 's' && place[2] == 'm' && (there.is_null() || here.is_null())) continue;
+            const bool of_small = std::string_view(place).substr(0, 7) == "/small/";
+            if (of_small && (there.is_null() || here.is_null())) continue;
             if (there != here) {
                 throw refuse(std::string("they were tuned with another ") + what + " (" +
                              shown(there) + " and " + shown(here) + ')');
@@ -261,7 +260,7 @@ ordered_json merged_from(const char* how, const std::vector<MergeSource>& source
 
 json nearest_machine(const json& profile, const json& current) {
     json nearest = profile.value("machine", json::object());
-    const json sources = part(profile, "/merged/sources");
+    const json sources = part_of(profile, "/merged/sources");
     if (!sources.is_array()) return nearest;
     // First what decides, then all the rest (microcode, kernel, memory to the byte).
     const auto distance = [&](const json& machine) {
@@ -272,7 +271,7 @@ json nearest_machine(const json& profile, const json& current) {
         return std::pair(fingerprint_differences(machine, current).size(), others);
     };
     for (const json& source : sources) {
-        const json machine = part(source, "/machine");
+        const json machine = part_of(source, "/machine");
         if (machine.is_object() && distance(machine) < distance(nearest)) nearest = machine;
     }
     return nearest;

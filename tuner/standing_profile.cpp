@@ -10,6 +10,7 @@
 
 #include "cpu.hpp"
 #include "error.hpp"
+#include "json_part.hpp"
 #include "machine.hpp"
 #include "profile.hpp"
 #include "profile_text.hpp"
@@ -51,12 +52,6 @@ json standing_profile(const std::filesystem::path& place) {
     }
 }
 
-/// A member of a member, null where there is none.
-json at(const json& value, const char* pointer) {
-    const json::json_pointer place(pointer);
-    return value.contains(place) ? value.at(place) : json();
-}
-
 /// By rising rigor; -1 for what is none.
 int rank_of(const json& rigor) {
     constexpr const char* kRigors[] = {"quick", "standard", "exhaustive"};
@@ -94,12 +89,12 @@ bool same_purpose(const json& profile, const json& options) {
     const json small = profile.value("small", json());
     const bool same_small =
         small.is_null() ||
-        (text_or_none(at(small, "/objective")) == options.at("small") &&
-         text_or_none(at(small, "/distribution")) == text_or_none(options.at("distribution")));
-    return same_small && same_weights(at(profile, "/search/weights"), options.at("weights")) &&
-           text_or_none(at(profile, "/search/source_map")) ==
+        (text_or_none(part_of(small, "/objective")) == options.at("small") &&
+         text_or_none(part_of(small, "/distribution")) == text_or_none(options.at("distribution")));
+    return same_small && same_weights(part_of(profile, "/search/weights"), options.at("weights")) &&
+           text_or_none(part_of(profile, "/search/source_map")) ==
                text_or_none(options.at("source_map")) &&
-           names(at(profile, "/search/without")) == names(options.at("without"));
+           names(part_of(profile, "/search/without")) == names(options.at("without"));
 }
 
 /// What makes a search worth more than another, of those for one purpose on one machine.
@@ -118,11 +113,11 @@ struct Worth {
 
 Worth worth_of_profile(const json& profile) {
     const std::vector<std::size_t> sizes = profile_sizes(profile);
-    const json threads = at(profile, "/threads/most");
-    return {rank_of(at(profile, "/search/rigor")),
+    const json threads = part_of(profile, "/threads/most");
+    return {rank_of(part_of(profile, "/search/rigor")),
             {sizes.begin(), sizes.end()},
-            at(profile, "/search/space") == "extended",
-            names(at(profile, "/search/axes")).count("sensing") > 0,
+            part_of(profile, "/search/space") == "extended",
+            names(part_of(profile, "/search/axes")).count("sensing") > 0,
             profile.value("complete", json()) == true,
             threads.is_number_unsigned() ? threads.get<unsigned>() : 1};
 }
@@ -171,7 +166,7 @@ void refuse_lesser(const std::filesystem::path& place, const json& machine, cons
     const Worth wanted = worth_of_search(options, may_end_early, standing);
     if (!standing.whole || !standing.covers(wanted) || wanted.covers(standing)) return;
     throw BadInput(place.string() + " came of a better search of this machine (" +
-                   advantages(standing, wanted, at(profile, "/search/rigor")) +
+                   advantages(standing, wanted, part_of(profile, "/search/rigor")) +
                    "): --force replaces it, -o writes elsewhere");
 }
 
