@@ -574,7 +574,7 @@ class Merger {
     /// What some of the machines know, and the merged profile does not.
     void leave_out(const ordered_json& intervals) {
         std::set<std::size_t> sizes;
-        std::set<std::string> missed;
+        std::set<std::string> missed = left_out_steps(sources_);
         ordered_json& profile = result_.profile;
         for (std::size_t i = 0; i < sources_.size(); ++i) {
             for (const ordered_json& interval : *intervals_of(i, "")) {
@@ -585,20 +585,13 @@ class Merger {
                 for (const ordered_json& size : source.at("left_out").at("sizes")) {
                     sizes.insert(size.get<std::size_t>());
                 }
-                for (const ordered_json& step : source.at("left_out").at("steps")) {
-                    missed.insert(step.get<std::string>());
-                }
             }
             if (source.contains("threads") && !profile.contains("threads"))
                 missed.insert("threads");
         }
         for (const ordered_json& interval : intervals) sizes.erase(interval.at("size"));
         if (!profile.contains("small")) missed.insert("small copies");
-        std::vector<std::string> steps;
-        for (const char* step :
-             {"small copies", "sensing", "boundaries", "aliasing buffers", "threads"}) {
-            if (missed.count(step)) steps.emplace_back(step);
-        }
+        const std::vector<std::string> steps = in_order(missed);
         profile["complete"] = sizes.empty() && steps.empty();
         if (profile["complete"]) {
             profile.erase("left_out");

@@ -209,19 +209,9 @@ ordered_json join_shards(std::vector<MergeSource> shards) {
     const auto small = std::find_if(shards.begin(), shards.end(), [](const MergeSource& one) {
         return one.profile.contains("small");
     });
-    std::set<std::string> missed;
-    for (const MergeSource& one : shards) {
-        if (!one.profile.contains("left_out")) continue;
-        for (const ordered_json& step : one.profile.at("left_out").at("steps")) {
-            missed.insert(step.get<std::string>());
-        }
-    }
+    std::set<std::string> missed = left_out_steps(shards);
     if (small != shards.end()) missed.erase("small copies"); // each but one leaves them out
-    std::vector<std::string> steps;
-    for (const char* step :
-         {"small copies", "sensing", "boundaries", "aliasing buffers", "threads"}) {
-        if (missed.count(step)) steps.emplace_back(step);
-    }
+    const std::vector<std::string> steps = in_order(missed);
 
     ordered_json profile;
     for (const char* name : {"format", "version", "architecture"}) profile[name] = first.at(name);

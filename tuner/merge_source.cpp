@@ -258,6 +258,26 @@ ordered_json merged_from(const char* how, const std::vector<MergeSource>& source
     return merged;
 }
 
+std::set<std::string> left_out_steps(const std::vector<MergeSource>& sources) {
+    std::set<std::string> steps;
+    for (const MergeSource& source : sources) {
+        if (!source.profile.contains("left_out")) continue;
+        for (const ordered_json& step : source.profile.at("left_out").at("steps")) {
+            steps.insert(step.get<std::string>());
+        }
+    }
+    return steps;
+}
+
+std::vector<std::string> in_order(const std::set<std::string>& steps) {
+    std::vector<std::string> ordered;
+    for (const char* step :
+         {"small copies", "sensing", "boundaries", "aliasing buffers", "threads"}) {
+        if (steps.count(step)) ordered.emplace_back(step);
+    }
+    return ordered;
+}
+
 json nearest_machine(const json& profile, const json& current) {
     json nearest = profile.value("machine", json::object());
     const json sources = part_of(profile, "/merged/sources");

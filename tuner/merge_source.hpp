@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,12 @@ nlohmann::ordered_json merged_search(const std::vector<MergeSource>& sources);
 
 /// The "merged" object: what was merged how ("shards" or "machines"), source by source.
 nlohmann::ordered_json merged_from(const char* how, const std::vector<MergeSource>& sources);
+
+/// The steps that some of these searches left out.
+std::set<std::string> left_out_steps(const std::vector<MergeSource>& sources);
+
+/// Such steps as profiles list them: in the order of a search.
+std::vector<std::string> in_order(const std::set<std::string>& steps);
 
 /// The "machine" object of a profile that tells most about `current`: its own, or where it was
 /// merged, the one that differs from `current` in least. Takes any JSON.
