@@ -5,6 +5,7 @@
 #include "join_shards.hpp"
 #include "made_up_search.hpp"
 #include "merge.hpp"
+#include "nearest_machine.hpp"
 #include "temporary_folder.hpp"
 #include "tuning.hpp"
 
@@ -266,7 +267,8 @@ TEST_F(CommonBestOf, machines_is_compared_with_the_nearest_of_them) {
     EXPECT_EQ(nearest_machine(merged, to_json(newer)), to_json(newer));
     EXPECT_EQ(nearest_machine(merged, to_json(made_up_machine())), to_json(made_up_machine()));
     EXPECT_EQ(nearest_machine(json::object(), to_json(newer)), json::object());
-    for (const json& odd : {json{{"merged", 1}}, json{{"merged", {{"sources", {1, "x"}}}}}}) {
+    for (const json& odd : {json{{"merged", 1}}, json{{"merged", {{"sources", {1, "x"}}}}},
+                            json{{"machine", 7}}, json(7), json::array({1})}) {
         EXPECT_EQ(nearest_machine(odd, to_json(newer)), json::object());
     }
 }

@@ -12,7 +12,7 @@
 #include "cpu.hpp"
 #include "features.hpp"
 #include "machine.hpp"
-#include "merge_source.hpp"
+#include "nearest_machine.hpp"
 #include "profile.hpp"
 #include "profile_places.hpp"
 

@@ -11,7 +11,6 @@
 #include "error.hpp"
 #include "gzip_lines.hpp"
 #include "json_part.hpp"
-#include "machine.hpp"
 #include "profile.hpp"
 #include "profile_text.hpp"
 #include "rounded.hpp"
@@ -276,25 +275,6 @@ std::vector<std::string> in_order(const std::set<std::string>& steps) {
         if (steps.count(step)) ordered.emplace_back(step);
     }
     return ordered;
-}
-
-json nearest_machine(const json& profile, const json& current) {
-    json nearest = profile.value("machine", json::object());
-    const json sources = part_of(profile, "/merged/sources");
-    if (!sources.is_array()) return nearest;
-    // First what decides, then all the rest (microcode, kernel, memory to the byte).
-    const auto distance = [&](const json& machine) {
-        std::size_t others = 0;
-        for (const auto& [name, value] : current.items()) {
-            others += !machine.is_object() || machine.value(name, json()) != value;
-        }
-        return std::pair(fingerprint_differences(machine, current).size(), others);
-    };
-    for (const json& source : sources) {
-        const json machine = part_of(source, "/machine");
-        if (machine.is_object() && distance(machine) < distance(nearest)) nearest = machine;
-    }
-    return nearest;
 }
 
 } // namespace asterope

@@ -49,8 +49,4 @@ std::set<std::string> left_out_steps(const std::vector<MergeSource>& sources);
 /// Such steps as profiles list them: in the order of a search.
 std::vector<std::string> in_order(const std::set<std::string>& steps);
 
-/// The "machine" object of a profile that tells most about `current`: its own, or where it was
-/// merged, the one that differs from `current` in least. Takes any JSON.
-nlohmann::json nearest_machine(const nlohmann::json& profile, const nlohmann::json& current);
-
 } // namespace asterope
