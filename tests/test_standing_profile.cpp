@@ -159,6 +159,22 @@ TEST_F(StandingProfile, ForAnotherPurposeOrMachineItIsWorthNothing) {
     for (const Change& change : others) EXPECT_EQ(refusal(changed(profile(), change), quick), "");
 }
 
+TEST_F(StandingProfile, AMergedOneIsOfEachMachineItCameFrom) {
+    const json quick = changed(options(), [](json& o) { o["rigor"] = "quick"; });
+    const json of_another = changed(profile(), [](json& p) {
+        p["machine"]["cpu"]["model"] = 1;
+        p["machine"].erase("fingerprint");
+    });
+    const auto merged_with = [&](const json& machine) {
+        return changed(of_another, [&](json& p) {
+            p["merged"] = {{"from", "machines"},
+                           {"sources", {{{"machine", p["machine"]}}, {{"machine", machine}}}}};
+        });
+    };
+    EXPECT_NE(refusal(merged_with(this_machine()), quick), "");
+    EXPECT_EQ(refusal(merged_with(of_another["machine"]), quick), "");
+}
+
 TEST_F(StandingProfile, WhatIsNoProfileIsWorthNothing) {
     for (const char* text : {"", "{", "[]", "null", "7", "{}", "an earlier profile", "\xff\xfe"}) {
         EXPECT_EQ(refusal(std::string(text), options()), "") << text;

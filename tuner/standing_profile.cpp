@@ -12,6 +12,7 @@
 #include "error.hpp"
 #include "json_part.hpp"
 #include "machine.hpp"
+#include "nearest_machine.hpp"
 #include "profile.hpp"
 #include "profile_text.hpp"
 #include "text_file.hpp"
@@ -159,8 +160,7 @@ void refuse_lesser(const std::filesystem::path& place, const json& machine, cons
                    bool may_end_early) {
     const json profile = standing_profile(place);
     if (profile.is_null() || profile.value("architecture", json()) != kArchitecture) return;
-    const json recorded = profile.value("machine", json::object());
-    if (!fingerprint_differences(recorded, machine).empty()) return;
+    if (!fingerprint_differences(nearest_machine(profile, machine), machine).empty()) return;
     if (!same_purpose(profile, options)) return;
     const Worth standing = worth_of_profile(profile);
     const Worth wanted = worth_of_search(options, may_end_early, standing);
