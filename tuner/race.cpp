@@ -64,13 +64,14 @@ bool Race::acceptable(Entrant entrant, std::size_t objective) const {
 
 void Race::rank(std::vector<Entrant>& entrants, std::size_t objective) const {
     std::map<Entrant, double> scores; // each from medians of samples: computed once
-    for (const auto& [workload, weight] : objectives_[objective]) {
+    for (const auto& weighted : objectives_[objective]) { // no binding: clang 14 captures none
+        const Workload workload = weighted.first;
         const bool known = std::all_of(entrants.begin(), entrants.end(), [&](Entrant entrant) {
             return samples_.count({entrant, workload}) > 0;
         });
-        if (weight == 0 || !known) continue;
+        if (weighted.second == 0 || !known) continue;
         for (const Entrant entrant : entrants) {
-            scores[entrant] += weight * center(entrant, workload);
+            scores[entrant] += weighted.second * center(entrant, workload);
         }
     }
     std::stable_sort(entrants.begin(), entrants.end(),
