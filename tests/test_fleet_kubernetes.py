@@ -194,7 +194,7 @@ class Fleet:
         return done.returncode, done.stdout
 
     def text(self, name: str) -> str:
-        return (self.folder / "work" / name).read_text()
+        return (self.folder / "fleet" / name).read_text()
 
 
 @pytest.fixture
@@ -220,10 +220,10 @@ def test_the_shards_become_one_dispatching_routine(
     job = fleet(build_dir)
     job.configure(types="zen4 1\nhere 2\n", options=QUICK)
     # Another type's pod has done its work: the profile of another machine.
-    (tmp_path / "work/tasks/zen4").mkdir(parents=True)
+    (tmp_path / "fleet/tasks/zen4").mkdir(parents=True)
     shutil.copy(
         repository / "generated/reference/opteron-6378.json",
-        tmp_path / "work/tasks/zen4/shard-1-of-1.json",
+        tmp_path / "fleet/tasks/zen4/shard-1-of-1.json",
     )
     for index in (0, 1):
         code, said = job.run("shards.yaml", index, TYPE="here")
@@ -231,12 +231,12 @@ def test_the_shards_become_one_dispatching_routine(
         log = job.text(f"tasks/here/shard-{index + 1}-of-2.txt")
         assert log == said
         assert log.startswith(f"== node-a: here, shard {index + 1} of 2\n")
-        assert (tmp_path / f"work/tasks/here/shard-{index + 1}-of-2.trials").exists()
+        assert (tmp_path / f"fleet/tasks/here/shard-{index + 1}-of-2.trials").exists()
     code, said = job.run("finish.yaml")
     assert code == 0, said
     assert json.loads(job.text("profiles/here.json"))["complete"] is True
 
-    routine = tmp_path / "work/routine"
+    routine = tmp_path / "fleet/routine"
     (tmp_path / "copies.c").write_text(PROGRAM)
     subprocess.run(
         ["cc", "-I", routine, "copies.c", routine / "asterope_memcpy.c", "-o", "copies"],
@@ -274,8 +274,8 @@ def test_a_missing_shard_is_named_and_the_routine_left_alone(
 ) -> None:
     job = fleet(stand_in)
     job.configure(types="zen4 1\nicelake 2\n")
-    (tmp_path / "work/routine").mkdir(parents=True)
-    (tmp_path / "work/routine/arguments").write_text("earlier")
+    (tmp_path / "fleet/routine").mkdir(parents=True)
+    (tmp_path / "fleet/routine/arguments").write_text("earlier")
     assert job.run("node-type.yaml")[0] == 0
     assert job.run("shards.yaml", 0)[0] == 0
     assert job.run("finish.yaml") == (
