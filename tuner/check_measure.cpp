@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "affinity.hpp"
 #include "arena.hpp"
