@@ -23,12 +23,13 @@ Rigor parse_rigor(std::string_view text) {
                 .screening_samples = 1,
                 .cuts = {{30, 2}, {10, 4}},
                 .finalists = 4,
-                .rounds = 7,
+                .rounds = 9,
                 .bases = 2,
                 .planes = 1,
                 .compares_axes = false,
                 .inherits = true,
                 .last_cut_tells_all = false,
+                .probe_readings = 15,
                 .sensing_samples = 1,
                 .boundary_ratio = 1.2};
     }
@@ -46,6 +47,7 @@ Rigor parse_rigor(std::string_view text) {
                 .compares_axes = true,
                 .inherits = false,
                 .last_cut_tells_all = true,
+                .probe_readings = 30,
                 .sensing_samples = 3,
                 .boundary_ratio = 1.07};
     }
@@ -64,6 +66,7 @@ Rigor parse_rigor(std::string_view text) {
                 .compares_axes = true,
                 .inherits = false,
                 .last_cut_tells_all = true,
+                .probe_readings = 30,
                 .sensing_samples = 3,
                 .boundary_ratio = 1.07};
     }

@@ -42,6 +42,9 @@ struct Rigor {
     bool inherits;
     /// Whether the last cut tells of what is told late, or the run-off alone.
     bool last_cut_tells_all;
+    /// How often a probe is read in each situation, at least: a percentile of fewer would be an
+    /// extreme.
+    std::size_t probe_readings;
     int sensing_samples;   ///< of each sensing copy before the run-off of the best
     double boundary_ratio; ///< how exactly boundaries are found, see find_boundary
 };

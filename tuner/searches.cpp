@@ -53,9 +53,6 @@ Weights shared_weights(const Weights& weights) {
     return shared;
 }
 
-/// What a probe is read for at least so often: a percentile of fewer would be an extreme.
-constexpr std::size_t kReadings = 30;
-
 /// What of the time budget the sizes may take, and what all up to the boundaries: the steps behind
 /// them are short, and each is worth more than the last size.
 constexpr double kShareOfSizes = 0.9, kShareOfBoundaries = 0.97;
@@ -277,7 +274,7 @@ std::vector<double> Searches::read(const asterope_probe& probe, const Candidate&
         {size, workload, probe_name(probe), copy.name()}, [&](Instruments& instruments) {
             ReadingCopy reading{&probe, copy, {}};
             std::vector<double> ticks;
-            for (std::uint64_t round = 0; ticks.size() < kReadings; ++round) {
+            for (std::uint64_t round = 0; ticks.size() < plan_.rigor.probe_readings; ++round) {
                 reading.ticks.clear();
                 instruments.stopwatch.time(&ReadingCopy::run,
                                            reinterpret_cast<std::size_t>(&reading), size, workload,
