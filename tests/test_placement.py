@@ -293,3 +293,4 @@ def test_a_plot_without_matplotlib_is_refused_before_anything_is_timed(
     assert done.returncode == 1
     assert done.stdout == ""
     assert "--plot needs matplotlib" in done.stderr and done.stderr.count("\n") == 1
+    assert "apt-get install python3-matplotlib" in done.stderr

@@ -350,6 +350,7 @@ def test_without_matplotlib_the_command_says_so(
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert "pip install matplotlib" in done.stderr
+    assert "apt-get install python3-matplotlib" in done.stderr
     assert not (tmp_path / "r.html").exists()
 
 

@@ -105,7 +105,8 @@ def _run(arguments: argparse.Namespace) -> int:
             return fail(
                 PROGRAM,
                 f"--plot needs {error.name}, which this Python lacks: install it "
-                f"({one_line(sys.executable)} -m pip install matplotlib)",
+                f"({one_line(sys.executable)} -m pip install matplotlib; on Debian apt-get "
+                "install python3-matplotlib)",
                 FAILED,
             )
     allowed = os.sched_getaffinity(0)

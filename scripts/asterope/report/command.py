@@ -75,7 +75,8 @@ def _run(arguments: argparse.Namespace) -> int:
         return fail(
             PROGRAM,
             f"the pictures need {error.name}, which this Python lacks: install it "
-            f"({one_line(sys.executable)} -m pip install matplotlib)",
+            f"({one_line(sys.executable)} -m pip install matplotlib; on Debian apt-get install "
+            "python3-matplotlib)",
             FAILED,
         )
     sections = page.make_sections(inputs)
