@@ -261,7 +261,9 @@ def test_two_profiles_of_the_same_name_are_refused(tmp_path, out, capsys, first,
 def test_a_name_that_is_none_for_a_profile_is_refused(tmp_path, out, capsys, name):
     path = tmp_path / f"{name.replace('/', '%')}.json"
     path.write_text("{}", encoding="utf-8")
-    assert "rename the file" in refused(capsys, out, "--", path)
+    line = refused(capsys, out, "--", path)
+    assert "rename the file" in line
+    assert ("plus signs" in line) == (name != "fallback")
 
 
 def test_a_bad_profile_among_good_ones_is_refused(tmp_path, out, capsys):
