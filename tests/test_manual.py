@@ -75,6 +75,19 @@ def test_man_shows_a_page_without_a_warning(share, program):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize(
+    "program, operands",
+    [
+        ("asterope-generate", r"[\fIPROFILE\fR...]"),
+        ("asterope-placement", r"[\fIROUTINE.c\fR]"),
+        ("asterope-apps", r"\fIAPPLICATION\fR"),
+    ],
+)
+def test_a_synopsis_tells_what_may_be_left_out_and_what_repeated(share, program, operands):
+    lines = page(share, program).splitlines()
+    assert lines[lines.index(".SH SYNOPSIS") + 1] == rf"\fB{program}\fR [\fIOPTIONS\fR] {operands}"
+
+
 def test_text_is_no_roff():
     assert manual().roff(r".So -o 'a\b'") == r"\&.So \-o \(aqa\eb\(aq"
 
@@ -141,6 +154,7 @@ def test_completion_offers_subcommands(share, build_dir):
         (["bench", "--suite", "sizes,mi"], ["sizes,misalignment", "sizes,mix"]),
         (["tune", "--workload", "f"], ["fetch"]),
         (["bench", "--workload", "hot_"], ["hot_read"]),
+        (["tune", "--workload", "f"], ["fetch"]),
         (["generate", "-o", ""], ["compopt -o dirnames"]),
         (["generate", ""], ["compopt -o default"]),
         (["report", "a.json", ""], ["compopt -o default"]),

@@ -53,6 +53,8 @@ def help_json(parser: argparse.ArgumentParser) -> dict[str, Any]:
 
 
 def _option(parser: argparse.ArgumentParser, action: argparse.Action) -> dict[str, Any]:
+    # up to Python 3.11 parse_intermixed_args, which calls this, hides how often a positional may be
+    nargs = getattr(action, "save_nargs", action.nargs)
     argument = None if action.nargs == 0 else action.metavar or action.dest.upper()
     described = parser._get_formatter()._expand_help(action)
     return {
@@ -64,6 +66,6 @@ def _option(parser: argparse.ArgumentParser, action: argparse.Action) -> dict[st
         "description": described,
         "choices": list(action.choices) if action.choices else None,
         "list": False,
-        "required": action.required,
-        "repeats": action.nargs in ("+", "*"),
+        "required": action.required and nargs != "*",  # argparse calls these required, too
+        "repeats": nargs in ("+", "*"),
     }
