@@ -43,6 +43,7 @@ void require_sound(const std::string& path, const nlohmann::json& machine) {
 std::vector<Part> parts_of(const std::string& path, const nlohmann::json& profile,
                            const Machine& machine) {
     const nlohmann::json here = to_json(machine);
+    if (profile.contains("machine")) require_sound(path, profile.at("machine"));
     const nlohmann::json there = nearest_machine(profile, here);
     require_sound(path, there);
     std::vector<Part> parts = compare_machines(there, here);
