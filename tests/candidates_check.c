@@ -5,7 +5,8 @@
  *   --step   thins the grid of sizes and offsets for non-temporal stores, see copy_check_offsets
  *            (default 1): checking what they wrote has to wait for the memory
  *   --share  checks every N-th candidate from the I-th on, for N processes side by side; the small
- *            copies count on from the pipelines, those for aliasing buffers from there
+ *            copies count on from the pipelines, those for aliasing buffers from there, and those
+ *            for overlapping buffers from there
  * Prints a line for each candidate, `ok NAME`, `skip NAME: reason` or `FAIL NAME: reason`; exits 1
  * if one failed. Where the CPU lacks movdir64b it is emulated, and `ok` says so. The first pipeline
  * of each register, load and store type is copied up to 64 MiB, the others of the paper up to 1
@@ -230,6 +231,24 @@ static bool check_aliased(size_t index) {
     return right;
 }
 
+/* --- Copies for overlapping buffers -------------------------------------------------------------
+ */
+
+static bool check_overlapping(size_t index) {
+    const struct asterope_overlapping_variant* v = &asterope_overlapping_variants[index];
+    char name[64];
+    snprintf(name, sizeof name, "overlapping %s %d", v->rt, v->block);
+    if (!can_run(name, v->needs)) return true;
+    const struct copy_subject subject = {.name = name, .copy = v->copy, .minimum = 128};
+    const bool right = copy_check_state(&subject, (void (*)(void))v->copy) &&
+                       copy_check_guards(&subject, subject.minimum, SMALL) &&
+                       copy_check_doubling(&subject, 2 * SMALL, LARGE) &&
+                       copy_check_offsets(&subject, subject.minimum, SMALL, 7) &&
+                       copy_check_overlaps(&subject, 1, LARGE);
+    if (right) printf("ok %s\n", name);
+    return right;
+}
+
 int main(int argc, char** argv) {
     size_t step = 1, from = 0, shares = 1;
     for (int i = 1; i + 1 < argc; i += 2) {
@@ -241,10 +260,12 @@ int main(int argc, char** argv) {
     bool right = true;
     const size_t pipelines = asterope_variant_count;
     const size_t aliased = pipelines + asterope_small_variant_count;
-    for (size_t i = from; i < aliased + asterope_aliased_variant_count; i += shares) {
-        right = (i < pipelines ? check(i, step)
-                 : i < aliased ? check_small(i - pipelines)
-                               : check_aliased(i - aliased)) &&
+    const size_t overlapping = aliased + asterope_aliased_variant_count;
+    for (size_t i = from; i < overlapping + asterope_overlapping_variant_count; i += shares) {
+        right = (i < pipelines     ? check(i, step)
+                 : i < aliased     ? check_small(i - pipelines)
+                 : i < overlapping ? check_aliased(i - aliased)
+                                   : check_overlapping(i - overlapping)) &&
                 right;
         fflush(stdout);
     }

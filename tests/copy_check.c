@@ -411,6 +411,7 @@ static bool overlaps(size_t step, size_t largest) {
         for (size_t n = 0; n <= last + size_count; ++n) {
             const size_t bytes = n <= last ? n * step + gap % step : sizes[n - last - 1];
             if (bytes > largest) break;
+            if (bytes < now.subject->minimum) continue;
             const size_t places[] = {0, room - gap - bytes, /* flush in front and behind */
                                      CANARY_BYTES + (bytes * 7 + gap * 11) % OFFSETS};
             for (size_t p = 0; p < 3; ++p) {

@@ -45,7 +45,7 @@ bool copy_check_around(const struct copy_subject* subject, size_t size);
 bool copy_check_doubling(const struct copy_subject* subject, size_t first, size_t last);
 
 /* Overlapping buffers at the distances -130..130 and near multiples of a line and of a page: sizes
- * 0..600 in steps of `step`, and some more up to `largest`. */
+ * from the subject's minimum to 600 in steps of `step`, and some more up to `largest`. */
 bool copy_check_overlaps(const struct copy_subject* subject, size_t step, size_t largest);
 
 /* One copy within the memory of copy_check_overlaps, from the byte `source_at` of it to `distance`

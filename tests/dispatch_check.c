@@ -1,9 +1,9 @@
 /* Shows which copy a generated routine chooses for a size, without copying anything of that size.
  *
- * Usage: dispatch_check [--past-sensing] FUNCTION DISTANCE BYTES...
+ * Usage: dispatch_check [--past-sensing] [--source-at OFFSET] FUNCTION DISTANCE BYTES...
  * Prints for each size the function that is jumped to, or `none` where the copy is done in line.
  * DISTANCE is how far the destination lies behind the source; copies in line need it to be less
- * than 64 KiB, either way. dispatch.inc, which the test writes, lists what can be called as
+ * than 64 KiB, either way. The source begins OFFSET bytes (0 to 4095) into a page. dispatch.inc, which the test writes, lists what can be called as
  * FUNCTION(asterope_memcpy) and what can be jumped to as COPY(asterope_copy_...) or as
  * SENSE(asterope_sense_...): a breakpoint at the first byte of each stops it before it runs. With
  * --past-sensing the latter have none, so that the pipeline is shown that they go on with; their
@@ -82,11 +82,16 @@ static const char* reached_name(void) {
 }
 
 int main(int argc, char** argv) {
-    static unsigned char room[3 << 16];
+    static unsigned char room[3 << 16] __attribute__((aligned(PAGE)));
     unsigned char* source = room + (1 << 16);
     const int past_sensing = argc > 1 && strcmp(argv[1], "--past-sensing") == 0;
     argc -= past_sensing;
     argv += past_sensing;
+    if (argc > 2 && strcmp(argv[1], "--source-at") == 0) {
+        source += strtoull(argv[2], NULL, 10) % PAGE;
+        argc -= 2;
+        argv += 2;
+    }
     for (int i = 0; i < COPIES; ++i) {
         if (!(past_sensing && copies[i].senses)) set_breakpoint(copies[i].start);
     }

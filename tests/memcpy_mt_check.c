@@ -2,7 +2,7 @@
  * when they should be and gone when they must be.
  *
  * Usage: memcpy_mt_check WHAT [CPUS [CREATIONS]]
- *   WHAT       copies, callers, help, fork, handler or tasks, see the functions of that name
+ *   WHAT       one of `checks`, at the end
  *   CPUS       that the routine is told this process may use (default 4); 0: the real ones
  *   CREATIONS  of threads that succeed (default: all)
  * The routine, ROUTINE, is included, so that it can be told these. Prints `ok` or `FAIL: ...`;
@@ -24,6 +24,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 static int cpus = 4, creations = -1;
@@ -115,6 +116,19 @@ static void copies(void) {
     copy(to, from, 0, to, to + ROOM);
 }
 
+static unsigned char too_early[1 << 20];
+
+/* A call before the pool's own constructor: the later ones must get threads all the same. */
+__attribute__((constructor(101))) static void call_too_early(void) {
+    asterope_memcpy_mt(too_early, too_early + sizeof too_early / 2, sizeof too_early / 2);
+}
+
+static struct asterope_threads_job job_of(void* to, const void* from, size_t bytes, size_t chunk,
+                                          asterope_threads_copy copy) {
+    const struct asterope_threads_job job = {to, from, bytes, chunk, 0, 0, copy, 0};
+    return job;
+}
+
 /* Lets others run in the midst of a job, as they do on a busy machine. */
 static void* yielding_copy(void* to, const void* from, size_t bytes, size_t unused) {
     (void)unused;
@@ -127,8 +141,8 @@ static void* call_again_and_again(void* number) {
     fill_randomly(from, ROOM, (uint32_t)(size_t)number);
     for (size_t i = 0; i < 300; ++i) {
         const size_t bytes = 140000 + (i * 7919 + (size_t)number * 104729) % 300000;
-        struct asterope_threads_job job = {
-            (char*)to + i, (const char*)from + i * 64, bytes, 65536, 0, 0, yielding_copy, 0};
+        struct asterope_threads_job job =
+            job_of(to + i, from + i * 64, bytes, 65536, yielding_copy);
         if (i % 2 || !asterope_threads_run(&job, 4)) {
             asterope_memcpy_mt(to + i, from + i * 64, bytes);
         }
@@ -165,8 +179,8 @@ static void help(void) {
     unsigned char *from = guarded(ROOM), *to = guarded(ROOM);
     caller = pthread_self();
     for (uint32_t i = 0; i < 100; ++i) {
-        struct asterope_threads_job job = {
-            (char*)to, (const char*)from, 1000000, i % 2 ? 0 : 65536, 0, 0, wait_for_help, 0};
+        struct asterope_threads_job job =
+            job_of(to, from, 1000000, i % 2 ? 0 : 65536, wait_for_help);
         const struct timespec pause = {0, i % 10 ? 0 : 5000000};
         fill_randomly(from, 1000000, i);
         helped = 0;
@@ -176,9 +190,20 @@ static void help(void) {
     }
 }
 
+/* A child that hangs is killed: it may hold back all signals that it could be told to end by. */
 static void await(pid_t child) {
-    int status;
-    if (waitpid(child, &status, 0) != child || status != 0) fail("child's status", (size_t)status);
+    const struct timespec pause = {0, 200000};
+    int status, looks = 60 * 5000;
+    pid_t ended = 0;
+    while (ended == 0 && looks-- > 0) {
+        ended = waitpid(child, &status, WNOHANG);
+        if (ended == 0) nanosleep(&pause, 0);
+    }
+    if (ended == 0) {
+        kill(child, SIGKILL);
+        fail("a child hangs", (size_t)child);
+    }
+    if (ended != child || status != 0) fail("child's status", (size_t)status);
 }
 
 static unsigned calling, stop_calling;
@@ -204,7 +229,6 @@ static void fork_while_copying(void) {
     for (size_t i = 0; i < 50; ++i) {
         const pid_t child = fork();
         if (child == 0) {
-            alarm(60); /* rather than hang */
             copy(to, from, 1000000 + i, to, to + ROOM);
             if (tasks() < 2) fail("threads of a child", tasks());
             const pid_t grandchild = fork();
@@ -219,8 +243,370 @@ static void fork_while_copying(void) {
     pthread_join(other, 0);
 }
 
-static volatile sig_atomic_t is_child, handled;
+/* --- Children that no handler of fork is called in --- */
+
+static pid_t by_fork(void) {
+    return fork();
+}
+
+static pid_t by_system_call(void) {
+    return (pid_t)syscall(SYS_fork);
+}
+
+static pid_t by_clone(void) {
+    return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
+
+#if __GLIBC_PREREQ(2, 34)
+#define BY_FORK_WITHOUT_HANDLERS _Fork
+#else
+#define BY_FORK_WITHOUT_HANDLERS by_system_call
+#endif
+
+static pid_t (*const ways[])(void) = {by_fork, by_system_call, by_clone, BY_FORK_WITHOUT_HANDLERS};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+/* One copy that is done by others too; hangs where nobody helps. */
+static void check_help(unsigned char* to, unsigned char* from) {
+    struct asterope_threads_job job = job_of(to, from, 1000000, 0, wait_for_help);
+    caller = pthread_self();
+    helped = 0;
+    memset(to, 0, 1000000);
+    if (!asterope_threads_run(&job, 4)) fail("nobody helps", 0);
+    if (memcmp(from, to, 1000000)) fail("copies wrongly", 1000000);
+}
+
+/* What shares its parent's memory: vfork with room to return. */
+static int copy_in_shared_memory(void* room) {
+    unsigned char *from = guarded(ROOM), *to = guarded(ROOM);
+    (void)room;
+    fill_randomly(from, ROOM, 7);
+    for (size_t i = 0; i < 3; ++i) copy(to, from, 1000000 + i, to, to + ROOM);
+    if (tasks() != 1) fail("threads of a child in shared memory", tasks());
+    asterope_threads_stop(); /* as its exit() would */
+    return 0;
+}
+
+static pid_t in_shared_memory(void) {
+    static unsigned char stack[1 << 20] __attribute__((aligned(64)));
+    return clone(copy_in_shared_memory, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, 0);
+}
+
+/* They copy alone and end; also where the parent has no threads yet, where another thread of it is
+ * in the midst of a copy, and where they share its memory. Its own pool works on. */
+static void children(void) {
+    unsigned char *from = guarded(ROOM), *to = guarded(ROOM);
+    pthread_t other;
+    fill_randomly(from, ROOM, 3);
+    for (size_t i = 0; i < 60; ++i) {
+        const size_t way = 1 + i % (WAYS - 1);
+        if (i == 10) check_help(to, from);
+        if (i == 20) {
+            pthread_create(&other, 0, call_until_stopped, 0);
+            while (!__atomic_load_n(&calling, __ATOMIC_RELAXED)) sched_yield();
+        }
+        const pid_t child = i % 5 == 4 ? in_shared_memory() : ways[way]();
+        if (child == 0) {
+            copy(to, from, 1000000 + i, to, to + ROOM);
+            copy(to, from, 2000000 + i, to, to + ROOM);
+            if (tasks() != 1) fail("threads of a child", tasks());
+            if (i % 2) {
+                const pid_t grandchild = ways[i / 2 % WAYS]();
+                copy(to, from, 3000000 + i, to, to + ROOM);
+                if (grandchild != 0) await(grandchild);
+            }
+            exit(0); /* as programs do, destructors and all */
+        }
+        await(child);
+        if (i >= 10 && i < 20) check_help(to, from);
+    }
+    __atomic_store_n(&stop_calling, 1, __ATOMIC_RELAXED);
+    pthread_join(other, 0);
+    check_help(to, from);
+}
+
 static unsigned char *handler_from, *handler_to;
+static size_t way_to_fork;
+static pid_t forked_child;
+static volatile sig_atomic_t forked; /* 1 in the parent, 2 in the child */
+
+/* The handler of a fault, which no copy holds back. */
+static void fork_at_fault(int signal) {
+    (void)signal;
+    forked_child = ways[way_to_fork]();
+    forked = forked_child == 0 ? 2 : 1;
+    if (forked_child != 0) return;
+    /* another copy before the one that was interrupted goes on, with one worker: see run_and_fork
+     */
+    creations = 1;
+    copy(handler_to, handler_from, 400000, handler_to, handler_to + ROOM);
+}
+
+/* The caller forks while workers are at work, and waits for them behind that. */
+static void* work_late(void* to, const void* from, size_t bytes, size_t unused) {
+    const struct timespec late = {0, 20000000};
+    (void)unused;
+    if (!pthread_equal(pthread_self(), caller)) {
+        __atomic_store_n(&helped, 1, __ATOMIC_RELEASE);
+        while (!__atomic_load_n(&forked, __ATOMIC_ACQUIRE)) sched_yield();
+        nanosleep(&late, 0);
+    } else if (!forked) {
+        while (!__atomic_load_n(&helped, __ATOMIC_ACQUIRE)) sched_yield();
+        raise(SIGTRAP);
+    }
+    return asterope_memcpy(to, from, bytes);
+}
+
+static void run_and_fork(asterope_threads_copy copy_and_fork, size_t way) {
+    unsigned char *from = guarded(ROOM), *to = guarded(ROOM);
+    struct asterope_threads_job job = job_of(to, from, 1000000, 0, copy_and_fork);
+    fill_randomly(from, ROOM, 9);
+    caller = pthread_self();
+    helped = 0;
+    forked = 0;
+    way_to_fork = way;
+    if (!asterope_threads_run(&job, 4)) {
+        if (forked != 2) fail("nobody helps", way);
+        asterope_memcpy(to, from, 1000000); /* as asterope_memcpy_mt does */
+    }
+    if (!forked) fail("nobody forked", way);
+    if (memcmp(from, to, 1000000)) fail("copies wrongly", way);
+    if (forked == 2) {
+        const struct timespec pause = {0, 5000000};
+        copy(to, from, 1000000, to, to + ROOM);
+        if (ways[way] == by_fork) {
+            nanosleep(&pause, 0); /* the worker must be woken up, though the caller forked asleep */
+            check_help(to, from);
+        }
+        exit(0);
+    }
+    await(forked_child);
+}
+
+/* A copy in the midst of which its caller becomes another process comes to its end there too. */
+static void forks_in_copies(void) {
+    handler_from = guarded(ROOM);
+    handler_to = guarded(ROOM);
+    fill_randomly(handler_from, ROOM, 5);
+    signal(SIGTRAP, fork_at_fault);
+    for (size_t i = 0; i < 5 * WAYS; ++i) run_and_fork(work_late, i % WAYS);
+}
+
+enum { TRAP_FLAG = 0x100 };
+
+/* Each instruction of the caller comes here. At the system call that puts it to sleep it forks. */
+static void fork_before_sleep(int signal, siginfo_t* info, void* context) {
+    greg_t* registers = ((ucontext_t*)context)->uc_mcontext.gregs;
+    const unsigned char* at = (const unsigned char*)registers[REG_RIP];
+    (void)info;
+    if (at[0] != 0x0F || at[1] != 0x05 || registers[REG_RAX] != SYS_futex) return;
+    if ((registers[REG_RSI] & FUTEX_CMD_MASK) != FUTEX_WAIT) return;
+    registers[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+    fork_at_fault(signal);
+}
+
+static void* step_to_sleep(void* to, const void* from, size_t bytes, size_t unused) {
+    const struct timespec late = {0, 1000000};
+    (void)unused;
+    asterope_memcpy(to, from, bytes);
+    if (!pthread_equal(pthread_self(), caller)) {
+        __atomic_store_n(&helped, 1, __ATOMIC_RELEASE);
+        while (!__atomic_load_n(&forked, __ATOMIC_ACQUIRE)) nanosleep(&late, 0);
+    } else if (!forked) {
+        while (!__atomic_load_n(&helped, __ATOMIC_ACQUIRE)) sched_yield();
+        __asm__ volatile("lea -128(%%rsp), %%rsp\n"
+                         "pushf\n"
+                         "orq $0x100, (%%rsp)\n"
+                         "popf\n"
+                         "lea 128(%%rsp), %%rsp\n"
+                         :
+                         :
+                         : "memory", "cc");
+    }
+    return to;
+}
+
+/* The fork just before a caller goes to sleep, when it has looked at everything: nobody will wake
+ * it in the child. */
+static void sleeper(void) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = fork_before_sleep;
+    action.sa_flags = SA_SIGINFO;
+    handler_from = guarded(ROOM);
+    handler_to = guarded(ROOM);
+    fill_randomly(handler_from, ROOM, 5);
+    sigaction(SIGTRAP, &action, 0);
+    for (size_t i = 0; i < WAYS; ++i) run_and_fork(step_to_sleep, i);
+}
+
+/* The first process of a PID namespace, and its child that is the first one of another: both have
+ * the number 1. */
+static void namespace(void) {
+    unsigned char *from = guarded(ROOM), *to = guarded(ROOM);
+    fill_randomly(from, ROOM, 3);
+    if (unshare(CLONE_NEWPID) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0) {
+        puts("skip: no PID namespace is to be had");
+        exit(0);
+    }
+    const pid_t first = fork();
+    if (first == 0) {
+        if (getpid() != 1) fail("the number in a namespace", (size_t)getpid());
+        check_help(to, from);
+        const pid_t child = (pid_t)syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0);
+        if (child == 0) {
+            if (getpid() != 1) fail("the number in a namespace", (size_t)getpid());
+            copy(to, from, 1000000, to, to + ROOM);
+            exit(0);
+        }
+        if (child < 0) fail("no child in a namespace", 0);
+        await(child);
+        exit(0);
+    }
+    await(first);
+}
+
+/* --- Signals, cancellation, the end --- */
+
+static volatile sig_atomic_t in_copy, handled, handled_in_copy;
+
+static void note_signal(int signal) {
+    (void)signal;
+    ++handled;
+    handled_in_copy += in_copy;
+}
+
+static unsigned hit;
+
+/* The caller is hit by a signal or cancelled; the others leave it a chunk in which that happens. */
+static void* hit_caller(void (*with)(void), void* to, const void* from, size_t bytes) {
+    if (pthread_equal(pthread_self(), caller)) {
+        __atomic_store_n(&hit, 1, __ATOMIC_RELAXED);
+        with();
+    }
+    while (!__atomic_load_n(&hit, __ATOMIC_RELAXED)) sched_yield();
+    return asterope_memcpy(to, from, bytes);
+}
+
+static void signal_itself(void) {
+    in_copy = 1;
+    raise(SIGALRM);
+    in_copy = 0;
+}
+
+static void* copy_and_signal(void* to, const void* from, size_t bytes, size_t unused) {
+    (void)unused;
+    return hit_caller(signal_itself, to, from, bytes);
+}
+
+static void cancel_itself(void) {
+    pthread_cancel(caller);
+}
+
+static void* copy_and_cancel(void* to, const void* from, size_t bytes, size_t unused) {
+    (void)unused;
+    return hit_caller(cancel_itself, to, from, bytes);
+}
+
+static unsigned char *cancelled_from, *cancelled_to;
+
+static void* copy_cancelled(void* unused) {
+    struct asterope_threads_job job =
+        job_of(cancelled_to, cancelled_from, 1000000, 65536, copy_and_cancel);
+    caller = pthread_self();
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, 0);
+    asterope_threads_run(&job, 4);
+    fail("a thread was not cancelled behind its copy", 0);
+    return unused;
+}
+
+/* Signals and cancellation come behind a copy and not in the midst of it: a handler could leave by
+ * siglongjmp, while workers still copy. */
+static void held(void) {
+    unsigned char *from = guarded(ROOM), *to = guarded(ROOM);
+    pthread_t thread;
+    cancelled_from = from;
+    cancelled_to = to;
+    fill_randomly(from, ROOM, 3);
+    signal(SIGALRM, note_signal);
+    for (int i = 1; i <= 20; ++i) {
+        struct asterope_threads_job job = job_of(to, from, 1000000, 0, copy_and_signal);
+        caller = pthread_self();
+        hit = 0;
+        handled = 0;
+        if (!asterope_threads_run(&job, 4)) fail("nobody helps", 0);
+        if (handled_in_copy) fail("a signal is handled in the midst of a copy", 0);
+        if (!handled) fail("a signal is lost", 0);
+        memset(to, 0, ROOM);
+        hit = 0;
+        if (pthread_create(&thread, 0, copy_cancelled, 0)) fail("no thread", 0);
+        pthread_join(thread, 0);
+        if (memcmp(to, from, 1000000)) fail("copies wrongly", 1000000);
+        check_help(to, from);
+    }
+}
+
+static unsigned char *missing, *missing_end;
+static unsigned mended_by_others;
+
+static void mend_page(int signal, siginfo_t* info, void* context) {
+    unsigned char* page = (unsigned char*)((uintptr_t)info->si_addr / PAGE * PAGE);
+    (void)signal, (void)context;
+    if (page < missing || page >= missing_end) _exit(3);
+    if (!pthread_equal(pthread_self(), caller)) {
+        __atomic_store_n(&mended_by_others, 1, __ATOMIC_RELAXED);
+    }
+    if (mprotect(page, PAGE, PROT_READ | PROT_WRITE)) _exit(4);
+}
+
+/* A program that maps pages when they are touched: workers must have its handler called too. */
+static void faults(void) {
+    unsigned char *from = guarded(ROOM), *to = guarded(ROOM);
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = mend_page;
+    action.sa_flags = SA_SIGINFO;
+    fill_randomly(from, ROOM, 3);
+    check_help(to, from);
+    missing = to;
+    missing_end = to + ROOM;
+    sigaction(SIGSEGV, &action, 0);
+    while (!mended_by_others) {
+        struct asterope_threads_job job = job_of(to, from, 1000000, 0, wait_for_help);
+        helped = 0;
+        if (mprotect(to, ROOM, PROT_NONE)) fail("no pages", 0);
+        if (!asterope_threads_run(&job, 4)) fail("nobody helps", 0);
+        if (memcmp(from, to, 1000000)) fail("copies wrongly", 1000000);
+    }
+}
+
+static unsigned stopped;
+
+static void* stop_cancelled(void* unused) {
+    pthread_cancel(pthread_self());
+    asterope_threads_stop();
+    stopped = 1;
+    pthread_testcancel();
+    return unused;
+}
+
+/* A thread that is to be cancelled closes the library: the workers end, and then it does. */
+static void stop(void) {
+    unsigned char *from = guarded(ROOM), *to = guarded(ROOM);
+    pthread_t thread;
+    fill_randomly(from, ROOM, 3);
+    check_help(to, from);
+    pthread_create(&thread, 0, stop_cancelled, 0);
+    pthread_join(thread, 0);
+    if (!stopped) fail("cancelled before all workers had ended", 0);
+    if (tasks() != 1) fail("threads are left", tasks());
+    copy(to, from, 1000000, to, to + ROOM); /* as what exits later may */
+    if (tasks() != 1) fail("threads after the end", tasks());
+}
+
+/* --- Handlers that fork and copy --- */
+
+static volatile sig_atomic_t is_child;
 
 static void fork_and_copy(int signal) {
     (void)signal;
@@ -254,27 +640,35 @@ static void handler(void) {
     }
 }
 
+/* How many threads there are after the first calls. */
+static void print_tasks(void) {
+    copies();
+    printf("%zu\n", tasks());
+}
+
+static const struct {
+    const char* name;
+    void (*check)(void);
+} checks[] = {
+    {"copies", copies},     {"callers", callers},
+    {"help", help},         {"fork", fork_while_copying},
+    {"children", children}, {"forks", forks_in_copies},
+    {"sleeper", sleeper},   {"namespace", namespace},
+    {"handler", handler},   {"held", held},
+    {"faults", faults},     {"stop", stop},
+    {"tasks", print_tasks},
+};
+
 int main(int count, char** words) {
-    const char* what = count > 1 ? words[1] : "";
+    void (*check)(void) = 0;
+    for (size_t i = 0; count > 1 && i < sizeof checks / sizeof *checks; ++i) {
+        if (!strcmp(words[1], checks[i].name)) check = checks[i].check;
+    }
     if (count > 2) cpus = atoi(words[2]);
     if (count > 3) creations = atoi(words[3]);
+    if (!check) fail("what to check", 0);
     if (tasks() != 1) fail("threads before the first call", tasks());
-    if (!strcmp(what, "copies")) {
-        copies();
-    } else if (!strcmp(what, "callers")) {
-        callers();
-    } else if (!strcmp(what, "help")) {
-        help();
-    } else if (!strcmp(what, "fork")) {
-        fork_while_copying();
-    } else if (!strcmp(what, "handler")) {
-        handler();
-    } else if (!strcmp(what, "tasks")) { /* how many there are after the first calls */
-        copies();
-        printf("%zu\n", tasks());
-    } else {
-        fail("what to check", 0);
-    }
+    check();
     puts("ok");
     return 0;
 }

@@ -1,0 +1,442 @@
+/* Steps through the instructions that load a routine, and copies at each of them: every copy must
+ * be right, whichever of the routine's variables are set already.
+ *
+ * Usage: loading_check
+ * loading.inc, which the test writes, lists the functions as FUNCTION(name, forgives, returns_end):
+ * whether it must copy overlapping buffers right, and whether it returns the byte behind the copy.
+ * THREADED(name) is one that may copy over threads.
+ *
+ * The routine is linked into the program, or in a library that is loaded by LD_PRELOAD; then this
+ * file is compiled twice: with -DSTEPPER as a library that is initialised before that one, and with
+ * -DSTEPPED as the program, which is linked with the stepper.
+ *
+ * 1. An early constructor sets the trap flag, so that the processor raises SIGTRAP behind every
+ *    instruction, until main is reached. The handler copies all sizes up to LARGEST at each
+ *    instruction of the routine's object and wherever the object's variables have changed, else a
+ *    few. It records the changes.
+ * 2. main steps through copies: a copy begins with the variables as they were before or after some
+ *    change, and goes on, behind each instruction that reads a variable, with what they were after
+ *    a later one. So does the copy of a thread while another one runs the constructor.
+ *
+ * Prints `N steps, N in the object, N changes, N interrupted copies`, then `ok` or some lines
+ * `FAIL ...`; exits 1 where something failed. */
+#define _GNU_SOURCE
+#include <stdio.h>
+
+#ifdef STEPPED
+
+int finish_loading_check(void);
+
+int main(void) {
+    return finish_loading_check();
+}
+
+#else
+
+#include <link.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+typedef void* (*copy_function)(void* destination, const void* source, size_t bytes);
+
+#define FUNCTION(name, forgives, returns_end) void* name(void*, const void*, size_t);
+#define THREADED(name) void* name(void*, const void*, size_t);
+#include "loading.inc"
+#undef FUNCTION
+#undef THREADED
+
+static const struct function {
+    const char* name;
+    copy_function copy;
+    bool forgives, returns_end;
+} functions[] = {
+#define FUNCTION(name, forgives, returns_end) {#name, name, forgives, returns_end},
+#define THREADED(name)
+#include "loading.inc"
+#undef FUNCTION
+#undef THREADED
+};
+
+static const struct function threaded[] = {
+#define FUNCTION(name, forgives, returns_end)
+#define THREADED(name) {#name, name, false, false},
+#include "loading.inc"
+    {NULL, NULL, false, false},
+};
+
+enum {
+    FUNCTIONS = sizeof functions / sizeof *functions,
+    LARGEST = 1100, /* of all sizes; some are larger */
+    BEYOND = 17000,
+    MARGIN = 64,   /* canaries on either side of a copy */
+    SHIFTED = 128, /* how far overlapping buffers may lie apart */
+    ROOM = MARGIN + SHIFTED + BEYOND + SHIFTED + MARGIN,
+    OVER_THREADS = 200000, /* bytes */
+    CANARY = 0xA5,
+    FEW = 37,     /* the step of sizes where no variable can have changed */
+    STEPPED = 32, /* instructions of a copy: behind these none reads a variable */
+    MOST_CHANGES = 64,
+    MOST_FAULTS = 5,
+    TRAP_FLAG = 0x100
+};
+
+struct fault {
+    const char *function, *what;
+    size_t step, bytes;
+    long distance;
+    bool interrupted;
+};
+
+/* All that changes lies in memory of its own, so that what else changes is the routine's. */
+static struct {
+    /* on pages, so that some buffers alias modulo 4096 */
+    _Alignas(4096) unsigned char pattern[ROOM];
+    _Alignas(4096) unsigned char to[ROOM];
+    unsigned char canary[MARGIN];
+    unsigned char large_from[OVER_THREADS], large_to[OVER_THREADS];
+
+    struct range {
+        uintptr_t begin, end;
+    } code[8], variables[8];
+    size_t code_count, variables_count;
+    uint64_t* seen; /* the variables' words as they were, one range behind the other */
+    struct change {
+        uint64_t *word, before, after;
+        size_t step; /* that made it */
+    } changes[MOST_CHANGES];
+    size_t change_count;
+
+    size_t steps, steps_in_object, interrupted;
+    bool stop, interrupting;
+    size_t copied, reads;        /* instructions of a copy; of these, those that read variables */
+    size_t switch_at, switch_to; /* reads behind which changes are made, and how many changes */
+    bool reading, over;          /* whether the next one reads; whether there was no such read */
+    struct fault now, faults[MOST_FAULTS]; /* the copy under way; the first wrong ones */
+    size_t fault_count;
+} * all;
+
+/* --- Copies and what may be wrong with them --- */
+
+/* No copy under test may prepare the test of another. */
+static void plain_copy(void* to, const void* from, size_t bytes) {
+    __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+}
+
+static void note_fault(const char* what) {
+    all->now.what = what;
+    if (all->fault_count < MOST_FAULTS) all->faults[all->fault_count] = all->now;
+    ++all->fault_count;
+}
+
+/* Calls the function with these arguments, and with the trap flag; see step_through_copies. */
+void* loading_check_stepped(void* to, const void* from, size_t bytes, copy_function copy);
+extern const char loading_check_returned[];
+__asm__("    .text\n"
+        "    .globl loading_check_stepped, loading_check_returned\n"
+        "    .hidden loading_check_stepped, loading_check_returned\n"
+        "loading_check_stepped:\n"
+        "    push %rbx\n"
+        "    mov %rcx, %rbx\n"
+        "    pushf\n"
+        "    orq $0x100, (%rsp)\n"
+        "    popf\n"
+        "    call *%rbx\n"
+        "loading_check_returned:\n"
+        "    pop %rbx\n"
+        "    ret\n");
+
+static void* call(const struct function* function, void* to, const void* from, size_t bytes) {
+    if (!all->interrupting) return function->copy(to, from, bytes);
+    return loading_check_stepped(to, from, bytes, function->copy);
+}
+
+static void check_apart(const struct function* function, size_t bytes, size_t salt) {
+    const unsigned char* from = all->pattern + (bytes * 7 + salt) % MARGIN;
+    unsigned char* to = all->to + MARGIN + (bytes * 11 + salt) % MARGIN;
+    memset(to - MARGIN, CANARY, MARGIN + bytes + MARGIN);
+    all->now.distance = 0;
+    const void* returned = call(function, to, from, bytes);
+    if (returned != to + (function->returns_end ? bytes : 0)) note_fault("returns another address");
+    if (memcmp(to - MARGIN, all->canary, MARGIN)) note_fault("writes in front");
+    if (memcmp(to + bytes, all->canary, MARGIN)) note_fault("writes behind");
+    if (memcmp(to, from, bytes)) note_fault("copies wrongly");
+}
+
+/* Within one buffer, the destination `distance` bytes behind the source. */
+static void check_overlapping(const struct function* function, size_t bytes, long distance) {
+    const size_t from_at = MARGIN + SHIFTED, to_at = from_at + (size_t)distance;
+    unsigned char* to = all->to + to_at;
+    plain_copy(all->to, all->pattern, bytes + 2 * (MARGIN + SHIFTED));
+    all->now.distance = distance;
+    const void* returned = call(function, to, all->to + from_at, bytes);
+    if (returned != to + (function->returns_end ? bytes : 0)) note_fault("returns another address");
+    if (memcmp(all->to, all->pattern, to_at)) note_fault("writes in front");
+    if (memcmp(to + bytes, all->pattern + to_at + bytes, MARGIN)) note_fault("writes behind");
+    if (memcmp(to, all->pattern + from_at, bytes)) note_fault("copies wrongly");
+}
+
+static void check(const struct function* function, size_t bytes, size_t salt) {
+    static const long shifts[] = {1, 7, 8, 16, 31, 33, 63, 64, 100};
+    const long shift = shifts[(bytes + salt) % (sizeof shifts / sizeof *shifts)];
+    all->now.function = function->name;
+    all->now.bytes = bytes;
+    check_apart(function, bytes, salt);
+    if (!function->forgives) return;
+    check_overlapping(function, bytes, shift);
+    check_overlapping(function, bytes, -shift);
+}
+
+static void check_large(const struct function* function, size_t salt) {
+    all->now.function = function->name;
+    all->now.bytes = OVER_THREADS;
+    memset(all->large_from, (int)salt, OVER_THREADS);
+    if (function->copy(all->large_to, all->large_from, OVER_THREADS) != all->large_to) {
+        note_fault("returns another address");
+    }
+    if (memcmp(all->large_to, all->large_from, OVER_THREADS)) note_fault("copies wrongly");
+}
+
+/* Some of these sizes are sensed. */
+static const size_t beyond[] = {2000, 4095, 4096, 4097, 5000, 16384, BEYOND};
+enum { BEYONDS = sizeof beyond / sizeof *beyond };
+
+static void check_all(size_t bytes, size_t salt) {
+    for (size_t i = 0; i < FUNCTIONS; ++i) check(&functions[i], bytes, salt);
+    for (size_t i = 0; threaded[i].name; ++i) check(&threaded[i], bytes, salt);
+}
+
+static void check_few_sizes(size_t salt) {
+    for (size_t bytes = salt % FEW; bytes <= LARGEST; bytes += FEW) check_all(bytes, salt);
+}
+
+static void check_sizes(size_t salt) {
+    for (size_t bytes = 0; bytes <= LARGEST; ++bytes) check_all(bytes, salt);
+    for (size_t i = 0; i < BEYONDS; ++i) check_all(beyond[i], salt);
+    for (size_t i = 0; threaded[i].name; ++i) check_large(&threaded[i], salt);
+}
+
+/* --- The object under test and its variables --- */
+
+static bool within(const struct range* ranges, size_t count, uintptr_t address) {
+    for (size_t i = 0; i < count; ++i) {
+        if (address >= ranges[i].begin && address < ranges[i].end) return true;
+    }
+    return false;
+}
+
+/* Takes the segments of the object that has the first function. */
+static int find_object(struct dl_phdr_info* info, size_t size, void* unused) {
+    (void)size, (void)unused;
+    all->code_count = all->variables_count = 0;
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+        const ElfW(Phdr)* segment = &info->dlpi_phdr[i];
+        const uintptr_t begin = info->dlpi_addr + segment->p_vaddr;
+        const struct range range = {begin, begin + segment->p_memsz};
+        if (segment->p_type != PT_LOAD) continue;
+        if (segment->p_flags & PF_X) all->code[all->code_count++] = range;
+        if (segment->p_flags & PF_W) all->variables[all->variables_count++] = range;
+    }
+    return within(all->code, all->code_count, (uintptr_t)functions[0].copy);
+}
+
+static size_t words_of(const struct range* range) {
+    return (range->end - range->begin / 8 * 8) / 8;
+}
+
+/* Remembers the variables, and which words are no longer what they were. */
+static bool look_for_changes(bool record) {
+    uint64_t* seen = all->seen;
+    bool changed = false;
+    for (size_t i = 0; i < all->variables_count; ++i) {
+        uint64_t* words = (uint64_t*)(all->variables[i].begin / 8 * 8);
+        for (size_t w = 0; w < words_of(&all->variables[i]); ++w, ++seen) {
+            const uint64_t is = __atomic_load_n(&words[w], __ATOMIC_RELAXED);
+            if (is == *seen) continue;
+            if (record) {
+                if (all->change_count == MOST_CHANGES) _exit(2);
+                all->changes[all->change_count++] =
+                    (struct change){&words[w], *seen, is, all->steps};
+            }
+            *seen = is;
+            changed = true;
+        }
+    }
+    return changed;
+}
+
+/* --- Single steps --- */
+
+static void print_fault(const struct fault* fault) {
+    char line[200];
+    const int length = snprintf(
+        line, sizeof line, "FAIL %s of %zu bytes%s %s%s %zu of the loading\n", fault->function,
+        fault->bytes, fault->distance ? ", overlapping," : "", fault->what,
+        fault->interrupted ? ", interrupted by step" : " at step", fault->step);
+    if (write(STDOUT_FILENO, line, (size_t)length) < 0) _exit(1);
+}
+
+static void on_death(int number) {
+    all->now.what = number == SIGSEGV ? "dies of SIGSEGV" : "dies of SIGBUS";
+    print_fault(&all->now);
+    _exit(1);
+}
+
+/* Whether an instruction takes an operand from an address relative to its own: so variables are
+ * read. Those of AVX are left out: they read none. */
+static bool reads_variable(const unsigned char* instruction) {
+    while (*instruction == 0x66 || *instruction == 0xF2 || *instruction == 0xF3) ++instruction;
+    if (*instruction >> 4 == 4) ++instruction; /* REX */
+    if (*instruction == 0x0F) ++instruction;
+    const unsigned char opcode = instruction[0], operands = instruction[1];
+    const bool has_operands = opcode < 0x40 ? opcode % 8 < 4 : opcode >= 0x80 && opcode != 0xE8;
+    return has_operands && (operands & 0xC7) == 0x05;
+}
+
+/* A step of a copy. Whether to go on with single steps. */
+static bool interrupt_copy(uintptr_t at) {
+    all->reads += all->reading;
+    if (all->reads == all->switch_at) {
+        for (size_t i = 0; i < all->switch_to; ++i) *all->changes[i].word = all->changes[i].after;
+        ++all->interrupted;
+        return false;
+    }
+    all->over = at == (uintptr_t)loading_check_returned || ++all->copied > STEPPED;
+    all->reading = !all->over && reads_variable((const unsigned char*)at);
+    return !all->over;
+}
+
+static void on_step(int number, siginfo_t* info, void* context) {
+    greg_t* registers = ((ucontext_t*)context)->uc_mcontext.gregs;
+    const uintptr_t at = (uintptr_t)registers[REG_RIP];
+    (void)number, (void)info;
+    if (all->interrupting) {
+        if (!interrupt_copy(at)) registers[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+    } else if (all->stop) {
+        registers[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+    } else {
+        const bool in_object = within(all->code, all->code_count, at);
+        all->now.step = ++all->steps;
+        all->steps_in_object += in_object;
+        if (look_for_changes(true) || in_object) {
+            check_sizes(all->steps);
+            look_for_changes(false); /* those of the copies, where they use threads */
+        } else {
+            check_few_sizes(all->steps);
+        }
+    }
+}
+
+static void handle(int number, void (*handler)(int), void (*step)(int, siginfo_t*, void*)) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_flags = SA_ONSTACK | (step ? SA_SIGINFO : 0);
+    if (step) {
+        action.sa_sigaction = step;
+    } else {
+        action.sa_handler = handler;
+    }
+    sigaction(number, &action, NULL);
+}
+
+static void* memory(size_t bytes) {
+    void* got = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (got == MAP_FAILED) _exit(2);
+    return got;
+}
+
+__attribute__((constructor(101))) static void start_stepping(void) {
+    const stack_t stack = {.ss_sp = memory(1 << 20), .ss_size = 1 << 20};
+    size_t words = 0;
+    all = memory(sizeof *all);
+    for (size_t i = 0; i < ROOM; ++i) all->pattern[i] = (unsigned char)(i * 131 + i / 256 * 17);
+    memset(all->canary, CANARY, MARGIN);
+    if (!dl_iterate_phdr(find_object, NULL)) _exit(2);
+    for (size_t i = 0; i < all->variables_count; ++i) words += words_of(&all->variables[i]);
+    all->seen = memory((words + 1) * 8);
+    look_for_changes(false);
+    sigaltstack(&stack, NULL);
+    handle(SIGSEGV, on_death, NULL);
+    handle(SIGBUS, on_death, NULL);
+    handle(SIGTRAP, NULL, on_step);
+    __asm__ volatile("lea -128(%%rsp), %%rsp\n" /* leaves the red zone alone */
+                     "pushf\n"
+                     "orq $0x100, (%%rsp)\n"
+                     "popf\n"
+                     "lea 128(%%rsp), %%rsp\n"
+                     :
+                     :
+                     : "memory", "cc");
+}
+
+/* --- Copies that are interrupted --- */
+
+static void set_variables(size_t changes) {
+    for (size_t i = all->change_count; i-- > changes;)
+        *all->changes[i].word = all->changes[i].before;
+    for (size_t i = 0; i < changes; ++i) *all->changes[i].word = all->changes[i].after;
+}
+
+/* A copy that begins after `from` changes of the variables and ends after `to` of them. */
+static void interrupt_copies(const struct function* function, size_t bytes, size_t from,
+                             size_t to) {
+    all->switch_to = to;
+    all->over = false;
+    all->now.step = all->changes[to - 1].step;
+    for (all->switch_at = 1; !all->over; ++all->switch_at) {
+        set_variables(from);
+        all->copied = all->reads = all->reading = 0;
+        all->now.function = function->name;
+        all->now.bytes = bytes;
+        check_apart(function, bytes, all->switch_at);
+    }
+}
+
+static void step_through_copies(void) {
+    static const size_t sizes[] = {0,   1,   3,   4,   8,   10,  15,  16,  17,
+                                   24,  32,  33,  40,  63,  64,  65,  100, 127,
+                                   128, 129, 200, 256, 257, 300, 512, 513, LARGEST};
+    const size_t last = all->change_count;
+    all->interrupting = all->now.interrupted = true;
+    for (size_t from = 0; from < last; ++from) {
+        for (size_t to = from + 1; to <= last; ++to) {
+            /* of many changes the neighbours and the outermost */
+            if (last > 6 && from != 0 && to != from + 1 && to != last) continue;
+            for (size_t i = 0; i < FUNCTIONS; ++i) {
+                for (size_t size = 0; size < sizeof sizes / sizeof *sizes; ++size)
+                    interrupt_copies(&functions[i], sizes[size], from, to);
+                for (size_t size = 0; size < BEYONDS; ++size)
+                    interrupt_copies(&functions[i], beyond[size], from, to);
+            }
+        }
+    }
+    set_variables(last);
+    all->interrupting = false;
+}
+
+int finish_loading_check(void);
+int finish_loading_check(void) {
+    all->stop = true;
+    __asm__ volatile("nop" : : : "memory"); /* traps, and then it is over */
+    /* With threads other variables change than those that the constructor sets. */
+    if (!threaded[0].name) step_through_copies();
+    printf("%zu steps, %zu in the object, %zu changes, %zu interrupted copies\n", all->steps,
+           all->steps_in_object, all->change_count, all->interrupted);
+    fflush(stdout);
+    for (size_t i = 0; i < all->fault_count && i < MOST_FAULTS; ++i) print_fault(&all->faults[i]);
+    if (all->fault_count == 0) puts("ok");
+    return all->fault_count != 0;
+}
+
+#ifndef STEPPER
+int main(void) {
+    return finish_loading_check();
+}
+#endif
+
+#endif
