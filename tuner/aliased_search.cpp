@@ -27,14 +27,14 @@ AliasedSize search_aliased(std::size_t count, std::size_t size, const Rigor& rig
     std::vector<Entrant> everybody(count + 1);
     std::iota(everybody.begin(), everybody.end(), 0);
     Race race(size, {{Workload::aliased, 1}}, random, timings);
-    const SizeResult result = race.run_off(everybody, rigor.rounds, 0);
+    const SizeResult result = race.run_off(everybody, rigor.rounds, 0, 0);
 
     std::vector<Estimate> ratios(count + 1);
     for (const Finalist& finalist : result.finalists) {
         ratios[static_cast<std::size_t>(finalist.candidate)] =
             finalist.workloads.at(Workload::aliased).ratio;
     }
-    AliasedSize found{size, ratios[0], {}, 0, {}};
+    AliasedSize found{size, ratios[0], {}, 0, {}, result.undecided};
     for (std::size_t i = 0; i < count; ++i) {
         const Estimate& ratio = ratios[i + 1];
         found.gains.push_back(ratio.median / found.pipeline.median);
@@ -52,8 +52,9 @@ std::optional<AliasedChoice> choose_aliased(const std::vector<AliasedSize>& size
     for (std::size_t variant = 0; !sizes.empty() && variant < sizes[0].gains.size(); ++variant) {
         for (std::size_t begin = 0; begin < sizes.size(); ++begin) {
             double sum = 0;
-            for (std::size_t end = begin;
-                 end < sizes.size() && sizes[end].gains[variant] >= kAliasedGain; ++end) {
+            for (std::size_t end = begin; end < sizes.size() && !sizes[end].undecided &&
+                                          sizes[end].gains[variant] >= kAliasedGain;
+                 ++end) {
                 sum += std::log(sizes[end].gains[variant]);
                 if (sum <= most) continue;
                 most = sum;

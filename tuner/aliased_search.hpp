@@ -36,6 +36,7 @@ struct AliasedSize {
     Estimate pipeline, best;   ///< libc's time over theirs
     std::size_t variant;       ///< which is best: an index into the space
     std::vector<double> gains; ///< of every variant: the pipeline's time over its own
+    bool undecided = false;    ///< noise hid the differences: no gain counts
 };
 
 /// Which copy to take, for above < bytes <= up_to.

@@ -27,17 +27,12 @@ void fill_with_data(char* begin, std::size_t bytes) {
 }
 
 Arena::Arena(std::size_t bytes_a_side, std::optional<SourceMap> source_map)
-    : source_map_(std::move(source_map)) {
-    bytes_ = (bytes_a_side + kHugePage - 1) / kHugePage * kHugePage;
-    const std::size_t areas = source_map_ ? bytes_ : 2 * bytes_;
-    mapped_ = areas + kHugePage;
-    mapping_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapping_ == MAP_FAILED) {
-        throw Failure("no memory for the buffers (" + std::to_string(mapped_ / kMiB) +
-                      " MiB): free some, or name smaller --sizes");
-    }
-    const auto address = reinterpret_cast<std::uintptr_t>(mapping_);
-    char* begin = static_cast<char*>(mapping_) + (kHugePage - address % kHugePage) % kHugePage;
+    : source_map_(std::move(source_map)),
+      bytes_((bytes_a_side + kHugePage - 1) / kHugePage * kHugePage),
+      memory_((source_map_ ? bytes_ : 2 * bytes_) + kHugePage) {
+    const std::size_t areas = memory_.bytes() - kHugePage;
+    const auto address = reinterpret_cast<std::uintptr_t>(memory_.begin());
+    char* begin = memory_.begin() + (kHugePage - address % kHugePage) % kHugePage;
     madvise(begin, areas, MADV_HUGEPAGE); // advice: refused on kernels without it
     fill_with_data(begin, areas);
     source_ = source_map_ ? source_map_->data() : begin;
@@ -47,10 +42,6 @@ Arena::Arena(std::size_t bytes_a_side, std::optional<SourceMap> source_map)
 char* Arena::writable_source() const {
     if (source_map_) throw Failure("the source is mapped from a file: it can only be read");
     return destination_ - bytes_;
-}
-
-Arena::~Arena() {
-    munmap(mapping_, mapped_);
 }
 
 std::size_t arena_bytes(std::size_t largest_size, const Machine& machine) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "fresh_memory.hpp"
 #include "machine.hpp"
 #include "source_map.hpp"
 
@@ -20,9 +21,6 @@ class Arena {
   public:
     /// Throws Failure where the memory is not to be had.
     explicit Arena(std::size_t bytes_a_side, std::optional<SourceMap> source_map = std::nullopt);
-    ~Arena();
-    Arena(const Arena&) = delete;
-    Arena& operator=(const Arena&) = delete;
 
     const char* source() const { return source_; }
     char* destination() const { return destination_; }
@@ -36,8 +34,7 @@ class Arena {
   private:
     std::optional<SourceMap> source_map_;
     std::size_t bytes_;
-    std::size_t mapped_;
-    void* mapping_;
+    FreshMemory memory_; ///< of what is not mapped from a file
     const char* source_;
     char* destination_;
 };

@@ -55,6 +55,11 @@ struct asterope_small_variant {
 extern const struct asterope_small_variant asterope_small_variants[];
 extern const size_t asterope_small_variant_count;
 
+/* The names of the plain copies, which win where noise hid which copy is the fastest: as tables and
+ * logs write a candidate, "XMM T T none 0 0", and a small copy. */
+extern const char asterope_plain_copy[];
+extern const char asterope_plain_small_copy[];
+
 /* A copy of 512 bytes or more for buffers that alias modulo 4096 (aliased.j2); `distance` means
  * nothing to it. In the order in which ties break. */
 struct asterope_aliased_variant {
@@ -64,6 +69,18 @@ struct asterope_aliased_variant {
 };
 extern const struct asterope_aliased_variant asterope_aliased_variants[];
 extern const size_t asterope_aliased_variant_count;
+
+/* A move of 128 bytes or more, between buffers that overlap or not (overlap.j2): with registers of
+ * this type, so many bytes a turn. `distance` means nothing to it. In the order in which ties
+ * break. */
+struct asterope_overlapping_variant {
+    const char *rt;
+    int block;
+    const char *needs;
+    asterope_candidate copy;
+};
+extern const struct asterope_overlapping_variant asterope_overlapping_variants[];
+extern const size_t asterope_overlapping_variant_count;
 
 /* What a sensing copy goes on with: the cold pipeline where its probe took more than `threshold`
  * ticks of the time stamp counter (32 bits), else the hot one. Distances as a candidate gets them.

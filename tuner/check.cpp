@@ -15,6 +15,7 @@
 #include "nearest_machine.hpp"
 #include "profile.hpp"
 #include "profile_places.hpp"
+#include "provisional.hpp"
 
 namespace asterope {
 
@@ -39,6 +40,19 @@ void require_sound(const std::string& path, const nlohmann::json& machine) {
     }
 }
 
+/// Throws BadInput where the profile tells nothing of its machine: to a comparison, that would be
+/// another machine, and the profile stale.
+void require_machine(const std::string& path, const nlohmann::json& there,
+                     const std::vector<Part>& parts) {
+    const bool told = there.contains("fingerprint") ||
+                      std::any_of(parts.begin(), parts.end(),
+                                  [](const Part& part) { return !part.recorded.empty(); });
+    if (told) return;
+    throw BadInput("profile " + path +
+                   ": does not say what machine it was tuned on, so nothing can tell whether it "
+                   "fits; make one of this machine with asterope-tune");
+}
+
 /// The parts of the machine, and in front of them the architecture, which lies outside of it.
 std::vector<Part> parts_of(const std::string& path, const nlohmann::json& profile,
                            const Machine& machine) {
@@ -47,6 +61,7 @@ std::vector<Part> parts_of(const std::string& path, const nlohmann::json& profil
     const nlohmann::json there = nearest_machine(profile, here);
     require_sound(path, there);
     std::vector<Part> parts = compare_machines(there, here);
+    require_machine(path, there, parts);
     if (profile.value("architecture", nlohmann::json()) != kArchitecture) {
         parts.insert(parts.begin(),
                      {"architecture", PartState::decides, "", kArchitecture,
@@ -66,6 +81,19 @@ bool any_of(const std::vector<Part>& parts, PartState state) {
                        [&](const Part& part) { return part.state == state; });
 }
 
+/// A difference from what could not be looked at here is none that was seen. Returns what the first
+/// of them is, and why; empty where there is none.
+std::string set_unseen_apart(std::vector<Part>& parts, const Machine& machine) {
+    std::string first;
+    for (Part& part : parts) {
+        const auto unseen = machine.unseen.find(part.name.substr(0, part.name.find('.')));
+        if (part.state != PartState::decides || unseen == machine.unseen.end()) continue;
+        part.state = PartState::not_readable;
+        if (first.empty()) first = part.name + " (" + unseen->second + ')';
+    }
+    return first;
+}
+
 /// "The same: a, b", if there are any.
 void print_names(const char* title, const std::vector<Part>& parts, PartState state) {
     std::string names;
@@ -75,14 +103,19 @@ void print_names(const char* title, const std::vector<Part>& parts, PartState st
     if (!names.empty()) std::printf("%s: %s\n", title, names.c_str());
 }
 
-/// The verdict first, and a blank line before what does not bear on it.
-void print_parts(const std::string& path, const std::vector<Part>& parts) {
+/// The verdict first, and a blank line before what does not bear on it. `doubt`: why the profile is
+/// provisional, where that counts as well.
+void print_parts(const std::string& path, const std::vector<Part>& parts,
+                 const std::string& doubt) {
     if (any_of(parts, PartState::decides)) {
         std::printf("%s is stale:\n", path.c_str());
         print_differences(parts, PartState::decides);
+    } else if (!doubt.empty()) {
+        std::printf("%s fits this machine, but is provisional:\n", path.c_str());
     } else {
         std::printf("%s fits this machine\n", path.c_str());
     }
+    if (!doubt.empty()) std::printf("  %s; run again on a quieter machine\n", doubt.c_str());
     std::printf("\n");
     if (any_of(parts, PartState::harmless)) {
         std::printf("Changed, which does not matter by itself:\n");
@@ -120,11 +153,19 @@ ExitCode check(const CheckRequest& request) {
     const std::string path = profile_to_read(request.profile).string();
     const nlohmann::json profile = read_profile(path);
     const Machine machine = read_machine();
-    const std::string unreadable = unreadable_part(machine);
-    if (!unreadable.empty()) throw BadInput(unreadable);
-    const std::vector<Part> parts = parts_of(path, profile, machine);
-    print_parts(Error::one_line(path), parts);
-    const bool stale = any_of(parts, PartState::decides);
+    std::vector<Part> parts = parts_of(path, profile, machine);
+    const std::string untold = set_unseen_apart(parts, machine);
+    if (!untold.empty() && !any_of(parts, PartState::decides)) {
+        throw BadInput("cannot tell whether " + path + " fits this machine: " + untold +
+                       ": run it where that can be read");
+    }
+    const std::string doubt = why_provisional(profile);
+    print_parts(Error::one_line(path), parts, request.settled ? doubt : "");
+    if (!request.settled && !doubt.empty()) {
+        std::fflush(stdout);
+        std::fprintf(stderr, "%s\n", noise_warning(doubt, kTheseWinners).c_str());
+    }
+    const bool stale = any_of(parts, PartState::decides) || (request.settled && !doubt.empty());
     if (!request.measure) return stale ? kStale : kDone;
     if (another_processor(parts)) {
         std::printf("\nNot timed: for another processor other copies may be the best, which only a "

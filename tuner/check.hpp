@@ -9,6 +9,7 @@ namespace asterope {
 
 struct CheckRequest {
     std::string profile;  ///< empty: see profile_to_read
+    bool settled = false; ///< a provisional profile counts as stale
     bool measure = false; ///< time the winners again
     int cpu = -1;         ///< to measure on; negative: the last one allowed
 };

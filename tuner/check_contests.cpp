@@ -151,9 +151,14 @@ std::optional<HoldContest> HoldContests::small_contest(const json& profile) {
     }
     const json bound = part_of(small, "/winner/tuple/bound");
     const std::string objective = text_at(small, "/objective");
+    // What it was chosen by: profiles of before know fewer workloads.
+    const json measured = part_of(small, "/winner/workloads");
+    const Weights weights = timed_weights(
+        parse_small_weights(objective.empty() ? "balanced" : objective),
+        [&](Workload workload) { return measured.contains(std::string(name_of(workload))); });
     return HoldContest{0,
                        "to " + format_size(bound.get<std::size_t>()),
-                       scaled(parse_small_weights(objective.empty() ? "balanced" : objective)),
+                       scaled(weights),
                        *winner,
                        find(part_of(small, "/runners_up/0/tuple")),
                        {ratio_at(small, "/winner/ratio"), ratio_at(small, "/proof/lead/median")}};

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <map>
 #include <string>
-#include <utility>
 
 #include "affinity.hpp"
 #include "arena.hpp"
@@ -15,9 +14,8 @@
 #include "error.hpp"
 #include "interrupt.hpp"
 #include "libc_copy.hpp"
-#include "noise.hpp"
 #include "size_text.hpp"
-#include "watch.hpp"
+#include "watched_rounds.hpp"
 
 namespace asterope {
 
@@ -53,7 +51,7 @@ class Retimings : public Timings {
     Retimings(const Machine& machine, std::size_t largest, int cpu)
         : arena_(arena_bytes(largest, machine)),
           stopwatch_(arena_, largest, last_cache_bytes(machine)),
-          mix_(arena_, machine, fleet_statistics(), kLargestMixed, 1), watch_(cpu),
+          mix_(arena_, machine, fleet_statistics(), kLargestMixed, 1), rounds_(cpu),
           thresholds_(machine.libc_thresholds) {}
 
     /// Returns the seconds that its contest will take, about.
@@ -78,11 +76,7 @@ class Retimings : public Timings {
     double seconds(std::size_t size, Workload workload, Entrant entrant,
                    std::uint64_t round) override {
         throw_if_interrupted();
-        if (!in_round_) watch_.begin_round();
-        in_round_ = true;
-        const Clock::time_point begin = Clock::now();
-        const double seconds = time(size, workload, entrant, round);
-        round_seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+        const double seconds = rounds_.time([&] { return time(size, workload, entrant, round); });
         if (!(seconds > 0))
             throw Failure("the time stamp counter jumps: nothing can be timed here");
         return seconds;
@@ -91,11 +85,8 @@ class Retimings : public Timings {
         if (size == 0) return 0;
         return entrant < 0 ? company_of_libc(size, thresholds_) : contestant(entrant).company;
     }
-    bool disturbed() override {
-        in_round_ = false;
-        return noise_.round_ended(watch_.end_round(), std::exchange(round_seconds_, 0));
-    }
-    const Noise& noise() const { return noise_; }
+    bool disturbed() override { return rounds_.disturbed(); }
+    const WatchedRounds& rounds() const { return rounds_; }
 
   private:
     const Contestant& contestant(Entrant entrant) const {
@@ -116,12 +107,9 @@ class Retimings : public Timings {
     Arena arena_;
     Stopwatch stopwatch_;
     MixStopwatch mix_;
-    Watch watch_;
-    Noise noise_;
+    WatchedRounds rounds_;
     const std::map<std::string, std::size_t> thresholds_;
     const HoldContest* contest_ = nullptr;
-    bool in_round_ = false;
-    double round_seconds_ = 0;
 };
 
 void print_row(const HoldContest& contest, const Outcome& outcome) {
@@ -185,9 +173,7 @@ bool still_holds(const HoldContests& contests, const Machine& machine, int wante
                 "runner-up, in two runs:\nwith the whole interval by more than %.0f %% and the "
                 "floor's distance from 1; where it was behind then, by\nso much more than then.\n",
                 timed, contests.all().size(), elapsed(), 100 * kHoldBand);
-    if (const std::string noise = timings.noise().sentence(); !noise.empty()) {
-        std::fprintf(stderr, "%s\n", noise.c_str());
-    }
+    timings.rounds().warn("this verdict is");
     if (const std::string few = too_few_sentence(timed, fitting); !few.empty()) {
         std::fprintf(stderr, "%s\n", few.c_str());
     }

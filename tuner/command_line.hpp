@@ -13,7 +13,8 @@ namespace asterope {
 /// then. Throws BadInput for what it does not understand.
 bool parse(CLI::App& app, int argc, char** argv);
 
-/// Runs a command; what it throws becomes one line on stderr and its exit code.
+/// Runs a command; what it throws becomes one line on stderr and its exit code, and so does what
+/// interrupts it (see end_on_interrupts).
 int run_command(const char* name, const std::function<int()>& command);
 
 } // namespace asterope

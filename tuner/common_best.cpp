@@ -11,6 +11,7 @@
 #include "append.hpp"
 #include "error.hpp"
 #include "evidence.hpp"
+#include "overlapping_search.hpp"
 #include "ranking.hpp"
 #include "rounded.hpp"
 #include "sensing_search.hpp"
@@ -136,6 +137,9 @@ class Merger {
         profile["left_out"] = nullptr;                             // its place; filled in last
         profile["merged"] = merged_from("machines", sources_);
         if (const ordered_json small = small_copies(); !small.is_null()) profile["small"] = small;
+        if (const ordered_json overlapping = overlapping_copies(); !overlapping.is_null()) {
+            profile["overlapping"] = overlapping;
+        }
         profile["aliased"] = aliased_copies();
         if (const ordered_json threads = shared_copies(); !threads.is_null()) {
             profile["threads"] = threads;
@@ -192,6 +196,17 @@ class Merger {
     static std::string winner_of(const ordered_json& interval) {
         const auto found = find_candidate(interval.at("winner").at("tuple"), anything);
         return found ? found->name() : "";
+    }
+
+    /// Whether the machines have no candidate in common, or only the plain copy, which is in every
+    /// run-off however slow it is, and which none of their intervals (`own`) takes.
+    static bool tells_nothing(const std::vector<Ranked>& ranked,
+                              const std::vector<const ordered_json*>& own) {
+        if (ranked.empty()) return true;
+        return ranked.size() == 1 && ranked.front().name == asterope_plain_copy &&
+               std::none_of(own.begin(), own.end(), [](const ordered_json* interval) {
+                   return winner_of(*interval) == asterope_plain_copy;
+               });
     }
 
     /// What all machines measured in one kind of races at `size`; empty: not all did.
@@ -285,11 +300,11 @@ class Merger {
             Weights known = weights;
             auto ranked = rank(machines, known, below, pipelines_.place);
             // what is told late was told of the best few alone, and they may have none in common
-            if (ranked.empty()) {
+            if (tells_nothing(ranked, own)) {
                 known = told_early(weights);
                 ranked = rank(machines, known, below, pipelines_.place);
             }
-            if (ranked.empty()) {
+            if (tells_nothing(ranked, own)) {
                 if (name.empty()) result_.nobody.push_back(size);
                 continue;
             }
@@ -454,10 +469,13 @@ class Merger {
             variants.emplace(small_name(*variant), variant);
         }
         ordered_json small = sources_.front().profile.at("small");
-        // As in search_small.
-        const auto ranked =
-            rank(machines, parse_small_weights(small.at("objective").get<std::string>()), "", place,
-                 {0, {0.002, 0.002}});
+        // As in search_small, by what all machines timed.
+        const Weights weights = timed_weights(
+            parse_small_weights(small.at("objective").get<std::string>()), [&](Workload workload) {
+                return std::all_of(machines.begin(), machines.end(),
+                                   [&](const Standings* one) { return one->count(workload) > 0; });
+            });
+        const auto ranked = rank(machines, weights, "", place, {0, {0.002, 0.002}});
         if (ranked.empty()) return nullptr;
         ordered_json common = {{"distribution", small.at("distribution")},
                                {"objective", small.at("objective")}};
@@ -470,6 +488,32 @@ class Merger {
             floors.push_back(
                 source.profile.at("small").value("noise_floor", ordered_json::object()));
         }
+        common["noise_floor"] = noise_floor(floors);
+        return common;
+    }
+
+    /// The same for overlapping buffers.
+    ordered_json overlapping_copies() const {
+        std::vector<const Standings*> machines;
+        std::vector<ordered_json> floors;
+        for (std::size_t i = 0; i < sources_.size(); ++i) {
+            const ordered_json& profile = sources_[i].profile;
+            if (!profile.contains("overlapping")) return nullptr;
+            machines.push_back(&evidence_[i].overlapping);
+            floors.push_back(
+                profile.at("overlapping").value("noise_floor", ordered_json::object()));
+        }
+        std::map<std::string, std::size_t> place;
+        std::map<std::string, ordered_json> tuples;
+        for (const asterope_overlapping_variant* v : overlapping_space(anything)) {
+            place.emplace(overlapping_name(*v), place.size());
+            tuples[overlapping_name(*v)] = {{"rt", v->rt}, {"block", v->block}};
+        }
+        const auto ranked = rank(machines, {{Workload::overlapping, 1}}, "", place, {0, {}});
+        if (ranked.empty()) return nullptr;
+        ordered_json common;
+        add_race(common, machines, ranked, 5, 0,
+                 [&](const std::string& name) { return tuples.at(name); });
         common["noise_floor"] = noise_floor(floors);
         return common;
     }
@@ -588,6 +632,8 @@ class Merger {
             }
             if (source.contains("threads") && !profile.contains("threads"))
                 missed.insert("threads");
+            if (source.contains("overlapping") && !profile.contains("overlapping"))
+                missed.insert(kOverlappingStep);
         }
         for (const ordered_json& interval : intervals) sizes.erase(interval.at("size"));
         if (!profile.contains("small")) missed.insert("small copies");

@@ -15,6 +15,7 @@
 #include "interrupt.hpp"
 #include "profile.hpp"
 #include "progress.hpp"
+#include "provisional.hpp"
 #include "version.hpp"
 
 namespace asterope {
@@ -100,11 +101,12 @@ void diagnose(const DiagnosisRequest& request) {
                 rounds);
     for (const std::string& line : copies.left_out()) std::printf("left out: %s\n", line.c_str());
     auto reports = nlohmann::ordered_json::array();
+    WatchedRounds watched(cpu);
     Progress progress(static_cast<double>(sections.size()), false);
     for (const NamedSection& named : sections) {
         progress.label(named.name);
         Section section = named.measure({machine, copies, arena, largest, rounds, others,
-                                         [&](double share) { progress.advance(share); }});
+                                         [&](double share) { progress.advance(share); }, watched});
         section.name = named.name;
         progress.clear();
         std::printf("\n%s", to_text(section).c_str());
@@ -120,9 +122,11 @@ void diagnose(const DiagnosisRequest& request) {
                                                {"rounds", rounds},
                                                {"profile", !request.profile.empty()},
                                                {"left_out", copies.left_out()},
+                                               {"noise", noise_json(watched.facts())},
                                                {"sections", reports}};
         write_atomically(request.json, report.dump(2) + '\n');
     }
+    watched.warn("these figures are");
 }
 
 } // namespace asterope

@@ -9,6 +9,8 @@
 #include "aliased_search.hpp"
 #include "candidates.h"
 #include "error.hpp"
+#include "json_part.hpp"
+#include "overlapping_search.hpp"
 #include "recording.hpp"
 #include "search.hpp"
 #include "small_search.hpp"
@@ -47,6 +49,14 @@ std::string small_tuple_name(const json& tuple) {
         }
     }
     throw BadInput("has a small copy that this version does not know");
+}
+
+std::string overlapping_tuple_name(const json& tuple) {
+    for (std::size_t i = 0; i < asterope_overlapping_variant_count; ++i) {
+        const asterope_overlapping_variant& v = asterope_overlapping_variants[i];
+        if (tuple.at("rt") == v.rt && tuple.at("block") == v.block) return overlapping_name(v);
+    }
+    throw BadInput("has a copy for overlapping buffers that this version does not know");
 }
 
 /// An estimate as a profile has it.
@@ -99,11 +109,15 @@ void read_profile_of(const json& profile, Evidence& evidence) {
     if (profile.contains("small")) {
         add_race(evidence.small, profile.at("small"), small_tuple_name);
     }
+    if (profile.contains("overlapping")) {
+        add_race(evidence.overlapping, profile.at("overlapping"), overlapping_tuple_name);
+    }
     // There everybody is in every round of one run-off.
     const std::string rigor = profile.at("search").at("rigor").get<std::string>();
     const auto rounds = static_cast<std::size_t>(parse_rigor(rigor).rounds);
     const json aliased = profile.value("aliased", json::object()).value("sizes", json::array());
     for (const json& size : aliased) {
+        if (part_of(size, "/undecided") == true) continue; // its gains are noise
         Standings& standings = evidence.aliased[size.at("size").get<std::size_t>()];
         const Standing best = standing_of(size.at("best_ratio"));
         const json gains = size.value("gains", json::array()); // older profiles have none
@@ -157,6 +171,8 @@ void read_log(const TrialLogContents& log, Evidence& evidence) {
         };
         if (step == "small copies") {
             evidence.small = standings_of(rounds_of(records), is_libc);
+        } else if (step == kOverlappingStep) {
+            evidence.overlapping = standings_of(rounds_of(records), is_libc);
         } else if (const std::size_t size = size_behind("pipelines ")) {
             evidence.pipelines[size] = standings_of(rounds_of(records), is_libc);
         } else if (const std::size_t aliased = size_behind("aliased ")) {

@@ -28,7 +28,7 @@ struct Evidence {
     explicit Evidence(const MergeSource& source);
 
     std::map<std::size_t, Standings> pipelines;
-    Standings small;
+    Standings small, overlapping;
     std::map<std::size_t, Standings> aliased; ///< the reference: the size's winner
     std::map<std::size_t, Standings> shared;  ///< the reference: one thread
 };

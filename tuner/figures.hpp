@@ -47,6 +47,9 @@ class Figures {
   public:
     virtual ~Figures() = default;
 
+    /// Whether there are any of this step: those of a log may be older than the step is.
+    virtual bool has(const std::string&) const { return true; }
+
     /// From now on all figures belong to this step of the search, which is entered once. The first
     /// `known` of them are served by somebody else.
     virtual void enter(const std::string& step, std::size_t known = 0) = 0;

@@ -8,6 +8,7 @@
 
 #include "atomic_file.hpp"
 #include "error.hpp"
+#include "text_file.hpp"
 
 namespace asterope {
 
@@ -32,10 +33,20 @@ bool is_control(char c) {
 } // namespace
 
 LineReader::LineReader(const std::filesystem::path& path, std::string what)
-    : what_(std::move(what)), file_(gzopen(path.c_str(), "rbe"), close), buffer_(kPiece) {
-    if (!file_) throw BadInput(what_ + ": " + std::strerror(errno));
+    : what_(std::move(what)), file_(nullptr, close), buffer_(kPiece) {
+    Descriptor descriptor = open_to_read(path, what_);
+    const int number = descriptor.get();
+    file_.reset(gzdopen(number, "rb"));
+    if (!file_) throw BadInput(what_ + ": no memory to read it");
+    descriptor.release();
     gzbuffer(as_gzip(file_.get()), kPiece);
-    if (!fill() && !torn_) throw BadInput(what_ + ": is empty");
+    if (!fill() && !torn_) {
+        refuse_silent_pipe(number, what_);
+        throw BadInput(what_ + ": is empty");
+    }
+    const std::string_view start(buffer_.data(), end_);
+    if (start.substr(0, kByteOrderMark.size()) == kByteOrderMark) bytes_ = kByteOrderMark.size();
+    begin_ = bytes_;
 }
 
 bool LineReader::next(std::string& line) {
@@ -52,6 +63,7 @@ bool LineReader::next(std::string& line) {
         if (newline) {
             begin_ = static_cast<std::size_t>(newline + 1 - buffer_.data());
             require_text(line, ++number_);
+            bytes_ += line.size() + 1;
             return true;
         }
         if (!fill()) break;
@@ -64,6 +76,18 @@ bool LineReader::next(std::string& line) {
         line.clear();
     }
     return false;
+}
+
+std::string LineReader::all() {
+    if (!gzdirect(as_gzip(file_.get()))) {
+        throw BadInput(what_ + ": is gzipped, as only trial logs may be");
+    }
+    std::string text;
+    do {
+        text.append(start());
+        if (text.size() > kLongest) throw BadInput(what_ + ": is longer than 16 MiB");
+    } while (fill());
+    return text;
 }
 
 bool LineReader::fill() {
@@ -96,7 +120,7 @@ void LineReader::require_text(std::string_view line, std::size_t number) const {
     }
 }
 
-void write_gzipped(const std::filesystem::path& path, std::string_view text) {
+std::size_t write_gzipped(const std::filesystem::path& path, std::string_view text) {
     z_stream stream{};
     constexpr int kGzip = 15 + 16; // the largest window, and a gzip's header and trailer
     if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, kGzip, 9, Z_DEFAULT_STRATEGY) !=
@@ -121,6 +145,7 @@ void write_gzipped(const std::filesystem::path& path, std::string_view text) {
         } while (stream.avail_out == 0);
     }
     write_atomically(path, packed);
+    return packed.size();
 }
 
 } // namespace asterope

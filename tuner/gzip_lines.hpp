@@ -1,6 +1,7 @@
 // Text files of lines, plain or gzipped.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -9,11 +10,12 @@
 
 namespace asterope {
 
-/// Reads a text file line by line; a gzipped one is known by how it begins, whatever its name.
+/// Reads a text file line by line; a gzipped one is known by how it begins, whatever its name. A
+/// byte order mark at its beginning is skipped.
 class LineReader {
   public:
     /// `what` begins every error: "log trials.jsonl". Throws BadInput where the file is missing,
-    /// unreadable, a folder or empty.
+    /// unreadable, a folder, a pipe that nothing writes to, or empty.
     LineReader(const std::filesystem::path& path, std::string what);
 
     /// The next line, without its newline; false at the end. Lines without one are never given: see
@@ -25,8 +27,24 @@ class LineReader {
     /// cut short. A run that was killed leaves such an end.
     bool torn() const { return torn_; }
 
+    /// Begins every error.
+    const std::string& what() const { return what_; }
+    /// What it is was found out by reading it.
+    void rename(std::string what) { what_ = std::move(what); }
+
+    /// Before the first next(): the file's beginning, at least its first line or 256 KiB. It stays
+    /// to be read: not everything can be read twice, a pipe cannot.
+    std::string_view start() const { return {buffer_.data() + begin_, end_ - begin_}; }
+
+    /// Instead of next(): the whole of a file that is none of lines. Throws BadInput where it is
+    /// gzipped, as only logs are, unreadable, or longer than 16 MiB.
+    std::string all();
+
     /// The number of the line that next() gave last, from 1 on.
     std::size_t number() const { return number_; }
+
+    /// That all lines up to that one have in the unpacked file, in bytes.
+    std::uintmax_t bytes() const { return bytes_; }
 
   private:
     /// False at the end.
@@ -38,11 +56,12 @@ class LineReader {
     std::vector<char> buffer_;
     std::size_t begin_ = 0, end_ = 0; ///< what of the buffer was not given yet
     std::size_t number_ = 0;
+    std::uintmax_t bytes_ = 0;
     bool torn_ = false;
 };
 
 /// Gzips `text` and writes it as write_atomically does. The same text gives the same bytes: the
-/// file holds neither a name nor a time.
-void write_gzipped(const std::filesystem::path& path, std::string_view text);
+/// file holds neither a name nor a time. Returns how many bytes these are.
+std::size_t write_gzipped(const std::filesystem::path& path, std::string_view text);
 
 } // namespace asterope

@@ -1,12 +1,34 @@
 // Turns SIGINT, SIGTERM and SIGHUP into an orderly end.
 #pragma once
 
+#include <csignal>
+
 namespace asterope {
+
+/// From now on these signals end the program `name` at once, with one line on stderr and exit code
+/// 130; those that are ignored stay so. A file beyond its size limit (SIGXFSZ) no longer kills: the
+/// write fails. For every command, first of all; one that has work to save goes on to
+/// catch_interrupts.
+void end_on_interrupts(const char* name);
 
 /// From now on these signals are only noted; those that are ignored stay so.
 void catch_interrupts();
 
 /// Throws Interrupted if one has come. To be called between trials.
 void throw_if_interrupted();
+
+/// Holds these signals back from this thread while it lives: what is done meanwhile is done as a
+/// whole. Not from other threads; where there are some, catch_interrupts() was called, and a signal
+/// ends nothing by itself.
+class InterruptsHeld {
+  public:
+    InterruptsHeld();
+    ~InterruptsHeld();
+    InterruptsHeld(const InterruptsHeld&) = delete;
+    InterruptsHeld& operator=(const InterruptsHeld&) = delete;
+
+  private:
+    sigset_t before_;
+};
 
 } // namespace asterope

@@ -8,6 +8,7 @@
 
 #include "aliased_search.hpp"
 #include "error.hpp"
+#include "overlapping_search.hpp"
 #include "shard.hpp"
 #include "threads_search.hpp"
 
@@ -206,11 +207,14 @@ ordered_json join_shards(std::vector<MergeSource> shards) {
     for (const ordered_json& interval : joined) {
         std::erase(left_out, interval.at("size").get<std::size_t>());
     }
-    const auto small = std::find_if(shards.begin(), shards.end(), [](const MergeSource& one) {
-        return one.profile.contains("small");
-    });
+    const auto having = [&](const char* race) {
+        return std::find_if(shards.begin(), shards.end(),
+                            [race](const MergeSource& one) { return one.profile.contains(race); });
+    };
+    const auto small = having("small"), overlapping = having("overlapping");
     std::set<std::string> missed = left_out_steps(shards);
     if (small != shards.end()) missed.erase("small copies"); // each but one leaves them out
+    if (overlapping != shards.end()) missed.erase(kOverlappingStep);
     const std::vector<std::string> steps = in_order(missed);
 
     ordered_json profile;
@@ -221,6 +225,9 @@ ordered_json join_shards(std::vector<MergeSource> shards) {
     if (!profile["complete"]) profile["left_out"] = {{"sizes", left_out}, {"steps", steps}};
     profile["merged"] = merged_from("shards", shards);
     if (small != shards.end()) profile["small"] = small->profile.at("small");
+    if (overlapping != shards.end()) {
+        profile["overlapping"] = overlapping->profile.at("overlapping");
+    }
     profile["aliased"] = join_aliased(shards);
     if (const ordered_json threads = join_threads(shards); !threads.is_null()) {
         profile["threads"] = threads;

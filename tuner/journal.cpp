@@ -16,7 +16,6 @@ using nlohmann::json;
 /// Why the log of a search with the header `recorded` cannot be gone on with by one with `wanted`;
 /// empty: it can.
 std::string difference(const json& recorded, const json& wanted) {
-    if (recorded.contains("thinned")) return "it was thinned";
     static constexpr struct {
         const char *place, *reason;
     } parts[] = {{"/machine/fingerprint", "it is of another machine"},
@@ -28,7 +27,6 @@ std::string difference(const json& recorded, const json& wanted) {
         if (before != now) return reason + (" (" + before.dump() + " there, " + now.dump() + ')');
     }
     const json before = part_of(recorded, "/options"), now = part_of(wanted, "/options");
-    if (!before.is_object()) return "its header has no options";
     json all = now;
     all.update(before); // a shard's have one more
     for (const auto& [name, unused] : all.items()) {
@@ -43,7 +41,10 @@ std::string difference(const json& recorded, const json& wanted) {
 
 } // namespace
 
-TrialLogContents read_log_to_resume(const std::filesystem::path& path, const json& header) {
+std::optional<LogToResume> open_log_to_resume(const std::filesystem::path& path,
+                                              const json& header) {
+    Descriptor file = lock_trial_log(path);
+    if (!file) return std::nullopt;
     TrialLogContents contents = read_trial_log(path);
     const std::string why = difference(contents.header, header);
     if (!why.empty()) {
@@ -54,16 +55,17 @@ TrialLogContents read_log_to_resume(const std::filesystem::path& path, const jso
         std::fprintf(stderr, "warning: %s: its last line is not whole and was dropped\n",
                      path.c_str());
     }
-    return contents;
+    return LogToResume{std::move(file), std::move(contents)};
 }
 
 Journal::Journal(Figures& behind, const std::filesystem::path& path, const json& header,
-                 std::optional<TrialLogContents> earlier)
-    : behind_(behind), steps_(earlier ? std::move(earlier->steps) : decltype(steps_)()),
+                 std::optional<LogToResume> earlier)
+    : behind_(behind), steps_(earlier ? std::move(earlier->contents.steps) : decltype(steps_)()),
       recorded_(steps_, "log " + path.string()),
-      log_(earlier ? TrialLogWriter(path, earlier->bytes) : TrialLogWriter(path, header)),
-      started_((earlier ? earlier->header : header).value("started", "")),
-      resumed_(earlier ? earlier->resumed + 1 : 0) {
+      log_(earlier ? TrialLogWriter(path, std::move(earlier->file), earlier->contents.bytes)
+                   : TrialLogWriter(path, header)),
+      started_((earlier ? earlier->contents.header : header).value("started", "")),
+      resumed_(earlier ? earlier->contents.resumed + 1 : 0) {
     if (earlier) log_.resumed(header.value("started", ""));
 }
 

@@ -14,19 +14,27 @@
 
 namespace asterope {
 
-/// Reads a log to go on with, if it came from a search with a header like this one. Throws BadInput
-/// with the reason where it did not, or cannot be used. Warns on stderr of a torn last line.
-TrialLogContents read_log_to_resume(const std::filesystem::path& path,
-                                    const nlohmann::json& header);
+/// A log that this process has locked, and what it held then.
+struct LogToResume {
+    Descriptor file;
+    TrialLogContents contents;
+};
+
+/// Locks and reads a log to go on with, if it came from a search with a header like this one;
+/// nothing where there is none. Throws BadInput with the reason where it did not, cannot be used,
+/// or is another process's. Warns on stderr of a torn last line.
+std::optional<LogToResume> open_log_to_resume(const std::filesystem::path& path,
+                                              const nlohmann::json& header);
 
 class Journal : public Figures {
   public:
-    /// Goes on with the log at `path`, of which `earlier` was read; without that, begins a new one.
+    /// Goes on with the log at `path`, which is `earlier`; without that, begins a new one.
     /// `behind` has the figures that no earlier run left. Throws BadInput where the log cannot be
     /// written, or where a new one would replace another, which may hold hours of work.
     Journal(Figures& behind, const std::filesystem::path& path, const nlohmann::json& header,
-            std::optional<TrialLogContents> earlier);
+            std::optional<LogToResume> earlier);
 
+    bool has(const std::string& step) const override { return behind_.has(step); }
     void enter(const std::string& step, std::size_t known = 0) override;
     Trial trial(const TrialKey& key, const std::function<double(Instruments&)>& time) override;
     std::vector<double>

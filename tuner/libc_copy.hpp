@@ -1,4 +1,4 @@
-// libc's memcpy, as the application's own calls would reach it.
+// libc's memcpy and memmove, as the application's own calls would reach them.
 #pragma once
 
 #include "workload.hpp"
@@ -7,5 +7,8 @@ namespace asterope {
 
 /// Through the dynamic linker's choice for this CPU, and such that no compiler can inline it.
 CopyFunction libc_copy();
+
+/// The same of memmove.
+CopyFunction libc_move();
 
 } // namespace asterope

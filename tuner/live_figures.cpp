@@ -30,7 +30,8 @@ Instruments::Instruments(const Plan& plan, const Machine& machine, std::uint64_t
     : arena(arena_bytes(plan.all_sizes.back(), machine), plan.source_map),
       stopwatch(arena, plan.all_sizes.back(), last_cache_bytes(machine)),
       mix(plan.source_map ? small_arena.emplace(kSmallArena) : arena, machine, plan.statistics,
-          kLargestMixed, seed) {}
+          kLargestMixed, seed),
+      overlap(arena) {}
 
 LiveFigures::LiveFigures(const Plan& plan, const Machine& machine, std::uint64_t seed, int cpu,
                          const Budget& budget)

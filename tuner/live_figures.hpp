@@ -8,6 +8,7 @@
 #include "figures.hpp"
 #include "machine.hpp"
 #include "mix.hpp"
+#include "overlap_stopwatch.hpp"
 #include "plan.hpp"
 #include "watch.hpp"
 #include "workload.hpp"
@@ -23,6 +24,7 @@ struct Instruments {
     std::optional<Arena> small_arena; ///< of the small copies, where the source is mapped
     Stopwatch stopwatch;
     MixStopwatch mix;
+    OverlapStopwatch overlap;
 };
 
 /// Throws Interrupted between trials when the user asked to stop, BudgetSpent when there is no time

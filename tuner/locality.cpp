@@ -283,20 +283,23 @@ std::size_t LocalitySystem::gaps() const {
 }
 
 LocalityResult compare_locality(const Locality& parameters, CopyFunction ours, int rounds,
-                                const std::function<void()>& after_trial) {
+                                const std::function<void()>& after_trial, WatchedRounds* watched) {
     enum Entrant { kLibcCopy, kOurCopy, kMove, kLibcCopyAgain };
     const std::vector<int> entrants = {kLibcCopy, kOurCopy, kMove, kLibcCopyAgain};
     constexpr Workload kAny = Workload::hot; // Paired asks for one; here there is but one
     LocalitySystem system(parameters);
     std::map<std::pair<int, std::uint64_t>, LocalityTimes> trials;
     std::map<std::uint64_t, std::uint64_t> checksums;
+    if (watched) watched->enter_step();
     const Paired total(
-        entrants, {kAny}, rounds, 0, [&](int entrant, Workload, std::uint64_t round) {
+        entrants, {kAny}, rounds, 0,
+        [&](int entrant, Workload, std::uint64_t round) {
             system.lay_out();
             const CopyFunction copy = entrant == kMove      ? nullptr
                                       : entrant == kOurCopy ? ours
                                                             : libc_copy();
-            const LocalityTimes times = system.run(copy, round);
+            const auto timed = [&] { return system.run(copy, round); };
+            const LocalityTimes times = watched ? watched->time(timed) : timed();
             trials[{entrant, round}] = times;
             const std::uint64_t checksum = system.checksum();
             if (checksums.emplace(round, checksum).first->second != checksum) {
@@ -305,7 +308,8 @@ LocalityResult compare_locality(const Locality& parameters, CopyFunction ours, i
             }
             after_trial();
             return times.total();
-        });
+        },
+        nullptr, [&] { return watched && watched->disturbed(); });
     // Each step by itself: the same trials once more, from the record.
     const Paired churn(entrants, {kAny}, rounds, 0,
                        [&](int entrant, Workload, std::uint64_t round) {

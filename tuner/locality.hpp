@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "statistics.hpp"
+#include "watched_rounds.hpp"
 #include "workload.hpp"
 
 namespace asterope {
@@ -124,8 +125,10 @@ struct LocalityResult {
 
 /// Runs the system `rounds` times with each of libc's copy, `ours`, move and libc's copy again, in
 /// shuffled order, each from the same beginning in the same memory. `after_trial` is called after
-/// each of these 4 x rounds trials. Throws Failure where the elements differ at the end of a round.
+/// each of these 4 x rounds trials. `watched`, if it is not null, repeats disturbed ones.
+/// Throws Failure where the elements differ at the end of a round.
 LocalityResult compare_locality(const Locality& parameters, CopyFunction ours, int rounds,
-                                const std::function<void()>& after_trial);
+                                const std::function<void()>& after_trial,
+                                WatchedRounds* watched = nullptr);
 
 } // namespace asterope

@@ -14,6 +14,7 @@ class LoggedFigures : public Figures {
     /// `log` must outlive it; `what` is what messages call it.
     LoggedFigures(const TrialLogContents& log, std::string what);
 
+    bool has(const std::string& step) const override { return recorded_.has(step); }
     void enter(const std::string& step, std::size_t known = 0) override;
     Trial trial(const TrialKey& key, const std::function<double(Instruments&)>& time) override;
     std::vector<double>

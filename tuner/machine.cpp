@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <fcntl.h>
 #include <fstream>
 #include <iterator>
@@ -119,11 +120,20 @@ std::size_t cache_bytes(std::string_view text) {
 
 // ---------------------------------------------------------------- sysfs and procfs
 
+constexpr const char* kOnlineFile = "sys/devices/system/cpu/online";
+constexpr const char* kCachesFolder = "sys/devices/system/cpu/cpu0/cache";
+
+/// Why a file or folder says nothing.
+std::string cannot_read(const fs::path& root, const char* place) {
+    const bool readable = access((root / place).c_str(), R_OK) == 0;
+    return "/" + std::string(place) + ": " +
+           (readable ? "says nothing that makes sense" : std::strerror(errno));
+}
+
 std::vector<Cache> read_caches(const fs::path& root) {
     std::vector<Cache> caches;
     for (int index = 0; index < 16; ++index) {
-        const fs::path folder =
-            root / "sys/devices/system/cpu/cpu0/cache" / ("index" + std::to_string(index));
+        const fs::path folder = root / kCachesFolder / ("index" + std::to_string(index));
         const std::string type = read_word(folder / "type");
         if (type != "Data" && type != "Unified") continue;
         Cache cache;
@@ -135,18 +145,9 @@ std::vector<Cache> read_caches(const fs::path& root) {
         cache.shared_by = count_cpus(read_text(folder / "shared_cpu_list"));
         if (cache.level > 0 && cache.bytes > 0) caches.push_back(cache);
     }
-    if (caches.empty()) caches = read_cpu_caches();
     std::stable_sort(caches.begin(), caches.end(),
                      [](const Cache& a, const Cache& b) { return a.level < b.level; });
     return caches;
-}
-
-int read_cpus(const fs::path& root) {
-    // Not sysconf first: glibc 2.34 counts the CPUs that the process may use, and a taskset
-    // would then change the fingerprint.
-    const int listed = count_cpus(read_text(root / "sys/devices/system/cpu/online"));
-    if (listed > 0) return listed;
-    return static_cast<int>(std::max(0L, sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
 std::optional<std::uint64_t> meminfo_bytes(const std::string& meminfo, std::string_view key) {
@@ -263,17 +264,20 @@ std::string program_interpreter() {
     return interpreter;
 }
 
-/// What a program writes to its standard output, empty if it cannot be run or takes longer than
-/// two seconds. No shell: nothing is to be interpreted.
-std::string output_of(const std::string& program, const std::string& argument) {
+/// What a program writes to its standard output and error. Where it cannot be run, or takes longer
+/// than two seconds: empty, and `why`. No shell: nothing is to be interpreted. No /dev/null either:
+/// it is not everywhere.
+std::string output_of(const std::string& program, const std::string& argument, std::string& why) {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return {};
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        why = std::strerror(errno);
+        return {};
+    }
 
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
     std::string name = program, option = argument;
     char* const arguments[] = {name.data(), option.data(), nullptr};
     pid_t child = -1;
@@ -282,7 +286,9 @@ std::string output_of(const std::string& program, const std::string& argument) {
     close(ends[1]);
 
     std::string output;
-    if (!failed) {
+    if (failed) {
+        why = std::strerror(failed);
+    } else {
         using Clock = std::chrono::steady_clock;
         const auto deadline = Clock::now() + std::chrono::seconds(2);
         bool ended = false;
@@ -297,7 +303,10 @@ std::string output_of(const std::string& program, const std::string& argument) {
             if (count > 0) output.append(piece.data(), static_cast<std::size_t>(count));
             ended = count == 0 || (count < 0 && errno != EINTR);
         }
-        if (!ended) output.clear();
+        if (!ended) {
+            output.clear();
+            why = "takes longer than two seconds";
+        }
         kill(child, SIGKILL); // for one that hangs; one that is done does not feel it
         while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
         }
@@ -316,14 +325,27 @@ std::string read_libc(const std::string& interpreter) {
 #endif
 }
 
+/// Whether this libc's loader knows --list-tunables.
+bool lists_tunables() {
+#ifdef __GLIBC__
+    int major = 0, minor = 0;
+    return std::sscanf(gnu_get_libc_version(), "%d.%d", &major, &minor) == 2 &&
+           std::pair(major, minor) >= std::pair(2, 33);
+#else
+    return false; // musl's loader would take the option for a program to run
+#endif
+}
+
 /// glibc 2.33 and later list their tunables as this environment sets them, a line each:
 /// "glibc.cpu.x86_rep_movsb_threshold: 0x840 (min: 0x200, max: 0xffffffffffffffff)".
-/// Older ones complain on standard error, so nothing is found.
-std::map<std::string, std::size_t> read_libc_thresholds(const std::string& interpreter) {
+/// `why`: why they could not be asked for.
+std::map<std::string, std::size_t> read_libc_thresholds(const std::string& interpreter,
+                                                        std::string& why) {
     std::map<std::string, std::size_t> thresholds;
-    // musl's loader would take the option for a program to run.
-    if (interpreter.empty() || interpreter.find("musl") != std::string::npos) return thresholds;
-    const std::string listing = output_of(interpreter, "--list-tunables");
+    if (interpreter.empty() || !lists_tunables()) return thresholds;
+    const std::string listing = output_of(interpreter, "--list-tunables", why);
+    if (why.empty() && listing.find("glibc.") == std::string::npos) why = "lists none";
+    if (!why.empty()) why = interpreter + " --list-tunables: " + why;
     for (const char* name : {"x86_non_temporal_threshold", "x86_rep_movsb_threshold"}) {
         const std::string value = value_of(listing, std::string("glibc.cpu.") + name);
         if (value.rfind("0x", 0) != 0) continue;
@@ -518,10 +540,21 @@ Machine read_machine(const fs::path& root) {
     machine.cpu = read_cpu();
     machine.microcode = value_of(read_text(root / "proc/cpuinfo"), "microcode");
     machine.caches = read_caches(root);
-    machine.cpus = read_cpus(root);
+    if (machine.caches.empty()) {
+        machine.caches = read_cpu_caches();
+        machine.unseen["caches"] = cannot_read(root, kCachesFolder);
+    }
+    machine.cpus = count_cpus(read_text(root / kOnlineFile));
+    if (machine.cpus <= 0) {
+        // Not sysconf first: glibc 2.34 counts the CPUs that the process may use, and a taskset
+        // would then change the fingerprint.
+        machine.cpus = static_cast<int>(std::max(0L, sysconf(_SC_NPROCESSORS_ONLN)));
+        machine.unseen["cpus"] = cannot_read(root, kOnlineFile);
+    }
 
     const std::string meminfo = read_text(root / "proc/meminfo");
     machine.memory_bytes = static_cast<std::size_t>(meminfo_bytes(meminfo, "MemTotal").value_or(0));
+    if (machine.memory_bytes == 0) machine.unseen["memory"] = cannot_read(root, "proc/meminfo");
     machine.usable_bytes = read_usable(root, meminfo);
     machine.memory = read_memory_modules(root);
     machine.page_bytes = static_cast<std::size_t>(std::max(0L, sysconf(_SC_PAGESIZE)));
@@ -531,7 +564,9 @@ Machine read_machine(const fs::path& root) {
     if (uname(&system) == 0) machine.kernel = std::string(system.sysname) + " " + system.release;
     const std::string interpreter = program_interpreter();
     machine.libc = read_libc(interpreter);
-    machine.libc_thresholds = read_libc_thresholds(interpreter);
+    std::string why;
+    machine.libc_thresholds = read_libc_thresholds(interpreter, why);
+    if (!why.empty()) machine.unseen["libc_thresholds"] = why;
     machine.governor = read_word(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
     return machine;
 }
@@ -620,6 +655,10 @@ std::string unreadable_part(const Machine& machine) {
     if (machine.cpus <= 0) return sentence("the number of CPUs", "/sys/devices/system/cpu/online");
     if (machine.caches.empty())
         return sentence("the caches", "/sys/devices/system/cpu/cpu0/cache nor from the processor");
+    // check would find the profile stale wherever it can ask.
+    if (const auto unseen = machine.unseen.find("libc_thresholds"); unseen != machine.unseen.end())
+        return "cannot tell libc's thresholds: " + unseen->second +
+               ": run it where it can be asked";
     return {};
 }
 

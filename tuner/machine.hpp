@@ -31,6 +31,9 @@ struct Machine {
     /// Sizes in bytes at which libc's memcpy changes its way of copying, by tunable name.
     std::map<std::string, std::size_t> libc_thresholds;
     std::string governor; ///< CPU 0's frequency governor
+    /// What could not be looked at, and why: by the part's name, as in compare_machines() up to its
+    /// first dot. What is said of such a part is a guess, or nothing.
+    std::map<std::string, std::string> unseen;
 };
 
 /// Of the last level, in bytes; 0 where that is not known.
@@ -80,8 +83,9 @@ std::vector<Part> compare_machines(const nlohmann::json& recorded_machine,
 std::vector<std::string> fingerprint_differences(const nlohmann::json& recorded_machine,
                                                  const nlohmann::json& current_machine);
 
-/// What must be readable for `machine` to be told from others, but was not: a sentence that says
-/// which file, and what to do; empty where all was. What makes no sense in a file counts alike.
+/// What must be readable for `machine` to be told from others, but was not, so that no profile is
+/// to be made of it: a sentence that says which file, and what to do; empty where all was. What
+/// makes no sense in a file counts alike.
 std::string unreadable_part(const Machine& machine);
 
 /// What will spoil measurements here: a sentence each, saying what it is and what to do.

@@ -11,6 +11,7 @@
 #include "error.hpp"
 #include "join_shards.hpp"
 #include "merge_source.hpp"
+#include "schema.hpp"
 #include "size_text.hpp"
 
 namespace asterope {
@@ -20,6 +21,7 @@ namespace {
 using nlohmann::ordered_json;
 
 void refuse_own_input(const MergeRequest& request) {
+    if (!is_replaceable(request.output)) return; // a terminal may well be both
     for (const std::string& input : request.inputs) {
         std::error_code missing;
         if (!std::filesystem::equivalent(input, request.output, missing) || missing) continue;
@@ -37,6 +39,13 @@ std::string listed(const std::vector<std::size_t>& sizes) {
     }
     if (sizes.size() > kMost) text += " and " + std::to_string(sizes.size() - kMost) + " more";
     return text;
+}
+
+/// What stands between single quotes in a library's message, in brackets.
+std::string quoted_in(std::string_view message) {
+    const std::size_t begin = message.find('\''), end = message.find('\'', begin + 1);
+    if (begin == message.npos || end == message.npos) return {};
+    return " (" + std::string(message.substr(begin + 1, end - begin - 1)) + ')';
 }
 
 /// What was merged, and what the profile lacks, in words.
@@ -76,9 +85,14 @@ void merge(const MergeRequest& request) {
         }
     } catch (const nlohmann::json::exception& fault) {
         throw BadInput("cannot merge " + request.inputs.front() +
-                       " with the others: one of them lacks a field that asterope-tune writes, or "
-                       "has it otherwise (" +
-                       std::string(fault.what()).substr(0, 120) + "): make it anew");
+                       " with the others: one of them lacks a field that asterope-tune writes" +
+                       quoted_in(fault.what()) + ": make it anew");
+    }
+    // Each input was sound; whoever wrote them may still have meant no sum of them to be.
+    if (const std::string fault = profile_fault(profile); !fault.empty()) {
+        throw BadInput("cannot merge " + request.inputs.front() +
+                       " with the others: what comes of it is no profile: " + fault +
+                       ": make the inputs anew");
     }
     write_atomically(request.output, profile.dump(2) + '\n');
     if (request.quiet) return;

@@ -11,10 +11,11 @@
 #include "error.hpp"
 #include "gzip_lines.hpp"
 #include "json_part.hpp"
+#include "json_text.hpp"
 #include "profile.hpp"
 #include "profile_text.hpp"
 #include "rounded.hpp"
-#include "text_file.hpp"
+#include "schema.hpp"
 #include "tuning.hpp"
 
 namespace asterope {
@@ -23,20 +24,6 @@ namespace {
 
 using nlohmann::json;
 using nlohmann::ordered_json;
-
-/// The first line where the file begins as a trial log does, plain or gzipped; else null.
-json log_header(const std::string& path) {
-    LineReader lines(path, path);
-    std::string line;
-    try {
-        if (!lines.next(line)) return nullptr;
-    } catch (const BadInput&) {
-        return nullptr; // read_profile knows what to say
-    }
-    json first = json::parse(line, nullptr, false);
-    if (!first.is_object() || first.value("format", json()) != kTrialLogFormat) return nullptr;
-    return first;
-}
 
 /// A value as a message may show it.
 std::string shown(const json& value) {
@@ -100,18 +87,20 @@ void add_members(ordered_json& to, const ordered_json& from) {
 MergeSource read_merge_source(const std::string& path) {
     MergeSource source;
     source.path = path;
-    const json header = log_header(path);
-    if (!header.is_null()) {
-        if (header.contains("thinned")) {
-            throw BadInput("log " + path +
-                           ": was thinned, and no profile can be derived from it: give the log "
-                           "itself, or the profile");
-        }
-        source.log = read_trial_log(path);
-        source.profile = profile_of_log(path);
+    LineReader lines(path, path);
+    const std::string_view start = lines.start();
+    if (begins_trial_log(start.substr(0, start.find('\n')))) {
+        lines.rename("log " + path);
+        source.log = read_trial_log(lines);
+        source.profile = profile_of_log(*source.log, lines.what());
     } else {
-        read_profile(path);
-        source.profile = ordered_json::parse(read_text_file(path, "profile " + path));
+        lines.rename("profile " + path);
+        const std::string text = lines.all();
+        const std::string fault = profile_fault(parse_profile(text, lines.what()));
+        if (!fault.empty()) {
+            throw BadInput(lines.what() + ": " + fault + ": correct it or run asterope-tune again");
+        }
+        source.profile = parse_ordered_json(text, lines.what());
     }
     for (const char* name : {"machine", "search"}) {
         if (!source.profile.contains(name) || !source.profile.at(name).is_object()) {
@@ -270,8 +259,8 @@ std::set<std::string> left_out_steps(const std::vector<MergeSource>& sources) {
 
 std::vector<std::string> in_order(const std::set<std::string>& steps) {
     std::vector<std::string> ordered;
-    for (const char* step :
-         {"small copies", "sensing", "boundaries", "aliasing buffers", "threads"}) {
+    for (const char* step : {"small copies", "overlapping buffers", "sensing", "boundaries",
+                             "aliasing buffers", "threads"}) {
         if (steps.count(step)) ordered.emplace_back(step);
     }
     return ordered;

@@ -19,6 +19,22 @@ constexpr std::size_t kCalls = 6000;                      ///< of them in one tr
 constexpr std::size_t kFixedCalls = 400;                  ///< of each fixed size in one trial
 constexpr std::size_t kTrialBytes = std::size_t{3} << 20; ///< in one trial where bytes count
 constexpr int kMemoryLevel = 4;
+constexpr std::size_t kPageEndPlan = 4; ///< its place among the plans
+
+/// Calls of page_end in one trial. Fewer, as they may be a hundred times as slow as others.
+constexpr std::size_t kPageEndCalls = 1600;
+/// Where the side of a call of page_end that is not at the end begins: so far into a stretch at
+/// most. The working set stays in the first cache.
+constexpr std::size_t kInside = 1024;
+constexpr std::size_t kLine = 64;
+
+bool is_fixed(Workload workload) {
+    return workload == Workload::fixed || workload == Workload::fixed_read;
+}
+
+bool is_page_end(Workload workload) {
+    return workload == Workload::page_end || workload == Workload::page_end_read;
+}
 
 std::size_t cache_bytes(const Machine& machine, int level) {
     std::size_t bytes = 0;
@@ -47,9 +63,13 @@ MixStopwatch::MixStopwatch(const Arena& arena, const Machine& machine,
         throw BadInput("distribution " + statistics.name + " has no size of up to " +
                        std::to_string(largest) + " bytes");
     }
-    for (std::size_t i = 0; i < plans_.size(); ++i) {
-        plans_[i] = draw_plan(machine, statistics, largest, static_cast<int>(i) + 1, random);
+    for (int level = 1; level <= kMemoryLevel; ++level) {
+        plans_[static_cast<std::size_t>(level) - 1] =
+            draw_plan(machine, statistics, largest, level, random);
     }
+    if (weighting == Weighting::bytes) return;
+    page_ends_.emplace(kInside + largest + kLine);
+    plans_[kPageEndPlan] = draw_page_ends(statistics, largest, random);
 }
 
 MixStopwatch::Plan MixStopwatch::draw_plan(const Machine& machine, const CallStatistics& statistics,
@@ -58,6 +78,8 @@ MixStopwatch::Plan MixStopwatch::draw_plan(const Machine& machine, const CallSta
     const bool memory = level == kMemoryLevel;
     const std::size_t area = std::min(arena_.bytes(), arena_.source_bytes());
     Plan plan;
+    plan.source = arena_.source();
+    plan.destination = arena_.destination();
     Distribution sizes = statistics.sizes;
     std::size_t side = memory ? area : cache_bytes(machine, level) / 4; // half of it: both sides
     if (weighting_ == Weighting::calls) {
@@ -108,9 +130,36 @@ MixStopwatch::Plan MixStopwatch::draw_plan(const Machine& machine, const CallSta
     return plan;
 }
 
+MixStopwatch::Plan MixStopwatch::draw_page_ends(const CallStatistics& statistics,
+                                                std::size_t largest,
+                                                std::mt19937_64& random) const {
+    Plan plan;
+    plan.source = page_ends_->source();
+    plan.destination = page_ends_->destination();
+    plan.warm = kPageEndCalls / 8;
+    plan.timed = kPageEndCalls - plan.warm;
+    const auto stretch = [&] { return random() % PageEnds::kStretches * page_ends_->stride(); };
+    plan.calls.reserve(kPlanned);
+    double bytes = 0;
+    while (plan.calls.size() < kPlanned) {
+        const std::size_t size = statistics.sizes.draw(random);
+        if (size > largest) continue;
+        const std::size_t left = random() % kLine; // between the copy's end and the page's
+        const std::size_t at_end = stretch() + page_ends_->stretch_bytes() - left - size;
+        const std::size_t inside = stretch() + random() % kInside;
+        const bool source = random() % 2 == 0;
+        plan.calls.push_back({static_cast<std::uint32_t>(size),
+                              static_cast<std::uint32_t>(source ? at_end : inside),
+                              static_cast<std::uint32_t>(source ? inside : at_end)});
+        bytes += static_cast<double>(size);
+    }
+    plan.mean_bytes = bytes / static_cast<double>(kPlanned);
+    return plan;
+}
+
 std::size_t MixStopwatch::calls(Workload workload) {
-    const bool fixed = workload == Workload::fixed || workload == Workload::fixed_read;
-    return fixed ? kFixedCalls * fixed_sizes().size() : kCalls - kCalls / 8;
+    if (is_fixed(workload)) return kFixedCalls * fixed_sizes().size();
+    return is_page_end(workload) ? kPageEndCalls - kPageEndCalls / 8 : kCalls - kCalls / 8;
 }
 
 const std::vector<std::size_t>& MixStopwatch::fixed_sizes() {
@@ -133,6 +182,9 @@ std::size_t MixStopwatch::plan_of(Workload workload) {
     case Workload::mix_memory:
     case Workload::mix_memory_read:
         return 3;
+    case Workload::page_end:
+    case Workload::page_end_read:
+        return kPageEndPlan;
     default:
         throw Failure("this stopwatch times small copies only");
     }
@@ -147,11 +199,11 @@ double MixStopwatch::mean_bytes(Workload workload) const {
 }
 
 double MixStopwatch::time(const MixCopy& copy, Workload workload, std::uint64_t round) {
-    const bool fixed = workload == Workload::fixed || workload == Workload::fixed_read;
-    if (!fixed) {
+    if (!is_fixed(workload)) {
         const bool read = workload == Workload::mix_l1_read || workload == Workload::mix_l2_read ||
                           workload == Workload::mix_l3_read ||
-                          workload == Workload::mix_memory_read;
+                          workload == Workload::mix_memory_read ||
+                          workload == Workload::page_end_read;
         return time_calls(copy, plans_[plan_of(workload)], read);
     }
     double logs = 0;
@@ -167,8 +219,8 @@ double MixStopwatch::time_calls(const MixCopy& copy, Plan& plan, bool read) {
     const std::size_t first = plan.next;
     const std::size_t begin_timed = first + plan.warm, end_timed = begin_timed + plan.timed;
     plan.next = end_timed;
-    const char* source = arena_.source();
-    char* destination = arena_.destination();
+    const char* source = plan.source;
+    char* destination = plan.destination;
     std::uint64_t sum = 0;
     const auto run = [&](std::size_t from, std::size_t to) {
         for (std::size_t i = from; i < to; ++i) {

@@ -4,12 +4,14 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "arena.hpp"
 #include "candidates.h"
 #include "distribution.hpp"
 #include "machine.hpp"
+#include "page_ends.hpp"
 #include "workload.hpp"
 
 namespace asterope {
@@ -36,12 +38,16 @@ MixCopy libc_mix_copy();
 ///   takes, which a few large calls do most of.
 enum class Weighting { calls, bytes };
 
-/// Times copies under the `mix` and `fixed` workloads.
+/// Times copies under the `mix`, `fixed` and `page_end` workloads.
 /// - mix_*: sizes and alignments drawn from call statistics, at random places of a working set
 ///   that fits in half of that cache; of mix_memory, of the whole arena. Each trial makes the next
 ///   calls of a plan far longer than branch predictors remember: they do learn ten thousand calls
 ///   by heart, and were the copies of one round given the same calls, the last ones would find them
 ///   learnt.
+/// - page_end: calls as in the mixes, few enough places for the first cache, and of every other
+///   call the source, of the others the destination ends 0 to 63 bytes before the end of a page
+///   behind which nothing may be touched (PageEnds). A masked move whose masked-off part reaches
+///   into such a page copies right, but takes hundreds of cycles or thousands.
 /// - fixed: one size again and again, for each of several sizes; the geometric mean of their times.
 /// - *_read: each copy is read (read_copy) right after it was made; the reading is timed
 ///   along, for libc as for everybody else.
@@ -52,7 +58,8 @@ class MixStopwatch {
     MixStopwatch(const Arena& arena, const Machine& machine, const CallStatistics& statistics,
                  std::size_t largest, std::uint64_t seed, Weighting weighting = Weighting::calls);
 
-    /// Whether there is a size that fits in the working set: always, where calls count.
+    /// Whether there is a size that fits in the working set: always, where calls count. Where bytes
+    /// do, page_end has none: the ends of few large copies say nothing.
     bool fits(Workload workload) const;
     /// Bytes of a call of the plan, on average.
     double mean_bytes(Workload workload) const;
@@ -67,6 +74,9 @@ class MixStopwatch {
     /// The sizes that the fixed workloads go through.
     static const std::vector<std::size_t>& fixed_sizes();
 
+    /// Where the calls of page_end lie. Only where calls count.
+    const PageEnds& page_ends() const { return *page_ends_; }
+
     /// One of the fixed sizes alone, for benchmarks. Seconds a call.
     double time_fixed(const MixCopy& copy, std::size_t size, bool read, std::uint64_t round);
 
@@ -79,16 +89,21 @@ class MixStopwatch {
         std::size_t next = 0;
         std::size_t warm = 0, timed = 0; ///< calls of one trial
         double mean_bytes = 0;
+        const char* source = nullptr; ///< where the calls' places count from
+        char* destination = nullptr;
     };
     /// `level` 4 is memory.
     Plan draw_plan(const Machine& machine, const CallStatistics& statistics, std::size_t largest,
                    int level, std::mt19937_64& random) const;
+    Plan draw_page_ends(const CallStatistics& statistics, std::size_t largest,
+                        std::mt19937_64& random) const;
     static std::size_t plan_of(Workload workload); ///< its place in plans_
     double time_calls(const MixCopy& copy, Plan& plan, bool read);
 
     const Arena& arena_;
     Weighting weighting_;
-    std::array<Plan, 4> plans_; ///< for the working sets of L1, L2, L3 and memory
+    std::optional<PageEnds> page_ends_; ///< where calls count
+    std::array<Plan, 5> plans_; ///< for the working sets of L1, L2, L3 and memory; for page_end
 };
 
 } // namespace asterope

@@ -1,6 +1,7 @@
 // The account of disturbed rounds, and which of them are timed again.
 #include "noise.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace asterope {
@@ -52,21 +53,47 @@ bool Noise::round_ended(const std::vector<Disturbance>& hits, double seconds) {
     return false;
 }
 
-bool Noise::provisional() const {
-    return static_cast<double>(kept_) > kBearable * static_cast<double>(counted_);
+NoiseFacts Noise::facts() const {
+    NoiseFacts facts{rounds(), repeated_, kept_, {}, false};
+    for (const auto& [disturbance, rounds] : seen_) {
+        facts.disturbed[std::string(name_of(disturbance))] = rounds;
+    }
+    facts.provisional = too_many_kept(facts);
+    return facts;
 }
 
-std::string Noise::sentence() const {
-    if (!provisional()) return "";
+namespace {
+
+/// Of the rounds that count, those that were disturbed.
+double kept_share(const NoiseFacts& noise) {
+    const std::size_t counted = noise.rounds - std::min(noise.rounds, noise.repeated);
+    return counted ? static_cast<double>(noise.kept) / static_cast<double>(counted) : 0;
+}
+
+} // namespace
+
+bool too_many_kept(const NoiseFacts& noise) {
+    return kept_share(noise) > kBearable;
+}
+
+std::string kept_in_words(const NoiseFacts& noise) {
+    const long percent = std::lround(100 * kept_share(noise));
+    if (percent == 0) return "";
     std::string kinds;
-    for (const auto& [disturbance, count] : seen_) {
+    for (const Disturbance disturbance : kDisturbances) {
+        const auto seen = noise.disturbed.find(std::string(name_of(disturbance)));
+        if (seen == noise.disturbed.end() || seen->second == 0) continue;
         if (!kinds.empty()) kinds += ", ";
-        kinds += std::string(name_of(disturbance)) + ' ' + std::to_string(count);
+        kinds += seen->first + ' ' + std::to_string(seen->second);
     }
-    const double percent = 100 * static_cast<double>(kept_) / static_cast<double>(counted_);
-    return "warning: " + std::to_string(std::lround(percent)) +
-           " % of the rounds stayed disturbed, however often they were repeated (seen: " + kinds +
-           "): these winners are provisional; run again on a quieter machine";
+    return std::to_string(percent) +
+           " % of the rounds stayed disturbed, however often they were repeated" +
+           (kinds.empty() ? "" : " (seen: " + kinds + ')');
+}
+
+std::string noise_warning(const std::string& reason, const std::string& result) {
+    if (reason.empty()) return "";
+    return "warning: " + reason + ": " + result + " provisional; run again on a quieter machine";
 }
 
 } // namespace asterope

@@ -10,6 +10,32 @@
 
 namespace asterope {
 
+/// What disturbed the rounds of a run.
+struct NoiseFacts {
+    std::size_t rounds = 0;   ///< all that were timed, those in vain included
+    std::size_t repeated = 0; ///< in vain: disturbed, so timed again
+    std::size_t kept = 0;     ///< disturbed, and they count all the same
+    /// How many rounds each kind hit: steal, preempted, migrated, frequency, clock, stalled.
+    std::map<std::string, std::size_t> disturbed = {};
+    bool provisional = false; ///< what was found may be due to noise
+};
+
+/// Whether so many rounds stayed disturbed that what was found may be due to that. The one limit of
+/// everything that times copies.
+bool too_many_kept(const NoiseFacts& noise);
+
+/// How many did, in words: "12 % of the rounds stayed disturbed, however often they were repeated
+/// (seen: preempted 9)"; empty for less than half a percent. scripts/asterope/provisional.py says
+/// the same.
+std::string kept_in_words(const NoiseFacts& noise);
+
+/// What a warning of a search, and of a profile, is about.
+inline constexpr const char* kTheseWinners = "these winners are";
+
+/// What every command says of a result that noise may have decided, without an end of line.
+/// `result` as in kTheseWinners. Empty where there is no reason to.
+std::string noise_warning(const std::string& reason, const std::string& result);
+
 /// Decides from the sequence of rounds alone, so that a run that is resumed from its log decides
 /// as it did before.
 class Noise {
@@ -31,11 +57,15 @@ class Noise {
     /// several.
     const std::map<Disturbance, std::size_t>& seen() const { return seen_; }
 
-    /// So many of the samples are disturbed that the winners may be due to that.
-    bool provisional() const;
+    NoiseFacts facts() const;
 
-    /// What to tell the user, without an end of line; empty if there is nothing provisional.
-    std::string sentence() const;
+    /// So many of the samples are disturbed that the result may be due to that.
+    bool provisional() const { return facts().provisional; }
+
+    /// See noise_warning(); empty where there is nothing provisional.
+    std::string warning(const std::string& result) const {
+        return provisional() ? noise_warning(kept_in_words(facts()), result) : "";
+    }
 
   private:
     std::size_t counted_ = 0, repeated_ = 0, kept_ = 0;

@@ -52,7 +52,7 @@ struct Plan {
     TuningRequest request_;
 };
 
-/// The request that a log with these Plan::options() came from, to be replayed. Throws BadInput.
+/// The request that a log with these Plan::options() came from, to be replayed.
 TuningRequest replayed_request(const nlohmann::json& options);
 
 } // namespace asterope

@@ -10,7 +10,9 @@
 
 #include "cpu.hpp"
 #include "error.hpp"
+#include "json_text.hpp"
 #include "profile_text.hpp"
+#include "provisional.hpp"
 #include "rounded.hpp"
 #include "text_file.hpp"
 #include "tuple_json.hpp"
@@ -55,6 +57,7 @@ Json to_json(const AliasedFacts& aliased) {
                                  {"best", to_json(*aliased.space[size.variant])},
                                  {"best_ratio", to_json(size.best)},
                                  {"gains", gains}});
+        if (size.undecided) json["sizes"].back()["undecided"] = true;
     }
     return json;
 }
@@ -150,6 +153,7 @@ void add_result(Json& json, const SizeResult& result, std::size_t runners_up, co
         json["runners_up"].push_back(entry(result.finalists[i]));
     }
     json["noise_floor"] = to_json(result.noise_floor);
+    if (result.undecided) json["undecided"] = true;
 }
 
 Json to_json(const SensingResult& sensing, std::size_t size) {
@@ -221,14 +225,18 @@ Json to_json(const SmallFacts& small) {
     return json;
 }
 
-Json to_json(const NoiseFacts& noise) {
-    Json disturbed = Json::object();
-    for (const auto& [kind, rounds] : noise.disturbed) disturbed[kind] = rounds;
-    return {{"rounds", noise.rounds},
-            {"disturbed", disturbed},
-            {"repeated", noise.repeated},
-            {"kept", noise.kept},
-            {"provisional", noise.provisional}};
+Json to_json(const OverlappingFacts& facts) {
+    Json entries = Json::array();
+    for (const Finalist& finalist : facts.result.finalists) {
+        const auto& v = *facts.space[static_cast<std::size_t>(finalist.candidate)];
+        entries.push_back(
+            to_json(finalist, {{"rt", v.rt}, {"block", v.block}}, 0, facts.result.rounds));
+    }
+    Json json = {{"winner", entries.front()}};
+    entries.erase(0);
+    json["runners_up"] = entries;
+    json["noise_floor"] = to_json(facts.result.noise_floor);
+    return json;
 }
 
 /// What not every run has to tell, into its "search" object.
@@ -236,7 +244,7 @@ void add_particulars(Json& search, const SearchFacts& facts) {
     if (!facts.source_map.empty()) search["source_map"] = profile_name(facts.source_map);
     if (facts.budget_seconds) search["time_budget_seconds"] = rounded(*facts.budget_seconds);
     if (facts.resumed) search["resumed"] = facts.resumed;
-    if (facts.noise) search["noise"] = to_json(*facts.noise);
+    if (facts.noise) search["noise"] = noise_json(*facts.noise);
     for (const auto& [phase, seconds] : facts.phases) search["phases"][phase] = rounded(seconds);
 }
 
@@ -274,7 +282,8 @@ Json make_profile(const nlohmann::json& machine, const SearchFacts& facts,
                   const std::vector<Candidate>& space, const PipelineFacts& pipelines,
                   const std::optional<SmallFacts>& small,
                   const std::optional<AliasedFacts>& aliased,
-                  const std::optional<ThreadsFacts>& threads) {
+                  const std::optional<ThreadsFacts>& threads,
+                  const std::optional<OverlappingFacts>& overlapping) {
     Json invalid = Json::array();
     for (const auto& [candidate, reason] : facts.invalid) {
         invalid.push_back({{"candidate", candidate}, {"reason", reason}});
@@ -322,6 +331,7 @@ Json make_profile(const nlohmann::json& machine, const SearchFacts& facts,
     }
     if (small) profile["small"] = to_json(*small);
     if (aliased) profile["aliased"] = to_json(*aliased);
+    if (overlapping) profile["overlapping"] = to_json(*overlapping);
     if (threads) profile["threads"] = to_json(*threads);
     profile["intervals"] = intervals_of(0, pipelines, space);
     for (std::size_t i = 1; i < pipelines.objectives.size(); ++i) {
@@ -330,16 +340,20 @@ Json make_profile(const nlohmann::json& machine, const SearchFacts& facts,
             profile["intents"][name] = {{"intervals", intervals_of(i, pipelines, space)}};
         }
     }
+    if (facts.noise && count_undecided(profile) > 0) {
+        profile["search"]["noise"]["provisional"] = true;
+    }
     return profile;
 }
 
 nlohmann::json read_profile(const std::filesystem::path& path) {
-    const auto refuse = [&](const std::string& why) {
-        return BadInput("profile " + path.string() + ": " + why);
-    };
-    const std::string text = read_text_file(path, "profile " + path.string());
-    const auto profile = nlohmann::json::parse(text, nullptr, false);
-    if (profile.is_discarded()) throw refuse("is not whole JSON; make it anew with asterope-tune");
+    const std::string what = "profile " + path.string();
+    return parse_profile(read_text_file(path, what), what);
+}
+
+nlohmann::json parse_profile(std::string_view text, const std::string& what) {
+    const auto refuse = [&](const std::string& why) { return BadInput(what + ": " + why); };
+    const auto profile = parse_json(text, what);
     if (!profile.is_object() || profile.value("format", nlohmann::json()) != "asterope-profile") {
         throw refuse("is no asterope profile");
     }

@@ -12,6 +12,7 @@
 
 #include "aliased_search.hpp"
 #include "boundaries.hpp"
+#include "noise.hpp"
 #include "objective.hpp"
 #include "search.hpp"
 #include "sensing_search.hpp"
@@ -24,20 +25,10 @@ namespace asterope {
 
 inline constexpr int kProfileVersion = 1;
 
-/// What disturbed the rounds of a run.
-struct NoiseFacts {
-    std::size_t rounds = 0;   ///< all that were timed, those in vain included
-    std::size_t repeated = 0; ///< in vain: disturbed, so timed again
-    std::size_t kept = 0;     ///< disturbed, and they count all the same
-    /// How many rounds each kind hit: steal, preempted, migrated, frequency, clock, stalled.
-    std::map<std::string, std::size_t> disturbed;
-    bool provisional = false; ///< so much was kept that the winners may be due to it
-};
-
 /// What a run did not get to, because its time was up.
 struct LeftOut {
     std::vector<std::size_t> sizes; ///< bytes, without a winner of their own
-    /// Of: boundaries, small copies, aliasing buffers, sensing, threads.
+    /// Of: boundaries, small copies, overlapping buffers, aliasing buffers, sensing, threads.
     std::vector<std::string> steps;
 
     bool empty() const { return sizes.empty() && steps.empty(); }
@@ -66,8 +57,8 @@ struct SearchFacts {
     std::vector<std::string> without; ///< CPU features left out on request
     std::optional<NoiseFacts> noise;  ///< none where nobody watched
     /// Seconds by what they were spent on, in the order of the run: building, verifying,
-    /// calibrating, screening, run-off, sensing, boundaries, small copies, aliasing buffers,
-    /// threads.
+    /// calibrating, screening, run-off, sensing, boundaries, small copies, overlapping buffers,
+    /// aliasing buffers, threads.
     std::vector<std::pair<std::string, double>> phases;
     LeftOut left_out;                ///< empty: the run is complete
     std::optional<ShardFacts> shard; ///< none: it was the whole search
@@ -107,6 +98,12 @@ struct AliasedFacts {
     std::optional<AliasedChoice> choice;
 };
 
+/// The copies of overlapping buffers, and how the race for them ended.
+struct OverlappingFacts {
+    std::vector<const asterope_overlapping_variant*> space;
+    SizeResult result;
+};
+
 /// What was found about copies over threads.
 struct ThreadsFacts {
     unsigned most; ///< threads that were tried
@@ -121,12 +118,15 @@ nlohmann::ordered_json make_profile(const nlohmann::json& machine, const SearchF
                                     const PipelineFacts& pipelines,
                                     const std::optional<SmallFacts>& small,
                                     const std::optional<AliasedFacts>& aliased,
-                                    const std::optional<ThreadsFacts>& threads = std::nullopt);
+                                    const std::optional<ThreadsFacts>& threads = std::nullopt,
+                                    const std::optional<OverlappingFacts>& overlapping = {});
 
 /// Reads a profile as far as the C++ tools need it: format, version, machine, and intervals in
 /// order. Throws BadInput with one line for whatever is wrong. asterope-generate checks the rest
 /// against the schema before any of it becomes C.
 nlohmann::json read_profile(const std::filesystem::path& path);
+/// The same of a text that was read already; errors begin with `what` ("profile x.json").
+nlohmann::json parse_profile(std::string_view text, const std::string& what);
 
 /// The sizes that the winners were measured at, ascending.
 std::vector<std::size_t> profile_sizes(const nlohmann::json& profile);

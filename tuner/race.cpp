@@ -149,7 +149,7 @@ void Race::sample_once(std::vector<Entrant> entrants, Workload workload) {
 
 std::vector<SizeResult> Race::run_offs(const std::vector<Entrant>& finalists, int rounds,
                                        const std::vector<std::vector<Entrant>>& favourites,
-                                       const TieBand& ties) {
+                                       Entrant plain, const TieBand& ties) {
     timings_.enter(Timings::Stage::run_off);
     std::vector<Entrant> everybody = finalists;
     everybody.push_back(kLibc);
@@ -164,15 +164,17 @@ std::vector<SizeResult> Race::run_offs(const std::vector<Entrant>& finalists, in
     round_ += static_cast<std::uint64_t>(rounds);
     std::vector<SizeResult> results;
     for (std::size_t i = 0; i < objectives_.size(); ++i) {
-        results.push_back(choose(objectives_[i], paired, finalists, rounds, favourites[i], ties));
+        results.push_back(
+            choose(objectives_[i], paired, finalists, rounds, favourites[i], plain, ties));
     }
     return results;
 }
 
 SizeResult Race::choose(const Weights& weights, const Paired& paired,
                         const std::vector<Entrant>& finalists, int rounds,
-                        const std::vector<Entrant>& favourites, const TieBand& ties) const {
-    SizeResult result{size_, {}, {}, rounds, 0, {1, 1, 1}};
+                        const std::vector<Entrant>& favourites, Entrant plain,
+                        const TieBand& ties) const {
+    SizeResult result{size_, {}, {}, rounds, 0, {1, 1, 1}, false};
     for (const Workload workload : workloads_) {
         result.noise_floor[workload] = paired.ratio(kLibc, kLibcAgain, workload);
     }
@@ -225,8 +227,14 @@ SizeResult Race::choose(const Weights& weights, const Paired& paired,
     const auto favourite =
         std::find_if(favourites.begin(), favourites.end(),
                      [&](Entrant favourite) { return contains(tied, favourite); });
-    const Entrant chosen =
+    Entrant chosen =
         favourite != favourites.end() ? *favourite : *std::min_element(tied.begin(), tied.end());
+    const double width = std::max(std::abs(floor.low), std::abs(floor.high));
+    if (width > std::log(kWidestFloor) && contains(finalists, plain) &&
+        paired.mean_log_ratio(plain, chosen, weights).low <= 0) {
+        chosen = plain;
+        result.undecided = true;
+    }
     const auto ties_with_winner = ties_with(chosen);
     for (Finalist& finalist : ranked) finalist.tied = ties_with_winner(finalist.candidate);
     const auto winner = std::find_if(ranked.begin(), ranked.end(),

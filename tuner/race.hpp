@@ -52,6 +52,12 @@ struct Finalist {
     bool tied;    ///< its distance from the winner is inside the noise
 };
 
+/// Where libc seems to be farther from itself than this, with the whole interval and as the
+/// workloads are weighed, a race tells little: its winner must lead the plain copy beyond doubt, or
+/// the plain copy wins. On an idle machine this is 1.05, on a shared one seldom 1.2. A limit of 1.5
+/// would take real winners from a machine on which a trial in twenty is interrupted.
+inline constexpr double kWidestFloor = 2;
+
 struct SizeResult {
     std::size_t size;
     std::vector<Finalist> finalists;          ///< the winner first, the others by falling ratio
@@ -64,6 +70,8 @@ struct SizeResult {
     /// ratio is weighed; 1 where it ran alone. Below 1 where the winner won a tie, or where
     /// the runner-up loses to libc in one of the workloads.
     Estimate lead{1, 1, 1};
+    /// Noise hid which copy is the fastest (see kWidestFloor): the winner is the plain copy.
+    bool undecided = false;
 };
 
 /// No candidate wins that loses more than this to libc in one workload while another does not.
@@ -109,15 +117,16 @@ class Race {
     std::vector<Entrant> best(const std::vector<Entrant>& entrants, std::size_t keep) const;
 
     /// Times the finalists anew, everybody in every round, and chooses for each objective. Ties go
-    /// to the first of its favourites that is among them, else to the lowest index.
+    /// to the first of its favourites that is among them, else to the lowest index. `plain`, one of
+    /// the finalists, wins where noise hides the differences, see kWidestFloor; kLibc: nobody does.
     std::vector<SizeResult> run_offs(const std::vector<Entrant>& finalists, int rounds,
                                      const std::vector<std::vector<Entrant>>& favourites,
-                                     const TieBand& ties = {});
+                                     Entrant plain = kLibc, const TieBand& ties = {});
 
     /// The same where there is one objective.
     SizeResult run_off(const std::vector<Entrant>& finalists, int rounds, Entrant favourite,
-                       const TieBand& ties = {}) {
-        return run_offs(finalists, rounds, {{favourite}}, ties).front();
+                       Entrant plain = kLibc, const TieBand& ties = {}) {
+        return run_offs(finalists, rounds, {{favourite}}, plain, ties).front();
     }
 
   private:
@@ -128,7 +137,8 @@ class Race {
                                   std::size_t keep) const;
     SizeResult choose(const Weights& weights, const Paired& paired,
                       const std::vector<Entrant>& finalists, int rounds,
-                      const std::vector<Entrant>& favourites, const TieBand& ties) const;
+                      const std::vector<Entrant>& favourites, Entrant plain,
+                      const TieBand& ties) const;
 
     std::size_t size_;
     std::vector<Weights> objectives_;

@@ -16,6 +16,8 @@ class RecordCursor {
     RecordCursor(const std::map<std::string, std::vector<Record>>& steps, std::string what)
         : steps_(steps), what_(std::move(what)) {}
 
+    bool has(const std::string& step) const { return steps_.count(step) > 0; }
+
     /// To the beginning of a step, behind its first `known` records. Returns how many are left.
     std::size_t enter(const std::string& step, std::size_t known = 0) {
         const auto found = steps_.find(step);

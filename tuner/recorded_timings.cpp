@@ -15,29 +15,15 @@ namespace {
 
 using nlohmann::json;
 
-/// A part of the header as a type; `where` names it.
-template <class Value>
-Value part(const json& header, const std::string& where, const std::string& what) {
-    try {
-        return header.at(json::json_pointer(where)).get<Value>();
-    } catch (const json::exception&) {
-        throw BadInput(what + ": its header has no usable " + where.substr(1));
-    }
+/// A part of the header as a type; `where` leads to it.
+template <class Value> Value part(const Recording& recording, const char* where) {
+    return recording.header.at(json::json_pointer(where)).get<Value>();
 }
 
-bool is_extended(const Recording& recording, const std::string& what) {
-    const auto space = part<std::string>(recording.header, "/options/space", what);
-    if (space != "paper" && space != "extended") {
-        throw BadInput(what + ": has the unknown space '" + space.substr(0, 40) + '\'');
-    }
-    return space == "extended";
-}
-
-Features features_of(const Recording& recording, const std::string& what) {
+Features features_of(const Recording& recording) {
     Cpu cpu;
-    cpu.features = part<std::vector<std::string>>(recording.header, "/machine/cpu/features", what);
-    return Features(cpu,
-                    part<std::vector<std::string>>(recording.header, "/options/without", what));
+    cpu.features = part<std::vector<std::string>>(recording, "/machine/cpu/features");
+    return Features(cpu, part<std::vector<std::string>>(recording, "/options/without"));
 }
 
 /// In the place of an entrant, in what names a stream.
@@ -46,11 +32,11 @@ constexpr std::uint64_t kRounds = ~std::uint64_t{0} - 1000;
 } // namespace
 
 RecordedSpace::RecordedSpace(const Recording& recording, const std::string& what)
-    : extended_(is_extended(recording, what)),
-      spaces_(features_of(recording, what), extended_, false,
-              part<Spaces::Invalids>(recording.header, "/invalid", what)),
-      libc_thresholds_(part<std::map<std::string, std::size_t>>(recording.header,
-                                                                "/machine/libc_thresholds", what)),
+    : extended_(part<std::string>(recording, "/options/space") == "extended"),
+      spaces_(features_of(recording), extended_, false,
+              part<Spaces::Invalids>(recording, "/invalid")),
+      libc_thresholds_(
+          part<std::map<std::string, std::size_t>>(recording, "/machine/libc_thresholds")),
       places_(spaces_.space.size(), -1) {
     std::unordered_map<std::string, std::size_t> entrants;
     for (std::size_t i = 0; i < spaces_.space.size(); ++i) {

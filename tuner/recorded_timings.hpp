@@ -20,8 +20,8 @@ namespace asterope {
 /// the machine that this runs on is asked.
 class RecordedSpace {
   public:
-    /// Throws BadInput, beginning with `what` ("log trials.jsonl"), where the header does not
-    /// describe a machine, and for recorded candidates that this version does not have for it.
+    /// Throws BadInput, beginning with `what` ("log trials.jsonl"), for recorded candidates that
+    /// this version does not have for the recorded machine.
     RecordedSpace(const Recording& recording, const std::string& what);
 
     const Spaces& spaces() const { return spaces_; }

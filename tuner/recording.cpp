@@ -11,6 +11,7 @@
 
 #include "error.hpp"
 #include "gzip_lines.hpp"
+#include "json_text.hpp"
 #include "objective.hpp"
 #include "size_text.hpp"
 #include "statistics.hpp"
@@ -148,8 +149,7 @@ class Recording::Reader {
     /// The next line's object.
     bool next(json& object) {
         if (!lines_.next(line_)) return false;
-        object = json::parse(line_, nullptr, false);
-        // also numbers beyond what a double holds
+        object = parse_json(line_, what_, lines_.number());
         if (!object.is_object()) refuse("is no JSON object");
         return true;
     }
@@ -191,24 +191,8 @@ class Recording::Reader {
     }
 
     void read_header() {
-        json& header = recording_.header;
-        const auto no_log = [&](const std::string& why) {
-            return BadInput(what_ + ": is no trial log of asterope-tune: " + why);
-        };
-        if (!lines_.next(line_)) throw no_log("it has no whole line");
-        header = json::parse(line_, nullptr, false);
-        if (!header.is_object() || header.value("format", json()) != kTrialLogFormat) {
-            throw no_log("it does not begin with a header");
-        }
-        const json version = header.value("version", json());
-        if (version != kTrialLogVersion) {
-            throw BadInput(what_ + ": is of version " + version.dump().substr(0, 20) +
-                           ", and this program reads version " + std::to_string(kTrialLogVersion));
-        }
-        if (!field(header, "machine").is_object()) refuse("has no object as \"machine\"");
-        const json& options = field(header, "options");
-        if (!options.is_object()) refuse("has no object as \"options\"");
-        const std::string rigor = text(options, "rigor");
+        recording_.header = read_log_header(lines_);
+        const std::string rigor = recording_.header.at("options").at("rigor");
         if (rigor != "exhaustive") {
             throw BadInput(what_ + ": is of a search of rigor " + rigor.substr(0, 40) +
                            "; only an exhaustive one has timed every candidate");
@@ -429,7 +413,7 @@ Recording::Recording(const std::filesystem::path& path) {
     Reader(*this, path).read();
 }
 
-void Recording::write_thinned(const std::filesystem::path& path, std::size_t count) const {
+std::size_t Recording::write_thinned(const std::filesystem::path& path, std::size_t count) const {
     const auto numbers = [](const Samples& samples) {
         auto list = nlohmann::ordered_json::array();
         for (const float sample : samples) list.push_back(std::lround(sample / kUnit));
@@ -456,7 +440,7 @@ void Recording::write_thinned(const std::filesystem::path& path, std::size_t cou
             text += line.dump() + '\n';
         }
     }
-    write_gzipped(path, text);
+    return write_gzipped(path, text);
 }
 
 } // namespace asterope

@@ -39,8 +39,8 @@ class Recording {
     explicit Recording(const std::filesystem::path& path);
 
     /// Writes it to `path`, gzipped, with at most `samples` of each candidate under each workload.
-    /// Throws Failure.
-    void write_thinned(const std::filesystem::path& path, std::size_t samples) const;
+    /// Returns the file's bytes. Throws Failure.
+    std::size_t write_thinned(const std::filesystem::path& path, std::size_t samples) const;
 
     nlohmann::json header;          ///< the log's first line
     std::vector<std::string> names; ///< of the candidates, ascending

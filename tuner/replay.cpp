@@ -37,19 +37,13 @@ struct Run {
 /// What the log was tuned for.
 Objective objective_of(const Recording& recording, const std::string& what) {
     const json& options = recording.header.at("options");
-    const json name = options.value("workload", json()), shares = options.value("weights", json());
     Objective objective;
-    if (name.is_string()) objective.name = name.get<std::string>();
+    options.at("workload").get_to(objective.name);
     for (const Workload workload : kTunable) {
-        const std::string key(name_of(workload));
-        if (!shares.is_object() || !shares.contains(key)) continue;
-        if (!shares[key].is_number() || !(shares[key].get<double>() >= 0)) {
-            throw BadInput(what + ": its header has the weight " +
-                           shares[key].dump().substr(0, 40) + " for " + key);
-        }
-        if (shares[key] > 0) objective.weights.emplace_back(workload, shares[key].get<double>());
+        const double weight = options.at("weights").value(std::string(name_of(workload)), 0.0);
+        if (weight > 0) objective.weights.emplace_back(workload, weight);
     }
-    if (objective.weights.empty()) throw BadInput(what + ": its header has no usable weights");
+    if (objective.weights.empty()) throw BadInput(what + ": its header has no weight above 0");
     double sum = 0;
     for (const auto& [workload, weight] : objective.weights) sum += weight;
     for (auto& [workload, weight] : objective.weights) weight /= sum;
@@ -213,15 +207,9 @@ ReplayedStrategy judge(const Replay& replay, const std::string& name, const std:
     return strategy;
 }
 
-/// A word of the header's about the machine, fit for a terminal.
+/// A word of the header's about the machine.
 std::string machine_word(const Recording& recording, const char* where) {
-    const json::json_pointer pointer(where);
-    const json& header = recording.header;
-    if (!header.contains(pointer) || !header[pointer].is_string()) return "unknown";
-    std::string word = header[pointer].get<std::string>().substr(0, 80);
-    std::replace_if(
-        word.begin(), word.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-    return word;
+    return recording.header.at(json::json_pointer(where)).get<std::string>().substr(0, 80);
 }
 
 } // namespace

@@ -224,9 +224,13 @@ std::string intents_table(const PipelineFacts& pipelines) {
 
 std::string small_table(const SmallFacts& small) {
     std::string out;
+    const auto cell = [&](Workload workload, const std::string& text) {
+        const std::size_t width = std::max<std::size_t>(11, name_of(workload).size());
+        append(out, " %*s", static_cast<int>(width), text.c_str());
+    };
     append(out, "%-26s  all", "Small copies, x libc");
     for (const auto& [workload, floor] : small.result.noise_floor) {
-        append(out, " %11s", std::string(name_of(workload)).c_str());
+        cell(workload, std::string(name_of(workload)));
     }
     out += '\n';
     for (const Finalist& finalist : small.result.finalists) {
@@ -237,14 +241,14 @@ std::string small_table(const SmallFacts& small) {
                    .c_str(),
                finalist.ratio);
         for (const auto& [workload, measured] : finalist.workloads) {
-            append(out, " %11.2f", measured.ratio.median);
+            cell(workload, two_digits(measured.ratio.median));
         }
         out += '\n';
         if (&finalist - small.result.finalists.data() == 2) break; // winner and two runners-up
     }
     append(out, "%-26s     ", "libc against libc");
     for (const auto& [workload, floor] : small.result.noise_floor) {
-        append(out, "  %.2f..%.2f", floor.low, floor.high);
+        cell(workload, two_digits(floor.low) + ".." + two_digits(floor.high));
     }
     out += '\n';
     return out;
@@ -267,6 +271,19 @@ std::string aliased_table(const AliasedFacts& aliased) {
     } else {
         append(out, "none is worth a path of its own here\n");
     }
+    return out;
+}
+
+std::string overlapping_table(const OverlappingFacts& overlapping) {
+    std::string out;
+    append(out, "%-26s x libc's memmove\n", "Overlapping buffers");
+    for (const Finalist& finalist : overlapping.result.finalists) {
+        const auto& variant = *overlapping.space[static_cast<std::size_t>(finalist.candidate)];
+        append(out, "%s, %d bytes a turn%*s %4.2f\n", variant.rt, variant.block, 5, "",
+               finalist.ratio);
+    }
+    const Estimate& floor = overlapping.result.noise_floor.at(Workload::overlapping);
+    append(out, "%-26s %.2f..%.2f\n", "libc against libc", floor.low, floor.high);
     return out;
 }
 
@@ -295,9 +312,9 @@ std::string threads_table(const ThreadsFacts& threads) {
 std::string timings_table(const std::vector<std::pair<std::string, double>>& phases,
                           double seconds) {
     std::string out;
-    append(out, "%-16s %9s %7s\n", "Time spent on", "seconds", "share");
+    append(out, "%-20s %9s %7s\n", "Time spent on", "seconds", "share");
     const auto row = [&](const std::string& name, double spent) {
-        append(out, "%-16s %9.1f %5.1f %%\n", name.c_str(), spent, share(spent, seconds));
+        append(out, "%-20s %9.1f %5.1f %%\n", name.c_str(), spent, share(spent, seconds));
     };
     double rest = seconds, overhead = 0;
     for (const auto& [name, spent] : phases) {

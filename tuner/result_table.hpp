@@ -39,6 +39,7 @@ std::string aliased_table(const AliasedFacts& aliased);
 
 /// One line a size for copies over threads: the best, whether it is taken, and one thread's time
 /// over its own under each workload. Empty where none was timed.
+std::string overlapping_table(const OverlappingFacts& overlapping);
 std::string threads_table(const ThreadsFacts& threads);
 
 /// What a run of `seconds` spent on each of its phases and on the rest, in seconds and as shares;

@@ -1,49 +1,30 @@
 // Renders the routine by calling asterope-generate.
 #include "run_generator.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
-#include <spawn.h>
-#include <string>
-#include <sys/wait.h>
 #include <system_error>
-#include <unistd.h>
+#include <vector>
 
 #include "error.hpp"
+#include "program_folder.hpp"
+#include "run_program.hpp"
 
 namespace asterope {
 
 void run_generator(const std::filesystem::path& profile, const std::filesystem::path& folder,
-                   bool quiet) {
+                   bool quiet, const std::string& remedy) {
     std::error_code ignored;
-    std::filesystem::path command =
-        std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() /
-        "asterope-generate";
+    std::filesystem::path command = program_folder() / "asterope-generate";
     if (!std::filesystem::exists(command, ignored)) command = "asterope-generate";
-
-    std::string arguments[] = {command.string(), profile.string(), "-o", folder.string()};
-    char* argv[] = {arguments[0].data(), arguments[1].data(), arguments[2].data(),
-                    arguments[3].data(), nullptr};
-    pid_t child = 0;
-    const std::string again =
-        "; the profile is written: run asterope-generate " + profile.string() + " yourself";
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    if (quiet) {
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    std::vector<std::string> words = {command.string(), profile.string(), "-o", folder.string()};
+    if (quiet) words.push_back("--quiet");
+    try {
+        const int status = run_program(std::move(words));
+        if (status == 0) return;
+        if (status == kInterrupted) throw Interrupted("interrupted; " + remedy);
+    } catch (const std::system_error& error) {
+        throw Failure("cannot run asterope-generate: " + error.code().message() + "; " + remedy);
     }
-    const int error = posix_spawnp(&child, argv[0], &actions, nullptr, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (error) {
-        throw Failure("cannot run asterope-generate: " + std::string(std::strerror(error)) + again);
-    }
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-        throw Failure("asterope-generate failed" + again);
-    }
+    throw Failure("asterope-generate failed; " + remedy);
 }
 
 } // namespace asterope

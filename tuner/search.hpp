@@ -88,7 +88,8 @@ std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& pap
 /// Times and chooses, for all objectives at once. `entrants` are the valid indices of `space`, the
 /// paper's; what `extension` leads to are others. `neighbours` are, by objective, the winners of
 /// the nearest sizes that are done, if any: they take part in the run-off and win ties, the first
-/// of them first; other ties go to the simplest tuple, the first in the space.
+/// of them first; other ties go to the simplest tuple, the first in the space. asterope_plain_copy
+/// takes part, too, and wins where noise hides which is the fastest.
 Found search_size(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants,
                   const Extension* extension, std::size_t size,
                   const std::vector<Weights>& objectives, const Rigor& rigor,

@@ -9,6 +9,7 @@
 #include "libc_copy.hpp"
 #include "live_figures.hpp"
 #include "named_random.hpp"
+#include "overlapping_search.hpp"
 #include "sensing_search.hpp"
 #include "size_order.hpp"
 #include "size_text.hpp"
@@ -121,12 +122,16 @@ void Searches::search_sizes(Findings& findings) {
         try {
             findings.small = small_copies(
                 candidate(found_.at(index).found.results.front().finalists.front().candidate));
+            if (figures_.has(kOverlappingStep)) findings.overlapping = overlapping_copies();
         } catch (const BudgetSpent&) { // there is none, then
         }
         budget_.allow(kShareOfSizes);
     }
     // What is another shard's is no less missing here.
     if (!findings.small) findings.left_out.steps.push_back("small copies");
+    if (!findings.overlapping && figures_.has(kOverlappingStep)) {
+        findings.left_out.steps.push_back(kOverlappingStep);
+    }
     if (sensing_left_out_) findings.left_out.steps.push_back("sensing");
     findings.left_out.sizes = plan_.all_sizes;
     for (const auto& [index, one] : found_) {
@@ -305,7 +310,26 @@ SizeResult Searches::small_copies(const Candidate& large) {
          [](std::size_t, Workload workload) { return MixStopwatch::calls(workload); }},
         context_, false);
     return search_small(suited(spaces_.small_entrants, spaces_.small_space, plan_.small_objective),
-                        plan_.small_weights, plan_.rigor, random, timings);
+                        plain_small(spaces_.small_space), plan_.small_weights, plan_.rigor, random,
+                        timings);
+}
+
+SizeResult Searches::overlapping_copies() {
+    progress_.label(kOverlappingStep);
+    spent_.enter(kOverlappingStep);
+    std::mt19937_64 random = enter(kOverlappingStep);
+    const auto variant = [&](Entrant entrant) -> const asterope_overlapping_variant& {
+        return *spaces_.overlapping_space[static_cast<std::size_t>(entrant)];
+    };
+    SearchTimings timings({[&](Instruments& instruments, std::size_t, Workload, Entrant entrant,
+                               std::uint64_t round) {
+                               return instruments.overlap.time(
+                                   entrant < 0 ? libc_move() : variant(entrant).copy, round);
+                           },
+                           [&](Entrant entrant) { return overlapping_name(variant(entrant)); },
+                           [](std::size_t, Workload) { return OverlapStopwatch::calls(); }},
+                          context_, false);
+    return search_overlapping(spaces_.overlapping_space.size(), plan_.rigor, random, timings);
 }
 
 void Searches::find_boundaries(Findings& findings) {

@@ -25,7 +25,7 @@ namespace asterope {
 /// What a run found. What the time budget did not reach is not there, and is told.
 struct Findings {
     PipelineFacts pipelines;
-    std::optional<SizeResult> small;
+    std::optional<SizeResult> small, overlapping;
     std::vector<AliasedSize> aliased;
     std::vector<SharedSize> shared;
     LeftOut left_out;
@@ -43,7 +43,8 @@ class Searches {
     Searches(const Plan& plan, const Spaces& spaces, const Machine& machine, std::uint64_t seed,
              bool quiet, Figures& figures, Budget& budget, TimeSpent& spent);
 
-    /// Calibration; the size that small copies hand over to, and the small copies; the other sizes
+    /// Calibration; the size that small copies hand over to, the small copies and those of
+    /// overlapping buffers; the other sizes
     /// from coarse to fine; where the winners change places; where buffers alias; copies over
     /// threads, whose pool must have been started where anything is timed. What matters most comes
     /// first, as the time budget may end at any moment. Throws Failure where it ends before the
@@ -77,6 +78,7 @@ class Searches {
     std::vector<double> read(const asterope_probe& probe, const Candidate& copy, std::size_t size,
                              Workload workload);
     SizeResult small_copies(const Candidate& large);
+    SizeResult overlapping_copies();
     void find_boundaries(Findings& findings);
     void aliased_copies(Findings& findings);
     void shared_copies(Findings& findings);

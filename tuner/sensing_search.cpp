@@ -56,7 +56,7 @@ std::optional<Finalist> race_sensing(std::size_t copies, std::size_t size, const
     race.sample(entrants, rigor.sensing_samples, Race::Told::all);
     std::vector<Entrant> finalists = race.best(entrants, static_cast<std::size_t>(rigor.finalists));
     finalists.push_back(0);
-    const Finalist winner = race.run_off(finalists, rigor.rounds, 0).finalists.front();
+    const Finalist winner = race.run_off(finalists, rigor.rounds, 0, 0).finalists.front();
     if (winner.candidate == 0) return std::nullopt;
     return winner;
 }

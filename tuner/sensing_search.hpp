@@ -71,7 +71,8 @@ struct SensingResult {
 };
 
 /// In `timings`, entrant 0 is the fixed copy that won the size, entrants 1 to `copies` are the
-/// sensing ones. The finalist that beats it, or none: where they tie, the simpler one stays.
+/// sensing ones. The finalist that beats it, or none: where they tie, or noise hides the
+/// difference, the simpler one stays.
 std::optional<Finalist> race_sensing(std::size_t copies, std::size_t size, const Weights& weights,
                                      const Rigor& rigor, std::mt19937_64& random, Timings& timings);
 

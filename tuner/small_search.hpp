@@ -23,9 +23,13 @@ small_space(const std::function<bool(std::string_view)>& has);
 
 /// What counts: calls of unpredictable sizes, of one size, or both with the former double, as
 /// compilers inline copies of a constant size and what reaches a memcpy is variable. Half of each
-/// is followed by a reader of the copy. "unpredictable", "predictable" or "balanced"; throws
-/// BadInput for anything else.
+/// is followed by a reader of the copy. Besides, whatever the objective, copies at the ends of
+/// pages. "unpredictable", "predictable" or "balanced"; throws BadInput for anything else.
 Weights parse_small_weights(std::string_view text);
+
+/// Those of `weights` whose workload was timed: earlier versions knew fewer, and what they found
+/// cannot be judged by the others. All of them where it is not known what was timed.
+Weights timed_weights(Weights weights, const std::function<bool(Workload)>& timed);
 
 /// Those of `entrants` (indices of `space`) that suit an objective. "predictable" is for copies of
 /// one size that are read at once: there only the stepped shape will do, whose stores are as wide
@@ -35,8 +39,12 @@ std::vector<Entrant> suited(const std::vector<Entrant>& entrants,
                             const std::vector<const asterope_small_variant*>& space,
                             std::string_view objective);
 
-/// Chooses among the entrants; SizeResult::size is 0. Throws Failure where there are none.
-SizeResult search_small(const std::vector<Entrant>& entrants, const Weights& weights,
+/// The index of asterope_plain_small_copy; kLibc where it is not there.
+Entrant plain_small(const std::vector<const asterope_small_variant*>& space);
+
+/// Chooses among the entrants; SizeResult::size is 0. `plain` wins where noise hides which of them
+/// is the fastest, if it is one of them. Throws Failure where there are none.
+SizeResult search_small(const std::vector<Entrant>& entrants, Entrant plain, const Weights& weights,
                         const Rigor& rigor, std::mt19937_64& random, Timings& timings);
 
 } // namespace asterope

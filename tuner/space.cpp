@@ -11,6 +11,11 @@ namespace {
 
 constexpr std::string_view kDirect = "MOVDIR64B";
 
+constexpr std::size_t kLine = 64, kPage = 4096; // bytes
+
+/// Up to here a pipeline copies its first and last 128 bytes and runs no stage (pipeline.j2).
+constexpr std::size_t kShortWay = 256;
+
 std::span<const asterope_variant> all_variants() {
     return {asterope_variants, asterope_variant_count};
 }
@@ -88,6 +93,21 @@ std::string_view Candidate::axis() const {
     if (v.dir != std::string_view("up")) axes.push_back("dir");
     if (axes.empty()) return "paper";
     return axes.size() == 1 ? axes.front() : "several";
+}
+
+bool takes_effect(const Candidate& candidate, std::size_t size) {
+    const asterope_variant& v = *candidate.variant;
+    const bool in_paper = candidate.axis() == "paper";
+    if (std::string_view(v.rt).substr(0, 3) == "REP") return true;
+    if (size <= kShortWay) {
+        return in_paper && is_vector(v.rt) && v.lt == std::string_view("T") &&
+               v.st == std::string_view("T") && !candidate.prefetches();
+    }
+    const auto lines = [](int count) { return static_cast<std::size_t>(count) * kLine; };
+    if (v.tb > 2 && lines(v.tb) >= size) return false;
+    if (v.pi > 1 && static_cast<std::size_t>(v.pi) * kPage >= size) return false;
+    if (candidate.prefetches() && lines(candidate.pd) >= size) return false;
+    return v.pw == 0 || lines(candidate.pw) < size;
 }
 
 bool has_all(std::string_view needs, const HasFeature& has) {

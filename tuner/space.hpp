@@ -34,6 +34,11 @@ struct Candidate {
     std::string_view axis() const;
 };
 
+/// Whether every parameter of the candidate can act on a copy of `size` bytes: its blocks and
+/// interleaved pages fit, its prefetches begin within the buffers. Else a simpler candidate
+/// executes the same instructions, or the same but for prefetches of what is not copied.
+bool takes_effect(const Candidate& candidate, std::size_t size);
+
 /// A question to a CPU: does it have this feature?
 using HasFeature = std::function<bool(std::string_view)>;
 

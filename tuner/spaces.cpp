@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "aliased_search.hpp"
+#include "overlapping_search.hpp"
 #include "sensing_search.hpp"
 #include "small_search.hpp"
 #include "text_hash.hpp"
@@ -111,6 +112,11 @@ void Spaces::build(const Features& features, bool extended, bool sensing) {
     aliased_space = asterope::aliased_space(features);
     drop(aliased_space, wrong(aliased_space, [](const asterope_aliased_variant* one) {
              return aliased_name(*one);
+         }));
+
+    overlapping_space = asterope::overlapping_space(features);
+    drop(overlapping_space, wrong(overlapping_space, [](const asterope_overlapping_variant* one) {
+             return overlapping_name(*one);
          }));
 
     if (sensing) {

@@ -24,7 +24,8 @@ struct Spaces {
     /// copied wrongly there, as the member of that name has it.
     Spaces(const Features& features, bool extended, bool sensing, Invalids invalid);
 
-    /// 16 hexadecimal digits over the names of all that may be timed, in their order.
+    /// 16 hexadecimal digits over the names of all that may be timed, in their order; but for the
+    /// copies of overlapping buffers, which older logs do not know and whose step they then lack.
     std::string hash() const;
 
     std::vector<Candidate> space;  ///< pipelines: the paper's first, then the extension's
@@ -32,8 +33,9 @@ struct Spaces {
     Extension extension;           ///< empty functions where not extended
     std::vector<const asterope_small_variant*> small_space;
     std::vector<Entrant> small_entrants;
-    std::vector<const asterope_aliased_variant*> aliased_space; ///< those that copy right
-    std::vector<const asterope_probe*> probes;                  ///< those that copy right
+    std::vector<const asterope_aliased_variant*> aliased_space;         ///< those that copy right
+    std::vector<const asterope_overlapping_variant*> overlapping_space; ///< those that copy right
+    std::vector<const asterope_probe*> probes;                          ///< those that copy right
     Invalids invalid;
 
     Spaces(const Spaces&) = delete; // the extension's functions refer to this one

@@ -11,6 +11,7 @@
 #include "cpu.hpp"
 #include "error.hpp"
 #include "json_part.hpp"
+#include "json_text.hpp"
 #include "machine.hpp"
 #include "nearest_machine.hpp"
 #include "profile.hpp"
@@ -38,7 +39,12 @@ json standing_profile(const std::filesystem::path& place) {
     } catch (const BadInput& unreadable) {
         throw BadInput(unreadable.what() + force);
     }
-    const json profile = json::parse(text, nullptr, false);
+    json profile;
+    try {
+        profile = parse_json(text, "");
+    } catch (const BadInput&) {
+        return nullptr;
+    }
     if (!profile.is_object() || profile.value("format", json()) != "asterope-profile") {
         return nullptr;
     }
@@ -47,7 +53,7 @@ json standing_profile(const std::filesystem::path& place) {
         throw BadInput(place.string() + " was made by a newer asterope" + force);
     }
     try {
-        return read_profile(place);
+        return parse_profile(text, "");
     } catch (const BadInput&) {
         return nullptr;
     }
@@ -162,6 +168,7 @@ void refuse_lesser(const std::filesystem::path& place, const json& machine, cons
     if (profile.is_null() || profile.value("architecture", json()) != kArchitecture) return;
     if (!fingerprint_differences(nearest_machine(profile, machine), machine).empty()) return;
     if (!same_purpose(profile, options)) return;
+    if (part_of(profile, "/search/noise/provisional") == true) return;
     const Worth standing = worth_of_profile(profile);
     const Worth wanted = worth_of_search(options, may_end_early, standing);
     if (!standing.whole || !standing.covers(wanted) || wanted.covers(standing)) return;

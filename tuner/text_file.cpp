@@ -2,26 +2,45 @@
 #include "text_file.hpp"
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <memory>
+#include <fcntl.h>
+#include <sys/stat.h>
 
 #include "error.hpp"
 
 namespace asterope {
 
+Descriptor open_to_read(const std::filesystem::path& path, const std::string& what) {
+    Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (!file) throw BadInput(what + ": " + std::strerror(errno));
+    fcntl(file.get(), F_SETFL, 0); // only opening must not wait
+    return file;
+}
+
+void refuse_silent_pipe(int file, const std::string& what) {
+    struct stat status;
+    if (fstat(file, &status) == 0 && S_ISFIFO(status.st_mode)) {
+        throw BadInput(what + ": is a pipe that nothing was written to; start its writer first");
+    }
+}
+
 std::string read_text_file(const std::filesystem::path& path, const std::string& what) {
     constexpr std::size_t kLongest = std::size_t{16} << 20;
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"),
-                                                               std::fclose);
-    if (!file) throw BadInput(what + ": " + std::strerror(errno));
+    const Descriptor file = open_to_read(path, what);
     std::string text;
     char piece[1 << 16];
-    while (const std::size_t length = std::fread(piece, 1, sizeof piece, file.get())) {
-        text.append(piece, length);
+    for (;;) {
+        const ssize_t length = read(file.get(), piece, sizeof piece);
+        if (length < 0 && errno == EINTR) continue;
+        if (length < 0) throw BadInput(what + ": " + std::strerror(errno));
+        if (length == 0) break;
+        text.append(piece, static_cast<std::size_t>(length));
         if (text.size() > kLongest) throw BadInput(what + ": is longer than 16 MiB");
     }
-    if (std::ferror(file.get())) throw BadInput(what + ": " + std::strerror(errno));
+    if (text.empty()) refuse_silent_pipe(file.get(), what);
+    if (text.compare(0, kByteOrderMark.size(), kByteOrderMark) == 0) {
+        text.erase(0, kByteOrderMark.size());
+    }
     return text;
 }
 

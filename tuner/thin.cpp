@@ -2,7 +2,6 @@
 #include "thin.hpp"
 
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 
 #include "atomic_file.hpp"
@@ -34,10 +33,9 @@ void thin(const ThinRequest& request) {
     std::erase_if(recording.sizes, [&](const auto& recorded) {
         return !wanted.empty() && !contains(wanted, recorded.first);
     });
-    recording.write_thinned(request.output, request.samples);
+    const std::size_t bytes = recording.write_thinned(request.output, request.samples);
     std::cout << "wrote " << request.output << ": " << recording.sizes.size() << " sizes, "
-              << recording.names.size() << " candidates, "
-              << std::filesystem::file_size(request.output) << " bytes\n";
+              << recording.names.size() << " candidates, " << bytes << " bytes\n";
 }
 
 } // namespace asterope

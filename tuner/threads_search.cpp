@@ -62,7 +62,7 @@ SharedSize search_shares(const std::vector<Share>& shares, std::size_t size, con
     std::vector<Entrant> everybody(shares.size() + 1);
     std::iota(everybody.begin(), everybody.end(), 0);
     Race race(size, weights, random, against);
-    const SizeResult result = race.run_off(everybody, rigor.rounds, 0);
+    const SizeResult result = race.run_off(everybody, rigor.rounds, 0, 0);
     // The winner comes first, the others by rank: the best of several threads is one of two.
     const bool taken = result.finalists[0].candidate != 0;
     const Finalist& best = result.finalists[taken ? 0 : 1];

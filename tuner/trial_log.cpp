@@ -4,13 +4,17 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <limits>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
 
 #include "atomic_file.hpp"
 #include "error.hpp"
 #include "gzip_lines.hpp"
+#include "json_text.hpp"
 #include "objective.hpp"
+#include "schema.hpp"
 
 namespace asterope {
 
@@ -108,42 +112,68 @@ Record record_of(const Line& line) {
     return std::pair(std::pair(size, workload), Calibration{calls, line.positive("seconds")});
 }
 
-void check_header(const json& header) {
-    if (!header.is_object() || header.value("format", json()) != kTrialLogFormat) {
-        throw BadInput("is no trial log: its first line is not the header of one");
-    }
-    const json version = header.value("version", json());
-    if (version != kTrialLogVersion) {
-        throw BadInput("is a trial log of version " + version.dump().substr(0, 40) +
-                       ", this program reads version " + std::to_string(kTrialLogVersion));
-    }
+/// A line that belongs to no log of ours.
+BadInput damaged(const std::string& what, std::size_t number, const std::string& why) {
+    return BadInput(what + ": line " + std::to_string(number) + ": " + why);
 }
 
 } // namespace
 
+bool begins_trial_log(std::string_view line) {
+    try {
+        const json first = parse_json(line, "");
+        return first.is_object() && first.value("format", json()) == kTrialLogFormat;
+    } catch (const BadInput&) {
+        return line.find(kTrialLogFormat) != line.npos; // a damaged one
+    }
+}
+
+json read_log_header(LineReader& lines) {
+    const std::string& what = lines.what();
+    std::string line;
+    if (!lines.next(line)) throw BadInput(what + ": holds no whole header");
+    if (!begins_trial_log(line)) {
+        throw BadInput(what + ": is no trial log: its first line is not the header of one");
+    }
+    json header = parse_json(line, what);
+    const json version = header.value("version", json());
+    if (version != kTrialLogVersion) {
+        throw BadInput(what + ": is a trial log of version " + version.dump().substr(0, 40) +
+                       ", this program reads version " + std::to_string(kTrialLogVersion));
+    }
+    const std::string fault = log_header_fault(header);
+    if (!fault.empty()) {
+        throw damaged(what, 1, fault + ": the log is damaged: give another, or record anew");
+    }
+    return header;
+}
+
 TrialLogContents read_trial_log(const std::filesystem::path& path) {
-    const std::string what = "log " + path.string();
+    LineReader lines(path, "log " + path.string());
+    return read_trial_log(lines);
+}
+
+TrialLogContents read_trial_log(LineReader& lines) {
+    const std::string& what = lines.what();
     TrialLogContents contents;
-    LineReader lines(path, what);
+    contents.header = read_log_header(lines);
+    if (contents.header.contains("thinned")) {
+        throw BadInput(what +
+                       ": was thinned, which leaves out most of a search: give the log itself");
+    }
     std::string text;
     std::vector<Record>* step = nullptr;
-    for (std::size_t number = 1; lines.next(text); ++number) {
-        const auto refuse = [&](const std::string& why) {
-            return BadInput(what + ": " +
-                            (number > 1 ? "line " + std::to_string(number) + ": " : "") + why);
-        };
-        const json fields = json::parse(text, nullptr, false);
+    while (lines.next(text)) {
+        const json fields = parse_json(text, what, lines.number());
         try {
-            if (fields.is_discarded() || !fields.is_object()) {
-                throw BadInput(number > 1 ? "is no JSON object" : "is no trial log");
-            }
+            if (!fields.is_object()) throw BadInput("is no JSON object");
             const Line line(fields);
-            if (number == 1) {
-                check_header(fields);
-                contents.header = fields;
-            } else if (line.has("step")) {
+            if (line.has("step")) {
                 step = &contents.steps[line.text("step")];
             } else if (line.has("finished")) { // it has how often the run was resumed, too
+                if (const std::string fault = log_end_fault(fields); !fault.empty()) {
+                    throw BadInput(fault);
+                }
                 contents.end = fields;
             } else if (line.has("resumed")) {
                 ++contents.resumed;
@@ -152,11 +182,10 @@ TrialLogContents read_trial_log(const std::filesystem::path& path) {
                 step->push_back(record_of(line));
             }
         } catch (const BadInput& fault) {
-            throw refuse(fault.what());
+            throw damaged(what, lines.number(), fault.what());
         }
-        contents.bytes += text.size() + 1;
     }
-    if (contents.header.is_null()) throw BadInput(what + ": holds no whole header");
+    contents.bytes = lines.bytes();
     contents.torn = lines.torn();
     return contents;
 }
@@ -169,40 +198,54 @@ BadInput cannot_write(const std::filesystem::path& path) {
     return BadInput("cannot write the log " + path.string() + ": " + std::strerror(errno));
 }
 
+BadInput is_being_written(const std::filesystem::path& path) {
+    return BadInput("the log " + path.string() +
+                    " is being written by another run: wait for its end, or name another log");
+}
+
 } // namespace
 
+Descriptor lock_trial_log(const std::filesystem::path& path) {
+    struct stat there {
+    }, own{};
+    while (stat(path.c_str(), &there) == 0) {
+        if (!S_ISREG(there.st_mode)) return Descriptor(); // it holds nothing to go on with
+        Descriptor file(open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+        if (!file && errno == ENOENT) continue;
+        if (!file || fstat(file.get(), &own) != 0) throw cannot_write(path);
+        if (!lock_file(file.get())) throw is_being_written(path);
+        // A run that came to its end in this moment may have removed it.
+        if (stat(path.c_str(), &there) == 0 && own.st_ino == there.st_ino) return file;
+    }
+    if (errno != ENOENT) throw cannot_write(path);
+    return Descriptor();
+}
+
+void require_no_trial_log(const std::filesystem::path& path) {
+    if (lock_trial_log(path)) {
+        throw BadInput("the log " + path.string() +
+                       " holds the trials of an earlier run: --resume goes on with it; remove it "
+                       "to start anew");
+    }
+}
+
 TrialLogWriter::TrialLogWriter(const std::filesystem::path& path, const json& header)
-    : path_(path), file_(nullptr) {
-    std::error_code unknown;
-    const auto type = std::filesystem::status(path, unknown).type();
-    if (type == std::filesystem::file_type::not_found) {
-        // Whole or not at all: a log without its header would be in the way and of no use.
-        require_writable(path);
-        write_atomically(path, header.dump() + '\n');
-        file_ = std::fopen(path.c_str(), "ae");
-        if (!file_) throw cannot_write(path);
-        return;
-    }
-    if (type == std::filesystem::file_type::regular) errno = EEXIST;
-    // A device or a pipe may be written whatever it holds.
-    if (type != std::filesystem::file_type::regular) file_ = std::fopen(path.c_str(), "we");
-    if (!file_) throw cannot_write(path);
-    write_line(header.dump());
+    : path_(path) {
+    require_writable(path);
+    // Whole or not at all: a log without its header would be in the way and of no use.
+    file_ = create_locked(path, header.dump() + '\n');
+    if (file_) return;
+    require_no_trial_log(path);
+    throw is_being_written(path); // it was, and is gone
 }
 
-TrialLogWriter::TrialLogWriter(const std::filesystem::path& path, std::uintmax_t bytes)
-    : path_(path), file_(std::fopen(path.c_str(), "r+e")) {
-    if (!file_) throw cannot_write(path);
-    if (ftruncate(fileno(file_), static_cast<off_t>(bytes)) != 0 ||
-        std::fseek(file_, 0, SEEK_END) != 0) {
-        const BadInput error = cannot_write(path);
-        std::fclose(file_);
-        throw error;
+TrialLogWriter::TrialLogWriter(const std::filesystem::path& path, Descriptor locked,
+                               std::uintmax_t bytes)
+    : path_(path), file_(std::move(locked)) {
+    const auto end = static_cast<off_t>(bytes);
+    if (ftruncate(file_.get(), end) != 0 || lseek(file_.get(), end, SEEK_SET) != end) {
+        throw cannot_write(path);
     }
-}
-
-TrialLogWriter::~TrialLogWriter() {
-    std::fclose(file_);
 }
 
 void TrialLogWriter::step(const std::string& name) {
@@ -251,9 +294,10 @@ void TrialLogWriter::finish(const json& end) {
 }
 
 void TrialLogWriter::write_line(const std::string& text) {
-    const std::string line = text + '\n';
-    if (std::fwrite(line.data(), 1, line.size(), file_) != line.size() || std::fflush(file_)) {
-        throw Failure("cannot write the log " + path_.string() + ": " + std::strerror(errno) +
+    try {
+        write_all(file_.get(), text + '\n');
+    } catch (const std::system_error& why) {
+        throw Failure("cannot write the log " + path_.string() + ": " + why.code().message() +
                       "; what is in it stays, the same command with --resume goes on");
     }
 }

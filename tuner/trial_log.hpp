@@ -1,17 +1,20 @@
 // The trial log: every figure of a search, one JSON object a line, written as it is found.
 #pragma once
 
-#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
+#include "descriptor.hpp"
 #include "figures.hpp"
 
 namespace asterope {
+
+class LineReader;
 
 inline constexpr const char* kTrialLogFormat = "asterope-trials";
 inline constexpr int kTrialLogVersion = 2;
@@ -41,20 +44,35 @@ struct TrialLogContents {
     std::uintmax_t bytes = 0; ///< of the whole lines
 };
 
-/// Reads a log, plain or gzipped. Throws BadInput with one line for what cannot be used: no log, no
-/// whole header, another version, a line that is not as above, a time that is no positive number.
-TrialLogContents read_trial_log(const std::filesystem::path& path);
+/// Whether a file with this first line is a trial log, even if a damaged one.
+bool begins_trial_log(std::string_view line);
 
-/// Writes a log, each line at once.
+/// Reads the header, a log's first line; it then is as scripts/asterope/trial_log.schema.json says.
+/// Throws BadInput for no header, another version, and the first fault.
+nlohmann::json read_log_header(LineReader& lines);
+
+/// Reads a log, plain or gzipped. Throws BadInput with one line for what cannot be used: no log, no
+/// whole header or a faulty one, a line that is not as above, a time that is no positive number.
+TrialLogContents read_trial_log(const std::filesystem::path& path);
+TrialLogContents read_trial_log(LineReader& lines);
+
+/// Opens a log for writing, and locks it: a log has one writer, and any number of readers. To be
+/// called before it is read by who wants to go on with it. Not open where there is no log, or no
+/// regular file. Throws BadInput where another process has locked it.
+Descriptor lock_trial_log(const std::filesystem::path& path);
+
+/// Throws BadInput where there is a log already: it is not to be replaced.
+void require_no_trial_log(const std::filesystem::path& path);
+
+/// Writes a log, each line at once. It is locked as long.
 class TrialLogWriter {
   public:
-    /// A new log. Throws BadInput where it cannot be written, or where there is something already.
+    /// A new log. Throws BadInput where it cannot be written, or where there is one already; what
+    /// is no regular file is written into.
     TrialLogWriter(const std::filesystem::path& path, const nlohmann::json& header);
-    /// Goes on with a log whose whole lines have so many bytes; the rest is cut off.
-    TrialLogWriter(const std::filesystem::path& path, std::uintmax_t bytes);
-    ~TrialLogWriter();
-    TrialLogWriter(const TrialLogWriter&) = delete;
-    TrialLogWriter& operator=(const TrialLogWriter&) = delete;
+    /// Goes on with a log that lock_trial_log() opened and whose whole lines have so many bytes;
+    /// the rest is cut off.
+    TrialLogWriter(const std::filesystem::path& path, Descriptor locked, std::uintmax_t bytes);
 
     /// All of these throw Failure where the line cannot be written; those before it stay.
     void step(const std::string& name);
@@ -68,7 +86,7 @@ class TrialLogWriter {
   private:
     void write_line(const std::string& text);
     std::filesystem::path path_;
-    std::FILE* file_;
+    Descriptor file_;
 };
 
 } // namespace asterope

@@ -167,10 +167,14 @@ int run(int argc, char** argv) {
                      "the profile (default: your own, $XDG_CONFIG_HOME/asterope/profile.json, else "
                      "/etc/asterope/profile.json)")
         ->check(not_empty);
+    CLI::Option* settled = check_command->add_flag(
+        "--settled", checked.settled,
+        "a profile that is provisional, as too much disturbed its search, counts as stale, too");
     CLI::Option* measures = check_command->add_flag(
         "--measure", checked.measure,
         "also time its copies again, beside libc and their runners-up (20 s at "
         "most): what that says decides, unless the processor is another");
+    measures->excludes(settled);
     check_command
         ->add_option("--cpu", checked.cpu,
                      "with --measure: run on this CPU instead of the last one allowed")

@@ -21,11 +21,14 @@
 #include "live_figures.hpp"
 #include "logged_figures.hpp"
 #include "machine.hpp"
+#include "overlapping_search.hpp"
 #include "plan.hpp"
 #include "profile.hpp"
 #include "progress.hpp"
+#include "provisional.hpp"
 #include "result_table.hpp"
 #include "run_generator.hpp"
+#include "schema.hpp"
 #include "searches.hpp"
 #include "size_text.hpp"
 #include "spaces.hpp"
@@ -36,14 +39,6 @@
 namespace asterope {
 
 namespace {
-
-NoiseFacts facts_of(const Noise& noise) {
-    NoiseFacts facts{noise.rounds(), noise.repeated(), noise.kept(), {}, noise.provisional()};
-    for (const auto& [disturbance, rounds] : noise.seen()) {
-        facts.disturbed[std::string(name_of(disturbance))] = rounds;
-    }
-    return facts;
-}
 
 /// The machine that a log's figures are of, as far as a search must know it.
 Machine machine_of(const nlohmann::json& header) {
@@ -66,6 +61,11 @@ std::string search_hash(const nlohmann::json& header) {
     return text_hash(nlohmann::json{options, header.at("seed"), header.at("space_hash"),
                                     header.at("tool_version")}
                          .dump());
+}
+
+/// A shard's profile lacks most sizes: the routine is that of all shards, merged.
+bool renders(const TuningRequest& request) {
+    return !request.no_generate && request.shard.empty();
 }
 
 /// A run from its request to its profile, on whatever figures it is given.
@@ -101,7 +101,7 @@ class Run {
         announce(spaces);
         const nlohmann::json header = log_header(spaces);
         take_shard(header);
-        std::optional<TrialLogContents> earlier = log_to_resume(header);
+        std::optional<LogToResume> earlier = log_to_resume(header);
         spent_.enter("building");
         start_clock(machine_.cpu.invariant_tsc);
         try {
@@ -115,12 +115,13 @@ class Run {
                             {"seconds", facts_.seconds},
                             {"phases", facts_.phases},
                             {"resumed", facts_.resumed}});
+            write(profile(spaces));
+            // Whoever did not ask for the log wants it as long only as it can be of use. It is
+            // still locked: it is nobody else's that is removed.
+            if (!plan_.keeps_log && left_nothing()) std::filesystem::remove(plan_.log);
         } catch (const Interrupted&) {
             throw Interrupted("interrupted; the same command with --resume goes on");
         }
-        write(profile(spaces));
-        // Whoever did not ask for the log wants it as long only as it can be of use.
-        if (!plan_.keeps_log && left_nothing()) std::filesystem::remove(plan_.log);
     }
 
     /// On the figures of a whole log. Returns the profile.
@@ -163,9 +164,9 @@ class Run {
         say(tables_);
         say('\n' + std::to_string(facts_.trials) + " trials in " + format_duration(facts_.seconds) +
             "; profile: " + request_.output + '\n');
-        if (findings_.noise.provisional() && !request_.quiet) {
-            std::fprintf(stderr, "%s\n", findings_.noise.sentence().c_str());
-        }
+        if (request_.quiet || renders(request_)) return; // asterope-generate warns as well
+        const std::string warning = noise_warning(why_provisional(profile), kTheseWinners);
+        if (!warning.empty()) std::fprintf(stderr, "%s\n", warning.c_str());
     }
 
   private:
@@ -229,22 +230,15 @@ class Run {
             findings_ = searches.run();
             facts_.trials = findings_.trials;
             facts_.left_out = findings_.left_out;
-            facts_.noise = facts_of(findings_.noise);
+            facts_.noise = findings_.noise.facts();
         } catch (const BudgetSpent&) {
             throw Failure("the time budget ended before anything was timed");
         }
     }
 
-    std::optional<TrialLogContents> log_to_resume(const nlohmann::json& header) const {
+    std::optional<LogToResume> log_to_resume(const nlohmann::json& header) const {
         if (!request_.resume) return std::nullopt;
-        if (!std::filesystem::exists(plan_.log)) {
-            if (!request_.quiet) {
-                std::fprintf(stderr, "there is no log %s to resume from: starting anew\n",
-                             plan_.log.c_str());
-            }
-            return std::nullopt;
-        }
-        return read_log_to_resume(plan_.log, header);
+        return open_log_to_resume(plan_.log, header);
     }
 
     /// What is known when the last trial is over.
@@ -263,6 +257,7 @@ class Run {
         const std::size_t handover = plan_.handover_size();
         if (!contains(plan_.sizes, handover) || !plan_.owns(handover)) {
             std::erase(steps, "small copies");
+            std::erase(steps, kOverlappingStep);
         }
         return sizes && steps.empty();
     }
@@ -277,6 +272,8 @@ class Run {
         if (found.small) {
             small = {plan_.statistics.name, request_.small, spaces.small_space, *found.small};
         }
+        std::optional<OverlappingFacts> overlapping;
+        if (found.overlapping) overlapping = {spaces.overlapping_space, *found.overlapping};
         std::optional<ThreadsFacts> threads;
         if (!found.shared.empty()) {
             threads = {plan_.threads, found.shared, share_intervals(found.shared)};
@@ -284,13 +281,13 @@ class Run {
         for (const std::string& table :
              {result_table(spaces.space, found.pipelines), sensing_table(found.pipelines),
               intents_table(found.pipelines), axes_table(found.pipelines),
-              small ? small_table(*small) : "", aliased_table(aliased),
-              threads ? threads_table(*threads) : "",
+              small ? small_table(*small) : "", overlapping ? overlapping_table(*overlapping) : "",
+              aliased_table(aliased), threads ? threads_table(*threads) : "",
               request_.timings ? timings_table(facts_.phases, facts_.seconds) : ""}) {
             if (!table.empty()) tables_ += '\n' + table;
         }
         return make_profile(machine_json_, facts_, spaces.space, found.pipelines, small, aliased,
-                            threads);
+                            threads, overlapping);
     }
 
     using Clock = std::chrono::steady_clock;
@@ -307,10 +304,15 @@ class Run {
 };
 
 void render(const TuningRequest& request) {
-    // A shard's profile lacks most sizes: the routine is that of all shards, merged.
-    if (request.no_generate || !request.shard.empty()) return;
+    if (!renders(request)) return;
+    if (!is_replaceable(request.output)) {
+        std::fprintf(stderr, "warning: %s is no regular file: no routine is rendered from it\n",
+                     request.output.c_str());
+        return;
+    }
     const std::filesystem::path folder = std::filesystem::path(request.output).parent_path();
-    run_generator(request.output, folder.empty() ? "." : folder, request.quiet);
+    run_generator(request.output, folder.empty() ? "." : folder, request.quiet,
+                  "the profile is written: run asterope-generate " + request.output + " yourself");
 }
 
 } // namespace
@@ -322,44 +324,45 @@ void tune(const TuningRequest& request) {
 
 namespace {
 
-/// Replays the log at `path`, and hands `use` the run and its profile. Returns the request that the
-/// log came from, with those parts of `request` that say where things go.
+/// Replays a log, `what` in messages, and hands `use` the run and its profile. Returns the request
+/// that the log came from, with those parts of `request` that say where things go.
 template <class Use>
-TuningRequest replay_log(const std::string& path, const TuningRequest& request, const Use& use) {
-    const std::string what = "log " + path;
-    const TrialLogContents log = read_trial_log(path);
-    TuningRequest replayed;
-    try {
-        replayed = replayed_request(log.header.at("options"));
-        log.header.at("seed").get_to(replayed.seed);
-        replayed.output = request.output;
-        replayed.log = request.log;
-        replayed.resume = request.resume;
-        replayed.quiet = request.quiet;
-        replayed.no_generate = request.no_generate;
-        replayed.force = request.force;
-        Run run(replayed, machine_of(log.header));
-        use(run, run.replay(log, what));
-    } catch (const nlohmann::json::exception&) {
-        throw BadInput(what + ": its header is not whole");
+TuningRequest replay_log(const TrialLogContents& log, const std::string& what,
+                         const TuningRequest& request, const Use& use) {
+    TuningRequest replayed = replayed_request(log.header.at("options"));
+    log.header.at("seed").get_to(replayed.seed);
+    replayed.output = request.output;
+    replayed.log = request.log;
+    replayed.resume = request.resume;
+    replayed.quiet = request.quiet;
+    replayed.no_generate = request.no_generate;
+    replayed.force = request.force;
+    Run run(replayed, machine_of(log.header));
+    nlohmann::ordered_json profile = run.replay(log, what);
+    // The header's fields are sound each by itself, but not all that follows from them need be.
+    const std::string fault = profile_fault(profile);
+    if (!fault.empty()) {
+        throw BadInput(what + ": the profile that follows from it is none: " + fault +
+                       ": the log is damaged: give another, or record anew");
     }
+    use(run, std::move(profile));
     return replayed;
 }
 
 } // namespace
 
 void replay_run(const std::string& path, const TuningRequest& request) {
-    render(replay_log(path, request, [](const Run& run, const nlohmann::ordered_json& profile) {
-        run.write(profile);
-    }));
+    render(replay_log(
+        read_trial_log(path), "log " + path, request,
+        [](const Run& run, const nlohmann::ordered_json& profile) { run.write(profile); }));
 }
 
-nlohmann::ordered_json profile_of_log(const std::string& path) {
+nlohmann::ordered_json profile_of_log(const TrialLogContents& log, const std::string& what) {
     TuningRequest request;
     request.output.clear();
     request.quiet = true;
     nlohmann::ordered_json derived;
-    replay_log(path, request,
+    replay_log(log, what, request,
                [&](const Run&, nlohmann::ordered_json profile) { derived = std::move(profile); });
     return derived;
 }

@@ -6,7 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "objective.hpp"
+
 namespace asterope {
+
+struct TrialLogContents;
 
 /// What the user asks for, as given; the defaults are those of the command line.
 struct TuningRequest {
@@ -19,6 +23,7 @@ struct TuningRequest {
     bool no_sensing = false;
     std::string source_map;         ///< FILE[:OFFSET[:LENGTH]] to map the sources from; empty: none
     std::string small = "balanced"; ///< what small copies are tuned for
+    Weights small_weights;          ///< of a search that is replayed; empty: those of `small`
     std::string distribution;       ///< a file of call statistics; empty: the fleet's
     std::vector<std::string> without;
     std::string log;         ///< empty: beside the output, and gone once that is there
@@ -44,7 +49,7 @@ void tune(const TuningRequest& request);
 /// log's. Throws as tune() does, and BadInput for a log that cannot be used or is not whole.
 void replay_run(const std::string& log, const TuningRequest& request);
 
-/// The profile that replay_run() derives from the log at `path`. Throws as it does.
-nlohmann::ordered_json profile_of_log(const std::string& path);
+/// The profile that replay_run() derives from a log, `what` in messages. Throws as it does.
+nlohmann::ordered_json profile_of_log(const TrialLogContents& log, const std::string& what);
 
 } // namespace asterope

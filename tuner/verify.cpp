@@ -39,11 +39,19 @@ struct Offsets {
 };
 constexpr std::array<Offsets, 4> kFewOffsets = {{{0, 0}, {1, 63}, {63, 1}, {32, 17}}};
 
+/// What large buffers are shifted by: about every register, block and page.
+constexpr std::array<std::ptrdiff_t, 24> kFewShifts = {1,   2,   8,   15,  16,  17,   31,   32,
+                                                       33,  63,  64,  65,  127, 128,  129,  255,
+                                                       256, 257, 511, 512, 513, 4095, 4096, 4097};
+
 /// A copy function, the sizes it must copy right at all offsets, and those at a few.
 struct Subject {
     std::function<const void*(void*, const void*, std::size_t)> copy;
     std::vector<std::size_t> sizes;
     std::vector<std::size_t> sizes_at_few_offsets = {};
+    /// Instead of copies between buffers, moves within one: these sizes by every distance, and
+    /// those at few offsets by kFewShifts.
+    bool moves = false;
 };
 
 /// What parent and child share: where the child is, and what it found there.
@@ -89,8 +97,53 @@ bool copies_right(const Subject& subject, std::size_t size, Offsets offsets, cha
     return fail("wrong return value, copy", 0);
 }
 
+/// One move by `shift` bytes within a buffer, from so many bytes past a line.
+bool moves_right(const Subject& subject, std::size_t size, std::size_t offset, std::ptrdiff_t shift,
+                 char* reason, std::size_t room) {
+    alignas(64) static std::array<std::uint8_t, kRoom> was, is;
+    if (was[1] != pattern(1)) {
+        for (std::size_t i = 0; i < kRoom; ++i) was[i] = is[i] = pattern(i);
+    }
+    const std::size_t from = kCanary + offset + static_cast<std::size_t>(std::max(-shift, 0l));
+    const std::size_t to = from + static_cast<std::size_t>(shift);
+    const void* returned = subject.copy(&is[to], &is[from], size);
+    const auto as_before = [](std::size_t at) {
+        return std::memcmp(&is[at], &was[at], kCanary) == 0;
+    };
+    const bool right = returned == &is[to] && std::memcmp(&is[to], &was[from], size) == 0 &&
+                       as_before(to - kCanary) && as_before(to + size);
+    std::memcpy(&is[to], &was[to], size);
+    if (!right) {
+        std::snprintf(reason, room, "moves %zu bytes wrong (source +%zu, by %td)", size, offset,
+                      shift);
+    }
+    return right;
+}
+
+/// All moves of the subject.
+bool moves_right(const Subject& subject, char* reason, std::size_t room) {
+    const auto both_ways = [&](std::size_t size, std::size_t offset, std::ptrdiff_t shift) {
+        return moves_right(subject, size, offset, shift, reason, room) &&
+               moves_right(subject, size, offset, -shift, reason, room);
+    };
+    for (const std::size_t offset : kOffsets) {
+        for (const std::size_t size : subject.sizes) {
+            for (std::ptrdiff_t shift = 0; shift <= static_cast<std::ptrdiff_t>(size); ++shift) {
+                if (!both_ways(size, offset, shift)) return false;
+            }
+        }
+        for (const std::size_t size : subject.sizes_at_few_offsets) {
+            for (const std::ptrdiff_t shift : kFewShifts) {
+                if (!both_ways(size, offset, shift)) return false;
+            }
+        }
+    }
+    return true;
+}
+
 /// The same for every copy that the subject must do.
 bool copies_right(const Subject& subject, char* reason, std::size_t room) {
+    if (subject.moves) return moves_right(subject, reason, room);
     for (const std::size_t size : subject.sizes) {
         for (const std::size_t source : kOffsets) {
             for (const std::size_t destination : kOffsets) {
@@ -250,6 +303,20 @@ std::vector<Invalid> verify(const std::vector<const asterope_aliased_variant*>& 
                  return variant->copy(to, from, size, 0);
              },
              {512, 513, 575, 576, 577, 639, 640, 641, 1023, 1024, 1025, 2047, 9001}});
+    }
+    return numbered(find_faults(subjects));
+}
+
+std::vector<Invalid> verify(const std::vector<const asterope_overlapping_variant*>& space) {
+    std::vector<Subject> subjects;
+    for (const asterope_overlapping_variant* variant : space) {
+        subjects.push_back({[variant](void* to, const void* from, std::size_t size) {
+                                return variant->copy(to, from, size, 0);
+                            },
+                            {128, 129, 143, 144, 145, 159, 160, 161, 191, 192, 193, 255,
+                             256, 257, 287, 288, 289, 319, 320, 321, 384, 385, 512, 577},
+                            {1023, 1025, 4160, 9001},
+                            true});
     }
     return numbered(find_faults(subjects));
 }

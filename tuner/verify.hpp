@@ -28,6 +28,10 @@ std::vector<Invalid> verify(const std::vector<const asterope_small_variant*>& sp
 /// The same for copies that aliasing buffers take; offsets of every kind, aliasing or not.
 std::vector<Invalid> verify(const std::vector<const asterope_aliased_variant*>& space);
 
+/// The same for copies of overlapping buffers: at every distance up to some sizes, at a few of
+/// larger ones, either way.
+std::vector<Invalid> verify(const std::vector<const asterope_overlapping_variant*>& space);
+
 /// The same for copies that sense, on either side of their threshold. `pipeline` is what they go on
 /// with.
 std::vector<Invalid> verify(const std::vector<const asterope_probe*>& space,

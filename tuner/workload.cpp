@@ -9,6 +9,7 @@
 #include "clock.hpp"
 #include "cpu.hpp"
 #include "error.hpp"
+#include "fresh_memory.hpp"
 #include "libc_copy.hpp"
 #include "statistics.hpp"
 
@@ -33,7 +34,8 @@ constexpr std::size_t kMostSettling = std::size_t{64} << 20;
 /// Whether a call meets memory on either side: what slots are for.
 bool is_uncached(Workload workload) {
     return workload == Workload::cold || workload == Workload::consume ||
-           workload == Workload::produce || workload == Workload::fetch;
+           workload == Workload::produce || workload == Workload::fetch ||
+           workload == Workload::fresh;
 }
 
 /// Untimed calls before a hot trial. What another copy left in the caches (a destination that its
@@ -56,6 +58,10 @@ constexpr std::size_t kGroupCalls = 32;
 
 /// The most that the sources of a group spread over: each may begin anywhere in its first page.
 constexpr std::size_t kGroupRoom = kGroupCalls * 2 * 4096;
+
+/// What is mapped for a group of fresh, if that is enough for one call: mapping and unmapping,
+/// which no figure has, take as long as a few page faults.
+constexpr std::size_t kFreshBytes = std::size_t{256} << 10;
 
 struct Text {
     std::string_view name, description;
@@ -80,6 +86,10 @@ constexpr Text kTexts[] = {
     {"mix_memory", "small copies of unpredictable sizes, in no cache"},
     {"mix_memory_read", "as mix_memory, and each copy is read at once (timed along)"},
     {"fetch", "the source in no cache, the same destination again, each copy read (timed along)"},
+    {"page_end", "as mix_l1, but from or to a page's end, the next page not to be touched"},
+    {"page_end_read", "as page_end, and each copy is read at once (timed along)"},
+    {"fresh", "the source in no cache, the destination just mapped and never touched"},
+    {"overlapping", "moves within cached buffers, by 1 byte to a page up and down"},
 };
 
 } // namespace
@@ -165,8 +175,10 @@ double Stopwatch::time(CopyFunction copy, std::size_t distance, std::size_t size
         return time_produce(trial);
     case Workload::fetch:
         return time_fetch(trial);
+    case Workload::fresh:
+        return time_fresh(trial);
     default:
-        throw Failure("workload " + std::string(name_of(workload)) + " is for small copies");
+        throw Failure("workload " + std::string(name_of(workload)) + " has another stopwatch");
     }
 }
 
@@ -347,6 +359,30 @@ double Stopwatch::time_produce(const Trial& trial) {
         const std::uint64_t begin = ticks();
         for (std::size_t i = 0; i < count; ++i) {
             trial.copy(group[i].destination, group[i].source, trial.size, trial.distance);
+        }
+        elapsed += ticks() - begin;
+    }
+    return seconds_between(0, elapsed) / static_cast<double>(trial.calls);
+}
+
+double Stopwatch::time_fresh(const Trial& trial) {
+    // Each destination has whole pages, with room for its source's place in the page plus kPhase,
+    // and for the misalignment.
+    const std::size_t room = (trial.size / 4096 + 3) * 4096;
+    const std::size_t most = std::max<std::size_t>(1, kFreshBytes / room);
+    Sides& sides = slots(trial.size);
+    std::uint64_t elapsed = 0;
+    for (std::size_t done = 0; done < trial.calls;) {
+        const std::size_t end = std::min(trial.calls, done + most);
+        const FreshMemory memory((end - done) * room);
+        char* pages = memory.begin();
+        const std::uint64_t begin = ticks();
+        for (; done < end; ++done, pages += room) {
+            const Misalignment past = misalignment(trial.round + done);
+            const std::size_t from = sides.source.take();
+            sides.destination.take(); // as cold: the two sides stay side by side
+            trial.copy(pages + (from + kPhase) % 4096 + past.destination,
+                       arena_.source() + from + past.source, trial.size, trial.distance);
         }
         elapsed += ticks() - begin;
     }

@@ -52,6 +52,16 @@ enum class Workload {
     /// same buffer, which is cached if it fits, and read_copy of each copy right after it: files
     /// and messages that are taken into a buffer and used there.
     fetch,
+    // For small copies, see MixStopwatch.
+    page_end,
+    page_end_read,
+    /// Prepares: memory for the destinations of a group of calls, mapped anew, with the pages that
+    /// the system gives unasked. Times: the copies of the group, from sources as cold ones, each to
+    /// pages that nobody has touched, and so the page faults. Leaves out: mapping, unmapping, and
+    /// who reads. From kFreshFrom bytes up, as smaller blocks of a heap are mostly used again.
+    fresh,
+    /// Moves between cached buffers that overlap: see OverlapStopwatch.
+    overlapping,
 };
 
 /// "hot", "mix_l1_read": as options, logs and profiles have it.
@@ -66,6 +76,14 @@ std::string_view description_of(Workload workload);
 /// Whether it needs a source that can be written.
 inline bool writes_source(Workload workload) {
     return workload == Workload::produce;
+}
+
+/// What fresh begins with, in bytes.
+inline constexpr std::size_t kFreshFrom = 4096;
+
+/// Whether copies of `size` bytes are timed under a workload of one size at a time.
+inline bool is_timed_at(std::size_t size, Workload workload) {
+    return workload != Workload::fresh || size >= kFreshFrom;
 }
 
 /// Where one call's buffers begin, in bytes past a line.
@@ -178,6 +196,7 @@ class Stopwatch {
     double time_cold(const Trial& trial, bool read);              ///< cold, consume
     double time_fetch(const Trial& trial);
     double time_produce(const Trial& trial);
+    double time_fresh(const Trial& trial);
     void settle(const Trial& trial);
     Sides& slots(std::size_t size);
 

@@ -11,18 +11,23 @@
 
 namespace asterope {
 
-std::vector<Step> compare_steps(int rounds, const StepTrial& trial) {
+std::vector<Step> compare_steps(int rounds, const StepTrial& trial, WatchedRounds* watched) {
     const std::vector<int> copies = {kAppLibc, kAppRoutine, kAppLibcAgain};
     constexpr Workload kAny = Workload::hot; // Paired asks for one; here there is but one
     std::map<std::pair<int, std::uint64_t>, std::vector<double>> trials;
     std::vector<Step> steps;
+    if (watched) watched->enter_step();
     // The first step's comparison runs the trials, the others read their record.
     for (std::size_t step = 0; step == 0 || step < trials.begin()->second.size(); ++step) {
-        const Paired paired(copies, {kAny}, rounds, 0,
-                            [&](int copy, Workload, std::uint64_t round) {
-                                if (step == 0) trials[{copy, round}] = trial(copy, round);
-                                return trials.at({copy, round}).at(step);
-                            });
+        const bool watch = watched && step == 0;
+        const Paired paired(
+            copies, {kAny}, rounds, 0,
+            [&](int copy, Workload, std::uint64_t round) {
+                const auto timed = [&] { return trial(copy, round); };
+                if (step == 0) trials[{copy, round}] = watch ? watched->time(timed) : timed();
+                return trials.at({copy, round}).at(step);
+            },
+            nullptr, [&] { return watch && watched->disturbed(); });
         steps.push_back({paired.seconds(kAppLibc, kAny), paired.seconds(kAppRoutine, kAny),
                          paired.ratio(kAppLibc, kAppRoutine, kAny),
                          paired.ratio(kAppLibc, kAppLibcAgain, kAny)});

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "statistics.hpp"
+#include "watched_rounds.hpp"
 
 namespace asterope {
 
@@ -23,9 +24,11 @@ struct Step {
 
 /// Runs `trial(copy, round)` for each AppCopy in each round, in shuffled order. It returns the
 /// seconds of each step, as many in every trial; so many results come back. Each step is compared
-/// by itself, over the same trials.
+/// by itself, over the same trials. `watched`: repeats disturbed rounds; null where other processes
+/// copy, which it does not see.
 using StepTrial = std::function<std::vector<double>(int copy, std::uint64_t round)>;
-std::vector<Step> compare_steps(int rounds, const StepTrial& trial);
+std::vector<Step> compare_steps(int rounds, const StepTrial& trial,
+                                WatchedRounds* watched = nullptr);
 
 /// "     1.21  (1.20..1.22)  (0.99..1.01)": the columns that all tables of applications end with.
 std::string ratio_columns(const Step& step);

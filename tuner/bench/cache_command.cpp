@@ -97,6 +97,7 @@ void run(const Options& options) {
     const std::size_t settling =
         std::min<std::size_t>(last_cache_bytes(machine), std::size_t{64} << 20);
     std::vector<double> ratios[2];
+    WatchedRounds watched(cpu);
     Progress progress(
         static_cast<double>(blocks.size() * sizes.size()) * 2 * options.routine.rounds * 3, false);
     for (const std::size_t block : blocks) {
@@ -105,15 +106,17 @@ void run(const Options& options) {
         for (const std::size_t size : sizes) {
             SequentialReader reader(file, size, options.misses, options.past_page);
             for (const bool consume : {false, true}) {
-                const Step step =
-                    compare_steps(options.routine.rounds, [&](int copy, std::uint64_t) {
+                const Step step = compare_steps(
+                    options.routine.rounds,
+                    [&](int copy, std::uint64_t) {
                         throw_if_interrupted();
                         const CopyFunction function = copy == kAppRoutine ? routine : libc_copy();
                         reader.run(function, reads_of(settling, size), consume, true);
                         progress.advance(1);
                         return std::vector<double>{
                             reader.run(function, reads_of(kTimedBytes, size), consume, false)};
-                    })[0];
+                    },
+                    &watched)[0];
                 progress.clear();
                 std::printf("%-8s %-8s %-10s %9.1f %9.1f %10.2f%s\n", format_size(block).c_str(),
                             format_size(size).c_str(), consume ? "and used" : "read",
@@ -127,6 +130,8 @@ void run(const Options& options) {
     }
     std::printf("%s\n%s\n", ratio_summary("read", ratios[false]).c_str(),
                 ratio_summary("read and used", ratios[true]).c_str());
+    std::fflush(stdout);
+    watched.warn("these figures are");
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 
 #include "bench/cell.hpp"
 #include "bench/correctness.hpp"
+#include "bench/routine.hpp"
 #include "contains.hpp"
 #include "error.hpp"
 #include "libc_copy.hpp"
@@ -39,15 +40,10 @@ bool is_name(std::string_view text) {
            text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == text.npos;
 }
 
-/// As users write paths: one without a slash would be looked for in the system's library folders.
-std::string with_slash(const std::string& path) {
-    return path.find('/') == std::string::npos ? "./" + path : path;
-}
-
 CopyFunction load(const std::string& path, const std::string& symbol, std::string& reason) {
-    void* library = dlopen(with_slash(path).c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* library = load_library(path, reason);
     if (!library) {
-        reason = std::string("cannot be loaded: ") + dlerror();
+        reason = "cannot be loaded: " + reason;
         return nullptr;
     }
     void* function = dlsym(library, symbol.c_str());
@@ -201,10 +197,14 @@ Choice choose(const PeerOptions& options, const RoutineOptions& routine, const s
 
     Choice choice;
     choice.contenders.push_back({libc_name, libc + "'s memcpy as it is", libc_copy()});
-    const CopyFunction function = load_routine(routine);
-    const std::string fault = fault_of([&](std::string&) { return function; }, 0);
+    choice.contenders.back().move = libc_move();
+    const CopyFunction function = load_routine(routine), move = load_move(routine);
+    std::string fault = fault_of([&](std::string&) { return function; }, 0);
     if (!fault.empty()) throw Failure("the routine " + routine.symbol + " copies wrong: " + fault);
+    if (move) fault = fault_of([&](std::string&) { return move; }, 0, 20, true);
+    if (!fault.empty()) throw Failure("the memmove of " + routine.routine + " is wrong: " + fault);
     Contender ours{kRoutineName, routine.symbol + ", the routine", function};
+    ours.move = move;
     ours.ours = true;
     choice.contenders.push_back(std::move(ours));
 
@@ -230,13 +230,13 @@ Choice choose(const PeerOptions& options, const RoutineOptions& routine, const s
             Contender told{name, symbol + ", the routine told the workload", nullptr};
             told.workloads = point.workloads;
             told.ours = true;
-            add_loaded({name, routine.routine, symbol}, std::move(told));
+            add_loaded({name, routine_library(routine), symbol}, std::move(told));
         }
         if (name == kThreadedRoutine) {
             const std::string symbol = routine.symbol + "_mt";
             Contender threads{name, symbol + ", the routine over threads", nullptr, true};
             threads.ours = true;
-            add_loaded({name, routine.routine, symbol}, std::move(threads));
+            add_loaded({name, routine_library(routine), symbol}, std::move(threads));
         }
         if (name == kTunedGlibc) choice.wants_tuned_glibc = true;
         for (const Peer& peer : peers) {

@@ -18,7 +18,8 @@ struct Contender {
     std::size_t least = 0;                        ///< smallest size it is meant for, bytes
     std::shared_ptr<RemoteCopy> remote = nullptr; ///< the other process, as long as it lives
     std::vector<std::string> workloads = {};      ///< it takes part under these alone; none: all
-    bool ours = false; ///< the routine, whichever entry point: no rival of the routine
+    CopyFunction move = nullptr; ///< its memmove; none: its buffers must not overlap
+    bool ours = false;           ///< the routine, whichever entry point: no rival of the routine
 };
 
 /// libc first, then the routine, then the others. Their places are what they are told apart by.

@@ -111,6 +111,35 @@ std::string try_all(CopyFunction copy, std::size_t least) {
     return buffers.source_is_as_it_was() ? "" : "writes to its source";
 }
 
+/// Moves within one buffer, about the sizes and shifts at which they change their ways, up and
+/// down.
+std::string try_overlaps(CopyFunction move) {
+    constexpr std::array<std::size_t, 18> sizes = {
+        1, 7, 32, 64, 100, 128, 129, 255, 257, 500, 512, 513, 1000, 1024, 1025, 4097, 9001, 70001};
+    constexpr std::array<std::size_t, 16> shifts = {1,  2,   7,   8,   16,  31,   32,   33,
+                                                    64, 127, 128, 256, 500, 4095, 4096, 5000};
+    std::vector<std::uint8_t> was(sizes.back() + shifts.back() + 2 * kCanary + 64);
+    for (std::size_t i = 0; i < was.size(); ++i) was[i] = pattern(i);
+    std::vector<std::uint8_t> is = was;
+    for (const std::size_t size : sizes) {
+        for (const std::size_t shift : shifts) {
+            for (const bool up : {true, false}) {
+                const std::size_t low = kCanary + (size + shift) % 64, high = low + shift;
+                const std::size_t to = up ? high : low, from = up ? low : high;
+                const void* returned = move(&is[to], &is[from], size, 0);
+                std::vector<std::uint8_t> expected = was;
+                std::memcpy(&expected[to], &was[from], size);
+                if (returned != &is[to] || is != expected) {
+                    return "moves " + std::to_string(size) + " bytes by " + std::to_string(shift) +
+                           (up ? " up" : " down") + " wrong";
+                }
+                is = was;
+            }
+        }
+    }
+    return "";
+}
+
 /// All that the child says. `in_time`: it has ended, or at least closed the pipe.
 std::string read_all(int file, double seconds, bool& in_time) {
     const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
@@ -142,7 +171,7 @@ std::string read_all(int file, double seconds, bool& in_time) {
 } // namespace
 
 std::string fault_of(const std::function<CopyFunction(std::string& reason)>& find,
-                     std::size_t least, double seconds) {
+                     std::size_t least, double seconds, bool moves) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
         throw Failure(std::string("no pipe to check a copy through: ") + std::strerror(errno));
@@ -165,6 +194,7 @@ std::string fault_of(const std::function<CopyFunction(std::string& reason)>& fin
         std::string reason;
         const CopyFunction copy = find(reason);
         if (copy) reason = try_all(copy, least);
+        if (copy && moves && reason.empty()) reason = try_overlaps(copy);
         // said aloud: a copy that calls exit() says nothing
         if (reason.empty()) reason = kRight;
         _exit(write(ends[1], reason.data(), reason.size()) < 0);

@@ -5,6 +5,7 @@
 
 #include "append.hpp"
 #include "profile_text.hpp"
+#include "provisional.hpp"
 #include "version.hpp"
 
 namespace asterope {
@@ -47,7 +48,7 @@ nlohmann::ordered_json results_json(const RunFacts& facts, const std::vector<Cel
         {"format", "asterope-bench"}, {"version", 2},
         {"tool_version", kVersion},   {"machine", to_json(facts.machine)},
         {"rounds", facts.rounds},     {"distribution", profile_name(facts.distribution)},
-        {"complete", complete}};
+        {"complete", complete},       {"noise", noise_json(facts.noise)}};
     json["copies"] = nlohmann::ordered_json::array();
     for (const Contender& contender : facts.contenders) {
         json["copies"].push_back(

@@ -8,6 +8,7 @@
 #include "bench/cell.hpp"
 #include "bench/contender.hpp"
 #include "machine.hpp"
+#include "noise.hpp"
 
 namespace asterope {
 
@@ -18,6 +19,7 @@ struct RunFacts {
     std::string distribution;
     const Contenders& contenders;
     const std::vector<LeftOutCopy>& left_out;
+    NoiseFacts noise;
 };
 
 /// Version 2 of the format "asterope-bench", described in README.md here. `complete`: nothing cut

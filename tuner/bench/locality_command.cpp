@@ -201,13 +201,15 @@ void run(const Options& options) {
     for (const Locality& row : rows) total_work += work(row) * options.routine.rounds * 4;
     std::string csv = csv_header();
     std::vector<LocalityResult> results;
+    WatchedRounds watched(cpu);
     {
         Progress progress(total_work, false);
         for (const Locality& row : rows) {
             progress.label(format_size(row.systemSize) + " in " +
                            std::to_string(row.numSubsystems));
-            results.push_back(compare_locality(row, routine, options.routine.rounds,
-                                               [&] { progress.advance(work(row)); }));
+            results.push_back(compare_locality(
+                row, routine, options.routine.rounds, [&] { progress.advance(work(row)); },
+                &watched));
             const std::string line = csv_line(row, results.back());
             csv += line;
             progress.clear();
@@ -218,6 +220,8 @@ void run(const Options& options) {
             }
         }
     }
+    std::fflush(stdout);
+    watched.warn("these figures are");
     if (csv_only) return;
     if (rows.size() > 1) {
         std::printf("\n");

@@ -37,7 +37,7 @@ namespace asterope {
 namespace {
 
 const std::vector<std::string> kSuites = {"workloads", "sizes", "aliased", "misalignment",
-                                          "mix",       "fixed", "threads"};
+                                          "mix",       "fixed", "overlap", "threads"};
 
 struct Options {
     RoutineOptions routine{.rounds = 51};
@@ -55,6 +55,7 @@ std::vector<Workload> workloads_of(const std::string& text) {
     }
     if (text == "hot_read") return {Workload::hot_read};
     if (text == "fetch") return {Workload::fetch};
+    if (text == "fresh") return {Workload::fresh};
     std::vector<Workload> workloads;
     for (const auto& [workload, weight] :
          parse_objective(text == "weights" ? "balanced" : text, "").weights) {
@@ -67,7 +68,8 @@ std::vector<Workload> workloads_of(const std::string& text) {
 struct Request {
     std::vector<std::string> suites;
     std::vector<Workload> workloads;
-    std::vector<std::size_t> sizes, table_sizes, thread_sizes, grid_sizes; ///< ascending
+    std::vector<std::size_t> sizes, table_sizes, thread_sizes, grid_sizes,
+        move_sizes; ///< ascending
 
     bool has(const std::string& suite) const { return contains(suites, suite); }
 };
@@ -85,7 +87,8 @@ Request read_request(const Options& options) {
     std::string workload = options.workload;
     request.sizes = parse_size_list(options.sizes.empty() ? "128,512,2K,8K,32K,128K,512K,2M,8M,32M"
                                                           : options.sizes);
-    request.table_sizes = request.thread_sizes = request.grid_sizes = request.sizes;
+    request.table_sizes = request.thread_sizes = request.grid_sizes = request.move_sizes =
+        request.sizes;
     if (options.sizes.empty()) {
         // the table of workloads is for reading between two sizes: it has each power of two
         request.table_sizes.clear();
@@ -94,6 +97,7 @@ Request read_request(const Options& options) {
         }
         request.thread_sizes = parse_size_list("1K,8K,64K,512K,4M,32M");
         request.grid_sizes = parse_size_list("512,4K,64K");
+        request.move_sizes = parse_size_list("512,2K,4K,16K,64K,1M");
     }
     if (!options.profile.empty()) {
         const nlohmann::json profile = read_profile(options.profile);
@@ -105,6 +109,10 @@ Request read_request(const Options& options) {
         if (options.sizes.empty()) request.sizes = request.table_sizes = profile_sizes(profile);
     }
     request.workloads = workloads_of(workload);
+    if (workload == "fresh" && request.has("sizes") && request.sizes.back() < kFreshFrom) {
+        throw BadInput("workload fresh is timed from " + format_size(kFreshFrom) +
+                       " up: name larger --sizes");
+    }
     return request;
 }
 
@@ -117,8 +125,9 @@ void say_left_out(const LeftOutCopy& one) {
 class Run {
   public:
     Run(const Options& options, const Machine& machine, const std::string& distribution,
-        Choice& choice)
-        : options_(options), machine_(machine), distribution_(distribution), choice_(choice) {}
+        Choice& choice, int cpu)
+        : options_(options), machine_(machine), distribution_(distribution), choice_(choice),
+          watched_(cpu) {}
 
     void measure_all(std::vector<Suite>& suites, Progress& progress) {
         for (Suite& suite : suites) {
@@ -135,14 +144,16 @@ class Run {
     void write_files(bool complete) const {
         if (cells_.empty()) return; // better the files of an earlier run than empty ones
         if (!options_.json.empty()) {
-            const RunFacts facts{machine_, options_.routine.rounds, distribution_,
-                                 choice_.contenders, choice_.left_out};
+            const RunFacts facts{machine_,           options_.routine.rounds, distribution_,
+                                 choice_.contenders, choice_.left_out,        watched_.facts()};
             write_atomically(options_.json, results_json(facts, cells_, complete).dump(2) + '\n');
         }
         if (!options_.csv.empty()) write_atomically(options_.csv, results_csv(cells_));
     }
 
     const std::vector<Cell>& cells() const { return cells_; }
+
+    void warn_of_noise() const { watched_.warn("these figures are"); }
 
   private:
     /// A process that dies is left out from then on.
@@ -151,7 +162,7 @@ class Run {
         for (;;) {
             try {
                 const double seconds = expected_seconds(job, choice_.contenders, rounds);
-                return measure(job, choice_.contenders, rounds,
+                return measure(job, choice_.contenders, rounds, watched_,
                                [&](double share) { progress.advance(share * seconds); });
             } catch (const RemoteDied& died) {
                 progress.clear();
@@ -174,6 +185,7 @@ class Run {
     const Machine& machine_;
     const std::string& distribution_;
     Choice& choice_;
+    WatchedRounds watched_;
     std::vector<Cell> cells_;
 };
 
@@ -198,7 +210,8 @@ std::size_t largest_size(const Request& request) {
     for (const auto& [suite, sizes] :
          {std::pair("workloads", &request.table_sizes), std::pair("sizes", &request.sizes),
           std::pair("aliased", &request.sizes), std::pair("misalignment", &request.grid_sizes),
-          std::pair("mix", &request.sizes), std::pair("fixed", &request.sizes)}) {
+          std::pair("mix", &request.sizes), std::pair("fixed", &request.sizes),
+          std::pair("overlap", &request.move_sizes)}) {
         if (request.has(suite)) largest = std::max(largest, sizes->back());
     }
     return largest;
@@ -221,6 +234,12 @@ void measure_suites(const Options& options, const Request& request, const Settin
     add("misalignment", [&] { return misalignment_suites(setting, *arena, request.grid_sizes); });
     add("mix", [&] { return mix_suites(setting, *arena); });
     add("fixed", [&] { return fixed_suites(setting, *arena); });
+    if (setting.contenders.at(1).move) {
+        add("overlap", [&] { return overlap_suites(setting, *arena, request.move_sizes); });
+    } else if (request.has("overlap")) {
+        say_left_out({"overlap", options.routine.routine + " has no memmove to go with " +
+                                     options.routine.symbol});
+    }
     if (request.has("threads")) on_threads = thread_suites(setting, cpus, request.thread_sizes);
 
     const int rounds = options.routine.rounds;
@@ -283,7 +302,7 @@ int compare(const Options& options) {
     const Setting setting{machine, choice.contenders, statistics};
     if (setting.with_peers()) print_legend(choice.contenders);
     std::fflush(stdout);
-    Run run(options, machine, statistics.name, choice);
+    Run run(options, machine, statistics.name, choice, cpu);
     try {
         measure_suites(options, request, setting, arena, beginning_with(cpu, cpus), run);
     } catch (const Error&) {
@@ -294,10 +313,11 @@ int compare(const Options& options) {
     if (setting.with_peers()) {
         std::printf("\n%s", summary_text(run.cells(), choice.contenders).c_str());
     }
+    std::fflush(stdout);
+    run.warn_of_noise();
     if (!options.check) return kDone;
     const std::vector<std::string> under = cells_under(*options.check, run.cells());
     if (under.empty()) return kDone;
-    std::fflush(stdout);
     for (const std::string& line : under)
         std::fprintf(stderr, "asterope-bench: %s\n", line.c_str());
     std::fprintf(stderr, "asterope-bench: %zu of %zu cells are under --check %g\n", under.size(),
@@ -316,21 +336,25 @@ int run(int argc, char** argv) {
     add_options(app, options.peers);
     CLI::Option* profile =
         app.add_option("--profile", options.profile,
-                       "take sizes and workload from this profile (without FILE: from your own, "
+                       "take sizes and workload from this profile, and build the routine from it "
+                       "where no library is found (without FILE: from your own, "
                        "$XDG_CONFIG_HOME/asterope/profile.json, else /etc/asterope/profile.json)")
             ->type_name("FILE")
             ->expected(0, 1);
-    app.add_option(
-           "--workload", options.workload,
-           "of the sizes suite: hot, hot_read, cold, consume, produce, fetch, or balanced (hot, "
-           "cold, consume and fetch); without it, the first four")
+    app.add_option("--workload", options.workload,
+                   "of the sizes suite: hot, hot_read, cold, consume, produce, fetch, fresh (to "
+                   "memory just "
+                   "mapped, from 4 KiB up), or balanced (hot, cold, consume and fetch); without "
+                   "it, the first four")
         ->type_name("NAME");
-    app.add_option("--suite", options.suites,
-                   "comma-separated; workloads: one table of sizes and workloads; sizes: one size "
-                   "at a time, by workload; aliased: the same where buffers alias modulo 4096; "
-                   "misalignment: a grid of misaligned sources and destinations; mix: copies of "
-                   "unpredictable sizes, first as calls count, then as bytes count; fixed: small "
-                   "copies of one size at a time; threads: 1 to all CPUs at once; all")
+    app.add_option(
+           "--suite", options.suites,
+           "comma-separated; workloads: one table of sizes and workloads; sizes: one size "
+           "at a time, by workload; aliased: the same where buffers alias modulo 4096; "
+           "misalignment: a grid of misaligned sources and destinations; mix: copies of "
+           "unpredictable sizes, as calls count, at page ends, and as bytes count; fixed: small "
+           "copies of one size at a time; overlap: memmove within cached buffers, shifted by 1, "
+           "8, 64 and 4096 bytes up and down; threads: 1 to all CPUs at once; all")
         ->type_name("NAMES")
         ->delimiter(',')
         ->capture_default_str();
@@ -366,6 +390,7 @@ int run(int argc, char** argv) {
         options.profile = profile_to_read("").string();
         std::printf("profile: %s\n", Error::one_line(options.profile).c_str());
     }
+    options.routine.profile = options.profile;
     return compare(options);
 }
 

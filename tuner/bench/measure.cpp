@@ -10,6 +10,7 @@
 namespace asterope {
 
 bool takes_part(const Contender& contender, const Job& job) {
+    if (job.moves) return contender.move != nullptr;
     if (!contender.copy && !(contender.remote && job.time_remotely)) return false;
     if (contender.threaded && job.threads > 1) return false;
     if (!contender.workloads.empty() && !contains(contender.workloads, job.workload)) return false;
@@ -38,7 +39,7 @@ double time(const Job& job, const Contenders& contenders, int who, std::uint64_t
 
 } // namespace
 
-Cell measure(const Job& job, const Contenders& contenders, int rounds,
+Cell measure(const Job& job, const Contenders& contenders, int rounds, WatchedRounds& watched,
              const std::function<void(double share)>& advance) {
     const int libc = 0, routine = 1, libc_again = static_cast<int>(contenders.size());
     std::vector<int> entrants;
@@ -49,18 +50,24 @@ Cell measure(const Job& job, const Contenders& contenders, int rounds,
     entrants.push_back(libc_again);
     const auto company = [&](int entrant) { return entrant == libc_again ? libc : entrant; };
 
+    const bool alone = job.threads == 1 && std::none_of(ran.begin(), ran.end(), [&](int who) {
+                           const Contender& one = contenders[static_cast<std::size_t>(who)];
+                           return one.threaded || one.remote;
+                       });
     if (job.prepare) job.prepare();
+    watched.enter_step();
     constexpr Workload any = Workload::hot; // a cell is of one kind: one name will do
     const double share = 1 / (static_cast<double>(entrants.size()) * rounds);
     const Paired paired(
         entrants, {any}, rounds, 0,
         [&](int entrant, Workload, std::uint64_t round) {
             throw_if_interrupted();
-            const double seconds = time(job, contenders, company(entrant), round);
+            const auto timed = [&] { return time(job, contenders, company(entrant), round); };
+            const double seconds = alone ? watched.time(timed) : timed();
             advance(share);
             return seconds;
         },
-        company);
+        company, [&] { return watched.disturbed(); });
 
     Cell cell{job.suite,
               job.workload,

@@ -3,16 +3,25 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdio>
 #include <dlfcn.h>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <system_error>
 
+#include "bench/built_routine.hpp"
 #include "error.hpp"
+#include "program_folder.hpp"
 
 namespace asterope {
 
 void add_options(CLI::App& app, RoutineOptions& options) {
-    app.add_option("--routine", options.routine, "shared library with the routine")
-        ->type_name("FILE")
-        ->capture_default_str();
+    app.add_option("--routine", options.routine,
+                   "shared library with the routine (default: build/libasterope_memcpy.so, else "
+                   "the one beside this program, else one that is built from the profile for this "
+                   "run)")
+        ->type_name("FILE");
     app.add_option("--symbol", options.symbol, "its copy function")
         ->type_name("NAME")
         ->capture_default_str();
@@ -25,18 +34,71 @@ void add_options(CLI::App& app, RoutineOptions& options) {
         ->check(CLI::Range(0, 99999));
 }
 
-CopyFunction load_routine(const RoutineOptions& options) {
+void* load_library(const std::string& path, std::string& reason) {
+    std::error_code missing;
+    const auto type = std::filesystem::status(path, missing).type();
+    if (type != std::filesystem::file_type::regular &&
+        type != std::filesystem::file_type::not_found) {
+        reason = path + ": is no regular file"; // the loader would wait for a pipe's writer
+        return nullptr;
+    }
     // a name without a slash would be looked for in the system's library folders
-    const std::string path =
-        options.routine.find('/') == std::string::npos ? "./" + options.routine : options.routine;
-    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library) throw BadInput(std::string("cannot load the routine: ") + dlerror());
-    void* symbol = dlsym(library, options.symbol.c_str());
+    const std::string name = path.find('/') == std::string::npos ? "./" + path : path;
+    void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) reason = dlerror();
+    return library;
+}
+
+std::string routine_library(const RoutineOptions& options) {
+    if (!options.routine.empty()) {
+        // a name without a slash would be looked for in the system's library folders
+        const bool bare = options.routine.find('/') == std::string::npos;
+        return bare ? "./" + options.routine : options.routine;
+    }
+    constexpr const char* kLibrary = "libasterope_memcpy.so";
+    std::error_code ignored;
+    for (const std::filesystem::path& folder : {std::filesystem::path("build"), program_folder()}) {
+        if (std::filesystem::exists(folder / kLibrary, ignored)) return folder / kLibrary;
+    }
+    // Once for all entry points. It goes when the program ends: children load it, too.
+    static std::optional<BuiltRoutine> built;
+    if (!built) {
+        built.emplace(options.profile);
+        // Not on stdout, which may be a table for programs.
+        std::fprintf(stderr, "the routine is built from %s\n",
+                     Error::one_line(built->profile()).c_str());
+    }
+    return built->library();
+}
+
+namespace {
+
+void* load(const std::string& path) {
+    std::string reason;
+    void* library = load_library(path, reason);
+    if (!library) throw BadInput("cannot load the routine: " + reason);
+    return library;
+}
+
+} // namespace
+
+CopyFunction load_routine(const RoutineOptions& options) {
+    const std::string path = routine_library(options);
+    void* symbol = dlsym(load(path), options.symbol.c_str());
     if (!symbol) {
-        throw BadInput(options.routine + " has no function " + options.symbol + ": 'nm -D " +
-                       options.routine + "' lists what it has");
+        throw BadInput(path + " has no function " + options.symbol + ": 'nm -D " + path +
+                       "' lists what it has");
     }
     return reinterpret_cast<CopyFunction>(symbol);
+}
+
+CopyFunction load_move(const RoutineOptions& options) {
+    constexpr std::string_view copy = "memcpy";
+    std::string name = options.symbol;
+    const std::size_t at = name.rfind(copy);
+    if (at == std::string::npos) return nullptr;
+    name.replace(at, copy.size(), "memmove");
+    return reinterpret_cast<CopyFunction>(dlsym(load(routine_library(options)), name.c_str()));
 }
 
 } // namespace asterope

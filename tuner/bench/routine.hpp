@@ -12,7 +12,8 @@ class App;
 namespace asterope {
 
 struct RoutineOptions {
-    std::string routine = "build/libasterope_memcpy.so";
+    std::string routine = {}; ///< path of a shared library; empty: see routine_library()
+    std::string profile = {}; ///< to build the routine from; empty: see profile_to_read()
     std::string symbol = "asterope_memcpy";
     int rounds; ///< the default is the command's
     int cpu = -1;
@@ -21,7 +22,21 @@ struct RoutineOptions {
 /// --routine, --symbol, --rounds and --cpu.
 void add_options(CLI::App& app, RoutineOptions& options);
 
-/// Throws BadInput where the library cannot be loaded or lacks the function.
+/// Loads a shared library; null, and the reason, where it cannot be.
+void* load_library(const std::string& path, std::string& reason);
+
+/// The shared library to load, with a slash in it: the one that was named, else
+/// build/libasterope_memcpy.so, else the one beside this program, else one built from the profile,
+/// which is said on stderr. Throws BadInput where there is no profile to build it from, Failure
+/// where it cannot be built.
+std::string routine_library(const RoutineOptions& options);
+
+/// Throws what routine_library() throws, and BadInput where the library cannot be loaded or lacks
+/// the function.
 CopyFunction load_routine(const RoutineOptions& options);
+
+/// The memmove that goes with it: of the same library and the same name but for that. None where
+/// there is no such function.
+CopyFunction load_move(const RoutineOptions& options);
 
 } // namespace asterope

@@ -15,6 +15,7 @@
 #include "bench/table.hpp"
 #include "distribution.hpp"
 #include "machine.hpp"
+#include "watched_rounds.hpp"
 #include "workload.hpp"
 
 namespace asterope {
@@ -25,6 +26,7 @@ struct Job {
     std::size_t size = 0; ///< bytes a call; 0 where calls are of many sizes
     int threads = 1;
     std::string weighting = ""; ///< "calls" or "bytes" of a mix
+    bool moves = false;         ///< buffers overlap: who has no memmove takes no part
     /// About how long a trial takes, in seconds, what is not timed included.
     double trial_seconds = 0;
     /// What must be known before the first trial; may be empty.
@@ -60,21 +62,26 @@ struct Setting {
 /// some job.
 Suite suite_of(const std::string& title, const Setting& setting, std::vector<Job> jobs);
 
-/// Each size (ascending) under each workload of one size at a time.
+/// Each size (ascending) under each workload of one size at a time, where it is timed at that.
 std::vector<Suite> size_suites(const std::string& name, const Setting& setting, const Arena& arena,
                                const std::vector<std::size_t>& sizes,
                                const std::vector<Workload>& workloads);
 
-/// The same as one table, where there are no peers: sizes by what winners are measured under.
+/// The same as one table, where there are no peers: sizes by what winners are measured under, and
+/// by fresh.
 std::vector<Suite> workload_suites(const Setting& setting, const Arena& arena,
                                    const std::vector<std::size_t>& sizes);
 
-/// Small copies of unpredictable sizes: working sets in L1, L2, L3 and memory, alone and read; then
-/// the same by bytes (see Weighting).
+/// Small copies of unpredictable sizes: working sets in L1, L2, L3 and memory, alone and read, and
+/// page ends; then the working sets by bytes (see Weighting).
 std::vector<Suite> mix_suites(const Setting& setting, const Arena& arena);
 
 /// Small copies of one size at a time, alone and read.
 std::vector<Suite> fixed_suites(const Setting& setting, const Arena& arena);
+
+/// Moves of each of `sizes` within cached buffers, by each of kShifts up and down.
+std::vector<Suite> overlap_suites(const Setting& setting, const Arena& arena,
+                                  const std::vector<std::size_t>& sizes);
 
 /// A grid of misalignments, hot, for each of `sizes`.
 std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& arena,
@@ -84,12 +91,15 @@ std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& aren
 double expected_seconds(const Job& job, const Contenders& contenders, int rounds);
 
 /// Whether the contender takes part: threaded copies only where one thread copies, other processes
-/// only where they can be asked, and none below its least size.
+/// only where they can be asked, none below its least size, and what is no memmove only where
+/// buffers do not overlap.
 bool takes_part(const Contender& contender, const Job& job);
 
 /// Times everybody who takes part in paired rounds, libc under two names, each copy its own
-/// company. `advance` is called after each trial, with its share of the cell. Throws RemoteDied.
-Cell measure(const Job& job, const Contenders& contenders, int rounds,
+/// company. Disturbed rounds are timed again, as in a search; not so where other threads or
+/// processes copy, as `watched` sees but this thread, which waits for them. `advance` is called
+/// after each trial, with its share of the cell. Throws RemoteDied.
+Cell measure(const Job& job, const Contenders& contenders, int rounds, WatchedRounds& watched,
              const std::function<void(double share)>& advance);
 
 } // namespace asterope

@@ -1,4 +1,4 @@
-// The suites on one thread: sizes by workloads, mixes, small fixed sizes, misalignments.
+// The suites on one thread: sizes by workloads, mixes, small fixed sizes, overlaps, misalignments.
 #include <algorithm>
 #include <array>
 
@@ -8,6 +8,7 @@
 #include "diagnosis/comparison.hpp"
 #include "mix.hpp"
 #include "objective.hpp"
+#include "overlap_stopwatch.hpp"
 #include "size_text.hpp"
 
 namespace asterope {
@@ -20,7 +21,9 @@ constexpr double kBytesPerSecond = 8e9; ///< about what a copy does, for estimat
 double estimate(std::size_t size, Workload workload, const Machine& machine) {
     const bool hot = workload == Workload::hot || workload == Workload::hot_read ||
                      workload == Workload::aliased;
-    const double one = static_cast<double>(size) / kBytesPerSecond;
+    // a page fault takes about as long as three copies of a page
+    const double slowness = workload == Workload::fresh ? 4 : 1;
+    const double one = slowness * static_cast<double>(size) / kBytesPerSecond;
     double seconds = std::max(trial_seconds(workload), one);
     seconds += hot ? std::max(seconds / 8, 3 * one) : 0;
     if (!hot && size >= kSettledFrom) {
@@ -79,8 +82,10 @@ std::vector<Suite> size_suites(const std::string& name, const Setting& setting, 
     for (const Workload workload : workloads) {
         std::vector<Job> jobs;
         for (const std::size_t size : sizes) {
+            if (!is_timed_at(size, workload)) continue;
             jobs.push_back(size_job(name, stopwatch, setting.machine, size, workload));
         }
+        if (jobs.empty()) continue;
         suites.push_back(suite_of(std::string(name_of(workload)), setting, std::move(jobs)));
     }
     return suites;
@@ -88,12 +93,14 @@ std::vector<Suite> size_suites(const std::string& name, const Setting& setting, 
 
 std::vector<Suite> workload_suites(const Setting& setting, const Arena& arena,
                                    const std::vector<std::size_t>& sizes) {
-    const std::vector<Workload> workloads(kMeasured.begin(), kMeasured.end());
+    std::vector<Workload> workloads(kMeasured.begin(), kMeasured.end());
+    workloads.push_back(Workload::fresh);
     if (setting.with_peers()) return size_suites("workloads", setting, arena, sizes, workloads);
     const auto stopwatch = stopwatch_of(setting, arena, sizes);
     Suite suite{workloads_table(workloads), {}};
     for (const std::size_t size : sizes) {
         for (const Workload workload : workloads) {
+            if (!is_timed_at(size, workload)) continue;
             suite.jobs.push_back(size_job("workloads", stopwatch, setting.machine, size, workload));
         }
     }
@@ -110,29 +117,34 @@ std::vector<Suite> mix_suites(const Setting& setting, const Arena& arena) {
         const std::size_t largest = by_bytes ? std::size_t{4} << 20 : kLargestMixed;
         const auto stopwatch = std::make_shared<MixStopwatch>(
             arena, setting.machine, setting.statistics, largest, 1, weighting);
-        std::vector<Job> jobs;
-        for (const Workload workload :
-             {Workload::mix_l1, Workload::mix_l2, Workload::mix_l3, Workload::mix_memory,
-              Workload::mix_l1_read, Workload::mix_l2_read, Workload::mix_l3_read,
-              Workload::mix_memory_read}) {
-            if (!stopwatch->fits(workload)) continue;
-            const std::string name(name_of(workload));
-            Job job{"mix", name, name};
-            job.weighting = by_bytes ? "bytes" : "calls";
-            job.trial_seconds = 0.5e-3;
-            const bool memory =
-                workload == Workload::mix_memory || workload == Workload::mix_memory_read;
-            if (memory && by_bytes) {
-                job.trial_seconds +=
-                    static_cast<double>(last_cache_bytes(setting.machine)) / kBytesPerSecond;
+        const auto add = [&](const std::string& title, const std::vector<Workload>& workloads) {
+            std::vector<Job> jobs;
+            for (const Workload workload : workloads) {
+                if (!stopwatch->fits(workload)) continue;
+                const std::string name(name_of(workload));
+                Job job{"mix", name, name};
+                job.weighting = by_bytes ? "bytes" : "calls";
+                job.trial_seconds = 0.5e-3;
+                const bool memory =
+                    workload == Workload::mix_memory || workload == Workload::mix_memory_read;
+                if (memory && by_bytes) {
+                    job.trial_seconds +=
+                        static_cast<double>(last_cache_bytes(setting.machine)) / kBytesPerSecond;
+                }
+                job.time = [=](const Contender& contender, std::uint64_t round, int) {
+                    return stopwatch->time(mix_copy(contender), workload, round);
+                };
+                jobs.push_back(std::move(job));
             }
-            job.time = [=](const Contender& contender, std::uint64_t round, int) {
-                return stopwatch->time(mix_copy(contender), workload, round);
-            };
-            jobs.push_back(std::move(job));
-        }
-        const std::string title = setting.statistics.name + (by_bytes ? " mix by bytes" : " mix");
-        if (!jobs.empty()) suites.push_back(suite_of(title, setting, std::move(jobs)));
+            if (jobs.empty()) return;
+            suites.push_back(suite_of(setting.statistics.name + title, setting, std::move(jobs)));
+        };
+        add(by_bytes ? " mix by bytes" : " mix",
+            {Workload::mix_l1, Workload::mix_l2, Workload::mix_l3, Workload::mix_memory,
+             Workload::mix_l1_read, Workload::mix_l2_read, Workload::mix_l3_read,
+             Workload::mix_memory_read});
+        // A table of their own: they are far rarer than the others, and would spoil their mean.
+        add(" mix at page ends", {Workload::page_end, Workload::page_end_read});
     }
     return suites;
 }
@@ -155,6 +167,27 @@ std::vector<Suite> fixed_suites(const Setting& setting, const Arena& arena) {
         }
         suites.push_back(suite_of(name, setting, std::move(jobs)));
     }
+    return suites;
+}
+
+std::vector<Suite> overlap_suites(const Setting& setting, const Arena& arena,
+                                  const std::vector<std::size_t>& sizes) {
+    const OverlapStopwatch stopwatch(arena);
+    std::vector<Job> jobs;
+    for (const Overlap& overlap : overlaps_of(sizes)) {
+        Job job{"overlap", std::string(name_of(Workload::overlapping)),
+                format_size(overlap.size) + (overlap.shift > 0 ? " +" : " ") +
+                    std::to_string(overlap.shift),
+                overlap.size};
+        job.moves = true;
+        job.trial_seconds = OverlapStopwatch::kTrialBytes * 1.2 / kBytesPerSecond;
+        job.time = [=](const Contender& contender, std::uint64_t round, int) {
+            return stopwatch.time(contender.move, overlap, round);
+        };
+        jobs.push_back(std::move(job));
+    }
+    std::vector<Suite> suites;
+    suites.push_back(suite_of("overlapping", setting, std::move(jobs)));
     return suites;
 }
 

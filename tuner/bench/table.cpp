@@ -199,8 +199,10 @@ class WorkloadsTable : public Table {
     }
 
     std::string row(const Cell& cell) override {
+        skip_what_is_not_timed_at(cell.size);
         columns_[cells_.size()].add(cell.routine().ratio.median);
         cells_.push_back(factor(cell.routine().ratio.median) + " " + floor_text(cell));
+        skip_what_is_not_timed_at(cell.size);
         if (cells_.size() < columns_.size()) return "";
         const std::string line = line_of(cell.label, cells_);
         cells_.clear();
@@ -210,13 +212,19 @@ class WorkloadsTable : public Table {
     std::string end() override {
         std::vector<std::string> cells;
         for (const Gathered& column : columns_) {
-            if (column.count() == 0) return "";
-            cells.push_back(factor(column.mean()) + ", least " + factor(column.least()));
+            cells.push_back(column.count() == 0
+                                ? "-"
+                                : factor(column.mean()) + ", least " + factor(column.least()));
         }
         return line_of("all", cells);
     }
 
   private:
+    void skip_what_is_not_timed_at(std::size_t size) {
+        while (cells_.size() < workloads_.size() && !is_timed_at(size, workloads_[cells_.size()])) {
+            cells_.push_back("-");
+        }
+    }
     static std::string line_of(const std::string& label, const std::vector<std::string>& cells) {
         std::string out;
         append(out, "%-9s", label.c_str());

@@ -61,12 +61,16 @@ std::vector<Comparison> compare(const Group& group, const Context& context, doub
     share /= static_cast<double>(entrants.size()) * context.rounds;
     // `hot` stands for whatever the condition is: one kind of timing, one name
     constexpr Workload any = Workload::hot;
-    const Paired paired(entrants, {any}, context.rounds, 0,
-                        [&](int which, Workload, std::uint64_t round) {
-                            const auto i = static_cast<std::size_t>(which / kEntrants);
-                            context.advance(share);
-                            return time(conditions[i].run, copies[which % kEntrants], calls, round);
-                        });
+    context.watched.enter_step();
+    const Paired paired(
+        entrants, {any}, context.rounds, 0,
+        [&](int which, Workload, std::uint64_t round) {
+            const auto i = static_cast<std::size_t>(which / kEntrants);
+            context.advance(share);
+            return context.watched.time(
+                [&] { return time(conditions[i].run, copies[which % kEntrants], calls, round); });
+        },
+        nullptr, [&] { return context.watched.disturbed(); });
 
     const auto index_of = [&](const std::string& label) {
         const auto found =

@@ -3,15 +3,12 @@
 #include <cmath>
 #include <cstdio>
 #include <numeric>
-#include <sched.h>
 
 #include "diagnosis/sections.hpp"
 #include "interrupt.hpp"
 #include "libc_copy.hpp"
-#include "noise.hpp"
 #include "race.hpp"
 #include "size_text.hpp"
-#include "watch.hpp"
 
 namespace asterope::diagnosis {
 
@@ -27,28 +24,22 @@ constexpr int kTrials = kEntrants + 3 + kMoreSamples * (kKept + 3) + kRounds * (
 /// Libc's memcpy, whoever is asked for. Disturbed rounds are repeated, as in a search.
 class LibcAlone : public Timings {
   public:
-    LibcAlone(Stopwatch& stopwatch, Watch& watch, const std::function<void()>& timed)
-        : stopwatch_(stopwatch), watch_(watch), timed_(timed) {}
+    LibcAlone(Stopwatch& stopwatch, WatchedRounds& watched, const std::function<void()>& timed)
+        : stopwatch_(stopwatch), watched_(watched), timed_(timed) {}
 
     double seconds(std::size_t size, Workload workload, Entrant, std::uint64_t round) override {
         throw_if_interrupted();
-        if (!in_round_) watch_.begin_round();
-        in_round_ = true;
         timed_();
-        return stopwatch_.time(libc_copy(), 0, size, workload, round);
+        return watched_.time(
+            [&] { return stopwatch_.time(libc_copy(), 0, size, workload, round); });
     }
 
-    bool disturbed() override {
-        in_round_ = false;
-        return noise_.round_ended(watch_.end_round());
-    }
+    bool disturbed() override { return watched_.disturbed(); }
 
   private:
     Stopwatch& stopwatch_;
-    Watch& watch_;
+    WatchedRounds& watched_;
     const std::function<void()>& timed_;
-    Noise noise_;
-    bool in_round_ = false;
 };
 
 SizeResult race(std::size_t size, Workload workload, std::uint64_t seed, Timings& timings) {
@@ -115,15 +106,15 @@ Section identical(const Context& context) {
     const int races = context.rounds * 2 / 3; // 20, and 7 where it shall be quick
     Stopwatch stopwatch(context.arena, kSizes[std::size(kSizes) - 1],
                         last_cache_bytes(context.machine));
-    Watch watch(sched_getcpu()); // pinned to it
     const double share = 1.0 / kTrials / races / std::size(kSizes) / std::size(kWorkloads);
     const std::function<void()> timed = [&] { context.advance(share); };
-    LibcAlone timings(stopwatch, watch, timed);
+    LibcAlone timings(stopwatch, context.watched, timed);
     std::vector<SelfRaces> all;
     for (const std::size_t size : kSizes) {
         if (size > context.largest_copy) continue;
         for (const Workload workload : kWorkloads) {
             stopwatch.calibrate(size, workload, trial_seconds(workload));
+            context.watched.enter_step();
             SelfRaces some{size, workload, {}, {}};
             for (int i = 0; i < races; ++i) {
                 const SizeResult result =

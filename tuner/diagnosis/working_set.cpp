@@ -76,14 +76,18 @@ Section working_set(const Context& context) {
         stopwatch.calibrate(size, hot, trial_seconds(hot));
         const double share = 1.0 / static_cast<double>(sizes.size() * entrants.size()) /
                              static_cast<double>(context.rounds);
+        context.watched.enter_step();
         const Paired paired(
-            entrants, {hot}, context.rounds, 0, [&](int who, Workload, std::uint64_t round) {
+            entrants, {hot}, context.rounds, 0,
+            [&](int who, Workload, std::uint64_t round) {
                 throw_if_interrupted();
                 context.advance(share);
                 const Copy copy =
                     who == kWinner ? Copy{winner->variant->copy, winner->distance()} : libc();
-                return stopwatch.time(copy.function, copy.distance, size, hot, round);
-            });
+                return context.watched.time(
+                    [&] { return stopwatch.time(copy.function, copy.distance, size, hot, round); });
+            },
+            nullptr, [&] { return context.watched.disturbed(); });
         const std::string level = fits_in(size, context.machine.caches);
         const double seconds = paired.seconds(kLibc, hot);
         const Estimate floor = paired.ratio(kLibc, kLibcAgain, hot);

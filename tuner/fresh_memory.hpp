@@ -1,0 +1,26 @@
+// Memory as a program gets it from the system: mapped, and no page of it touched yet.
+#pragma once
+
+#include <cstddef>
+
+namespace asterope {
+
+/// Anonymous memory to read and write. Nobody is asked for huge pages: they come where the system
+/// gives them to every program. Unmapped at the end.
+class FreshMemory {
+  public:
+    /// `bytes` above 0. Throws Failure where the memory is not to be had.
+    explicit FreshMemory(std::size_t bytes);
+    ~FreshMemory();
+    FreshMemory(const FreshMemory&) = delete;
+    FreshMemory& operator=(const FreshMemory&) = delete;
+
+    char* begin() const { return begin_; } ///< at a page's beginning
+    std::size_t bytes() const { return bytes_; }
+
+  private:
+    std::size_t bytes_;
+    char* begin_;
+};
+
+} // namespace asterope

@@ -1,0 +1,23 @@
+// The one place where JSON text from outside becomes values.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+namespace asterope {
+
+/// How many arrays and objects may lie in one another; no file of ours has more than a dozen. What
+/// nests deeper is refused before a value is made of it: to copy, to compare and to write values
+/// recurses as deep as they nest. The Python commands have the same limit.
+inline constexpr std::size_t kDeepestJson = 16;
+
+/// Parses JSON. Throws BadInput, "`what`: line 3 column 17: not JSON: ...", for what is none, and
+/// in the same form for what nests too deeply or has a number that no double can hold. Columns
+/// count characters. `line`: the text's first one in its file.
+nlohmann::json parse_json(std::string_view text, const std::string& what, std::size_t line = 1);
+/// The same, with the fields in the order of the text.
+nlohmann::ordered_json parse_ordered_json(std::string_view text, const std::string& what);
+
+} // namespace asterope

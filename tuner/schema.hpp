@@ -1,0 +1,16 @@
+// Checks values from outside against the schemas of profiles and of trial logs.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace asterope {
+
+/// Each returns the first fault with its place, in words: "machine.kernel: an array where a string
+/// is expected"; empty where there is none. The schemas are those of scripts/asterope/, so what
+/// passes here is no surprise to asterope-generate, which checks more, but not less.
+std::string profile_fault(const nlohmann::json& profile);
+std::string log_header_fault(const nlohmann::json& header);
+std::string log_end_fault(const nlohmann::json& end);
+
+} // namespace asterope
