@@ -36,6 +36,10 @@ step() {
         say "$((SECONDS - started)) s"
     else
         say "failed"
+        # Git says it in a page, once for each repository that the build has fetched.
+        ! tail -n "+$((before + 1))" "$log" | grep -q 'detected dubious ownership' ||
+            die 1 "git trusts no repository of another user, and $root belongs to" \
+                "$(stat -c %U -- "$root"): run this as that user, or in a checkout of your own"
         tail -n "+$((before + 1))" "$log" | tail -n 40 | sed 's/^/    /' >&2
         say "    (all of it: $log)"
     fi
@@ -96,6 +100,9 @@ wanted_packages() {
     have_header gtest/gtest.h || printf 'libgtest-dev\n'
     have objdump || printf 'binutils\n'
     have clang || printf 'clang\n'
+    # The runtimes of clang's sanitizers and profiles, which Debian's clang only recommends.
+    compgen -G "$(clang -print-runtime-dir 2>/dev/null)/libclang_rt.profile*" >/dev/null ||
+        printf 'libclang-rt-dev\n'
     have qemu-x86_64 || printf 'qemu-user\n'
     have valgrind || printf 'valgrind\n'
     # Builds of others, which the examples are tried in.
@@ -259,8 +266,25 @@ build_targets() {
     cmake --build "$build" --parallel "$(nproc)" --target "$@"
 }
 
+# Ends the script where something that it must write is somebody else's: a checkout of another user,
+# or what root once built in this one. Without this, each tool would complain in its own way.
+require_writable_checkout() {
+    local path foreign=''
+    for path in "$build" "$venv" "$root/generated"; do
+        [[ -e $path ]] || path=$root
+        [[ -n $foreign ]] || { [[ -w $path && -x $path ]] || foreign=$path; }
+    done
+    # Fetched repositories have read-only files of our own.
+    [[ -n $foreign ]] || foreign=$(find "$build" "$venv" "$root/generated" \
+        ! -user "$(id -u)" ! -type l ! -writable -print -quit 2>/dev/null) || true
+    [[ -z $foreign ]] ||
+        die 2 "$foreign cannot be written, it belongs to $(stat -c %U -- "$foreign"):" \
+            "run this as that user, or in a checkout of your own"
+}
+
 # set_up tune|test: all that comes before the first build.
 set_up() {
+    require_writable_checkout
     mkdir -p -- "$build"
     : >"$log"
     install_packages "$1"

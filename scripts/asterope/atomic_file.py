@@ -3,10 +3,30 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import re
 import secrets
+import select
+import stat
 from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from pathlib import Path
+
+from .interrupt import interrupts_held
+
+
+@dataclass(frozen=True)
+class _Target:
+    """Where what is written to a path lands: the file behind all links, or an open descriptor.
+
+    What is no regular file (a device, a pipe, /dev/stdout) is written into and never replaced.
+    """
+
+    file: Path
+    replaceable: bool = True
+    descriptor: int | None = None
 
 
 def write_files(folder: Path, texts: Mapping[str, str | bytes]) -> None:
@@ -14,29 +34,122 @@ def write_files(folder: Path, texts: Mapping[str, str | bytes]) -> None:
     is written in UTF-8, or bytes.
 
     Each is written in full beside its target before the first is renamed, so a full disk or a
-    missing permission leaves every target as it was. Only a crash of the system between the
-    renames can leave one file new and another old; POSIX has no rename of two.
+    missing permission leaves every target as it was, and interrupts wait until all is done. Only a
+    crash of the system between the renames can leave one file new and another old; POSIX has no
+    rename of two. What killed processes left behind there is removed.
     Raises OSError.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder)) from None
-    for name in texts:  # the one fault of a rename that can be known before
-        if (folder / name).is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(folder / name))
-    staged: dict[Path, Path] = {}
+        raise _os_error(errno.ENOTDIR, folder) from None
+    contents = [
+        (_find_target(folder / name), text.encode("utf-8") if isinstance(text, str) else text)
+        for name, text in texts.items()
+    ]
+    for target, content in contents:
+        if not target.replaceable:
+            _write_into(target, content)
+    with interrupts_held(), ExitStack() as stack:
+        staged = [
+            (_stage(target.file, content, stack), target.file)
+            for target, content in contents
+            if target.replaceable
+        ]
+        for beside, file in staged:
+            os.replace(beside, file)
+
+
+def _os_error(number: int, path: Path, text: str = "") -> OSError:
+    return OSError(number, text or os.strerror(number), str(path))
+
+
+def _find_target(path: Path) -> _Target:
+    # The system's own word first: it knows which links must not be followed (in /tmp, those of
+    # others), and when they go round in a circle.
+    with suppress(FileNotFoundError):
+        os.stat(path)
+    file = path
+    for _ in range(41):  # as many links as the system follows; somebody may be changing them
+        descriptor = _own_descriptor(file)
+        if descriptor is not None:
+            return _Target(file, replaceable=False, descriptor=descriptor)
+        try:
+            mode = os.lstat(file).st_mode
+        except FileNotFoundError:
+            return _Target(file)
+        if stat.S_ISDIR(mode):
+            raise _os_error(errno.EISDIR, path)
+        if not stat.S_ISLNK(mode):
+            return _Target(file, replaceable=stat.S_ISREG(mode))
+        file = file.parent / os.readlink(file)
+    raise _os_error(errno.ELOOP, path)
+
+
+def _own_descriptor(path: Path) -> int | None:
+    """N where `path` is this process's /proc/self/fd/N, also by way of /dev/fd."""
+    own = os.path.realpath(path.parent) == os.path.realpath("/proc/self/fd")
+    return int(path.name) if own and path.name.isdecimal() else None
+
+
+def _write_into(target: _Target, content: bytes) -> None:
+    if target.descriptor is not None:
+        descriptor = os.dup(target.descriptor)
+    else:
+        try:
+            # Not blocking: a pipe that nobody reads would keep us for ever.
+            flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY
+            descriptor = os.open(target.file, flags)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            why = "nothing reads this pipe or socket: start its reader first"
+            raise _os_error(errno.ENXIO, target.file, why) from None
     try:
-        for name, text in texts.items():
-            beside = folder / f".{name}.{secrets.token_hex(4)}.tmp"
-            # Not tempfile: its files are private, these take the mode that the umask gives.
-            with open(beside, "xb") as file:
-                staged[folder / name] = beside
-                file.write(text.encode("utf-8") if isinstance(text, str) else text)
-                file.flush()
-                os.fsync(file.fileno())
-        for target, beside in staged.items():
-            os.replace(beside, target)
+        while content:
+            try:
+                content = content[os.write(descriptor, content) :]
+            except BlockingIOError:
+                select.select([], [descriptor], [])
     finally:
-        for beside in staged.values():
-            beside.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _stage(target: Path, content: bytes, stack: ExitStack) -> Path:
+    """Writes a temporary file beside the target: ".NAME.XXXXXX.tmp", as the C++ commands do. It is
+    locked, and gone when the stack is left, unless it was renamed by then."""
+    _remove_leftovers(target)
+    while True:
+        beside = target.parent / f".{target.name}.{secrets.token_hex(3)}.tmp"
+        # Not tempfile: its files are private, these take the mode that the umask gives.
+        file = stack.enter_context(beside.open("xb"))
+        stack.callback(beside.unlink, missing_ok=True)
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(file, fcntl.LOCK_EX)
+        if os.fstat(file.fileno()).st_nlink:  # no other process took it for a leftover just now
+            break
+    file.write(content)
+    file.flush()
+    os.fsync(file.fileno())
+    return beside
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Removes the temporary files of processes that were killed: nobody holds their locks."""
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.[0-9A-Za-z]{{6}}\.tmp")
+    for name in os.listdir(target.parent):
+        if not pattern.fullmatch(name):
+            continue
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY
+        try:
+            descriptor = os.open(target.parent / name, flags)
+        except OSError:
+            continue
+        try:
+            if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.unlink(target.parent / name)
+        except OSError:
+            pass  # somebody is writing it, or it is not ours to remove
+        finally:
+            os.close(descriptor)

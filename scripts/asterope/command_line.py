@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
+import re
 import sys
+from collections.abc import Callable
 from typing import Any, NoReturn
 
+from .interrupt import interrupts_caught
 from .one_line import one_line
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -31,13 +35,32 @@ class Parser(argparse.ArgumentParser):
         self.add_argument("--help-json", action=_HelpJson, nargs=0, help=argparse.SUPPRESS)
 
     def error(self, message: str) -> NoReturn:
-        self.exit(BAD_INPUT, f"{self.prog}: {one_line(message)}: see {self.prog} --help\n")
+        hint = self._nearest_option(message)
+        self.exit(BAD_INPUT, f"{self.prog}: {one_line(message)}{hint}: see {self.prog} --help\n")
+
+    def _nearest_option(self, message: str) -> str:
+        """What an option that argparse does not know may be meant to be; empty: nothing near."""
+        unknown = re.search(r"unrecognized arguments: .*?(--?[\w-]+)", message)
+        known = [name for name in self._option_string_actions if name != "--help-json"]
+        near = difflib.get_close_matches(unknown[1], known, 1) if unknown else []
+        return f" (did you mean {near[0]}?)" if near else ""
 
 
 def fail(program: str, line: str, code: int) -> int:
     """Says in the program's name what is wrong; returns the exit code."""
     print(f"{program}: {line}", file=sys.stderr)
     return code
+
+
+def run(program: str, command: Callable[[], int]) -> int:
+    """Runs a command; what ends it from outside becomes one line and its exit code."""
+    try:
+        with interrupts_caught():
+            return command()
+    except KeyboardInterrupt:
+        return fail(program, "interrupted", INTERRUPTED)
+    except MemoryError:
+        return fail(program, "no memory is left for this", FAILED)
 
 
 def help_json(parser: argparse.ArgumentParser) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .command_line import FAILED, fail
+from .command_line import FAILED, fail, run
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,10 @@ def run_command(name: str, arguments: Sequence[str] | None = None) -> int:
                 FAILED,
             )
         os.execv(path, [path, *arguments])
+    return run(program, lambda: _run_module(program, module, arguments))
+
+
+def _run_module(program: str, module: str, arguments: Sequence[str]) -> int:
     try:
         main = importlib.import_module(module).main
     except ModuleNotFoundError as error:

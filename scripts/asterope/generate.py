@@ -11,11 +11,12 @@ from pathlib import Path
 
 from . import __version__
 from .atomic_file import write_files
-from .command_line import BAD_INPUT, DONE, FAILED, INTERRUPTED, Parser, fail
+from .command_line import BAD_INPUT, DONE, FAILED, Parser, fail, run
 from .dispatch import load_profiles, render_dispatch
 from .one_line import one_line
 from .profile import Profile, ProfileError, load_profile
 from .profile_places import profile_to_read
+from .provisional import warning, why_provisional
 from .render import render_routine, what_is_missing
 
 PROGRAM = "asterope-generate"
@@ -32,6 +33,14 @@ return short signed sizeof static static_assert static_cast struct switch templa
 thread_local throw true try typedef typeid typename typeof typeof_unqual union unsigned using
 virtual void volatile wchar_t while xor xor_eq
 """
+
+
+# What C (7.31 of C11) and POSIX (2.2.2) keep for names of their own headers. No libc has a
+# mem_memcpy or a strict_memcpy today, but who reads memcpy_memcpy takes it for libc's.
+_LIBRARYS = re.compile(
+    r"(?:mem|str|wcs)[a-z]|"
+    r"(?:aio|atomic|cnd|errno|libc|mq|mtx|posix|pthread|sched|sem|shm|sig|thrd|timer|tss)$"
+)
 
 
 def _prefix(text: str) -> str:
@@ -82,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         help="begins the names of the functions and files (default: asterope)",
     )
+    parser.add_argument("--quiet", action="store_true", help="print errors only")
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     return parser
 
@@ -129,9 +139,15 @@ def _generate(arguments: argparse.Namespace) -> int:
             f"{where}: cannot write: {error.strerror}: choose another folder with -o",
             FAILED,
         )
+    if arguments.quiet:
+        return DONE
+    for prefix in (arguments.prefix or ())[-1:]:
+        _warn_of_prefix(prefix)
     for path, profile in profiles.items():
         if not profile.complete:
             _warn(f"{one_line(path)}: incomplete: {what_is_missing(profile)}: " + _remedy(profile))
+        if doubt := why_provisional(profile.raw):
+            _warn(f"{one_line(path)}: {warning(doubt, 'these winners are')}")
     names = " and ".join(one_line(folder / name) for name in texts)
     taken = "" if arguments.profile else f" from {one_line(*profiles)}"
     return _report(f"wrote {names} ({held}){taken}")
@@ -160,6 +176,15 @@ def _report(line: str) -> int:
         )
 
 
+def _warn_of_prefix(prefix: str) -> None:
+    if _LIBRARYS.match(prefix):
+        _warn(
+            f"--prefix {prefix}: the functions are {prefix}_memcpy and so on, names of a kind that "
+            "the C library keeps for itself, and none takes the place of libc's memcpy: choose "
+            "another prefix; the guide to integrating says how a program gets it in libc's place"
+        )
+
+
 def _warn(line: str) -> None:
     print(f"{PROGRAM}: warning: {line}", file=sys.stderr)
 
@@ -167,10 +192,7 @@ def _warn(line: str) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code. Bad arguments leave through SystemExit(2)."""
     arguments = _arguments(argv)
-    try:
-        return _generate(arguments)
-    except KeyboardInterrupt:
-        return fail(PROGRAM, "interrupted", INTERRUPTED)
+    return run(PROGRAM, lambda: _generate(arguments))
 
 
 if __name__ == "__main__":

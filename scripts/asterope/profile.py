@@ -15,12 +15,15 @@ from typing import Any
 import jsonschema
 from jsonschema.exceptions import ValidationError, best_match
 
-from . import aliased_space, sensing_space, small_space, space, threads_space
+from . import aliased_space, overlapping_space, sensing_space, small_space, space, threads_space
+from .json_depth import MAXIMUM_DEPTH
 from .one_line import one_line
+from .text_file import open_to_read
 
 FORMAT = "asterope-profile"
 VERSION = 1
 SCHEMA_FILE = Path(__file__).with_name("profile.schema.json")
+LOG_SCHEMA_FILE = Path(__file__).with_name("trial_log.schema.json")
 
 # What `balanced` weighs, all alike, in files that do not say: before fetch counted, too.
 BALANCED = ("hot", "cold", "consume")
@@ -28,7 +31,6 @@ BALANCED = ("hot", "cold", "consume")
 # A profile has some 3,000 values, the largest that the schema allows in earnest some 100,000.
 MAXIMUM_BYTES = 16 << 20
 MAXIMUM_VALUES = 200_000
-MAXIMUM_DEPTH = 16
 
 _REMEDY = "correct it or run asterope-tune again"
 
@@ -151,6 +153,14 @@ class Aliased:
 
 
 @dataclass(frozen=True)
+class Overlapping:
+    """The copy for buffers that overlap, and how it did against libc."""
+
+    tuple: overlapping_space.OverlappingTuple
+    ratio: float | None = None
+
+
+@dataclass(frozen=True)
 class LeftOut:
     """What a search did not get to: transfer sizes in bytes, and steps by name."""
 
@@ -201,6 +211,7 @@ class Profile:
     intents: Mapping[str, Intent]  # by workload
     small: SmallEntry | None
     aliased: Aliased | None
+    overlapping: Overlapping | None
     shares: Sequence[threads_space.Share]  # below the first one, and where there is none: alone
     raw: Mapping[str, Any]
 
@@ -220,18 +231,34 @@ class Profile:
         return _all_measured(self.intervals, self.weights)
 
 
-def load_profile(path: str | os.PathLike) -> Profile:
-    """Reads and checks the profile at `path`.
+def load_profile(path: str | os.PathLike, content: bytes | None = None) -> Profile:
+    """Reads and checks the profile at `path`; `content`: what was read from there already.
 
     Raises ProfileError for whatever is wrong with it, an unreadable file included.
     """
     try:
-        raw = _parse(_read(path))
+        raw = _parse(_decode(_read(path) if content is None else content))
         _check(raw)
     except _Fault as fault:
         parts = [one_line(path), *([_path_text(fault.place)] if fault.place else [])]
         raise ProfileError(": ".join([*parts, str(fault)])) from None
     return _build(raw)
+
+
+def log_header_fault(header: Any) -> str | None:
+    """What is wrong with the header of a trial log, and where; None where it is as it must be.
+
+    What a header says of the machine and of the search becomes a profile's.
+    """
+    profile = _schema()
+    # One schema of both: a registry of schemas is not in all versions of jsonschema.
+    text = LOG_SCHEMA_FILE.read_text(encoding="utf-8").replace(profile["$id"] + "#", "#")
+    schema = {**json.loads(text), "$defs": profile["$defs"]}
+    error = best_match(itertools.islice(_validator(schema).iter_errors(header), 100))
+    if error is None:
+        return None
+    fault = _schema_fault(error)
+    return f"{_path_text(fault.place)}: {fault}"
 
 
 class _Fault(Exception):
@@ -245,14 +272,17 @@ class _Fault(Exception):
 # --- From the file to JSON values -----------------------------------------------------------------
 
 
-def _read(path: str | os.PathLike) -> str:
+def _read(path: str | os.PathLike) -> bytes:
     try:
-        with open(path, "rb") as file:
-            content = file.read(MAXIMUM_BYTES + 1)
+        with open_to_read(path) as file:
+            return file.read(MAXIMUM_BYTES + 1)
     except OSError as error:
         raise _Fault(
             f"cannot read it: {error.strerror}: name a profile that asterope-tune wrote"
         ) from None
+
+
+def _decode(content: bytes) -> str:
     if len(content) > MAXIMUM_BYTES:
         raise _Fault(
             f"larger than {MAXIMUM_BYTES >> 20} MiB, so no profile: "
@@ -294,7 +324,7 @@ def _parse(text: str) -> Any:
         return json.loads(text, object_pairs_hook=_object, parse_int=_integer)
     except json.JSONDecodeError as error:
         raise _Fault(
-            f"line {error.lineno} column {error.colno}: not JSON ({error.msg}): "
+            f"line {error.lineno}, column {error.colno}: not JSON ({error.msg}): "
             "the file is damaged or cut short: run asterope-tune again"
         ) from None
     except RecursionError:
@@ -308,7 +338,7 @@ def _check(raw: Any) -> None:
     _refuse_unsound(raw)
     _refuse_other_formats(raw)
     # A limit, because a hostile file can hold a fault in each of its 200,000 values.
-    errors = itertools.islice(_validator().iter_errors(raw), 100)
+    errors = itertools.islice(_validator(_schema()).iter_errors(raw), 100)
     error = best_match(errors)
     if error is not None:
         raise _schema_fault(error)
@@ -326,8 +356,7 @@ def _check(raw: Any) -> None:
     if aliased is not None and aliased["above"] >= aliased["up_to"]:
         raise _Fault(f"above must be less than up_to: {_REMEDY}", ("aliased", "winner"))
     for place, fields in _tuples(raw):
-        why_not = small_space.why_not_small if place[0] == "small" else space.why_not
-        reason = why_not(**fields)
+        reason = _WHY_NOT.get(place[0], space.why_not)(**fields)
         if reason is not None:
             raise _Fault(f"no such copy: {reason}: {_REMEDY}", place)
     for place, interval in _intervals(raw):
@@ -346,7 +375,7 @@ def _refuse_unsound(raw: Any) -> None:
     values = 1
     while pending:
         value, place = pending.pop()
-        if len(place) > MAXIMUM_DEPTH:
+        if len(place) == MAXIMUM_DEPTH and isinstance(value, (_Object, list)):
             raise _Fault(f"nested too deeply to be a profile: {_REMEDY}", place[:3])
         if isinstance(value, float) and not math.isfinite(value):
             raise _Fault(f"not a finite number of a sane size: {_REMEDY}", place)
@@ -392,7 +421,7 @@ def _refuse_other_formats(raw: Any) -> None:
         )
 
 
-def _validator() -> jsonschema.Draft202012Validator:
+def _validator(schema: Mapping[str, Any]) -> jsonschema.Draft202012Validator:
     # JSON Schema takes 8.0 for an integer. Here it is refused, so that what follows sees ints only.
     def is_integer(_checker: object, value: object) -> bool:
         return type(value) is int
@@ -401,7 +430,11 @@ def _validator() -> jsonschema.Draft202012Validator:
     strict = jsonschema.validators.extend(
         base, type_checker=base.TYPE_CHECKER.redefine("integer", is_integer)
     )
-    return strict(json.loads(SCHEMA_FILE.read_text(encoding="utf-8")))
+    return strict(schema)
+
+
+def _schema() -> dict[str, Any]:
+    return json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
 
 
 def _schema_fault(error: ValidationError) -> _Fault:
@@ -526,9 +559,10 @@ def _refuse_false_left_out(raw: Mapping[str, Any]) -> None:
     for i, size in enumerate(sizes):
         if size in measured:
             raise _Fault(f"{size} has a winner: {_REMEDY}", ("left_out", "sizes", i))
-    if "small copies" in steps and "small" in raw:
-        place = ("left_out", "steps", steps.index("small copies"))
-        raise _Fault(f"small copies have a winner: {_REMEDY}", place)
+    for step, race in (("small copies", "small"), ("overlapping buffers", "overlapping")):
+        if step in steps and race in raw:
+            place = ("left_out", "steps", steps.index(step))
+            raise _Fault(f"{step} have a winner: {_REMEDY}", place)
 
 
 def _shares(raw: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
@@ -559,11 +593,17 @@ def _intervals(raw: Mapping[str, Any]) -> Iterator[tuple[_Place, Mapping[str, An
             yield ("intents", name, "intervals", i), interval
 
 
+# What other races than those of the pipelines choose among.
+_WHY_NOT = {
+    "small": small_space.why_not_small,
+    "overlapping": overlapping_space.why_not_overlapping,
+}
+
+
 def _tuples(raw: Mapping[str, Any]) -> Iterator[tuple[_Place, Mapping[str, Any]]]:
     """Every tuple of the profile, with its place."""
     races = list(_intervals(raw))
-    if "small" in raw:
-        races.append((("small",), raw["small"]))
+    races += [((name,), raw[name]) for name in _WHY_NOT if name in raw]
     for place, race in races:
         yield (*place, "winner", "tuple"), race["winner"]["tuple"]
         for k, entry in enumerate(race.get("runners_up", ())):
@@ -625,6 +665,9 @@ def _build(raw: Mapping[str, Any]) -> Profile:
         },
         small=_build_small(raw["small"]["winner"]) if "small" in raw else None,
         aliased=_build_aliased(raw.get("aliased", {})),
+        overlapping=_build_overlapping(raw["overlapping"]["winner"])
+        if "overlapping" in raw
+        else None,
         shares=tuple(threads_space.Share(**share) for share in _shares(raw)),
         raw=raw,
     )
@@ -701,6 +744,10 @@ def _build_aliased(raw: Mapping[str, Any]) -> Aliased | None:
     if winner is None:
         return None
     return Aliased(winner["above"], winner["up_to"], aliased_space.AliasedTuple(**winner["tuple"]))
+
+
+def _build_overlapping(raw: Mapping[str, Any]) -> Overlapping:
+    return Overlapping(overlapping_space.OverlappingTuple(**raw["tuple"]), raw.get("ratio"))
 
 
 def _build_workloads(raw: Mapping[str, Any]) -> dict[str, Measurement]:

@@ -18,9 +18,9 @@ class Probe:
     """What is timed before the copy goes on with one of two pipelines.
 
     `kind`: source (loads from as many `lines` of the source, spread evenly), both (from half as
-    many of either side), least (the same, each side by itself, and the sooner answer counts), copy
-    (the first `lines` lines are copied). More than one wait for memory fits into the same time, so
-    that several loads cost hardly more than one.
+    many of either side, each side by itself, and the longer time counts), least (the same, and the
+    shorter time counts), copy (the first `lines` lines are copied). More than one wait for memory
+    fits into the same time, so that several loads cost hardly more than one.
     """
 
     kind: str

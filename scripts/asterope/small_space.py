@@ -9,7 +9,10 @@ from dataclasses import astuple, dataclass
 SHAPES = ("stepped", "grouped", "masked", "masked32", "masked16", "rep")
 REGISTER_TYPES = ("XMM", "YMM", "ZMM")
 ORDERS = ("middle", "up", "down")
-BOUNDS = (128, 256, 512)
+BOUNDS = (128, 256, 512, 1024)
+
+# Bytes that the registers of a type hold at once; ZMM has registers 16 to 31 alone (stages.j2).
+_AT_ONCE = {"XMM": 256, "YMM": 512, "ZMM": 1024}
 
 
 @dataclass(frozen=True)
@@ -43,11 +46,6 @@ class SmallTuple:
         return {"masked": 64, "masked32": 32, "masked16": 16}.get(self.shape, 0)
 
     @property
-    def gates(self) -> tuple[int, ...]:
-        """The sizes at which the code asks whether the CPU fits."""
-        return tuple(sorted({64, self.masked_bytes or 64, self.bound})) if self.needs else ()
-
-    @property
     def needs(self) -> tuple[str, ...]:
         """The CPU features beyond baseline x86-64, as /proc/cpuinfo names them."""
         if self.masked_bytes:
@@ -57,7 +55,8 @@ class SmallTuple:
         return ("avx2",) if self.rt == "YMM" else ()
 
 
-# What a profile without a small copy of its own gets: as libc does it, on any x86-64 CPU.
+# What a profile without a small copy of its own gets, and one whose search was lost in noise: as
+# libc does it, on any x86-64 CPU.
 PLAIN = SmallTuple("stepped", "XMM", "middle", 128)
 
 
@@ -71,13 +70,13 @@ def why_not_small(shape: str, rt: str, order: str, bound: int) -> str | None:
         if value not in domain:
             return f"{field} is none of {' '.join(domain)}"
     if bound not in BOUNDS:
-        return "bound is 128, 256 or 512 bytes"
+        return f"bound is none of {' '.join(map(str, BOUNDS))}"
     if shape.startswith("masked") and (rt, order) != ("ZMM", "up"):
         return "the masked shapes have only rt ZMM, order up"
     if shape == "rep" and (rt, order) != ("XMM", "up"):
         return "the rep shape has only rt XMM, order up"
-    if rt == "XMM" and bound > 256 and shape != "rep":
-        return "XMM registers hold 256 bytes at once"
+    if bound > _AT_ONCE[rt] and shape != "rep":
+        return f"{rt} registers hold {_AT_ONCE[rt]} bytes at once"
     return None
 
 

@@ -152,6 +152,11 @@ class Tuple(_Copy):
         return Variant(self.rt, self.lt, self.st, self.pt, self.ps, self.tb, self.pi, pw, self.dir)
 
 
+# Loads and stores and nothing else, on any x86-64 CPU, in no situation a cliff: what copies where
+# the CPU lacks what the winners need, and where noise hid which copy is the fastest.
+PLAIN = Tuple("XMM", "T", "T", "none", 0, 0)
+
+
 def prefetch_sizes(tb: int, pi: int) -> tuple[int, ...]:
     """The prefetch sizes that a transfer block of `tb` lines can have: whole blocks."""
     if tb == 16:

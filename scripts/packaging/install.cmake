@@ -50,8 +50,15 @@ endforeach()
 install(DIRECTORY scripts/asterope DESTINATION share/asterope/python
         PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY templates DESTINATION share/asterope)
-install(DIRECTORY "${share}/man" "${share}/bash-completion" DESTINATION share)
-install(DIRECTORY "${share}/doc/asterope" DESTINATION share/doc USE_SOURCE_PERMISSIONS)
+# Who built some targets only, by name, gets what these are, and is told what else there is.
+install(CODE "
+  foreach(part man bash-completion doc/asterope)
+    if(NOT EXISTS \"${share}/\${part}\")
+      message(STATUS \"Not built, so not installed: share/\${part}; cmake --build '${PROJECT_BINARY_DIR}' builds it\")
+    endif()
+  endforeach()")
+install(DIRECTORY "${share}/man" "${share}/bash-completion" DESTINATION share OPTIONAL)
+install(DIRECTORY "${share}/doc/asterope" DESTINATION share/doc USE_SOURCE_PERMISSIONS OPTIONAL)
 # systemd wants the program's absolute path, which only `cmake --install --prefix` and cpack know.
 install(CODE "
   get_filename_component(ASTEROPE_BINDIR \"\${CMAKE_INSTALL_PREFIX}/bin\" ABSOLUTE)

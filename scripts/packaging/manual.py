@@ -29,10 +29,10 @@ from asterope.commands import COMMANDS  # noqa: E402
 WORDS = {
     "--rigor": "quick standard exhaustive",
     "--workload": "hot cold consume produce fetch balanced",
-    "asterope-bench --workload": "hot hot_read cold consume produce fetch balanced",
+    "asterope-bench --workload": "hot hot_read cold consume produce fetch fresh balanced",
     "--space": "paper extended",
     "--small": "unpredictable predictable balanced",
-    "--suite": "workloads sizes aliased misalignment mix fixed threads all",
+    "--suite": "workloads sizes aliased misalignment mix fixed overlap threads all",
     "--peers": "all none list",
     "--only": "working_set critical_stride misalignment aliasing store_forwarding huge_pages "
     "placement contents single_timings identical",
@@ -84,13 +84,17 @@ def synopsis(command: dict[str, Any]) -> str:
     return " ".join(words)
 
 
+def is_list(option: dict[str, Any]) -> bool:
+    """Whether the option's value may be several words, separated by commas."""
+    return option["list"] or option["argument"] in ("NAMES", "LEVELS")
+
+
 def kind(option: dict[str, Any], program: str) -> str:
     """How the shell completes the option's value, as assignments to what the completion reads."""
     places = [f"{program} {name}" for name in option["names"]] + option["names"]
     words = option["choices"] or next((WORDS[it].split() for it in places if it in WORDS), None)
     if words:
-        several = option["list"] or option["argument"] in ("NAMES", "LEVELS")
-        return f'how={"list" if several else "words"} words="{" ".join(words)}"'
+        return f'how={"list" if is_list(option) else "words"} words="{" ".join(words)}"'
     if option["argument"] == "DIR":
         return "how=folders"
     return "how=files" if FILES.search(option["argument"]) else "how=nothing"

@@ -5,16 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-import signal
 import subprocess
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import NoReturn
 
 from .. import __version__
-from ..command_line import BAD_INPUT, DONE, FAILED, INTERRUPTED, Parser, fail
+from ..command_line import BAD_INPUT, DONE, FAILED, Parser, fail, run
 from ..one_line import one_line
 from ..robust import geometric_mean
 from .application import Application, BadInput, Failure, Place
@@ -158,19 +156,16 @@ def _run(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def _interrupt(*_: object) -> NoReturn:
-    raise KeyboardInterrupt
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command; returns its exit code. Bad arguments leave through SystemExit(2)."""
-    arguments = _parser().parse_args(argv)
-    signal.signal(signal.SIGTERM, _interrupt)  # so that the programs are ended on the way out
+def _answer(arguments: argparse.Namespace) -> int:
     try:
         return _run(arguments)
     except BadInput as error:
         return fail(PROGRAM, str(error), BAD_INPUT)
     except (Failure, OSError) as error:
         return fail(PROGRAM, one_line(error), FAILED)
-    except KeyboardInterrupt:
-        return fail(PROGRAM, "interrupted", INTERRUPTED)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit code. Bad arguments leave through SystemExit(2)."""
+    arguments = _parser().parse_args(argv)
+    return run(PROGRAM, lambda: _answer(arguments))

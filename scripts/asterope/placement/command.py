@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .. import __version__
 from ..atomic_file import write_files
-from ..command_line import BAD_INPUT, DONE, FAILED, INTERRUPTED, Parser, fail
+from ..command_line import BAD_INPUT, DONE, FAILED, Parser, fail, run
 from ..one_line import one_line
 from . import experiment, words
 
@@ -161,7 +161,4 @@ def _run(arguments: argparse.Namespace) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code. Bad arguments leave through SystemExit(2)."""
     arguments = _parser().parse_args(argv)
-    try:
-        return _run(arguments)
-    except KeyboardInterrupt:
-        return fail(PROGRAM, "interrupted", INTERRUPTED)
+    return run(PROGRAM, lambda: _run(arguments))

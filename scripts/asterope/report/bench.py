@@ -48,7 +48,7 @@ class Cell:
 class Bench:
     """The results of one run. `copies` and `left_out`: name -> description, reason. `threaded`:
     copies that use more than the calling thread. `ours`: the routine's entry points. `complete`:
-    False where the run was stopped."""
+    False where the run was stopped. `noise`: as in profiles; empty in older results."""
 
     machine: Mapping[str, Any]
     rounds: int | None
@@ -57,6 +57,7 @@ class Bench:
     ours: frozenset[str]
     left_out: Sequence[tuple[str, str]]
     complete: bool
+    noise: Mapping[str, Any]
     cells: Sequence[Cell]
 
 
@@ -82,6 +83,7 @@ def build_bench(raw: Mapping[str, Any], where: str) -> Bench:
         threaded=frozenset(copy["name"] for copy in raw["copies"] if copy.get("threaded")),
         ours=frozenset(copy["name"] for copy in raw["copies"] if copy.get("ours")),
         complete=raw.get("complete", True),
+        noise=raw.get("noise", {}),
         left_out=[(copy["name"], copy["reason"]) for copy in raw.get("left_out", ())],
         cells=[_cell(result) for result in raw["results"]],
     )

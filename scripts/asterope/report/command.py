@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .. import __version__
 from ..atomic_file import write_files
-from ..command_line import BAD_INPUT, DONE, FAILED, INTERRUPTED, Parser, fail
+from ..command_line import BAD_INPUT, DONE, FAILED, Parser, fail, run
 from ..one_line import one_line
 from ..profile import ProfileError
 from ..profile_places import profile_to_read
@@ -71,7 +71,7 @@ def _run(arguments: argparse.Namespace) -> int:
         from . import page  # not before the inputs are good: matplotlib takes a second to load
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("matplotlib", "numpy"):
-            raise
+            return fail(PROGRAM, f"matplotlib cannot be loaded: {_first_cause(error)}", FAILED)
         return fail(
             PROGRAM,
             f"the pictures need {error.name}, which this Python lacks: install it "
@@ -99,9 +99,18 @@ def _run(arguments: argparse.Namespace) -> int:
         return fail(
             PROGRAM, f"{where}: cannot write: {error.strerror}: choose another place", FAILED
         )
+    for doubt in inputs.doubts:
+        print(f"{PROGRAM}: warning: {doubt}", file=sys.stderr)
     taken = "" if arguments.inputs else f" from {one_line(names[0])}"
     print(f"wrote {one_line(output)} ({len(pictures)} pictures){taken}")
     return DONE
+
+
+def _first_cause(error: BaseException) -> str:
+    """Its first line: numpy's own words for a library that finds no memory fill a screen."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return one_line((str(error).splitlines() or [type(error).__name__])[0])
 
 
 def _same(a: Path, b: Path) -> bool:
@@ -114,7 +123,4 @@ def _same(a: Path, b: Path) -> bool:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code. Bad arguments leave through SystemExit(2)."""
     arguments = _parser().parse_args(argv)
-    try:
-        return _run(arguments)
-    except KeyboardInterrupt:
-        return fail(PROGRAM, "interrupted", INTERRUPTED)
+    return run(PROGRAM, lambda: _run(arguments))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
 import zlib
@@ -9,8 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
+from ..json_depth import nests_too_deeply
 from ..one_line import one_line
 from ..profile import Profile, ProfileError, load_profile
+from ..provisional import kept_in_words, warning, why_provisional
+from ..text_file import open_to_read
 from . import bench, trial_log
 from .faults import BadInput
 
@@ -33,6 +37,16 @@ class Inputs:
             if given is not None and given.machine:
                 return given.machine
         return {}
+
+    @property
+    def doubts(self) -> list[str]:
+        """What noise may have decided, one sentence each, without its end."""
+        found = []
+        if self.profile is not None and (doubt := why_provisional(self.profile.raw)):
+            found.append(warning(doubt, "these winners are"))
+        if self.bench is not None and self.bench.noise.get("provisional"):
+            found.append(warning(kept_in_words(self.bench.noise), "these figures are"))
+        return found
 
 
 def read_inputs(paths: Sequence[str]) -> Inputs:
@@ -57,13 +71,13 @@ _WORDS = {"profile": "profile", "log": "trial log", "bench": "file of bench resu
 def _read(path: str) -> tuple[str, Any]:
     where = one_line(path)
     try:
-        with open(path, "rb") as file:
+        with open_to_read(path) as file:
             start = file.peek(2)[:2]
             stream: IO[bytes] = file
             if start == b"\x1f\x8b":
                 stream = gzip.GzipFile(fileobj=file)  # type: ignore[assignment]
             try:
-                first = stream.readline(MAXIMUM_LINE)
+                first = stream.readline(MAXIMUM_LINE).removeprefix(codecs.BOM_UTF8)
             except EOFError:
                 raise BadInput(f"{where}: holds no whole first line: record anew") from None
             header = _json(first)
@@ -71,13 +85,14 @@ def _read(path: str) -> tuple[str, Any]:
                 if not first.endswith(b"\n"):
                     raise BadInput(f"{where}: holds no whole first line: record anew")
                 return "log", trial_log.read_trial_log(header, _lines(stream), where)
-            whole = _json(first + stream.read(MAXIMUM_LINE)) if stream is file else None
+            content = first + stream.read(MAXIMUM_LINE) if stream is file else b""
     except OSError as error:
         raise BadInput(f"{where}: cannot read it: {error.strerror or 'damaged gzip'}") from None
     except zlib.error:
         raise BadInput(f"{where}: cannot read it: damaged gzip") from None
     if stream is not file:
         raise BadInput(f"{where}: gzipped, but no trial log: name one that asterope-tune wrote")
+    whole = _json(content)
     if isinstance(whole, dict) and whole.get("format") == bench.FORMAT:
         return "bench", bench.build_bench(whole, where)
     if isinstance(whole, dict) and whole.get("format") != "asterope-profile":
@@ -86,17 +101,18 @@ def _read(path: str) -> tuple[str, Any]:
             "name files that asterope-tune or asterope-bench --json wrote"
         )
     try:
-        return "profile", load_profile(path)
+        return "profile", load_profile(path, content)
     except ProfileError as error:
         raise BadInput(str(error)) from None
 
 
 def _json(text: bytes) -> Any:
-    """None where it is no JSON."""
+    """None where it is no JSON, or too deep to be of ours."""
     try:
-        return json.loads(text)
+        value = json.loads(text.decode())
     except (ValueError, RecursionError):
         return None
+    return None if nests_too_deeply(value) else value
 
 
 def _lines(stream: IO[bytes]) -> Iterator[bytes]:

@@ -47,6 +47,11 @@ def intervals_picture(profile: Profile) -> Picture:
         alias = profile.aliased
         words = f"{alias.tuple.kind} {alias.tuple.rt}"
         _bar(axes, len(strips), max(alias.above, small), alias.up_to, ALIASED, False, words)
+    if profile.overlapping:
+        o = profile.overlapping.tuple
+        y, colour = len(labels), COLOURS[o.rt]
+        labels.append("buffers that overlap")
+        _bar(axes, y, max(small, first), last, colour, False, f"{o.rt}, {o.block} bytes a turn")
     size_axis(axes, [first, last])
     axes.set_yticks(range(len(labels)), labels)
     axes.set_ylim(len(labels) - 0.4, -1.6)

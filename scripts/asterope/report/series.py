@@ -19,6 +19,7 @@ WORKLOAD_WORDS = {
     "consume": "neither side in any cache, and each copy is read at once",
     "produce": "the source just written, the destination in no cache",
     "fetch": "the source in no cache, the destination used again and again and read at once",
+    "fresh": "the source in no cache, the destination just mapped and never touched",
 }
 
 

@@ -17,7 +17,7 @@ from statistics import median
 from typing import Any
 
 from .. import space
-from ..profile import BALANCED, Ratio
+from ..profile import BALANCED, Ratio, log_header_fault
 from ..robust import sign_interval
 from .faults import BadInput
 
@@ -131,22 +131,14 @@ class TrialLog:
 
     @cached_property
     def options(self) -> Mapping[str, Any]:
-        options = self.header.get("options")
-        return options if isinstance(options, dict) else {}
+        return self.header["options"]
 
     @cached_property
     def weights(self) -> Mapping[str, float]:
         """What each workload counts for in scores; those that count only."""
-        given = self.options.get("weights")
-        if isinstance(given, dict):
-            weights = {
-                w: float(given[w])
-                for w in WORKLOADS
-                if isinstance(given.get(w), (int, float)) and 0 < given[w] < math.inf
-            }
-            if weights:
-                return weights
-        return dict.fromkeys(BALANCED, 1.0)
+        given = self.options["weights"]
+        weights = {w: float(given[w]) for w in WORKLOADS if given.get(w, 0) > 0}
+        return weights or dict.fromkeys(BALANCED, 1.0)
 
     @cached_property
     def tuples(self) -> Mapping[str, space.Tuple]:
@@ -167,8 +159,9 @@ def read_trial_log(header: Mapping[str, Any], lines: Iterable[bytes], where: str
             f"{where}: a trial log of version {json.dumps(version)[:40]}, this program reads "
             f"version {VERSION}: use the asterope-report of the asterope-tune that wrote it"
         )
-    if not isinstance(header.get("machine"), dict):
-        raise BadInput(f"{where}: line 1: names no machine: record anew with asterope-tune")
+    fault = log_header_fault(header)
+    if fault is not None:
+        raise BadInput(f"{where}: line 1: {fault}")
     log = TrialLog(header, thinned="thinned" in header)
     reader = _ThinnedReader(log) if log.thinned else _Reader(log)
     number = 1
@@ -178,15 +171,16 @@ def read_trial_log(header: Mapping[str, Any], lines: Iterable[bytes], where: str
             if not line.endswith(b"\n"):
                 log.torn = True
                 break
-            fields = json.loads(line)
+            fields = json.loads(line.decode())
             if not isinstance(fields, dict):
                 raise ValueError("is no JSON object")
             reader.add(fields)
     except EOFError:
         log.torn = True  # a gzip that is cut short
     except (KeyError, TypeError, ValueError, RecursionError, OSError) as error:
+        column = f", column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
         raise BadInput(
-            f"{where}: line {number}: {_why(error)}: the log is damaged, leave it out"
+            f"{where}: line {number}{column}: {_why(error)}: the log is damaged, leave it out"
         ) from None
     reader.end()
     log.sizes = dict(sorted(log.sizes.items()))
@@ -195,7 +189,7 @@ def read_trial_log(header: Mapping[str, Any], lines: Iterable[bytes], where: str
 
 def _why(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
-        return "is no JSON object"
+        return f"not JSON ({error.msg})"
     if isinstance(error, UnicodeDecodeError):
         return "is no text"
     if isinstance(error, KeyError):

@@ -69,7 +69,7 @@ def _modules(memory: Any) -> str | None:
 
 def findings(inputs: Inputs) -> list[str]:
     """What comes first: one sentence each."""
-    sentences = []
+    sentences = [f"Warning: {doubt}." for doubt in inputs.doubts]
     if inputs.bench is not None:
         sentences += _bench_findings(inputs.bench)
     if inputs.profile is None and inputs.log is None:
@@ -129,13 +129,12 @@ def _bench_findings(bench: Bench) -> list[str]:
 
 def progress(log: TrialLog) -> str:
     """How far a run has come whose log has no end."""
-    sizes = log.options.get("sizes")
-    planned = f" of {len(sizes)}" if isinstance(sizes, list) and sizes else ""
+    sizes = f"{len(log.sizes)} of {len(log.options['sizes'])}"
     last = log.steps[-1] if log.steps else "none"
     torn = " Its last line is not whole and was left out." if log.torn else ""
     return (
-        f"The search has not come to its end: {len(log.sizes)}{planned} sizes begun, "
-        f"{log.trials:,} trials, last step: {last}.{torn} All that follows from the log is what is "
+        f"The search has not come to its end: {sizes} sizes begun, {log.trials:,} trials, "
+        f"last step: {last}.{torn} All that follows from the log is what is "
         "there so far."
     )
 
@@ -189,11 +188,6 @@ def _noise_sentences(search: Mapping[str, Any]) -> list[str]:
         f"again, {noise.get('kept', 0):,} were disturbed and count all the same."
         + (f" By kind, a round may be in several: {kinds}." if kinds else "")
     ]
-    if noise.get("provisional"):
-        sentences.append(
-            "The winners are provisional: so many disturbed rounds count that they may be due to "
-            "them. Tune again on a quieter machine."
-        )
     return sentences
 
 

@@ -1,0 +1,53 @@
+"""Turns SIGINT, SIGTERM and SIGHUP into KeyboardInterrupt, and holds them back for a while."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def interrupts_caught() -> Iterator[None]:
+    """Inside, all of them raise KeyboardInterrupt; those that are ignored stay so."""
+    with _handled_by(_interrupt):
+        yield
+
+
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """What is done inside is done as a whole: the signals come when it is over.
+
+    Not by blocking them: they would go to the threads that numpy started.
+    """
+    came: list[int] = []
+    with _handled_by(lambda number, _frame: came.append(number)):
+        yield
+    if came:
+        signal.raise_signal(came[0])
+
+
+def _interrupt(*_: object) -> NoReturn:
+    for number in _SIGNALS:  # the way out is not to be interrupted again
+        signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def _handled_by(handler: Callable[[int, Any], object]) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield  # handlers run in the main thread only
+        return
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    handled = [number for number in _SIGNALS if before[number] not in (signal.SIG_IGN, None)]
+    try:
+        for number in handled:
+            signal.signal(number, handler)
+        yield
+    finally:
+        for number in handled:
+            signal.signal(number, before[number])
