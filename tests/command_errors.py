@@ -1,8 +1,15 @@
-"""What the tests of all commands ask of an error: one line, in the program's name."""
+"""What the tests of all commands ask of stderr: an error is one line, in the program's name."""
 
 from __future__ import annotations
 
+import re
 import subprocess
+
+
+def without_warnings(text: str) -> str:
+    """What is on stderr but for warnings, which depend on how quiet the machine is."""
+    lines = text.splitlines(keepends=True)
+    return "".join(line for line in lines if not re.match(r"(asterope-\w+: )?warning: ", line))
 
 
 def only_error_of(program: str, done: subprocess.CompletedProcess, code: int) -> str:

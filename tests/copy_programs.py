@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from asterope import render as rendering
 from asterope import small_space, space
+from asterope.overlapping_space import OverlappingTuple
 from asterope.profile import Aliased, load_profile
 from asterope.render import render_routine
 from asterope.sensing_space import SensingCopy
@@ -65,11 +66,15 @@ def cpu_features() -> frozenset[str]:
 
 
 def lacking_features(
-    intervals: Intervals, small: SmallTuple = small_space.PLAIN, aliased: Aliased | None = None
+    intervals: Intervals,
+    small: SmallTuple = small_space.PLAIN,
+    aliased: Aliased | None = None,
+    overlapping: OverlappingTuple | None = None,
 ) -> set[str]:
     """What this CPU lacks of what the routine needs so as not to take its portable path."""
     needs = {*small.needs, *(feature for _, t in intervals for feature in t.needs)}
-    return (needs | set(aliased.tuple.needs if aliased else ())) - cpu_features()
+    needs |= set(aliased.tuple.needs if aliased else ())
+    return (needs | set(overlapping.needs if overlapping else ())) - cpu_features()
 
 
 def memory_left() -> int:
@@ -153,6 +158,7 @@ def profile_json(
     aliased: Aliased | None = None,
     sensing: Sensing | None = None,
     intents: Mapping[str, Intervals] | None = None,
+    overlapping: OverlappingTuple | None = None,
 ) -> str:
     """The text of a profile that has nothing but what a routine is rendered from."""
     profile = {
@@ -166,6 +172,8 @@ def profile_json(
         profile["small"] = {"winner": {"tuple": asdict(small)}}
     if aliased is not None:
         profile["aliased"] = {"winner": asdict(aliased)}
+    if overlapping is not None:
+        profile["overlapping"] = {"winner": {"tuple": asdict(overlapping)}}
     if intents:
         profile["intents"] = {name: {"intervals": _entries(i)} for name, i in intents.items()}
     return json.dumps(profile)
@@ -179,6 +187,7 @@ def render(
     aliased: Aliased | None = None,
     sensing: Sensing | None = None,
     intents: Mapping[str, Intervals] | None = None,
+    overlapping: OverlappingTuple | None = None,
 ) -> Path:
     """Renders a profile into `folder`, which is created; returns the path of the C file.
 
@@ -187,7 +196,8 @@ def render(
     folder.mkdir(parents=True, exist_ok=True)
     if not isinstance(profile, Path):
         path = folder / f"{prefix}.json"
-        path.write_text(profile_json(profile, small, aliased, sensing, intents), encoding="utf-8")
+        text = profile_json(profile, small, aliased, sensing, intents, overlapping)
+        path.write_text(text, encoding="utf-8")
         profile = path
     for name, text in render_routine(load_profile(profile), prefix).items():
         (folder / name).write_text(text, encoding="ascii")
@@ -241,10 +251,16 @@ def build_dispatch_check(*routines: Path, flags: Sequence[str] = ()) -> Path:
 
 
 def copies_taken(
-    program: Path, function: str, distance: int, sizes: Iterable[int], *emulator: object
+    program: Path,
+    function: str,
+    distance: int,
+    sizes: Iterable[int],
+    *emulator: object,
+    source_at: int = 0,
 ) -> list[str]:
     """What dispatch_check says of each size; `function` with its prefix."""
-    return output_of(*emulator, program, function, distance, *sizes).split()
+    place = ("--source-at", source_at)
+    return output_of(*emulator, program, *place, function, distance, *sizes).split()
 
 
 def expected_copy(
@@ -285,7 +301,7 @@ def assert_dispatched(
     functions: Sequence[str] = FUNCTIONS,
 ) -> None:
     """Each of the sizes takes the copy that the profile says, in each function."""
-    in_line = {n for n in sizes if n <= 512}
+    in_line = {n for n in sizes if n <= max(small_space.BOUNDS)}
     beyond = set(sizes) - in_line
     # What is copied in line really is; what is larger must not overlap, however large. How far the
     # destination is ahead, less whole pages, and whether that aliases.

@@ -41,28 +41,49 @@ struct MadeUpLog {
     }
 };
 
-/// Of a CPU without any feature, of an exhaustive search of the paper's space for `workloads`.
+/// Of a CPU without any feature, of an exhaustive search of the paper's space for `hot`.
+inline nlohmann::json made_up_header() {
+    const nlohmann::json none = nlohmann::json::array();
+    return {{"format", "asterope-trials"},
+            {"version", 2},
+            {"tool_version", "0.1.0"},
+            {"machine",
+             {{"fingerprint", "0123456789abcdef"},
+              {"cpu", {{"brand", "Made Up"}, {"features", none}}},
+              {"caches", none},
+              {"libc", "glibc 2.36"},
+              {"libc_thresholds", {{"x86_non_temporal_threshold", 1 << 20}}}}},
+            {"space_hash", "0123456789abcdef"},
+            {"candidates", 7},
+            {"invalid", none},
+            {"options",
+             {{"rigor", "exhaustive"},
+              {"workload", "weights"},
+              {"weights", {{"hot", 1.0}}},
+              {"weights_given", ""},
+              {"sizes", {4096}},
+              {"space", "paper"},
+              {"sensing", false},
+              {"small", "balanced"},
+              {"distribution", "fleet"},
+              {"source_map", ""},
+              {"without", none}}},
+            {"sensing", false},
+            {"seed", 1},
+            {"started", "2026-11-21T10:00:00Z"},
+            {"cpu", 1},
+            {"warnings", none}};
+}
+
+/// The same for `workloads`.
 inline MadeUpLog made_up_log(const std::vector<Workload>& workloads) {
     nlohmann::json weights;
     for (const Workload workload : workloads) {
         weights[std::string(name_of(workload))] = 1.0 / static_cast<double>(workloads.size());
     }
     MadeUpLog log;
-    log.header = {{"format", "asterope-trials"},
-                  {"version", 2},
-                  {"tool_version", "0.1.0"},
-                  {"machine",
-                   {{"cpu", {{"brand", "Made Up"}, {"features", nlohmann::json::array()}}},
-                    {"libc", "glibc 2.36"},
-                    {"libc_thresholds", {{"x86_non_temporal_threshold", 1 << 20}}}}},
-                  {"invalid", nlohmann::json::array()},
-                  {"options",
-                   {{"rigor", "exhaustive"},
-                    {"workload", "weights"},
-                    {"weights", weights},
-                    {"space", "paper"},
-                    {"without", nlohmann::json::array()}}},
-                  {"seed", 1}};
+    log.header = made_up_header();
+    log.header["options"]["weights"] = weights;
     return log;
 }
 

@@ -16,6 +16,8 @@
 #include "searches.hpp"
 #include "shard.hpp"
 #include "text_hash.hpp"
+#include "trial_log.hpp"
+#include "tuning.hpp"
 #include "version.hpp"
 
 namespace asterope {
@@ -138,6 +140,11 @@ inline Truth made_up_truth(
         const double factor = best(name, size, workload);
         return libc * (factor > 0 ? factor : 1.05 + 0.2 * std::stod("0x0." + text_hash(name)));
     };
+}
+
+/// The profile of a whole log.
+inline nlohmann::ordered_json profile_of_log(const std::string& path) {
+    return profile_of_log(read_trial_log(path), path);
 }
 
 } // namespace asterope

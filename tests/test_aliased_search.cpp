@@ -1,7 +1,10 @@
 // A copy for aliasing buffers is taken where it gains, on neighbouring sizes, and nowhere else.
 #include "aliased_search.hpp"
 
+#include <cmath>
 #include <gtest/gtest.h>
+
+#include "noise.hpp"
 
 namespace asterope {
 namespace {
@@ -43,6 +46,15 @@ TEST(ChooseAliased, bridges_no_size_on_which_it_does_not_gain) {
     EXPECT_EQ(choice->up_to, 4096u);
 }
 
+TEST(ChooseAliased, counts_no_gain_that_noise_may_have_made) {
+    AliasedSize lost = of(2048, {9.0});
+    lost.undecided = true;
+    const auto choice = choose_aliased({of(1024, {1.2}), lost, of(4096, {1.1})});
+    ASSERT_TRUE(choice);
+    EXPECT_EQ(choice->up_to, 1024u);
+    EXPECT_FALSE(choose_aliased({lost}));
+}
+
 /// libc takes 4, the pipeline 2, the copies what they are given.
 class Known : public Timings {
   public:
@@ -69,6 +81,26 @@ TEST(SearchAliased, measures_every_copy_against_the_pipeline_and_names_the_best)
     EXPECT_NEAR(found.gains[0], 0.8, 1e-9);
     EXPECT_NEAR(found.gains[1], 2, 1e-9);
     EXPECT_NEAR(found.gains[2], 2.0 / 3, 1e-9);
+}
+
+/// Every timing is off by a factor of its own.
+class Loud : public Known {
+  public:
+    using Known::Known;
+    double seconds(std::size_t size, Workload workload, Entrant entrant,
+                   std::uint64_t round) override {
+        return Known::seconds(size, workload, entrant, round) *
+               std::exp(2 * noise::normal(random_));
+    }
+
+  private:
+    noise::Random random_{1};
+};
+
+TEST(SearchAliased, says_where_noise_hid_the_differences) {
+    Loud timings({2.5, 1.9, 3.0});
+    std::mt19937_64 random(1);
+    EXPECT_TRUE(search_aliased(3, 4096, parse_rigor("quick"), random, timings).undecided);
 }
 
 TEST(AliasedSpace, holds_what_the_cpu_can_run) {

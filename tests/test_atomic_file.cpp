@@ -2,11 +2,18 @@
 #include "atomic_file.hpp"
 
 #include <csignal>
+#include <cstring>
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 #include "error.hpp"
+#include "interrupt.hpp"
 #include "temporary_folder.hpp"
 
 using namespace asterope;
@@ -104,6 +111,164 @@ TEST_F(AtomicFile, in_a_read_only_folder_fails) {
     fs::permissions(folder, fs::perms::owner_read | fs::perms::owner_exec);
     EXPECT_THROW(write_atomically(folder / "profile.json", "x"), Failure);
 }
+
+// --- What is no regular file, and links ----------------------------------------------------------
+
+TEST_F(AtomicFile, writes_into_a_device_which_stays_one) {
+    // of our own, as /dev/null is everybody's
+    const fs::path device = folder / "device";
+    if (mknod(device.c_str(), S_IFCHR | 0666, makedev(1, 3)) != 0 ||
+        !Descriptor(open(device.c_str(), O_WRONLY))) {
+        GTEST_SKIP() << "cannot make a device node: " << std::strerror(errno);
+    }
+    fs::create_symlink("device", folder / "link");
+    for (const char* name : {"device", "link"}) {
+        require_writable(folder / name);
+        write_atomically(folder / name, "text");
+        EXPECT_FALSE(is_replaceable(folder / name));
+        EXPECT_TRUE(fs::is_character_file(device));
+        EXPECT_TRUE(fs::is_symlink(folder / "link"));
+    }
+    EXPECT_EQ(files(), 2u);
+}
+
+TEST_F(AtomicFile, writes_into_a_pipe_that_is_read) {
+    ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+    const Descriptor reader(open((folder / "pipe").c_str(), O_RDONLY | O_NONBLOCK));
+    require_writable(folder / "pipe");
+    write_atomically(folder / "pipe", "text");
+    char read_text[8] = {};
+    EXPECT_EQ(read(reader.get(), read_text, sizeof read_text), 4);
+    EXPECT_STREQ(read_text, "text");
+    EXPECT_TRUE(fs::is_fifo(folder / "pipe"));
+}
+
+TEST_F(AtomicFile, does_not_wait_for_the_reader_of_a_pipe) {
+    ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+    EXPECT_THROW(write_atomically(folder / "pipe", "text"), Failure);
+    EXPECT_THROW(create_locked(folder / "pipe", "text"), Failure);
+}
+
+TEST_F(AtomicFile, says_that_the_reader_of_a_pipe_has_gone) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    close(ends[0]);
+    try {
+        write_atomically("/dev/fd/" + std::to_string(ends[1]), "text");
+        FAIL() << "nobody read it";
+    } catch (const Failure& error) {
+        EXPECT_NE(std::string(error.what()).find("Broken pipe"), std::string::npos);
+    }
+    close(ends[1]);
+}
+
+TEST_F(AtomicFile, writes_into_a_descriptor_wherever_it_leads) {
+    put("file", "old");
+    const Descriptor file(open((folder / "file").c_str(), O_WRONLY | O_APPEND));
+    int ends[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    for (const char* parent : {"/dev/fd/", "/proc/self/fd/"}) {
+        require_writable(parent + std::to_string(file.get()));
+        write_atomically(parent + std::to_string(file.get()), "new");
+        write_atomically(parent + std::to_string(ends[0]), "text");
+        char read_text[8] = {};
+        EXPECT_EQ(read(ends[1], read_text, sizeof read_text), 4);
+    }
+    EXPECT_EQ(content(folder / "file"), "oldnewnew");
+    EXPECT_EQ(files(), 1u);
+    close(ends[0]);
+    close(ends[1]);
+    EXPECT_THROW(require_writable("/dev/fd/" + std::to_string(ends[0])), BadInput);
+    const Descriptor only_read(open((folder / "file").c_str(), O_RDONLY));
+    EXPECT_THROW(require_writable("/dev/fd/" + std::to_string(only_read.get())), BadInput);
+}
+
+TEST_F(AtomicFile, replaces_the_file_that_links_lead_to_even_where_it_is_none_yet) {
+    fs::create_directory(folder / "inner");
+    fs::create_symlink("inner/file", folder / "middle");
+    fs::create_symlink(folder / "middle", folder / "link");
+    for (const char* text : {"first", "second"}) {
+        require_writable(folder / "link");
+        write_atomically(folder / "link", text);
+        EXPECT_EQ(content(folder / "inner" / "file"), text);
+        EXPECT_TRUE(fs::is_symlink(folder / "link"));
+        EXPECT_TRUE(fs::is_symlink(folder / "middle"));
+    }
+    EXPECT_EQ(files(), 3u);
+    fs::create_symlink("missing/file", folder / "nowhere");
+    EXPECT_THROW(require_writable(folder / "nowhere"), BadInput);
+}
+
+TEST_F(AtomicFile, says_that_links_go_round_in_a_circle) {
+    fs::create_symlink("b", folder / "a");
+    fs::create_symlink("a", folder / "b");
+    EXPECT_THROW(write_atomically(folder / "a", "x"), Failure);
+    try {
+        require_writable(folder / "a");
+        FAIL() << "they do";
+    } catch (const BadInput& error) {
+        EXPECT_NE(std::string(error.what()).find("round in a circle"), std::string::npos);
+    }
+    EXPECT_EQ(files(), 2u);
+}
+
+// --- What is left behind -------------------------------------------------------------------------
+
+TEST_F(AtomicFile, removes_what_a_killed_process_left_and_nothing_else) {
+    const auto others = {".file.tmp",         ".file.abc.tmp",   ".file.abcdef",
+                         ".other.abcdef.tmp", "file.abcdef.tmp", ".file.abcdef.tmp.x"};
+    for (const char* name : others) put(name, "kept");
+    put(".file.aB3dEf.tmp", "left");
+    require_writable(folder / "file");
+    EXPECT_EQ(files(), others.size());
+    put(".file.aB3dEf.tmp", "left");
+    write_atomically(folder / "file", "x");
+    EXPECT_EQ(files(), others.size() + 1);
+}
+
+TEST_F(AtomicFile, leaves_the_file_of_a_living_process_alone) {
+    put(".file.aB3dEf.tmp", "being written");
+    const Descriptor writer(open((folder / ".file.aB3dEf.tmp").c_str(), O_RDWR));
+    ASSERT_TRUE(lock_file(writer.get()));
+    write_atomically(folder / "file", "x");
+    EXPECT_EQ(content(folder / ".file.aB3dEf.tmp"), "being written");
+}
+
+TEST_F(AtomicFile, is_written_whole_before_an_interrupt_comes) {
+    const pid_t child = fork();
+    if (child == 0) {
+        end_on_interrupts("name");
+        std::thread([] {
+            sigset_t all; // for the first thread only
+            sigfillset(&all);
+            pthread_sigmask(SIG_BLOCK, &all, nullptr);
+            for (;;) kill(getpid(), SIGTERM);
+        }).detach();
+        for (;;) write_atomically(folder / "file", std::string(100000, 'x'));
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 130);
+    EXPECT_FALSE(fs::exists(folder / "file") && fs::file_size(folder / "file") != 100000);
+    EXPECT_LE(files(), 1u);
+}
+
+// --- Files that are begun and locked -------------------------------------------------------------
+
+TEST_F(AtomicFile, is_created_whole_and_locked_where_there_is_none) {
+    const Descriptor file = create_locked(folder / "file", "begin ");
+    ASSERT_TRUE(file);
+    EXPECT_EQ(content(folder / "file"), "begin ");
+    write_all(file.get(), "and go on");
+    EXPECT_EQ(content(folder / "file"), "begin and go on");
+    EXPECT_FALSE(lock_file(open((folder / "file").c_str(), O_RDWR | O_CLOEXEC)));
+    EXPECT_FALSE(create_locked(folder / "file", "another"));
+    EXPECT_EQ(content(folder / "file"), "begin and go on");
+    EXPECT_EQ(files(), 1u);
+}
+
+// --- Whether it can be written -------------------------------------------------------------------
 
 TEST_F(AtomicFile, require_writable_touches_nothing) {
     require_writable(folder / "new.json");

@@ -8,7 +8,9 @@ import json
 import math
 import os
 import resource
+import shutil
 import signal
+import stat
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -19,12 +21,13 @@ import pytest
 from asterope import __version__
 from asterope.profile import load_profile
 from asterope.render import render_routine
-from command_errors import only_error_of
+from command_errors import only_error_of, without_warnings
 
 FEW = ("--rounds", "3", "--sizes", "128,4K")
 SIZES = ("--suite", "sizes")
 SMALL = ("--suite", "mix,fixed")
 MIXES = [f"mix_{where}{read}" for read in ("", "_read") for where in ("l1", "l2", "l3", "memory")]
+PAGE_ENDS = ["page_end", "page_end_read"]
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +50,9 @@ def bench(build_dir: Path, tmp_path: Path) -> Callable[..., subprocess.Completed
     def run(*arguments: object, **options: object) -> subprocess.CompletedProcess:
         command = [str(part) for part in (build_dir / "asterope-bench", *arguments)]
         settings = {"cwd": tmp_path, "timeout": 120, **options}
-        return subprocess.run(command, capture_output=True, text=True, **settings)
+        done = subprocess.run(command, capture_output=True, text=True, **settings)
+        done.stderr = without_warnings(done.stderr)
+        return done
 
     return run
 
@@ -115,6 +120,8 @@ def test_the_small_suite_has_mixes_and_fixed_sizes(bench, library: Path, tmp_pat
         assert [line.split()[0] for line in mixes] == MIXES
         ratios = [float(line.split()[3]) for line in mixes]
         assert float(mean.split()[1]) == pytest.approx(math.prod(ratios) ** (1 / 8), abs=0.02)
+    *page_ends, _ = rows_of(done, "fleet mix at page ends")
+    assert [line.split()[0] for line in page_ends] == PAGE_ENDS
     for workload in ("fixed", "fixed_read"):
         *fixed, mean = rows_of(done, workload)
         sizes = [int(line.split()[0]) for line in fixed]
@@ -125,9 +132,10 @@ def test_the_small_suite_has_mixes_and_fixed_sizes(bench, library: Path, tmp_pat
     report = json.loads((tmp_path / "report.json").read_text())
     assert report["distribution"] == "fleet"
     workloads = [row["workload"] for row in report["results"]]
-    assert workloads == MIXES * 2 + ["fixed"] * len(sizes) + ["fixed_read"] * len(sizes)
+    mixes = [*MIXES, *PAGE_ENDS, *MIXES]
+    assert workloads == mixes + ["fixed"] * len(sizes) + ["fixed_read"] * len(sizes)
     weightings = [row.get("weighting") for row in report["results"]]
-    assert weightings == ["calls"] * 8 + ["bytes"] * 8 + [None] * 2 * len(sizes)
+    assert weightings == ["calls"] * 10 + ["bytes"] * 8 + [None] * 2 * len(sizes)
     for row in report["results"]:
         assert ("size" in row) == row["workload"].startswith("fixed")
         assert row["copies"]["asterope"]["ratio"]["median"] > 0
@@ -154,7 +162,7 @@ def test_all_suites_run_on_request(bench, library: Path) -> None:
     done = bench("--routine", library, *FEW, "--suite", "all")
     assert done.returncode == 0
     for title in ("x libc", "hot", "hot_read", "cold", "consume", "aliased", "fleet mix",
-                  "fleet mix by bytes", "fixed", "fixed_read", "128 B misaligned,",
+                  "fleet mix by bytes", "fixed", "fixed_read", "overlapping", "128 B misaligned,",
                   "hot, 1 thread", "cold, 1 thread"):  # fmt: skip
         assert f"\n{title} " in done.stdout
 
@@ -218,16 +226,23 @@ def test_an_entry_point_by_intent_can_be_compared(bench, tmp_path: Path, intent:
     assert "\n4 KiB " in done.stdout
 
 
-WORKLOADS = ["hot", "hot_read", "cold", "consume", "produce", "fetch"]
+WORKLOADS = ["hot", "hot_read", "cold", "consume", "produce", "fetch", "fresh"]
 TABLE = ("--suite", "workloads")
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_each_workload_can_be_compared_alone(bench, library: Path, workload: str) -> None:
     done = bench("--routine", library, *FEW, *SIZES, "--workload", workload)
-    assert [line.split()[0] for line in rows_of(done, workload)] == ["128", "4", "all"]
+    rows = ["4"] if workload == "fresh" else ["128", "4", "all"]
+    assert [line.split()[0] for line in rows_of(done, workload)] == rows
     for other in set(WORKLOADS) - {workload}:
         assert f"\n{other} " not in done.stdout
+
+
+def test_fresh_is_not_timed_below_4_kib(bench, library: Path) -> None:
+    fresh = ("--workload", "fresh")
+    message = only_error(bench("--routine", library, *SIZES, *fresh, "--sizes", "128,1K"), 2)
+    assert "workload fresh is timed from 4 KiB up" in message
 
 
 def test_the_table_of_workloads_has_their_ratios_and_floors(
@@ -237,18 +252,25 @@ def test_the_table_of_workloads_has_their_ratios_and_floors(
     first, second, mean = rows_of(done, "x libc")
     results = json.loads((tmp_path / "report.json").read_text())["results"]
     assert [(row["suite"], row["size"], row["workload"]) for row in results] == [
-        ("workloads", size, workload) for size in (128, 4096) for workload in WORKLOADS
+        ("workloads", size, workload)
+        for size in (128, 4096)
+        for workload in WORKLOADS
+        if (size, workload) != (128, "fresh")
     ]
     cells = [
         f"{row['copies']['asterope']['ratio']['median']:.2f} "
         f"({row['noise_floor']['low']:.2f}..{row['noise_floor']['high']:.2f})"
         for row in results
     ]
-    assert first.split() == ["128", "B", *" ".join(cells[: len(WORKLOADS)]).split()]
-    assert second.split() == ["4", "KiB", *" ".join(cells[len(WORKLOADS) :]).split()]
+    others = len(WORKLOADS) - 1  # fresh begins at 4 KiB
+    assert first.split() == ["128", "B", *" ".join(cells[:others]).split(), "-"]
+    assert second.split() == ["4", "KiB", *" ".join(cells[others:]).split()]
     ratios = [row["copies"]["asterope"]["ratio"]["median"] for row in results]
-    columns = [ratios[i :: len(WORKLOADS)] for i in range(len(WORKLOADS))]
-    summary = [f"{math.prod(column) ** 0.5:.2f}, least {min(column):.2f}" for column in columns]
+    columns = [[ratios[i], ratios[others + i]] for i in range(others)] + [ratios[-1:]]
+    summary = [
+        f"{math.prod(column) ** (1 / len(column)):.2f}, least {min(column):.2f}"
+        for column in columns
+    ]
     assert mean.split() == ["all", *" ".join(summary).split()]
 
 
@@ -516,6 +538,52 @@ def test_the_grid_of_misalignments_has_every_pair(bench, library: Path, tmp_path
         assert label == f"+{source}"
         row = [r for r in results if f" +{source} +" in r["label"]]
         assert ratios == [f"{r['copies']['asterope']['ratio']['median']:.2f}" for r in row]
+
+
+OVERLAP = ("--suite", "overlap", "--rounds", "3")
+
+
+def test_the_suite_of_overlaps_has_every_shift_both_ways_for_those_who_may(
+    bench, library: Path, tmp_path: Path
+) -> None:
+    done = bench("--routine", library, *OVERLAP, "--sizes", "512,8K", "--peers", "avx,rep_movsb",
+                 "--json", "report.json")  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = json.loads((tmp_path / "report.json").read_text())["results"]
+    shifts = {512: (1, 8, 64), 8192: (1, 8, 64, 4096)}
+    assert [(row["size"], row["label"].split()[-1]) for row in rows] == [
+        (size, way + str(shift)) for size in shifts for shift in shifts[size] for way in "+-"
+    ]
+    for row in rows:
+        assert (row["suite"], row["workload"]) == ("overlap", "overlapping")
+        assert len(row["copies"]) == 2  # the peers' buffers must not overlap
+        assert row["copies"]["asterope"]["ns"] > 0
+
+
+# A routine without a memmove, and one whose memmove is right upwards only.
+MOVES = """
+#include <string.h>
+void *plain_memcpy(void *to, const void *from, size_t size) { return memcpy(to, from, size); }
+void *odd_memcpy(void *to, const void *from, size_t size) { return memcpy(to, from, size); }
+void *odd_memmove(void *to, const void *from, size_t size) {
+    for (size_t i = 0; i < size; ++i) ((volatile char *)to)[i] = ((const char *)from)[i];
+    return to;
+}
+"""
+
+
+@pytest.mark.parametrize("symbol", ["plain_memcpy", "odd_memcpy"])
+def test_overlaps_need_a_memmove_that_is_right(bench, tmp_path: Path, symbol: str) -> None:
+    (tmp_path / "moves.c").write_text(MOVES)
+    command = ["cc", "-O1", "-shared", "-fPIC", "-o", "moves.so", "moves.c"]
+    subprocess.run(command, check=True, timeout=60, cwd=tmp_path)
+    done = bench("--routine", "moves.so", "--symbol", symbol, *OVERLAP)
+    if symbol == "odd_memcpy":
+        assert "the memmove of moves.so is wrong: moves 7 bytes by 1 up" in only_error(done, 1)
+        return
+    assert done.returncode == 0
+    missing = "moves.so has no memmove to go with plain_memcpy"
+    assert done.stderr == f"asterope-bench: overlap is left out: {missing}\n"
 
 
 def test_all_cpus_copy_at_once_in_the_suite_of_threads(
@@ -796,6 +864,27 @@ def test_a_bad_library_is_refused_in_one_line(bench, tmp_path: Path, content) ->
     assert str(path) in message
 
 
+def test_a_pipe_as_library_is_refused_and_not_waited_for(bench, library: Path, tmp_path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert "pipe: is no regular file" in only_error(bench("--routine", "pipe", *FEW), 2)
+    done = bench("--routine", library, "--peer", "mine=pipe:memcpy", *FEW, *SIZES)
+    assert "mine is left out: cannot be loaded: pipe: is no regular file" in done.stderr
+
+
+def test_devices_as_output_stay_devices(bench, library: Path, tmp_path: Path) -> None:
+    nodes = [tmp_path / name for name in ("json", "csv")]
+    for node in nodes:
+        try:
+            os.mknod(node, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+            node.write_bytes(b"x")
+        except OSError as error:
+            pytest.skip(f"cannot make a device node: {error.strerror}")
+    options = ("--routine", library, *FEW, *SIZES, "--workload", "hot")
+    assert bench(*options, "--json", "json", "--csv", "csv").returncode == 0
+    assert all(stat.S_ISCHR(node.stat().st_mode) for node in nodes)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
 def test_a_bad_distribution_is_refused_where_it_is_bad(
     bench, library: Path, tmp_path: Path
 ) -> None:
@@ -836,3 +925,82 @@ def test_without_memory_for_the_buffers_it_fails(bench, library: Path) -> None:
 @pytest.mark.parametrize("size", ["1024G", "6148914691236517206"])
 def test_sizes_beyond_all_memory_fail(bench, library: Path, size: str) -> None:
     assert "no memory" in only_error(bench("--routine", library, "--sizes", size), 1)
+
+
+# --- Without a library ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def installed(build_dir: Path, repository: Path, tmp_path: Path):
+    """asterope-bench away from any build folder, asterope-generate beside it, HOME empty; runs it.
+    What it makes meanwhile goes into the folder `temporary`."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("asterope-bench", "asterope-generate"):
+        shutil.copy(build_dir / name, folder)
+    (tmp_path / "work").mkdir()
+    (tmp_path / "temporary").mkdir()
+
+    def run(*arguments: object, **variables: str) -> subprocess.CompletedProcess:
+        environment = {**os.environ, "HOME": str(tmp_path), "TMPDIR": str(tmp_path / "temporary")}
+        environment.pop("XDG_CONFIG_HOME", None)
+        command = [str(word) for word in (folder / "asterope-bench", *FEW, *SIZES, *arguments)]
+        settings = {"cwd": tmp_path / "work", "env": {**environment, **variables}, "timeout": 120}
+        done = subprocess.run(command, capture_output=True, text=True, **settings)
+        done.stderr = without_warnings(done.stderr)
+        assert list((tmp_path / "work").iterdir()) == []
+        assert list((tmp_path / "temporary").iterdir()) == []  # whatever happened
+        return done
+
+    profile = tmp_path / ".config" / "asterope" / "profile.json"
+    profile.parent.mkdir(parents=True)
+    shutil.copy(repository / "generated" / "reference" / "xeon-gold-5218.json", profile)
+    run.profile = profile
+    return run
+
+
+def test_without_a_library_the_routine_is_built_from_the_users_profile(installed) -> None:
+    done = installed("--workload", "hot", "--peers", "asterope_mt")
+    assert (done.returncode, done.stderr) == (0, f"the routine is built from {installed.profile}\n")
+    assert done.stdout.startswith("asterope_memcpy against ")
+
+
+def test_the_routine_is_built_from_the_profile_that_is_named(installed, tmp_path: Path) -> None:
+    named = installed.profile.rename(tmp_path / "named.json")
+    done = installed("--profile", named)
+    assert (done.returncode, done.stderr) == (0, f"the routine is built from {named}\n")
+
+
+def test_a_library_beside_the_program_is_taken_first(
+    installed, library: Path, tmp_path: Path
+) -> None:
+    shutil.copy(library, tmp_path / "bin" / "libasterope_memcpy.so")
+    done = installed("--workload", "hot")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_without_a_library_and_a_profile_it_says_what_to_do(installed) -> None:
+    installed.profile.unlink()
+    message = only_error(installed(), 2)
+    for words in ("build/libasterope_memcpy.so", str(installed.profile), "--routine"):
+        assert words in message
+
+
+def test_a_profile_that_cannot_be_rendered_ends_it(installed) -> None:
+    installed.profile.write_text("{}")
+    done = installed()
+    assert done.returncode == 1
+    ours, last = done.stderr.splitlines()
+    assert ours.startswith(f"asterope-generate: {installed.profile}: ")
+    assert last.startswith("asterope-bench: asterope-generate failed") and "--routine" in last
+
+
+@pytest.mark.parametrize(("compiler", "what"), [("/none/cc", "is not there"), ("false", "fails")])
+def test_without_a_compiler_it_says_so_in_one_line(installed, compiler: str, what: str) -> None:
+    message = only_error(installed(CC=compiler), 1)
+    assert what in message
+    assert "install a C compiler" in message and "--routine" in message
+
+
+def test_a_compiler_of_several_words_is_one(installed) -> None:
+    assert installed("--workload", "hot", CC="env cc -g0").returncode == 0

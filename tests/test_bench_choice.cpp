@@ -39,14 +39,15 @@ TEST(ParsePeerNames, keeps_the_order_of_those_that_are_known) {
 
 namespace {
 
-template <auto copy> std::string fault(std::size_t least = 0, double seconds = 60) {
+template <auto copy>
+std::string fault(std::size_t least = 0, double seconds = 60, bool moves = false) {
     return fault_of(
         [](std::string&) -> CopyFunction {
             return [](void* to, const void* from, std::size_t size, std::size_t) {
                 return copy(to, from, size);
             };
         },
-        least, seconds);
+        least, seconds, moves);
 }
 
 void* right(void* to, const void* from, std::size_t size) {
@@ -79,6 +80,14 @@ void* not_below_32_kib(void* to, const void* from, std::size_t size) {
     if (size < 32768) std::abort();
     return std::memcpy(to, from, size);
 }
+void* moves_right(void* to, const void* from, std::size_t size) {
+    return std::memmove(to, from, size);
+}
+void* moves_upwards_only(void* to, const void* from, std::size_t size) {
+    auto* bytes = static_cast<volatile char*>(to);
+    for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<const char*>(from)[i];
+    return to;
+}
 void* hangs(void* to, const void*, std::size_t) {
     for (;;) pause();
     return to;
@@ -110,6 +119,12 @@ TEST(FaultOf, names_how_a_copy_breaks) {
 
 TEST(FaultOf, tries_no_copies_below_the_least) {
     EXPECT_EQ(fault<not_below_32_kib>(32768), "");
+}
+
+TEST(FaultOf, tries_buffers_that_overlap_where_they_may) {
+    EXPECT_EQ(fault<moves_right>(0, 60, true), "");
+    EXPECT_EQ(fault<moves_upwards_only>(), "");
+    EXPECT_EQ(fault<moves_upwards_only>(0, 60, true), "moves 7 bytes by 1 up wrong");
 }
 
 TEST(FaultOf, is_what_the_finder_says) {

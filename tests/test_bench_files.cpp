@@ -27,7 +27,11 @@ TEST(ResultsJson, has_all_of_version_2) {
     const Machine machine;
     const Contenders contenders = {{"glibc", "libc", nullptr}, {"asterope", "ours", nullptr}};
     const std::vector<LeftOutCopy> left_out = {{"musl", "not installed"}};
-    const auto json = results_json({machine, 51, "fleet", contenders, left_out}, cells(), true);
+    const NoiseFacts noise{900, 40, 60, {{"steal", 90}}, true};
+    const auto json =
+        results_json({machine, 51, "fleet", contenders, left_out, noise}, cells(), true);
+    EXPECT_EQ(json["noise"].dump(), R"({"rounds":900,"disturbed":{"steal":90},"repeated":40,)"
+                                    R"("kept":60,"provisional":true})");
     EXPECT_EQ(json["format"], "asterope-bench");
     EXPECT_EQ(json["version"], 2);
     EXPECT_EQ(json["rounds"], 51);

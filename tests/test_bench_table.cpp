@@ -112,6 +112,19 @@ TEST(WorkloadsTable, has_a_row_for_the_cells_of_one_size) {
               (Words{"all", "4.00,", "least", "2.00", "3.00,", "least", "3.00"}));
 }
 
+TEST(WorkloadsTable, has_a_dash_where_a_size_is_not_timed) {
+    const std::vector<Workload> workloads = {Workload::hot, Workload::fresh};
+    const auto table = workloads_table(workloads);
+    table->begin();
+    Cell small = cell("128 B", 2);
+    small.size = 128;
+    EXPECT_EQ(words(table->row(small)), (Words{"128", "B", "2.00", "(0.98..1.02)", "-"}));
+    EXPECT_EQ(words(table->end()), (Words{"all", "2.00,", "least", "2.00", "-"}));
+    EXPECT_EQ(table->row(cell("4 KiB", 2)), "");
+    EXPECT_EQ(words(table->row(cell("4 KiB", 3))),
+              (Words{"4", "KiB", "2.00", "(0.98..1.02)", "3.00", "(0.98..1.02)"}));
+}
+
 TEST(GridTable, has_sources_downwards_and_destinations_across) {
     const auto table = grid_table("4 KiB misaligned", {0, 63}, kContenders);
     EXPECT_EQ(words(lines(table->begin()).back()), (Words{"+0", "+63"}));

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from asterope import aliased_space, small_space, space
+from asterope import aliased_space, overlapping_space, small_space, space
 from asterope.render import render_candidates
 from copy_programs import REPOSITORY, STRICT_C, compiled, cpu_features, failures, output_of
 
@@ -29,6 +29,7 @@ CANDIDATES = [
     *((v.name, v.needs) for v in VARIANTS),
     *((s.name, s.needs) for s in small_space.small_tuples()),
     *((f"aliased {a.kind} {a.rt}", a.needs) for a in aliased_space.aliased_tuples()),
+    *((o.name, o.needs) for o in overlapping_space.overlapping_tuples()),
 ]
 
 
@@ -75,7 +76,7 @@ def verdict_of(name: str, lacks: list[str]) -> str:
 def test_every_candidate_is_checked_or_skipped_for_what_the_cpu_lacks(verdicts):
     has = cpu_features()
     expected = {verdict_of(name, [f for f in needs if f not in has]) for name, needs in CANDIDATES}
-    assert len(expected) == 466 + 2577 + 60 + 6
+    assert len(expected) == 466 + 2577 + 60 + 6 + 5
     assert set(verdicts) == expected
     assert len(verdicts) == len(expected)
 
@@ -199,4 +200,43 @@ def test_a_change_beyond_the_paper_is_reported(tmp_path, name, instruction, othe
     text = only(name)
     assert instruction in text
     output = check(build(tmp_path, text.replace(instruction, other)), f"0/{len(CANDIDATES)}")
+    assert output.startswith(f"FAIL {name}: {message}")
+
+
+# An instruction of a move, what stands there instead, and what candidates_check must then say.
+MOVES = {
+    "a block begins where it does not fit": (
+        *("lea -64(%r8), %r9", "lea (%r8), %r9"),
+        *("upwards", "stray write: byte"),
+    ),
+    "what is left over stays behind": ("jae 3f", "jmp 3f", "upwards", "byte "),
+    "the first bytes are loaded too late": (
+        *("movdqu %xmm8, (%r10)", "movdqu (%r10,%rsi), %xmm8; movdqu %xmm8, (%r10)"),
+        *("upwards", "byte 0 is 0x"),
+    ),
+    "a downward block goes on below the beginning": (
+        *("lea 64(%r8), %r9", "lea (%r8), %r9"),
+        *("downwards", "died of a fault at source byte -"),
+    ),
+    "a downward block is stored before it is loaded": (
+        *(
+            "movdqu -16(%rcx,%rsi), %xmm7",
+            "movdqu -128(%rcx,%rsi), %xmm0; movdqa %xmm0, -128(%rcx); movdqu -16(%rcx,%rsi), %xmm7",
+        ),
+        *("downwards", "byte "),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("instruction", "other", "direction", "message"), MOVES.values(), ids=MOVES
+)
+def test_a_faulty_move_is_reported(tmp_path, instruction, other, direction, message):
+    name = overlapping_space.PLAIN.name
+    text = only(PIPELINE)
+    start = text.index(f"void asterope_candidate_move_{direction}_xmm_128(void)\n{{")
+    assert instruction in text[start:]
+    text = text[:start] + text[start:].replace(instruction, other, 1)
+    index = [candidate for candidate, _ in CANDIDATES[len(VARIANTS) :]].index(name) + 1
+    output = check(build(tmp_path, text), f"{index}/{len(CANDIDATES)}")
     assert output.startswith(f"FAIL {name}: {message}")

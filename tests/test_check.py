@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import resource
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from asterope.provisional import why_provisional
 from command_errors import only_error_of
 from namespaces import run_with, skip_without_namespaces
 
@@ -25,7 +27,9 @@ def text(program: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     options = ("--rigor", "quick", "--sizes", "128,1K", "--workload", "hot", "--space", "paper")
     command = [program, *options, "--quiet", "--no-generate", "-o", path]
     subprocess.run(command, check=True, timeout=120)
-    return path.read_text()
+    profile = json.loads(path.read_text())
+    profile["search"]["noise"]["provisional"] = False  # whatever this machine did meanwhile
+    return json.dumps(profile)
 
 
 @pytest.fixture
@@ -81,7 +85,7 @@ def test_another_machines_profile_is_stale_and_told_why(check, profile: dict, re
 
 HARMLESS = {
     "kernel": lambda machine: machine.update(kernel="Linux 2.6"),
-    "cpu.microcode": lambda machine: machine["cpu"].update(microcode="0x1"),
+    "cpu.microcode": lambda machine: machine["cpu"].update(microcode="0xabc"),
     "cpu.brand": lambda machine: machine["cpu"].update(brand="x"),
     "huge_pages": lambda machine: machine.update(huge_pages="sometimes"),
 }
@@ -120,10 +124,80 @@ def test_what_root_recorded_and_a_user_cannot_read_does_not_matter(check, profil
     assert unreadable in done.stdout.splitlines()
 
 
-def test_a_profile_without_a_machine_is_stale(program: Path, repository: Path) -> None:
+NO_MACHINE = {
+    "none": lambda profile: profile.pop("machine"),
+    "an empty one": lambda profile: profile.update(machine={}),
+    "one without a part": lambda profile: profile.update(machine={"cpu": {}, "caches": []}),
+}
+
+
+@pytest.mark.parametrize("options", [(), ("--settled",), ("--measure",)], ids=" ".join)
+@pytest.mark.parametrize("machine", NO_MACHINE)
+def test_a_profile_that_names_no_machine_is_called_that_and_not_stale(
+    check, profile: dict, machine: str, options: tuple[str, ...]
+) -> None:
+    NO_MACHINE[machine](profile)
+    done = check(profile, *options)
+    assert "does not say what machine it was tuned on" in only_error_of("asterope-tune", done, 2)
+    assert done.stdout == ""
+
+
+def test_the_papers_profiles_name_no_machine(program: Path, repository: Path) -> None:
     paper = repository / "generated" / "reference" / "opteron-6378.json"
     done = subprocess.run([program, "check", paper], capture_output=True, text=True, timeout=60)
+    assert "does not say what machine" in only_error_of("asterope-tune", done, 2)
+
+
+# --- Provisional ones -----------------------------------------------------------------------------
+
+KEPT = {"rounds": 5000, "repeated": 1000, "kept": 480, "provisional": True}
+
+
+@pytest.fixture
+def provisional(profile: dict) -> dict:
+    profile["search"]["noise"] = {**KEPT, "disturbed": {"preempted": 504, "steal": 31}}
+    for interval in profile["intervals"]:
+        interval["undecided"] = True
+    profile["small"].pop("undecided", None)
+    return profile
+
+
+def test_a_provisional_profile_fits_and_is_warned_of(check, provisional: dict) -> None:
+    done = check(provisional)
+    assert done.returncode == 0
+    assert done.stdout.startswith("profile.json fits this machine\n")
+    assert done.stderr == (
+        f"warning: {why_provisional(provisional)}: these winners are provisional; run again on a "
+        "quieter machine\n"
+    )
+    assert done.stderr.startswith("warning: 12 % of the rounds stayed disturbed, ")
+    assert "(seen: steal 31, preempted 504), and 2 winners are the plain copy" in done.stderr
+
+
+def test_a_provisional_profile_of_another_machine_is_stale_all_the_same(
+    check, provisional: dict
+) -> None:
+    provisional["machine"]["libc"] = "glibc 2.1"
+    done = check(provisional)
+    assert done.returncode == 3
+    assert done.stdout.startswith("profile.json is stale:\n  libc: ")
+
+
+def test_who_wants_a_settled_profile_is_told_that_it_is_not(check, provisional: dict) -> None:
+    done = check(provisional, "--settled")
     assert (done.returncode, done.stderr) == (3, "")
+    reasons = done.stdout.partition("\n\n")[0].splitlines()
+    assert reasons == [
+        "profile.json fits this machine, but is provisional:",
+        f"  {why_provisional(provisional)}; run again on a quieter machine",
+    ]
+    provisional["search"]["noise"]["provisional"] = False
+    assert check(provisional, "--settled").returncode == 0
+
+
+def test_settled_and_measure_are_two_questions(check, profile: dict) -> None:
+    done = check(profile, "--settled", "--measure")
+    assert "--settled" in only_error_of("asterope-tune", done, 2)
 
 
 @pytest.mark.parametrize("fault", ["missing", "empty", "truncated", "newer", "binary", "folder"])
@@ -166,6 +240,56 @@ def test_where_the_machine_cannot_be_read_it_does_not_guess(
     command = [program, "check", tmp_path / "profile.json"]
     done = run_with([(tmp_path / "garbage", "/proc/meminfo")], command)
     assert "/proc/meminfo" in only_error_of("asterope-tune", done, 2)
+
+
+def test_without_devices_it_tells_as_well(program: Path, text: str, tmp_path: Path) -> None:
+    skip_without_namespaces()
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "profile.json").write_text(text)
+    command = [program, "check", tmp_path / "profile.json"]
+    done = run_with([(tmp_path / "empty", "/dev")], command)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_where_it_could_not_look_nothing_is_stale(program: Path, text: str, tmp_path: Path) -> None:
+    (tmp_path / "profile.json").write_text(text)
+    codes = set()
+    for most in range(3, 12):
+        done = subprocess.run(
+            [program, "check", tmp_path / "profile.json"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            preexec_fn=lambda most=most: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)),
+        )
+        codes.add(done.returncode)
+        assert done.returncode in (0, 2, 127), done  # 127: it was not even loaded
+        if done.returncode == 2:
+            only_error_of("asterope-tune", done, 2)
+    assert {0, 2} <= codes
+
+
+def test_a_guess_about_this_machine_is_no_difference_but_another_one_is(
+    program: Path, profile: dict, tmp_path: Path
+) -> None:
+    skip_without_namespaces()
+    (tmp_path / "empty").mkdir()
+    path = tmp_path / "profile.json"
+    profile["machine"]["cpus"] = 4096
+    for model, code in ((profile["machine"]["cpu"]["model"], 2), (1, 3)):
+        profile["machine"]["cpu"]["model"] = model
+        path.write_text(json.dumps(profile))
+        done = run_with([(tmp_path / "empty", "/sys/devices")], [program, "check", path])
+        assert done.returncode == code, done
+        if code == 2:
+            line = only_error_of("asterope-tune", done, 2)
+            assert "cannot tell whether" in line
+            assert "cpus (/sys/devices/system/cpu/online: No such file" in line
+        else:
+            reasons = done.stdout.splitlines()[1:]
+            assert [line.split(":")[0].strip() for line in reasons[: reasons.index("")]] == [
+                "cpu.model"
+            ]
 
 
 # --- Measuring ------------------------------------------------------------------------------------

@@ -98,10 +98,22 @@ TEST(HoldContests, SmallCopiesGoOnWithALargeOne) {
     EXPECT_NE(small.holder.small.large, nullptr);
     EXPECT_EQ(small.then.ratio, 1.3);
     EXPECT_EQ(small.then.lead, 1.01);
+    double sum = 0;
     for (const auto& [workload, weight] : small.weights) {
-        EXPECT_TRUE(workload == Workload::fixed || workload == Workload::fixed_read);
+        EXPECT_NE(workload, Workload::mix_l1);
         EXPECT_GT(weight, 0);
+        sum += weight;
     }
+    EXPECT_EQ(small.weights.size(), 4u) << "one size and page ends, alone and read";
+    EXPECT_DOUBLE_EQ(sum, 1);
+}
+
+TEST(HoldContests, SmallCopiesAreTimedUnderWhatTheyWereChosenBy) {
+    json before = profile();
+    before["small"]["winner"]["workloads"] = {{"mix_l1", json::object()},
+                                              {"fixed", json::object()}};
+    const HoldContests contests(before, kAll, true);
+    EXPECT_EQ(contests.all()[2].weights, (Weights{{Workload::fixed, 1}}));
 }
 
 TEST(HoldContests, SmallCopiesOfAnotherDistributionAreLeftOutAndTold) {

@@ -1,7 +1,9 @@
 """What the commands share: errors are one line in the program's name, with the contract's codes."""
 
+import signal
+
 import pytest
-from asterope.command_line import BAD_INPUT, FAILED, Parser, fail
+from asterope.command_line import BAD_INPUT, FAILED, Parser, fail, run
 
 
 def test_bad_arguments_get_one_line_and_exit_2(capsys):
@@ -16,6 +18,64 @@ def test_bad_arguments_get_one_line_and_exit_2(capsys):
     assert said.err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        (["--prefx", "a"], "--prefix"),
+        (["a", "--outptu=b"], "--output"),
+        (["--bogus"], None),
+        (["-x"], None),
+        (["--help-jsn"], "--help"),  # and not what is hidden
+    ],
+)
+def test_a_misspelt_option_is_answered_with_the_nearest_one(capsys, given, meant):
+    parser = Parser(prog="asterope-some", allow_abbrev=False)
+    parser.add_argument("file", nargs="*")
+    parser.add_argument("-o", "--output")
+    parser.add_argument("--prefix")
+    with pytest.raises(SystemExit) as left:
+        parser.parse_intermixed_args(given)
+    assert left.value.code == BAD_INPUT
+    said = capsys.readouterr().err
+    assert f"(did you mean {meant}?)" in said if meant else "did you mean" not in said
+    assert said.count("\n") == 1
+
+
 def test_a_failure_is_told_in_the_programs_name_and_hands_on_its_code(capsys):
     assert fail("asterope-some", "no such thing", FAILED) == 1
     assert capsys.readouterr().err == "asterope-some: no such thing\n"
+
+
+def test_no_memory_is_told_in_one_line(capsys):
+    def command() -> int:
+        raise MemoryError
+
+    assert run("asterope-some", command) == 1
+    assert capsys.readouterr().err == "asterope-some: no memory is left for this\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_is_told_in_one_line_and_the_way_out_is_not_interrupted(capsys, number):
+    way_out = []
+
+    def command() -> int:
+        try:
+            signal.raise_signal(number)
+        finally:
+            signal.raise_signal(number)
+            way_out.append("cleaned up")
+        return 0
+
+    before = signal.getsignal(number)
+    assert run("asterope-some", command) == 130
+    assert capsys.readouterr().err == "asterope-some: interrupted\n"
+    assert way_out == ["cleaned up"]
+    assert signal.getsignal(number) == before
+
+
+def test_what_is_ignored_stays_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert run("asterope-some", lambda: signal.raise_signal(signal.SIGHUP) or 0) == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from asterope import aliased_space, generate, small_space, space
+from asterope import aliased_space, generate, overlapping_space, small_space, space
 from asterope.dispatch import load_profiles, render_dispatch
 from asterope.sensing_space import PROBES, SensingCopy
 from asterope.small_space import SmallTuple
@@ -422,7 +422,8 @@ def test_each_feature_is_read_from_its_bit(routine, nearest_check):
 def test_all_that_a_copy_may_need_is_known(routine):
     text = routine.read_text(encoding="ascii")
     known = set(re.findall(r"asterope_has_(\w+) = 1 <<", text))
-    copies = [*small_space.small_tuples(), *aliased_space.aliased_tuples(), *space.variants()]
+    others = [*aliased_space.aliased_tuples(), *overlapping_space.overlapping_tuples()]
+    copies = [*small_space.small_tuples(), *others, *space.variants()]
     needs = {feature for copy in copies for feature in copy.needs}
     assert {"avx512f", "movdir64b", "3dnowprefetch"} < needs
     assert needs <= known
@@ -871,7 +872,11 @@ def test_a_profile_s_functions_have_the_instructions_that_they_have_alone(tmp_pa
     good, other = tmp_path / "good.json", tmp_path / "other.json"
     good.write_text(json.dumps(good_profile()), encoding="utf-8")
     sensing = {65536: SensingCopy(PROBES[0], 200, XMM, YMM)}
-    text = profile_json([(4096, XMM), (65536, YMM)], sensing=sensing)
+    # with a small copy as far as the other's: else the shared pipelines need a way for fewer bytes
+    small = SmallTuple(
+        "stepped", "XMM", "middle", good_profile()["small"]["winner"]["tuple"]["bound"]
+    )
+    text = profile_json([(4096, XMM), (65536, YMM)], small, sensing=sensing)
     other.write_text(text, encoding="utf-8")
     several = {
         # what is named by the profile or numbered after the other's, as it is alone
@@ -883,7 +888,8 @@ def test_a_profile_s_functions_have_the_instructions_that_they_have_alone(tmp_pa
     several["asterope_sense_1"] = several.pop("asterope_sense_2")
     alone = bodies_of(render(good, tmp_path / "alone"))
     assert {f"asterope_{name}" for name in (*FUNCTIONS, "memcpy_hot", "sense_1")} < alone.keys()
-    assert {"asterope_copy_aliased", "asterope_untuned", "asterope_move_upwards"} < alone.keys()
+    others = ("copy_aliased", "untuned", "move_upwards_ymm_128", "move_upwards_xmm_128")
+    assert {f"asterope_{name}" for name in others} < alone.keys()
     for name, body in alone.items():  # one at a time, for a readable difference
         assert several[name] == body, name
 
@@ -899,6 +905,7 @@ def rich(tmp_path_factory: pytest.TempPathFactory) -> Path:
             [(4096, YMM), (1 << 20, XMM)],
             SmallTuple("grouped", "YMM", "up", 256),
             intents={"hot": [(4096, YMM)], "consume": [(4096, STREAMED_XMM)]},
+            overlapping=overlapping_space.OverlappingTuple("YMM", 256),
         )
     )
     intents["threads"] = {"intervals": [shares]}

@@ -275,7 +275,9 @@ def test_code_is_found_wherever_it_stands() -> None:
 # --- A profile's fields ---
 
 WORKLOADS = {"hot", "hot_read", "cold", "consume", "produce", "fetch", "fixed", "fixed_read"} | {
-    f"mix_l{level}{read}" for level in (1, 2, 3) for read in ("", "_read")
+    f"{small}{read}"
+    for small in ("mix_l1", "mix_l2", "mix_l3", "page_end")
+    for read in ("", "_read")
 }
 
 

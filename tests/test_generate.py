@@ -6,19 +6,24 @@ import errno
 import json
 import os
 import re
+import select
+import signal
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import asterope
 import pytest
 from asterope import atomic_file, generate
 from profile_samples import (
+    DOUBT,
     HOSTILE,
     good_profile,
     incomplete_profile,
     merged_profile,
+    provisional_profile,
     shard_profile,
 )
 
@@ -178,7 +183,23 @@ def test_the_head_comment_says_what_copies_small_sizes(profile, tmp_path):
     assert f" * Up to 128 {rest}, stepped, XMM, tests middle.\n" in source
 
 
-ALL_STEPS = ["boundaries", "small copies", "aliasing buffers", "sensing", "threads"]
+def test_the_head_comment_says_what_copies_overlapping_buffers(profile, tmp_path):
+    what = " * Buffers that overlap, above that"
+    assert run(profile, "-o", tmp_path) == 0
+    source = (tmp_path / NAMES[0]).read_text(encoding="ascii")
+    assert f"{what}: YMM, 128 bytes a turn, 1.10 x libc.\n" in source
+    raw = good_profile()
+    del raw["overlapping"]
+    profile.write_text(json.dumps(raw), encoding="utf-8")
+    assert run(profile, "-o", tmp_path) == 0
+    source = (tmp_path / NAMES[0]).read_text(encoding="ascii")
+    assert f"{what}: XMM, 128 bytes a turn.\n" in source
+
+
+ALL_STEPS = [
+    *("boundaries", "small copies", "overlapping buffers"),
+    *("aliasing buffers", "sensing", "threads"),
+]
 
 
 @pytest.mark.parametrize(
@@ -187,7 +208,7 @@ ALL_STEPS = ["boundaries", "small copies", "aliasing buffers", "sensing", "threa
         (
             {"sizes": [8192, 2097152], "steps": ALL_STEPS},
             "the search left out the sizes 8 KiB, 2 MiB; boundaries; small copies; "
-            "aliasing buffers; sensing; threads",
+            "overlapping buffers; aliasing buffers; sensing; threads",
         ),
         ({"sizes": [4096]}, "the search left out the size 4 KiB"),
         ({"steps": ["sensing"]}, "the search left out sensing"),
@@ -383,6 +404,34 @@ def test_a_missing_profile_exits_2_and_creates_no_folder(tmp_path, capsys):
 # --- Bad arguments: exit 2 ------------------------------------------------------------------------
 
 
+def test_a_provisional_profile_is_rendered_and_says_so(tmp_path, capsys):
+    path = tmp_path / "busy.json"
+    path.write_text(json.dumps(provisional_profile()), encoding="utf-8")
+    assert run(path, "-o", tmp_path) == 0
+    assert capsys.readouterr().err == (
+        f"asterope-generate: warning: {path}: {DOUBT}: "
+        "these winners are provisional; run again on a quieter machine\n"
+    )
+    source = (tmp_path / "asterope_memcpy.c").read_text(encoding="ascii")
+    head = source[: source.index("*/")].splitlines()
+    assert f" * Provisional: {DOUBT}; tune again on a quieter machine" in head
+
+
+def test_a_profile_that_is_not_provisional_says_nothing_of_it(profile, tmp_path, capsys):
+    assert run(profile, "-o", tmp_path) == 0
+    assert capsys.readouterr().err == ""
+    assert "rovisional" not in (tmp_path / "asterope_memcpy.c").read_text(encoding="ascii")
+
+
+def test_quiet_prints_errors_only(tmp_path, capsys):
+    path = tmp_path / "busy.json"
+    path.write_text(json.dumps(provisional_profile()), encoding="utf-8")
+    assert run(path, "-o", tmp_path, "--quiet", "--prefix", "memcpy") == 0
+    assert capsys.readouterr() == ("", "")
+    assert run(tmp_path / "absent.json", "--quiet") == 2
+    assert "absent.json" in only_line(capsys)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -431,6 +480,24 @@ def test_a_prefix_that_is_no_c_name_exits_2(profile, out, capsys, prefix):
     assert run(profile, "-o", out, f"--prefix={prefix}") == 2
     assert "--prefix" in only_line(capsys)
     assert_old(out)
+
+
+@pytest.mark.parametrize("prefix", ["memcpy", "memmove", "strict", "wcsfast", "pthread", "sig"])
+def test_a_prefix_that_gives_names_of_the_c_librarys_is_warned_of(
+    profile, tmp_path, capsys, prefix
+):
+    assert run(profile, "-o", tmp_path, "--prefix", prefix) == 0
+    warning = capsys.readouterr().err
+    assert warning.startswith(f"asterope-generate: warning: --prefix {prefix}: ")
+    assert f"{prefix}_memcpy" in warning
+    assert warning.count("\n") == 1
+    assert (tmp_path / f"{prefix}_memcpy.c").exists()
+
+
+@pytest.mark.parametrize("prefix", ["asterope", "mem", "my_memcpy", "M", "fast", "str_", "Mem"])
+def test_other_prefixes_are_not(profile, tmp_path, capsys, prefix):
+    assert run(profile, "-o", tmp_path, "--prefix", prefix) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_a_prefix_of_63_characters_is_accepted(profile, tmp_path):
@@ -487,6 +554,51 @@ def test_a_full_disk_exits_1_and_leaves_both_files(profile, out, capsys, monkeyp
     assert_old(out)
 
 
+# --- No regular files -----------------------------------------------------------------------------
+
+
+def start(*arguments: object, **settings: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "asterope.generate", *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": str(SCRIPTS)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **settings,
+    )
+
+
+def test_a_pipe_that_nothing_is_written_to_is_refused_and_not_waited_for(tmp_path, out, capsys):
+    os.mkfifo(tmp_path / "pipe")
+    assert run(tmp_path / "pipe", "-o", out) == 2
+    assert "a pipe that nothing was written to" in only_line(capsys)
+    assert_old(out)
+
+
+def test_a_profile_comes_through_a_pipe(profile, tmp_path):
+    with open(profile, "rb") as text:
+        done = start("/dev/stdin", "-o", tmp_path, stdin=text)
+        assert (done.wait(), done.stderr.read()) == (0, "")
+    assert all((tmp_path / name).is_file() for name in NAMES)
+
+
+def test_a_byte_order_mark_in_front_of_the_profile_is_skipped(profile, tmp_path):
+    plain, marked = tmp_path / "plain", tmp_path / "marked"
+    assert run(profile, "-o", plain) == 0
+    profile.write_bytes(b"\xef\xbb\xbf" + profile.read_bytes())
+    assert run(profile, "-o", marked) == 0
+    for name in NAMES:
+        assert (marked / name).read_bytes() == (plain / name).read_bytes()
+
+
+def test_a_loop_of_links_exits_1_and_leaves_the_other(profile, out, capsys):
+    (out / NAMES[1]).unlink()
+    (out / NAMES[1]).symlink_to(NAMES[1])
+    assert run(profile, "-o", out) == 1
+    assert "Too many levels of symbolic links" in only_line(capsys)
+    assert (out / NAMES[0]).read_text(encoding="utf-8") == f"the old {NAMES[0]}"
+
+
 # --- Interrupted, and nobody listening ------------------------------------------------------------
 
 
@@ -510,6 +622,21 @@ def test_an_interrupt_while_writing_exits_130_and_leaves_both_files(
     assert run(profile, "-o", out) == 130
     assert "interrupted" in only_line(capsys)
     assert_old(out)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_exits_130_with_one_line_and_leaves_both_files(out, number):
+    read_end, write_end = os.pipe()
+    waiting = start("/dev/stdin", "-o", out, stdin=read_end)
+    os.write(write_end, b"{")
+    while select.select([read_end], [], [], 0)[0]:  # until it has begun to read
+        time.sleep(0.01)
+    waiting.send_signal(number)
+    assert waiting.wait() == 130
+    assert waiting.stderr.read() == "asterope-generate: interrupted\n"
+    assert_old(out)
+    os.close(read_end)
+    os.close(write_end)
 
 
 def as_command(profile: Path, folder: Path, stdout: int) -> subprocess.CompletedProcess[str]:

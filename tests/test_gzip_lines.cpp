@@ -1,10 +1,12 @@
 // Files of lines, plain or gzipped: read whole lines only, and told apart from what is none.
 #include "gzip_lines.hpp"
 
+#include <sys/stat.h>
 #include <vector>
 
 #include "error.hpp"
 #include "temporary_folder.hpp"
+#include "text_file.hpp"
 
 using namespace asterope;
 
@@ -124,6 +126,44 @@ TEST_F(Lines, end_torn_where_a_gzip_is_cut_short) {
         EXPECT_TRUE(content.torn);
         EXPECT_TRUE(content.lines.empty());
     }
+}
+
+TEST_F(Lines, begin_behind_a_byte_order_mark) {
+    const std::string mark(kByteOrderMark);
+    EXPECT_EQ(read_text(mark + "one\n" + mark + "two\n").lines, (Text{"one", mark + "two"}));
+    put("file", gzipped(mark + "one\n"));
+    EXPECT_EQ(read("file").lines, Text{"one"});
+}
+
+TEST_F(Lines, count_their_bytes_in_the_file) {
+    put("file", std::string(kByteOrderMark) + "one\n\ntwo\nthree");
+    LineReader reader(folder / "file", "thing");
+    std::string line;
+    for (const std::uintmax_t bytes : {7u, 8u, 12u}) {
+        ASSERT_TRUE(reader.next(line));
+        EXPECT_EQ(reader.bytes(), bytes);
+    }
+    EXPECT_FALSE(reader.next(line));
+    EXPECT_EQ(reader.bytes(), 12u);
+}
+
+TEST_F(Lines, can_be_looked_at_before_they_are_read) {
+    put("file", "one\ntwo");
+    LineReader reader(folder / "file", "thing");
+    EXPECT_EQ(reader.start(), "one\ntwo");
+    EXPECT_EQ(reader.all(), "one\ntwo");
+    const std::string text = noise_of(20000);
+    put("file", text);
+    EXPECT_EQ(LineReader(folder / "file", "thing").all(), text);
+    put("file", gzipped(text));
+    EXPECT_THROW(LineReader(folder / "file", "thing").all(), BadInput);
+    EXPECT_THROW(LineReader("/dev/zero", "thing").all(), BadInput);
+}
+
+TEST_F(Lines, do_not_wait_for_a_writer_of_a_pipe) {
+    ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+    EXPECT_EQ(fault(folder / "pipe"),
+              "thing: is a pipe that nothing was written to; start its writer first");
 }
 
 TEST_F(Lines, are_refused_where_there_is_no_file_to_read) {

@@ -116,6 +116,29 @@ def test_asterope_tune_finds_asterope_generate_beside_itself(run, prefix, tmp_pa
     assert (tmp_path / "asterope_memcpy.c").is_file()
 
 
+def test_asterope_bench_builds_the_routine_that_it_times(run, repository):
+    few = ("--suite", "sizes", "--workload", "hot", "--sizes", "4K", "--rounds", "3")
+    done = run("asterope-bench", *few, "--profile", repository / REFERENCE)
+    assert done.returncode == 0, done
+    assert f"the routine is built from {repository / REFERENCE}" in done.stderr
+
+
+def test_what_was_not_built_is_left_out_and_named(build_dir, tmp_path):
+    """As where only some targets were built: by name."""
+    script = build_dir / "cmake_install.cmake"
+    text = script.read_text().replace(f"{build_dir}/share", f"{tmp_path}/share")
+    (tmp_path / "install.cmake").write_text(text)
+    command = ["cmake", f"-DCMAKE_INSTALL_PREFIX={tmp_path}/prefix", "-DCMAKE_INSTALL_LOCAL_ONLY=1"]
+    done = subprocess.run(
+        [*command, "-P", tmp_path / "install.cmake"], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done
+    for part in ("man", "bash-completion", "doc/asterope"):
+        assert f"Not built, so not installed: share/{part}; " in done.stdout
+        assert not (tmp_path / "prefix" / "share" / part).exists()
+    assert (tmp_path / "prefix" / "bin" / "asterope-tune").is_file()
+
+
 def test_a_python_that_lacks_a_module_gets_one_line(run, tmp_path):
     (tmp_path / "bare").mkdir()
     python = tmp_path / "bare" / "python3"

@@ -91,6 +91,7 @@ json winners(const json& profile) {
         add(name, intent.at("intervals"));
     }
     winners["small"] = profile.at("small").at("winner").at("tuple");
+    winners["overlapping"] = profile.at("overlapping").at("winner").at("tuple");
     winners["aliased"] = profile.at("aliased").value("winner", json());
     winners["threads"] = profile.at("threads").at("intervals");
     return winners;
@@ -171,8 +172,10 @@ TEST_F(JoinShards, makes_a_shard_incomplete_by_itself_and_tells_what_it_is) {
     std::vector<std::size_t> all = first.at("shard").at("sizes");
     for (const std::size_t size : second.at("shard").at("sizes")) all.push_back(size);
     EXPECT_EQ(all, first.at("shard").at("all_sizes").get<std::vector<std::size_t>>());
-    EXPECT_TRUE(first.contains("small"));
-    EXPECT_FALSE(second.contains("small"));
+    for (const char* race : {"small", "overlapping"}) {
+        EXPECT_TRUE(first.contains(race));
+        EXPECT_FALSE(second.contains(race));
+    }
     for (const json& result : second.at("aliased").at("sizes")) {
         EXPECT_GE(result.at("size"), second.at("shard").at("sizes").front());
     }

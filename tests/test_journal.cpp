@@ -5,6 +5,7 @@
 
 #include "error.hpp"
 #include "logged_figures.hpp"
+#include "made_up_log.hpp"
 #include "temporary_folder.hpp"
 
 using namespace asterope;
@@ -12,14 +13,7 @@ using nlohmann::json;
 
 namespace {
 
-const json kHeader = {{"format", kTrialLogFormat},
-                      {"version", kTrialLogVersion},
-                      {"tool_version", "1.0"},
-                      {"machine", {{"fingerprint", "abc"}}},
-                      {"space_hash", "def"},
-                      {"options", {{"rigor", "quick"}, {"sizes", {128, 256}}}},
-                      {"seed", 1},
-                      {"started", "then"}};
+const json kHeader = made_up_header();
 
 /// Counts what it is asked for; every figure is another.
 class EveryFigure : public Figures {
@@ -59,7 +53,7 @@ class JournalFile : public TemporaryFolder {
 
     std::string refusal(const json& header) {
         try {
-            read_log_to_resume(path(), header);
+            open_log_to_resume(path(), header);
         } catch (const BadInput& error) {
             return error.what();
         }
@@ -108,18 +102,19 @@ TEST_F(JournalFile, serves_all_that_a_killed_run_left_at_whatever_line_it_was_ki
     for (std::size_t end = header; end <= text.size(); ++end) {
         put("trials.jsonl", text.substr(0, end));
         // The machine goes on where the killed run left it: each figure is asked for once.
-        const TrialLogContents earlier = read_log_to_resume(path(), kHeader);
+        std::optional<LogToResume> earlier = open_log_to_resume(path(), kHeader);
+        const auto& steps = earlier->contents.steps;
         EveryFigure machine;
-        for (const auto& [step, records] : earlier.steps) {
+        for (const auto& [step, records] : steps) {
             for (const Record& record : records) {
                 const bool hits = std::holds_alternative<std::vector<Disturbance>>(record);
                 machine.next += hits ? 0 : 1;
             }
         }
-        const auto trials = earlier.steps.find("pipelines 128");
+        const auto trials = steps.find("pipelines 128");
         // of the two rounds the first is quiet, and leaves no line
-        machine.rounds = trials == earlier.steps.end() ? 0 : trials->second.size() > 1 ? 1 : 0;
-        Journal journal(machine, path(), kHeader, earlier);
+        machine.rounds = trials == steps.end() ? 0 : trials->second.size() > 1 ? 1 : 0;
+        Journal journal(machine, path(), kHeader, std::move(earlier));
         EXPECT_EQ(journal.resumed(), 1);
         EXPECT_EQ(search(journal), expected) << "killed behind byte " << end;
     }
@@ -128,7 +123,7 @@ TEST_F(JournalFile, serves_all_that_a_killed_run_left_at_whatever_line_it_was_ki
 TEST_F(JournalFile, tells_the_machine_what_the_log_has) {
     first_run();
     EveryFigure machine;
-    Journal journal(machine, path(), kHeader, read_log_to_resume(path(), kHeader));
+    Journal journal(machine, path(), kHeader, open_log_to_resume(path(), kHeader));
     search(journal);
     EXPECT_EQ(machine.next, 0); // nothing was measured again
     EXPECT_EQ(machine.taken_over, std::vector<std::size_t>{1});
@@ -140,9 +135,9 @@ TEST_F(JournalFile, can_be_resumed_again_and_again) {
     const std::string expected = first_run();
     for (int times = 1; times <= 3; ++times) {
         EveryFigure machine;
-        Journal journal(machine, path(), kHeader, read_log_to_resume(path(), kHeader));
+        Journal journal(machine, path(), kHeader, open_log_to_resume(path(), kHeader));
         EXPECT_EQ(journal.resumed(), times);
-        EXPECT_EQ(journal.started(), "then");
+        EXPECT_EQ(journal.started(), "2026-11-21T10:00:00Z");
         EXPECT_EQ(search(journal), expected);
     }
 }
@@ -158,7 +153,7 @@ TEST_F(JournalFile, serves_a_step_that_was_cut_short_before_a_later_one) {
     }
     EveryFigure machine;
     machine.next = 100;
-    Journal journal(machine, path(), kHeader, read_log_to_resume(path(), kHeader));
+    Journal journal(machine, path(), kHeader, open_log_to_resume(path(), kHeader));
     journal.enter("pipelines 128");
     EXPECT_EQ(journal.trial(trial_of(0), nullptr).ns, 1);
     EXPECT_EQ(journal.trial(trial_of(1), nullptr).ns, 101);
@@ -169,7 +164,7 @@ TEST_F(JournalFile, serves_a_step_that_was_cut_short_before_a_later_one) {
 TEST_F(JournalFile, refuses_another_search_in_the_middle) {
     first_run();
     EveryFigure machine;
-    Journal journal(machine, path(), kHeader, read_log_to_resume(path(), kHeader));
+    Journal journal(machine, path(), kHeader, open_log_to_resume(path(), kHeader));
     journal.enter("pipelines 128");
     EXPECT_THROW(journal.trial(trial_of(1), nullptr), BadInput); // it was round 0
     EXPECT_THROW(journal.readings({128, Workload::hot, "source 2", "copy"}, nullptr), BadInput);
@@ -208,7 +203,7 @@ TEST_F(JournalFile, a_whole_log_serves_the_search_without_the_machine) {
     // and behind a journal of its own, which has the beginning
     put("half.jsonl", content(path()).substr(0, content(path()).rfind("{\"step\"")));
     Journal journal(logged, folder / "half.jsonl", kHeader,
-                    read_log_to_resume(folder / "half.jsonl", kHeader));
+                    open_log_to_resume(folder / "half.jsonl", kHeader));
     EXPECT_EQ(search(journal), expected);
 }
 

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import pytest
-from asterope import small_space, space
+from asterope import overlapping_space, small_space, space
 from asterope.profile import Profile, load_profile
 from asterope.render import render_routine
 from copy_programs import tuple_json
@@ -33,7 +33,8 @@ pytestmark = pytest.mark.skipif(not shutil.which("objdump"), reason="needs objdu
 LINE = re.compile(r"\s*([0-9a-f]+):\t(.*)")
 JUMP = re.compile(r"(j\w+) +([0-9a-f]+) <(.+?)(?:[-+]0x[0-9a-f]+)?>$")
 PREFETCH = re.compile(r"(prefetch\w+) (-?(?:0x)?[0-9a-f]+)?\((%rsi,%rcx|%rdi,%r10),1\)$")
-GATE = re.compile(r"-?0x[0-9a-f]+\(%rip\)(.*?) +# [0-9a-f]+ <\w+_(gate_\d+)>$")
+GATE = re.compile(r"-?0x[0-9a-f]+\(%rip\)(.*?) +# [0-9a-f]+ <\w+_(cpu_unfit)>$")
+UNTUNED = re.compile(r"\b[0-9a-f]+ <\w+_untuned>$")
 PADDING = re.compile(r"(data16 |cs )*(nop\w*\b|xchg +%ax,%ax$)")
 
 
@@ -62,7 +63,8 @@ def parse(listing: str) -> dict[str, Function]:
             found = LINE.match(line)
             if not found:
                 continue
-            text = GATE.sub(r"\2\1", found[2])  # by its name: each routine has its own
+            # by their names: each routine has its own
+            text = UNTUNED.sub("<untuned>", GATE.sub(r"\2\1", found[2]))
             text = re.sub(r"\s+", " ", text.split("#")[0].strip())
             if PADDING.match(text) or text == "endbr64":
                 continue
@@ -135,7 +137,10 @@ def pipeline_name(t: space.Tuple) -> str:
 
 
 def profile_of(
-    folder: Path, tuples: list[space.Tuple], small: small_space.SmallTuple | None = None
+    folder: Path,
+    tuples: list[space.Tuple],
+    small: small_space.SmallTuple | None = None,
+    overlapping: overlapping_space.OverlappingTuple | None = None,
 ) -> Profile:
     """An interval for each tuple. The first ends beyond 128 bytes: its pipeline is then needed."""
     intervals = [
@@ -151,6 +156,8 @@ def profile_of(
     }
     if small:
         profile["small"] = {"winner": {"tuple": asdict(small)}}
+    if overlapping:
+        profile["overlapping"] = {"winner": {"tuple": asdict(overlapping)}}
     path = folder / "profile.json"
     path.write_text(json.dumps(profile))
     loaded = load_profile(path)
@@ -178,8 +185,13 @@ def candidates(build_dir: Path) -> dict[str, Function]:
     return disassemble(build_dir / "asterope-tune")
 
 
-def compiled(folder: Path, tuples: list[space.Tuple], compiler: list[str]) -> dict[str, Function]:
-    for name, text in render_routine(profile_of(folder, tuples)).items():
+def compiled(
+    folder: Path,
+    tuples: list[space.Tuple],
+    compiler: list[str],
+    small: small_space.SmallTuple | None = None,
+) -> dict[str, Function]:
+    for name, text in render_routine(profile_of(folder, tuples, small)).items():
         (folder / name).write_text(text)
     target = folder / "routine.o"
     command = [*compiler, "-c", "-o", target, folder / "asterope_memcpy.c"]
@@ -249,6 +261,23 @@ def test_a_candidate_has_nothing_more_than_its_arguments_and_128_bytes(candidate
         assert rest[-1] == "ret"
         operations = Counter(text.split()[0] for text in rest[2:-1]) - Counter(["vzeroupper"])
         assert all("mov" in operation for operation in operations), rest
+
+
+def test_above_a_small_copy_of_256_bytes_only_the_way_for_so_few_is_left_out(tmp_path) -> None:
+    """No call reaches that way: the test for it comes first, and its copy last."""
+    tuples = all_tuples(0)[::40]
+    wide = small_space.SmallTuple("stepped", "XMM", "up", 256)
+    with_way = compiled(tmp_path, tuples, ["cc", "-O2"])
+    without = compiled(tmp_path, tuples, ["cc", "-O2"], wide)
+    for t in tuples[1:]:  # the first one's interval is the small copy's
+        longer, shorter = (f[pipeline_name(t)].instructions for f in (with_way, without))
+        if t.is_rep:
+            assert shorter == longer
+            continue
+        assert longer[0] == "cmp $0x100,%rdx"
+        way = int(re.fullmatch(r"jbe #(\d+)", longer[1])[1])
+        assert list(differences(longer[:way], shorter, 0)) == []
+        assert len(shorter) == way - 2
 
 
 def test_pipelines_and_loops_begin_where_those_of_the_candidates_do(candidates, shipped) -> None:
@@ -326,6 +355,35 @@ def test_small_copies_differ_from_each_other(candidates) -> None:
     assert len(bodies) == len(SMALL_COPIES)
 
 
+# --- Moves ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("compiler", COMPILERS, ids=" ".join)
+def test_every_move_is_what_was_timed(candidates, tmp_path, compiler) -> None:
+    if not shutil.which(compiler[0]):
+        pytest.skip(f"needs {compiler[0]}")
+    bodies = set()
+    for o in overlapping_space.overlapping_tuples():
+        for name, text in render_routine(profile_of(tmp_path, [PLAIN], None, o)).items():
+            (tmp_path / name).write_text(text)
+        target = tmp_path / "routine.o"
+        subprocess.run(
+            [*compiler, "-c", "-o", target, tmp_path / "asterope_memcpy.c"], check=True, timeout=120
+        )
+        routine = disassemble(target)
+        for direction in ("upwards", "downwards"):
+            name = f"move_{direction}_{o.symbol}"
+            timed, shipped = candidates[f"asterope_candidate_{name}"], routine[f"asterope_{name}"]
+            assert shipped.instructions == timed.instructions, name
+            for function in (timed, shipped):
+                assert function.address % 64 == 0, name
+                loops = [function.target(text) for text in function.instructions]
+                begins = [to for at, to in enumerate(loops) if to is not None and to < at]
+                assert [function.addresses[to] % 64 for to in begins] == [0], name
+            bodies.add(tuple(timed.instructions))
+    assert len(bodies) == 2 * len(list(overlapping_space.overlapping_tuples()))
+
+
 # --- The comparison itself must be able to fail ---------------------------------------------------
 
 LISTING = """
@@ -399,12 +457,11 @@ def test_any_other_change_is_noticed(before: str, after: str) -> None:
 
 def test_a_gate_is_known_by_its_name() -> None:
     listing = LISTING.replace(
-        "cmp    %r8,%rdi", "cmp    0x2dc9(%rip),%rdx        # 4020 <a_gate_64>"
+        "cmp    %r8,%rdi", "or    0x2dc9(%rip),%rcx        # 4020 <a_cpu_unfit>"
     )
-    assert "cmp gate_64,%rdx" in parse(listing)["f"].instructions
-    assert (
-        parse(listing)["f"].instructions != parse(listing.replace("_64", "_128"))["f"].instructions
-    )
+    assert "or cpu_unfit,%rcx" in parse(listing)["f"].instructions
+    other = parse(listing.replace("cpu_unfit", "sensing_from"))
+    assert parse(listing)["f"].instructions != other["f"].instructions
 
 
 def test_another_distance_is_noticed() -> None:

@@ -562,12 +562,22 @@ TEST(CompareMachines, WhatAnOlderProfileLacksIsNotRecordedUnderTheSameFingerprin
     EXPECT_EQ(state_of("kernel", older, here), PartState::not_recorded);
 }
 
+TEST(ReadMachine, SaysWhatItCouldNotLookAtAndWhy) {
+    const Machine here = read_machine("/no/such/root");
+    EXPECT_NE(here.unseen.at("cpus").find("cpu/online: No such file"), std::string::npos);
+    EXPECT_NE(here.unseen.at("memory").find("proc/meminfo: No such file"), std::string::npos);
+    EXPECT_NE(here.unseen.at("caches").find("cpu0/cache: No such file"), std::string::npos);
+    EXPECT_EQ(here.unseen.count("libc_thresholds"), 0u); // these are not read from there
+}
+
 TEST(UnreadablePart, NamesTheFileThatDoesNotTell) {
     EXPECT_EQ(unreadable_part(example()), "");
     const std::pair<const char*, void (*)(Machine&)> faults[] = {
         {"/proc/meminfo", [](Machine& m) { m.memory_bytes = 0; }},
         {"cpu/online", [](Machine& m) { m.cpus = 0; }},
         {"cpu0/cache", [](Machine& m) { m.caches.clear(); }},
+        {"ld.so: lists none",
+         [](Machine& m) { m.unseen["libc_thresholds"] = "ld.so: lists none"; }},
     };
     for (const auto& [file, fault] : faults) {
         Machine machine = example();

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from asterope.profile import load_profile
 from asterope.render import render_routine
+from asterope.small_space import SmallTuple
 from asterope.space import Tuple
-from copy_programs import STRICT_C, TESTS, cpu_features, output_of, profile_json, run
+from copy_programs import STRICT_C, TESTS, Intervals, cpu_features, output_of, profile_json, run
 
 # Plain chunks, even shares, a size between for one thread, and chunks that no page divides.
 SHARES = [
@@ -28,10 +29,15 @@ INTERVALS = [(262144, PLAIN), (4 << 20, NON_TEMPORAL)]
 THREADED = ("-DASTEROPE_THREADS", "-pthread")
 
 
-def render_shared(folder: Path, shares: list[dict[str, int]] | None, intervals=INTERVALS) -> Path:
+def render_shared(
+    folder: Path,
+    shares: list[dict[str, int]] | None,
+    intervals: Intervals = INTERVALS,
+    small: SmallTuple | None = None,
+) -> Path:
     """A routine of a profile with these shares; none: without the section."""
     folder.mkdir(exist_ok=True)
-    profile = json.loads(profile_json(intervals))
+    profile = json.loads(profile_json(intervals, small))
     if shares is not None:
         profile["threads"] = {"intervals": shares}
     (folder / "profile.json").write_text(json.dumps(profile), encoding="utf-8")
@@ -60,9 +66,16 @@ def assert_ok(done: subprocess.CompletedProcess[str]) -> None:
     )
 
 
-@pytest.mark.parametrize("what", ["copies", "callers", "help", "fork", "handler"])
+CHECKS = ["copies", "callers", "help", "fork", "children", "forks", "sleeper", "namespace"]
+CHECKS += ["handler", "held", "faults", "stop"]
+
+
+@pytest.mark.parametrize("what", CHECKS)
 def test_copies_over_threads_are_right(check, what):
-    assert_ok(run(check, what))
+    done = run(check, what)
+    if done.stdout.startswith("skip: "):
+        pytest.skip(done.stdout.strip())
+    assert_ok(done)
 
 
 @pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
@@ -73,9 +86,9 @@ def test_copies_over_threads_are_clean_under_sanitizers(tmp_path, compiler, sani
     options = {"UBSAN_OPTIONS": "halt_on_error=1", "TSAN_OPTIONS": "die_after_fork=0"}
     # The leak checker stops in children of a process that has threads.
     environment = {**os.environ, **options, "ASAN_OPTIONS": "detect_leaks=0"}
-    checks = ["copies", "callers", "help", "handler"]
-    if sanitizer != "thread":
-        checks.append("fork")  # ThreadSanitizer does not know children that start threads
+    checks = ["copies", "callers", "help", "handler", "faults"]
+    if sanitizer != "thread":  # it does not know children that start threads
+        checks += ["fork", "children", "forks"]
     for what in checks:
         assert_ok(run(program, what, env=environment))
 

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import resource
+import select
+import signal
+import stat
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -212,6 +218,185 @@ def test_an_unfinished_log_is_refused(tune: Run, searches: Path):
 def test_what_is_neither_profile_nor_log_is_refused(tune: Run, searches: Path, content: bytes):
     (searches / "junk").write_bytes(content)
     assert "junk" in error_of(tune, "whole1.json", "junk")
+
+
+HEADERS = {
+    "a kernel that is a list": (
+        lambda header: header["machine"].update(kernel=[]),
+        "machine.kernel: an array where a string is expected",
+    ),
+    "a start that is no date": (lambda header: header.update(started="yesterday"), "started"),
+    "a brand that ends a comment": (
+        lambda header: header["machine"]["cpu"].update(brand="*/ x"),
+        "machine.cpu.brand",
+    ),
+    "no caches": (lambda header: header["machine"].pop("caches"), "machine.caches: missing"),
+    "features that are none": (
+        lambda header: header["machine"]["cpu"].update(features="avx"),
+        "machine.cpu.features",
+    ),
+    "warnings without end": (lambda header: header.update(warnings=["x"] * 101), "warnings"),
+    "an unknown field of the machine": (
+        lambda header: header["machine"].update(colour="red"),
+        "machine.colour: unknown field",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_a_header_that_no_profile_may_have_is_refused(tune: Run, searches: Path, name: str):
+    change, expected = HEADERS[name]
+    first, *trials = (searches / "whole1.trials").read_text().splitlines(keepends=True)
+    header = json.loads(first)
+    change(header)
+    (searches / "changed.trials").write_text("".join([json.dumps(header) + "\n", *trials]))
+    error = error_of(tune, "changed.trials", "whole2.trials")
+    assert f"log changed.trials: line 1: {expected}" in error
+    done = tune("replay", "changed.trials", "-o", "changed.json", "--quiet", "--no-generate")
+    assert f"log changed.trials: line 1: {expected}" in only_error_of("asterope-tune", done, 2)
+    assert not (searches / "changed.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("finished", "then"), ("phases", [["naps", 1]]), ("phases", {}), ("seconds", -1)],
+)
+def test_an_end_that_no_profile_may_have_is_refused(
+    tune: Run, searches: Path, field: str, value: object
+):
+    *trials, last = (searches / "whole1.trials").read_text().splitlines(keepends=True)
+    end = json.dumps({**json.loads(last), field: value})
+    (searches / "changed.trials").write_text("".join([*trials, end + "\n"]))
+    assert field in error_of(tune, "changed.trials", "whole2.trials")
+
+
+def test_a_profile_that_generate_would_refuse_is_refused(tune: Run, searches: Path):
+    profile = json.loads((searches / "whole1.json").read_text())
+    profile["machine"]["kernel"] = []
+    (searches / "changed.json").write_text(json.dumps(profile))
+    error = error_of(tune, "changed.json", "whole2.json")
+    assert "profile changed.json: machine.kernel: an array where a string is expected" in error
+
+
+def test_a_profile_that_lacks_what_a_merge_needs_is_refused_in_our_words(tune: Run, searches: Path):
+    profile = json.loads((searches / "whole1.json").read_text())
+    del profile["search"]["seconds"]
+    (searches / "changed.json").write_text(json.dumps(profile))
+    error = error_of(tune, "changed.json", "whole2.json")
+    assert "lacks a field that asterope-tune writes (seconds)" in error
+    assert "json.exception" not in error
+
+
+@pytest.mark.parametrize("kind", ["json", "trials"])
+def test_inputs_come_through_pipes_and_with_byte_order_marks(
+    tune: Run, searches: Path, build_dir: Path, kind: str
+):
+    assert tune("merge", f"whole1.{kind}", f"whole2.{kind}", "-o", "files.json").returncode == 0
+    marked = b"\xef\xbb\xbf" + (searches / f"whole1.{kind}").read_bytes()
+    command = f"exec '{build_dir}/asterope-tune' merge /dev/stdin <(cat whole2.{kind})"
+    command += " -o /dev/fd/3 --quiet 3>pipes.json"
+    done = subprocess.run(["bash", "-c", command], cwd=searches, input=marked, timeout=60)
+    assert done.returncode == 0
+
+    def without_names(path: str) -> dict:
+        profile = json.loads((searches / path).read_text())
+        for source in profile["merged"]["sources"]:
+            del source["name"]
+        return profile
+
+    assert without_names("pipes.json") == without_names("files.json")
+
+
+def test_a_pipe_that_nothing_is_written_to_is_not_waited_for(tune: Run, searches: Path):
+    (searches / "pipe").unlink(missing_ok=True)
+    os.mkfifo(searches / "pipe")
+    assert "a pipe that nothing was written to" in error_of(tune, "whole1.json", "pipe")
+
+
+@pytest.mark.parametrize("depth", [17, 100_000])
+def test_deep_inputs_are_refused(tune: Run, searches: Path, depth: int):
+    deep = "[" * depth + "]" * depth
+    text = (searches / "whole1.json").read_text()
+    (searches / "deep").write_text(text.replace('"x86_64"', deep, 1))
+    assert "profile deep: line 4 column" in error_of(tune, "whole2.json", "deep")
+    assert "profile deep: line 4" in only_error_of("asterope-tune", tune("check", "deep"), 2)
+    first, rest = (searches / "whole1.trials").read_text().split("\n", 1)
+    (searches / "deep").write_text(first.replace('"fleet"', deep, 1) + "\n" + rest)
+    assert "log deep: line 1 column" in error_of(tune, "whole2.json", "deep")
+    for command in (("replay", "deep"), ("thin", "deep", "-o", "thin.gz")):
+        assert "log deep: line 1 column" in only_error_of("asterope-tune", tune(*command), 2)
+
+
+# --- No regular files, and ends from outside ------------------------------------------------------
+
+
+@pytest.mark.parametrize("link", [False, True], ids=["itself", "behind a link"])
+def test_a_device_as_output_stays_one(tune: Run, searches: Path, tmp_path: Path, link: bool):
+    node, output = tmp_path / "node", tmp_path / ("link" if link else "node")
+    try:
+        os.mknod(node, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        node.write_bytes(b"x")
+    except OSError as error:
+        pytest.skip(f"cannot make a device node: {error.strerror}")
+    if link:
+        output.symlink_to("node")
+    assert tune("merge", "whole1.json", "whole2.json", "-o", output).returncode == 0
+    assert tune("replay", "whole1.trials", "-o", output, "--no-generate").returncode == 0
+    assert stat.S_ISCHR(node.stat().st_mode)
+    assert output.is_symlink() == link
+    assert len(list(tmp_path.iterdir())) == 1 + link
+
+
+def test_a_file_beyond_its_limit_fails_and_leaves_nothing(
+    tune: Run, searches: Path, build_dir: Path, tmp_path: Path
+):
+    (tmp_path / "out.json").write_text("before")
+    for command in (
+        ("merge", searches / "whole1.json", searches / "whole2.json"),
+        ("replay", searches / "whole1.trials", "--no-generate"),
+    ):
+        done = subprocess.run(
+            [build_dir / "asterope-tune", *command, "-o", "out.json", "--quiet"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
+        )
+        error = only_error_of("asterope-tune", done, 1)
+        assert "cannot write out.json: File too large" in error
+        assert (tmp_path / "out.json").read_text() == "before"
+        assert os.listdir(tmp_path) == ["out.json"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_a_merge_with_one_line(
+    searches: Path, build_dir: Path, tmp_path: Path, number: int
+):
+    command = [build_dir / "asterope-tune", "merge", searches / "whole1.json", "/dev/stdin"]
+    read_end, write_end = os.pipe()
+    process = subprocess.Popen(
+        [*command, "-o", "out.json"],
+        cwd=tmp_path,
+        stdin=read_end,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    os.write(write_end, b"{")
+    while select.select([read_end], [], [], 0)[0]:  # until it has begun to read
+        time.sleep(0.01)
+    process.send_signal(number)
+    process.wait(timeout=60)
+    os.close(read_end)
+    os.close(write_end)
+    assert (process.returncode, process.stderr.read()) == (130, "asterope-tune: interrupted\n")
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_a_killed_merge_left_is_removed_by_the_next(tune: Run, searches: Path):
+    (searches / ".next.json.aB3dEf.tmp").write_text("half")
+    assert tune("merge", "whole1.json", "whole2.json", "-o", "next.json").returncode == 0
+    assert not list(searches.glob(".next.json.*"))
 
 
 def test_a_thinned_log_is_refused(tune: Run, searches: Path, repository: Path):

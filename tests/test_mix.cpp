@@ -10,7 +10,9 @@
 #include <sys/mman.h>
 
 #include "clock.hpp"
+#include "cpu.hpp"
 #include "error.hpp"
+#include "small_search.hpp"
 
 using namespace asterope;
 
@@ -22,6 +24,7 @@ const std::vector<Workload> kMix = {Workload::mix_l1,      Workload::mix_l2,
                                     Workload::mix_l3,      Workload::mix_l1_read,
                                     Workload::mix_l2_read, Workload::mix_l3_read};
 const std::vector<Workload> kFixed = {Workload::fixed, Workload::fixed_read};
+const std::vector<Workload> kPageEnd = {Workload::page_end, Workload::page_end_read};
 const std::vector<Workload> kRead = {Workload::mix_l1_read, Workload::mix_l2_read,
                                      Workload::mix_l3_read, Workload::fixed_read};
 const std::vector<Workload> kAlone = {Workload::mix_l1, Workload::mix_l2, Workload::mix_l3,
@@ -322,11 +325,148 @@ TEST_F(Mix, moves_fixed_sizes_through_the_page_from_round_to_round) {
     EXPECT_GE(lines.size(), 60u);
 }
 
+// --- Page ends -----------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::size_t kPage = PageEnds::kPage;
+
+/// Which stretch of a side a call lies in, and how many bytes of it are left behind the call.
+struct Place {
+    std::size_t stretch, left;
+};
+
+Place place_in(const PageEnds& ends, const char* first_stretch, const char* at, std::size_t bytes) {
+    const auto offset = static_cast<std::size_t>(at - first_stretch);
+    const std::size_t inside = offset % ends.stride();
+    EXPECT_LE(inside + bytes, ends.stretch_bytes());
+    return {offset / ends.stride(), ends.stretch_bytes() - inside - bytes};
+}
+
+/// Whether each page of both sides is in memory.
+std::vector<bool> pages_there(const PageEnds& ends) {
+    const std::size_t bytes = 2 * PageEnds::kStretches * ends.stride();
+    std::vector<unsigned char> there(bytes / kPage);
+    EXPECT_EQ(mincore(const_cast<char*>(ends.source()), bytes, there.data()), 0);
+    std::vector<bool> result;
+    for (const unsigned char flag : there) result.push_back(flag & 1);
+    return result;
+}
+
+/// Of stretches that are touched and pages behind them that are not.
+std::vector<bool> only_stretches_there(const PageEnds& ends) {
+    std::vector<bool> there(2 * PageEnds::kStretches * ends.stride() / kPage, true);
+    const std::size_t pages = ends.stride() / kPage;
+    for (std::size_t i = pages - 1; i < there.size(); i += pages) there[i] = false;
+    return there;
+}
+
+} // namespace
+
+TEST_F(Mix, ends_every_other_source_and_every_other_copy_with_the_page) {
+    MixStopwatch stopwatch = of_the_fleet();
+    const PageEnds& ends = stopwatch.page_ends();
+    for (const Workload workload : kPageEnd) {
+        std::set<std::size_t> sources, destinations, left;
+        std::size_t at_source = 0, count = 0, empty = 0;
+        for (int i = 0; i < 10; ++i) {
+            for (const Call& call : trial(stopwatch, workload)) {
+                const Place from = place_in(ends, ends.source(), call.source, call.bytes);
+                const Place to = place_in(ends, ends.destination(), call.destination, call.bytes);
+                ASSERT_LT(from.stretch, PageEnds::kStretches);
+                ASSERT_LT(to.stretch, PageEnds::kStretches);
+                ASSERT_NE(from.left < 64, to.left < 64);
+                at_source += from.left < 64;
+                empty += call.bytes == 0;
+                sources.insert(from.stretch);
+                destinations.insert(to.stretch);
+                left.insert(std::min(from.left, to.left));
+                ++count;
+            }
+        }
+        EXPECT_NEAR(static_cast<double>(at_source) / static_cast<double>(count), 0.5, 0.05);
+        EXPECT_EQ(sources.size(), PageEnds::kStretches);
+        EXPECT_EQ(destinations.size(), PageEnds::kStretches);
+        EXPECT_EQ(left.size(), 64u);
+        EXPECT_GT(empty, 0u) << "copies of nothing stand there, too";
+    }
+}
+
+TEST_F(Mix, draws_the_sizes_of_page_ends_as_the_others) {
+    MixStopwatch stopwatch = this->stopwatch("3:0.25,100:0.0625,7:0.1875,2000:0.5");
+    std::map<std::size_t, double> shares;
+    std::size_t count = 0;
+    for (int i = 0; i < 20; ++i) {
+        for (const Call& call : trial(stopwatch, Workload::page_end)) {
+            ++shares[call.bytes];
+            ++count;
+        }
+    }
+    ASSERT_EQ(shares.size(), 3u);
+    EXPECT_NEAR(shares[3] / static_cast<double>(count), 0.5, 0.02);
+    EXPECT_NEAR(shares[100] / static_cast<double>(count), 0.125, 0.02);
+}
+
+// Or the timing would make the situation go away.
+TEST_F(Mix, touches_no_page_behind_a_page_end_with_any_copy) {
+    const Cpu cpu = read_cpu();
+    const auto space =
+        small_space([&](std::string_view feature) { return has_feature(cpu, feature); });
+    const asterope_candidate large = asterope_variants[0].copy;
+    MixStopwatch stopwatch = of_the_fleet();
+    ASSERT_EQ(pages_there(stopwatch.page_ends()), only_stretches_there(stopwatch.page_ends()));
+    for (const Workload workload : kPageEnd) {
+        stopwatch.time(libc_mix_copy(), workload, 0);
+        for (const asterope_small_variant* variant : space) {
+            EXPECT_GT(stopwatch.time({variant->copy, 0, large}, workload, 0), 0);
+        }
+    }
+    EXPECT_EQ(pages_there(stopwatch.page_ends()), only_stretches_there(stopwatch.page_ends()));
+}
+
+TEST_F(Mix, reads_the_copies_at_page_ends_where_it_says_so) {
+    MixStopwatch stopwatch = of_the_fleet();
+    const PageEnds& ends = stopwatch.page_ends();
+    const auto run = [&](Workload workload) {
+        mprotect(ends.destination(), PageEnds::kStretches * ends.stride(), PROT_NONE);
+        stopwatch.time({remember, 0, nullptr}, workload, 0);
+        std::_Exit(0);
+    };
+    EXPECT_EXIT(run(Workload::page_end_read), ::testing::KilledBySignal(SIGSEGV), "");
+    EXPECT_EXIT(run(Workload::page_end), ::testing::ExitedWithCode(0), "");
+}
+
+TEST_F(Mix, has_no_page_ends_where_bytes_count) {
+    MixStopwatch stopwatch(arena, machine, fleet_statistics(), kMiB, 1, Weighting::bytes);
+    EXPECT_FALSE(stopwatch.fits(Workload::page_end));
+    EXPECT_TRUE(of_the_fleet().fits(Workload::page_end));
+}
+
+TEST(PageEndsOf, any_length_are_whole_pages_in_front_of_one_that_is_untouched_or_forbidden) {
+    for (const std::size_t bytes : {std::size_t{1}, kPage, kPage + 1}) {
+        const PageEnds ends(bytes);
+        EXPECT_EQ(ends.stretch_bytes(), bytes > kPage ? 2 * kPage : kPage);
+        EXPECT_EQ(pages_there(ends), only_stretches_there(ends));
+        for (std::size_t i = 0; i < PageEnds::kStretches; ++i) {
+            char* behind = ends.destination() + i * ends.stride() + ends.stretch_bytes();
+            const auto touch = [&] {
+                *behind = 1;
+                std::_Exit(pages_there(ends) == only_stretches_there(ends) ? 1 : 0);
+            };
+            if (i % 2 == 0) {
+                EXPECT_EXIT(touch(), ::testing::KilledBySignal(SIGSEGV), "");
+            } else {
+                EXPECT_EXIT(touch(), ::testing::ExitedWithCode(0), "") << "it is seen";
+            }
+        }
+    }
+}
+
 // --- All of them ---------------------------------------------------------------------------------
 
 TEST_F(Mix, makes_as_many_calls_as_it_says_and_some_to_warm_up) {
     MixStopwatch stopwatch = of_the_fleet();
-    for (const auto& workloads : {kMix, kFixed}) {
+    for (const auto& workloads : {kMix, kFixed, kPageEnd}) {
         for (const Workload workload : workloads) {
             const std::size_t made = trial(stopwatch, workload).size();
             EXPECT_GT(made, MixStopwatch::calls(workload));
@@ -338,7 +478,7 @@ TEST_F(Mix, makes_as_many_calls_as_it_says_and_some_to_warm_up) {
 TEST_F(Mix, hands_distance_and_large_copy_through) {
     MixStopwatch stopwatch = of_the_fleet();
     const asterope_candidate large = asterope_variants[1].copy;
-    for (const auto& workloads : {kMix, kFixed}) {
+    for (const auto& workloads : {kMix, kFixed, kPageEnd}) {
         for (const Workload workload : workloads) {
             last_distance = 0;
             last_large = nullptr;

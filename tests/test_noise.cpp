@@ -46,13 +46,13 @@ TEST(Noise, repeats_no_quiet_round) {
     EXPECT_EQ(noise.kept(), 0u);
     EXPECT_TRUE(noise.seen().empty());
     EXPECT_FALSE(noise.provisional());
-    EXPECT_EQ(noise.sentence(), "");
+    EXPECT_EQ(noise.warning("it is"), "");
 }
 
 TEST(Noise, has_nothing_to_say_of_no_rounds) {
     const Noise noise;
     EXPECT_FALSE(noise.provisional());
-    EXPECT_EQ(noise.sentence(), "");
+    EXPECT_EQ(noise.warning("it is"), "");
 }
 
 TEST(Noise, repeats_a_disturbed_round_from_the_first_one_on) {
@@ -139,7 +139,7 @@ TEST(Noise, decides_alike_from_the_same_rounds) {
         const Hits hits = i * i % 7 < 3 ? kPreempted : kQuiet;
         ASSERT_EQ(one.round_ended(hits), other.round_ended(hits)) << i;
     }
-    EXPECT_EQ(one.sentence(), other.sentence());
+    EXPECT_EQ(one.warning("it is"), other.warning("it is"));
 }
 
 // A step that was done early is one of many when its run is resumed.
@@ -163,8 +163,8 @@ TEST(Noise, decides_in_a_step_alike_whatever_came_before_it) {
 TEST(Noise, makes_winners_provisional_above_5_percent_of_the_rounds_that_count) {
     EXPECT_FALSE(noisy(1000, 50).provisional());
     EXPECT_TRUE(noisy(1000, 51).provisional());
-    EXPECT_EQ(noisy(1000, 50).sentence(), "");
-    EXPECT_NE(noisy(1000, 51).sentence(), "");
+    EXPECT_EQ(noisy(1000, 50).warning("it is"), "");
+    EXPECT_NE(noisy(1000, 51).warning("it is"), "");
 }
 
 // However many were repeated: their samples do not count.
@@ -179,9 +179,33 @@ TEST(Noise, says_in_one_line_how_much_was_seen_and_what_to_do) {
     while (noise.kept() < 12) noise.round_ended({Disturbance::preempted, Disturbance::steal});
     const std::string rounds = std::to_string(noise.rounds());
     while (noise.counted() < 100) noise.round_ended(kQuiet);
-    EXPECT_EQ(noise.sentence(),
+    EXPECT_EQ(noise.warning(kTheseWinners),
               "warning: 12 % of the rounds stayed disturbed, however often they were repeated "
               "(seen: steal " +
                   rounds + ", preempted " + rounds +
                   "): these winners are provisional; run again on a quieter machine");
+}
+
+TEST(Noise, hands_on_its_facts) {
+    Noise noise;
+    while (noise.kept() < 12) noise.round_ended({Disturbance::preempted});
+    const NoiseFacts facts = noise.facts();
+    EXPECT_EQ(facts.rounds, noise.rounds());
+    EXPECT_EQ(facts.repeated, noise.repeated());
+    EXPECT_EQ(facts.kept, 12u);
+    EXPECT_EQ(facts.disturbed, (std::map<std::string, std::size_t>{{"preempted", noise.rounds()}}));
+    EXPECT_TRUE(facts.provisional);
+}
+
+TEST(Noise, is_not_put_into_words_below_half_a_percent) {
+    EXPECT_EQ(kept_in_words({1000, 0, 4, {{"steal", 4}}, true}), "");
+    EXPECT_EQ(
+        kept_in_words({1000, 0, 5, {{"steal", 5}}, true}),
+        "1 % of the rounds stayed disturbed, however often they were repeated (seen: steal 5)");
+}
+
+TEST(Noise, of_facts_that_cannot_be_is_nothing) {
+    EXPECT_EQ(kept_in_words({0, 7, 3, {}, true}), "");
+    EXPECT_EQ(kept_in_words({}), "");
+    EXPECT_EQ(noise_warning("", kTheseWinners), "");
 }

@@ -80,7 +80,29 @@ TEST_F(PlanOf, a_plain_request_is_balanced_extended_and_senses) {
     EXPECT_EQ(made.sizes, default_sizes(machine.caches));
     EXPECT_FALSE(made.source_map);
     EXPECT_EQ(made.small_objective, "balanced");
-    EXPECT_EQ(made.small_weights.size(), 8u);
+    EXPECT_EQ(made.small_weights.size(), 10u);
+}
+
+TEST_F(PlanOf, a_replay_weighs_small_copies_as_its_log_does) {
+    request.small = "unpredictable";
+    nlohmann::json options = plan().options();
+    EXPECT_EQ(replayed_request(options).small_weights, plan().small_weights);
+    options["small_weights"] = {{"mix_l2", 0.25}, {"fixed", 0}};
+    EXPECT_EQ(replayed_request(options).small_weights,
+              (Weights{{Workload::mix_l2, 0.25}, {Workload::fixed, 0}}));
+    for (const nlohmann::json& none : std::vector<nlohmann::json>{
+             {{"mix_l1", -1}}, {{"mix_l1", 0}}, {{"mix_l1", "1"}}, {{"hot", 1}}, 7, nullptr}) {
+        options["small_weights"] = none;
+        EXPECT_THROW(replayed_request(options), BadInput) << none;
+    }
+    // logs of before they said so had no page ends
+    options.erase("small_weights");
+    Weights before = plan().small_weights;
+    before.resize(8);
+    EXPECT_EQ(replayed_request(options).small_weights, before);
+    EXPECT_EQ(before.back().first, Workload::fixed_read);
+    request = replayed_request(options);
+    EXPECT_EQ(plan().small_weights, before);
 }
 
 TEST_F(PlanOf, leaves_out_what_the_request_leaves_out) {

@@ -65,6 +65,18 @@ AliasedFacts aliased() {
             AliasedChoice{1, 511, 1024}};
 }
 
+constexpr asterope_overlapping_variant kOverlapping[] = {{"XMM", 128, "", nullptr},
+                                                         {"ZMM", 256, "avx512f", nullptr}};
+
+OverlappingFacts overlapping() {
+    SizeResult race = result(0, 1, 0);
+    for (Finalist& finalist : race.finalists) {
+        finalist.workloads = {{Workload::overlapping, finalist.workloads.at(Workload::cold)}};
+    }
+    race.noise_floor = {{Workload::overlapping, {1.001, 0.99, 1.01}}};
+    return {{&kOverlapping[0], &kOverlapping[1]}, race};
+}
+
 SearchFacts facts() {
     SearchFacts facts;
     facts.rigor = "quick";
@@ -204,6 +216,18 @@ TEST_F(ProfileFile, has_what_was_found_where_buffers_alias) {
     EXPECT_EQ(found["sizes"][0]["best_ratio"]["high"], 1.5);
 }
 
+TEST_F(ProfileFile, has_the_copies_of_overlapping_buffers_the_winner_first) {
+    const json found = make_profile({}, facts(), kSpace, pipelines(), small(), aliased(),
+                                    std::nullopt, overlapping())["overlapping"];
+    EXPECT_EQ(found["winner"]["tuple"], (json{{"rt", "ZMM"}, {"block", 256}}));
+    EXPECT_EQ(found["winner"]["ratio"], 1.30864);
+    EXPECT_EQ(found["winner"]["workloads"]["overlapping"]["rounds"], 15);
+    ASSERT_EQ(found["runners_up"].size(), 1u);
+    EXPECT_EQ(found["runners_up"][0]["tuple"], (json{{"rt", "XMM"}, {"block", 128}}));
+    EXPECT_EQ(found["noise_floor"]["overlapping"]["median"], 1.001);
+    EXPECT_FALSE(good().contains("overlapping"));
+}
+
 TEST_F(ProfileFile, has_no_aliased_winner_where_none_was_chosen) {
     AliasedFacts none = aliased();
     none.choice.reset();
@@ -325,6 +349,29 @@ TEST_F(ProfileFile, says_what_disturbed_the_run) {
         make_profile({}, search, kSpace, pipelines(), small(), aliased())["search"]["noise"];
     EXPECT_EQ(quiet["disturbed"], json::object());
     EXPECT_EQ(quiet["provisional"], false);
+}
+
+TEST_F(ProfileFile, says_where_noise_decided_and_is_provisional_then) {
+    SearchFacts search = facts();
+    search.noise = NoiseFacts{1000, 0, 0, {}, false};
+    PipelineFacts undecided = pipelines();
+    undecided.found.front().results.front().undecided = true;
+    json profile = make_profile({}, search, kSpace, undecided, small(), aliased());
+    EXPECT_EQ(profile["intervals"][0]["undecided"], true);
+    EXPECT_FALSE(profile["intervals"][1].contains("undecided"));
+    EXPECT_EQ(profile["search"]["noise"]["provisional"], true);
+
+    SmallFacts small_copies = small();
+    small_copies.result.undecided = true;
+    profile = make_profile({}, search, kSpace, pipelines(), small_copies, aliased());
+    EXPECT_EQ(profile["small"]["undecided"], true);
+    EXPECT_EQ(profile["search"]["noise"]["provisional"], true);
+
+    AliasedFacts at_aliases = aliased();
+    at_aliases.sizes.front().undecided = true;
+    profile = make_profile({}, search, kSpace, pipelines(), small(), at_aliases);
+    EXPECT_EQ(profile["aliased"]["sizes"][0]["undecided"], true);
+    EXPECT_EQ(profile["search"]["noise"]["provisional"], false); // the pipelines do there
 }
 
 TEST_F(ProfileFile, says_where_the_time_went_in_the_order_of_the_run) {
@@ -558,13 +605,13 @@ TEST_F(ProfileFile, is_refused_where_it_cannot_be_read) {
 
 TEST_F(ProfileFile, is_refused_where_it_is_no_whole_json) {
     const std::string text = good().dump();
-    EXPECT_TRUE(says(fault(""), "not whole JSON"));
-    EXPECT_TRUE(says(fault(text.substr(0, text.size() / 2)), "not whole JSON"));
-    EXPECT_TRUE(says(fault(text + text), "not whole JSON"));
+    EXPECT_TRUE(says(fault(""), "it is empty"));
+    EXPECT_TRUE(says(fault(text.substr(0, text.size() / 2)), "not JSON"));
+    EXPECT_TRUE(says(fault(text + text), "not JSON"));
     EXPECT_TRUE(says(fault(std::string("\x7f"
                                        "ELF\0\0\1\xff",
                                        8)),
-                     "not whole JSON"));
+                     "line 1 column 1: not JSON"));
 }
 
 TEST_F(ProfileFile, is_refused_where_it_is_something_else) {

@@ -14,7 +14,16 @@ from typing import Any
 import jsonschema
 import pytest
 from asterope import sensing_space, small_space, space
-from asterope.profile import SCHEMA_FILE, LeftOut, ProfileError, Proof, Ratio, load_profile
+from asterope.overlapping_space import OverlappingTuple
+from asterope.profile import (
+    SCHEMA_FILE,
+    LeftOut,
+    Overlapping,
+    ProfileError,
+    Proof,
+    Ratio,
+    load_profile,
+)
 from asterope.threads_space import Share
 from profile_samples import (
     HOSTILE,
@@ -125,13 +134,15 @@ def test_a_full_profile_comes_through_whole(tmp_path):
     assert profile.small.tuple == small_space.SmallTuple("masked", "ZMM", "up", 256)
     assert (profile.small.ratio, profile.small.tied) == (1.21, True)
     assert profile.small.workloads["mix_l3_read"].ratio == Ratio(1.31, 1.29, 1.33)
+    assert profile.overlapping == Overlapping(OverlappingTuple("YMM", 128), 1.1)
 
 
 def test_an_incomplete_profile_says_what_it_left_out(tmp_path):
     profile = load_profile(written(tmp_path, incomplete_profile()))
     assert profile.raw == incomplete_profile()
     assert profile.complete is False
-    steps = ("boundaries", "small copies", "aliasing buffers", "sensing", "threads")
+    steps = ("boundaries", "small copies", "overlapping buffers")
+    steps += ("aliasing buffers", "sensing", "threads")
     assert profile.left_out == LeftOut((8192, 2097152), steps)
     assert profile.small is None
 

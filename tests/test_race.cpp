@@ -1138,3 +1138,118 @@ TEST(Race, ties_nothing_whose_reported_ratio_is_behind_by_more_than_a_tie_may_co
     EXPECT_NEAR(result.finalists.front().ratio / result.finalists.back().ratio, std::exp(0.04),
                 1e-9);
 }
+
+// --- Lost in noise -------------------------------------------------------------------------------
+
+namespace {
+
+constexpr Entrant kPlain = 0;
+
+/// Quiet but under `loud`, where every timing is off by a factor of its own, 4 or more as often as
+/// not: a machine that is busy with something else.
+class LoudMachine : public KnownMachine {
+  public:
+    LoudMachine(const std::vector<Truth>& truths, std::set<Workload> loud, std::uint64_t seed)
+        : KnownMachine(ratios(truths)), loud_(std::move(loud)), random_(seed) {}
+
+    double seconds(std::size_t size, Workload workload, Entrant entrant,
+                   std::uint64_t round) override {
+        const double jitter = loud_.count(workload) ? 2 : 0.005;
+        return KnownMachine::seconds(size, workload, entrant, round) *
+               std::exp(jitter * noise::normal(random_));
+    }
+
+  private:
+    std::set<Workload> loud_;
+    noise::Random random_;
+};
+
+const std::set<Workload> kAllLoud = {Workload::hot, Workload::cold};
+
+SizeResult run_off_of(LoudMachine& machine, int count, Entrant plain,
+                      const Weights& weights = ::weights(1, 1)) {
+    noise::Random random(1);
+    return Race(kSize, weights, random, machine).run_off(first(count), 15, kLibc, plain);
+}
+
+} // namespace
+
+TEST(Undecided, gives_what_noise_hides_to_the_plain_copy) {
+    int plain = 0, others = 0;
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        const std::vector<Truth> truths = {{0.9, 0.9}, {1, 1}, {1.1, 1.2}, {1.2, 1.1}};
+        LoudMachine machine(truths, kAllLoud, seed);
+        const SizeResult result = run_off_of(machine, 4, kPlain);
+        plain += result.finalists.front().candidate == kPlain;
+        EXPECT_EQ(result.finalists.size(), 4u);
+        if (result.undecided) {
+            EXPECT_EQ(result.finalists.front().candidate, kPlain);
+        }
+        LoudMachine again(truths, kAllLoud, seed);
+        others += run_off_of(again, 4, kLibc).finalists.front().candidate != kPlain;
+    }
+    EXPECT_GE(plain, 40);  // of the best of three, one in twenty seems to be beyond doubt
+    EXPECT_GE(others, 25); // luck would have chosen them
+}
+
+TEST(Undecided, keeps_a_winner_that_no_noise_can_hide) {
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        LoudMachine machine({{1, 1}, {1e4, 1e4}}, kAllLoud, seed);
+        const SizeResult result = run_off_of(machine, 2, kPlain);
+        EXPECT_EQ(result.finalists.front().candidate, 1) << seed;
+        EXPECT_FALSE(result.undecided);
+    }
+}
+
+TEST(Undecided, is_nothing_on_a_quiet_machine) {
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        LoudMachine machine({{0.9, 0.9}, {1, 1}, {1.04, 1.04}}, {}, seed);
+        const SizeResult result = run_off_of(machine, 3, kPlain);
+        EXPECT_EQ(result.finalists.front().candidate, 2) << seed;
+        EXPECT_FALSE(result.undecided);
+    }
+}
+
+TEST(Undecided, is_nothing_on_a_shared_machine_where_the_lead_is_real) {
+    int kept = 0;
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        NoisyMachine machine(ratios({{1, 1}, {1.3, 1.3}}), 0.01, seed);
+        noise::Random random(seed);
+        Race race(kSize, weights(1, 1), random, machine);
+        const SizeResult result = race.run_off(first(2), 15, kLibc, kPlain);
+        kept += result.finalists.front().candidate == 1 && !result.undecided;
+    }
+    EXPECT_GE(kept, 49);
+}
+
+TEST(Undecided, is_said_of_the_plain_copy_even_if_it_would_have_won) {
+    LoudMachine machine({{1.2, 1.2}, {1, 1}}, kAllLoud, 3);
+    const SizeResult result = run_off_of(machine, 2, kPlain);
+    EXPECT_EQ(result.finalists.front().candidate, kPlain);
+    EXPECT_TRUE(result.undecided);
+}
+
+TEST(Undecided, needs_a_plain_copy_among_the_finalists) {
+    for (const Entrant plain : {kLibc, 7}) {
+        LoudMachine machine({{0.9, 0.9}, {1, 1}}, kAllLoud, 1);
+        EXPECT_FALSE(run_off_of(machine, 2, plain).undecided);
+    }
+}
+
+TEST(Undecided, minds_the_noise_of_what_counts_alone) {
+    LoudMachine machine({{0.9, 0.9}, {1, 1}}, {Workload::cold}, 1);
+    EXPECT_FALSE(run_off_of(machine, 2, kPlain, weights(1, 0)).undecided);
+    LoudMachine again({{0.9, 0.9}, {1, 1}}, {Workload::cold}, 1);
+    EXPECT_TRUE(run_off_of(again, 2, kPlain, weights(0, 1)).undecided);
+}
+
+TEST(Undecided, is_decided_for_each_objective_alone) {
+    LoudMachine machine({{0.9, 0.9}, {1, 1}}, {Workload::cold}, 1);
+    noise::Random random(1);
+    Race race(kSize, {weights(1, 0), weights(0, 1)}, random, machine);
+    const auto results = race.run_offs(first(2), 15, {{kLibc}, {kLibc}}, kPlain);
+    EXPECT_FALSE(results[0].undecided);
+    EXPECT_EQ(results[0].finalists.front().candidate, 1);
+    EXPECT_TRUE(results[1].undecided);
+    EXPECT_EQ(results[1].finalists.front().candidate, kPlain);
+}

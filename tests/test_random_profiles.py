@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from asterope import aliased_space, sensing_space, small_space, space
+from asterope import aliased_space, overlapping_space, sensing_space, small_space, space
+from asterope.overlapping_space import OverlappingTuple
 from asterope.profile import Aliased
 from asterope.sensing_space import SensingCopy
 from asterope.small_space import PLAIN, SmallTuple
@@ -21,6 +22,7 @@ from copy_programs import (
     assert_dispatched,
     build_dispatch_check,
     build_with_routines,
+    copies_taken,
     failures,
     lacking_features,
     parse_templates_once,
@@ -40,6 +42,8 @@ CASES = 3000  # for each profile
 # takes the portable path for all of a routine, and nothing of it would be checked.
 EXTENSIONS = [v for v in space.variants() if v.departures and v.rt != space.DIRECT]
 
+OVERLAPPING = list(overlapping_space.overlapping_tuples())
+
 
 class RandomProfile(NamedTuple):
     """What a routine is rendered from; sensing copies by their interval's end, intents by name."""
@@ -49,6 +53,7 @@ class RandomProfile(NamedTuple):
     aliased: Aliased | None
     sensing_items: tuple[tuple[int, SensingCopy], ...]
     intent_items: tuple[tuple[str, Intervals], ...]
+    overlapping: OverlappingTuple | None
 
     @property
     def sensing(self) -> Mapping[int, SensingCopy]:
@@ -67,7 +72,9 @@ class RandomProfile(NamedTuple):
 
     @property
     def json(self) -> str:
-        return profile_json(self.intervals, self.small, self.aliased, self.sensing, self.intents)
+        return profile_json(
+            self.intervals, self.small, self.aliased, self.sensing, self.intents, self.overlapping
+        )
 
 
 @some.composite
@@ -128,7 +135,8 @@ def profiles(draw: some.DrawFn) -> RandomProfile:
             of_intent = some.sampled_from(winners) | tuples()
             intents.append((name, tuple((e, draw(of_intent)) for e in sorted(up_to) if e <= last)))
     aliased = draw(some.none() | aliased_copies())
-    return RandomProfile(intervals, small, aliased, tuple(sensing), tuple(intents))
+    overlapping = draw(some.none() | some.sampled_from(OVERLAPPING))
+    return RandomProfile(intervals, small, aliased, tuple(sensing), tuple(intents), overlapping)
 
 
 @some.composite
@@ -153,14 +161,14 @@ def check(batch: Sequence[RandomProfile], folder: Path) -> None:
         changes += [p.aliased.above, p.aliased.up_to] if p.aliased else []
         prefix = f"p{number}"
         routine = render(
-            p.intervals, folder, p.small, prefix, p.aliased, p.sensing, intents=p.intents
+            *(p.intervals, folder, p.small, prefix, p.aliased, p.sensing, p.intents, p.overlapping)
         )
         routines[routine] = [size for size in changes if size < LARGEST]
 
     dispatch_check = build_dispatch_check(*routines)
     for number, p in enumerate(batch):
         small = p.small or PLAIN
-        if lacking_features(p.everything, small, p.aliased):
+        if lacking_features(p.everything, small, p.aliased, p.overlapping):
             continue  # all go to the portable path
         changes = {small.bound, *(end for end, _ in p.intervals)}
         changes |= {p.aliased.above, p.aliased.up_to} if p.aliased else set()
@@ -172,6 +180,10 @@ def check(batch: Sequence[RandomProfile], folder: Path) -> None:
             for name, intervals in p.intent_items:
                 alias = p.aliased if name == "hot" else None
                 check_one(intervals, small, sizes, alias, functions=[f"memcpy_{name}"])
+            for distance, direction in ((8, "downwards"), (-8, "upwards")):
+                taken = copies_taken(dispatch_check, f"p{number}_memmove", distance, [5000, 2**20])
+                symbol = (p.overlapping or overlapping_space.PLAIN).symbol
+                assert taken == [f"p{number}_move_{direction}_{symbol}"] * 2
         except AssertionError as error:
             pytest.fail(f"{error}\nin the profile {p.json}")
 
@@ -223,4 +235,5 @@ def test_random_profiles_give_routines_that_copy_right(tmp_path, monkeypatch):
     probes = {copy.probe for p in seen for _, copy in p.sensing_items}
     assert probes == set(sensing_space.PROBES)
     assert {name for p in seen for name, _ in p.intent_items} == {"hot", "cold", "consume"}
+    assert {p.overlapping for p in seen} == {None, *OVERLAPPING}
     assert any(p.small is p.aliased is None for p in seen)

@@ -111,7 +111,7 @@ TEST_F(Replays, find_the_best_where_every_strategy_can) {
 
 // Exhaustive finds it, the others are a sixth slower.
 TEST_F(Replays, tell_by_how_much_a_strategy_misses_the_best) {
-    const Recording recording = record(needle, 0.003, {1024, 4096, 65536}, {Workload::hot});
+    const Recording recording = record(needle, 0.003, {2048, 4096, 65536}, {Workload::hot});
     const Replay replay(request(), recording);
     const auto strategies = replay.run();
     EXPECT_NEAR(strategies[0].mean_regret, 0, 1e-9);
@@ -270,16 +270,10 @@ TEST_F(Replays, print_a_line_a_strategy_with_units) {
     EXPECT_NE(table.find("without verification"), std::string::npos);
 }
 
-TEST_F(Replays, print_nothing_that_a_terminal_would_obey) {
+TEST_F(Replays, refuse_names_that_a_terminal_would_obey) {
     MadeUpLog log = made_up_log({Workload::hot});
     log.header["machine"]["cpu"]["brand"] = "Bad\x1b[2J";
-    log.header["machine"]["libc"] = 7;
-    add_pipelines(log, 4096, {Workload::hot}, plain_space(), 2,
-                  [](Entrant, Workload) { return 100; });
-    log.step("small copies");
-    const Recording recording = load(log);
-    const Replay replay(request({"quick"}, 1), recording);
-    EXPECT_EQ(replay_table(replay, replay.run()).rfind("Bad?[2J, unknown: ", 0), 0u);
+    EXPECT_THROW(load(log), BadInput);
 }
 
 // --- What is refused -----------------------------------------------------------------------------
@@ -319,17 +313,13 @@ TEST_F(Replays, refuse_what_nobody_understands) {
     EXPECT_NE(fault(other, recording), "");
 }
 
-TEST_F(Replays, refuse_a_log_without_usable_weights) {
-    for (const nlohmann::json& weights :
-         {nlohmann::json(), nlohmann::json(7), nlohmann::json{{"hot", 0}},
-          nlohmann::json{{"hot", -1}}, nlohmann::json{{"hot", "1"}}}) {
-        MadeUpLog log = made_up_log({Workload::hot});
-        log.header["options"]["weights"] = weights;
-        add_pipelines(log, 4096, {Workload::hot}, plain_space(), 1,
-                      [](Entrant, Workload) { return 100; });
-        log.step("small copies");
-        EXPECT_EQ(fault(request(), load(log)).rfind("log x: its header has ", 0), 0u);
-    }
+TEST_F(Replays, refuse_a_log_without_weights) {
+    MadeUpLog log = made_up_log({Workload::hot});
+    log.header["options"]["weights"] = {{"hot", 0}};
+    add_pipelines(log, 4096, {Workload::hot}, plain_space(), 1,
+                  [](Entrant, Workload) { return 100; });
+    log.step("small copies");
+    EXPECT_EQ(fault(request(), load(log)), "log x: its header has no weight above 0");
 }
 
 TEST_F(Replays, refuse_a_size_that_has_no_candidates) {

@@ -36,18 +36,31 @@ def header() -> dict:
         "tool_version": "0.1.0",
         "machine": {
             "cpu": {"brand": "Made Up", "features": []},
+            "caches": [],
             "libc": "glibc 2.36",
             "libc_thresholds": {},
         },
+        "space_hash": "0123456789abcdef",
+        "candidates": len(NAMES),
         "invalid": [],
         "options": {
             "rigor": "exhaustive",
             "workload": "hot",
             "weights": {"hot": 1},
+            "weights_given": "",
+            "sizes": list(SIZES),
             "space": "paper",
+            "sensing": False,
+            "small": "balanced",
+            "distribution": "fleet",
+            "source_map": "",
             "without": [],
         },
+        "sensing": False,
         "seed": 1,
+        "started": "2026-11-21T10:00:00Z",
+        "cpu": 1,
+        "warnings": [],
     }
 
 
@@ -221,10 +234,10 @@ def test_logs_that_are_none_are_refused(
 @pytest.mark.parametrize(
     ("where", "field", "value", "says"),
     [
-        (5, "ns", float("nan"), "is no JSON object"),
+        (5, "ns", float("nan"), "line 6 column"),
         (5, "ns", -5, "no time above 0"),
         (5, "ns", 0, "no time above 0"),
-        (5, "ns", float("inf"), "is no JSON object"),
+        (5, "ns", float("inf"), "line 6 column"),
         (5, "us", -1, "no time above 0"),
         (5, "workload", "warm", "unknown workload 'warm'"),
         (5, "candidate", "ZMM T T none 0 0", "'ZMM T T none 0 0' is none that this version has"),

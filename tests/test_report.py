@@ -5,14 +5,16 @@ from __future__ import annotations
 import gzip
 import html.parser
 import json
+import os
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
-from profile_samples import good_profile, incomplete_profile
+from profile_samples import DOUBT, good_profile, incomplete_profile, provisional_profile
 from report_samples import (
     CANDIDATES,
     LOG_SIZES,
@@ -40,7 +42,7 @@ from asterope.report.search_maps import families_picture, plane_of, planes_pictu
 from asterope.report.series import find_series
 from asterope.report.style import Picture, cache_sizes, legend_outside, new_figure, set_up
 from asterope.report.trial_log import parse_name
-from asterope.report.words import machine_facts, progress, search_facts, standing
+from asterope.report.words import findings, machine_facts, progress, search_facts, standing
 
 # matplotlib warns where a picture has no room for what is in it
 pytestmark = pytest.mark.filterwarnings("error::UserWarning")
@@ -183,6 +185,39 @@ def test_a_gzip_that_is_cut_short_is_read_as_far_as_it_goes(log: Path, tmp_path:
     assert 0 < found.trials < sum(1 for line in lines if "candidate" in line)
 
 
+@pytest.mark.parametrize("kind", ["profile", "log", "packed log", "bench"])
+def test_inputs_come_through_pipes_and_with_byte_order_marks(
+    kind: str, profile: Path, log: Path, bench: Path, tmp_path: Path
+) -> None:
+    name = kind.rpartition(" ")[2]
+    path = {"profile": profile, "log": log, "bench": bench}[name]
+    plain = getattr(read_inputs([str(path)]), name)
+    content = b"\xef\xbb\xbf" + path.read_bytes()
+    marked = tmp_path / "marked"
+    marked.write_bytes(gzip.compress(content) if kind == "packed log" else content)
+    assert getattr(read_inputs([str(marked)]), name) == plain
+
+    read_end, write_end = os.pipe()
+
+    def write() -> None:
+        with open(write_end, "wb") as file:
+            file.write(marked.read_bytes())
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    assert getattr(read_inputs([f"/dev/fd/{read_end}"]), name) == plain
+    writer.join()
+    os.close(read_end)
+
+
+def test_a_pipe_that_nothing_is_written_to_is_not_waited_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert run(tmp_path / "pipe", "-o", tmp_path / "r.html") == 2
+    assert "pipe: cannot read it: a pipe that nothing was written to" in only_line(capsys)
+
+
 def test_recordings_are_logs(repository: Path) -> None:
     path = repository / "generated/recordings/zen4-paper.trials.gz"
     log = read_inputs([str(path)]).log
@@ -233,9 +268,26 @@ BAD_FILES: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
         ("results[0].copies", "exclusiveMinimum"),
     ),
     "log of version 1": (_log(version=1), ("version 1", "reads version 2")),
-    "log of no machine": (_log(machine=None), ("line 1", "machine")),
+    "log of no machine": (_log(machine=None), ("line 1: machine: null where an object",)),
+    "log of a machine that is none": (
+        _log(machine={**good_profile()["machine"], "kernel": []}),
+        ("line 1: machine.kernel: an array where a string is expected",),
+    ),
+    "log that began at no time": (_log(started="yesterday"), ("line 1: started:",)),
+    "log with a byte order mark in its middle": (
+        _log(_STEP) + "\ufeff" + log_text([_STEP]),
+        ("line 3", "not JSON"),
+    ),
+    "nested deeply": ('{"format": "asterope-bench", "x": ' + "[" * 500 + "]" * 500 + "}", ()),
+    "bench of a deep version": (
+        json.dumps({**bench_results(), "version": json.loads("[" * 900 + "]" * 900)}),
+        (),
+    ),
     "log without a whole header": (log_text([log_header()])[:-1], ("no whole first line",)),
-    "log with a line that is no JSON": (_log(_STEP) + "{]\n" + log_text([_STEP]), ("line 3",)),
+    "log with a line that is no JSON": (
+        _log(_STEP) + "{]\n" + log_text([_STEP]),
+        ("line 3, column 2: not JSON",),
+    ),
     "log with a list": (_log(_STEP) + "[]\n", ("line 3", "no JSON object")),
     "log with a time of 0": (_log(_STEP, trial(1024, "hot", "libc", 0, 0)), ("line 3", "time")),
     "log with NaN": (
@@ -333,12 +385,25 @@ def test_a_page_that_cannot_be_written_fails(
     assert "cannot write" in only_line(capsys)
 
 
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [
+        (
+            "raise ModuleNotFoundError('no', name='matplotlib')",
+            ("pip install matplotlib", "apt-get install python3-matplotlib"),
+        ),
+        (
+            "raise ImportError('a screen\\nfull') from ImportError('cannot map it\\nat all')",
+            ("matplotlib cannot be loaded: cannot map it",),
+        ),
+    ],
+    ids=["missing", "no memory for it"],
+)
 def test_without_matplotlib_the_command_says_so(
-    profile: Path, repository: Path, tmp_path: Path
+    profile: Path, repository: Path, tmp_path: Path, reason: str, expected: tuple[str, ...]
 ) -> None:
     blocked = tmp_path / "matplotlib"
     blocked.mkdir()
-    reason = "raise ModuleNotFoundError('no', name='matplotlib')"
     (blocked / "__init__.py").write_text(reason)
     done = subprocess.run(
         [sys.executable, "-m", "asterope.report", profile, "-o", tmp_path / "r.html"],
@@ -349,8 +414,7 @@ def test_without_matplotlib_the_command_says_so(
     )
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
-    assert "pip install matplotlib" in done.stderr
-    assert "apt-get install python3-matplotlib" in done.stderr
+    assert all(part in done.stderr for part in expected)
     assert not (tmp_path / "r.html").exists()
 
 
@@ -593,6 +657,7 @@ def test_the_strips_cover_all_sizes_of_the_profile(profile: Path) -> None:
         "asterope_memcpy_cold",
         "asterope_memcpy_consume",
         "buffers that alias",
+        "buffers that overlap",
     ]
     first = sorted((p.get_x(), p.get_x() + p.get_width()) for p in axes.patches if p.get_y() < 0)
     assert first[0][0] == 1 and first[-1][1] == 1 << 20
@@ -621,12 +686,38 @@ def test_the_noise_is_told_in_words(profile: Path, tmp_path: Path) -> None:
     assert "another virtual machine took the CPU: 31" in text
     assert "provisional" not in text
     assert "Warning of the search: the machine is loaded" in text
-    raw = incomplete_profile()
-    raw["search"]["noise"]["provisional"] = True
     other = tmp_path / "other"
-    other.write_text(json.dumps(raw))
-    text = " ".join(search_facts(read_inputs([str(other)])))
-    assert "provisional" in text and "incomplete" in text
+    other.write_text(json.dumps(incomplete_profile()))
+    assert "incomplete" in " ".join(search_facts(read_inputs([str(other)])))
+
+
+def noisy_bench() -> dict[str, Any]:
+    noise = {"rounds": 1200, "repeated": 200, "kept": 70, "provisional": True}
+    return {**small_bench(), "noise": {**noise, "disturbed": {"preempted": 270}}}
+
+
+def test_what_noise_may_have_decided_comes_first_and_is_warned_of(tmp_path: Path, capsys) -> None:
+    (tmp_path / "profile.json").write_text(json.dumps(provisional_profile()))
+    (tmp_path / "bench.json").write_text(json.dumps(noisy_bench()))
+    paths = [tmp_path / "profile.json", tmp_path / "bench.json"]
+    ending = "provisional; run again on a quieter machine"
+    doubts = [
+        f"{DOUBT}: these winners are {ending}",
+        "7 % of the rounds stayed disturbed, however often they were repeated (seen: preempted "
+        f"270): these figures are {ending}",
+    ]
+    inputs = read_inputs([str(path) for path in paths])
+    assert findings(inputs)[:2] == [f"Warning: {doubt}." for doubt in doubts]
+    assert run(*paths, "-o", tmp_path / "page.html") == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [f"asterope-report: warning: {doubt}" for doubt in doubts]
+
+
+def test_quiet_figures_are_not_warned_of(profile: Path, tmp_path: Path) -> None:
+    bench = noisy_bench()
+    bench["noise"]["provisional"] = False
+    (tmp_path / "bench.json").write_text(json.dumps(bench))
+    assert read_inputs([str(profile), str(tmp_path / "bench.json")]).doubts == []
 
 
 def test_a_log_of_another_run_is_named_as_such(profile: Path, log: Path, tmp_path: Path) -> None:

@@ -245,19 +245,46 @@ TEST(SmallTable, has_the_winner_two_runners_up_and_the_noise_floor) {
     EXPECT_EQ(rows[4], "libc against libc                0.99..1.01  0.99..1.03");
 }
 
+TEST(SmallTable, is_as_wide_as_its_workloads) {
+    Finalist winner = small_finalist(0, 1.5);
+    winner.workloads = {{Workload::page_end_read, winner.workloads.begin()->second}};
+    const SizeResult result{0, {winner}, {{Workload::page_end_read, {1, 0.99, 1.01}}}, 15};
+    const auto rows = lines(small_table({"fleet", "balanced", {&kSmall[0]}, result}));
+    ASSERT_EQ(rows.size(), 3u);
+    for (const std::string& row : rows) EXPECT_EQ(row.size(), rows[0].size()) << row;
+}
+
+// --- Overlapping buffers -------------------------------------------------------------------------
+
+TEST(OverlappingTable, has_every_copy_and_the_noise_floor) {
+    const asterope_overlapping_variant variants[] = {{"XMM", 128, "", nullptr},
+                                                     {"ZMM", 256, "avx512f", nullptr}};
+    const SizeResult result{0,
+                            {{1, {{Workload::overlapping, measured(5, 1.25)}}, 1.25, false},
+                             {0, {{Workload::overlapping, measured(5, 0.5)}}, 0.5, false}},
+                            {{Workload::overlapping, {1, 0.987, 1.012}}},
+                            15};
+    const auto rows = lines(overlapping_table({{&variants[0], &variants[1]}, result}));
+    ASSERT_EQ(rows.size(), 4u);
+    EXPECT_EQ(rows[0], "Overlapping buffers        x libc's memmove");
+    EXPECT_EQ(rows[1], "ZMM, 256 bytes a turn      1.25");
+    EXPECT_EQ(rows[2], "XMM, 128 bytes a turn      0.50");
+    EXPECT_EQ(rows[3], "libc against libc          0.99..1.01");
+}
+
 // --- Where the time went -------------------------------------------------------------------------
 
 TEST(TimingsTable, has_seconds_and_share_of_each_phase_and_of_the_rest) {
     const auto rows = lines(timings_table(
         {{"verifying", 4.04}, {"calibrating", 8}, {"screening", 150.06}, {"run-off", 30}}, 200));
     ASSERT_EQ(rows.size(), 8u);
-    EXPECT_EQ(rows[0], "Time spent on      seconds   share");
-    EXPECT_EQ(rows[1], "verifying              4.0   2.0 %");
-    EXPECT_EQ(rows[2], "calibrating            8.0   4.0 %");
-    EXPECT_EQ(rows[3], "screening            150.1  75.0 %");
-    EXPECT_EQ(rows[4], "run-off               30.0  15.0 %");
-    EXPECT_EQ(rows[5], "the rest               7.9   4.0 %");
-    EXPECT_EQ(rows[6], "all                  200.0 100.0 %");
+    EXPECT_EQ(rows[0], "Time spent on          seconds   share");
+    EXPECT_EQ(rows[1], "verifying                  4.0   2.0 %");
+    EXPECT_EQ(rows[2], "calibrating                8.0   4.0 %");
+    EXPECT_EQ(rows[3], "screening                150.1  75.0 %");
+    EXPECT_EQ(rows[4], "run-off                   30.0  15.0 %");
+    EXPECT_EQ(rows[5], "the rest                   7.9   4.0 %");
+    EXPECT_EQ(rows[6], "all                      200.0 100.0 %");
     EXPECT_EQ(rows[7], "verifying and calibrating take 6.0 % of the run: under 10 %");
 }
 
@@ -273,9 +300,9 @@ TEST(TimingsTable, says_where_verification_and_calibration_take_too_much) {
 
 TEST(TimingsTable, bears_a_run_of_no_time_and_phases_that_exceed_it) {
     const auto none = lines(timings_table({}, 0));
-    EXPECT_EQ(none[1], "the rest               0.0   0.0 %");
+    EXPECT_EQ(none[1], "the rest                   0.0   0.0 %");
     const auto rounded = lines(timings_table({{"screening", 10.04}}, 10));
-    EXPECT_EQ(rounded[2], "the rest               0.0   0.0 %");
+    EXPECT_EQ(rounded[2], "the rest                   0.0   0.0 %");
 }
 
 TEST(ThreadsTable, has_a_row_a_size_and_says_what_is_taken) {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import random
 import shutil
 import signal
+import stat
 import subprocess
 import time
 from collections.abc import Callable
@@ -15,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from asterope.profile import load_profile
+from command_errors import without_warnings
 
 RUN = ("--rigor", "quick", "--sizes", "128,1K,64K", "--no-generate")
 SHORT = ("--rigor", "quick", "--sizes", "128", "--workload", "hot", "--space", "paper")
@@ -68,7 +71,7 @@ def replay(run, whole: Whole) -> Callable[..., subprocess.CompletedProcess]:
 
 
 def lines_on_stderr(done: subprocess.CompletedProcess) -> list[str]:
-    return [line for line in done.stderr.splitlines() if not line.startswith("warning: ")]
+    return without_warnings(done.stderr).splitlines()
 
 
 def only_error(done: subprocess.CompletedProcess, code: int) -> str:
@@ -116,7 +119,7 @@ def test_fifty_random_kills_each_resumed_give_the_profile_of_the_run_left_alone(
         left = log.read_bytes() if log.exists() else b""
         assert whole.log.startswith(left)
         assert not profile.exists() or profile.read_bytes() == whole.profile
-        done = replay("--resume")
+        done = replay(*(["--resume"] if log.exists() else []))
         assert not left or b"\n" in left  # the header is there whole or not at all
         assert done.returncode == 0, done
         assert profile.read_bytes() == whole.profile, f"killed at {len(left)} bytes"
@@ -131,7 +134,8 @@ def test_a_run_killed_again_and_again_comes_to_the_same_end(
     log = tmp_path / "new.jsonl"
     command = [program, "replay", whole.path, "-o", "p.json", "--log", log, "--quiet"]
     for part in range(1, 6):
-        process = subprocess.Popen([*command, "--resume", "--no-generate"], cwd=tmp_path)
+        resume = ["--resume"] if log.exists() else []
+        process = subprocess.Popen([*command, *resume, "--no-generate"], cwd=tmp_path)
         wait_for_bytes(log, len(whole.log) * part // 6, process)
         process.kill()
         process.wait()
@@ -170,13 +174,17 @@ def test_the_log_that_nobody_asked_for_goes_when_the_profile_is_there(run, tmp_p
     assert [path.name for path in tmp_path.iterdir()] == ["asterope-profile.json"]
 
 
-def test_to_resume_where_there_is_nothing_begins_anew_and_says_so(run, tmp_path: Path) -> None:
-    done = run(*SHORT, "--no-generate", "--resume")
-    assert done.returncode == 0
-    assert lines_on_stderr(done) == [
-        "there is no log asterope-profile.json.trials to resume from: starting anew"
-    ]
-    assert "resumed" not in load_profile(tmp_path / "asterope-profile.json").search
+@pytest.mark.parametrize("log", [(), ("--log", "none.jsonl")], ids=["beside the profile", "named"])
+def test_to_resume_where_there_is_no_log_is_refused(run, tmp_path: Path, log) -> None:
+    message = only_error(run(*SHORT, "--no-generate", "--resume", *log), 2)
+    assert ("none.jsonl" if log else "asterope-profile.json.trials") in message
+    assert "leave out --resume" in message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_replay_cannot_resume_from_a_log_that_is_not_there(replay, tmp_path: Path) -> None:
+    assert "new.jsonl" in only_error(replay("--resume"), 2)
+    assert list(tmp_path.iterdir()) == []
 
 
 # --- Other ends -----------------------------------------------------------------------------------
@@ -264,6 +272,85 @@ def test_timings_say_where_the_time_went(run, tmp_path: Path) -> None:
         assert any(line.startswith(phase) for line in done.stdout.splitlines())
 
 
+# --- Two at once ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("second", [("--resume",), ()], ids=["resumed", "begun"])
+@pytest.mark.parametrize("named", [True, False], ids=["its log", "its profile"])
+def test_a_log_has_one_writer(
+    program: Path, run, tmp_path: Path, second: tuple[str, ...], named: bool
+) -> None:
+    log = tmp_path / ("t.jsonl" if named else "asterope-profile.json.trials")
+    options = [*RUN, "--quiet", *(["--log", "t.jsonl"] if named else [])]
+    first = subprocess.Popen([program, *options], cwd=tmp_path)
+    try:
+        wait_for_bytes(log, 5_000, first)
+        message = only_error(run(*options, *second), 2)
+        assert log.name in message
+        assert "is being written by another run" in message
+    finally:
+        first.send_signal(signal.SIGTERM)
+        assert first.wait(timeout=60) == 130
+    for line in log.read_bytes().splitlines():
+        json.loads(line)
+
+
+def test_a_log_that_another_resumes_is_not_touched(replay, whole: Whole, tmp_path: Path) -> None:
+    log = tmp_path / "new.jsonl"
+    left = whole.log[: len(whole.log) // 2]
+    log.write_bytes(left)
+    with log.open("rb") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        message = only_error(replay("--resume"), 2)
+        assert "new.jsonl is being written by another run" in message
+        assert log.read_bytes() == left
+    assert replay("--resume").returncode == 0
+    assert (tmp_path / "p.json").read_bytes() == whole.profile
+
+
+# --- No regular files -----------------------------------------------------------------------------
+
+
+def test_a_loop_of_links_as_log_is_refused(run, tmp_path: Path) -> None:
+    (tmp_path / "log").symlink_to("log")
+    for more in ((), ("--resume",)):
+        message = only_error(run(*RUN, "--quiet", "--log", "log", *more), 2)
+        assert "cannot write log: its symbolic links lead round in a circle" in message
+    assert "log log: Too many levels of symbolic links" in only_error(run("replay", "log"), 2)
+    assert os.listdir(tmp_path) == ["log"]
+
+
+def test_a_log_behind_a_link_is_written_there(replay, whole: Whole, tmp_path: Path) -> None:
+    (tmp_path / "new.jsonl").symlink_to("there.jsonl")
+    assert replay().returncode == 0
+    assert (tmp_path / "there.jsonl").read_bytes() == whole.log
+    assert (tmp_path / "new.jsonl").is_symlink()
+
+
+def test_a_log_with_a_byte_order_mark_is_resumed(replay, whole: Whole, tmp_path: Path) -> None:
+    mark = b"\xef\xbb\xbf"
+    (tmp_path / "new.jsonl").write_bytes(mark + whole.log[: len(whole.log) // 2])
+    assert replay("--resume").returncode == 0
+    assert (tmp_path / "p.json").read_bytes() == whole.profile
+    lines = (tmp_path / "new.jsonl").read_bytes().removeprefix(mark).splitlines()
+    assert all(json.loads(line) for line in lines)
+
+
+def test_a_run_into_a_device_leaves_it_one_and_renders_nothing(run, tmp_path: Path) -> None:
+    node = tmp_path / "node"
+    try:
+        os.mknod(node, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        node.write_bytes(b"x")
+    except OSError as error:
+        pytest.skip(f"cannot make a device node: {error.strerror}")
+    done = run(*SHORT, "--quiet", "-o", "node")
+    assert done.returncode == 0
+    assert lines_on_stderr(done) == []
+    assert "node is no regular file: no routine is rendered from it" in done.stderr
+    assert stat.S_ISCHR(node.stat().st_mode)
+    assert os.listdir(tmp_path) == ["node"]
+
+
 # --- Logs that cannot be resumed from -------------------------------------------------------------
 
 
@@ -298,7 +385,7 @@ UNUSABLE = {
     "another space": (lambda whole: with_header(whole, space_hash="0"), "another space"),
     "another seed": (lambda whole: with_header(whole, seed=6), "another seed"),
     "another rigor": (other_rigor, "another rigor"),
-    "no options": (lambda whole: with_header(whole, options=None), "no options"),
+    "no options": (lambda whole: with_header(whole, options=None), "options: null where"),
     "thinned": (lambda whole: with_header(whole, thinned={"samples": 8}), "thinned"),
     "unknown candidate": (
         lambda whole: with_trial(whole, b'"candidate":"libc"', b'"candidate":"ours"'),

@@ -8,7 +8,8 @@ import re
 from pathlib import Path
 
 import pytest
-from asterope import aliased_space
+from asterope import aliased_space, overlapping_space
+from asterope.overlapping_space import OverlappingTuple
 from asterope.profile import Aliased, load_profile
 from asterope.small_space import PLAIN, SmallTuple
 from asterope.space import Tuple
@@ -66,6 +67,7 @@ ONE_KIND = {
 }
 
 ALIASED = list(aliased_space.aliased_tuples())
+OVERLAPPING, PLAIN_MOVE = list(overlapping_space.overlapping_tuples()), overlapping_space.PLAIN
 
 # Every extension axis, each with the others' values that it can have; but for movdir64b, which few
 # CPUs have.
@@ -192,6 +194,21 @@ def test_it_copies_right_where_buffers_alias(tmp_path, objects, winner):
     )
     program = build_routine_check(routine, objects)
     assert_right(program, "--step", 5, "--other-step", 31, "--around", "512,4096")
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O3"])
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("winner", OVERLAPPING, ids=lambda winner: winner.symbol)
+def test_it_copies_right_where_buffers_overlap(tmp_path, objects, winner, compiler, level):
+    need(compiler)
+    lacking = set(winner.needs) - cpu_features()
+    if lacking:
+        pytest.skip(f"this CPU lacks {' '.join(sorted(lacking))}")
+    routine = render([(1 << 20, one_of("XMM", "T", "T", 3))], tmp_path, overlapping=winner)
+    program = build_routine_check(routine, objects, compiler, (*STRICT_C, level))
+    # every distance to 130 at every third size, or at all
+    every = 1 if (compiler, level) == ("gcc", "-O3") else 3
+    assert_right(program, "--step", 31, "--other-step", every, "--last", 300, "--largest", 70000)
 
 
 @pytest.mark.parametrize("level", ["-O0", "-O3"])
@@ -325,16 +342,46 @@ def test_small_copies_are_done_in_line_up_to_their_bound(tmp_path, monkeypatch):
         assert_dispatched(program, prefix, intervals, small, range(small.bound + 130))
 
 
-def test_overlapping_buffers_take_the_copy_of_their_direction(tmp_path):
-    program = build_dispatch_check(render([(4096, Tuple("MM", "T", "T", "none", 0, 0))], tmp_path))
+@pytest.mark.parametrize("small", [s for s in SMALL_COPIES.values() if s.masked_bytes], ids=str)
+def test_a_masked_move_reaches_into_no_other_page(tmp_path, small):
+    lacking = lacking_features([], small)
+    if lacking:
+        pytest.skip(f"this CPU lacks {' '.join(sorted(lacking))}")
+    winner = [(4096, Tuple("XMM", "T", "T", "none", 0, 0))]
+    program = build_dispatch_check(render(winner, tmp_path, small))
+    span = small.masked_bytes
+    last = 4096 - span  # the last place in a page where the register stays in it
+    for function, source, destination in itertools.product(
+        FUNCTIONS, (0, last, last + 1, 4095), (128, last, last + 1, 4095)
+    ):
+        taken = copies_taken(
+            program,
+            f"asterope_{function}",
+            8192 + destination - source,
+            range(span + 1),
+            source_at=source,
+        )
+        # nothing is copied of 0 bytes: a mask of none is slow, too
+        crosses = max(source, destination) > last
+        assert taken == ["none", *["asterope_untuned" if crosses else "none"] * span]
+
+
+@pytest.mark.parametrize("winner", [None, *OVERLAPPING], ids=str)
+def test_overlapping_buffers_take_the_copy_of_their_direction(tmp_path, winner):
+    lacking = lacking_features([], overlapping=winner)
+    if lacking:
+        pytest.skip(f"this CPU lacks {' '.join(sorted(lacking))}")
+    intervals = [(4096, Tuple("MM", "T", "T", "none", 0, 0))]
+    program = build_dispatch_check(render(intervals, tmp_path, overlapping=winner))
+    symbol = (winner or PLAIN_MOVE).symbol
 
     def taken(function: str, distance: int, size: int) -> str:
         return copies_taken(program, f"asterope_{function}", distance, [size])[0]
 
     for function, size in itertools.product(("memmove", "mempcpy"), (129, 1000, 2**20, 2**33)):
         for near in (1, 64, size // 2, size - 1):
-            assert taken(function, near, size) == "asterope_move_downwards"
-            assert taken(function, -near, size) == "asterope_move_upwards"
+            assert taken(function, near, size) == f"asterope_move_downwards_{symbol}"
+            assert taken(function, -near, size) == f"asterope_move_upwards_{symbol}"
         for far in (size, size + 1, -size, -size - 1):
             assert taken(function, far, size) == "asterope_copy_mm_t_t_none_0_0"
 
@@ -451,7 +498,7 @@ def test_it_copies_right_as_a_shared_library(tmp_path, objects, compiler):
 
 def shared_library(folder: Path, compiler: str, *flags: str) -> Path:
     """The routine as a library: linked, so that all jumps are resolved."""
-    routine = render(EVERY_KIND, folder, GATED)
+    routine = render(EVERY_KIND, folder, GATED, overlapping=OVERLAPPING[-1])
     library = folder / "library.so"
     output_of(compiler, "-fPIC", "-shared", *flags, routine, "-o", library, cwd=folder)
     return library
@@ -461,7 +508,9 @@ def shared_library(folder: Path, compiler: str, *flags: str) -> Path:
 def expected_code(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     need("objdump")
     code = instructions(shared_library(tmp_path_factory.mktemp("code"), "gcc", "-O2"))
-    assert len(code) == len(FUNCTIONS) + len(KINDS) + 3  # untuned, upwards, downwards
+    assert (
+        len(code) == len(FUNCTIONS) + len(KINDS) + 5
+    )  # untuned, and the moves of it and of its own
     assert all(body[-1].startswith(("ret", "jmp")) for body in code.values())
     return code
 
@@ -531,12 +580,20 @@ def test_only_the_three_functions_are_seen_from_outside(tmp_path):
 
 # --- Other CPUs -----------------------------------------------------------------------------------
 
-# A pipeline and a small copy for each of the register types.
+# A pipeline, a small copy and one for overlapping buffers for each of the register types.
 NEED = {
-    "ZMM": (Tuple("ZMM", "T", "NT", "T0", 4, 8), GATED),
-    "YMM": (Tuple("YMM", "NT", "T", "T0", 4, 8), SmallTuple("grouped", "YMM", "up", 512)),
-    "XMM": (Tuple("XMM", "NT", "NT", "T0", 4, 8), SmallTuple("stepped", "XMM", "down", 256)),
-    "MM": (Tuple("MM", "T", "NT", "T0", 4, 8), SmallTuple("rep", "XMM", "up", 512)),
+    "ZMM": (Tuple("ZMM", "T", "NT", "T0", 4, 8), GATED, OverlappingTuple("ZMM", 256)),
+    "YMM": (
+        Tuple("YMM", "NT", "T", "T0", 4, 8),
+        SmallTuple("grouped", "YMM", "up", 512),
+        OverlappingTuple("YMM", 256),
+    ),
+    "XMM": (
+        Tuple("XMM", "NT", "NT", "T0", 4, 8),
+        SmallTuple("stepped", "XMM", "down", 256),
+        PLAIN_MOVE,
+    ),
+    "MM": (Tuple("MM", "T", "NT", "T0", 4, 8), SmallTuple("rep", "XMM", "up", 512), PLAIN_MOVE),
 }
 # What runs tuned on each of QEMU's CPUs; the rest takes the portable path.
 CPUS = {
@@ -553,8 +610,8 @@ CPUS = {
 
 def needed(rt: str, folder: Path) -> Path:
     """The routine of a register type."""
-    winner, small = NEED[rt]
-    return render([(4096, winner)], folder, small)
+    winner, small, overlapping = NEED[rt]
+    return render([(4096, winner)], folder, small, overlapping=overlapping)
 
 
 @pytest.fixture(scope="module")
@@ -582,11 +639,17 @@ def test_a_cpu_that_lacks_something_takes_the_portable_path(static_programs, cpu
     need("qemu-x86_64")
     emulator = ("qemu-x86_64", "-cpu", cpu)
     _, dispatch_check = static_programs[rt]
-    path = expected_path(rt, rt in CPUS[cpu])
+    tuned = rt in CPUS[cpu]
+    path = expected_path(rt, tuned)
     for function in FUNCTIONS:
         sizes = [513, 2**20]  # above all bounds
         taken = copies_taken(dispatch_check, f"asterope_{function}", 2**40, sizes, *emulator)
         assert taken == [path] * 2
+        if function == "memcpy":
+            continue
+        taken = copies_taken(dispatch_check, f"asterope_{function}", 8, sizes, *emulator)
+        move = f"asterope_move_downwards_{NEED[rt][2].symbol}"
+        assert taken == [move if tuned else "asterope_untuned"] * 2
 
 
 @pytest.mark.parametrize("rt", NEED)
@@ -661,9 +724,12 @@ AVX = {"avx2", "osxsave", "xmm", "ymm", "leaf 7"}
 AVX_512 = {"avx512f", "osxsave", *SAVED, "leaf 7"}
 PLAIN_WINNER = Tuple("R64", "T", "T", "none", 0, 0)
 
-# The winner above the small copy, the small copy, and all that a CPU must have for both.
+# The winner above the small copy, the small copy, all that a CPU must have for both, and the copy
+# for overlapping buffers where it is not the plain one.
 CPU_NEEDS = {
     "nothing": (PLAIN_WINNER, PLAIN, set()),
+    "a ZMM move": (PLAIN_WINNER, PLAIN, AVX_512, OverlappingTuple("ZMM", 128)),
+    "a YMM move": (PLAIN_WINNER, PLAIN, AVX, OverlappingTuple("YMM", 128)),
     "a ZMM pipeline": (Tuple("ZMM", "T", "T", "none", 0, 0), PLAIN, AVX_512),
     "a YMM pipeline": (Tuple("YMM", "T", "T", "none", 0, 0), PLAIN, AVX),
     "an XMM pipeline": (Tuple("XMM", "NT", "T", "none", 0, 0), PLAIN, {"sse4_1"}),
@@ -707,9 +773,10 @@ def build_for_cpu(folder: Path, routine: Path, has: set[str]) -> Path:
     return build_dispatch_check(copy, flags=(*flags, f"-DHAS_LEAF_7={int('leaf 7' in has)}"))
 
 
-@pytest.mark.parametrize(("winner", "small", "needs"), CPU_NEEDS.values(), ids=CPU_NEEDS)
-def test_each_feature_is_looked_for(tmp_path, winner, small, needs):
-    routine = render([(4096, winner)], tmp_path / "routine", small)
+@pytest.mark.parametrize("case", CPU_NEEDS.values(), ids=CPU_NEEDS)
+def test_each_feature_is_looked_for(tmp_path, case):
+    winner, small, needs, *moves = case
+    routine = render([(4096, winner)], tmp_path / "routine", small, overlapping=(*moves, None)[0])
     without = [None, *sorted(ALL_OF_A_CPU)]
     for number, feature in enumerate(without):
         program = build_for_cpu(tmp_path / str(number), routine, ALL_OF_A_CPU - {feature})
@@ -721,8 +788,8 @@ def test_each_feature_is_looked_for(tmp_path, winner, small, needs):
 
 def test_this_cpu_takes_the_tuned_path_where_it_can(static_programs):
     for rt, (_, dispatch_check) in static_programs.items():
-        winner, small = NEED[rt]
-        tuned = not lacking_features([(4096, winner)], small)
+        winner, small, overlapping = NEED[rt]
+        tuned = not lacking_features([(4096, winner)], small, None, overlapping)
         taken = copies_taken(dispatch_check, "asterope_memcpy", 2**40, [513])
         assert taken == [expected_path(rt, tuned)]
 

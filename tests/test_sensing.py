@@ -158,15 +158,13 @@ def test_a_faulty_sensing_copy_is_reported(tmp_path, objects, counts, change, me
 def probing(body: list[str]) -> tuple[list[str], list[str]]:
     """The instructions of a probe, and what puts the registers right behind it.
 
-    The former end in the difference of the readings, or in the lesser of two. The latter are moves;
-    between the two a candidate fetches its argument, and both compare. Jumps name their targets
-    from the first on.
+    The former end in the difference of the readings, or in the lesser or the greater of two. The
+    latter are moves; between the two a candidate fetches its argument, and both compare. Jumps name
+    their targets from the first on.
     """
     start = body.index("mov %rax,%r8")
     difference = body[: body.index("mov %r8,%rax")]
-    end = max(
-        i for i, text in enumerate(difference) if text.startswith(("sub %r10d,%eax", "cmova"))
-    )
+    end = max(i for i, text in enumerate(difference) if text.startswith(("sub %r10d,%eax", "cmov")))
     probe = [
         re.sub(r"#(\d+)$", lambda found: f"#{int(found[1]) - start}", text)
         for text in body[start : end + 1]
@@ -289,6 +287,22 @@ def test_neighbours_are_one_only_where_winner_and_sensing_are_equal(tmp_path):
     assert senses({8192: cold, 16384: hot, 32768: cold}, *same) == (2, 3)
     assert senses({8192: cold, 16384: cold, 32768: cold}, WINNER, HOT, WINNER) == (2, 3)
     assert senses({8192: cold, 32768: cold}, *same) == (1, 3)
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_a_fresh_destination_takes_no_more_page_faults_than_libc(tmp_path, counts, name):
+    """Who looks at a page that nobody has touched gets the page of zeros, and with the first store
+    a fault once more."""
+    routine = render(INTERVALS, tmp_path, sensing=sensing_with(BY_NAME[name]))
+    program = tmp_path / "fresh_check"
+    source = REPOSITORY / "tests" / "fresh_check.c"
+    output_of("gcc", *STRICT_C, "-O2", f"-I{tmp_path}", source, routine, "-o", program)
+    sizes = [4097, 16384, 16385, 65536, 65537, 262144]
+    lines = [line.split() for line in output_of(program, *sizes).splitlines()]
+    assert [int(size) for size, _, _ in lines] == sizes
+    for size, ours, libc in lines:
+        assert int(libc) >= 32 * (int(size) // 4096), "libc takes no fault for each page"
+        assert int(ours) <= int(libc), f"{name}: {ours} faults at {size} bytes, libc {libc}"
 
 
 # --- Without a counter ----------------------------------------------------------------------------

@@ -58,8 +58,8 @@ void set(KnownMachine::Ratios& ratios, Entrant entrant, double mix, double mix_r
 SizeResult search(KnownMachine& machine, const std::string& objective, std::uint64_t seed = 1,
                   const std::string& rigor = "quick") {
     noise::Random random(seed);
-    return search_small(all_of(whole_space()), parse_small_weights(objective), parse_rigor(rigor),
-                        random, machine);
+    return search_small(all_of(whole_space()), plain_small(whole_space()),
+                        parse_small_weights(objective), parse_rigor(rigor), random, machine);
 }
 
 Entrant winner(const SizeResult& result) {
@@ -153,7 +153,7 @@ TEST(ParseSmallWeights, has_all_workloads_in_every_objective) {
             EXPECT_TRUE(workloads.insert(workload).second);
             EXPECT_GE(weight, 0);
         }
-        EXPECT_EQ(workloads.size(), 8u) << objective;
+        EXPECT_EQ(workloads.size(), 10u) << objective;
     }
 }
 
@@ -176,6 +176,26 @@ TEST(ParseSmallWeights, counts_what_is_unpredictable_double_in_the_balance) {
     EXPECT_GT(of("unpredictable", kMix), 0);
     EXPECT_EQ(of("predictable", kMix) + of("predictable", kMixRead), 0);
     EXPECT_GT(of("predictable", {Workload::fixed_read}), 0);
+}
+
+TEST(ParseSmallWeights, counts_page_ends_a_quarter_in_every_objective) {
+    for (const char* objective : {"balanced", "unpredictable", "predictable"}) {
+        double page_ends = 0, sum = 0;
+        for (const auto& [workload, weight] : parse_small_weights(objective)) {
+            sum += weight;
+            if (workload == Workload::page_end || workload == Workload::page_end_read) {
+                page_ends += weight;
+            }
+        }
+        EXPECT_NEAR(page_ends / sum, 1.0 / 4, 1e-12) << objective;
+    }
+}
+
+TEST(TimedWeights, are_those_of_what_was_timed_or_all_where_nobody_knows) {
+    const Weights weights = {{Workload::mix_l1, 2}, {Workload::fixed, 0}, {Workload::page_end, 1}};
+    EXPECT_EQ(timed_weights(weights, [](Workload one) { return one != Workload::page_end; }),
+              (Weights{{Workload::mix_l1, 2}, {Workload::fixed, 0}}));
+    EXPECT_EQ(timed_weights(weights, [](Workload) { return false; }), weights);
 }
 
 TEST(ParseSmallWeights, refuses_anything_else) {
@@ -232,6 +252,32 @@ TEST(SmallSearch, chooses_by_the_objective) {
     }
 }
 
+// The masked move as it was measured beside pages that are not there, when it did not look for
+// them.
+TEST(SmallSearch, takes_no_copy_that_falls_off_a_cliff_at_page_ends) {
+    KnownMachine::Ratios ratios = flat();
+    for (const Entrant entrant : all_of(whole_space())) {
+        const auto at = static_cast<std::size_t>(entrant);
+        set(ratios, entrant, 1.1, 1.0, 1.0, 1.0);
+        if (!is_masked(entrant)) continue;
+        set(ratios, entrant, 2, 1, 1.1, 0.6);
+        ratios[Workload::page_end][at] = 0.18;
+        ratios[Workload::page_end_read][at] = 0.3;
+    }
+    for (const char* objective : {"balanced", "unpredictable", "predictable"}) {
+        KnownMachine machine(ratios);
+        EXPECT_FALSE(is_masked(winner(search(machine, objective)))) << objective;
+    }
+    // and where it looks for the page's end before it moves, it wins
+    for (const Entrant entrant : all_of(whole_space())) {
+        if (!is_masked(entrant)) continue;
+        ratios[Workload::page_end][static_cast<std::size_t>(entrant)] = 0.8;
+        ratios[Workload::page_end_read][static_cast<std::size_t>(entrant)] = 0.9;
+    }
+    KnownMachine machine(ratios);
+    EXPECT_TRUE(is_masked(winner(search(machine, "unpredictable"))));
+}
+
 TEST(SmallSearch, takes_the_best_mean_where_all_lose_somewhere) {
     KnownMachine::Ratios ratios = flat();
     for (const Entrant entrant : all_of(whole_space())) {
@@ -281,9 +327,9 @@ TEST(SmallSearch, tells_all_figures_of_everybody_whatever_the_objective) {
         KnownMachine machine(ratios);
         const SizeResult result = search(machine, objective);
         EXPECT_EQ(result.size, 0u);
-        EXPECT_EQ(result.noise_floor.size(), 8u);
+        EXPECT_EQ(result.noise_floor.size(), 10u);
         for (const Finalist& finalist : result.finalists) {
-            ASSERT_EQ(finalist.workloads.size(), 8u) << objective;
+            ASSERT_EQ(finalist.workloads.size(), 10u) << objective;
             for (const auto& [workload, measured] : finalist.workloads) {
                 EXPECT_NEAR(measured.ratio.median, machine.ratio(finalist.candidate, workload),
                             1e-9);
@@ -333,7 +379,8 @@ TEST(SmallSearch, times_no_entrant_that_was_left_out) {
     std::erase_if(entrants, is_masked);
     KnownMachine machine(flat());
     noise::Random random(1);
-    search_small(entrants, parse_small_weights("balanced"), parse_rigor("quick"), random, machine);
+    search_small(entrants, plain_small(whole_space()), parse_small_weights("balanced"),
+                 parse_rigor("quick"), random, machine);
     for (const KnownMachine::Call& call : machine.calls) {
         ASSERT_FALSE(std::get<2>(call) >= 0 && is_masked(std::get<2>(call)));
     }
@@ -343,6 +390,22 @@ TEST(SmallSearch, works_with_one_entrant_and_fails_with_none) {
     KnownMachine machine(flat());
     noise::Random random(1);
     const Weights weights = parse_small_weights("balanced");
-    EXPECT_EQ(winner(search_small({3}, weights, parse_rigor("quick"), random, machine)), 3);
-    EXPECT_THROW(search_small({}, weights, parse_rigor("quick"), random, machine), Failure);
+    EXPECT_EQ(winner(search_small({3}, kLibc, weights, parse_rigor("quick"), random, machine)), 3);
+    EXPECT_THROW(search_small({}, kLibc, weights, parse_rigor("quick"), random, machine), Failure);
+}
+
+TEST(SmallSearch, gives_what_noise_hides_to_the_plain_copy) {
+    const Entrant plain = plain_small(whole_space());
+    EXPECT_EQ(small_name(*whole_space()[static_cast<std::size_t>(plain)]),
+              "stepped XMM middle 128");
+    KnownMachine::Ratios ratios = flat();
+    set(ratios, plain, 0.9, 0.9, 0.9, 0.9);
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        JitteryMachine loud(ratios, 4, seed);
+        const SizeResult result = search(loud, "balanced", seed);
+        EXPECT_EQ(winner(result), plain);
+        EXPECT_TRUE(result.undecided);
+        JitteryMachine quiet(ratios, 0.005, seed);
+        EXPECT_FALSE(search(quiet, "balanced", seed).undecided);
+    }
 }

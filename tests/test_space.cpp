@@ -243,6 +243,36 @@ TEST(Around, begins_with_the_simplest) {
     }
 }
 
+TEST(TakesEffect, only_where_blocks_pages_and_prefetches_lie_within_the_copy) {
+    std::vector<Candidate> space = paper_space(everything);
+    const std::vector<Candidate> extension = extension_space(everything);
+    space.insert(space.end(), extension.begin(), extension.end());
+    const std::vector<std::pair<const char*, std::size_t>> first_sizes = {
+        {"REP_MOVSB T T none 0 0", 128},
+        {"ZMM T T none 0 0", 128},
+        {"ZMM T NT none 0 0", 257},
+        {"R64 T T none 0 0", 257}, // up to 256 bytes XMM registers copy
+        {"XMM T T none 0 0 TB1", 257},
+        {"XMM T T none 0 0 TB4", 257},
+        {"YMM T T none 0 0 TB8", 513},
+        {"ZMM T T none 0 0 TB16", 1025},
+        {"ZMM T T none 0 0 PI2", 8193},
+        {"ZMM T T none 0 0 TB16 PI4", 16385},
+        {"XMM T T T0 2 0", 257},
+        {"XMM T T T0 2 8", 513},
+        {"XMM T T NTA 14 30", 1921},
+        {"XMM T T none 0 0 PW32", 2049},
+        {"XMM T T T0 4 30 PW2", 1921},
+    };
+    for (const auto& [name, first] : first_sizes) {
+        const Candidate candidate = named(name, space);
+        for (const std::size_t size :
+             {128ul, 256ul, std::max(128ul, first - 1), first, 1ul << 30}) {
+            EXPECT_EQ(takes_effect(candidate, size), size >= first) << name << " at " << size;
+        }
+    }
+}
+
 TEST(Plane, has_every_prefetch_of_the_others_parameters) {
     const Candidate paper = named("ZMM T NT T0 4 8", paper_space(everything));
     EXPECT_EQ(names(plane(paper, everything)).size(), 7u * 16);

@@ -56,6 +56,7 @@ TEST(Spaces, have_the_papers_first_and_only_those_as_entrants) {
     EXPECT_FALSE(plain().small_space.empty());
     EXPECT_EQ(plain().small_entrants.size(), plain().small_space.size());
     EXPECT_FALSE(plain().aliased_space.empty());
+    EXPECT_EQ(plain().overlapping_space.size(), 1u); // of 16-byte registers
 }
 
 TEST(Spaces, lead_from_each_entrant_to_what_lies_around_it) {

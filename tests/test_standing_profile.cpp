@@ -152,6 +152,9 @@ TEST_F(StandingProfile, ForAnotherPurposeOrMachineItIsWorthNothing) {
         [](json& p) { p.erase("machine"); },
         [](json& p) { p["architecture"] = "aarch64"; },
         [](json& p) { p["complete"] = false; },
+        [](json& p) {
+            p["search"]["noise"] = {{"provisional", true}};
+        },
         [](json& p) { p["intervals"] = "none"; },
         [](json& p) { p["search"] = 7; },
         [](json& p) { p["version"] = "1"; },
@@ -179,6 +182,7 @@ TEST_F(StandingProfile, WhatIsNoProfileIsWorthNothing) {
     for (const char* text : {"", "{", "[]", "null", "7", "{}", "an earlier profile", "\xff\xfe"}) {
         EXPECT_EQ(refusal(std::string(text), options()), "") << text;
     }
+    EXPECT_EQ(refusal(std::string(100000, '['), options()), "");
 }
 
 TEST_F(StandingProfile, ThatOfANewerVersionIsNotReplaced) {

@@ -23,8 +23,8 @@ def units(repository: Path, tmp_path: Path) -> Path:
     (folder / "asterope-tune.service").write_text(text.replace("@ASTEROPE_BINDIR@", str(tmp_path)))
     shutil.copy(repository / FOLDER / "asterope-tune.timer", folder)
     program = tmp_path / "asterope-tune"
-    program.write_text('#!/bin/sh\ntest "$*" = "check /etc/asterope/profile.json" || exit 99\n'
-                       'exit "$SAYS"\n')  # fmt: skip
+    asked = "check --settled /etc/asterope/profile.json"
+    program.write_text(f'#!/bin/sh\ntest "$*" = "{asked}" || exit 99\nexit "$SAYS"\n')
     program.chmod(0o755)
     return folder
 

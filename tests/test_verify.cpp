@@ -226,6 +226,77 @@ TEST(Verify, finds_all_of_many_at_both_ends_and_side_by_side) {
     EXPECT_PRED2(matches, reasons.at(7), "died: Segmentation fault");
 }
 
+// --- Moves ---------------------------------------------------------------------------------------
+
+namespace {
+
+void* move_good(void* destination, const void* source, std::size_t bytes, std::size_t) {
+    return std::memmove(destination, source, bytes);
+}
+/// As a copy in blocks would be that loads its last bytes when others were stored over them.
+void* move_upwards_only(void* destination, const void* source, std::size_t bytes, std::size_t) {
+    copy_bytes(destination, source, bytes);
+    return destination;
+}
+void* move_wrong_by_577(void* destination, const void* source, std::size_t bytes, std::size_t) {
+    const auto apart = static_cast<char*>(destination) - static_cast<const char*>(source);
+    std::memmove(destination, source, bytes);
+    if (apart == -577) static_cast<char*>(destination)[100] ^= 1;
+    return destination;
+}
+void* move_too_far(void* destination, const void* source, std::size_t bytes, std::size_t) {
+    std::memmove(destination, source, bytes);
+    if (bytes == 9001) static_cast<char*>(destination)[bytes] ^= 1;
+    return destination;
+}
+void* move_returns_the_end(void* destination, const void* source, std::size_t bytes, std::size_t) {
+    return static_cast<char*>(std::memmove(destination, source, bytes)) + bytes;
+}
+
+using Moves = std::vector<const asterope_overlapping_variant*>;
+
+/// The reason why `move` is refused while good ones stand before and behind it.
+std::string move_reason_of(asterope_candidate move) {
+    const asterope_overlapping_variant good{"XMM", 128, "", move_good},
+        broken{"XMM", 128, "", move};
+    const std::vector<Invalid> invalid = verify(Moves{&good, &broken, &good});
+    EXPECT_EQ(invalid.size(), 1u);
+    if (invalid.empty()) return "";
+    EXPECT_EQ(invalid.front().index, 1u);
+    return invalid.front().reason;
+}
+
+} // namespace
+
+TEST(VerifyMoves, passes_good_ones) {
+    const asterope_overlapping_variant variant{"XMM", 128, "", move_good};
+    EXPECT_TRUE(verify(Moves{&variant}).empty());
+    EXPECT_TRUE(verify(Moves{}).empty());
+}
+
+TEST(VerifyMoves, passes_the_real_ones_that_this_cpu_runs) {
+    const Cpu cpu = read_cpu();
+    Moves space;
+    for (std::size_t i = 0; i < asterope_overlapping_variant_count; ++i) {
+        const asterope_overlapping_variant& variant = asterope_overlapping_variants[i];
+        const auto has = [&](std::string_view name) { return has_feature(cpu, name); };
+        if (has_all(variant.needs, has)) space.push_back(&variant);
+    }
+    ASSERT_FALSE(space.empty());
+    EXPECT_TRUE(verify(space).empty());
+}
+
+TEST(VerifyMoves, finds_what_goes_wrong_in_one_direction_or_by_one_distance) {
+    EXPECT_EQ(move_reason_of(move_upwards_only), "moves 128 bytes wrong (source +0, by 1)");
+    EXPECT_EQ(move_reason_of(move_wrong_by_577), "moves 577 bytes wrong (source +0, by -577)");
+}
+
+TEST(VerifyMoves, finds_stray_writes_wrong_return_values_and_crashes) {
+    EXPECT_PRED2(matches, move_reason_of(move_too_far), "moves 9001 bytes wrong .*");
+    EXPECT_PRED2(matches, move_reason_of(move_returns_the_end), "moves 128 bytes wrong .*");
+    EXPECT_PRED2(matches, move_reason_of(segmentation_fault), "died: Segmentation fault");
+}
+
 // --- Small copies --------------------------------------------------------------------------------
 
 namespace {

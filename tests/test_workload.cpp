@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <sys/mman.h>
 
 #include "clock.hpp"
 #include "error.hpp"
@@ -20,11 +21,17 @@ namespace {
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
 const std::vector<Workload> kAll = {
-    Workload::hot,     Workload::hot_read,    Workload::cold,        Workload::consume,
-    Workload::produce, Workload::aliased,     Workload::mix_l1,      Workload::mix_l2,
-    Workload::mix_l3,  Workload::mix_l1_read, Workload::mix_l2_read, Workload::mix_l3_read,
-    Workload::fixed,   Workload::fixed_read,  Workload::mix_memory,  Workload::mix_memory_read,
-    Workload::fetch};
+    Workload::hot,        Workload::hot_read,    Workload::cold,          Workload::consume,
+    Workload::produce,    Workload::aliased,     Workload::mix_l1,        Workload::mix_l2,
+    Workload::mix_l3,     Workload::mix_l1_read, Workload::mix_l2_read,   Workload::mix_l3_read,
+    Workload::fixed,      Workload::fixed_read,  Workload::mix_memory,    Workload::mix_memory_read,
+    Workload::fetch,      Workload::page_end,    Workload::page_end_read, Workload::fresh,
+    Workload::overlapping};
+const std::vector<Workload> kOfOneSize = [] {
+    std::vector<Workload> workloads(kMeasured.begin(), kMeasured.end());
+    workloads.push_back(Workload::fresh);
+    return workloads;
+}();
 const std::vector<Workload> kOnSlots = {Workload::cold, Workload::consume, Workload::produce};
 
 struct Call {
@@ -80,6 +87,7 @@ TEST(NameOf, is_another_for_each_workload) {
     EXPECT_EQ(name_of(Workload::hot_read), "hot_read");
     EXPECT_EQ(name_of(Workload::produce), "produce");
     EXPECT_EQ(name_of(Workload::aliased), "aliased");
+    EXPECT_EQ(name_of(Workload::overlapping), "overlapping");
     EXPECT_EQ(name_of(Workload::mix_l3_read), "mix_l3_read");
     EXPECT_EQ(name_of(Workload::fixed_read), "fixed_read");
 }
@@ -112,7 +120,7 @@ TEST_P(Buffers, lie_inside_the_arena) {
 }
 
 TEST_P(Buffers, are_as_long_and_prefetched_as_far_as_asked) {
-    for (const Workload workload : kMeasured) {
+    for (const Workload workload : kOfOneSize) {
         calibrate(workload);
         for (const Call& call : trial(workload, 3, 1920)) {
             ASSERT_EQ(call.bytes, GetParam());
@@ -122,7 +130,7 @@ TEST_P(Buffers, are_as_long_and_prefetched_as_far_as_asked) {
 }
 
 TEST_P(Buffers, number_as_many_as_the_calibration_says) {
-    for (const Workload workload : kMeasured) {
+    for (const Workload workload : kOfOneSize) {
         calibrate(workload);
         const std::size_t timed = stopwatch.calls(GetParam(), workload);
         EXPECT_GE(timed, 1u);
@@ -160,7 +168,7 @@ TEST_P(Buffers, need_no_untimed_call_where_they_outgrow_the_cache) {
 }
 
 TEST_P(Buffers, are_misaligned_alike_for_all_copies_of_a_round) {
-    for (const Workload workload : kMeasured) {
+    for (const Workload workload : kOfOneSize) {
         calibrate(workload);
         const std::vector<Call> one = trial(workload, 7), two = trial(workload, 7);
         ASSERT_EQ(one.size(), two.size());
@@ -176,7 +184,7 @@ TEST_P(Buffers, are_misaligned_alike_for_all_copies_of_a_round) {
 TEST_P(Buffers, take_every_misalignment_on_either_side) {
     // reading and writing large buffers takes its time
     const std::uint64_t rounds = GetParam() > kMiB ? 512 : 4096;
-    for (const Workload workload : kMeasured) {
+    for (const Workload workload : kOfOneSize) {
         calibrate(workload);
         std::set<std::size_t> sources, destinations;
         std::set<std::pair<std::size_t, std::size_t>> pairs;
@@ -194,7 +202,7 @@ TEST_P(Buffers, take_every_misalignment_on_either_side) {
 
 // A destination up to 63 bytes past its source, modulo a page, stalls loads behind stores.
 TEST_P(Buffers, never_alias_in_their_page_offsets) {
-    for (const Workload workload : kMeasured) {
+    for (const Workload workload : kOfOneSize) {
         calibrate(workload);
         for (std::uint64_t round = 0; round < 100; ++round) {
             for (const Call& call : trial(workload, round)) {
@@ -448,11 +456,64 @@ TEST_P(Buffers, of_produce_are_written_in_groups_that_stay_in_the_first_cache) {
     }
 }
 
+// --- Fresh destinations --------------------------------------------------------------------------
+
+namespace {
+
+std::size_t fresh_calls, pages_touched;
+
+/// A copy that looks whether any page of its destination is there, and leaves one byte on each.
+void* look_and_touch(void* destination, const void*, std::size_t bytes, std::size_t) {
+    auto* to = static_cast<char*>(destination);
+    char* page = to - reinterpret_cast<std::uintptr_t>(to) % 4096;
+    for (; page < to + bytes; page += 4096) {
+        unsigned char there = 1;
+        EXPECT_EQ(mincore(page, 4096, &there), 0);
+        pages_touched += there & 1;
+        *std::max(page, to) = 1;
+    }
+    ++fresh_calls;
+    return destination;
+}
+
+} // namespace
+
+TEST_P(Buffers, of_fresh_copies_go_to_pages_that_nobody_has_touched) {
+    calibrate(Workload::fresh);
+    fresh_calls = pages_touched = 0;
+    for (std::uint64_t round = 0; round < 5; ++round) {
+        stopwatch.time(look_and_touch, 0, GetParam(), Workload::fresh, round);
+    }
+    EXPECT_EQ(fresh_calls, 5 * stopwatch.calls(GetParam(), Workload::fresh));
+    EXPECT_EQ(pages_touched, 0u);
+}
+
+TEST_P(Buffers, of_fresh_copies_come_from_the_sources_of_cold_ones) {
+    stopwatch.set_calibration(GetParam(), Workload::fresh, {5, 0});
+    stopwatch.set_calibration(GetParam(), Workload::cold, {5, 0});
+    Stopwatch other(arena, kLargest);
+    other.set_calibration(GetParam(), Workload::cold, {5, 0});
+    const std::vector<Call> fresh = trial(Workload::fresh, 3);
+    calls.clear();
+    other.time(remember, 0, GetParam(), Workload::cold, 3);
+    ASSERT_EQ(fresh.size(), calls.size());
+    for (std::size_t i = 0; i < fresh.size(); ++i) EXPECT_EQ(fresh[i].source, calls[i].source);
+    // and the next cold ones meet no slot twice
+    EXPECT_NE(trial(Workload::cold, 3).front().source, fresh.front().source);
+}
+
+TEST(IsTimedAt, leaves_out_fresh_copies_of_less_than_a_page) {
+    EXPECT_FALSE(is_timed_at(kFreshFrom - 1, Workload::fresh));
+    EXPECT_TRUE(is_timed_at(kFreshFrom, Workload::fresh));
+    EXPECT_EQ(kFreshFrom, 4096u);
+    for (const Workload workload : kMeasured) EXPECT_TRUE(is_timed_at(1, workload));
+}
+
 TEST(StopwatchTime, refuses_workloads_of_small_copies) {
     start_clock(false, 0);
     const Arena arena(4 * kMiB);
     Stopwatch stopwatch(arena, 128);
-    for (const Workload workload : {Workload::mix_l1, Workload::fixed_read}) {
+    for (const Workload workload : {Workload::mix_l1, Workload::fixed_read, Workload::page_end}) {
         EXPECT_THROW(stopwatch.calibrate(128, workload, 1e-6), Failure);
     }
 }

@@ -1,0 +1,166 @@
+"""Files of the Python commands: whole or not at all; nothing else is replaced or left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from asterope import atomic_file
+from asterope.atomic_file import write_files
+from conftest import REPOSITORY
+
+
+@pytest.fixture
+def device(tmp_path: Path) -> Path:
+    """A node of our own that swallows what is written into it, as /dev/null does."""
+    path = tmp_path / "device"
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        path.write_bytes(b"x")
+    except OSError as error:
+        pytest.skip(f"cannot make a device node: {error.strerror}")
+    return path
+
+
+def test_a_device_is_written_into_and_stays_one(device: Path) -> None:
+    write_files(device.parent, {device.name: "text"})
+    assert stat.S_ISCHR(device.stat().st_mode)
+    assert os.listdir(device.parent) == ["device"]
+
+
+def test_a_link_to_a_device_is_followed(device: Path) -> None:
+    (device.parent / "link").symlink_to("device")
+    write_files(device.parent, {"link": "text"})
+    assert stat.S_ISCHR(device.stat().st_mode)
+    assert (device.parent / "link").is_symlink()
+
+
+def test_a_pipe_gets_the_text(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_bytes()))
+    # The pipe is open before it is written: nothing here waits for the other.
+    keeps_open = os.open(tmp_path / "pipe", os.O_RDWR)
+    reader.start()
+    write_files(tmp_path, {"pipe": "text" * 100_000})
+    os.close(keeps_open)
+    reader.join()
+    assert read == [b"text" * 100_000]
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+
+
+def test_a_pipe_without_a_reader_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="nothing reads this pipe"):
+        write_files(tmp_path, {"other": "text", "pipe": "text"})
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+@pytest.mark.parametrize("old", ["old", None], ids=["a file", "nothing yet"])
+def test_a_links_target_is_replaced_and_the_link_stays(tmp_path: Path, old: str | None) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    if old is not None:
+        (folder / "file").write_text(old)
+    (tmp_path / "middle").symlink_to("folder/file")
+    (tmp_path / "link").symlink_to(tmp_path / "middle")
+    write_files(tmp_path, {"link": "new"})
+    assert (folder / "file").read_text() == "new"
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "middle").is_symlink()
+    assert os.listdir(folder) == ["file"]
+
+
+def test_a_loop_of_links_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(OSError, match="symbolic links"):
+        write_files(tmp_path, {"a": "new"})
+    assert sorted(os.listdir(tmp_path)) == ["a", "b"]
+
+
+def as_program(code: str, **settings: object) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-c", f"from asterope.atomic_file import write_files\n{code}"],
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY / "scripts")},
+        check=False,
+        **settings,
+    )
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+@pytest.mark.parametrize("into", ["pipe", "file"])
+def test_standard_output_is_written_wherever_it_leads(tmp_path: Path, name: str, into: str) -> None:
+    folder, _, last = name.rpartition("/")
+    code = "from pathlib import Path\nprint('before', flush=True)\n"
+    code += f"write_files(Path({folder!r}), {{{last!r}: 'text\\n'}})\nprint('after')"
+    if into == "pipe":
+        assert as_program(code, stdout=subprocess.PIPE).stdout == b"before\ntext\nafter\n"
+    else:
+        with open(tmp_path / "file", "wb") as file:
+            as_program(code, stdout=file)
+        assert (tmp_path / "file").read_bytes() == b"before\ntext\nafter\n"
+        assert os.listdir(tmp_path) == ["file"]
+
+
+def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    others = (".file.tmp", ".file.abc.tmp", ".file.abcdef", ".other.abcdef.tmp", "file.abcdef.tmp")
+    for name in (*others, ".file.abcdef.tmp"):
+        (tmp_path / name).write_text("left")
+    write_files(tmp_path, {"file": "text"})
+    assert sorted(os.listdir(tmp_path)) == sorted((*others, "file"))
+
+
+def test_the_file_of_a_living_process_is_left_alone(tmp_path: Path, monkeypatch) -> None:
+    """While the first is being written, somebody else writes the same."""
+    fsync, inner = os.fsync, []
+
+    def meanwhile(descriptor: int) -> None:
+        if not inner:
+            inner.append(True)
+            write_files(tmp_path, {"file": "second"})
+        fsync(descriptor)
+
+    monkeypatch.setattr(atomic_file.os, "fsync", meanwhile)
+    write_files(tmp_path, {"file": "first"})
+    assert (tmp_path / "file").read_text() == "first"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_while_writing_comes_when_all_is_written(tmp_path: Path, number: int) -> None:
+    code = f"""
+import os, signal
+from pathlib import Path
+from asterope import atomic_file
+from asterope.command_line import run
+fsync = os.fsync
+def meanwhile(descriptor):
+    os.kill(os.getpid(), {int(number)})
+    fsync(descriptor)
+atomic_file.os.fsync = meanwhile
+raise SystemExit(run("name", lambda: write_files(Path({str(tmp_path)!r}), {{"a": "1", "b": "2"}})))
+"""
+    done = as_program(code, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (130, b"name: interrupted\n")
+    assert sorted(os.listdir(tmp_path)) == ["a", "b"]
+
+
+def test_a_kill_while_writing_leaves_nothing_behind_after_the_next_run(tmp_path: Path) -> None:
+    code = f"""
+import os, signal
+from pathlib import Path
+from asterope import atomic_file
+atomic_file.os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)
+write_files(Path({str(tmp_path)!r}), {{"file": "1"}})
+"""
+    assert as_program(code).returncode == -signal.SIGKILL
+    assert len(os.listdir(tmp_path)) == 1
+    write_files(tmp_path, {"file": "2"})
+    assert os.listdir(tmp_path) == ["file"]

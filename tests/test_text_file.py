@@ -1,0 +1,46 @@
+"""Files that the Python commands read: opened without waiting, a byte order mark skipped."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from asterope.text_file import open_to_read
+
+
+def test_a_byte_order_mark_is_skipped_at_the_beginning_only(tmp_path: Path) -> None:
+    mark = b"\xef\xbb\xbf"
+    for content, text in (
+        (b"text", b"text"),
+        (mark + b"text", b"text"),
+        (mark * 2, mark),
+        (b"a" + mark, b"a" + mark),
+        (b"", b""),
+    ):
+        (tmp_path / "file").write_bytes(content)
+        with open_to_read(tmp_path / "file") as file:
+            assert file.read() == text
+
+
+def test_a_pipe_without_a_writer_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="a pipe that nothing was written to"):
+        open_to_read(tmp_path / "pipe")
+
+
+def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
+    read_end, write_end = os.pipe()
+    os.write(write_end, b"text")
+    with open_to_read(f"/dev/fd/{read_end}") as file:
+        os.write(write_end, b" and more")
+        os.close(write_end)
+        assert file.read() == b"text and more"
+    os.close(read_end)
+
+
+def test_a_folder_and_what_is_missing_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError):
+        open_to_read(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        open_to_read(tmp_path / "none")

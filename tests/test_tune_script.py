@@ -1,0 +1,351 @@
+"""scripts/tune by itself: what it refuses before it installs or builds, which profile it asks
+about, when it searches again. Its set-up and asterope-tune are stand-ins here."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import pwd
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+# What would install and build.
+STAND_INS = r"""
+set_up() {
+    require_writable_checkout
+    mkdir -p -- "$build"
+    : >"$log"
+}
+configure() { :; }
+build_targets() { printf '%s\n' "$*" >>"$root/targets"; }
+"""
+
+# Its `check --settled` finds what the file "verdict" holds: an exit code, and words.
+TOOL = r"""#!/usr/bin/env bash
+printf '%s\n' "$*" >>"$ASTEROPE_CALLS"
+case " $* " in
+    *" --version "*) printf 'asterope-tune 0.1.0 (commit 0)\n' ;;
+    *" check --settled "*)
+        read -r code words <"$ASTEROPE_VERDICT"
+        printf '%s\n\nThe same: all\n' "$words"
+        exit "$code"
+        ;;
+    *" -o "*)
+        while [[ $1 != -o ]]; do shift; done
+        printf '{}\n' >"$2"
+        ;;
+esac
+"""
+
+PROVISIONAL = "p.json fits this machine, but is provisional: noise"
+
+
+class Checkout:
+    """A copy of the scripts, with stand-ins for what takes minutes."""
+
+    def __init__(self, repository: Path, folder: Path) -> None:
+        self.root = folder / "checkout"
+        self.scripts = self.root / "scripts"
+        self.scripts.mkdir(parents=True)
+        for name in ("tune", "setup.sh", "options.sh", "tune-options"):
+            shutil.copy(repository / "scripts" / name, self.scripts)
+        self.home = folder / "home"
+        self.home.mkdir()
+        self.calls = folder / "calls"
+        self.verdict = folder / "verdict"
+        self.verdict.write_text("0 fits\n")
+        self.profile = self.root / "generated" / "profile.json"
+
+    def stand_in(self) -> Checkout:
+        with (self.scripts / "setup.sh").open("a") as setup:
+            setup.write(STAND_INS)
+        build = self.root / "build"
+        build.mkdir()
+        (self.root / "generated").mkdir()
+        for name, text in (
+            ("asterope-tune", TOOL),
+            ("asterope-bench", "#!/bin/sh\n"),
+            ("asterope-generate", "#!/bin/sh\n"),
+        ):
+            (build / name).write_text(text)
+            (build / name).chmod(0o755)
+        return self
+
+    def run(self, *arguments: object, **settings: object) -> subprocess.CompletedProcess:
+        environment = {
+            **os.environ,
+            "HOME": str(self.home),
+            "ASTEROPE_CALLS": str(self.calls),
+            "ASTEROPE_VERDICT": str(self.verdict),
+        }
+        environment.pop("XDG_CONFIG_HOME", None)
+        command = [str(word) for word in (self.scripts / "tune", *arguments)]
+        settings = {"cwd": self.home, "env": environment, "timeout": 60, **settings}
+        return subprocess.run(command, capture_output=True, text=True, **settings)
+
+    def asked(self) -> list[str]:
+        """What asterope-tune was called with since the last time."""
+        calls = self.calls.read_text().splitlines() if self.calls.exists() else []
+        self.calls.unlink(missing_ok=True)
+        return calls
+
+    def searches(self) -> int:
+        return sum(call.startswith("-o ") for call in self.asked())
+
+
+@pytest.fixture
+def bare(repository: Path, tmp_path: Path) -> Checkout:
+    """As cloned: nothing is installed, nothing is built."""
+    return Checkout(repository, tmp_path)
+
+
+@pytest.fixture
+def checkout(bare: Checkout) -> Checkout:
+    return bare.stand_in()
+
+
+def only_line(done: subprocess.CompletedProcess, code: int = 2) -> str:
+    assert done.returncode == code, done
+    assert done.stdout == ""
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1, done
+    assert lines[0].startswith("scripts/tune: ")
+    return lines[0]
+
+
+# --- Before anything is installed or built --------------------------------------------------------
+
+MISSPELT = {
+    "long option": (["--rigr", "quick"], "there is no option --rigr (did you mean --rigor?)"),
+    "with its value": (["--sizs=8K"], "there is no option --sizs (did you mean --sizes?)"),
+    "our own option": (["--retun"], "there is no option --retun (did you mean --retune?)"),
+    "option of a command": (["check", "--mesure"], "--mesure (did you mean --measure?)"),
+    "option of none before": (["--measure", "check"], "there is no option --measure:"),
+    "like no option": (["--bogus"], "there is no option --bogus:"),
+    "short option": (["-x"], "there is no option -x:"),
+    "command": (["chek"], "there is no command chek (did you mean check?)"),
+    "like no command": (["p.json"], "there is no command p.json:"),
+    "command behind options": (["--quiet", "replya", "x"], "replya (did you mean replay?)"),
+    "value": (["--rigor", "quik"], "--rigor: there is no quik (did you mean quick?)"),
+    "value in the word": (["--workload=colt"], "there is no colt (did you mean cold?)"),
+    "no value": (["--sizes"], "--sizes needs a value"),
+    "no file": (["-o", ""], "-o needs the name of a file"),
+    "nothing to resume": (["--resume"], "there is no log "),
+    "no such log": (["--resume", "--log", "none.jsonl"], "there is no log none.jsonl"),
+    "no log beside it": (["-o", "p.json", "--resume"], "there is no log p.json.trials"),
+}
+
+
+@pytest.mark.parametrize(("given", "expected"), MISSPELT.values(), ids=MISSPELT)
+def test_what_cannot_be_meant_is_refused_before_anything_is_installed_or_built(
+    bare: Checkout, given: list[str], expected: str
+) -> None:
+    message = only_line(bare.run(*given))
+    assert expected in message
+    assert [path.name for path in bare.root.iterdir()] == ["scripts"]
+
+
+TAKEN = [
+    ["--rigor", "quick", "--sizes", "512,8K", "--quiet"],
+    ["--rigor=quick", "--small=predictable", "-op.json"],
+    ["--log", "check", "--no-generate"],  # a name, and no command
+    ["--workload", "weights", "--weights", "hot=1"],  # a word that no help names
+    ["--cpu", "-1"],  # for the tool to refuse
+]
+
+
+@pytest.mark.parametrize("given", TAKEN, ids=" ".join)
+def test_what_asterope_tune_takes_is_handed_on(checkout: Checkout, given: list[str]) -> None:
+    done = checkout.run(*given)
+    assert done.returncode == 0, done
+    assert checkout.searches() == 1
+
+
+def test_nothing_but_what_was_asked_for_is_left_beside_the_profile(checkout: Checkout) -> None:
+    assert checkout.run("--log", checkout.home / "mine.trials").returncode == 0
+    assert checkout.run("--retune").returncode == 0
+    left = {path.name for path in checkout.profile.parent.iterdir()}
+    assert left == {"profile.json", ".profile.json.tuned-with"}
+    assert list(checkout.home.iterdir()) == []
+    assert (checkout.root / "build" / "setup.log").exists()
+
+
+def test_a_run_is_resumed_where_there_is_a_log(checkout: Checkout) -> None:
+    checkout.profile.with_name("profile.json.trials").write_text("{}\n")
+    assert checkout.run("--resume").returncode == 0
+    assert f"-o {checkout.profile} --resume" in checkout.asked()
+
+
+@pytest.mark.parametrize("command", ["merge", "replay", "thin"])
+def test_a_command_is_handed_on_whole_and_nothing_is_searched(
+    checkout: Checkout, command: str
+) -> None:
+    given = [command, "a", "b", "-o", "c"]
+    assert checkout.run(*given).returncode == 0
+    assert checkout.asked() == [" ".join(given)]
+
+
+# --- The list of options --------------------------------------------------------------------------
+
+
+def load(path: Path) -> object:
+    """The module in `path`, which no package holds."""
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(path.parent))
+    return module
+
+
+def test_the_list_of_options_is_what_asterope_tune_says_of_itself(
+    repository: Path, build_dir: Path
+) -> None:
+    module = load(repository / "scripts" / "packaging" / "options_list.py")
+    listed = (repository / "scripts" / "tune-options").read_text()
+    again = "python3 scripts/packaging/options_list.py build > scripts/tune-options"
+    assert module.options_list(build_dir) == listed, again
+
+
+def test_the_words_of_the_list_are_all_that_asterope_tune_takes(
+    repository: Path, build_dir: Path
+) -> None:
+    lines = (repository / "scripts" / "tune-options").read_text().splitlines()
+    found = [match for line in lines if (match := re.fullmatch(r"- .*?(--\S+) = (.+)", line))]
+    assert {match[1] for match in found} >= {"--rigor", "--workload", "--space", "--small"}
+    for match in found:
+        done = subprocess.run(
+            [build_dir / "asterope-tune", match[1], "x"], capture_output=True, text=True
+        )
+        assert done.returncode == 2
+        told = set(re.findall(r"\w+", done.stderr.partition("choose ")[2]))
+        assert set(match[2].split()) == told - {"or"}, match[1]
+
+
+# --- Which profile --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["check", "diagnose"])
+def test_a_question_without_a_profile_is_about_the_one_written_here(
+    checkout: Checkout, command: str
+) -> None:
+    assert checkout.run(command).returncode == 0
+    assert checkout.asked() == [command]  # none is there: the tool has places of its own
+    assert checkout.run().returncode == 0
+    checkout.asked()
+    for given in ([], ["--cpu", "1"]):
+        assert checkout.run(command, *given).returncode == 0
+        assert checkout.asked() == [" ".join([command, *given, str(checkout.profile)])]
+    assert checkout.run(command, "--cpu", "1", "other.json").returncode == 0
+    assert checkout.asked() == [f"{command} --cpu 1 other.json"]
+
+
+def test_man_pages_and_guides_are_built_for_the_installation(checkout: Checkout) -> None:
+    assert checkout.run().returncode == 0
+    targets = (checkout.root / "targets").read_text().split()
+    assert {"asterope-tune", "asterope-bench", "asterope_manual", "asterope_docs"} <= set(targets)
+
+
+# --- When to search again -------------------------------------------------------------------------
+
+
+def test_a_settled_profile_is_kept_and_a_provisional_one_searched_for_again(
+    checkout: Checkout,
+) -> None:
+    assert checkout.run().returncode == 0
+    assert checkout.searches() == 1
+    done = checkout.run()
+    assert "still fits this machine: not searching again" in done.stderr
+    assert checkout.searches() == 0
+
+    checkout.verdict.write_text(f"3 {PROVISIONAL}\n")
+    for given in ([], ["--no-generate"]):
+        done = checkout.run(*given)
+        assert done.returncode == 0
+        assert f"tuning again: {PROVISIONAL}" in done.stderr or given
+        assert "still fits" not in done.stderr.replace(PROVISIONAL, "")
+        assert checkout.searches() == 1
+        assert done.stderr.splitlines()[-1] == PROVISIONAL  # the last word, but not what follows it
+
+
+def test_the_last_lines_of_a_settled_search_name_what_was_made(checkout: Checkout) -> None:
+    last = checkout.run().stderr.splitlines()[-1]
+    assert last == f"for LD_PRELOAD: {checkout.root}/build/libasterope_preload.so"
+
+
+# --- A checkout of somebody else's ----------------------------------------------------------------
+
+
+def as_nobody() -> Callable[[], None]:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to be somebody else")
+    nobody = pwd.getpwnam("nobody")
+
+    def become() -> None:
+        os.setgroups([])
+        os.setgid(nobody.pw_gid)
+        os.setuid(nobody.pw_uid)
+
+    return become
+
+
+@pytest.fixture
+def readable(repository: Path) -> Iterator[Checkout]:
+    """A checkout that all may read and only we may write; pytest's folders are private."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        yield Checkout(repository, Path(folder))
+
+
+def test_a_checkout_of_somebody_else_gets_one_line(readable: Checkout) -> None:
+    done = readable.run("--rigor", "quick", preexec_fn=as_nobody(), cwd="/")
+    message = only_line(done)
+    assert f"{readable.root} cannot be written, it belongs to root" in message
+    assert [path.name for path in readable.root.iterdir()] == ["scripts"]
+
+
+def test_what_somebody_else_built_in_it_gets_one_line(readable: Checkout) -> None:
+    become = as_nobody()
+    readable.stand_in()
+    readable.root.chmod(0o777)
+    for name in ("build", "generated"):
+        (readable.root / name).chmod(0o777)
+    (readable.root / "build" / "CMakeCache.txt").write_text("")
+    message = only_line(readable.run(preexec_fn=become, cwd="/"))
+    assert re.search(r"/build/[\w.-]+ cannot be written, it belongs to root", message)
+
+
+def test_a_repository_that_git_does_not_trust_gets_one_line(checkout: Checkout) -> None:
+    with (checkout.scripts / "setup.sh").open("a") as setup:
+        setup.write(
+            "configure() { printf 'fatal: detected dubious ownership in repository at %s\\n' a b; "
+            "false; }\n"
+        )
+    done = checkout.run()
+    assert done.returncode == 1
+    titles, message = done.stderr.splitlines()
+    assert titles == "configuring ... failed"
+    assert message.startswith("scripts/tune: git trusts no repository of another user")
+
+
+def test_ones_own_files_that_are_read_only_are_no_hindrance(checkout: Checkout) -> None:
+    (checkout.root / "build" / "object").write_text("")
+    (checkout.root / "build" / "object").chmod(0o444)  # as git has them
+    assert checkout.run().returncode == 0
+
+
+def test_json_of_a_profile_is_what_the_stand_in_writes(checkout: Checkout) -> None:
+    """Else the tests above would test nothing."""
+    assert checkout.run("-o", checkout.home / "p.json").returncode == 0
+    assert json.loads((checkout.home / "p.json").read_text()) == {}
+    assert (checkout.home / ".p.json.tuned-with").exists()
