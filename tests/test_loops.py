@@ -457,9 +457,9 @@ def test_any_other_change_is_noticed(before: str, after: str) -> None:
 
 def test_a_gate_is_known_by_its_name() -> None:
     listing = LISTING.replace(
-        "cmp    %r8,%rdi", "or    0x2dc9(%rip),%rcx        # 4020 <a_cpu_unfit>"
+        "cmp    %r8,%rdi", "or    0x2dc9(%rip),%r9        # 4020 <a_cpu_unfit>"
     )
-    assert "or cpu_unfit,%rcx" in parse(listing)["f"].instructions
+    assert "or cpu_unfit,%r9" in parse(listing)["f"].instructions
     other = parse(listing.replace("cpu_unfit", "sensing_from"))
     assert parse(listing)["f"].instructions != other["f"].instructions
 

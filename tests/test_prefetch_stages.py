@@ -30,7 +30,7 @@ TAKEN = {
 
 def code_of(t: Tuple) -> list[str]:
     template = render._environment("x86_64").get_template("pipeline.j2")
-    lines = [line.strip() for line in template.module.pipeline(t, t.pd).splitlines()]
+    lines = [line.strip() for line in template.module.pipeline(t, t.pd, 128).splitlines()]
     return [line for line in lines if line and line[0] not in "./"]
 
 

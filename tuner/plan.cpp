@@ -133,7 +133,8 @@ Plan::Plan(const TuningRequest& request, const Machine& machine)
     if (request.makes_folder) make_folder_of(request.output);
     if (!request.replayed || !request.output.empty()) require_writable(request.output);
     if (request.replayed && request.log.empty()) return;
-    if (request.resume && !std::filesystem::exists(log)) {
+    std::error_code unreachable; // such as links in a circle: require_writable says which
+    if (request.resume && !std::filesystem::exists(log, unreachable) && !unreachable) {
         throw BadInput("there is no log " + log +
                        " to resume from: leave out --resume to start anew, or name the log of the "
                        "run that was cut short with --log");
