@@ -224,16 +224,19 @@ def test_the_log_and_the_profile_tell_the_same(tuned: Tuned) -> None:
     """The winner's median comes from the last rounds of its size."""
     trials = tuned.trials()
     for interval in tuned.profile["intervals"]:
-        winner = interval["winner"]
+        size, winner = interval["size"], interval["winner"]
         name = name_of(winner["tuple"])
         rounds = winner["workloads"]["hot"]["rounds"]
-        ns = [
-            trial["ns"]
-            for trial in trials
-            if trial["size"] == interval["size"]
-            and trial["candidate"] == name
-            and trial["workload"] == "hot"
-        ][-rounds:]
+        ns: list[float] = []
+        latest = None
+        for trial in trials:
+            if (trial["size"], trial["candidate"], trial["workload"]) != (size, name, "hot"):
+                continue
+            if trial["round"] == latest:  # timed again, as something hit the round
+                ns.pop()
+            latest = trial["round"]
+            ns.append(trial["ns"])
+        ns = ns[-rounds:]
         assert len(ns) == rounds
         assert sorted(ns)[rounds // 2] == pytest.approx(winner["workloads"]["hot"]["ns"], rel=1e-3)
 
