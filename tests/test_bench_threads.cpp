@@ -78,8 +78,11 @@ TEST_F(TeamTest, copies_on_every_cpu_into_buffers_that_nobody_shares) {
         std::size_t calls = 0;
         for (const auto& [cpu, own] : by_cpu) {
             EXPECT_EQ(std::count(cpus.begin(), cpus.end(), cpu), 1);
-            EXPECT_TRUE(calls == 0 || own.calls == calls);
-            calls = own.calls;
+            // hot: a thread that had to wait for the mutex looks hopeless, and is given up early
+            if (workload == Workload::cold) {
+                EXPECT_TRUE(calls == 0 || own.calls == calls);
+                calls = own.calls;
+            }
             for (const auto& [other_cpu, other] : by_cpu) {
                 if (other_cpu == cpu) continue;
                 EXPECT_TRUE(own.last <= other.first || other.last <= own.first);

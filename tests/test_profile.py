@@ -478,7 +478,13 @@ def test_the_good_profiles_use_every_field():
         return set()
 
     described = {name for _, schema in subschemas(SCHEMA) for name in schema.get("properties", {})}
-    made = (good_profile(), incomplete_profile(), merged_profile(), shard_profile(), provisional_profile())
+    made = (
+        good_profile(),
+        incomplete_profile(),
+        merged_profile(),
+        shard_profile(),
+        provisional_profile(),
+    )
     assert described - set().union(*map(used, made)) == set()
 
 
