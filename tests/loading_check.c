@@ -105,7 +105,8 @@ static struct {
         uintptr_t begin, end;
     } code[8], variables[8];
     size_t code_count, variables_count;
-    uint64_t* seen; /* the variables' words as they were, one range behind the other */
+    uint64_t* seen;   /* the variables' words as they were, one range behind the other */
+    bool* of_workers; /* the words that copies over threads change, and their workers at any time */
     struct change {
         uint64_t *word, before, after;
         size_t step; /* that made it */
@@ -249,16 +250,20 @@ static size_t words_of(const struct range* range) {
     return (range->end - range->begin / 8 * 8) / 8;
 }
 
-/* Remembers the variables, and which words are no longer what they were. */
+/* Remembers the variables, and which words are no longer what they were. Records what the loading has
+ * changed; what changes without `record` are words of the copies. */
 static bool look_for_changes(bool record) {
     uint64_t* seen = all->seen;
+    bool* of_workers = all->of_workers;
     bool changed = false;
     for (size_t i = 0; i < all->variables_count; ++i) {
         uint64_t* words = (uint64_t*)(all->variables[i].begin / 8 * 8);
-        for (size_t w = 0; w < words_of(&all->variables[i]); ++w, ++seen) {
+        for (size_t w = 0; w < words_of(&all->variables[i]); ++w, ++seen, ++of_workers) {
             const uint64_t is = __atomic_load_n(&words[w], __ATOMIC_RELAXED);
-            if (is == *seen) continue;
-            if (record) {
+            if (is == *seen || (record && *of_workers)) continue;
+            if (!record) {
+                *of_workers = true;
+            } else {
                 if (all->change_count == MOST_CHANGES) _exit(2);
                 all->changes[all->change_count++] =
                     (struct change){&words[w], *seen, is, all->steps};
@@ -359,7 +364,9 @@ __attribute__((constructor(101))) static void start_stepping(void) {
     if (!dl_iterate_phdr(find_object, NULL)) _exit(2);
     for (size_t i = 0; i < all->variables_count; ++i) words += words_of(&all->variables[i]);
     all->seen = memory((words + 1) * 8);
+    all->of_workers = memory(words + 1);
     look_for_changes(false);
+    memset(all->of_workers, 0, words); /* they had all yet to be seen */
     sigaltstack(&stack, NULL);
     handle(SIGSEGV, on_death, NULL);
     handle(SIGBUS, on_death, NULL);

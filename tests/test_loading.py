@@ -40,7 +40,7 @@ GATED = [
     for small in SMALL_COPIES.values()
     if small.needs and (small.bound == 512 or small == MASKED)
 ]
-UNGATED = [PLAIN, SMALL_COPIES["grouped XMM middle 256"], SMALL_COPIES["rep XMM up 512"]]
+UNGATED = [PLAIN, SMALL_COPIES["grouped XMM middle 256"], SMALL_COPIES["rep XMM up 256"]]
 
 
 def need_features(

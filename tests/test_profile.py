@@ -312,10 +312,10 @@ def test_the_tuples_that_get_through_are_those_of_the_space(tmp_path):
 
 def test_a_small_copy_needs_no_measurements(tmp_path):
     raw = good_profile()
-    fields = {"shape": "rep", "rt": "XMM", "order": "up", "bound": 512}
+    fields = {"shape": "rep", "rt": "XMM", "order": "up", "bound": 256}
     raw["small"] = {"winner": {"tuple": fields}}
     small = load_profile(written(tmp_path, raw)).small
-    assert small.tuple == small_space.SmallTuple("rep", "XMM", "up", 512)
+    assert small.tuple == small_space.SmallTuple("rep", "XMM", "up", 256)
     assert small.ratio is None
     assert small.tied is None
     assert not small.workloads

@@ -550,7 +550,7 @@ def test_the_copies_call_nothing_and_leave_the_stack_alone(expected_code):
 
 def test_overlapping_buffers_are_never_copied_by_rep(tmp_path):
     need("objdump")
-    rep = SmallTuple("rep", "XMM", "up", 512)
+    rep = SmallTuple("rep", "XMM", "up", 256)
     routine = render([(4096, Tuple("XMM", "T", "T", "none", 0, 0))], tmp_path, rep)
     output_of("gcc", "-fPIC", "-shared", routine, "-o", tmp_path / "library.so")
     code = instructions(tmp_path / "library.so")
@@ -593,7 +593,7 @@ NEED = {
         SmallTuple("stepped", "XMM", "down", 256),
         PLAIN_MOVE,
     ),
-    "MM": (Tuple("MM", "T", "NT", "T0", 4, 8), SmallTuple("rep", "XMM", "up", 512), PLAIN_MOVE),
+    "MM": (Tuple("MM", "T", "NT", "T0", 4, 8), SmallTuple("rep", "XMM", "up", 256), PLAIN_MOVE),
 }
 # What runs tuned on each of QEMU's CPUs; the rest takes the portable path.
 CPUS = {
@@ -669,7 +669,7 @@ NEEDS_FROM = {
     SmallTuple("grouped", "ZMM", "down", 256): 64,
     SmallTuple("grouped", "YMM", "middle", 256): 64,
     SmallTuple("stepped", "XMM", "up", 256): 257,
-    SmallTuple("rep", "XMM", "up", 512): 513,
+    SmallTuple("rep", "XMM", "up", 256): 257,
 }
 
 

@@ -21,7 +21,7 @@ class SmallTuple:
 
     `shape`: stepped (a class for every power of two), grouped (few classes, no branch in each),
     masked (one AVX-512 masked move; masked32, masked16: only up to that many bytes), rep (rep
-    movsb). `rt`: the widest register. `order`: of the
+    movsb up to 127 bytes). `rt`: the widest register. `order`: of the
     tests, smallest class first (up), largest first (down), or 16 bytes first (middle). `bound`: in
     bytes; larger copies take a pipeline.
     """
@@ -75,7 +75,7 @@ def why_not_small(shape: str, rt: str, order: str, bound: int) -> str | None:
         return "the masked shapes have only rt ZMM, order up"
     if shape == "rep" and (rt, order) != ("XMM", "up"):
         return "the rep shape has only rt XMM, order up"
-    if bound > _AT_ONCE[rt] and shape != "rep":
+    if bound > _AT_ONCE[rt]:
         return f"{rt} registers hold {_AT_ONCE[rt]} bytes at once"
     return None
 
