@@ -5,22 +5,22 @@
 #include <iostream>
 #include <sys/stat.h>
 
-#include "aliased_search.hpp"
-#include "check.hpp"
-#include "command_line.hpp"
-#include "diagnose.hpp"
-#include "error.hpp"
-#include "features.hpp"
-#include "machine.hpp"
-#include "merge.hpp"
-#include "profile_places.hpp"
-#include "replay.hpp"
-#include "shard.hpp"
-#include "small_search.hpp"
-#include "space.hpp"
-#include "thin.hpp"
-#include "tuning.hpp"
-#include "version_text.hpp"
+#include "base/command_line.hpp"
+#include "base/error.hpp"
+#include "check/check.hpp"
+#include "diagnose/diagnose.hpp"
+#include "machine/machine.hpp"
+#include "machine/profile_places.hpp"
+#include "merge/merge.hpp"
+#include "replay/replay.hpp"
+#include "run/thin.hpp"
+#include "run/tuning.hpp"
+#include "search/aliased_search.hpp"
+#include "search/shard.hpp"
+#include "search/small_search.hpp"
+#include "space/features.hpp"
+#include "space/space.hpp"
+#include "version/version_text.hpp"
 
 namespace asterope {
 namespace {

@@ -6,14 +6,14 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-# As tuner/watch.hpp has them.
+# As tuner/timing/watch.hpp has them.
 _KINDS = ("steal", "preempted", "migrated", "frequency", "clock", "stalled")
 
 
 def why_provisional(raw: Mapping[str, Any]) -> str:
     """Why a checked profile is provisional, for warning(); empty where it is not.
 
-    As tuner/provisional.cpp says it. Which share of disturbed rounds is too much, tuner/noise.cpp
+    As tuner/profile/provisional.cpp says it. Which share of disturbed rounds is too much, tuner/timing/noise.cpp
     decides: the profile has the verdict.
     """
     noise = raw.get("search", {}).get("noise", {})

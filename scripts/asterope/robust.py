@@ -1,4 +1,4 @@
-"""Medians, and intervals that assume no distribution: tuner/statistics.cpp's, for Python."""
+"""Medians, and intervals that assume no distribution: tuner/base/statistics.cpp's, for Python."""
 
 from __future__ import annotations
 

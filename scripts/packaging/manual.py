@@ -41,7 +41,7 @@ FILES = re.compile(r"FILE|PROFILE|LOG|ROUTINE|MAP|OUT")
 
 
 def describe(name: str, programs: Path) -> dict[str, Any]:
-    """What the command says of itself: see tuner/help_json.hpp."""
+    """What the command says of itself: see tuner/base/help_json.hpp."""
     if COMMANDS[name].module is None:
         command = [str(programs.resolve() / f"asterope-{name}")]
     else:

@@ -6,10 +6,10 @@
 #include <cstring>
 #include <system_error>
 
-#include "error.hpp"
-#include "profile_places.hpp"
-#include "run_generator.hpp"
-#include "run_program.hpp"
+#include "base/error.hpp"
+#include "base/run_program.hpp"
+#include "machine/profile_places.hpp"
+#include "run/run_generator.hpp"
 
 namespace asterope {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "statistics.hpp"
+#include "base/statistics.hpp"
 
 namespace asterope {
 

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <dlfcn.h>
 
+#include "base/contains.hpp"
+#include "base/error.hpp"
 #include "bench/cell.hpp"
 #include "bench/correctness.hpp"
+#include "bench/peers/tuned_glibc.hpp"
 #include "bench/routine.hpp"
-#include "contains.hpp"
-#include "error.hpp"
-#include "libc_copy.hpp"
-#include "peers/tuned_glibc.hpp"
+#include "timing/libc_copy.hpp"
 
 namespace asterope {
 

@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "arena.hpp"
 #include "bench/contender.hpp"
+#include "bench/peers/peers.hpp"
 #include "bench/routine.hpp"
-#include "machine.hpp"
-#include "peers/peers.hpp"
+#include "machine/machine.hpp"
+#include "timing/arena.hpp"
 
 namespace CLI {
 class App;

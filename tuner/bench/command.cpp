@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "error.hpp"
+#include "base/error.hpp"
 
 namespace asterope {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "peers/remote.hpp"
-#include "workload.hpp"
+#include "bench/peers/remote.hpp"
+#include "timing/workload.hpp"
 
 namespace asterope {
 

@@ -16,8 +16,8 @@
 #include <unistd.h>
 #include <vector>
 
-#include "error.hpp"
-#include "interrupt.hpp"
+#include "base/error.hpp"
+#include "base/interrupt.hpp"
 
 namespace asterope {
 

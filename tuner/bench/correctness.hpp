@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "workload.hpp"
+#include "timing/workload.hpp"
 
 namespace asterope {
 

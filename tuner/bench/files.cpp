@@ -3,10 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "append.hpp"
-#include "profile_text.hpp"
-#include "provisional.hpp"
-#include "version.hpp"
+#include "base/append.hpp"
+#include "base/profile_text.hpp"
+#include "base/version.hpp"
+#include "profile/provisional.hpp"
 
 namespace asterope {
 

@@ -7,8 +7,8 @@
 
 #include "bench/cell.hpp"
 #include "bench/contender.hpp"
-#include "machine.hpp"
-#include "noise.hpp"
+#include "machine/machine.hpp"
+#include "timing/noise.hpp"
 
 namespace asterope {
 

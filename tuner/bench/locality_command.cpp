@@ -9,16 +9,16 @@
 #include <string>
 #include <vector>
 
-#include "affinity.hpp"
-#include "atomic_file.hpp"
+#include "base/atomic_file.hpp"
+#include "base/error.hpp"
+#include "base/interrupt.hpp"
+#include "base/progress.hpp"
+#include "base/size_text.hpp"
 #include "bench/routine.hpp"
-#include "clock.hpp"
-#include "error.hpp"
-#include "interrupt.hpp"
-#include "locality.hpp"
-#include "machine.hpp"
-#include "progress.hpp"
-#include "size_text.hpp"
+#include "machine/affinity.hpp"
+#include "machine/machine.hpp"
+#include "timing/clock.hpp"
+#include "timing/locality.hpp"
 
 namespace asterope {
 

@@ -1,11 +1,11 @@
 // Measures one cell: everybody in paired rounds.
 #include <algorithm>
 
+#include "base/contains.hpp"
+#include "base/error.hpp"
+#include "base/interrupt.hpp"
 #include "bench/suite.hpp"
-#include "contains.hpp"
-#include "error.hpp"
-#include "interrupt.hpp"
-#include "paired.hpp"
+#include "timing/paired.hpp"
 
 namespace asterope {
 

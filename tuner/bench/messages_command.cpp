@@ -10,17 +10,17 @@
 #include <utility>
 #include <vector>
 
-#include "affinity.hpp"
-#include "apps/message_pair.hpp"
-#include "apps/steps.hpp"
+#include "base/error.hpp"
+#include "base/interrupt.hpp"
+#include "base/progress.hpp"
+#include "base/size_text.hpp"
+#include "bench/apps/message_pair.hpp"
+#include "bench/apps/steps.hpp"
 #include "bench/routine.hpp"
-#include "clock.hpp"
-#include "error.hpp"
-#include "interrupt.hpp"
-#include "libc_copy.hpp"
-#include "machine.hpp"
-#include "progress.hpp"
-#include "size_text.hpp"
+#include "machine/affinity.hpp"
+#include "machine/machine.hpp"
+#include "timing/clock.hpp"
+#include "timing/libc_copy.hpp"
 
 namespace asterope {
 

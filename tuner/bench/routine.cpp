@@ -10,9 +10,9 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/error.hpp"
+#include "base/program_folder.hpp"
 #include "bench/built_routine.hpp"
-#include "error.hpp"
-#include "program_folder.hpp"
 
 namespace asterope {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "workload.hpp"
+#include "timing/workload.hpp"
 
 namespace CLI {
 class App;

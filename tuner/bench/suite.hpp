@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "arena.hpp"
 #include "bench/cell.hpp"
 #include "bench/contender.hpp"
 #include "bench/table.hpp"
-#include "distribution.hpp"
-#include "machine.hpp"
-#include "watched_rounds.hpp"
-#include "workload.hpp"
+#include "machine/machine.hpp"
+#include "timing/arena.hpp"
+#include "timing/distribution.hpp"
+#include "timing/watched_rounds.hpp"
+#include "timing/workload.hpp"
 
 namespace asterope {
 

@@ -2,14 +2,14 @@
 #include <algorithm>
 #include <array>
 
+#include "base/size_text.hpp"
 #include "bench/suite.hpp"
-#include "clock.hpp"
-#include "cpu.hpp"
-#include "diagnosis/comparison.hpp"
-#include "mix.hpp"
-#include "objective.hpp"
-#include "overlap_stopwatch.hpp"
-#include "size_text.hpp"
+#include "machine/cpu.hpp"
+#include "search/objective.hpp"
+#include "timing/clock.hpp"
+#include "timing/mix.hpp"
+#include "timing/overlap_stopwatch.hpp"
+#include "timing/roam.hpp"
 
 namespace asterope {
 
@@ -202,14 +202,17 @@ std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& aren
         const auto calls = std::make_shared<std::size_t>(0); // in one trial
         for (const std::size_t source : kPast) {
             for (const std::size_t destination : kPast) {
-                const diagnosis::Run run = diagnosis::repeated(
-                    arena.destination() + kPhase + destination, arena.source() + source, size);
+                char* const to = arena.destination() + kPhase + destination;
+                const char* const from = arena.source() + source;
                 const auto time = [=](CopyFunction copy, std::uint64_t round) {
                     clean_vector_state();
-                    const diagnosis::Copy timed{copy, 0};
-                    run(timed, std::max<std::size_t>(3, *calls / 8), round);
+                    const std::size_t place = roam(round);
+                    const auto run = [=](std::size_t times) {
+                        for (; times; --times) copy(to + place, from + place, size, 0);
+                    };
+                    run(std::max<std::size_t>(3, *calls / 8));
                     const std::uint64_t begin = ticks();
-                    run(timed, *calls, round);
+                    run(*calls);
                     return seconds_between(begin, ticks()) / static_cast<double>(*calls);
                 };
                 Job job{"misalignment", "hot",

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "append.hpp"
+#include "base/append.hpp"
 
 namespace asterope {
 

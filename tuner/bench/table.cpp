@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "append.hpp"
+#include "base/append.hpp"
 
 namespace asterope {
 

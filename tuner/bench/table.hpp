@@ -7,7 +7,7 @@
 
 #include "bench/cell.hpp"
 #include "bench/contender.hpp"
-#include "workload.hpp"
+#include "timing/workload.hpp"
 
 namespace asterope {
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <system_error>
 
-#include "affinity.hpp"
-#include "error.hpp"
-#include "libc_copy.hpp"
-#include "size_text.hpp"
+#include "base/error.hpp"
+#include "base/size_text.hpp"
+#include "machine/affinity.hpp"
+#include "timing/libc_copy.hpp"
 
 namespace asterope {
 

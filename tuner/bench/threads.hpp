@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
-#include "arena.hpp"
 #include "bench/suite.hpp"
-#include "workload.hpp"
+#include "timing/arena.hpp"
+#include "timing/workload.hpp"
 
 namespace asterope {
 

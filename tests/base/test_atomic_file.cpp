@@ -1,0 +1,300 @@
+// Files written whole or not at all: what stood there before survives every fault.
+#include "base/atomic_file.hpp"
+
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/interrupt.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace asterope;
+namespace fs = std::filesystem;
+
+namespace {
+
+class AtomicFile : public TemporaryFolder {};
+
+/// Writing beyond `bytes` fails while this lives, as on a full disk.
+class SmallFiles {
+  public:
+    explicit SmallFiles(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+        getrlimit(RLIMIT_FSIZE, &before_);
+        rlimit small = before_;
+        small.rlim_cur = bytes;
+        setrlimit(RLIMIT_FSIZE, &small);
+    }
+    ~SmallFiles() {
+        setrlimit(RLIMIT_FSIZE, &before_);
+        std::signal(SIGXFSZ, handler_);
+    }
+
+  private:
+    rlimit before_;
+    void (*handler_)(int);
+};
+
+/// Permissions mean nothing to root.
+bool is_root() {
+    return geteuid() == 0;
+}
+
+} // namespace
+
+TEST_F(AtomicFile, writes_all_bytes_and_leaves_nothing_else) {
+    const std::string text = std::string(300000, 'x') + std::string(1, '\0') + "end\n";
+    write_atomically(folder / "profile.json", text);
+    EXPECT_EQ(content(folder / "profile.json"), text);
+    EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(AtomicFile, replaces_a_longer_file_whole) {
+    put("profile.json", "something longer than what follows");
+    write_atomically(folder / "profile.json", "short");
+    EXPECT_EQ(content(folder / "profile.json"), "short");
+    EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(AtomicFile, replaces_by_renaming_so_that_readers_keep_the_old_file) {
+    put("profile.json", "old");
+    std::ifstream reader(folder / "profile.json");
+    write_atomically(folder / "profile.json", "new");
+    std::string seen;
+    reader >> seen;
+    EXPECT_EQ(seen, "old");
+}
+
+TEST_F(AtomicFile, has_the_mode_that_umask_grants) {
+    for (const mode_t mask : {0022, 0077, 0002}) {
+        const mode_t before = umask(mask);
+        write_atomically(folder / "profile.json", "x");
+        EXPECT_EQ(umask(before), mask) << "the mask itself was changed";
+        struct stat status {};
+        ASSERT_EQ(stat((folder / "profile.json").c_str(), &status), 0);
+        EXPECT_EQ(status.st_mode & 0777, 0666 & ~mask);
+    }
+}
+
+TEST_F(AtomicFile, on_a_full_disk_leaves_the_old_file_and_nothing_beside_it) {
+    put("profile.json", "old");
+    {
+        const SmallFiles full(4096);
+        EXPECT_THROW(write_atomically(folder / "profile.json", std::string(100000, 'x')), Failure);
+    }
+    EXPECT_EQ(content(folder / "profile.json"), "old");
+    EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(AtomicFile, onto_a_folder_fails_and_leaves_nothing_beside_it) {
+    fs::create_directory(folder / "profile.json");
+    put("profile.json/inside", "kept");
+    EXPECT_THROW(write_atomically(folder / "profile.json", "x"), Failure);
+    EXPECT_EQ(content(folder / "profile.json" / "inside"), "kept");
+    EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(AtomicFile, in_a_missing_folder_fails) {
+    EXPECT_THROW(write_atomically(folder / "missing" / "profile.json", "x"), Failure);
+    EXPECT_EQ(files(), 0u);
+}
+
+TEST_F(AtomicFile, in_a_read_only_folder_fails) {
+    if (is_root()) GTEST_SKIP() << "root may write everywhere";
+    fs::permissions(folder, fs::perms::owner_read | fs::perms::owner_exec);
+    EXPECT_THROW(write_atomically(folder / "profile.json", "x"), Failure);
+}
+
+// --- What is no regular file, and links ----------------------------------------------------------
+
+TEST_F(AtomicFile, writes_into_a_device_which_stays_one) {
+    // of our own, as /dev/null is everybody's
+    const fs::path device = folder / "device";
+    if (mknod(device.c_str(), S_IFCHR | 0666, makedev(1, 3)) != 0 ||
+        !Descriptor(open(device.c_str(), O_WRONLY))) {
+        GTEST_SKIP() << "cannot make a device node: " << std::strerror(errno);
+    }
+    fs::create_symlink("device", folder / "link");
+    for (const char* name : {"device", "link"}) {
+        require_writable(folder / name);
+        write_atomically(folder / name, "text");
+        EXPECT_FALSE(is_replaceable(folder / name));
+        EXPECT_TRUE(fs::is_character_file(device));
+        EXPECT_TRUE(fs::is_symlink(folder / "link"));
+    }
+    EXPECT_EQ(files(), 2u);
+}
+
+TEST_F(AtomicFile, writes_into_a_pipe_that_is_read) {
+    ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+    const Descriptor reader(open((folder / "pipe").c_str(), O_RDONLY | O_NONBLOCK));
+    require_writable(folder / "pipe");
+    write_atomically(folder / "pipe", "text");
+    char read_text[8] = {};
+    EXPECT_EQ(read(reader.get(), read_text, sizeof read_text), 4);
+    EXPECT_STREQ(read_text, "text");
+    EXPECT_TRUE(fs::is_fifo(folder / "pipe"));
+}
+
+TEST_F(AtomicFile, does_not_wait_for_the_reader_of_a_pipe) {
+    ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+    EXPECT_THROW(write_atomically(folder / "pipe", "text"), Failure);
+    EXPECT_THROW(create_locked(folder / "pipe", "text"), Failure);
+}
+
+TEST_F(AtomicFile, says_that_the_reader_of_a_pipe_has_gone) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    close(ends[0]);
+    try {
+        write_atomically("/dev/fd/" + std::to_string(ends[1]), "text");
+        FAIL() << "nobody read it";
+    } catch (const Failure& error) {
+        EXPECT_NE(std::string(error.what()).find("Broken pipe"), std::string::npos);
+    }
+    close(ends[1]);
+}
+
+TEST_F(AtomicFile, writes_into_a_descriptor_wherever_it_leads) {
+    put("file", "old");
+    const Descriptor file(open((folder / "file").c_str(), O_WRONLY | O_APPEND));
+    int ends[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    for (const char* parent : {"/dev/fd/", "/proc/self/fd/"}) {
+        require_writable(parent + std::to_string(file.get()));
+        write_atomically(parent + std::to_string(file.get()), "new");
+        write_atomically(parent + std::to_string(ends[0]), "text");
+        char read_text[8] = {};
+        EXPECT_EQ(read(ends[1], read_text, sizeof read_text), 4);
+    }
+    EXPECT_EQ(content(folder / "file"), "oldnewnew");
+    EXPECT_EQ(files(), 1u);
+    close(ends[0]);
+    close(ends[1]);
+    EXPECT_THROW(require_writable("/dev/fd/" + std::to_string(ends[0])), BadInput);
+    const Descriptor only_read(open((folder / "file").c_str(), O_RDONLY));
+    EXPECT_THROW(require_writable("/dev/fd/" + std::to_string(only_read.get())), BadInput);
+}
+
+TEST_F(AtomicFile, replaces_the_file_that_links_lead_to_even_where_it_is_none_yet) {
+    fs::create_directory(folder / "inner");
+    fs::create_symlink("inner/file", folder / "middle");
+    fs::create_symlink(folder / "middle", folder / "link");
+    for (const char* text : {"first", "second"}) {
+        require_writable(folder / "link");
+        write_atomically(folder / "link", text);
+        EXPECT_EQ(content(folder / "inner" / "file"), text);
+        EXPECT_TRUE(fs::is_symlink(folder / "link"));
+        EXPECT_TRUE(fs::is_symlink(folder / "middle"));
+    }
+    EXPECT_EQ(files(), 3u);
+    fs::create_symlink("missing/file", folder / "nowhere");
+    EXPECT_THROW(require_writable(folder / "nowhere"), BadInput);
+}
+
+TEST_F(AtomicFile, says_that_links_go_round_in_a_circle) {
+    fs::create_symlink("b", folder / "a");
+    fs::create_symlink("a", folder / "b");
+    EXPECT_THROW(write_atomically(folder / "a", "x"), Failure);
+    try {
+        require_writable(folder / "a");
+        FAIL() << "they do";
+    } catch (const BadInput& error) {
+        EXPECT_NE(std::string(error.what()).find("round in a circle"), std::string::npos);
+    }
+    EXPECT_EQ(files(), 2u);
+}
+
+// --- What is left behind -------------------------------------------------------------------------
+
+TEST_F(AtomicFile, removes_what_a_killed_process_left_and_nothing_else) {
+    const auto others = {".file.tmp",         ".file.abc.tmp",   ".file.abcdef",
+                         ".other.abcdef.tmp", "file.abcdef.tmp", ".file.abcdef.tmp.x"};
+    for (const char* name : others) put(name, "kept");
+    put(".file.aB3dEf.tmp", "left");
+    require_writable(folder / "file");
+    EXPECT_EQ(files(), others.size());
+    put(".file.aB3dEf.tmp", "left");
+    write_atomically(folder / "file", "x");
+    EXPECT_EQ(files(), others.size() + 1);
+}
+
+TEST_F(AtomicFile, leaves_the_file_of_a_living_process_alone) {
+    put(".file.aB3dEf.tmp", "being written");
+    const Descriptor writer(open((folder / ".file.aB3dEf.tmp").c_str(), O_RDWR));
+    ASSERT_TRUE(lock_file(writer.get()));
+    write_atomically(folder / "file", "x");
+    EXPECT_EQ(content(folder / ".file.aB3dEf.tmp"), "being written");
+}
+
+TEST_F(AtomicFile, is_written_whole_before_an_interrupt_comes) {
+    const pid_t child = fork();
+    if (child == 0) {
+        end_on_interrupts("name");
+        std::thread([] {
+            sigset_t all; // for the first thread only
+            sigfillset(&all);
+            pthread_sigmask(SIG_BLOCK, &all, nullptr);
+            for (;;) kill(getpid(), SIGTERM);
+        }).detach();
+        for (;;) write_atomically(folder / "file", std::string(100000, 'x'));
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 130);
+    EXPECT_FALSE(fs::exists(folder / "file") && fs::file_size(folder / "file") != 100000);
+    EXPECT_LE(files(), 1u);
+}
+
+// --- Files that are begun and locked -------------------------------------------------------------
+
+TEST_F(AtomicFile, is_created_whole_and_locked_where_there_is_none) {
+    const Descriptor file = create_locked(folder / "file", "begin ");
+    ASSERT_TRUE(file);
+    EXPECT_EQ(content(folder / "file"), "begin ");
+    write_all(file.get(), "and go on");
+    EXPECT_EQ(content(folder / "file"), "begin and go on");
+    EXPECT_FALSE(lock_file(open((folder / "file").c_str(), O_RDWR | O_CLOEXEC)));
+    EXPECT_FALSE(create_locked(folder / "file", "another"));
+    EXPECT_EQ(content(folder / "file"), "begin and go on");
+    EXPECT_EQ(files(), 1u);
+}
+
+// --- Whether it can be written -------------------------------------------------------------------
+
+TEST_F(AtomicFile, require_writable_touches_nothing) {
+    require_writable(folder / "new.json");
+    EXPECT_EQ(files(), 0u);
+    put("profile.json", "old");
+    require_writable(folder / "profile.json");
+    EXPECT_EQ(content(folder / "profile.json"), "old");
+    EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(AtomicFile, require_writable_takes_a_bare_name) {
+    const fs::path before = fs::current_path();
+    fs::current_path(folder);
+    EXPECT_NO_THROW(require_writable("profile.json"));
+    fs::current_path(before);
+}
+
+TEST_F(AtomicFile, require_writable_refuses_what_will_not_work) {
+    put("file", "x");
+    EXPECT_THROW(require_writable(""), BadInput);
+    EXPECT_THROW(require_writable(folder), BadInput);
+    EXPECT_THROW(require_writable(folder / "missing" / "profile.json"), BadInput);
+    EXPECT_THROW(require_writable(folder / "file" / "profile.json"), BadInput);
+    EXPECT_THROW(require_writable(folder / std::string(300, 'x')), BadInput);
+    if (!is_root()) {
+        fs::permissions(folder, fs::perms::owner_read | fs::perms::owner_exec);
+        EXPECT_THROW(require_writable(folder / "profile.json"), BadInput);
+    }
+}

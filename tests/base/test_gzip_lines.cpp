@@ -1,0 +1,211 @@
+// Files of lines, plain or gzipped: read whole lines only, and told apart from what is none.
+#include "base/gzip_lines.hpp"
+
+#include <sys/stat.h>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/text_file.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace asterope;
+
+namespace {
+
+class Lines : public TemporaryFolder {
+  protected:
+    struct Content {
+        std::vector<std::string> lines;
+        bool torn;
+    };
+
+    Content read(const std::string& name) {
+        LineReader reader(folder / name, "thing");
+        Content content{};
+        for (std::string line; reader.next(line);) {
+            content.lines.push_back(line);
+            EXPECT_EQ(reader.number(), content.lines.size());
+        }
+        std::string line;
+        EXPECT_FALSE(reader.next(line)) << "after the end is the end";
+        content.torn = reader.torn();
+        return content;
+    }
+    Content read_text(const std::string& text) {
+        put("file", text);
+        return read("file");
+    }
+
+    std::string fault(const std::filesystem::path& path) {
+        try {
+            LineReader reader(path, "thing");
+            for (std::string line; reader.next(line);) continue;
+            return "";
+        } catch (const BadInput& error) {
+            return error.what();
+        }
+    }
+    std::string fault_of(const std::string& text) {
+        put("file", text);
+        return fault(folder / "file");
+    }
+
+    std::string gzipped(const std::string& text) {
+        write_gzipped(folder / "packed", text);
+        return content(folder / "packed");
+    }
+};
+
+using Text = std::vector<std::string>;
+
+/// Lines that no compressor makes short.
+std::string noise_of(int lines) {
+    std::string text;
+    unsigned state = 1;
+    for (int i = 0; i < lines; ++i) {
+        for (int j = 0; j < 50; ++j) {
+            state = state * 1664525 + 1013904223;
+            text += static_cast<char>('!' + (state >> 24) % 90);
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+} // namespace
+
+TEST_F(Lines, come_without_their_newline) {
+    const Content content = read_text("one\n\ntwo\tthree\nf\xc3\xbcnf\n");
+    EXPECT_EQ(content.lines, (Text{"one", "", "two\tthree", "f\xc3\xbcnf"}));
+    EXPECT_FALSE(content.torn);
+}
+
+TEST_F(Lines, are_the_same_gzipped) {
+    const std::string text = noise_of(20000);
+    put("plain", text);
+    write_gzipped(folder / "packed", text);
+    EXPECT_LT(std::filesystem::file_size(folder / "packed"), text.size());
+    const Content content = read("packed");
+    EXPECT_EQ(content.lines.size(), 20000u);
+    EXPECT_EQ(content.lines, read("plain").lines);
+    EXPECT_FALSE(content.torn);
+}
+
+TEST_F(Lines, come_at_any_length) {
+    for (const std::size_t length : {1u << 18, (1u << 18) - 1, (1u << 18) + 1, 3000000u}) {
+        const std::string line(length, 'x');
+        EXPECT_EQ(read_text("begin\n" + line + "\nend\n").lines, (Text{"begin", line, "end"}));
+    }
+}
+
+TEST_F(Lines, leave_out_a_last_one_without_newline_and_say_so) {
+    const Content content = read_text("one\ntwo");
+    EXPECT_EQ(content.lines, Text{"one"});
+    EXPECT_TRUE(content.torn);
+    EXPECT_TRUE(read_text("one").torn);
+    EXPECT_TRUE(read_text("one\n" + std::string(100, '\0')).torn);
+}
+
+TEST_F(Lines, end_torn_where_a_gzip_is_cut_short) {
+    const std::string text = noise_of(20000), packed = gzipped(text);
+    std::size_t last = 0;
+    for (const std::size_t length : {packed.size() / 8, packed.size() / 2, packed.size() - 9}) {
+        const Content content = read_text(packed.substr(0, length));
+        EXPECT_TRUE(content.torn);
+        EXPECT_GT(content.lines.size(), last) << "what can be read is read";
+        last = content.lines.size();
+        for (std::size_t i = 0; i < content.lines.size(); ++i) {
+            ASSERT_EQ(content.lines[i], text.substr(51 * i, 50));
+        }
+    }
+    for (const std::size_t length : {packed.size() - 1, packed.size() - 8}) {
+        EXPECT_TRUE(read_text(packed.substr(0, length)).torn) << "its check sum is missing";
+    }
+    for (const std::size_t length : {2, 5, 10}) {
+        const Content content = read_text(packed.substr(0, length));
+        EXPECT_TRUE(content.torn);
+        EXPECT_TRUE(content.lines.empty());
+    }
+}
+
+TEST_F(Lines, begin_behind_a_byte_order_mark) {
+    const std::string mark(kByteOrderMark);
+    EXPECT_EQ(read_text(mark + "one\n" + mark + "two\n").lines, (Text{"one", mark + "two"}));
+    put("file", gzipped(mark + "one\n"));
+    EXPECT_EQ(read("file").lines, Text{"one"});
+}
+
+TEST_F(Lines, count_their_bytes_in_the_file) {
+    put("file", std::string(kByteOrderMark) + "one\n\ntwo\nthree");
+    LineReader reader(folder / "file", "thing");
+    std::string line;
+    for (const std::uintmax_t bytes : {7u, 8u, 12u}) {
+        ASSERT_TRUE(reader.next(line));
+        EXPECT_EQ(reader.bytes(), bytes);
+    }
+    EXPECT_FALSE(reader.next(line));
+    EXPECT_EQ(reader.bytes(), 12u);
+}
+
+TEST_F(Lines, can_be_looked_at_before_they_are_read) {
+    put("file", "one\ntwo");
+    LineReader reader(folder / "file", "thing");
+    EXPECT_EQ(reader.start(), "one\ntwo");
+    EXPECT_EQ(reader.all(), "one\ntwo");
+    const std::string text = noise_of(20000);
+    put("file", text);
+    EXPECT_EQ(LineReader(folder / "file", "thing").all(), text);
+    put("file", gzipped(text));
+    EXPECT_THROW(LineReader(folder / "file", "thing").all(), BadInput);
+    EXPECT_THROW(LineReader("/dev/zero", "thing").all(), BadInput);
+}
+
+TEST_F(Lines, do_not_wait_for_a_writer_of_a_pipe) {
+    ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+    EXPECT_EQ(fault(folder / "pipe"),
+              "thing: is a pipe that nothing was written to; start its writer first");
+}
+
+TEST_F(Lines, are_refused_where_there_is_no_file_to_read) {
+    EXPECT_EQ(fault(folder / "none"), "thing: No such file or directory");
+    EXPECT_EQ(fault(folder), "thing: Is a directory");
+    EXPECT_EQ(fault_of(""), "thing: is empty");
+    EXPECT_EQ(fault_of(gzipped("")), "thing: is empty");
+}
+
+TEST_F(Lines, are_refused_where_they_are_no_text) {
+    EXPECT_EQ(fault_of("one\ntw\0o\n" + std::string(1, '\0') + "\n"), "thing: line 2 is no text");
+    EXPECT_EQ(fault_of(std::string("\0\0\0\0", 4)), "thing: line 1 is no text");
+    EXPECT_EQ(fault_of("\x7f"
+                       "ELF\2\1\1"),
+              "thing: line 1 is no text");
+    EXPECT_EQ(fault_of("\x89PNG\r\n"), "thing: line 1 is no text");
+    EXPECT_EQ(fault_of(gzipped("one\n\1\n")), "thing: line 2 is no text");
+}
+
+TEST_F(Lines, do_not_go_on_without_end) {
+    EXPECT_EQ(fault("/dev/zero"), "thing: line 1 is longer than 16 MiB");
+    EXPECT_EQ(fault_of(gzipped("one\n" + std::string(17 << 20, 'x'))),
+              "thing: line 2 is longer than 16 MiB");
+}
+
+TEST_F(Lines, are_refused_where_a_gzip_is_damaged) {
+    const std::string packed = gzipped(noise_of(20000));
+    for (const std::size_t at : {std::size_t{3}, packed.size() / 2, packed.size() - 6}) {
+        std::string damaged = packed;
+        damaged[at] = static_cast<char>(damaged[at] ^ 0x55);
+        EXPECT_EQ(fault_of(damaged).rfind("thing: is a damaged gzip file (", 0), 0u)
+            << at << ": " << fault_of(damaged);
+    }
+}
+
+TEST_F(Lines, are_written_to_the_same_bytes_each_time) {
+    const std::string text = noise_of(1000), first = gzipped(text);
+    put("packed", "an earlier file");
+    EXPECT_EQ(gzipped(text), first);
+    EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(Lines, are_not_written_where_that_cannot_be) {
+    EXPECT_THROW(write_gzipped(folder / "missing" / "packed", "one\n"), Failure);
+}

@@ -1,0 +1,75 @@
+// JSON from outside: refused with its place, and before it can nest too deeply for us.
+#include "base/json_text.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "base/text_file.hpp"
+
+namespace asterope {
+namespace {
+
+using nlohmann::json;
+
+std::string fault(const std::string& text, std::size_t line = 1) {
+    try {
+        parse_json(text, "thing", line);
+        return "";
+    } catch (const BadInput& error) {
+        return error.what();
+    }
+}
+
+/// So many arrays in one another.
+std::string nested(std::size_t depth) {
+    return std::string(depth, '[') + std::string(depth, ']');
+}
+
+TEST(ParseJson, gives_the_value) {
+    const json expected = {{"b", {1, -2, 0.5, true, nullptr}}, {"a", "\xc3\xa4\n"}};
+    EXPECT_EQ(parse_json(expected.dump(2), "thing"), expected);
+    EXPECT_EQ(parse_ordered_json(R"({"b":1,"a":2})", "thing").dump(), R"({"b":1,"a":2})");
+}
+
+TEST(ParseJson, says_at_what_character_of_which_line_it_stopped) {
+    const std::string why = ": not JSON: it is damaged or cut short: make it anew";
+    EXPECT_EQ(fault("x"), "thing: line 1 column 1" + why);
+    EXPECT_EQ(fault("{\"a\": 1,\n \"b\": }"), "thing: line 2 column 7" + why);
+    EXPECT_EQ(fault("{\"\xc3\xa4\xc3\xb6\": }"), "thing: line 1 column 8" + why);
+    EXPECT_EQ(fault("[1"), "thing: line 1 column 3" + why);
+    EXPECT_EQ(fault("[1]\n\n[2]"), "thing: line 3 column 1" + why);
+    EXPECT_EQ(fault("[\"a\tb\"]"), "thing: line 1 column 4" + why);
+    EXPECT_EQ(fault("[NaN]"), "thing: line 1 column 2" + why);
+    EXPECT_EQ(fault("}", 70), "thing: line 70 column 1" + why);
+    EXPECT_EQ(fault(""), "thing: line 1 column 1: it is empty: make it anew");
+}
+
+TEST(ParseJson, refuses_a_byte_order_mark_which_readers_of_files_skip) {
+    EXPECT_EQ(fault(std::string(kByteOrderMark) + "{}").rfind("thing: line 1 column 1: ", 0), 0u);
+}
+
+TEST(ParseJson, says_where_a_number_is_too_large) {
+    EXPECT_EQ(fault("{\"a\":\n[1, -1e999]}"),
+              "thing: line 2 column 5: a number that no machine has: make it anew");
+}
+
+TEST(ParseJson, takes_what_nests_as_deeply_as_allowed) {
+    EXPECT_EQ(fault(nested(kDeepestJson)), "");
+    const std::string most = nested(kDeepestJson - 1);
+    EXPECT_EQ(fault(std::string("[").append(most).append(",").append(most).append("]")), "");
+    EXPECT_EQ(fault("[\"" + std::string(100, '[') + "\\\"" + std::string(100, '{') + "\"]"), "");
+}
+
+TEST(ParseJson, refuses_what_nests_deeper_however_deep) {
+    const std::string why = ": nested more than 16 deep: make it anew";
+    EXPECT_EQ(fault(nested(kDeepestJson + 1)), "thing: line 1 column 17" + why);
+    EXPECT_EQ(fault(nested(1000000)), "thing: line 1 column 17" + why);
+    EXPECT_EQ(fault(std::string(1000000, '[')), "thing: line 1 column 17" + why);
+    std::string objects = "\n";
+    for (int i = 0; i < 100000; ++i) objects += "{\"a\":";
+    EXPECT_EQ(fault(objects), "thing: line 2 column 81" + why);
+}
+
+} // namespace
+} // namespace asterope

@@ -1,0 +1,43 @@
+// Text for profiles: nothing gets through that could leave a C comment or string.
+#include "base/profile_text.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace asterope;
+
+TEST(Trim, takes_blanks_off_both_ends_only) {
+    EXPECT_EQ(trim("  a b\t\r\n"), "a b");
+    EXPECT_EQ(trim("a b"), "a b");
+    EXPECT_EQ(trim(" \t\r\n"), "");
+    EXPECT_EQ(trim(""), "");
+}
+
+TEST(ProfileName, keeps_what_names_are_made_of) {
+    const std::string name = "AMD Ryzen 7 (TM) @ 3.20GHz, 8-Core/16_T+:x";
+    EXPECT_EQ(profile_name(name), name);
+}
+
+TEST(ProfileName, lets_no_other_byte_through) {
+    const std::string allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789 ()@.,:_+/-";
+    for (int byte = 0; byte < 256; ++byte) {
+        const char c = static_cast<char>(byte);
+        const std::string name = profile_name(std::string("a") + c + "b");
+        const bool good = allowed.find(c) != std::string::npos;
+        EXPECT_EQ(name, std::string("a") + (good ? c : '_') + "b") << byte;
+    }
+}
+
+TEST(ProfileName, cannot_end_a_comment_or_a_string) {
+    EXPECT_EQ(profile_name("*/ int x; /*"), "_/ int x_ /_");
+    EXPECT_EQ(profile_name("a\"; b ?"
+                           "?/ \\"),
+              "a__ b __/ _");
+}
+
+TEST(ProfileName, has_at_most_200_characters_and_no_blank_at_its_ends) {
+    EXPECT_EQ(profile_name(std::string(300, 'x')), std::string(200, 'x'));
+    EXPECT_EQ(profile_name("  x  "), "x");
+    EXPECT_EQ(profile_name(std::string(199, 'x') + " yyy"), std::string(199, 'x'));
+    EXPECT_EQ(profile_name(""), "");
+}

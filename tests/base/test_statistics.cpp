@@ -1,0 +1,190 @@
+// Medians and sign-test intervals: exact for few values, and right about known distributions.
+#include "base/statistics.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <gtest/gtest.h>
+#include <limits>
+#include <numeric>
+
+#include "support/random_figures.hpp"
+
+using namespace asterope;
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// n, n - 1, ... 1: the k-th smallest value is k.
+std::vector<double> countdown(int n) {
+    std::vector<double> values(static_cast<std::size_t>(n));
+    std::iota(values.rbegin(), values.rend(), 1);
+    return values;
+}
+
+} // namespace
+
+TEST(Median, is_the_middle_value_or_the_mean_of_two) {
+    EXPECT_EQ(median({7}), 7);
+    EXPECT_EQ(median({3, 1, 2}), 2);
+    EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
+    EXPECT_EQ(median({5, 5, 5, 1}), 5);
+}
+
+TEST(Median, bears_infinities) {
+    EXPECT_EQ(median({kInfinity, 1, -kInfinity}), 1);
+}
+
+TEST(Median, of_nothing_or_of_nan_is_nan) {
+    EXPECT_TRUE(std::isnan(median({})));
+    EXPECT_TRUE(std::isnan(median({1, kNan, 2})));
+    EXPECT_TRUE(std::isnan(median({kNan})));
+}
+
+TEST(Percentile, is_the_smallest_value_that_so_many_do_not_exceed) {
+    const std::vector<double> values = countdown(1000);
+    EXPECT_EQ(percentile(values, 1), 10);
+    EXPECT_EQ(percentile(values, 50), 500); // a value, where the median is a mean of two
+    EXPECT_EQ(percentile(values, 99.9), 999);
+    EXPECT_EQ(percentile(values, 99.91), 1000);
+    EXPECT_EQ(percentile({3, 1, 2}, 50), 2);
+    EXPECT_EQ(percentile({7}, 50), 7);
+}
+
+TEST(Percentile, rounds_ranks_up) {
+    const std::vector<double> values = countdown(30);
+    EXPECT_EQ(percentile(values, 10), 3);
+    EXPECT_EQ(percentile(values, 10.1), 4);
+    EXPECT_EQ(percentile(values, 90), 27);
+    EXPECT_EQ(percentile(values, 90.1), 28);
+}
+
+TEST(Percentile, ends_at_the_extremes) {
+    for (const double percent : {0.0, -5.0, 1e-9}) EXPECT_EQ(percentile(countdown(9), percent), 1);
+    for (const double percent : {100.0, 250.0}) EXPECT_EQ(percentile(countdown(9), percent), 9);
+    EXPECT_EQ(percentile({kInfinity, 1, -kInfinity}, 100), kInfinity);
+}
+
+TEST(Percentile, of_nothing_or_of_nan_is_nan) {
+    EXPECT_TRUE(std::isnan(percentile({}, 50)));
+    EXPECT_TRUE(std::isnan(percentile({1, kNan, 2}, 50)));
+}
+
+TEST(SignInterval, of_nothing_or_of_nan_is_nan) {
+    for (const auto& values :
+         {std::vector<double>{}, std::vector<double>{kNan, 1, 2, 3, 4, 5, 6}}) {
+        const Estimate estimate = sign_interval(values);
+        EXPECT_TRUE(std::isnan(estimate.median));
+        EXPECT_TRUE(std::isnan(estimate.low));
+        EXPECT_TRUE(std::isnan(estimate.high));
+    }
+}
+
+// From the tables of the binomial distribution with p = 1/2: the most values that may be cut at
+// each end while both tails together stay within 5 %.
+TEST(SignInterval, takes_the_order_statistics_of_the_binomial_table) {
+    const struct {
+        int n, low, high;
+    } table[] = {{1, 1, 1},   {2, 1, 2},    {5, 1, 5},    {6, 1, 6},    {8, 1, 8},   {9, 2, 8},
+                 {11, 2, 10}, {12, 3, 10},  {15, 4, 12},  {17, 5, 13},  {20, 6, 15}, {21, 6, 16},
+                 {25, 8, 18}, {50, 18, 33}, {51, 19, 33}, {100, 40, 61}};
+    for (const auto& row : table) {
+        const Estimate estimate = sign_interval(countdown(row.n));
+        EXPECT_EQ(estimate.low, row.low) << row.n << " values";
+        EXPECT_EQ(estimate.high, row.high) << row.n << " values";
+        EXPECT_EQ(estimate.median, (row.n + 1) / 2.0) << row.n << " values";
+    }
+}
+
+TEST(SignInterval, widens_with_the_confidence) {
+    EXPECT_EQ(sign_interval(countdown(25), 0.5).low, 11); // P(Bin(25) <= 10) = 0.212
+    EXPECT_EQ(sign_interval(countdown(25), 0.99).low, 6); // P(Bin(25) <= 5) = 0.002
+    EXPECT_EQ(sign_interval(countdown(25), 1.0).low, 1);
+}
+
+// 2^-n is 0 to a double from n = 1075 on; asterope-bench takes up to 100000 rounds.
+TEST(SignInterval, holds_for_thousands_of_values) {
+    for (const int n : {1000, 1100, 5000, 100000}) {
+        const double half_width = 1.959964 * std::sqrt(n) / 2; // the normal approximation
+        const Estimate estimate = sign_interval(countdown(n));
+        EXPECT_NEAR(estimate.low, n / 2.0 - half_width, 2) << n;
+        EXPECT_NEAR(estimate.high, n / 2.0 + half_width, 2) << n;
+    }
+}
+
+TEST(SignInterval, is_unmoved_by_the_size_of_outliers) {
+    std::vector<double> values = countdown(21);
+    const Estimate before = sign_interval(values);
+    *std::max_element(values.begin(), values.end()) = 1e300;
+    *std::min_element(values.begin(), values.end()) = -1e300;
+    const Estimate after = sign_interval(values);
+    EXPECT_EQ(before.low, after.low);
+    EXPECT_EQ(before.high, after.high);
+}
+
+TEST(Exponentiate, turns_logarithms_into_ratios) {
+    const Estimate ratio = exponentiate({std::log(1.5), std::log(1.2), std::log(2)});
+    EXPECT_DOUBLE_EQ(ratio.median, 1.5);
+    EXPECT_DOUBLE_EQ(ratio.low, 1.2);
+    EXPECT_DOUBLE_EQ(ratio.high, 2);
+}
+
+namespace {
+
+/// A distribution whose median is known.
+struct Known {
+    const char* name;
+    double median;
+    std::function<double(noise::Random&)> draw;
+};
+
+/// 70 % fast (around 0), 30 % slow (around 1), as on a machine with slow phases.
+double bimodal(noise::Random& random) {
+    const bool slow = noise::uniform(random) < 0.3;
+    return slow ? 1 + 0.1 * noise::normal(random) : 0.01 * noise::normal(random);
+}
+
+const Known kKnown[] = {
+    {"normal", 3, [](noise::Random& r) { return 3 + noise::normal(r); }},
+    {"heavy-tailed", 0, noise::cauchy},
+    // 0.7 Phi(x / 0.01) = 0.5: the slow ones have nothing down there
+    {"bimodal", 0.01 * 0.5659488219, bimodal},
+    {"skewed", std::log(2.0), [](noise::Random& r) { return -std::log(noise::uniform(r)); }},
+};
+
+/// What the interval's coverage must be in theory: P(k < Bin(n, 1/2) < n - k) for the k values that
+/// it cuts at each end, from Pascal's triangle.
+double exact_coverage(int n, int cut) {
+    std::vector<double> row = {1};
+    for (int i = 0; i < n; ++i) {
+        row.push_back(0);
+        for (std::size_t k = row.size() - 1; k > 0; --k) row[k] = (row[k] + row[k - 1]) / 2;
+        row[0] /= 2;
+    }
+    return std::accumulate(row.begin() + cut + 1, row.end() - cut - 1, 0.0);
+}
+
+} // namespace
+
+TEST(SignInterval, encloses_the_true_median_as_often_as_it_says) {
+    constexpr int kExperiments = 2000;
+    for (const Known& known : kKnown) {
+        for (const int n : {9, 15, 21, 51}) {
+            noise::Random random(static_cast<std::uint64_t>(n));
+            int hits = 0;
+            for (int i = 0; i < kExperiments; ++i) {
+                std::vector<double> values;
+                for (int j = 0; j < n; ++j) values.push_back(known.draw(random));
+                const Estimate estimate = sign_interval(values);
+                hits += estimate.low <= known.median && known.median <= estimate.high;
+            }
+            const int cut = static_cast<int>(sign_interval(countdown(n)).low) - 1;
+            const double expected = exact_coverage(n, cut);
+            ASSERT_GE(expected, 0.95);
+            // As wide as promised and no wider: 4 standard errors either way.
+            const double error = 4 * std::sqrt(expected * (1 - expected) / kExperiments);
+            EXPECT_NEAR(hits / double(kExperiments), expected, error) << known.name << ", n " << n;
+        }
+    }
+}

@@ -1,0 +1,124 @@
+// A file read through a cache: right data whatever others write, and as many misses as asked for.
+#include "bench/apps/cached_file.hpp"
+
+#include <cstring>
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "timing/buffer_use.hpp"
+#include "timing/clock.hpp"
+#include "timing/libc_copy.hpp"
+
+using namespace asterope;
+
+namespace {
+
+constexpr std::size_t kFile = 1 << 20;
+constexpr std::size_t kBlock = 4 << 10;
+
+/// Whether `part` is somewhere in `text`.
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+void* forgetful_copy(void* destination, const void* source, std::size_t bytes, std::size_t) {
+    return std::memcpy(destination, source, bytes - 1);
+}
+
+} // namespace
+
+TEST(CachedFile, is_all_there_at_first) {
+    CachedFile file(kFile, kBlock);
+    EXPECT_EQ(file.bytes(), kFile);
+    std::vector<char> buffer(kFile);
+    file.read(buffer.data(), 0, kFile, libc_copy());
+    EXPECT_EQ(file.hits(), kFile / kBlock);
+    EXPECT_EQ(file.misses(), 0u);
+    EXPECT_TRUE(file.is_right(buffer.data(), 0, kFile));
+    EXPECT_EQ(read_copy(buffer.data(), kFile), file.expected_sum(0, kFile));
+}
+
+TEST(CachedFile, reads_begin_and_end_anywhere) {
+    CachedFile file(kFile, kBlock);
+    for (const std::size_t offset : {0, 8, 4088, 4096, 100000}) {
+        for (const std::size_t bytes : {8, 4096, 8192, 40000}) {
+            std::vector<char> buffer(bytes + 8, 'x');
+            file.read(buffer.data(), offset, bytes, libc_copy());
+            EXPECT_TRUE(file.is_right(buffer.data(), offset, bytes));
+            EXPECT_FALSE(file.is_right(buffer.data(), offset + 8, bytes));
+            EXPECT_EQ(read_copy(buffer.data(), bytes), file.expected_sum(offset, bytes));
+            EXPECT_EQ(std::string(buffer.data() + bytes, 8), "xxxxxxxx");
+        }
+    }
+}
+
+TEST(CachedFile, what_others_wrote_is_a_miss_and_then_a_hit_with_new_data) {
+    CachedFile file(kFile, kBlock);
+    std::vector<char> before(kBlock), after(kBlock);
+    file.read(before.data(), 3 * kBlock, kBlock, libc_copy());
+    file.write_elsewhere(3 * kBlock + 100);
+    EXPECT_FALSE(file.is_right(before.data(), 3 * kBlock, kBlock));
+    file.read(after.data(), 3 * kBlock, kBlock, libc_copy());
+    EXPECT_EQ(file.misses(), 1u);
+    EXPECT_TRUE(file.is_right(after.data(), 3 * kBlock, kBlock));
+    EXPECT_NE(before, after);
+    file.read(after.data(), 3 * kBlock, kBlock, libc_copy());
+    EXPECT_EQ(file.misses(), 1u);
+    EXPECT_TRUE(file.is_right(after.data(), 3 * kBlock, kBlock));
+}
+
+TEST(CachedFile, neighbours_in_the_file_are_none_in_the_cache) {
+    CachedFile file(kFile, kBlock);
+    static std::vector<const char*> sources; // of the copies: where the blocks are
+    sources.clear();
+    std::vector<char> buffer(kFile);
+    file.read(buffer.data(), 0, kFile,
+              [](void* to, const void* from, std::size_t bytes, std::size_t) {
+                  sources.push_back(static_cast<const char*>(from));
+                  return std::memcpy(to, from, bytes);
+              });
+    std::size_t neighbours = 0;
+    for (std::size_t i = 1; i < sources.size(); ++i) {
+        neighbours += sources[i] == sources[i - 1] + kBlock;
+    }
+    EXPECT_LT(neighbours, 10u); // of 255; one by chance
+}
+
+TEST(SequentialReader, misses_as_many_blocks_as_it_was_told) {
+    start_clock(false);
+    for (const unsigned misses : {0u, 1u, 5u, 50u}) {
+        for (const std::size_t read : {kBlock / 4, kBlock, 16 * kBlock}) {
+            CachedFile file(kFile, kBlock);
+            SequentialReader reader(file, read, misses, 0);
+            // four times through the file
+            EXPECT_GT(reader.run(libc_copy(), 4 * kFile / read, false, true), 0);
+            const std::size_t blocks = 4 * kFile / kBlock;
+            EXPECT_NEAR(static_cast<double>(file.misses()), blocks * misses / 100.0, 2)
+                << misses << ' ' << read;
+        }
+    }
+}
+
+TEST(SequentialReader, goes_on_where_it_was_and_round_again) {
+    start_clock(false);
+    CachedFile file(kFile, kBlock);
+    SequentialReader reader(file, kFile / 4, 5, 16);
+    for (int i = 0; i < 8; ++i) reader.run(libc_copy(), 1, true, true);
+    EXPECT_EQ(file.hits() + file.misses(), 2 * kFile / kBlock);
+}
+
+TEST(SequentialReader, a_wrong_copy_is_noticed_by_whoever_looks) {
+    start_clock(false);
+    for (const bool consume : {true, false}) {
+        CachedFile file(kFile, kBlock);
+        SequentialReader reader(file, kBlock, 5, 0);
+        try {
+            reader.run(forgetful_copy, 8, consume, !consume);
+            FAIL() << "not noticed";
+        } catch (const Failure& error) {
+            EXPECT_TRUE(contains(error.what(), "a copy is wrong"));
+        }
+    }
+}

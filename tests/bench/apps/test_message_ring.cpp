@@ -1,0 +1,104 @@
+// The ring of messages: its slots, its order, and who waits for whom.
+#include "bench/apps/message_ring.hpp"
+
+#include <cstring>
+#include <gtest/gtest.h>
+#include <set>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include "base/error.hpp"
+
+using namespace asterope;
+
+TEST(MessageRing, has_as_many_slots_as_fit_and_at_least_one) {
+    EXPECT_EQ(MessageRing(1 << 20, 1 << 16).slots(), 16u);
+    EXPECT_EQ(MessageRing((1 << 20) - 1, 1 << 16).slots(), 15u);
+    EXPECT_EQ(MessageRing(1000, 1 << 16).slots(), 1u);
+}
+
+TEST(MessageRing, slots_do_not_overlap_and_are_used_in_turn) {
+    constexpr std::size_t kSlot = 5000; // no whole number of pages
+    MessageRing ring(4 * kSlot, kSlot);
+    ASSERT_EQ(ring.slots(), 4u);
+    for (std::uint64_t i = 0; i < 4; ++i) {
+        std::memset(ring.payload(i), static_cast<int>('a' + i), kSlot);
+        ring.header(i).first = i;
+    }
+    for (std::uint64_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(ring.payload(i)[0], static_cast<char>('a' + i));
+        EXPECT_EQ(ring.payload(i)[kSlot - 1], static_cast<char>('a' + i));
+        EXPECT_EQ(ring.header(i).first, i);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(ring.payload(i)) % 4096, 0u);
+        EXPECT_EQ(ring.payload(i + 4), ring.payload(i));
+        EXPECT_EQ(&ring.header(i + 4), &ring.header(i));
+    }
+}
+
+TEST(MessageRing, messages_come_in_the_order_of_publishing) {
+    MessageRing ring(3 * 4096, 4096);
+    for (std::uint64_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(ring.claim(), i);
+        ring.publish();
+    }
+    for (std::uint64_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(ring.next(), i);
+        ring.release();
+    }
+    ring.wait_until_taken();
+    EXPECT_EQ(ring.claim(), 3u);
+}
+
+// With two slots, either side would overrun the other at once if it did not wait.
+TEST(MessageRing, nobody_overruns_the_other) {
+    MessageRing ring(2 * 4096, 4096);
+    constexpr std::uint64_t kMessages = 20000;
+    std::thread subscriber([&] {
+        for (std::uint64_t i = 0; i < kMessages; ++i) {
+            const std::uint64_t number = ring.next();
+            EXPECT_EQ(number, i);
+            EXPECT_EQ(ring.header(number).first, i * 3);
+            EXPECT_EQ(*reinterpret_cast<std::uint64_t*>(ring.payload(number)), i * 7);
+            ring.release();
+        }
+    });
+    for (std::uint64_t i = 0; i < kMessages; ++i) {
+        const std::uint64_t number = ring.claim();
+        ring.header(number).first = i * 3;
+        *reinterpret_cast<std::uint64_t*>(ring.payload(number)) = i * 7;
+        ring.publish();
+    }
+    ring.wait_until_taken();
+    subscriber.join();
+}
+
+TEST(MessageRing, another_process_sees_the_messages) {
+    MessageRing ring(4096, 4096);
+    const pid_t child = fork();
+    if (child == 0) {
+        const std::uint64_t number = ring.next();
+        ring.header(number).right = std::strcmp(ring.payload(number), "to the child") == 0;
+        ring.release();
+        _exit(0);
+    }
+    std::strcpy(ring.payload(ring.claim()), "to the child");
+    ring.publish();
+    ring.wait_until_taken();
+    EXPECT_TRUE(ring.header(0).right);
+    int status;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+}
+
+TEST(MessageRing, touching_changes_nothing) {
+    MessageRing ring(1 << 20, 1 << 16);
+    for (std::uint64_t i = 0; i < ring.slots(); ++i) ring.payload(i)[0] = 'x';
+    ring.touch();
+    for (std::uint64_t i = 0; i < ring.slots(); ++i) EXPECT_EQ(ring.payload(i)[0], 'x');
+    EXPECT_EQ(ring.claim(), 0u);
+}
+
+TEST(MessageRing, memory_that_is_not_to_be_had_is_a_failure) {
+    EXPECT_THROW(MessageRing(std::size_t{1} << 60, std::size_t{1} << 50), Failure);
+}

@@ -1,0 +1,116 @@
+// The team: every thread makes each trial, on a CPU and on buffers of its own.
+#include "bench/threads.hpp"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <mutex>
+#include <sched.h>
+
+#include "base/error.hpp"
+#include "machine/affinity.hpp"
+#include "timing/clock.hpp"
+#include "timing/libc_copy.hpp"
+
+using namespace asterope;
+
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+struct Seen {
+    int cpu;
+    std::size_t calls = 0;
+    const char *first, *last; ///< of what was written to
+};
+std::mutex mutex;
+std::map<std::thread::id, Seen> seen;
+
+/// Copies nothing and remembers who asked.
+void* remember(void* destination, const void*, std::size_t bytes, std::size_t) {
+    const std::lock_guard lock(mutex);
+    const char* begin = static_cast<const char*>(destination);
+    auto [found, is_new] =
+        seen.try_emplace(std::this_thread::get_id(), Seen{sched_getcpu(), 0, begin, begin + bytes});
+    Seen& own = found->second;
+    ++own.calls;
+    own.first = std::min(own.first, begin);
+    own.last = std::max(own.last, begin + bytes);
+    return destination;
+}
+
+/// Gives the thread of the tests its CPUs back.
+class TeamTest : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        start_clock(false, 0);
+        seen.clear();
+        sched_getaffinity(0, sizeof before_, &before_);
+        cpus = allowed_cpus();
+        pin_to_cpu(cpus.front());
+    }
+    void TearDown() override { sched_setaffinity(0, sizeof before_, &before_); }
+
+    std::vector<int> cpus;
+
+  private:
+    cpu_set_t before_;
+};
+
+} // namespace
+
+TEST(ThreadCounts, are_powers_of_two_and_all) {
+    EXPECT_EQ(thread_counts(1), std::vector<int>{1});
+    EXPECT_EQ(thread_counts(2), (std::vector<int>{1, 2}));
+    EXPECT_EQ(thread_counts(6), (std::vector<int>{1, 2, 4, 6}));
+    EXPECT_EQ(thread_counts(8), (std::vector<int>{1, 2, 4, 8}));
+}
+
+TEST_F(TeamTest, copies_on_every_cpu_into_buffers_that_nobody_shares) {
+    Team team(cpus, 8 * kMiB, 65536, 0);
+    for (const Workload workload : {Workload::hot, Workload::cold}) {
+        seen.clear();
+        team.calibrate(65536, workload);
+        EXPECT_GT(team.time(remember, 65536, workload, 0, 1), 0);
+        ASSERT_EQ(seen.size(), cpus.size());
+        std::map<int, Seen> by_cpu;
+        for (const auto& [thread, own] : seen) by_cpu.emplace(own.cpu, own);
+        ASSERT_EQ(by_cpu.size(), cpus.size());
+        std::size_t calls = 0;
+        for (const auto& [cpu, own] : by_cpu) {
+            EXPECT_EQ(std::count(cpus.begin(), cpus.end(), cpu), 1);
+            // hot: a thread that had to wait for the mutex looks hopeless, and is given up early
+            if (workload == Workload::cold) {
+                EXPECT_TRUE(calls == 0 || own.calls == calls);
+                calls = own.calls;
+            }
+            for (const auto& [other_cpu, other] : by_cpu) {
+                if (other_cpu == cpu) continue;
+                EXPECT_TRUE(own.last <= other.first || other.last <= own.first);
+            }
+        }
+    }
+}
+
+TEST_F(TeamTest, of_one_is_the_calling_thread) {
+    Team team({cpus.front()}, 8 * kMiB, 4096, 0);
+    team.calibrate(4096, Workload::hot);
+    team.time(remember, 4096, Workload::hot, 0, 1);
+    ASSERT_EQ(seen.size(), 1u);
+    EXPECT_EQ(seen.begin()->first, std::this_thread::get_id());
+}
+
+TEST_F(TeamTest, does_many_trials_one_after_the_other) {
+    Team team(cpus, 8 * kMiB, 4096, 0);
+    team.calibrate(4096, Workload::hot);
+    for (std::uint64_t round = 0; round < 200; ++round) {
+        ASSERT_GT(team.time(libc_copy(), 4096, Workload::hot, round, static_cast<int>(round % 3)),
+                  0);
+    }
+}
+
+TEST_F(TeamTest, throws_what_goes_wrong_on_any_thread) {
+    EXPECT_THROW(Team(cpus, std::size_t{1} << 60, 4096, 0), Failure);
+    Team team(cpus, 8 * kMiB, 4096, 0);
+    team.calibrate(4096, Workload::hot);
+    EXPECT_ANY_THROW(team.time(libc_copy(), 8192, Workload::hot, 0, 0)); // not calibrated
+}

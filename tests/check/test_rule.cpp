@@ -1,0 +1,136 @@
+// The rule by which a winner has fallen: synthetic timings of known truth, and both mistakes.
+#include "check/rule.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/known_machine.hpp"
+
+using namespace asterope;
+
+namespace {
+
+const Weights kWeights = {{Workload::hot, 0.5}, {Workload::cold, 0.5}};
+constexpr int kRuns = 400;
+
+/// libc's time over the winner's and over the runner-up's, under both workloads alike.
+KnownMachine::Ratios ratios(double winner, double rival) {
+    return {{Workload::hot, {winner, rival}}, {Workload::cold, {winner, rival}}};
+}
+
+/// How many of kRuns contests on machines of that kind find the winner fallen, in which way.
+template <class Machine>
+std::map<Verdict, int> verdicts(double winner, double rival, double jitter, const Then& then = {}) {
+    std::map<Verdict, int> count;
+    for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
+        Machine machine(ratios(winner, rival), jitter, seed);
+        ++count[hold_contest(4096, kWeights, true, then, machine).verdict];
+    }
+    return count;
+}
+
+const Estimate kQuiet{1, 0.999, 1.001};
+
+} // namespace
+
+TEST(Behind, OnlyTheWholeIntervalBelowTheBandCounts) {
+    EXPECT_FALSE(is_behind({1.2, 1.1, 1.3}, 1.2, kQuiet));
+    EXPECT_FALSE(is_behind({0.9, 0.8, 0.98}, 1.2, kQuiet));
+    EXPECT_TRUE(is_behind({0.9, 0.8, 0.96}, 1.2, kQuiet));
+    EXPECT_FALSE(is_behind({0.975, 0.97, 0.98}, 1.2, kQuiet)) << "less than the band";
+}
+
+TEST(Behind, TheNoiseWidensTheBand) {
+    EXPECT_TRUE(is_behind({0.95, 0.94, 0.96}, 1, {1, 0.9, 1.1}));
+    EXPECT_FALSE(is_behind({0.95, 0.94, 0.96}, 1, {1.02, 1.01, 1.03}));
+    EXPECT_FALSE(is_behind({0.95, 0.94, 0.96}, 1, {0.98, 0.97, 0.99})) << "either way round";
+}
+
+TEST(Behind, WhatWasBehindFromTheStartMayStaySo) {
+    EXPECT_FALSE(is_behind({0.9, 0.89, 0.91}, 0.9, kQuiet));
+    EXPECT_TRUE(is_behind({0.8, 0.79, 0.81}, 0.9, kQuiet));
+    EXPECT_FALSE(is_behind({1.0, 0.99, 1.01}, 1.6, kQuiet)) << "a smaller lead is no loss";
+}
+
+TEST(Contest, AWinnerWithoutRunnerUpIsComparedWithLibcAlone) {
+    KnownMachine machine(ratios(1.5, 0));
+    const Now now = time_again(4096, kWeights, false, 7, machine);
+    EXPECT_NEAR(now.ratio.median, 1.5, 1e-9);
+    EXPECT_DOUBLE_EQ(now.floor.median, 1);
+    EXPECT_FALSE(now.lead);
+    EXPECT_EQ(machine.calls.size(), 3u * 2 * kHoldRounds);
+    EXPECT_EQ(std::get<3>(machine.calls.front()), 7u);
+}
+
+TEST(Contest, ShowsWhatIsTrue) {
+    KnownMachine machine({{Workload::hot, {2, 1}}, {Workload::cold, {0.5, 1}}});
+    const Now now =
+        time_again(0, {{Workload::hot, 0.75}, {Workload::cold, 0.25}}, true, 0, machine);
+    EXPECT_NEAR(now.ratio.median, std::sqrt(2.0), 1e-9);
+    EXPECT_NEAR(now.lead->median, std::sqrt(2.0), 1e-9);
+}
+
+TEST(Contest, AQuietWinnerIsTimedOnceAFallenOneTwice) {
+    KnownMachine good(ratios(1.2, 1.19)), bad(ratios(0.8, 0.8));
+    EXPECT_EQ(hold_contest(1, kWeights, true, {}, good).verdict, Verdict::holds);
+    EXPECT_EQ(hold_contest(1, kWeights, true, {}, bad).verdict, Verdict::behind_libc);
+    EXPECT_EQ(bad.calls.size(), 2 * good.calls.size());
+    EXPECT_EQ(std::get<3>(bad.calls.back()), 2u * kHoldRounds - 1) << "fresh rounds";
+}
+
+TEST(Contest, AFallThatDoesNotRepeatIsNone) {
+    /// Slow for the winner in the first contest, and never again.
+    struct Once : KnownMachine {
+        using KnownMachine::KnownMachine;
+        double seconds(std::size_t size, Workload workload, Entrant entrant,
+                       std::uint64_t round) override {
+            const double seconds = KnownMachine::seconds(size, workload, entrant, round);
+            return entrant == kHolder && round < kHoldRounds ? 2 * seconds : seconds;
+        }
+    } machine(ratios(1.2, 1.2));
+    const Outcome outcome = hold_contest(1, kWeights, true, {}, machine);
+    EXPECT_EQ(outcome.verdict, Verdict::holds);
+    EXPECT_NEAR(outcome.now.ratio.median, 1.2, 1e-9) << "of the last time";
+}
+
+// The one mistake: a change found where there is none.
+
+TEST(Contest, IdenticalCopiesHoldOnAQuietMachine) {
+    EXPECT_EQ(verdicts<JitteryMachine>(1, 1, 0.01)[Verdict::holds], kRuns);
+}
+
+TEST(Contest, IdenticalCopiesHoldOnANoisyMachine) {
+    EXPECT_GE(verdicts<NoisyMachine>(1, 1, 0.05)[Verdict::holds], kRuns - 1);
+}
+
+TEST(Contest, ATieLostByTwoPercentHolds) {
+    EXPECT_EQ(verdicts<JitteryMachine>(1.30, 1.326, 0.01)[Verdict::holds], kRuns);
+}
+
+TEST(Contest, WhatWasSlowerThanLibcFromTheStartHolds) {
+    const Then then{0.9, 0.95};
+    EXPECT_EQ(verdicts<JitteryMachine>(0.9, 0.947, 0.01, then)[Verdict::holds], kRuns);
+}
+
+// The other: a real change missed.
+
+TEST(Contest, AWinnerTenPercentBehindLibcHasFallen) {
+    EXPECT_EQ(verdicts<JitteryMachine>(0.9, 0.9, 0.02)[Verdict::behind_libc], kRuns);
+    EXPECT_GE(verdicts<NoisyMachine>(0.85, 0.85, 0.02)[Verdict::behind_libc], kRuns * 95 / 100);
+}
+
+TEST(Contest, AWinnerTenPercentBehindItsRunnerUpHasFallen) {
+    EXPECT_EQ(verdicts<JitteryMachine>(1.2, 1.33, 0.02)[Verdict::behind_rival], kRuns);
+    EXPECT_GE(verdicts<NoisyMachine>(1.2, 1.4, 0.02)[Verdict::behind_rival], kRuns * 95 / 100);
+}
+
+TEST(Contest, AFallBeyondWhatItWasFromTheStartIsOne) {
+    const Then then{0.9, 0.95};
+    EXPECT_EQ(verdicts<JitteryMachine>(0.8, 0.842, 0.01, then)[Verdict::behind_libc], kRuns);
+}
+
+TEST(TooFew, AVerdictOnFewContestsIsProvisionalUnlessThereAreNoMore) {
+    EXPECT_EQ(too_few_sentence(5, 25), "");
+    EXPECT_EQ(too_few_sentence(2, 2), "");
+    EXPECT_NE(too_few_sentence(4, 25).find("only 4 of 25"), std::string::npos);
+    EXPECT_NE(too_few_sentence(1, 2).find("provisional"), std::string::npos);
+}

@@ -1,0 +1,352 @@
+// The computations of a diagnosis, from made-up machines and figures.
+#include <cmath>
+#include <gtest/gtest.h>
+#include <set>
+
+#include "diagnose/comparison.hpp"
+#include "diagnose/mapping.hpp"
+#include "diagnose/sections.hpp"
+#include "timing/clock.hpp"
+
+using namespace asterope;
+using namespace asterope::diagnosis;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::size_t kKiB = 1024, kMiB = 1024 * 1024;
+
+const std::vector<Cache> kCaches = {{1, "data", 32 * kKiB, 64, 8, 1},
+                                    {2, "unified", 1 * kMiB, 64, 8, 1},
+                                    {3, "unified", 32 * kMiB, 64, 16, 2}};
+
+bool all(std::string_view) {
+    return true;
+}
+bool none(std::string_view) {
+    return false;
+}
+
+json interval(std::size_t up_to, const char* rt) {
+    const json tuple = {{"rt", rt}, {"lt", "T"}, {"st", "T"}, {"pt", "none"}, {"ps", 0}, {"pd", 0}};
+    return {{"up_to", up_to}, {"winner", {{"tuple", tuple}}}};
+}
+
+const json kProfile = {
+    {"intervals", {interval(256, "XMM"), interval(4096, "ZMM"), interval(65536, "R64")}}};
+
+/// A comparison with its baseline where libc took `libc` times as long, and the winner `winner`.
+Comparison slower(const char* label, double libc, std::optional<double> winner = std::nullopt,
+                  double width = 0.01) {
+    const auto figures = [&](double factor) -> Figures {
+        return {factor * 1e-9, {factor, factor - width, factor + width}};
+    };
+    Comparison comparison{"4 KiB",       label,        "base", 4096,      {{"key", 1}},   true,
+                          figures(libc), std::nullopt, "",     {1, 1, 1}, {1, 0.98, 1.02}};
+    if (winner) {
+        comparison.winner = figures(*winner);
+        comparison.candidate = "XMM T T none 0 0";
+        comparison.ratio = {libc / *winner, 0.5, 2};
+    }
+    return comparison;
+}
+
+} // namespace
+
+// --- Copies --------------------------------------------------------------------------------------
+
+TEST(Copies, have_the_winner_of_the_interval_that_a_size_is_in) {
+    const Copies copies(kProfile, all);
+    EXPECT_FALSE(copies.empty());
+    EXPECT_TRUE(copies.left_out().empty());
+    const auto rt = [&](std::size_t bytes) {
+        return std::string(copies.winner(bytes)->variant->rt);
+    };
+    EXPECT_EQ(rt(128), "XMM");
+    EXPECT_EQ(rt(256), "XMM");
+    EXPECT_EQ(rt(257), "ZMM");
+    EXPECT_EQ(rt(65536), "R64");
+    EXPECT_EQ(rt(std::size_t{1} << 40), "R64"); // beyond the last interval, as in the routine
+}
+
+TEST(Copies, have_no_winner_below_what_candidates_copy) {
+    EXPECT_EQ(Copies(kProfile, all).winner(kMinimumBytes - 1), nullptr);
+    EXPECT_NE(Copies(kProfile, all).winner(kMinimumBytes), nullptr);
+}
+
+TEST(Copies, leave_out_what_this_cpu_cannot_run_and_say_so) {
+    const Copies copies(kProfile, none);
+    EXPECT_EQ(copies.winner(4096), nullptr);
+    EXPECT_NE(copies.winner(256), nullptr);
+    ASSERT_EQ(copies.left_out().size(), 1u);
+    EXPECT_NE(copies.left_out()[0].find("up to 4 KiB"), std::string::npos);
+    EXPECT_NE(copies.left_out()[0].find("ZMM"), std::string::npos);
+}
+
+TEST(Copies, leave_out_what_is_no_winner) {
+    for (const json& bad : {json(), json(1), json::object(), json{{"tuple", 1}}}) {
+        json profile = kProfile;
+        profile["intervals"][1]["winner"] = bad;
+        EXPECT_EQ(Copies(profile, all).left_out().size(), 1u) << bad;
+    }
+    EXPECT_TRUE(Copies(json{{"intervals", {json{{"up_to", 128}}}}}, all).empty());
+}
+
+TEST(Copies, are_libc_alone_without_a_profile) {
+    EXPECT_TRUE(Copies().empty());
+    EXPECT_EQ(Copies().winner(4096), nullptr);
+}
+
+// --- Working set, strides, offsets ---------------------------------------------------------------
+
+TEST(FitsIn, counts_both_sides_of_a_copy) {
+    EXPECT_EQ(fits_in(16 * kKiB, kCaches), "L1");
+    EXPECT_EQ(fits_in(16 * kKiB + 1, kCaches), "L2");
+    EXPECT_EQ(fits_in(1 * kMiB, kCaches), "L3");
+    EXPECT_EQ(fits_in(16 * kMiB + 1, kCaches), "memory");
+    EXPECT_EQ(fits_in(128, {}), "memory");
+}
+
+TEST(CriticalStrides, are_the_bytes_of_a_cache_over_its_ways) {
+    const auto strides = critical_strides(kCaches);
+    ASSERT_EQ(strides.size(), 3u);
+    EXPECT_EQ(strides[0].level, 1);
+    EXPECT_EQ(strides[0].bytes, 4096u);
+    EXPECT_EQ(strides[0].buffers, 16u); // twice the ways
+    EXPECT_EQ(strides[1].bytes, 128 * kKiB);
+    EXPECT_EQ(strides[1].buffers, 128u); // of 256 B each: with both sides, twice the L1
+    EXPECT_EQ(strides[2].bytes, 2 * kMiB);
+    EXPECT_EQ(strides[2].buffers, 32u); // more would take gigabytes
+    EXPECT_EQ(strides[2].span(), 32 * (2 * kMiB + 64));
+}
+
+TEST(CriticalStrides, leave_out_what_is_unknown_and_what_is_the_same) {
+    std::vector<Cache> caches = kCaches;
+    caches[0].ways = 0;
+    caches[1].bytes = 0;
+    EXPECT_EQ(critical_strides(caches).size(), 1u);
+    EXPECT_TRUE(critical_strides({}).empty());
+    const auto same =
+        critical_strides({{1, "data", 32 * kKiB, 64, 8, 1}, {2, "unified", 64 * kKiB, 64, 16, 1}});
+    ASSERT_EQ(same.size(), 1u);
+    EXPECT_EQ(same[0].level, 2);
+}
+
+TEST(AliasingOffsets, are_a_line_and_one_either_way_and_half_a_page) {
+    const auto offsets = aliasing_offsets();
+    EXPECT_EQ(offsets.size(), 65u + 1 + 64);
+    const std::set<std::size_t> each(offsets.begin(), offsets.end());
+    EXPECT_EQ(each.size(), offsets.size());
+    for (const std::size_t there : {0, 1, 64, 2048, 4032, 4095}) EXPECT_TRUE(each.count(there));
+    for (const std::size_t not_there : {65, 2047, 2049, 4031, 4096}) {
+        EXPECT_FALSE(each.count(not_there));
+    }
+}
+
+// --- Verdicts ------------------------------------------------------------------------------------
+
+TEST(SlowdownVerdict, names_the_worst_of_each_copy) {
+    EXPECT_EQ(slowdown_verdict(
+                  {slower("base", 1, 1), slower("+1 B", 25.06, 1.02), slower("+8 B", 2, 1.3)}),
+              "libc: worst 25.1 x slower at +1 B (4 KiB); "
+              "winners: worst 1.30 x slower at +8 B (4 KiB)");
+}
+
+TEST(SlowdownVerdict, speaks_of_libc_alone_where_there_is_no_winner) {
+    EXPECT_EQ(slowdown_verdict({slower("base", 1), slower("+1 B", 2)}),
+              "libc: worst 2.00 x slower at +1 B (4 KiB)");
+}
+
+TEST(SlowdownVerdict, says_when_nothing_stands_out) {
+    EXPECT_EQ(slowdown_verdict({slower("base", 1), slower("+1 B", 1.04)}),
+              "libc: nothing that stands out (at most 1.04 x)");
+    // 1.5 times slower, but from 0.9 to 2.1: may be noise
+    EXPECT_EQ(slowdown_verdict({slower("base", 1), slower("+1 B", 1.5, std::nullopt, 0.6)}),
+              "libc: nothing that stands out (at most 1.50 x)");
+    Comparison noisy = slower("+1 B", 1.5);
+    noisy.floor = {1, 0.5, 1.6}; // libc against libc is as far apart
+    EXPECT_EQ(slowdown_verdict({slower("base", 1), noisy}),
+              "libc: nothing that stands out (at most 1.50 x)");
+}
+
+TEST(SlowdownVerdict, prefers_the_sure_to_the_lucky) {
+    EXPECT_EQ(slowdown_verdict({slower("sure", 2), slower("lucky", 2.2, std::nullopt, 1)}),
+              "libc: worst 2.00 x slower at sure (4 KiB)");
+}
+
+TEST(SpreadVerdict, compares_tails_with_medians_and_medians_with_those_alone) {
+    EXPECT_EQ(spread_verdict({{4096, kAlone, "libc", 1e-6, 2e-6},
+                              {4096, kAlone, "nothing", 1e-9, 1e-6},
+                              {4096, "beside", "libc", 1.5e-6, 15e-6}}),
+              "libc: the slowest call of 1000 takes 2.00 x the median (4 KiB alone), 10.0 x (4 KiB "
+              "beside), and the neighbour makes the median 1.50 x (4 KiB)");
+    EXPECT_EQ(
+        spread_verdict({{4096, kAlone, "libc", 1e-6, 2e-6}, {4096, kAlone, "winner", 1e-6, 3e-6}}),
+        "libc: the slowest call of 1000 takes 2.00 x the median (4 KiB alone); "
+        "winner: the slowest call of 1000 takes 3.00 x the median (4 KiB alone)");
+}
+
+TEST(SelfRaces, are_won_by_luck_beyond_their_own_floor_and_a_tie) {
+    const SelfRaces races{4096,
+                          Workload::cold,
+                          {0.019, 0.021, 0.05, 0.05, -0.3, 0.3},
+                          {0.001, 0.001, 0.06, 0.04, 0.001, 0.2}};
+    EXPECT_EQ(races.won_by_luck(), 3u); // the second, the fourth and the last
+    EXPECT_EQ(races.largest_lead(), 0.3);
+    EXPECT_EQ(races.largest_floor(), 0.2);
+}
+
+TEST(SelfRacesVerdict, counts_all_races_and_names_the_largest_lead) {
+    const SelfRaces quiet{1024, Workload::hot, {0, 0.01, -0.01}, {0.01, 0.01, 0.01}};
+    const SelfRaces odd{65536, Workload::cold, {0.05, 0.06, 0.01}, {0.01, 0.1, 0.01}};
+    EXPECT_EQ(self_races_verdict({quiet}),
+              "of 3 races none had a winner that led by more than the noise floor and a tie may "
+              "(the most that one led: 1.0 %, at 1 KiB hot)");
+    EXPECT_EQ(self_races_verdict({odd, quiet}),
+              "of 6 races 1 had a winner that led by more than the noise floor and a tie may (the "
+              "most that one led: 6.2 %, at 64 KiB cold)");
+}
+
+// --- Tables and JSON -----------------------------------------------------------------------------
+
+TEST(Fill, puts_conditions_downwards_and_groups_across) {
+    std::vector<Comparison> comparisons = {slower("base", 1, 1), slower("+1 B", 2, 1.5)};
+    Comparison small = slower("base", 3);
+    small.group = "32 B";
+    comparisons.push_back(small);
+    Comparison hidden = slower("+2 B", 9, 9);
+    hidden.in_table = false;
+    comparisons.push_back(hidden);
+    Section section;
+    fill(section, comparisons);
+    EXPECT_EQ(section.columns,
+              (std::vector<std::string>{"", "4 KiB libc", "winner", "x libc", "32 B libc"}));
+    const std::vector<std::vector<std::string>> cells = {
+        {"base", "1.0 ns", "1.0 ns", "1.00", "3.0 ns"},
+        {"+1 B", "2.00", "1.50", "1.33", ""},
+        {"libc against libc", "0.98..1.02", "", "", "0.98..1.02"}};
+    EXPECT_EQ(section.cells, cells);
+    ASSERT_EQ(section.rows.size(), 4u); // all of them
+    const auto& row = section.rows[1];
+    EXPECT_EQ(row["condition"], "+1 B");
+    EXPECT_EQ(row["size"], 4096);
+    EXPECT_EQ(row["key"], 1);
+    EXPECT_EQ(row["baseline"], "base");
+    EXPECT_EQ(row["libc"]["slowdown"]["median"], 2);
+    EXPECT_EQ(row["winner"]["candidate"], "XMM T T none 0 0");
+    EXPECT_TRUE(row.contains("ratio") && row.contains("noise_floor"));
+    EXPECT_FALSE(section.rows[0].contains("baseline"));
+    EXPECT_FALSE(section.rows[2].contains("winner"));
+}
+
+TEST(ToText, aligns_the_table_and_ends_with_the_verdict) {
+    Section section;
+    section.name = "name";
+    section.question = "why?";
+    section.columns = {"", "first", "2nd"};
+    section.cells = {{"row", "1.00", "22.00"}, {"longer row", "", "3"}};
+    section.notes = {"a note"};
+    section.verdict = "so.";
+    EXPECT_EQ(to_text(section), "name: why?\n"
+                                "            first    2nd\n"
+                                "row          1.00  22.00\n"
+                                "longer row             3\n"
+                                "note: a note\n"
+                                "verdict: so.\n");
+    section.skipped = "no such thing here";
+    EXPECT_EQ(to_text(section), "name: why?\nskipped: no such thing here\n");
+    EXPECT_EQ(diagnosis::to_json(section)["skipped"], "no such thing here");
+    EXPECT_FALSE(diagnosis::to_json(section).contains("rows"));
+}
+
+TEST(FormatTime, goes_from_nanoseconds_to_milliseconds) {
+    EXPECT_EQ(format_time(6.14e-9), "6.1 ns");
+    EXPECT_EQ(format_time(9999e-9), "9999.0 ns");
+    EXPECT_EQ(format_time(12.34e-6), "12.3 us");
+    EXPECT_EQ(format_time(45.6e-3), "45.6 ms");
+}
+
+TEST(FormatFactor, has_three_digits) {
+    EXPECT_EQ(format_factor(1.084), "1.08");
+    EXPECT_EQ(format_factor(25.13), "25.1");
+    EXPECT_EQ(format_factor(99.96), "100");
+    EXPECT_EQ(format_factor(446.2), "446");
+}
+
+// --- Measuring -----------------------------------------------------------------------------------
+
+namespace {
+
+/// Counts calls instead of copying.
+std::map<std::string, int> runs;
+Run counted(const std::string& name) {
+    return [=](const Copy& copy, std::size_t, std::uint64_t) {
+        ++runs[name + (copy.function == libc().function ? " libc" : " winner")];
+    };
+}
+
+} // namespace
+
+TEST(Compare, runs_every_copy_in_every_condition_in_every_round) {
+    start_clock(false);
+    const Machine machine;
+    const Copies copies(kProfile, all);
+    const Arena arena(1);
+    double done = 0;
+    WatchedRounds watched(Watch(
+        0, [] { return Glance{}; }, 1e9)); // which sees nothing
+    const Context context{machine, copies, arena, 0, 5, {}, [&](double share) { done += share; },
+                          watched};
+    runs.clear();
+    const auto comparisons = compare({{"1 KiB",
+                                       1024,
+                                       {{"base", "base", {}, counted("base")},
+                                        {"other", "base", {{"at", 7}}, counted("other")}}},
+                                      {"64 B", 64, {{"small", "small", {}, counted("small")}}}},
+                                     context);
+    ASSERT_EQ(comparisons.size(), 3u);
+    EXPECT_EQ(comparisons[0].label, "base");
+    EXPECT_TRUE(comparisons[0].is_baseline());
+    EXPECT_EQ(comparisons[1].label, "other");
+    EXPECT_FALSE(comparisons[1].is_baseline());
+    EXPECT_EQ(comparisons[1].keys["at"], 7);
+    EXPECT_EQ(comparisons[1].candidate, "ZMM T T none 0 0");
+    EXPECT_TRUE(comparisons[1].winner);
+    EXPECT_FALSE(comparisons[2].winner); // no candidate copies 64 bytes
+    // a warm-up and a trial a round
+    EXPECT_EQ(runs["base winner"], 2 * 5);
+    EXPECT_EQ(runs["other winner"], 2 * 5);
+    EXPECT_EQ(runs["other libc"], 2 * 5);
+    EXPECT_GE(runs["base libc"], 2 * 2 * 5); // libc twice, and to calibrate
+    EXPECT_EQ(runs.count("small winner"), 0u);
+    EXPECT_NEAR(done, 1, 1e-9);
+}
+
+TEST(Repeated, copies_within_its_buffers_in_every_round) {
+    constexpr std::size_t size = 300;
+    std::string source(size + kRoaming, 's'), destination(size + kRoaming, 'd');
+    const diagnosis::Run run = repeated(destination.data(), source.data(), size);
+    std::set<std::size_t> places;
+    for (std::uint64_t round = 0; round < 64; ++round) {
+        EXPECT_LT(roam(round), kRoaming);
+        EXPECT_EQ(roam(round) % 64, 0u);
+        places.insert(roam(round));
+        destination.assign(destination.size(), 'd');
+        run(libc(), 2, round);
+        EXPECT_EQ(destination.find('s'), roam(round));
+        EXPECT_EQ(destination.find_last_of('s'), roam(round) + size - 1);
+    }
+    EXPECT_EQ(places.size(), 64u);
+}
+
+TEST(Mapping, is_writable_whatever_its_pages) {
+    for (const Pages pages : {Pages::huge, Pages::small, Pages::shared}) {
+        const Mapping mapping(3 * kMiB, pages);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(mapping.data()) % 4096, 0u);
+        for (std::size_t i = 0; i < 3 * kMiB; i += 64) {
+            ASSERT_NE(std::string(mapping.data() + i, 64), std::string(64, '\0'));
+        }
+        mapping.data()[3 * kMiB - 1] = 1;
+        EXPECT_LE(mapping.huge_bytes(), pages == Pages::huge ? 4 * kMiB : 0);
+    }
+}

@@ -1,0 +1,73 @@
+// What an architecture's file offers beside its description.
+#include "machine/cpu.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace asterope;
+
+namespace {
+
+constexpr int kNo = 0, kYes = 1, kCannotForbid = 2;
+
+/// Asks in a child process in which reading the counter ends in SIGSEGV.
+int where_the_counter_is_forbidden(const std::function<bool()>& question) {
+    const pid_t child = fork();
+    if (child == 0) {
+        if (prctl(PR_SET_TSC, PR_TSC_SIGSEGV) != 0) _exit(kCannotForbid);
+        _exit(question() ? kYes : kNo);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+} // namespace
+
+TEST(Counter, serves_nobody_where_it_is_forbidden) {
+    const int answer = where_the_counter_is_forbidden([] { return counter_serves_copies(); });
+    if (answer == kCannotForbid) GTEST_SKIP() << "PR_SET_TSC does not work here";
+    EXPECT_EQ(answer, kNo); // and it is not read to find that out
+}
+
+TEST(Counter, is_no_clock_where_it_is_forbidden) {
+    const int answer = where_the_counter_is_forbidden([] { return read_cpu().invariant_tsc; });
+    if (answer == kCannotForbid) GTEST_SKIP() << "PR_SET_TSC does not work here";
+    EXPECT_EQ(answer, kNo);
+}
+
+TEST(Counter, serves_copies_only_where_it_ticks_evenly) {
+    const Cpu cpu = read_cpu();
+    if (counter_serves_copies()) {
+        EXPECT_TRUE(cpu.invariant_tsc);
+        EXPECT_TRUE(has_feature(cpu, "rdtscp"));
+    }
+}
+
+TEST(Counter, never_goes_back) {
+    if (!read_cpu().invariant_tsc) GTEST_SKIP() << "no counter to rely on";
+    std::uint64_t last = counter_now();
+    for (int i = 0; i < 1000; ++i) {
+        const std::uint64_t now = counter_now();
+        ASSERT_GE(now, last);
+        last = now;
+    }
+}
+
+TEST(ZeroAfterLoad, is_zero_whatever_is_loaded) {
+    const bool has_avx = has_feature(read_cpu(), "avx");
+    alignas(64) char bytes[64];
+    for (const int value : {0x00, 0x01, 0x80, 0xFF}) {
+        for (char& byte : bytes) byte = static_cast<char>(value);
+        for (const int width : {1, 8, 16, 32}) {
+            if (width == 32 && !has_avx) continue;
+            EXPECT_EQ(zero_after_load(bytes, width), 0u) << width;
+            EXPECT_EQ(zero_after_load(bytes + 3, width), 0u) << width; // at any address
+            EXPECT_EQ(zero_after_load(bytes + 64 - width, width), 0u) << width;
+        }
+    }
+}

@@ -1,0 +1,759 @@
+// The machine's description: made-up /proc and /sys trees, hostile strings, the fingerprint.
+#include "machine/machine.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
+#include <unistd.h>
+#ifdef __GLIBC__
+#include <gnu/libc-version.h>
+#endif
+
+namespace fs = std::filesystem;
+using namespace asterope;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::size_t kMiB = 1 << 20;
+constexpr std::size_t kGiB = 1 << 30;
+
+/// A folder that stands for "/".
+class FakeRoot : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        std::string name = (fs::temp_directory_path() / "asterope-machine-XXXXXX").string();
+        ASSERT_NE(mkdtemp(name.data()), nullptr);
+        root = name;
+    }
+    void TearDown() override { fs::remove_all(root); }
+
+    void put(const std::string& path, const std::string& text) {
+        fs::create_directories((root / path).parent_path());
+        std::ofstream(root / path, std::ios::binary) << text;
+    }
+    void put_memory(std::size_t total, std::size_t available) {
+        put("proc/meminfo", "MemTotal:       " + std::to_string(total / 1024) +
+                                " kB\nMemFree:  1 kB\nMemAvailable:   " +
+                                std::to_string(available / 1024) + " kB\n");
+    }
+    void put_cache(int index, const std::string& level, const std::string& type,
+                   const std::string& size, const std::string& ways, const std::string& shared) {
+        const std::string folder =
+            "sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
+        put(folder + "level", level + "\n");
+        put(folder + "type", type + "\n");
+        put(folder + "size", size + "\n");
+        put(folder + "coherency_line_size", "64\n");
+        put(folder + "ways_of_associativity", ways + "\n");
+        put(folder + "shared_cpu_list", shared + "\n");
+    }
+    std::size_t usable() { return read_machine(root).usable_bytes; }
+
+    fs::path root;
+};
+
+Machine example() {
+    Machine machine;
+    machine.cpu.vendor = "GenuineIntel";
+    machine.cpu.brand = "Intel(R) Xeon(R) Gold 5218 CPU @ 2.30GHz";
+    machine.cpu.family = 6;
+    machine.cpu.model = 85;
+    machine.cpu.stepping = 7;
+    machine.cpu.features = {"avx", "avx2", "erms", "sse2"};
+    machine.cpu.invariant_tsc = true;
+    machine.cpu.hypervisor = "KVMKVMKVM";
+    machine.microcode = "0x5003303";
+    machine.caches = {{1, "data", 32768, 64, 8, 2}, {2, "unified", 1048576, 64, 16, 2}};
+    machine.cpus = 32;
+    machine.memory_bytes = 64 * kGiB;
+    machine.usable_bytes = 60 * kGiB;
+    machine.page_bytes = 4096;
+    machine.huge_pages = "madvise";
+    machine.kernel = "Linux 6.1.0";
+    machine.libc = "glibc 2.36";
+    machine.libc_thresholds = {{"x86_non_temporal_threshold", 0xf000000},
+                               {"x86_rep_movsb_threshold", 0x840}};
+    machine.governor = "performance";
+    return machine;
+}
+
+bool mentions(const std::vector<std::string>& lines, const std::string& words) {
+    return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+        return line.find(words) != std::string::npos;
+    });
+}
+
+PartState state_of(const std::string& name, const json& recorded, const json& current) {
+    for (const Part& part : compare_machines(recorded, current)) {
+        if (part.name == name) return part.state;
+    }
+    throw std::runtime_error("there is no part " + name);
+}
+
+void expect_every_string_harmless(const json& value) {
+    static const std::regex harmless("^[A-Za-z0-9 ()@.,:_+/-]*$");
+    if (value.is_string()) {
+        const auto text = value.get<std::string>();
+        EXPECT_TRUE(std::regex_match(text, harmless)) << text;
+        EXPECT_LE(text.size(), 200u);
+    } else if (value.is_structured()) {
+        for (const auto& item : value.items()) {
+            expect_every_string_harmless(item.value());
+            if (value.is_object()) {
+                EXPECT_TRUE(std::regex_match(item.key(), harmless)) << item.key();
+            }
+        }
+    }
+}
+
+} // namespace
+
+// ---------------------------------------------------------------- memory and cgroups
+
+TEST_F(FakeRoot, MemoryWithoutCgroupIsWhatIsAvailable) {
+    put_memory(8 * kGiB, 5 * kGiB);
+    EXPECT_EQ(read_machine(root).memory_bytes, 8 * kGiB);
+    EXPECT_EQ(usable(), 5 * kGiB);
+}
+
+TEST_F(FakeRoot, CgroupV2LimitLeavesLimitLessUse) {
+    put_memory(8 * kGiB, 5 * kGiB);
+    put("proc/self/cgroup", "0::/app.slice/tuner.scope\n");
+    put("sys/fs/cgroup/app.slice/tuner.scope/memory.max", std::to_string(2 * kGiB) + "\n");
+    put("sys/fs/cgroup/app.slice/tuner.scope/memory.current", std::to_string(kGiB) + "\n");
+    EXPECT_EQ(usable(), kGiB);
+}
+
+TEST_F(FakeRoot, CgroupV2InactiveCachedFilesAreFree) {
+    put_memory(8 * kGiB, 5 * kGiB);
+    put("proc/self/cgroup", "0::/job\n");
+    put("sys/fs/cgroup/job/memory.max", std::to_string(2 * kGiB));
+    put("sys/fs/cgroup/job/memory.current", std::to_string(2 * kGiB));
+    put("sys/fs/cgroup/job/memory.stat",
+        "anon 5\ninactive_file " + std::to_string(kGiB / 2) + "\nactive_file 7\n");
+    EXPECT_EQ(usable(), kGiB / 2);
+}
+
+TEST_F(FakeRoot, CgroupV2LimitOfAnAncestorBinds) {
+    put_memory(8 * kGiB, 5 * kGiB);
+    put("proc/self/cgroup", "0::/outer/inner\n");
+    put("sys/fs/cgroup/outer/memory.max", std::to_string(3 * kGiB));
+    put("sys/fs/cgroup/outer/memory.current", "0\n");
+    put("sys/fs/cgroup/outer/inner/memory.max", "max\n");
+    put("sys/fs/cgroup/outer/inner/memory.current", "0\n");
+    EXPECT_EQ(usable(), 3 * kGiB);
+}
+
+TEST_F(FakeRoot, CgroupV2MaxIsNoLimit) {
+    put_memory(8 * kGiB, 5 * kGiB);
+    put("proc/self/cgroup", "0::/\n");
+    put("sys/fs/cgroup/memory.max", "max\n");
+    put("sys/fs/cgroup/memory.current", std::to_string(kGiB));
+    EXPECT_EQ(usable(), 5 * kGiB);
+}
+
+TEST_F(FakeRoot, CgroupV1LimitLeavesLimitLessUse) {
+    put_memory(8 * kGiB, 5 * kGiB);
+    put("proc/self/cgroup", "9:name=systemd:/\n4:cpuacct,memory:/jobs/7\n0::/\n");
+    put("sys/fs/cgroup/memory/jobs/7/memory.limit_in_bytes", std::to_string(kGiB));
+    put("sys/fs/cgroup/memory/jobs/7/memory.usage_in_bytes", std::to_string(300 * kMiB));
+    put("sys/fs/cgroup/memory/jobs/7/memory.stat",
+        "inactive_file 1\ntotal_inactive_file " + std::to_string(100 * kMiB) + "\n");
+    put("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+    EXPECT_EQ(usable(), kGiB - 200 * kMiB);
+}
+
+TEST_F(FakeRoot, CgroupFolderOutOfSightFallsBackToTheRootFolder) {
+    put_memory(8 * kGiB, 5 * kGiB);
+    put("proc/self/cgroup", "4:memory:/docker/0123abcd\n");
+    put("sys/fs/cgroup/memory/memory.limit_in_bytes", std::to_string(kGiB));
+    put("sys/fs/cgroup/memory/memory.usage_in_bytes", "0");
+    EXPECT_EQ(usable(), kGiB);
+}
+
+TEST_F(FakeRoot, CgroupLimitCountsWithoutProcSelfCgroup) {
+    put_memory(8 * kGiB, 5 * kGiB);
+    put("sys/fs/cgroup/memory.max", std::to_string(kGiB));
+    EXPECT_EQ(usable(), kGiB);
+}
+
+TEST_F(FakeRoot, CgroupOverItsLimitLeavesNothing) {
+    put_memory(8 * kGiB, 5 * kGiB);
+    put("sys/fs/cgroup/memory.max", std::to_string(kGiB));
+    put("sys/fs/cgroup/memory.current", std::to_string(kGiB + 4096));
+    EXPECT_EQ(usable(), 0u);
+}
+
+TEST_F(FakeRoot, CgroupPathDoesNotClimbOutOfTheTree) {
+    put_memory(8 * kGiB, 5 * kGiB);
+    put("proc/self/cgroup", "0::/../../other\n");
+    put("sys/other/memory.max", "4096\n");
+    put("sys/fs/other/memory.max", "4096\n");
+    EXPECT_EQ(usable(), 5 * kGiB);
+}
+
+// ---------------------------------------------------------------- sysfs and procfs
+
+TEST_F(FakeRoot, CachesComeFromSysfsWithoutInstructionCaches) {
+    put_cache(3, "3", "Unified", "32768K", "16", "0-7,16-23");
+    put_cache(0, "1", "Data", "32K", "8", "0,16");
+    put_cache(1, "1", "Instruction", "64K", "8", "0,16");
+    put_cache(2, "2", "Unified", "1M", "16", "0");
+    const auto caches = read_machine(root).caches;
+    ASSERT_EQ(caches.size(), 3u);
+    EXPECT_EQ(caches[0].level, 1);
+    EXPECT_EQ(caches[0].type, "data");
+    EXPECT_EQ(caches[0].bytes, 32768u);
+    EXPECT_EQ(caches[0].line_bytes, 64);
+    EXPECT_EQ(caches[0].ways, 8);
+    EXPECT_EQ(caches[0].shared_by, 2);
+    EXPECT_EQ(caches[1].bytes, kMiB);
+    EXPECT_EQ(caches[2].level, 3);
+    EXPECT_EQ(caches[2].type, "unified");
+    EXPECT_EQ(caches[2].bytes, 32 * kMiB);
+    EXPECT_EQ(caches[2].shared_by, 16);
+}
+
+TEST_F(FakeRoot, CachesOfGarbageAreSkipped) {
+    put_cache(0, "1", "Data", "48K", "12", "0");
+    put_cache(1, "2", "Unified", "lots", "16", "0");
+    put_cache(2, "3", "Unified", "", "16", "0");
+    put_cache(3, "none", "Unified", "32K", "16", "0");
+    put_cache(4, "4", "Unified", "99999999999999999999K", "16", "0");
+    const auto caches = read_machine(root).caches;
+    ASSERT_EQ(caches.size(), 1u);
+    EXPECT_EQ(caches[0].bytes, 48u * 1024);
+}
+
+TEST_F(FakeRoot, CachesComeFromTheProcessorWhereSysfsHasNone) {
+    const auto expected = read_cpu_caches();
+    const auto caches = read_machine(root).caches;
+    ASSERT_EQ(caches.size(), expected.size());
+    for (std::size_t i = 0; i < caches.size(); ++i) EXPECT_EQ(caches[i].bytes, expected[i].bytes);
+}
+
+TEST_F(FakeRoot, PlainValuesAreRead) {
+    put("proc/cpuinfo", "processor\t: 0\nmicrocode\t: 0xd0003a5\nflags\t\t: fpu\n");
+    put("sys/devices/system/cpu/online", "0-3,8\n");
+    put("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
+    put("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
+    const Machine machine = read_machine(root);
+    EXPECT_EQ(machine.microcode, "0xd0003a5");
+    EXPECT_EQ(machine.cpus, 5);
+    EXPECT_EQ(machine.huge_pages, "madvise");
+    EXPECT_EQ(machine.governor, "powersave");
+    EXPECT_EQ(machine.kernel.rfind("Linux ", 0), 0u);
+    EXPECT_EQ(machine.page_bytes, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
+}
+
+TEST_F(FakeRoot, MissingFilesLeaveValuesEmpty) {
+    const Machine machine = read_machine(root / "not there");
+    EXPECT_EQ(machine.microcode, "");
+    EXPECT_EQ(machine.memory_bytes, 0u);
+    EXPECT_EQ(machine.usable_bytes, 0u);
+    EXPECT_EQ(machine.huge_pages, "");
+    EXPECT_EQ(machine.governor, "");
+    EXPECT_GT(machine.cpus, 0);
+    EXPECT_EQ(machine.cpu.vendor, read_cpu().vendor);
+}
+
+TEST_F(FakeRoot, GarbageInEveryFileLeavesValuesEmpty) {
+    const std::string garbage("\xff\xfe\0:::[[\n-1 *//?\?/\\ 9e99\n\n", 26);
+    for (const char* file :
+         {"proc/meminfo", "proc/cpuinfo", "proc/self/cgroup", "proc/loadavg",
+          "sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory.current", "sys/fs/cgroup/cpu.max",
+          "sys/fs/cgroup/cpu/cpu.cfs_quota_us", "sys/devices/system/cpu/online",
+          "sys/kernel/mm/transparent_hugepage/enabled"})
+        put(file, garbage);
+    fs::create_directories(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+    const Machine machine = read_machine(root);
+    EXPECT_EQ(machine.memory_bytes, 0u);
+    EXPECT_EQ(machine.usable_bytes, 0u);
+    EXPECT_EQ(machine.microcode, "");
+    EXPECT_EQ(machine.huge_pages, "");
+    EXPECT_EQ(machine.governor, "") << "a folder in place of the file";
+    EXPECT_TRUE(measurement_warnings(example(), root).empty());
+    expect_every_string_harmless(to_json(machine));
+}
+
+TEST_F(FakeRoot, EmptyFilesLeaveValuesEmpty) {
+    for (const char* file : {"proc/meminfo", "proc/cpuinfo", "proc/self/cgroup", "proc/loadavg",
+                             "sys/fs/cgroup/memory.max", "sys/fs/cgroup/cpu.max",
+                             "sys/kernel/mm/transparent_hugepage/enabled"})
+        put(file, "");
+    const Machine machine = read_machine(root);
+    EXPECT_EQ(machine.memory_bytes, 0u);
+    EXPECT_EQ(machine.huge_pages, "");
+    EXPECT_TRUE(measurement_warnings(example(), root).empty());
+}
+
+// ---------------------------------------------------------------- warnings
+
+TEST_F(FakeRoot, QuietMachineGivesNoWarning) {
+    put("proc/loadavg", "3.90 2.00 1.00 2/94 3905\n");
+    put("proc/self/cgroup", "0::/job\n");
+    put("sys/fs/cgroup/job/cpu.max", "max 100000\n");
+    put("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
+    put("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+    fs::create_directories(root / "sys/devices/cpu_core");
+    EXPECT_EQ(measurement_warnings(example(), root), std::vector<std::string>{});
+}
+
+TEST_F(FakeRoot, WarnsOfOtherRunningTasks) {
+    put("proc/loadavg", "0.00 0.00 0.00 4/94 3905\n");
+    const auto warnings = measurement_warnings(example(), root);
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_TRUE(mentions(warnings, "3 other tasks"));
+}
+
+TEST_F(FakeRoot, WarnsOfCgroupV2Quota) {
+    put("proc/self/cgroup", "0::/outer/inner\n");
+    put("sys/fs/cgroup/outer/cpu.max", "50000 100000\n");
+    put("sys/fs/cgroup/outer/inner/cpu.max", "150000 100000\n");
+    const auto warnings = measurement_warnings(example(), root);
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_TRUE(mentions(warnings, " 50 percent"));
+}
+
+TEST_F(FakeRoot, WarnsOfCgroupV1Quota) {
+    put("proc/self/cgroup", "3:cpu,cpuacct:/jobs/7\n2:memory:/elsewhere\n");
+    put("sys/fs/cgroup/cpu/jobs/7/cpu.cfs_quota_us", "200000\n");
+    put("sys/fs/cgroup/cpu/jobs/7/cpu.cfs_period_us", "100000\n");
+    const auto warnings = measurement_warnings(example(), root);
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_TRUE(mentions(warnings, " 200 percent"));
+}
+
+TEST_F(FakeRoot, QuotaWithoutUsablePeriodIsIgnored) {
+    put("sys/fs/cgroup/cpu.max", "50000 0\n");
+    put("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "50000\n");
+    EXPECT_TRUE(measurement_warnings(example(), root).empty());
+}
+
+TEST_F(FakeRoot, WarnsOfHybridCoresKnownToLinux) {
+    fs::create_directories(root / "sys/devices/cpu_core");
+    fs::create_directories(root / "sys/devices/cpu_atom");
+    EXPECT_TRUE(mentions(measurement_warnings(example(), root), "cores of different kinds"));
+}
+
+TEST_F(FakeRoot, WarnsOfHybridCoresKnownToTheProcessor) {
+    Machine machine = example();
+    machine.cpu.hybrid = true;
+    EXPECT_TRUE(mentions(measurement_warnings(machine, root), "cores of different kinds"));
+}
+
+TEST_F(FakeRoot, WarnsOfTscGovernorAndHugePages) {
+    Machine machine = example();
+    machine.cpu.invariant_tsc = false;
+    machine.governor = "power*/save";
+    machine.huge_pages = "never";
+    const auto warnings = measurement_warnings(machine, root);
+    EXPECT_EQ(warnings.size(), 3u);
+    EXPECT_TRUE(mentions(warnings, "not invariant"));
+    EXPECT_TRUE(mentions(warnings, "governor is power_/save"));
+    EXPECT_TRUE(mentions(warnings, "Huge pages are off"));
+}
+
+TEST_F(FakeRoot, UnreadableGovernorGivesNoWarning) {
+    Machine machine = example();
+    machine.governor.clear();
+    EXPECT_TRUE(measurement_warnings(machine, root).empty());
+}
+
+TEST_F(FakeRoot, EveryWarningCanStandInAProfile) {
+    put("proc/loadavg", "0.00 0.00 0.00 99999/99999 3905\n");
+    put("sys/fs/cgroup/cpu.max", "1000000 1000\n");
+    Machine machine = example();
+    machine.cpu.hybrid = true;
+    machine.cpu.invariant_tsc = false;
+    machine.governor = std::string(4000, '\\');
+    machine.huge_pages = "never";
+    const auto warnings = measurement_warnings(machine, root);
+    EXPECT_EQ(warnings.size(), 6u);
+    expect_every_string_harmless(json(warnings));
+    for (const std::string& warning : warnings)
+        EXPECT_EQ(warning.back(), '.') << "cut short: " << warning;
+}
+
+// ---------------------------------------------------------------- JSON
+
+TEST(MachineJson, HasExactlyTheMembersOfTheProfileFormat) {
+    const auto keys = [](const json& object) {
+        std::vector<std::string> names;
+        for (const auto& item : object.items()) names.push_back(item.key());
+        std::sort(names.begin(), names.end());
+        return names;
+    };
+    const json machine = to_json(example());
+    EXPECT_EQ(keys(machine),
+              (std::vector<std::string>{"caches", "cpu", "cpus", "fingerprint", "governor",
+                                        "huge_pages", "hypervisor", "kernel", "libc",
+                                        "libc_thresholds", "memory_bytes", "page_bytes"}));
+    EXPECT_EQ(keys(machine["cpu"]),
+              (std::vector<std::string>{"brand", "family", "features", "invariant_tsc", "microcode",
+                                        "model", "stepping", "vendor"}));
+    EXPECT_EQ(machine["caches"][0], (json{{"level", 1},
+                                          {"type", "data"},
+                                          {"bytes", 32768},
+                                          {"line_bytes", 64},
+                                          {"ways", 8},
+                                          {"shared_by", 2}}));
+    EXPECT_EQ(machine["libc_thresholds"]["x86_rep_movsb_threshold"], 0x840);
+    EXPECT_EQ(machine["fingerprint"], fingerprint(example()));
+}
+
+TEST(MachineJson, KeepsTheTypesOfEmptyMembers) {
+    const json machine = to_json(Machine{});
+    EXPECT_TRUE(machine["caches"].is_array());
+    EXPECT_TRUE(machine["cpu"]["features"].is_array());
+    EXPECT_TRUE(machine["libc_thresholds"].is_object());
+}
+
+TEST(MachineJson, KeepsAnOrdinaryBrandAsItIs) {
+    EXPECT_EQ(to_json(example())["cpu"]["brand"], "Intel(R) Xeon(R) Gold 5218 CPU @ 2.30GHz");
+}
+
+TEST(MachineJson, StringsCannotBreakOutOfAComment) {
+    Machine machine = example();
+    const std::string hostile = "  a */ system(\"x\"); /* ?\?/\n\\ \xc3\xa9 \x01%n\r\n ";
+    machine.cpu.vendor = machine.cpu.brand = machine.cpu.hypervisor = hostile;
+    machine.cpu.features = {hostile};
+    machine.memory.type = hostile;
+    machine.microcode = machine.huge_pages = machine.kernel = machine.libc = machine.governor =
+        hostile;
+    machine.caches[0].type = hostile;
+    machine.libc_thresholds = {{hostile, 1}};
+    const json object = to_json(machine);
+    expect_every_string_harmless(object);
+    EXPECT_EQ(object["cpu"]["brand"], "a _/ system(_x_)_ /_ __/__ __ __n");
+}
+
+TEST(MachineJson, StringsAreCutAndTrimmed) {
+    Machine machine = example();
+    machine.cpu.brand = " " + std::string(199, 'a') + " b ";
+    EXPECT_EQ(to_json(machine)["cpu"]["brand"], std::string(199, 'a'));
+    machine.cpu.brand = std::string(1000, 'a');
+    EXPECT_EQ(to_json(machine)["cpu"]["brand"], std::string(200, 'a'));
+}
+
+// ---------------------------------------------------------------- fingerprint
+
+TEST(Fingerprint, IsSixteenLowerCaseHexDigits) {
+    EXPECT_TRUE(std::regex_match(fingerprint(example()), std::regex("[0-9a-f]{16}")));
+    EXPECT_TRUE(std::regex_match(fingerprint(Machine{}), std::regex("[0-9a-f]{16}")));
+}
+
+TEST(Fingerprint, IgnoresWhatRoutineUpdatesAndOtherProgramsChange) {
+    Machine machine = example();
+    machine.microcode = "0x5003999";
+    machine.kernel = "Linux 6.12.1";
+    machine.governor = "powersave";
+    machine.huge_pages = "always";
+    machine.usable_bytes = kGiB;
+    machine.memory_bytes -= 100 * kMiB;
+    machine.cpu.brand = "another name";
+    machine.caches[1].shared_by = 1;
+    EXPECT_EQ(fingerprint(machine), fingerprint(example()));
+    EXPECT_TRUE(fingerprint_differences(to_json(machine), to_json(example())).empty());
+}
+
+TEST(Fingerprint, FollowsEveryPartThatDecidesCopySpeed) {
+    const std::pair<const char*, void (*)(Machine&)> changes[] = {
+        {"cpu.vendor: ", [](Machine& m) { m.cpu.vendor = "AuthenticAMD"; }},
+        {"cpu.family: ", [](Machine& m) { m.cpu.family = 25; }},
+        {"cpu.model: ", [](Machine& m) { m.cpu.model = 143; }},
+        {"cpu.stepping: ", [](Machine& m) { m.cpu.stepping = 8; }},
+        {"cpu.features: ", [](Machine& m) { m.cpu.features.push_back("avx512f"); }},
+        {"hypervisor: ", [](Machine& m) { m.cpu.hypervisor.clear(); }},
+        {"cpus: ", [](Machine& m) { m.cpus = 16; }},
+        {"memory: ", [](Machine& m) { m.memory_bytes /= 2; }},
+        {"libc: ", [](Machine& m) { m.libc = "glibc 2.39"; }},
+        {"caches.L1 data: ", [](Machine& m) { m.caches[0].bytes = 49152; }},
+        {"caches.L2 unified: ", [](Machine& m) { m.caches[1].ways = 20; }},
+        {"caches.L3 unified: ",
+         [](Machine& m) {
+             m.caches.push_back({3, "unified", 32 * kMiB, 64, 16, 2});
+         }},
+        {"libc_thresholds.x86_rep_movsb_threshold: ",
+         [](Machine& m) { m.libc_thresholds["x86_rep_movsb_threshold"] = 2048; }},
+        {"libc_thresholds.x86_non_temporal_threshold: ",
+         [](Machine& m) { m.libc_thresholds.erase("x86_non_temporal_threshold"); }},
+    };
+    for (const auto& [part, change] : changes) {
+        Machine machine = example();
+        change(machine);
+        EXPECT_NE(fingerprint(machine), fingerprint(example())) << part;
+        const auto differences = fingerprint_differences(to_json(example()), to_json(machine));
+        ASSERT_EQ(differences.size(), 1u) << part;
+        EXPECT_EQ(differences[0].rfind(part, 0), 0u) << differences[0];
+    }
+}
+
+TEST(Fingerprint, IgnoresTheMemoryModulesThatNotEverybodyCanRead) {
+    Machine root = example();
+    root.memory = {"DDR5", 8, 4800, 8, 4};
+    EXPECT_EQ(fingerprint(root), fingerprint(example()));
+    const json by_root = to_json(root), by_user = to_json(example());
+    EXPECT_TRUE(fingerprint_differences(by_root, by_user).empty());
+    EXPECT_TRUE(fingerprint_differences(by_user, by_root).empty());
+    EXPECT_EQ(state_of("memory.speed", by_root, by_user), PartState::not_readable);
+    EXPECT_EQ(state_of("memory.speed", by_user, by_root), PartState::not_recorded);
+    EXPECT_EQ(state_of("memory.speed", by_root, by_root), PartState::same);
+}
+
+TEST(Fingerprint, MemoryModulesThatBothKnowDecideAllTheSame) {
+    Machine machine = example();
+    machine.memory = {"DDR5", 8, 4800, 8, 4};
+    const json before = to_json(machine);
+    const std::pair<const char*, void (*)(MemoryModules&)> changes[] = {
+        {"memory.type: DDR5 in the profile, DDR4 here", [](MemoryModules& m) { m.type = "DDR4"; }},
+        {"memory.modules: 8 in the profile, 4 here", [](MemoryModules& m) { m.modules = 4; }},
+        {"memory.speed: 4800 MT/s in the profile, 3200 MT/s here",
+         [](MemoryModules& m) { m.speed_mts = 3200; }},
+        {"memory.channels: 8 in the profile, 4 here", [](MemoryModules& m) { m.channels = 4; }},
+        {"memory.edac_channels: 4 in the profile, 2 here",
+         [](MemoryModules& m) { m.edac_channels = 2; }},
+    };
+    for (const auto& [line, change] : changes) {
+        Machine changed = machine;
+        change(changed.memory);
+        EXPECT_EQ(fingerprint_differences(before, to_json(changed)),
+                  std::vector<std::string>{line});
+    }
+}
+
+TEST(CompareMachines, TellsWhatMattersFromWhatDoesNot) {
+    Machine here = example();
+    here.kernel = "Linux 6.12.1";
+    here.microcode = "0x1";
+    here.governor = "";
+    here.cpu.model = 143;
+    const json recorded = to_json(example()), current = to_json(here);
+    EXPECT_EQ(state_of("cpu.model", recorded, current), PartState::decides);
+    EXPECT_EQ(state_of("kernel", recorded, current), PartState::harmless);
+    EXPECT_EQ(state_of("cpu.microcode", recorded, current), PartState::harmless);
+    EXPECT_EQ(state_of("governor", recorded, current), PartState::not_readable);
+    EXPECT_EQ(state_of("governor", current, recorded), PartState::not_recorded);
+    EXPECT_EQ(state_of("libc", recorded, current), PartState::same);
+    for (const Part& part : compare_machines(recorded, current)) {
+        EXPECT_EQ(part.difference.empty(),
+                  part.state != PartState::decides && part.state != PartState::harmless)
+            << part.name;
+    }
+}
+
+TEST(CompareMachines, WhatAnOlderProfileLacksIsNotRecordedUnderTheSameFingerprint) {
+    const json here = to_json(example());
+    json older = here;
+    older["cpu"].erase("microcode");
+    older.erase("kernel");
+    older.erase("libc");
+    EXPECT_EQ(state_of("cpu.microcode", older, here), PartState::not_recorded);
+    EXPECT_EQ(state_of("kernel", older, here), PartState::not_recorded);
+    EXPECT_EQ(state_of("libc", older, here), PartState::not_recorded);
+    older["fingerprint"] = "0123456789abcdef";
+    EXPECT_EQ(state_of("libc", older, here), PartState::decides);
+    EXPECT_EQ(state_of("kernel", older, here), PartState::not_recorded);
+}
+
+TEST(ReadMachine, SaysWhatItCouldNotLookAtAndWhy) {
+    const Machine here = read_machine("/no/such/root");
+    EXPECT_NE(here.unseen.at("cpus").find("cpu/online: No such file"), std::string::npos);
+    EXPECT_NE(here.unseen.at("memory").find("proc/meminfo: No such file"), std::string::npos);
+    EXPECT_NE(here.unseen.at("caches").find("cpu0/cache: No such file"), std::string::npos);
+    EXPECT_EQ(here.unseen.count("libc_thresholds"), 0u); // these are not read from there
+}
+
+TEST(UnreadablePart, NamesTheFileThatDoesNotTell) {
+    EXPECT_EQ(unreadable_part(example()), "");
+    const std::pair<const char*, void (*)(Machine&)> faults[] = {
+        {"/proc/meminfo", [](Machine& m) { m.memory_bytes = 0; }},
+        {"cpu/online", [](Machine& m) { m.cpus = 0; }},
+        {"cpu0/cache", [](Machine& m) { m.caches.clear(); }},
+        {"ld.so: lists none",
+         [](Machine& m) { m.unseen["libc_thresholds"] = "ld.so: lists none"; }},
+    };
+    for (const auto& [file, fault] : faults) {
+        Machine machine = example();
+        fault(machine);
+        EXPECT_NE(unreadable_part(machine).find(file), std::string::npos);
+    }
+}
+
+TEST(FingerprintDifferences, SayBothValues) {
+    Machine here = example();
+    here.cpu.model = 143;
+    here.cpu.features = {"avx", "avx512f", "erms", "sse2"};
+    here.cpu.hypervisor.clear();
+    here.caches[1].bytes = 2 * kMiB;
+    here.memory_bytes = 32 * kGiB;
+    const std::vector<std::string> expected = {
+        "caches.L2 unified: 1024 KiB, 16 ways in the profile, 2048 KiB, 16 ways here",
+        "cpu.features: avx2 only in the profile, avx512f only here",
+        "cpu.model: 85 in the profile, 143 here",
+        "hypervisor: KVMKVMKVM in the profile, none here",
+        "memory: 64 GiB in the profile, 32 GiB here",
+    };
+    EXPECT_EQ(fingerprint_differences(to_json(example()), to_json(here)), expected);
+}
+
+TEST(FingerprintDifferences, SurviveTheWayThroughAFile) {
+    const json here = to_json(example());
+    EXPECT_TRUE(fingerprint_differences(json::parse(here.dump()), here).empty());
+}
+
+TEST(FingerprintDifferences, MissingPartsCountOnlyUnderAnotherFingerprint) {
+    const json here = to_json(example());
+    json recorded = here;
+    recorded["cpu"].erase("stepping");
+    recorded.erase("caches");
+    EXPECT_TRUE(fingerprint_differences(recorded, here).empty());
+    recorded["fingerprint"] = "0123456789abcdef";
+    EXPECT_EQ(fingerprint_differences(recorded, here).size(), 3u);
+    EXPECT_TRUE(mentions(fingerprint_differences(recorded, here),
+                         "cpu.stepping: missing in the profile, 7 here"));
+}
+
+TEST(FingerprintDifferences, RecordedPartsCountUnderTheSameFingerprintToo) {
+    const json here = to_json(example());
+    json recorded = here;
+    recorded["cpu"]["model"] = 1;
+    EXPECT_EQ(fingerprint_differences(recorded, here),
+              std::vector<std::string>{"cpu.model: 1 in the profile, 85 here"});
+}
+
+TEST(FingerprintDifferences, AnotherFingerprintOverEqualPartsIsADifference) {
+    const json here = to_json(example());
+    json recorded = here;
+    recorded["fingerprint"] = "0123456789abcdef";
+    EXPECT_TRUE(mentions(fingerprint_differences(recorded, here),
+                         "fingerprint: 0123456789abcdef in the profile"));
+}
+
+TEST(FingerprintDifferences, AnEmptyRecordFitsNothing) {
+    EXPECT_FALSE(fingerprint_differences(json::object(), to_json(example())).empty());
+}
+
+TEST(FingerprintDifferences, TakeAnyJsonWithoutThrowing) {
+    const json here = to_json(example());
+    const json odd[] = {nullptr,
+                        true,
+                        -1,
+                        1e300,
+                        "text",
+                        "\xff\xfe */",
+                        json::array(),
+                        json::array({1, "x", json::object()}),
+                        json::object({{"bytes", "many"}, {"level", json::array()}}),
+                        json::binary({1, 2}),
+                        json(json::value_t::discarded)};
+    for (const json& value : odd) {
+        EXPECT_FALSE(fingerprint_differences(value, here).empty());
+        for (const auto& item : here.items()) {
+            json recorded = here;
+            recorded[item.key()] = value;
+            std::vector<std::string> lines;
+            EXPECT_NO_THROW(lines = fingerprint_differences(recorded, here)) << item.key();
+            expect_every_string_harmless(json(lines));
+            EXPECT_NO_THROW(fingerprint_differences(here, recorded)) << item.key();
+            recorded[item.key()] = json::array({value});
+            EXPECT_NO_THROW(fingerprint_differences(recorded, here)) << item.key();
+            recorded[item.key()] = json::object({{"x", value}});
+            EXPECT_NO_THROW(fingerprint_differences(recorded, here)) << item.key();
+        }
+        for (const auto& item : here["cpu"].items()) {
+            json recorded = here;
+            recorded["cpu"][item.key()] = value;
+            EXPECT_NO_THROW(fingerprint_differences(recorded, here)) << item.key();
+        }
+    }
+}
+
+// ---------------------------------------------------------------- this very machine
+
+TEST(LastCacheBytes, IsTheLargestOr0WhereNoneIsKnown) {
+    Machine machine;
+    EXPECT_EQ(last_cache_bytes(machine), 0u);
+    machine.caches = {{1, "data", 48 << 10, 64, 12, 2},
+                      {3, "unified", 32 * kMiB, 64, 16, 8},
+                      {2, "unified", 2 * kMiB, 64, 16, 2}};
+    EXPECT_EQ(last_cache_bytes(machine), 32 * kMiB);
+}
+
+TEST(ThisMachine, VectorFeaturesAgreeWithTheKernels) {
+    std::ifstream cpuinfo("/proc/cpuinfo");
+    std::string line;
+    while (std::getline(cpuinfo, line) && line.rfind("flags", 0) != 0) {
+    }
+    if (line.rfind("flags", 0) != 0) GTEST_SKIP() << "/proc/cpuinfo lists no flags";
+    std::istringstream words(line.substr(line.find(':') + 1));
+    std::vector<std::string> flags;
+    for (std::string word; words >> word;) flags.push_back(word);
+
+    const Cpu cpu = read_cpu();
+    // Those that Linux never hides by itself. It does hide erms, and has no name for some.
+    for (const char* name : {"mmx", "sse", "sse2", "ssse3", "sse4_1", "sse4_2", "avx", "avx2",
+                             "avx512f", "avx512vl", "avx512bw", "avx512dq", "clflushopt", "clwb",
+                             "movdiri", "movdir64b", "rdtscp", "3dnowprefetch"})
+        EXPECT_EQ(has_feature(cpu, name),
+                  std::find(flags.begin(), flags.end(), name) != flags.end())
+            << name;
+}
+
+TEST(ThisMachine, IdentityAgreesWithTheKernels) {
+    std::ifstream cpuinfo("/proc/cpuinfo");
+    std::string line;
+    const Cpu cpu = read_cpu();
+    const std::pair<std::string, std::string> expected[] = {
+        {"vendor_id\t: ", cpu.vendor},
+        {"cpu family\t: ", std::to_string(cpu.family)},
+        {"model\t\t: ", std::to_string(cpu.model)},
+        {"stepping\t: ", std::to_string(cpu.stepping)},
+        {"model name\t: ", cpu.brand},
+    };
+    int compared = 0;
+    while (std::getline(cpuinfo, line) && !line.empty())
+        for (const auto& [key, value] : expected)
+            if (line.rfind(key, 0) == 0) {
+                EXPECT_EQ(line.substr(key.size()), value);
+                ++compared;
+            }
+    if (compared == 0) GTEST_SKIP() << "/proc/cpuinfo does not name the processor";
+}
+
+TEST(ThisMachine, FeaturesAreSortedAndHoldTheBaseline) {
+    const Cpu cpu = read_cpu();
+    EXPECT_TRUE(std::is_sorted(cpu.features.begin(), cpu.features.end()));
+    EXPECT_TRUE(has_feature(cpu, "sse2")) << "every x86-64 has it";
+    EXPECT_FALSE(has_feature(cpu, "ss")) << "the start of a name is not the name";
+    EXPECT_FALSE(has_feature(cpu, ""));
+}
+
+TEST(ThisMachine, FingerprintRepeats) {
+    EXPECT_EQ(fingerprint(read_machine()), fingerprint(read_machine()));
+}
+
+TEST(ThisMachine, MemoryIsSeen) {
+    const Machine machine = read_machine();
+    EXPECT_GT(machine.memory_bytes, 0u);
+    EXPECT_GT(machine.usable_bytes, 0u);
+    EXPECT_LE(machine.usable_bytes, machine.memory_bytes);
+}
+
+#ifdef __GLIBC__
+TEST(ThisMachine, LibcAndItsThresholdsAreRead) {
+    const Machine machine = read_machine();
+    EXPECT_EQ(machine.libc, std::string("glibc ") + gnu_get_libc_version());
+    int major = 0, minor = 0;
+    ASSERT_EQ(std::sscanf(gnu_get_libc_version(), "%d.%d", &major, &minor), 2);
+    if (major == 2 && minor < 33) GTEST_SKIP() << "this glibc does not list its tunables";
+    EXPECT_EQ(machine.libc_thresholds.count("x86_non_temporal_threshold"), 1u);
+    EXPECT_EQ(machine.libc_thresholds.count("x86_rep_movsb_threshold"), 1u);
+}
+#endif

@@ -1,0 +1,84 @@
+// Profiles that nobody named: the user's place, the system's, and which of them is taken.
+#include "machine/profile_places.hpp"
+
+#include <cstdlib>
+
+#include "base/error.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace asterope;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// With an environment of its own: CTest and pytest run each program by itself.
+class ProfilePlaces : public TemporaryFolder {
+  protected:
+    void SetUp() override {
+        TemporaryFolder::SetUp();
+        unsetenv("XDG_CONFIG_HOME");
+        unsetenv("HOME");
+    }
+    fs::path put_profile() {
+        setenv("XDG_CONFIG_HOME", folder.c_str(), 1);
+        fs::create_directory(folder / "asterope");
+        put("asterope/profile.json", "{}");
+        return folder / "asterope" / "profile.json";
+    }
+};
+
+std::string refusal() {
+    try {
+        profile_to_read("");
+    } catch (const BadInput& error) {
+        return error.what();
+    }
+    return "";
+}
+
+} // namespace
+
+TEST_F(ProfilePlaces, TheUsersIsXdgs) {
+    EXPECT_EQ(user_profile(), "");
+    setenv("HOME", "/home/me", 1);
+    EXPECT_EQ(user_profile(), "/home/me/.config/asterope/profile.json");
+    for (const char* not_absolute : {"", "config", "~/config"}) {
+        setenv("XDG_CONFIG_HOME", not_absolute, 1);
+        EXPECT_EQ(user_profile(), "/home/me/.config/asterope/profile.json");
+    }
+    setenv("XDG_CONFIG_HOME", "/x", 1);
+    EXPECT_EQ(user_profile(), "/x/asterope/profile.json");
+    unsetenv("HOME");
+    EXPECT_EQ(user_profile(), "/x/asterope/profile.json");
+}
+
+TEST_F(ProfilePlaces, TheSystemsIsOneForAll) {
+    EXPECT_EQ(system_profile(), "/etc/asterope/profile.json");
+}
+
+TEST_F(ProfilePlaces, ANamedProfileIsTakenWhateverLiesElsewhere) {
+    put_profile();
+    EXPECT_EQ(profile_to_read("other.json"), "other.json");
+}
+
+TEST_F(ProfilePlaces, TheUsersIsTakenWhereThereIsOne) {
+    const fs::path place = put_profile();
+    EXPECT_EQ(profile_to_read(""), place);
+    fs::remove(place);
+    fs::create_symlink("nowhere", place);
+    EXPECT_EQ(profile_to_read(""), place) << "a link that leads nowhere is there, too";
+    fs::remove_all(folder / "asterope");
+    put("asterope", "a file in place of the folder");
+    if (fs::exists(system_profile())) GTEST_SKIP() << "this machine has a profile of the system's";
+    EXPECT_NE(refusal().find(place.string()), std::string::npos) << refusal();
+    EXPECT_NE(refusal().find("/etc/asterope/profile.json"), std::string::npos) << refusal();
+}
+
+TEST_F(ProfilePlaces, AFolderIsMadeForAProfile) {
+    const fs::path place = folder / "a" / "b" / "profile.json";
+    make_folder_of(place);
+    EXPECT_TRUE(fs::is_directory(folder / "a" / "b"));
+    make_folder_of(place); // it is there already
+    put("file", "");
+    EXPECT_THROW(make_folder_of(folder / "file" / "profile.json"), BadInput);
+}

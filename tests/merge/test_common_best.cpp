@@ -1,0 +1,304 @@
+// The common best of several machines is the copy that serves them all best, and no other.
+#include "merge/common_best.hpp"
+
+#include "base/error.hpp"
+#include "machine/nearest_machine.hpp"
+#include "merge/join_shards.hpp"
+#include "merge/merge.hpp"
+#include "run/tuning.hpp"
+#include "search/small_search.hpp"
+#include "support/made_up_search.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace asterope;
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+namespace {
+
+const std::string kOwn = "XMM T T T0 8 4", kTheirs = "R64 T T T1 8 16", kCommon = "XMM T T T1 8 4",
+                  kLarge = "XMM T NT NTA 8 4";
+
+struct KnownTruth {
+    std::string name;
+    Truth truth;
+};
+
+/// On each machine another copy is best, and a third is nearly so on both. From 40000 bytes on they
+/// agree.
+KnownTruth machine(const std::string& best) {
+    return {best,
+            made_up_truth([best](const std::string& name, std::size_t size, Workload) -> double {
+                if (size > 40000) {
+                    if (name == kLarge) return 0.6;
+                } else if (name == best) {
+                    return 0.5;
+                } else if (name == kOwn || name == kTheirs) {
+                    return 0.9;
+                } else if (name == kCommon) {
+                    return 0.55;
+                }
+                if (name == "stepped XMM up 256") return 0.7;
+                if (name.rfind("stepped XMM", 0) == 0) return 0.8;
+                if (name == "backward XMM") return size < 20000 ? 0.2 : 2;
+                if (name == "threads 2 even") return 0.4;
+                return 0;
+            })};
+}
+
+class CommonBestOf : public TemporaryFolder {
+  protected:
+    std::string search(const KnownTruth& known, std::uint64_t noise = 1,
+                       const TuningRequest& request = made_up_request(),
+                       const Machine& machine = made_up_machine()) {
+        const auto path = folder / ("log " + std::to_string(count_++));
+        made_up_search(path, request, known.name, known.truth, noise, machine);
+        return path.string();
+    }
+    std::string profile_of(const std::string& log) {
+        put("profile " + std::to_string(count_), profile_of_log(log).dump(2) + '\n');
+        return (folder / ("profile " + std::to_string(count_++))).string();
+    }
+
+    static CommonBest best(const std::vector<std::string>& paths) {
+        std::vector<MergeSource> sources;
+        for (const std::string& path : paths) sources.push_back(read_merge_source(path));
+        return common_best(std::move(sources));
+    }
+    static std::string refusal(const std::vector<std::string>& paths) {
+        try {
+            best(paths);
+        } catch (const BadInput& error) {
+            EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+            return error.what();
+        }
+        return "accepted";
+    }
+
+    int count_ = 0;
+};
+
+std::string name_of_winner(const json& interval) {
+    const json& t = interval.at("winner").at("tuple");
+    std::string name;
+    for (const char* field : {"rt", "lt", "st", "pt"}) {
+        name += t.at(field).get<std::string>() + ' ';
+    }
+    return name + t.at("ps").dump() + ' ' + t.at("pd").dump();
+}
+
+bool mentions(const std::string& text, const std::string& word) {
+    return text.find(word) != std::string::npos;
+}
+
+} // namespace
+
+TEST_F(CommonBestOf, two_machines_is_what_serves_both_best_although_neither_has_it_as_its_own) {
+    const std::string one = search(machine(kOwn), 1), two = search(machine(kTheirs), 2);
+    const json merged = best({one, two}).profile;
+    EXPECT_EQ(merged.at("complete"), true);
+    ASSERT_EQ(merged.at("intervals").size(), 6u);
+    for (const json& interval : merged.at("intervals")) {
+        const bool large = interval.at("size") > 40000;
+        if (interval.at("size") <= 1024) continue; // shorter than the prefetch distances
+        EXPECT_EQ(name_of_winner(interval), large ? kLarge : kCommon) << interval.at("size");
+        EXPECT_NEAR(interval.at("winner").at("ratio").get<double>(), large ? 1 / 0.6 : 1 / 0.55,
+                    0.02);
+        const json& share = interval.at("of_best");
+        EXPECT_NEAR(share.at("mean").get<double>(), large ? 1 : 0.5 / 0.55, 0.02);
+        EXPECT_LE(share.at("worst"), share.at("mean"));
+    }
+    EXPECT_EQ(merged.at("intents").size(), 3u);
+    EXPECT_EQ(merged.at("small").at("winner").at("tuple").at("shape"), "stepped");
+    EXPECT_EQ(merged.at("small").at("winner").at("tuple").at("bound"), 256);
+    EXPECT_EQ(merged.at("overlapping").at("winner").at("tuple"),
+              (json{{"rt", "XMM"}, {"block", 128}}));
+    EXPECT_EQ(merged.at("aliased").at("winner").at("tuple").at("kind"), "backward");
+    ASSERT_EQ(merged.at("threads").at("intervals").size(), 1u);
+    EXPECT_EQ(merged.at("threads").at("intervals").front().at("threads"), 2);
+}
+
+TEST_F(CommonBestOf, searches_of_before_page_ends_is_replayed_and_merged_by_what_they_timed) {
+    TuningRequest request = made_up_request();
+    request.small_weights = parse_small_weights(request.small);
+    std::erase_if(request.small_weights, [](const auto& weighted) {
+        return weighted.first == Workload::page_end || weighted.first == Workload::page_end_read;
+    });
+    const std::string before = search(machine(kOwn), 1, request), now = search(machine(kTheirs), 2);
+    std::ifstream in(before);
+    std::string header, rest;
+    std::getline(in, header);
+    std::getline(in, rest, '\0');
+    json first = json::parse(header);
+    ASSERT_EQ(first.at("options").erase("small_weights"), 1u);
+    put("before", first.dump() + '\n' + rest);
+    const std::string old_log = (folder / "before").string();
+    const json old_profile = profile_of_log(old_log);
+    EXPECT_EQ(old_profile.at("small").at("noise_floor").size(), 8u);
+    EXPECT_EQ(old_profile.at("small").at("winner").at("tuple").at("bound"), 256);
+    EXPECT_EQ(profile_of_log(now).at("small").at("noise_floor").size(), 10u);
+    for (const std::string& other : {now, profile_of(now)}) {
+        const json merged = best({old_log, other}).profile;
+        EXPECT_EQ(merged.at("small").at("winner").at("tuple").at("bound"), 256);
+        EXPECT_EQ(merged.at("small").at("noise_floor").size(), 8u);
+    }
+}
+
+TEST_F(CommonBestOf, machines_that_agree_is_what_they_agree_on_boundaries_included) {
+    const std::string one = search(machine(kOwn), 1), two = search(machine(kOwn), 2);
+    const json own = profile_of_log(one);
+    for (const auto& paths : {std::vector{one, two}, {profile_of(one), profile_of(two)}}) {
+        const json merged = best(paths).profile;
+        ASSERT_EQ(merged.at("intervals").size(), own.at("intervals").size());
+        for (std::size_t i = 0; i < own.at("intervals").size(); ++i) {
+            const json &a = merged.at("intervals").at(i), &b = own.at("intervals").at(i);
+            EXPECT_EQ(name_of_winner(a), name_of_winner(b));
+            EXPECT_EQ(a.at("up_to"), b.at("up_to")) << i;
+            EXPECT_GT(a.at("of_best").at("worst"), 0.99);
+        }
+    }
+}
+
+TEST_F(CommonBestOf, the_same_inputs_in_any_order_is_the_same) {
+    const std::string a = search(machine(kOwn), 1), b = search(machine(kTheirs), 2),
+                      c = profile_of(search(machine(kOwn), 3));
+    const ordered_json expected = best({a, b, c}).profile;
+    EXPECT_EQ(best({c, b, a}).profile.dump(), expected.dump());
+    EXPECT_EQ(best({b, a, c}).profile.dump(), expected.dump());
+}
+
+TEST_F(CommonBestOf, machines_names_what_it_was_merged_from) {
+    TuningRequest request = made_up_request();
+    request.seed = 5;
+    const json merged = best({search(machine(kOwn), 1), search(machine(kOwn), 2, request)}).profile;
+    const json& sources = merged.at("merged").at("sources");
+    ASSERT_EQ(sources.size(), 2u);
+    EXPECT_EQ(merged.at("merged").at("from"), "machines");
+    EXPECT_EQ(sources[0].at("machine"), merged.at("machine"));
+    EXPECT_NE(sources[0].at("name"), sources[1].at("name"));
+    EXPECT_FALSE(merged.at("search").contains("seed")); // they had different ones
+    EXPECT_EQ(merged.at("search").at("seconds"), 120);
+}
+
+TEST_F(CommonBestOf, profiles_leaves_out_sizes_at_which_nobody_was_measured_on_both) {
+    // So many better ones on each machine that of the profiles' six none is common.
+    const auto crowded = [](const std::string& register_type) {
+        return KnownTruth{register_type, made_up_truth([=](const std::string& name,
+                                                           std::size_t size, Workload) -> double {
+                              if (size > 40000) return name == kLarge ? 0.5 : 0;
+                              return name.rfind(register_type, 0) == 0
+                                         ? 0.5 + 0.1 * std::stod("0x0." + text_hash(name))
+                                         : 0;
+                          })};
+    };
+    const std::string one = search(crowded("YMM T T"), 1), two = search(crowded("R64 T NT"), 2);
+    const CommonBest merged = best({profile_of(one), profile_of(two)});
+    EXPECT_FALSE(merged.nobody.empty());
+    EXPECT_EQ(merged.profile.at("complete"), false);
+    EXPECT_EQ(merged.profile.at("left_out").at("sizes").get<std::vector<std::size_t>>(),
+              merged.nobody);
+    EXPECT_EQ(merged.profile.at("intervals").back().at("size"), 1 << 20);
+    EXPECT_TRUE(best({one, two}).nobody.empty()); // the logs know more
+}
+
+TEST_F(CommonBestOf, searches_for_different_things_is_refused) {
+    const std::string one = search(machine(kOwn));
+    const auto other = [&](const std::function<void(TuningRequest&)>& change) {
+        TuningRequest request = made_up_request();
+        change(request);
+        return refusal({one, search(machine(kOwn), 2, request)});
+    };
+    EXPECT_TRUE(mentions(other([](auto& request) { request.workload = "hot"; }), "workload"));
+    EXPECT_TRUE(
+        mentions(other([](auto& request) { request.weights = "hot=1,cold=2"; }), "weights"));
+    EXPECT_TRUE(mentions(other([](auto& request) { request.small = "predictable"; }), "--small"));
+    EXPECT_EQ(other([](auto& request) { request.seed = 9; }), "accepted");
+    EXPECT_TRUE(mentions(other([](auto& request) { request.shard = "1/2"; }), "one shard"));
+}
+
+TEST_F(CommonBestOf, different_types_of_machines_is_refused_and_the_difference_named) {
+    const std::string one = search(machine(kOwn));
+    const auto other = [&](const std::function<void(Machine&)>& change) {
+        Machine changed = made_up_machine();
+        change(changed);
+        return refusal({one, search(machine(kOwn), 2, made_up_request(), changed)});
+    };
+    EXPECT_TRUE(mentions(other([](auto& m) { m.cpu.stepping = 3; }), "cpu.stepping: "));
+    EXPECT_TRUE(mentions(other([](auto& m) { m.cpus = 64; }), "(cpus: "));
+    EXPECT_TRUE(mentions(other([](auto& m) { m.caches.back().bytes *= 2; }), "caches"));
+    EXPECT_TRUE(mentions(other([](auto& m) { m.libc = "musl"; }), "libc"));
+    EXPECT_TRUE(mentions(other([](auto& m) { m.cpu.features = {"avx2"}; }), "avx2 on one only"));
+    EXPECT_TRUE(mentions(other([](auto& m) { m.memory_bytes *= 2; }), "memory_bytes"));
+    EXPECT_EQ(other([](auto& m) { m.memory_bytes -= m.memory_bytes / 40; }), "accepted");
+    EXPECT_EQ(other([](auto& m) { m.kernel = "Linux 7"; }), "accepted");
+    EXPECT_EQ(other([](auto& m) { m.microcode = "0x7"; }), "accepted");
+}
+
+TEST_F(CommonBestOf, one_search_twice_or_alone_is_refused) {
+    const std::string one = search(machine(kOwn)), two = search(machine(kOwn), 2);
+    EXPECT_TRUE(mentions(refusal({one, profile_of(one)}), "one and the same search"));
+    EXPECT_TRUE(mentions(refusal({one, two, one}), "one and the same search"));
+    EXPECT_TRUE(mentions(refusal({one}), "give two"));
+}
+
+TEST_F(CommonBestOf, a_search_whose_shards_were_joined_is_as_of_any_other) {
+    TuningRequest first = made_up_request(), second = made_up_request();
+    first.shard = "1/2";
+    second.shard = "2/2";
+    const ordered_json joined = join_shards({read_merge_source(search(machine(kOwn), 1, first)),
+                                             read_merge_source(search(machine(kOwn), 2, second))});
+    put("joined", joined.dump());
+    const json merged = best({(folder / "joined").string(), search(machine(kOwn), 3)}).profile;
+    EXPECT_EQ(merged.at("intervals").size(), 6u);
+    EXPECT_EQ(name_of_winner(merged.at("intervals").at(1)), kOwn);
+}
+
+TEST_F(CommonBestOf, a_common_best_is_refused) {
+    const std::string one = search(machine(kOwn)), two = search(machine(kOwn), 2);
+    put("merged", best({one, two}).profile.dump());
+    const std::string error = refusal({one, (folder / "merged").string()});
+    EXPECT_TRUE(mentions(error, "is itself the common best")) << error;
+}
+
+TEST_F(CommonBestOf, what_lacks_anything_is_refused_in_one_line_and_nothing_is_written) {
+    const std::string one = profile_of(search(machine(kOwn))),
+                      two = profile_of(search(machine(kOwn), 2));
+    const json whole = json::parse(content(one));
+    put("out", "before");
+    int refused = 0;
+    for (const char* place :
+         {"/machine", "/search", "/search/weights", "/search/rigor", "/intervals/0/winner",
+          "/intervals/0/winner/tuple", "/intervals/0/winner/tuple/rt",
+          "/intervals/0/winner/workloads/hot/ratio", "/small/winner", "/small/winner/tuple/shape",
+          "/aliased/sizes/0/pipeline"}) {
+        for (const json& wrong : {json(), json("text"), json(-1), json::array()}) {
+            json broken = whole;
+            broken[json::json_pointer(place)] = wrong;
+            put("broken", broken.dump());
+            try {
+                merge({{(folder / "broken").string(), two}, (folder / "out").string(), true});
+                ADD_FAILURE() << place << ' ' << wrong;
+            } catch (const BadInput& error) {
+                EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+                ++refused;
+            }
+        }
+    }
+    EXPECT_EQ(refused, 11 * 4);
+    EXPECT_TRUE(content(folder / "out") == "before");
+}
+
+TEST_F(CommonBestOf, machines_is_compared_with_the_nearest_of_them) {
+    Machine newer = made_up_machine();
+    newer.microcode = "0x7";
+    newer.memory_bytes -= std::size_t{1} << 29;
+    const json merged =
+        best({search(machine(kOwn)), search(machine(kOwn), 2, made_up_request(), newer)}).profile;
+    EXPECT_EQ(nearest_machine(merged, to_json(newer)), to_json(newer));
+    EXPECT_EQ(nearest_machine(merged, to_json(made_up_machine())), to_json(made_up_machine()));
+    EXPECT_EQ(nearest_machine(json::object(), to_json(newer)), json::object());
+    for (const json& odd : {json{{"merged", 1}}, json{{"merged", {{"sources", {1, "x"}}}}},
+                            json{{"machine", 7}}, json(7), json::array({1})}) {
+        EXPECT_EQ(nearest_machine(odd, to_json(newer)), json::object());
+    }
+}

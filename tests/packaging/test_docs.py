@@ -1,0 +1,358 @@
+"""The documentation speaks of what is there: links, commands, options, a profile's fields."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from conftest import BUILD, REPOSITORY
+
+GUIDES = REPOSITORY / "scripts/docs"
+FENCE = re.compile(r"^ *(```+|~~~+)")
+SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+LINK = re.compile(r"\]\(<?([^()\s>]+)>?(?: \"[^\"]*\")?\)")
+# Words of that form that are no command: what a profile gives as its format.
+NO_COMMANDS = {"asterope-profile"}
+# Options that guides name by themselves and that are other programs': pkg-config's, sbatch's.
+OTHERS_OPTIONS = {"--libs", "--exclusive", "--mem", "--requeue"}
+
+
+def _documents() -> list[Path]:
+    """All Markdown of the project; build folders and what installed packages bring left out."""
+    found = []
+    for folder, folders, files in os.walk(REPOSITORY):
+        built = {"CMakeCache.txt", "pyvenv.cfg"} & set(files)
+        folders[:] = [] if built else [name for name in folders if not name.startswith(".")]
+        if not built:
+            found += [Path(folder, name) for name in files if name.endswith(".md")]
+    return sorted(found)
+
+
+DOCUMENTS = _documents()
+of_each_document = pytest.mark.parametrize(
+    "document", DOCUMENTS, ids=lambda path: path.relative_to(REPOSITORY).as_posix()
+)
+
+
+# --- Reading Markdown ---
+
+
+@dataclass(frozen=True)
+class Text:
+    """A document, taken apart."""
+
+    prose: str  # without code
+    spans: list[str]  # code within prose
+    blocks: list[str]  # code that stands apart
+
+    @classmethod
+    def of(cls, markdown: str) -> Text:
+        prose: list[str] = []
+        blocks: list[list[str]] = []
+        fence = ""
+        for line in markdown.splitlines():
+            found = FENCE.match(line)
+            if fence:
+                if found and line.strip() == fence:
+                    fence = ""
+                else:
+                    blocks[-1].append(line)
+            elif found:
+                fence = found[1]
+                blocks.append([])
+            elif line.startswith("    "):  # or a list's, whose code is looked for here all the same
+                blocks.append([line])
+                prose.append(line)
+            else:
+                prose.append(line)
+        text = "\n".join(prose)
+        spans = [" ".join(found[2].split()) for found in SPAN.finditer(text)]
+        return cls(SPAN.sub("", text), spans, ["\n".join(lines) for lines in blocks])
+
+    @property
+    def links(self) -> list[str]:
+        return LINK.findall(self.prose)
+
+    @property
+    def command_lines(self) -> list[str]:
+        """Code line by line, a backslash at a line's end taken for what it is."""
+        lines = "\n".join(self.blocks).replace("\\\n", " ").splitlines()
+        return [*lines, *self.spans]
+
+
+def anchors(markdown: str) -> set[str]:
+    """What headings are called in links, as GitHub names them."""
+    seen: Counter[str] = Counter()
+    names = set()
+    for found in re.finditer(r"^#{1,6} +(.+?) *#*$", markdown, re.MULTILINE):
+        words = re.sub(r"[^\w\- ]", "", found[1].lower()).replace(" ", "-")
+        names.add(f"{words}-{seen[words]}" if seen[words] else words)
+        seen[words] += 1
+    return names
+
+
+# --- Links ---
+
+
+def broken_links(document: Path, links: list[str]) -> list[str]:
+    broken = []
+    for link in links:
+        path, _, anchor = link.partition("#")
+        if re.match(r"[a-z]+:", link):
+            continue
+        target = document.parent / path if path else document
+        text = target.read_text(encoding="utf-8") if anchor and target.is_file() else ""
+        if not target.exists() or (anchor and anchor not in anchors(text)):
+            broken.append(link)
+    return broken
+
+
+@of_each_document
+def test_links_lead_somewhere(document: Path) -> None:
+    assert broken_links(document, Text.of(document.read_text(encoding="utf-8")).links) == []
+
+
+def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
+    document, other = tmp_path / "a.md", tmp_path / "b.md"
+    other.write_text("# One `word`, and -O3\n# Twice\n# Twice\n")
+    document.write_text(
+        "[a](b.md) [a](b.md#one-word-and--o3) [a](b.md#twice-1) [a](https://example.org/none)\n"
+        "![a](c.svg) [a](b.md#twice-2) [a](#here) `[a](code)`\n"
+        "```\n[a](code)\n```\n"
+    )
+    links = Text.of(document.read_text()).links
+    assert broken_links(document, links) == ["c.svg", "b.md#twice-2", "#here"]
+
+
+def test_every_guide_can_be_reached_from_the_readme() -> None:
+    reached, open_ones = set(), {REPOSITORY / "README.md"}
+    while open_ones:
+        document = open_ones.pop()
+        reached.add(document)
+        links = Text.of(document.read_text(encoding="utf-8")).links
+        targets = {(document.parent / link.partition("#")[0]).resolve() for link in links}
+        open_ones |= {target for target in targets if target in DOCUMENTS} - reached
+    assert [str(guide) for guide in sorted(set(GUIDES.glob("*.md")) - reached)] == []
+
+
+# --- Commands ---
+
+
+@dataclass(frozen=True)
+class Command:
+    options: frozenset[str]
+    subcommands: dict[str, Command]
+
+    @property
+    def all_options(self) -> frozenset[str]:
+        return self.options.union(*(sub.options for sub in self.subcommands.values()))
+
+
+def _help(*words: str) -> str:
+    asked = [*words, "--help"]
+    return subprocess.run(asked, capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+def options_of(help_text: str) -> frozenset[str]:
+    """What a help, of CLI11 or argparse, defines: the options that lines begin with."""
+    begun = "\n".join(re.findall(r"^ +(-.*?)(?:  |$)", help_text, re.MULTILINE))
+    return frozenset(re.findall(r"(?<![\w-])--?[\w-]+", begun))
+
+
+def subcommands_of(help_text: str) -> list[str]:
+    listed = re.search(r"^Subcommands:\n((?:  .*\n)+)", help_text, re.MULTILINE | re.IGNORECASE)
+    return re.findall(r"^  (\w[\w-]*)  ", listed[1], re.MULTILINE) if listed else []
+
+
+@functools.cache
+def commands() -> dict[str, Command]:
+    """The commands of the build, and scripts/tune, by their --help."""
+    found = {}
+    for program in sorted(BUILD.glob("asterope-*")):
+        if program.is_file() and os.access(program, os.X_OK):
+            text = _help(str(program))
+            subcommands = {
+                name: Command(options_of(_help(str(program), name)), {})
+                for name in subcommands_of(text)
+            }
+            found[program.name] = Command(options_of(text), subcommands)
+    tune, script = found["asterope-tune"], options_of(_help(str(REPOSITORY / "scripts/tune")))
+    found["scripts/tune"] = Command(tune.options | script, tune.subcommands)
+    return found
+
+
+def calls(line: str) -> Iterator[tuple[str, list[str]]]:
+    """The commands of ours in a line of shell, each with its words."""
+    line = re.sub(r"(^|\s)#.*", "", line)
+    line = re.sub(r"\S+ -m asterope ([a-z]+)", r"asterope-\1", line)
+    for part in re.split(r"&&|[|;<>()]+", line.replace("$(", ";")):
+        words = [word.strip("[]{},.'\"`") for word in part.split()]
+        while words and re.fullmatch(r"\$|sudo|env|time|nice|exec|[A-Z_]+=.*", words[0]):
+            words.pop(0)
+        for i, word in enumerate(words):
+            name = re.sub(r"^.*/(?=asterope-|scripts/tune$)", "", word)
+            first = i == 0 and re.fullmatch(r"asterope-[a-z]+", name) and name not in NO_COMMANDS
+            if first or name in commands():
+                yield name, words[i + 1 :]
+                break
+
+
+def unknown(line: str) -> list[str]:
+    """What a line calls or gives to a command of ours that is not there."""
+    missing = []
+    for name, words in calls(line):
+        if name not in commands():
+            missing.append(name)
+            continue
+        command, called = commands()[name], name
+        for word in words:
+            option = re.match(r"--?[A-Za-z][\w-]*", word)
+            if word in command.subcommands:
+                command, called = command.subcommands[word], f"{called} {word}"
+            elif option and option[0] not in command.options and not _bundled(option[0], command):
+                missing.append(f"{called} {option[0]}")
+    if re.match(r"--[a-z]", line):  # an option by itself is one of ours; others' have their program
+        known = OTHERS_OPTIONS.union(*(command.all_options for command in commands().values()))
+        missing += set(re.findall(r"(?:^| )(--[a-z][\w-]*)", line)) - known
+    return missing
+
+
+def _bundled(option: str, command: Command) -> bool:
+    """-oFILE, as one word."""
+    return not option.startswith("--") and option[:2] in command.options
+
+
+@of_each_document
+def test_commands_and_options_exist(document: Path, build_dir: Path) -> None:
+    text = Text.of(document.read_text(encoding="utf-8"))
+    assert [(line, unknown(line)) for line in text.command_lines if unknown(line)] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "missing"),
+    [
+        ("asterope-tune --rigor quick -o p.json && ls --none", []),
+        ("$ build/asterope-tune check p.json", []),
+        ("asterope-tune --bench", ["asterope-tune --bench"]),
+        ("x | ASTEROPE_X=1 asterope-bench --json=f --jsn f", ["asterope-bench --jsn"]),
+        ("asterope-tune check p.json --rigor quick", ["asterope-tune check --rigor"]),
+        ("asterope-bench cache --blocks 4K # --none", []),
+        ("asterope-bench --blocks 4K", ["asterope-bench --blocks"]),
+        ("python3 -m asterope generate p.json --prefix a --none", ["asterope-generate --none"]),
+        ("scripts/tune --retune --rigor quick --none", ["scripts/tune --none"]),
+        ("asterope-brew p.json", ["asterope-brew"]),
+        ("systemctl start asterope-tune.timer --none", []),
+        ("--small predictable", []),
+        ("--smal predictable", ["--smal"]),
+    ],
+)
+def test_what_is_not_there_is_found(line: str, missing: list[str], build_dir: Path) -> None:
+    assert unknown(line) == missing
+
+
+def test_code_is_found_wherever_it_stands() -> None:
+    text = Text.of("a `b\nc` ``d ` e``\n\n    f \\\n      g\n\n```sh\nh\n```\ni\n")
+    assert text.spans == ["b c", "d ` e"]
+    assert [line.split() for line in text.command_lines[:2]] == [["f", "g"], ["h"]]
+
+
+# --- A profile's fields ---
+
+WORKLOADS = {"hot", "hot_read", "cold", "consume", "produce", "fetch", "fixed", "fixed_read"} | {
+    f"{small}{read}"
+    for small in ("mix_l1", "mix_l2", "mix_l3", "page_end")
+    for read in ("", "_read")
+}
+
+
+def fields_of(owner: str, schema: dict, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Section and name of each field, those within lists and nested objects, too. Those that are
+    there for each workload have one section."""
+    properties = schema.get("properties", {})
+    for name, field in properties.items():
+        if set(properties) <= WORKLOADS:
+            yield "workloads", name
+            continue
+        yield owner, prefix + name
+        yield from fields_of(owner, field, f"{prefix}{name}.")
+        yield from fields_of(owner, field.get("items", {}), f"{prefix}{name}[].")
+
+
+def fields_in_schema() -> set[tuple[str, str]]:
+    path = REPOSITORY / "scripts/asterope/profile.schema.json"
+    schema = json.loads(path.read_text(encoding="utf-8"))
+    fields = set(fields_of("profile", schema))
+    for name, definition in schema["$defs"].items():
+        fields |= set(fields_of(name, definition))
+    return fields
+
+
+def fields_in_guide() -> set[tuple[str, str]]:
+    markdown = (GUIDES / "profile.md").read_text(encoding="utf-8")
+    fields = set()
+    for section in re.split(r"^### ", markdown, flags=re.MULTILINE)[1:]:
+        owner = section.partition("\n")[0].strip().lower().replace(" ", "_")
+        fields |= {(owner, name) for name in re.findall(r"^\| `(.+?)` \|", section, re.MULTILINE)}
+    return fields
+
+
+def test_the_profile_guide_names_every_field_and_no_other() -> None:
+    described, there = fields_in_guide(), fields_in_schema()
+    assert sorted(there - described) == [], "add them to scripts/docs/profile.md"
+    assert sorted(described - there) == [], "no such field any more"
+
+
+# --- The tour of the folders ---
+
+
+def test_the_tour_names_every_folder() -> None:
+    markdown = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    tour = re.search(r"^## The tour\n+```\n(.*?)^```", markdown, re.MULTILINE | re.DOTALL)[1]
+    named, top = set(), ""
+    for indent, folder in re.findall(r"^( *)(\w+)/ ", tour, re.MULTILINE):
+        top = top if indent else folder
+        named.add(f"{top}/{folder}" if indent else folder)
+    tracked = subprocess.run(
+        ["git", "-C", REPOSITORY, "ls-files", "-z"], capture_output=True, text=True
+    )
+    if tracked.returncode:
+        pytest.skip("needs a Git checkout to tell the project's folders from others")
+    files = [path.split("/") for path in tracked.stdout.split("\0") if not path.startswith(".")]
+    folders = {"/".join(path[:depth]) for path in files for depth in (1, 2) if len(path) > depth}
+    mirrors = {
+        folder.replace("tuner/", "tests/") for folder in named if folder.startswith("tuner/")
+    }
+    assert sorted(folders - named - mirrors) == []
+
+
+# --- Figures and pictures ---
+
+
+def test_figures_that_a_guide_quotes_are_those_of_the_measurements() -> None:
+    measured = (GUIDES / "measurements.md").read_text(encoding="utf-8").splitlines()
+    markdown = (GUIDES / "workloads.md").read_text(encoding="utf-8")
+    quoted = re.findall(r"^```\n(.*?)^```", markdown, re.MULTILINE | re.DOTALL)
+    assert quoted
+    for block in quoted:
+        assert set(block.splitlines()) <= set(measured)
+
+
+@pytest.mark.parametrize("picture", sorted(GUIDES.glob("*.svg")), ids=lambda path: path.name)
+def test_pictures_have_a_title_and_each_colour_a_dark_counterpart(picture: Path) -> None:
+    root = ElementTree.parse(picture).getroot()
+    names = {"svg": "http://www.w3.org/2000/svg"}
+    assert root.findtext("svg:title", namespaces=names)
+    assert root.findtext("svg:desc", namespaces=names)
+    light, _, dark = (root.findtext("svg:style", "", names)).partition("@media (prefers-color")
+    coloured = re.compile(r"(\.?[a-z]+) \{ (fill|stroke): #")
+    assert coloured.findall(light)
+    assert sorted(coloured.findall(light)) == sorted(coloured.findall(dark))

@@ -1,0 +1,314 @@
+"""The Kubernetes manifests: against the schema of the API, and their scripts run as by a pod."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from fleet_programs import CHOICES, GENERATOR, PROGRAM, QUICK, STAND_IN, install
+
+yaml = pytest.importorskip("yaml", reason="PyYAML not found: pip install '.[test]'")
+
+MANIFESTS = ("fleet.yaml", "node-type.yaml", "shards.yaml", "finish.yaml", "fetch.yaml")
+
+
+@pytest.fixture(scope="session")
+def folder(repository: Path) -> Path:
+    return repository / "scripts/fleet/kubernetes"
+
+
+@pytest.fixture(scope="session")
+def objects(folder: Path) -> dict[str, list[dict]]:
+    """By file, what each has in it."""
+    return {name: list(yaml.safe_load_all((folder / name).read_text())) for name in MANIFESTS}
+
+
+def validator(repository: Path, kind: str) -> jsonschema.Validator:
+    schema = json.loads((repository / "tests/packaging/kubernetes.schema.json").read_text())
+    assert kind in schema["$defs"]
+    return jsonschema.Draft202012Validator({**schema, "$ref": f"#/$defs/{kind}"})
+
+
+def pods_of(objects: dict[str, list[dict]]) -> Iterator[tuple[str, dict]]:
+    """The specification of each pod that is started, by the file it is in."""
+    for name, those in objects.items():
+        for one in those:
+            if one["kind"] == "Job":
+                yield name, one["spec"]["template"]["spec"]
+            elif one["kind"] == "Pod":
+                yield name, one["spec"]
+
+
+# --- What the manifests say -----------------------------------------------------------------------
+
+
+def test_every_object_fits_the_schema(repository: Path, objects: dict[str, list[dict]]) -> None:
+    for name, those in objects.items():
+        for one in those:
+            errors = [
+                f"{name}: {error.json_path}: {error.message}"
+                for error in validator(repository, one["kind"]).iter_errors(one)
+            ]
+            assert errors == []
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("spec", "completion"), 4),
+        (("spec", "completions"), "four"),
+        (("spec", "podFailurePolicy", "rules", 1, "onExitCodes", "operator"), None),
+        (("spec", "template", "spec", "nodeselector"), {}),
+        (("spec", "template", "spec", "containers", 0, "image"), 1),
+        (("spec", "template", "spec", "containers", 0, "securityContext", "privileged"), "no"),
+    ],
+)
+def test_the_schema_finds_what_is_wrong(
+    repository: Path, objects: dict[str, list[dict]], place: tuple, value: Any
+) -> None:
+    job = copy.deepcopy(objects["shards.yaml"][0])
+    part = job
+    for step in place[:-1]:
+        part = part[step]
+    if value is None:
+        del part[place[-1]]
+    else:
+        part[place[-1]] = value
+    assert not validator(repository, "Job").is_valid(job)
+
+
+def test_no_pod_is_more_than_it_must_be(objects: dict[str, list[dict]]) -> None:
+    files = set()
+    for name, pod in pods_of(objects):
+        files.add(name)
+        assert pod["securityContext"]["runAsNonRoot"] is True
+        assert pod["securityContext"]["runAsUser"] > 0
+        assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert pod["automountServiceAccountToken"] is False
+        assert not {"hostNetwork", "hostPID", "hostIPC"} & pod.keys()
+        assert all("hostPath" not in volume for volume in pod["volumes"])
+        for container in pod["containers"]:
+            limits = container["securityContext"]
+            assert limits["allowPrivilegeEscalation"] is False
+            assert limits["readOnlyRootFilesystem"] is True
+            assert limits["capabilities"] == {"drop": ["ALL"]}
+            assert "cpu" not in container["resources"]["limits"]  # being throttled is noise
+    assert files == set(MANIFESTS) - {"fleet.yaml"}
+
+
+def test_jobs_and_settings_agree(objects: dict[str, list[dict]]) -> None:
+    settings, claim = objects["fleet.yaml"]
+    types = dict(line.split() for line in settings["data"]["types"].splitlines())
+    jobs = [objects[name][0] for name in ("node-type.yaml", "shards.yaml")]
+    for job, (name, nodes) in zip(jobs, types.items()):
+        pod = job["spec"]["template"]["spec"]
+        assert {"name": "TYPE", "value": name} in pod["containers"][0]["env"]
+        assert pod["nodeSelector"]["asterope/type"] == name
+        assert job["spec"].get("completions", 1) == job["spec"].get("parallelism", 1) == int(nodes)
+    for _, pod in pods_of(objects):
+        names = {volume["name"]: volume for volume in pod["volumes"]}
+        assert {mount["name"] for mount in pod["containers"][0]["volumeMounts"]} == names.keys()
+        assert names["work"]["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]
+        if "config" in names:
+            assert names["config"]["configMap"]["name"] == settings["metadata"]["name"]
+
+
+def test_no_two_tuning_pods_share_a_node(objects: dict[str, list[dict]]) -> None:
+    for name in ("node-type.yaml", "shards.yaml"):
+        template = objects[name][0]["spec"]["template"]
+        rules = template["spec"]["affinity"]["podAntiAffinity"]
+        (rule,) = rules["requiredDuringSchedulingIgnoredDuringExecution"]
+        assert rule["topologyKey"] == "kubernetes.io/hostname"
+        assert rule["labelSelector"]["matchLabels"] == template["metadata"]["labels"]
+
+
+def test_the_jobs_differ_in_nothing_but_type_and_shards(objects: dict[str, list[dict]]) -> None:
+    one, many = (objects[name][0] for name in ("node-type.yaml", "shards.yaml"))
+    as_text = json.dumps(many["spec"]["template"]).replace("icelake", "zen4")
+    assert json.loads(as_text) == one["spec"]["template"]
+    assert one["spec"]["podFailurePolicy"] == many["spec"]["podFailurePolicy"]
+
+
+def test_the_scripts_are_clean(objects: dict[str, list[dict]]) -> None:
+    if shutil.which("shellcheck") is None:
+        pytest.skip("shellcheck not found")
+    for name in ("tune.sh", "finish.sh"):
+        done = subprocess.run(
+            ["shellcheck", "--shell=bash", "-"],
+            input=objects["fleet.yaml"][0]["data"][name],
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout
+
+
+# --- What the pods do -----------------------------------------------------------------------------
+
+
+@dataclass
+class Fleet:
+    """The two volumes as folders, and the programs of the image."""
+
+    objects: dict[str, list[dict]]
+    folder: Path
+    programs: Path
+
+    def configure(self, **settings: str) -> None:
+        """Writes the ConfigMap as its volume shows it, with some of its settings replaced."""
+        (self.folder / "config").mkdir(exist_ok=True)
+        for name, text in {**self.objects["fleet.yaml"][0]["data"], **settings}.items():
+            (self.folder / "config" / name).write_text(text)
+
+    def run(self, name: str, index: int | None = None, **changed: str) -> tuple[int, str]:
+        """Runs the container of a Job as Kubernetes does, on this machine; what it printed."""
+        pod = self.objects[name][0]["spec"]["template"]["spec"]
+        (container,) = pod["containers"]
+        mounts = [mount["mountPath"] for mount in container["volumeMounts"]]
+
+        def here(path: str) -> str:
+            inside = any(path == mount or path.startswith(f"{mount}/") for mount in mounts)
+            return f"{self.folder}{path}" if inside else path
+
+        variables = {item["name"]: item.get("value", "node-a") for item in container.get("env", [])}
+        if index is not None:
+            variables["JOB_COMPLETION_INDEX"] = str(index)
+        Path(here(container["workingDir"])).mkdir(exist_ok=True)
+        done = subprocess.run(
+            [here(word) for word in container["command"]],
+            cwd=here(container["workingDir"]),
+            env={"PATH": f"{self.programs}:{os.environ['PATH']}", **variables, **changed},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+        )
+        return done.returncode, done.stdout
+
+    def text(self, name: str) -> str:
+        return (self.folder / "fleet" / name).read_text()
+
+
+@pytest.fixture
+def fleet(objects: dict[str, list[dict]], tmp_path: Path) -> Callable[[Path], Fleet]:
+    def make(programs: Path) -> Fleet:
+        return Fleet(objects, tmp_path, programs)
+
+    return make
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path) -> Path:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    install(programs, "asterope-tune", STAND_IN)
+    install(programs, "asterope-generate", GENERATOR)
+    return programs
+
+
+def test_the_shards_become_one_dispatching_routine(
+    fleet: Callable[[Path], Fleet], build_dir: Path, repository: Path, tmp_path: Path
+) -> None:
+    job = fleet(build_dir)
+    job.configure(types="zen4 1\nhere 2\n", options=QUICK)
+    # Another type's pod has done its work: the profile of another machine.
+    (tmp_path / "fleet/tasks/zen4").mkdir(parents=True)
+    shutil.copy(
+        repository / "generated/reference/opteron-6378.json",
+        tmp_path / "fleet/tasks/zen4/shard-1-of-1.json",
+    )
+    for index in (0, 1):
+        code, said = job.run("shards.yaml", index, TYPE="here")
+        assert code == 0, said
+        log = job.text(f"tasks/here/shard-{index + 1}-of-2.txt")
+        assert log == said
+        assert log.startswith(f"== node-a: here, shard {index + 1} of 2\n")
+        assert (tmp_path / f"fleet/tasks/here/shard-{index + 1}-of-2.trials").exists()
+    code, said = job.run("finish.yaml")
+    assert code == 0, said
+    assert json.loads(job.text("profiles/here.json"))["complete"] is True
+
+    routine = tmp_path / "fleet/routine"
+    (tmp_path / "copies.c").write_text(PROGRAM)
+    subprocess.run(
+        ["cc", "-I", routine, "copies.c", routine / "asterope_memcpy.c", "-o", "copies"],
+        cwd=tmp_path,
+        check=True,
+    )
+    for environment, chosen in CHOICES:
+        done = subprocess.run(
+            [tmp_path / "copies"], env=environment, capture_output=True, text=True
+        )
+        assert (done.returncode, done.stdout) == (0, f"right by {chosen}")
+
+    # Once more: nothing is tuned again, and the routine is the same.
+    before = job.text("routine/asterope_memcpy.c")
+    code, said = job.run("shards.yaml", 1, TYPE="here")
+    assert code == 0
+    assert said == (
+        "tasks/here/shard-2-of-2.json is there already: remove it to have it tuned again\n"
+    )
+    assert job.run("finish.yaml")[0] == 0
+    assert job.text("routine/asterope_memcpy.c") == before
+
+
+def test_a_type_of_one_node_is_tuned_whole(fleet: Callable[[Path], Fleet], stand_in: Path) -> None:
+    job = fleet(stand_in)
+    job.configure(types="zen4 1\n")
+    assert job.run("node-type.yaml")[0] == 0
+    assert job.run("finish.yaml")[0] == 0
+    assert json.loads(job.text("profiles/zen4.json")).split()[-1] == "alone"
+    assert job.text("routine/arguments") == "profiles/zen4.json --dispatch -o routine\n"
+
+
+def test_a_missing_shard_is_named_and_the_routine_left_alone(
+    fleet: Callable[[Path], Fleet], stand_in: Path, tmp_path: Path
+) -> None:
+    job = fleet(stand_in)
+    job.configure(types="zen4 1\nicelake 2\n")
+    (tmp_path / "fleet/routine").mkdir(parents=True)
+    (tmp_path / "fleet/routine/arguments").write_text("earlier")
+    assert job.run("node-type.yaml")[0] == 0
+    assert job.run("shards.yaml", 0)[0] == 0
+    assert job.run("finish.yaml") == (
+        1,
+        "finish: icelake: shard 2 of 2 is missing; see tasks/icelake/shard-2-of-2.txt, "
+        "then run its job again\n",
+    )
+    assert job.text("routine/arguments") == "earlier"
+
+
+@pytest.mark.parametrize("code", [1, 2])
+def test_the_exit_code_is_that_of_the_search(
+    fleet: Callable[[Path], Fleet], stand_in: Path, code: int
+) -> None:
+    job = fleet(stand_in)
+    job.configure(types="icelake 2\n")
+    (stand_in / "ends-2").write_text(f"{code}\n")
+    ended, said = job.run("shards.yaml", 1)
+    assert ended == code
+    assert said.endswith(f"asterope-tune: ends with {code}\n")
+
+
+@pytest.mark.parametrize(
+    ("types", "index", "complaint"),
+    [
+        ("zen4 1\n", 0, "the ConfigMap's types have no number of nodes for icelake"),
+        ("icelake many\n", 0, "the ConfigMap's types have no number of nodes for icelake"),
+        ("icelake 2\n", 2, "the ConfigMap says 2 nodes of icelake, but this is number 3"),
+    ],
+)
+def test_a_job_that_does_not_fit_the_settings_is_named(
+    fleet: Callable[[Path], Fleet], stand_in: Path, types: str, index: int, complaint: str
+) -> None:
+    job = fleet(stand_in)
+    job.configure(types=types)
+    assert job.run("shards.yaml", index) == (2, f"tune: {complaint}\n")

@@ -1,0 +1,559 @@
+"""A profile from outside: what is safe gets through whole, everything else is named in one line."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from asterope import sensing_space, small_space, space
+from asterope.overlapping_space import OverlappingTuple
+from asterope.profile import (
+    SCHEMA_FILE,
+    LeftOut,
+    Overlapping,
+    ProfileError,
+    Proof,
+    Ratio,
+    load_profile,
+)
+from asterope.threads_space import Share
+from profile_samples import (
+    HOSTILE,
+    good_profile,
+    incomplete_profile,
+    merged_profile,
+    provisional_profile,
+    shard_profile,
+)
+
+REFERENCE = Path(__file__).parents[2] / "generated" / "reference"
+
+# As printed in the paper: up to bytes, RT LT ST PT PS PD.
+PAPER = {
+    "xeon-gold-5218": """
+        128      MM  T NT T0  2  0
+        8192     YMM T T  T1 14  0
+        262144   XMM T T  T0  4 30
+        1048576  MM  T T  T0  2 28
+        4194304  MM  T T  T0  2 28
+        33554432 MM  T T  T0  2 30
+    """,
+    "opteron-6378": """
+        128      MM  T T  T0  2  0
+        8192     XMM T NT NTA 2 12
+        262144   XMM T NT NTA 2 30
+        1048576  XMM T NT NTA 2 30
+        4194304  XMM T NT NTA 4 28
+        33554432 XMM T NT NTA 2 20
+    """,
+}
+
+
+def written(folder: Path, content: object) -> Path:
+    path = folder / "profile.json"
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        text = content if isinstance(content, str) else json.dumps(content)
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+def fault_of(path: Path) -> str:
+    with pytest.raises(ProfileError) as caught:
+        load_profile(path)
+    return str(caught.value)
+
+
+# --- Good profiles --------------------------------------------------------------------------------
+
+
+def test_a_full_profile_comes_through_whole(tmp_path):
+    profile = load_profile(written(tmp_path, good_profile()))
+    assert profile.raw == good_profile()
+    assert profile.architecture == "x86_64"
+    assert profile.complete is True
+    assert profile.left_out is None
+    assert profile.machine == good_profile()["machine"]
+    assert profile.search == good_profile()["search"]
+    assert [(i.above, i.up_to) for i in profile.intervals] == [
+        (0, 128),
+        (128, 256),
+        (256, 512),
+        (512, 1024),
+        (1024, 20000),
+        (20000, 1048576),
+    ]
+    last = profile.intervals[3]
+    assert last.winner.tuple == space.Tuple("YMM", "T", "NT", "T0", 4, 30)
+    assert last.winner.workloads["cold"].ratio == Ratio(1.31, 1.29, 1.33)
+    assert last.winner.workloads["cold"].rounds == 15
+    assert last.runners_up[0].tuple == space.Tuple("R64", "T", "T", "none", 0, 0)
+    assert last.runners_up[0].tied is True
+    assert last.noise_floor["hot"].median == 1.31
+    assert (last.size, last.sensing, last.axes) == (1024, None, {})
+    ties = ("R64 T T none 0 0", "ZMM T T T0 16 8 TB16 PI4 PW32 down")
+    assert last.proof == Proof(59, 15, Ratio(1.02, 0.99, 1.05), ties)
+    assert profile.intents["hot"].intervals[3].proof == last.proof
+    extended = profile.intervals[4]
+    assert extended.size == 16384
+    assert extended.winner.tuple == space.Tuple("ZMM", "T", "T", "T0", 16, 8, tb=16)
+    assert set(extended.axes) == {"hot", "produce"}
+    backward = space.Tuple("XMM", "T", "T", "T0", 6, 8, dir="down")
+    assert extended.axes["hot"]["dir"].tuple == backward
+    assert extended.axes["hot"]["movdir64b"].ratio == 1.05
+    assert extended.axes["produce"]["paper"].tuple == replace(backward, dir="up")
+    assert extended.noise_floor["produce"].low == 1.29
+    sensing = profile.intervals[5].sensing
+    assert sensing.copy == sensing_space.SensingCopy(
+        sensing_space.Probe("source", 4),
+        300,
+        space.Tuple("YMM", "T", "T", "none", 0, 0, pw=8),
+        space.Tuple("XMM", "T", "NT", "T0", 4, 8, pi=4),
+    )
+    assert (sensing.ratio, sensing.cached_ticks, sensing.uncached_ticks) == (1.41, 126, 364.5)
+    assert sensing.workloads["hot_read"].gb_per_s == 14.5
+    assert {name: len(intent.intervals) for name, intent in profile.intents.items()} == {
+        "hot": 4,
+        "cold": 5,
+        "consume": 1,
+    }
+    assert profile.shares == (
+        Share(524287, 1048576, 2, 0),
+        Share(1048576, 2097151, 1, 0),
+        Share(2097151, 8388608, 4, 65536),
+    )
+    assert profile.intents["cold"].intervals[4] == extended
+    assert profile.small.tuple == small_space.SmallTuple("masked", "ZMM", "up", 256)
+    assert (profile.small.ratio, profile.small.tied) == (1.21, True)
+    assert profile.small.workloads["mix_l3_read"].ratio == Ratio(1.31, 1.29, 1.33)
+    assert profile.overlapping == Overlapping(OverlappingTuple("YMM", 128), 1.1)
+
+
+def test_an_incomplete_profile_says_what_it_left_out(tmp_path):
+    profile = load_profile(written(tmp_path, incomplete_profile()))
+    assert profile.raw == incomplete_profile()
+    assert profile.complete is False
+    steps = ("boundaries", "small copies", "overlapping buffers")
+    steps += ("aliasing buffers", "sensing", "threads")
+    assert profile.left_out == LeftOut((8192, 2097152), steps)
+    assert profile.small is None
+
+
+@pytest.mark.parametrize(
+    ("left_out", "expected"),
+    [
+        ({"sizes": [256]}, LeftOut((256,), ())),
+        ({"steps": ["small copies"]}, LeftOut((), ("small copies",))),
+        # Some sizes may have been timed before the time was up.
+        ({"steps": ["aliasing buffers"]}, LeftOut((), ("aliasing buffers",))),
+        (None, None),
+    ],
+)
+def test_what_was_left_out_may_be_sizes_or_steps_or_untold(tmp_path, left_out, expected):
+    raw = incomplete_profile()
+    raw["left_out"] = left_out
+    raw["intervals"][1]["size"] = 200
+    if left_out is None:
+        del raw["left_out"]
+    assert load_profile(written(tmp_path, raw)).left_out == expected
+
+
+def test_a_profile_of_before_there_was_proof_is_as_good(tmp_path):
+    raw = good_profile()
+    del raw["small"]["proof"]
+    for interval in raw["intervals"] + raw["intents"]["hot"]["intervals"]:
+        interval.pop("proof", None)
+    for field in ("time_budget_seconds", "resumed", "phases", "noise"):
+        del raw["search"][field]
+    profile = load_profile(written(tmp_path, raw))
+    assert profile.complete
+    assert profile.measured
+    assert {interval.proof for interval in profile.intervals} == {None}
+
+
+def test_every_tuple_of_the_space_may_tie(tmp_path):
+    names = {
+        space.Tuple(
+            *(v.rt, v.lt, v.st, v.pt, v.ps, 0 if v.pt == "none" else 30),
+            *(v.tb, v.pi, 32 if v.pw else 0, v.dir),
+        ).name
+        for v in space.variants()
+    }
+    ordered = sorted(names)
+    assert len(ordered) > 1000
+    for start in range(0, len(ordered), 1000):
+        raw = good_profile()
+        raw["intervals"][0]["proof"]["ties"] = ordered[start : start + 1000]
+        ties = load_profile(written(tmp_path, raw)).intervals[0].proof.ties
+        assert list(ties) == ordered[start : start + 1000]
+    raw = good_profile()
+    winner = small_space.SmallTuple(**raw["small"]["winner"]["tuple"])
+    raw["small"]["proof"]["ties"] = [t.name for t in small_space.small_tuples() if t != winner]
+    assert load_profile(written(tmp_path, raw)).small.tuple == winner
+
+
+def test_speed_is_the_geometric_mean_over_the_workloads(tmp_path):
+    raw = good_profile()
+    del raw["search"]["weights"]
+    profile = load_profile(written(tmp_path, raw))
+    assert profile.measured
+    assert profile.intervals[0].winner.gb_per_s({}) == pytest.approx(20.0)  # of 40 and 10
+    assert profile.intervals[0].winner.gb_per_s(profile.weights) == pytest.approx(20.0)
+
+
+def test_only_workloads_with_a_weight_count_for_the_speed(tmp_path):
+    raw = good_profile()
+    rates = {"hot": 40.0, "hot_read": 1.0, "cold": 10.0, "produce": 1.0}
+    raw["intervals"][0]["winner"]["workloads"] = {n: {"gb_per_s": r} for n, r in rates.items()}
+    winner = load_profile(written(tmp_path, raw)).intervals[0].winner
+    assert winner.gb_per_s({"hot": 1, "cold": 3, "produce": 0}) == pytest.approx(40 / 4**0.75)
+    assert winner.gb_per_s({"hot": 0.5}) == pytest.approx(40.0)
+    assert winner.gb_per_s({"consume": 1}) is None
+
+
+@pytest.mark.parametrize(
+    ("search", "weights"),
+    [
+        ({}, {}),
+        ({"workload": "balanced"}, {"hot": 1, "cold": 1, "consume": 1}),
+        ({"workload": "produce"}, {"produce": 1}),
+        ({"workload": "weights", "weights": {"hot": 1, "cold": 2.5}}, {"hot": 1, "cold": 2.5}),
+    ],
+)
+def test_the_weights_are_those_of_the_search(tmp_path, search, weights):
+    raw = good_profile()
+    raw["search"] = search
+    assert load_profile(written(tmp_path, raw)).weights == weights
+
+
+@pytest.mark.parametrize(
+    "path", [(2, "winner", "ratio"), (2, "winner", "workloads"), (5, "sensing", "ratio")]
+)
+def test_a_profile_with_one_copy_unmeasured_is_not_measured(tmp_path, path):
+    raw = good_profile()
+    interval, entry, field = path
+    del raw["intervals"][interval][entry][field]
+    profile = load_profile(written(tmp_path, raw))
+    assert not profile.measured
+    assert profile.intents["hot"].measured
+    assert not profile.intents["consume"].measured
+
+
+def test_the_required_fields_alone_are_a_profile(tmp_path):
+    raw = good_profile()
+    for optional in ("source", "machine", "search", "small", "intents"):
+        del raw[optional]
+    raw["intervals"] = [
+        {"above": 0, "up_to": 128, "winner": {"tuple": raw["intervals"][0]["winner"]["tuple"]}}
+    ]
+    profile = load_profile(written(tmp_path, raw))
+    assert profile.source is None
+    assert not profile.machine
+    assert not profile.search
+    assert profile.small is None
+    assert profile.intents == {}
+    assert not profile.measured
+    assert profile.intervals[0].winner.ratio is None
+
+
+def test_what_the_head_comment_prints_is_unknown_where_it_is_left_out(tmp_path):
+    raw = good_profile()
+    raw["machine"] = {"cpu": {"model": 17}}
+    raw["search"] = {"rigor": "quick"}
+    profile = load_profile(written(tmp_path, raw))
+    assert profile.machine["cpu"]["model"] == 17
+    assert profile.machine["cpu"]["brand"] == "unknown"
+    assert profile.machine["libc"] == "unknown"
+    assert profile.search["rigor"] == "quick"
+    assert profile.search["workload"] == "unknown"
+    assert profile.raw == raw
+
+
+def test_256_intervals_up_to_one_tebibyte_are_accepted(tmp_path):
+    raw = good_profile()
+    winner = raw["intervals"][0]["winner"]
+    ends = [*range(128, 128 + 255), 2**40]
+    raw["intervals"] = [
+        {"above": above, "up_to": up_to, "winner": winner}
+        for above, up_to in zip([0, *ends[:-1]], ends)
+    ]
+    assert load_profile(written(tmp_path, raw)).intervals[-1].up_to == 2**40
+
+
+def test_the_tuples_that_get_through_are_those_of_the_space(tmp_path):
+    some_that_exist = {
+        space.Tuple(
+            *(v.rt, v.lt, v.st, v.pt, v.ps, 0 if v.pt == "none" else 30),
+            *(v.tb, v.pi, 32 if v.pw else 0, v.dir),
+        )
+        for v in space.variants()
+    }
+    raw = good_profile()
+    fields = ("rt", "lt", "st", "pt", "ps", "pd", "tb", "pi", "pw", "dir")
+    raw["intervals"][0]["runners_up"] = []
+    ordered = sorted(some_that_exist, key=str)
+    for start in range(0, len(ordered), 100):
+        part = ordered[start : start + 100]
+        raw["intervals"][0]["runners_up"] = [
+            {"tuple": {field: getattr(t, field) for field in fields}} for t in part
+        ]
+        profile = load_profile(written(tmp_path, raw))
+        assert [entry.tuple for entry in profile.intervals[0].runners_up] == part
+
+
+def test_a_small_copy_needs_no_measurements(tmp_path):
+    raw = good_profile()
+    fields = {"shape": "rep", "rt": "XMM", "order": "up", "bound": 256}
+    raw["small"] = {"winner": {"tuple": fields}}
+    small = load_profile(written(tmp_path, raw)).small
+    assert small.tuple == small_space.SmallTuple("rep", "XMM", "up", 256)
+    assert small.ratio is None
+    assert small.tied is None
+    assert not small.workloads
+
+
+def test_the_small_tuples_that_get_through_are_those_of_the_space(tmp_path):
+    spans = itertools.product(
+        small_space.SHAPES, small_space.REGISTER_TYPES, small_space.ORDERS, small_space.BOUNDS
+    )
+    exist = set(small_space.small_tuples())
+    accepted = set()
+    for shape, rt, order, bound in spans:
+        raw = good_profile()
+        fields = {"shape": shape, "rt": rt, "order": order, "bound": bound}
+        raw["small"]["winner"]["tuple"] = fields
+        raw["small"]["proof"]["ties"] = []
+        try:
+            accepted.add(load_profile(written(tmp_path, raw)).small.tuple)
+        except ProfileError as error:
+            assert "small.winner.tuple: no such copy" in str(error)
+    assert accepted == exist
+    assert 0 < len(exist) < 4 * 3 * 3 * 3
+
+
+def test_the_probes_that_get_through_are_those_of_the_space(tmp_path):
+    accepted = set()
+    for kind, lines in itertools.product(("source", "both", "least", "copy"), (2, 4, 8, 16, 64)):
+        raw = good_profile()
+        raw["intervals"][5]["sensing"].update(kind=kind, lines=lines)
+        try:
+            accepted.add(load_profile(written(tmp_path, raw)).intervals[5].sensing.copy.probe)
+        except ProfileError as error:
+            assert "intervals[5].sensing: no such probe" in str(error)
+    assert accepted == set(sensing_space.PROBES)
+
+
+@pytest.mark.parametrize("threshold", [0, 2**32 - 1])
+def test_a_threshold_may_be_any_32_bits(tmp_path, threshold):
+    raw = good_profile()
+    raw["intervals"][5]["sensing"]["threshold"] = threshold
+    profile = load_profile(written(tmp_path, raw))
+    assert profile.intervals[5].sensing.copy.threshold == threshold
+
+
+def test_a_sensing_copy_may_begin_with_the_interval_above_4095_bytes(tmp_path):
+    raw = good_profile()
+    raw["intervals"][4].update(up_to=4095, size=4095)
+    raw["intervals"][5]["above"] = 4095
+    assert load_profile(written(tmp_path, raw)).intervals[5].sensing
+    raw["intervals"][4].update(up_to=4094, size=4094)
+    raw["intervals"][5]["above"] = 4094
+    assert "intervals[5].sensing: it takes 4096 bytes" in fault_of(written(tmp_path, raw))
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_a_reference_profile_holds_the_paper_s_table(name):
+    profile = load_profile(REFERENCE / f"{name}.json")
+    rows = [row.split() for row in PAPER[name].strip().splitlines()]
+    assert [str(interval.up_to) for interval in profile.intervals] == [row[0] for row in rows]
+    assert [interval.winner.tuple for interval in profile.intervals] == [
+        space.Tuple(*row[1:5], int(row[5]), int(row[6])) for row in rows
+    ]
+    assert "Kappes and Anastasiadis" in profile.source
+    assert "PLOS 2021" in profile.source
+
+
+# --- Bad profiles ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("content", "expected"), HOSTILE.values(), ids=HOSTILE)
+def test_a_bad_profile_is_named_in_one_short_line(tmp_path, content, expected):
+    path = written(tmp_path, content)
+    message = fault_of(path)
+    assert message.startswith(f"{path}: ")
+    for part in expected:
+        assert part in message
+    assert message.isascii()
+    assert message.isprintable()  # so it is one line
+    assert len(message) - len(str(path)) <= 220
+
+
+def test_a_missing_file_is_named(tmp_path):
+    assert "No such file" in fault_of(tmp_path / "none.json")
+
+
+def test_a_folder_is_no_profile(tmp_path):
+    assert "Is a directory" in fault_of(tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_an_unreadable_file_is_named(tmp_path):
+    path = written(tmp_path, good_profile())
+    path.chmod(0)
+    assert "Permission denied" in fault_of(path)
+
+
+def test_an_endless_file_is_refused():
+    assert "larger than 16 MiB" in fault_of(Path("/dev/zero"))
+
+
+def test_a_file_name_cannot_break_the_line(tmp_path):
+    message = fault_of(tmp_path / "two\nlines\x1b[31m.json")
+    assert message.isprintable()
+    assert r"two\nlines\x1b[31m.json: " in message
+
+
+# --- The schema -----------------------------------------------------------------------------------
+
+SCHEMA = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+
+
+def subschemas(schema: Any, place: str = "schema") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every schema inside `schema`, itself included, with its place."""
+    yield place, schema
+    for group in ("properties", "patternProperties", "$defs"):
+        for name, inner in schema.get(group, {}).items():
+            yield from subschemas(inner, f"{place}.{group}.{name}")
+    if "items" in schema:
+        yield from subschemas(schema["items"], f"{place}.items")
+
+
+def places_with(key: str, value: object) -> list[Any]:
+    return [
+        pytest.param(schema, id=place)
+        for place, schema in subschemas(SCHEMA)
+        if schema.get(key) == value
+    ]
+
+
+def test_the_schema_is_valid_draft_2020_12():
+    assert SCHEMA["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_the_schema_accepts_the_good_profiles():
+    validator = jsonschema.Draft202012Validator(SCHEMA)
+    validator.validate(good_profile())
+    for made in (incomplete_profile, merged_profile, shard_profile):
+        validator.validate(made())
+    for name in PAPER:
+        validator.validate(json.loads((REFERENCE / f"{name}.json").read_text(encoding="utf-8")))
+
+
+def test_every_field_is_described():
+    fields = [
+        (place, schema)
+        for place, schema in subschemas(SCHEMA)
+        if re.search(r"\.(properties|patternProperties)\.[^.]+$", place)
+    ]
+    assert len(fields) > 70
+    assert [place for place, schema in fields if not schema.get("description")] == []
+
+
+def test_the_good_profiles_use_every_field():
+    def used(value: Any) -> set[str]:
+        if isinstance(value, dict):
+            return set(value).union(*(used(inner) for inner in value.values()))
+        if isinstance(value, list):
+            return set().union(*(used(inner) for inner in value))
+        return set()
+
+    described = {name for _, schema in subschemas(SCHEMA) for name in schema.get("properties", {})}
+    made = (
+        good_profile(),
+        incomplete_profile(),
+        merged_profile(),
+        shard_profile(),
+        provisional_profile(),
+    )
+    assert described - set().union(*map(used, made)) == set()
+
+
+@pytest.mark.parametrize("schema", places_with("type", "object"))
+def test_every_object_is_closed(schema):
+    assert schema["additionalProperties"] is False
+
+
+@pytest.mark.parametrize("schema", places_with("type", "array"))
+def test_every_array_is_bounded(schema):
+    assert schema["maxItems"] <= 100_000
+
+
+@pytest.mark.parametrize("schema", places_with("type", "integer") + places_with("type", "number"))
+def test_every_number_is_bounded(schema):
+    bounded = "minimum" in schema and "maximum" in schema
+    assert bounded or "enum" in schema or "const" in schema
+
+
+def test_every_choice_of_numbers_takes_integers_only():
+    """Without a type, 128.0 would be one of 128, 256 and 512, and land in the C file so."""
+    choices = [
+        schema
+        for _, schema in subschemas(SCHEMA)
+        if any(type(choice) is int for choice in schema.get("enum", []))
+    ]
+    assert choices
+    assert all(schema.get("type") == "integer" for schema in choices)
+
+
+@pytest.mark.parametrize("schema", places_with("type", "string"))
+@pytest.mark.parametrize("character", '*\\?"`{}\n\r\t\x00\x7f\u00e9')
+def test_no_text_may_hold_what_could_leave_a_c_comment_or_string(schema, character):
+    pattern = schema["pattern"]
+    assert pattern.startswith("^")
+    assert pattern.endswith("$")
+    # Whatever surrounds it: the longest run of it, and it among accepted neighbours.
+    for text in (character, character * 16, f"a{character}a", f"0{character}"):
+        assert not re.fullmatch(pattern, text)
+
+
+def test_the_schema_s_tuples_span_the_space():
+    fields = SCHEMA["$defs"]["tuple"]["properties"]
+    assert tuple(fields["rt"]["enum"]) == (*space.REGISTER_TYPES, space.DIRECT)
+    assert tuple(fields["lt"]["enum"]) == space.ACCESS_TYPES
+    assert tuple(fields["st"]["enum"]) == space.ACCESS_TYPES
+    assert tuple(fields["pt"]["enum"]) == space.PREFETCH_TYPES
+    assert tuple(fields["ps"]["enum"]) == (0, *space.PREFETCH_SIZES, 16)
+    assert set(fields["tb"]["enum"]) == set(space.TRANSFER_BLOCKS)
+    assert tuple(fields["pi"]["enum"]) == space.PAGES_INTERLEAVED
+    assert tuple(fields["pw"]["enum"]) == space.WRITE_DISTANCES
+    assert tuple(fields["dir"]["enum"]) == space.DIRECTIONS
+    distance = fields["pd"]
+    assert (
+        tuple(range(distance["minimum"], distance["maximum"] + 1, distance["multipleOf"]))
+        == space.PREFETCH_DISTANCES
+    )
+
+
+def test_the_schema_s_probes_span_the_space():
+    fields = SCHEMA["$defs"]["sensing"]["properties"]
+    assert {probe.kind for probe in sensing_space.PROBES} == set(fields["kind"]["enum"])
+    assert {probe.lines for probe in sensing_space.PROBES} == set(fields["lines"]["enum"])
+    assert fields["threshold"]["maximum"] == sensing_space.MAXIMUM_THRESHOLD
+
+
+def test_the_schema_s_small_tuples_span_the_space():
+    fields = SCHEMA["$defs"]["small_tuple"]["properties"]
+    assert tuple(fields["shape"]["enum"]) == small_space.SHAPES
+    assert tuple(fields["rt"]["enum"]) == small_space.REGISTER_TYPES
+    assert tuple(fields["order"]["enum"]) == small_space.ORDERS
+    assert tuple(fields["bound"]["enum"]) == small_space.BOUNDS

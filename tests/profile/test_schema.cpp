@@ -1,0 +1,96 @@
+// The check against the schemas: whole files pass, and it knows every rule that they use.
+#include "profile/schema.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "profile/schemas.hpp"
+#include "support/made_up_log.hpp"
+
+namespace asterope {
+namespace {
+
+using nlohmann::json;
+
+/// The rules of a schema and of all that are in it.
+void collect_rules(const json& schema, std::set<std::string>& rules) {
+    for (const auto& [rule, value] : schema.items()) {
+        rules.insert(rule);
+        if (rule == "properties" || rule == "patternProperties" || rule == "$defs") {
+            for (const auto& [name, inner] : value.items()) collect_rules(inner, rules);
+        } else if (rule == "items") {
+            collect_rules(value, rules);
+        } else if (rule == "prefixItems") {
+            for (const json& inner : value) collect_rules(inner, rules);
+        }
+    }
+}
+
+TEST(Schema, uses_no_rule_that_the_check_does_not_know) {
+    const std::set<std::string> known = {"$schema",
+                                         "$id",
+                                         "$defs",
+                                         "$ref",
+                                         "title",
+                                         "description",
+                                         "type",
+                                         "const",
+                                         "enum",
+                                         "minimum",
+                                         "maximum",
+                                         "multipleOf",
+                                         "maxLength",
+                                         "pattern",
+                                         "minItems",
+                                         "maxItems",
+                                         "items",
+                                         "uniqueItems",
+                                         "required",
+                                         "prefixItems",
+                                         "maxProperties",
+                                         "properties",
+                                         "patternProperties",
+                                         "additionalProperties"};
+    std::set<std::string> used;
+    collect_rules(json::parse(kProfileSchema), used);
+    collect_rules(json::parse(kTrialLogSchema), used);
+    for (const std::string& rule : used) EXPECT_TRUE(known.count(rule)) << rule;
+}
+
+TEST(Schema, takes_a_whole_header) {
+    EXPECT_EQ(log_header_fault(made_up_header()), "");
+}
+
+TEST(Schema, names_the_first_fault_and_its_place) {
+    json profile = {{"format", "asterope-profile"},
+                    {"version", 1},
+                    {"architecture", "x86_64"},
+                    {"complete", true},
+                    {"intervals", json::array()}};
+    EXPECT_EQ(profile_fault(profile).rfind("intervals: a list of 0", 0), 0u);
+    profile["version"] = 1.0;
+    profile.erase("intervals");
+    EXPECT_EQ(profile_fault(profile), "intervals: missing");
+    profile["intervals"] = 7;
+    EXPECT_EQ(profile_fault(profile), "intervals: 7 where an array is expected");
+    profile.erase("version");
+    profile["\x1b[2J"] = 1;
+    EXPECT_EQ(profile_fault(profile), "version: missing");
+    profile["version"] = 1;
+    EXPECT_EQ(profile_fault(profile), "[\"\\u001b[2J\"]: unknown field");
+    EXPECT_EQ(profile_fault(json::array()), "an array where an object is expected");
+}
+
+TEST(Schema, does_not_run_out_of_stack_on_long_texts) {
+    json header = made_up_header();
+    for (const char* place : {"/tool_version", "/machine/libc", "/started", "/space_hash"}) {
+        header = made_up_header();
+        header[json::json_pointer(place)] = std::string(1 << 24, 'a');
+        EXPECT_NE(log_header_fault(header), "") << place;
+        EXPECT_LT(log_header_fault(header).size(), 200u);
+    }
+}
+
+} // namespace
+} // namespace asterope

@@ -1,0 +1,210 @@
+// A profile that is worth more than the one to come stays; every other one gives way.
+#include "profile/standing_profile.hpp"
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+
+#include "base/error.hpp"
+#include "machine/machine.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace asterope;
+using nlohmann::json;
+
+namespace {
+
+const json kThird = 1.0 / 3;
+
+json this_machine() {
+    Machine machine;
+    machine.cpu.vendor = "GenuineIntel";
+    machine.cpu.model = 85;
+    machine.memory_bytes = std::size_t{64} << 30;
+    return to_json(machine);
+}
+
+json profile() {
+    json intervals = json::array();
+    std::size_t above = 0;
+    for (const std::size_t size : {128, 4096, 65536}) {
+        intervals.push_back({{"above", above}, {"up_to", size}, {"size", size}});
+        above = size;
+    }
+    return {{"format", "asterope-profile"},
+            {"version", 1},
+            {"architecture", "x86_64"},
+            {"complete", true},
+            {"machine", this_machine()},
+            {"search",
+             {{"rigor", "standard"},
+              {"space", "extended"},
+              {"axes", {"tb", "sensing"}},
+              {"weights", {{"hot", 0.333333}, {"cold", 0.333333}, {"consume", 0.333333}}},
+              {"without", json::array()}}},
+            {"small", {{"objective", "balanced"}, {"distribution", "fleet"}}},
+            {"threads", {{"most", 4}}},
+            {"intervals", intervals}};
+}
+
+/// Those of Plan::options(), of the search that made profile().
+json options() {
+    return {{"rigor", "standard"},
+            {"workload", "balanced"},
+            {"weights", {{"hot", kThird}, {"cold", kThird}, {"consume", kThird}}},
+            {"sizes", {128, 4096, 65536}},
+            {"space", "extended"},
+            {"sensing", true},
+            {"threads", 4},
+            {"small", "balanced"},
+            {"distribution", "fleet"},
+            {"source_map", ""},
+            {"without", json::array()}};
+}
+
+using Change = std::function<void(json&)>;
+
+class StandingProfile : public TemporaryFolder {
+  protected:
+    /// What refuses the search; empty where it may replace what stands there.
+    std::string refusal(const json& standing, const json& wanted, bool may_end_early = false) {
+        put("profile.json", standing.is_string() ? standing.get<std::string>() : standing.dump());
+        try {
+            refuse_lesser(folder / "profile.json", this_machine(), wanted, may_end_early);
+        } catch (const BadInput& error) {
+            return error.what();
+        }
+        return "";
+    }
+    static json changed(json value, const Change& change) {
+        change(value);
+        return value;
+    }
+};
+
+} // namespace
+
+TEST_F(StandingProfile, TheSameSearchAgainReplacesIt) {
+    EXPECT_EQ(refusal(profile(), options()), "");
+}
+
+TEST_F(StandingProfile, WhereThereIsNoneNothingIsRefused) {
+    EXPECT_NO_THROW(refuse_lesser(folder / "none.json", this_machine(), options(), false));
+    EXPECT_NO_THROW(refuse_lesser(folder / "none" / "none.json", this_machine(), options(), false));
+}
+
+TEST_F(StandingProfile, ALesserSearchIsRefusedAndToldWhy) {
+    const std::pair<Change, const char*> lesser[] = {
+        {[](json& o) { o["rigor"] = "quick"; }, "rigor standard"},
+        {[](json& o) {
+             o["sizes"] = {128, 4096};
+         },
+         "3 sizes, not 2"},
+        {[](json& o) { o["space"] = "paper"; }, "the extended space"},
+        {[](json& o) { o["sensing"] = false; }, "copies that sense"},
+        {[](json& o) { o["threads"] = 1; }, "copies over threads"},
+    };
+    for (const auto& [change, why] : lesser) {
+        const std::string refused = refusal(profile(), changed(options(), change));
+        EXPECT_NE(refused.find(why), std::string::npos) << why << ": " << refused;
+        EXPECT_NE(refused.find("--force"), std::string::npos);
+        EXPECT_NE(refused.find((folder / "profile.json").string()), std::string::npos);
+    }
+}
+
+TEST_F(StandingProfile, ASearchThatMayEndEarlyIsLess) {
+    EXPECT_NE(refusal(profile(), options(), true).find("time budget"), std::string::npos);
+}
+
+TEST_F(StandingProfile, WhatIsBetterInAnyRespectReplacesIt) {
+    const Change better[] = {
+        [](json& o) { o["rigor"] = "exhaustive"; },
+        [](json& o) {
+            o["sizes"] = {128, 4096, 8192, 65536};
+        },
+        [](json& o) {
+            o["sizes"] = {256};
+            o["rigor"] = "quick";
+        },
+    };
+    for (const Change& change : better)
+        EXPECT_EQ(refusal(profile(), changed(options(), change)), "");
+}
+
+TEST_F(StandingProfile, AnExtendedSearchReplacesOneOfThePapersSpace) {
+    const json paper = changed(profile(), [](json& p) { p["search"]["space"] = "paper"; });
+    EXPECT_EQ(refusal(paper, options()), "");
+}
+
+TEST_F(StandingProfile, ForAnotherPurposeOrMachineItIsWorthNothing) {
+    const json quick = changed(options(), [](json& o) { o["rigor"] = "quick"; });
+    ASSERT_NE(refusal(profile(), quick), "");
+    const Change others[] = {
+        [](json& p) {
+            p["search"]["weights"] = {{"hot", 1}};
+        },
+        [](json& p) { p["search"].erase("weights"); },
+        [](json& p) { p["search"]["source_map"] = "/dev/pmem0"; },
+        [](json& p) { p["search"]["without"] = {"avx512"}; },
+        [](json& p) { p["small"]["objective"] = "predictable"; },
+        [](json& p) { p["small"]["distribution"] = "mine.csv"; },
+        [](json& p) { p["machine"]["cpu"]["model"] = 1; },
+        [](json& p) { p.erase("machine"); },
+        [](json& p) { p["architecture"] = "aarch64"; },
+        [](json& p) { p["complete"] = false; },
+        [](json& p) {
+            p["search"]["noise"] = {{"provisional", true}};
+        },
+        [](json& p) { p["intervals"] = "none"; },
+        [](json& p) { p["search"] = 7; },
+        [](json& p) { p["version"] = "1"; },
+    };
+    for (const Change& change : others) EXPECT_EQ(refusal(changed(profile(), change), quick), "");
+}
+
+TEST_F(StandingProfile, AMergedOneIsOfEachMachineItCameFrom) {
+    const json quick = changed(options(), [](json& o) { o["rigor"] = "quick"; });
+    const json of_another = changed(profile(), [](json& p) {
+        p["machine"]["cpu"]["model"] = 1;
+        p["machine"].erase("fingerprint");
+    });
+    const auto merged_with = [&](const json& machine) {
+        return changed(of_another, [&](json& p) {
+            p["merged"] = {{"from", "machines"},
+                           {"sources", {{{"machine", p["machine"]}}, {{"machine", machine}}}}};
+        });
+    };
+    EXPECT_NE(refusal(merged_with(this_machine()), quick), "");
+    EXPECT_EQ(refusal(merged_with(of_another["machine"]), quick), "");
+}
+
+TEST_F(StandingProfile, WhatIsNoProfileIsWorthNothing) {
+    for (const char* text : {"", "{", "[]", "null", "7", "{}", "an earlier profile", "\xff\xfe"}) {
+        EXPECT_EQ(refusal(std::string(text), options()), "") << text;
+    }
+    EXPECT_EQ(refusal(std::string(100000, '['), options()), "");
+}
+
+TEST_F(StandingProfile, ThatOfANewerVersionIsNotReplaced) {
+    const json newer = changed(profile(), [](json& p) { p["version"] = 2; });
+    EXPECT_NE(refusal(newer, options()).find("newer asterope"), std::string::npos);
+}
+
+TEST_F(StandingProfile, WhatCannotBeReadIsNotReplaced) {
+    const std::string refused = refusal(std::string(std::size_t{17} << 20, ' '), options());
+    EXPECT_NE(refused.find("longer than 16 MiB; --force"), std::string::npos) << refused;
+}
+
+TEST_F(StandingProfile, APipeIsNotWaitedFor) {
+    ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+    EXPECT_NO_THROW(refuse_lesser(folder / "pipe", this_machine(), options(), false));
+}
+
+TEST_F(StandingProfile, ATornProfileIsNotWhole) {
+    const std::string whole = profile().dump();
+    for (std::size_t length = 0; length < whole.size(); length += 7) {
+        EXPECT_EQ(refusal(whole.substr(0, length),
+                          changed(options(), [](json& o) { o["rigor"] = "quick"; })),
+                  "");
+    }
+}

@@ -1,0 +1,191 @@
+"""Man pages and bash completion name what --help names, and complete what the commands take."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from packaging_samples import PROGRAMS, commands_in, help_of, options_in
+
+
+@pytest.fixture(scope="module")
+def share(repository: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that becomes PREFIX/share."""
+    folder = tmp_path_factory.mktemp("share")
+    script = repository / "scripts" / "packaging" / "manual.py"
+    subprocess.run([sys.executable, script, build_dir, folder], check=True, timeout=120)
+    return folder
+
+
+def page(share: Path, program: str) -> str:
+    return (share / "man" / "man1" / f"{program}.1").read_text().replace(r"\-", "-")
+
+
+def options_of(part: str) -> set[str]:
+    return set(re.findall(r"\\fB(--?[^\\]+)\\fR", "\n".join(re.findall(r"\.TP\n(.*)", part))))
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_man_page_has_the_options_of_help_and_no_others(share, build_dir, program):
+    own, _, subcommands = page(share, program).partition(".SH COMMANDS\n")
+    text = help_of(build_dir / program)
+    assert options_of(own) == options_in(text) > {"--help", "--version"}
+    parts = dict(re.findall(r"(?s)\.SS (\w+)(.*?)(?=\n\.S)", subcommands))
+    assert list(parts) == commands_in(text)
+    for command, part in parts.items():
+        assert options_of(part) == options_in(help_of(build_dir / program, command)), command
+
+
+def test_some_commands_have_subcommands(build_dir):
+    assert {"check", "replay"} <= set(commands_in(help_of(build_dir / "asterope-tune")))
+    assert "cache" in commands_in(help_of(build_dir / "asterope-bench"))
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_man_page_has_its_sections_and_the_exit_codes(share, program):
+    text = page(share, program)
+    sections = re.findall(r"(?m)^\.SH (.*)", text)
+    assert sections[:4] == ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS"]
+    assert {"EXIT STATUS", "EXAMPLES"} < set(sections)
+    assert sections[-1] == "SEE ALSO"
+    codes = re.findall(r"\.TP\n(\d+)\n.+", text)
+    assert {"0", "1", "2", "130"} <= set(codes)
+    assert ("3" in codes) == (program == "asterope-tune")
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_man_shows_a_page_without_a_warning(share, program):
+    if not shutil.which("man") or not shutil.which("groff"):
+        pytest.skip("man is not installed")
+    done = subprocess.run(
+        ["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", f"man/man1/{program}.1"],
+        cwd=share,
+        env={**os.environ, "LC_ALL": "C.UTF-8", "MANROFFSEQ": "", "MANWIDTH": "80"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "program, operands",
+    [
+        ("asterope-generate", r"[\fIPROFILE\fR...]"),
+        ("asterope-placement", r"[\fIROUTINE.c\fR]"),
+        ("asterope-apps", r"\fIAPPLICATION\fR"),
+    ],
+)
+def test_a_synopsis_tells_what_may_be_left_out_and_what_repeated(share, program, operands):
+    lines = page(share, program).splitlines()
+    assert lines[lines.index(".SH SYNOPSIS") + 1] == rf"\fB{program}\fR [\fIOPTIONS\fR] {operands}"
+
+
+def test_text_is_no_roff():
+    assert manual().roff(r".So -o 'a\b'") == r"\&.So \-o \(aqa\eb\(aq"
+
+
+def test_an_epilog_gives_the_exit_codes():
+    codes = manual().exit_codes("Exit codes: 0 done; 1 failed, or out of memory; 130 interrupted.")
+    assert codes == [("0", "done"), ("1", "failed, or out of memory"), ("130", "interrupted")]
+
+
+def manual():
+    path = Path(__file__).resolve().parents[2] / "scripts" / "packaging" / "manual.py"
+    spec = importlib.util.spec_from_file_location("manual", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def complete(share: Path, program: str, *words: str) -> list[str]:
+    """What bash offers for the last of the words; "compopt ..." where it is to complete itself."""
+    script = f"""
+        source bash-completion/completions/{program} || exit
+        compopt() {{ echo "compopt $*"; }}
+        COMP_WORDS=({program} "$@") COMP_CWORD=$#
+        _{program.replace("-", "_")}
+        (( ! ${{#COMPREPLY[@]}} )) || printf '%s\\n' "${{COMPREPLY[@]}}"
+    """
+    done = subprocess.run(
+        ["bash", "--norc", "-uc", script, "bash", *words],
+        cwd=share,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode in (0, 1), done.stderr) == (True, "")
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_completion_offers_the_options_of_help_and_no_others(share, build_dir, program):
+    text = help_of(build_dir / program)
+    assert set(complete(share, program, "-")) == options_in(text)
+    for command in commands_in(text):
+        offered = complete(share, program, command, "-")
+        assert set(offered) == options_in(help_of(build_dir / program, command)), command
+
+
+def test_completion_offers_subcommands(share, build_dir):
+    for program in ("asterope-tune", "asterope-bench"):
+        assert complete(share, program, "") == commands_in(help_of(build_dir / program))
+    assert complete(share, "asterope-tune", "--quiet", "rep") == ["replay"]
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["tune", "--rigor", ""], ["quick", "standard", "exhaustive"]),
+        (["tune", "--rigor", "=", "qu"], ["quick"]),
+        (["tune", "--rigor", "="], ["quick", "standard", "exhaustive"]),
+        (["tune", "replay", "--rigor", "quick,st"], ["quick,standard"]),
+        (["tune", "--seed", ""], []),
+        (["tune", "--seed", "1", "--ver"], ["--version"]),
+        (["tune", "-o", ""], ["compopt -o default"]),
+        (["tune", "check", ""], ["compopt -o default"]),
+        (["bench", "--suite", "sizes,mi"], ["sizes,misalignment", "sizes,mix"]),
+        (["tune", "--workload", "f"], ["fetch"]),
+        (["bench", "--workload", "hot_"], ["hot_read"]),
+        (["tune", "--workload", "f"], ["fetch"]),
+        (["generate", "-o", ""], ["compopt -o dirnames"]),
+        (["generate", ""], ["compopt -o default"]),
+        (["report", "a.json", ""], ["compopt -o default"]),
+        (["apps", "s"], ["sqlite"]),
+        (["apps", "--rounds", ""], []),
+    ],
+)
+def test_completion_offers_values(share, words, offered):
+    assert complete(share, f"asterope-{words[0]}", *words[1:]) == offered
+
+
+def test_the_words_that_completion_offers_are_in_the_text_of_their_option(build_dir):
+    words = manual().WORDS
+    used = set()
+    for program in ("asterope-tune", "asterope-bench"):
+        done = subprocess.run(
+            [build_dir / program, "--help-json"], check=True, stdout=subprocess.PIPE, timeout=60
+        )
+        top = json.loads(done.stdout)
+        for option in top["options"]:
+            for name in option["names"]:
+                key = f"{program} {name}" if f"{program} {name}" in words else name
+                if key not in words:
+                    continue
+                used.add(key)
+                told = set(re.findall(r"\w+", option["description"]))
+                assert set(words[key].split()) <= told, key
+                # "cold: neither; consume: ..." explains words: completion offers these at least
+                explained = set(re.findall(r"(?:^|; )(\w+):", option["description"]))
+                assert explained <= set(words[key].split()), key
+        for command in top["commands"]:
+            for option in command["options"]:
+                used.update(set(option["names"]) & set(words))
+    assert used == set(words)

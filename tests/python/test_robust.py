@@ -1,0 +1,36 @@
+"""Medians and their sign-test intervals, as tuner/base/statistics.cpp has them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from asterope.robust import geometric_mean, sign_interval
+
+
+@pytest.mark.parametrize(
+    ("n", "cut"),
+    # how many values the 95 % interval leaves out at each end (Conover, table of the sign test)
+    [(1, 0), (5, 0), (6, 0), (8, 0), (9, 1), (12, 2), (15, 3), (25, 7), (51, 18)],
+)
+def test_the_interval_is_the_narrowest_that_holds_the_median(n: int, cut: int) -> None:
+    found = sign_interval([float(x) for x in reversed(range(n))])
+    assert (found.median, found.low, found.high) == ((n - 1) / 2, cut, n - 1 - cut)
+
+
+def test_thousands_of_values_have_an_interval() -> None:
+    found = sign_interval([float(x) for x in range(5001)])
+    assert found.median == 2500
+    assert 2500 - found.low == found.high - 2500 == pytest.approx(0.98 * math.sqrt(5001), abs=2)
+
+
+def test_no_values_have_no_median() -> None:
+    with pytest.raises(ValueError, match="no values"):
+        sign_interval([])
+    with pytest.raises(ValueError, match="no values"):
+        geometric_mean([])
+
+
+def test_the_geometric_mean_of_a_ratio_and_its_inverse_is_1() -> None:
+    assert geometric_mean([2.0, 0.5]) == pytest.approx(1)
+    assert geometric_mean(x for x in (4.0, 1.0)) == pytest.approx(2)

@@ -1,0 +1,273 @@
+/* Checks that every candidate of the tuner, pipeline or small copy, copies right, or says why this
+ * CPU cannot run it.
+ *
+ * Usage: candidates_check [--step N] [--share I/N]
+ *   --step   thins the grid of sizes and offsets for non-temporal stores, see copy_check_offsets
+ *            (default 1): checking what they wrote has to wait for the memory
+ *   --share  checks every N-th candidate from the I-th on, for N processes side by side; the small
+ *            copies count on from the pipelines, those for aliasing buffers from there, and those
+ *            for overlapping buffers from there
+ * Prints a line for each candidate, `ok NAME`, `skip NAME: reason` or `FAIL NAME: reason`; exits 1
+ * if one failed. Where the CPU lacks movdir64b it is emulated, and `ok` says so. The first pipeline
+ * of each register, load and store type is copied up to 64 MiB, the others of the paper up to 1
+ * MiB, those beyond it up to what three groups of interleaved pages take. */
+#define _GNU_SOURCE
+#include <cpuid.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "space/candidates.h"
+#include "copy_check.h"
+#include "movdir64b.h"
+
+enum { LINE = 64, PAGE = 4096, SMALL = 1024, LARGE = 1 << 20, LARGEST = 64 << 20 };
+
+static bool has_prefetchw(void) {
+    unsigned int a, b, c, d;
+    return __get_cpuid(0x80000001u, &a, &b, &c, &d) && (c & 1u << 8);
+}
+
+static bool cpu_has(const char* feature) {
+    if (strcmp(feature, "movdir64b") == 0) return true; /* or as if it had it */
+    if (strcmp(feature, "3dnowprefetch") == 0) return has_prefetchw();
+    if (strcmp(feature, "avx512f") == 0) return __builtin_cpu_supports("avx512f");
+    if (strcmp(feature, "avx512bw") == 0) return __builtin_cpu_supports("avx512bw");
+    if (strcmp(feature, "avx512vl") == 0) return __builtin_cpu_supports("avx512vl");
+    if (strcmp(feature, "avx2") == 0) return __builtin_cpu_supports("avx2");
+    if (strcmp(feature, "bmi2") == 0) return __builtin_cpu_supports("bmi2");
+    if (strcmp(feature, "sse4_1") == 0) return __builtin_cpu_supports("sse4.1");
+    return strcmp(feature, "") == 0;
+}
+
+/* The same for several, blanks in between; says so where one is missing. */
+static bool can_run(const char* name, const char* needs) {
+    char features[64];
+    snprintf(features, sizeof features, "%s", needs);
+    for (char* f = strtok(features, " "); f != NULL; f = strtok(NULL, " ")) {
+        if (cpu_has(f)) continue;
+        printf("skip %s: this CPU lacks %s\n", name, f);
+        return false;
+    }
+    return true;
+}
+
+static bool first_of_a_kind(size_t index) {
+    const struct asterope_variant* v = &asterope_variants[index];
+    for (size_t i = 0; i < index; ++i) {
+        const struct asterope_variant* other = &asterope_variants[i];
+        if (strcmp(v->rt, other->rt) == 0 && strcmp(v->lt, other->lt) == 0 &&
+            strcmp(v->st, other->st) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool in_paper(const struct asterope_variant* v) {
+    return strcmp(v->rt, "MOVDIR64B") != 0 && v->tb == 2 && v->pi == 1 && v->pw == 0 &&
+           strcmp(v->dir, "up") == 0;
+}
+
+/* "ZMM T T T0 4 TB4 PI2 PW down": what the paper lacks behind its own. */
+static void name_of(const struct asterope_variant* v, char* name, size_t room) {
+    char block[8] = "", pages[8] = "";
+    if (v->tb != 2) snprintf(block, sizeof block, " TB%d", v->tb);
+    if (v->pi != 1) snprintf(pages, sizeof pages, " PI%d", v->pi);
+    snprintf(name, room, "%s %s %s %s %d%s%s%s%s", v->rt, v->lt, v->st, v->pt, v->ps, block, pages,
+             v->pw ? " PW" : "", strcmp(v->dir, "up") == 0 ? "" : " down");
+}
+
+static size_t packed(int prefetch_distance, int write_distance) {
+    return (size_t)LINE * (size_t)write_distance << 32 | (size_t)LINE * (size_t)prefetch_distance;
+}
+
+static bool check_paper(const struct copy_subject* subject, size_t index, size_t step) {
+    const size_t large = first_of_a_kind(index) ? LARGEST : LARGE;
+    return copy_check_state(subject, (void (*)(void))asterope_variants[index].copy) &&
+           copy_check_guards(subject, subject->minimum, SMALL) &&
+           copy_check_doubling(subject, 2 * SMALL, large) &&
+           copy_check_offsets(subject, subject->minimum, SMALL, step);
+}
+
+/* Sizes up to several whole blocks, and whole groups of pages. Of those sizes each pair of offsets
+ * meets 29 only, spread evenly: some 2,400 variants take 0.04 s each. */
+static bool check_extension(const struct copy_subject* subject, const struct asterope_variant* v) {
+    const size_t last = SMALL + 2 * (size_t)v->tb * LINE;
+    const size_t step = (last - subject->minimum) / 29 | 1;
+    for (size_t groups = 1; groups <= 3; ++groups) {
+        /* the first size that has so many whole groups at any offset, and its neighbours */
+        if (!copy_check_around(subject, groups * (size_t)v->pi * PAGE + LINE)) return false;
+    }
+    return copy_check_state(subject, (void (*)(void))v->copy) &&
+           copy_check_guards(subject, subject->minimum, last) &&
+           copy_check_doubling(subject, 2 * SMALL, 4 * PAGE) &&
+           copy_check_offsets(subject, subject->minimum, last, step);
+}
+
+/* The same where each line takes the emulation some 10 us: few sizes, and all offsets only where
+ * there is no prefetch stage, which moves nothing. */
+static bool check_emulated(const struct copy_subject* subject, const struct asterope_variant* v) {
+    const size_t last = SMALL + (size_t)v->tb * LINE;
+    struct copy_subject large = *subject;
+    large.minimum = 690; /* of every size that copy_check_state would take up to 700 */
+    return copy_check_state(&large, (void (*)(void))v->copy) &&
+           copy_check_guards(subject, subject->minimum, subject->minimum + 16) &&
+           copy_check_guards(subject, last - 8, last) &&
+           copy_check_around(subject, (size_t)v->pi * PAGE + LINE) &&
+           (v->ps != 0 || copy_check_offsets(subject, last / 2, last / 2 + 1, 1));
+}
+
+/* Whether the variant passed; prints the verdict. */
+static bool check(size_t index, size_t non_temporal_step) {
+    const struct asterope_variant* v = &asterope_variants[index];
+    char name[64];
+    name_of(v, name, sizeof name);
+    if (!can_run(name, v->needs)) return true;
+    const int farthest = asterope_distances[asterope_distance_count - 1];
+    const int farthest_write = asterope_write_distances[asterope_write_distance_count - 1];
+    const struct copy_subject subject = {
+        .name = name,
+        .copy = v->copy,
+        .distances = {packed(asterope_distances[0], v->pw ? asterope_write_distances[0] : 0),
+                      packed(farthest, v->pw ? farthest_write : 0)},
+        .minimum = 128,
+    };
+    const bool emulated = strcmp(v->rt, "MOVDIR64B") == 0 && !movdir64b_is_there();
+    const size_t step = strcmp(v->st, "NT") == 0 ? non_temporal_step : 1;
+    const bool right = in_paper(v) ? check_paper(&subject, index, step)
+                       : emulated  ? check_emulated(&subject, v)
+                                   : check_extension(&subject, v);
+    if (right) printf("ok %s%s\n", name, emulated ? " (movdir64b emulated)" : "");
+    return right;
+}
+
+/* --- Small copies -------------------------------------------------------------------------------
+ */
+
+static struct {
+    asterope_small_candidate copy;
+    size_t bound;
+    void* destination;
+    const void* source;
+    size_t bytes, distance;
+    bool handed_on; /* to `large` */
+} small;
+
+static void* large(void* destination, const void* source, size_t bytes, size_t distance) {
+    if (bytes <= small.bound) copy_check_abort("handed on a copy within its bound");
+    if (destination != small.destination || source != small.source || bytes != small.bytes ||
+        distance != small.distance) {
+        copy_check_abort("handed on other arguments than it got");
+    }
+    small.handed_on = true;
+    return memmove(destination, source, bytes);
+}
+
+static void* call_small(void* destination, const void* source, size_t bytes, size_t distance) {
+    small.destination = destination;
+    small.source = source;
+    small.bytes = bytes;
+    small.distance = distance;
+    small.handed_on = false;
+    void* returned = small.copy(destination, source, bytes, distance, large);
+    if (!small.handed_on && bytes > small.bound) {
+        copy_check_abort("kept a copy beyond its bound to itself");
+    }
+    return returned;
+}
+
+/* A pipeline that any CPU can run; like all of them, it leaves nothing on the stack. */
+static void (*plain_pipeline(void))(void) {
+    for (size_t i = 0; i < asterope_variant_count; ++i) {
+        const struct asterope_variant* v = &asterope_variants[i];
+        if (strcmp(v->rt, "XMM") == 0 && strcmp(v->needs, "") == 0) {
+            return (void (*)(void))v->copy;
+        }
+    }
+    return NULL;
+}
+
+static bool check_small(size_t index) {
+    const struct asterope_small_variant* v = &asterope_small_variants[index];
+    char name[64];
+    snprintf(name, sizeof name, "%s %s %s %d", v->shape, v->rt, v->order, v->bound);
+    if (!can_run(name, v->needs)) return true;
+    const struct copy_subject subject = {
+        .name = name,
+        .copy = call_small,
+        .distances = {LINE, 3 * LINE}, /* to see that they are handed on */
+        .fifth = plain_pipeline(),
+    };
+    const bool masked = strncmp(v->shape, "masked", 6) == 0;
+    const bool moves = strcmp(v->shape, "rep") != 0; /* which copies upwards only */
+    const size_t last = (size_t)v->bound + 130;
+    small.copy = v->copy;
+    small.bound = (size_t)v->bound;
+    const bool right = copy_check_state(&subject, (void (*)(void))v->copy) &&
+                       copy_check_guards(&subject, 0, last) &&
+                       copy_check_page_ends(&subject, masked ? 1 : 13) &&
+                       copy_check_offsets(&subject, 0, last, 1) &&
+                       (!moves || copy_check_overlaps(&subject, 1, last));
+    if (right) printf("ok %s\n", name);
+    return right;
+}
+
+/* --- Copies for aliasing buffers ----------------------------------------------------------------
+ */
+
+static bool check_aliased(size_t index) {
+    const struct asterope_aliased_variant* v = &asterope_aliased_variants[index];
+    char name[64];
+    snprintf(name, sizeof name, "aliased %s %s", v->kind, v->rt);
+    if (!can_run(name, v->needs)) return true;
+    const struct copy_subject subject = {.name = name, .copy = v->copy, .minimum = 512};
+    /* source and destination begin alike, so half of the offsets make them alias */
+    const bool right = copy_check_state(&subject, (void (*)(void))v->copy) &&
+                       copy_check_guards(&subject, subject.minimum, 2 * SMALL) &&
+                       copy_check_doubling(&subject, 2 * SMALL, LARGE) &&
+                       copy_check_offsets(&subject, subject.minimum, 2 * SMALL, 3);
+    if (right) printf("ok %s\n", name);
+    return right;
+}
+
+/* --- Copies for overlapping buffers -------------------------------------------------------------
+ */
+
+static bool check_overlapping(size_t index) {
+    const struct asterope_overlapping_variant* v = &asterope_overlapping_variants[index];
+    char name[64];
+    snprintf(name, sizeof name, "overlapping %s %d", v->rt, v->block);
+    if (!can_run(name, v->needs)) return true;
+    const struct copy_subject subject = {.name = name, .copy = v->copy, .minimum = 128};
+    const bool right = copy_check_state(&subject, (void (*)(void))v->copy) &&
+                       copy_check_guards(&subject, subject.minimum, SMALL) &&
+                       copy_check_doubling(&subject, 2 * SMALL, LARGE) &&
+                       copy_check_offsets(&subject, subject.minimum, SMALL, 7) &&
+                       copy_check_overlaps(&subject, 1, LARGE);
+    if (right) printf("ok %s\n", name);
+    return right;
+}
+
+int main(int argc, char** argv) {
+    size_t step = 1, from = 0, shares = 1;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--step") == 0) step = strtoull(argv[i + 1], NULL, 10);
+        if (strcmp(argv[i], "--share") == 0) sscanf(argv[i + 1], "%zu/%zu", &from, &shares);
+    }
+    copy_check_start(LARGEST + 64);
+    if (!movdir64b_is_there()) movdir64b_emulate();
+    bool right = true;
+    const size_t pipelines = asterope_variant_count;
+    const size_t aliased = pipelines + asterope_small_variant_count;
+    const size_t overlapping = aliased + asterope_aliased_variant_count;
+    for (size_t i = from; i < overlapping + asterope_overlapping_variant_count; i += shares) {
+        right = (i < pipelines     ? check(i, step)
+                 : i < aliased     ? check_small(i - pipelines)
+                 : i < overlapping ? check_aliased(i - aliased)
+                                   : check_overlapping(i - overlapping)) &&
+                right;
+        fflush(stdout);
+    }
+    return right ? 0 : 1;
+}

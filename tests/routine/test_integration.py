@@ -1,0 +1,561 @@
+"""Other people's builds: the examples, built from an installed asterope as a stranger would, and
+the three ways to have the routine in a program.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from asterope import __version__, small_space
+from asterope.space import Tuple
+from copy_programs import (
+    CHECKERS,
+    REPOSITORY,
+    need,
+    output_of,
+    profile_json,
+    render,
+    run,
+)
+
+EXAMPLES = REPOSITORY / "tests" / "examples"
+NAMES = {"memcpy", "memmove", "mempcpy", "__mempcpy"}
+CHECKED = {"__memcpy_chk", "__memmove_chk", "__mempcpy_chk"}
+WARNINGS = ("-Wall", "-Wextra", "-Werror")
+HARDENED = (*WARNINGS, "-D_FORTIFY_SOURCE=2", "-fstack-protector-all")
+
+# For any CPU: wherever the tests run, the tuned copies are what is called.
+INTERVALS = [
+    (65536, Tuple("XMM", "T", "T", "none", 0, 0)),
+    (1 << 20, Tuple("R64", "T", "T", "none", 0, 0)),
+]
+OTHERS = [(1 << 20, Tuple("XMM", "T", "NT", "T0", 4, 8))]
+
+DATA = random.Random(7).randbytes(1_500_000)
+
+
+@pytest.fixture(scope="session")
+def prefix(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where asterope is installed."""
+    need("cmake")
+    folder = tmp_path_factory.mktemp("installed") / "prefix"
+    output_of("cmake", "--install", build_dir, "--prefix", folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def environment(prefix: Path) -> dict[str, str]:
+    """That of somebody who has installed asterope there, with a Python that has its packages."""
+    left_out = ("LD_PRELOAD", "PYTHONPATH", "CFLAGS", "CXXFLAGS", "LDFLAGS", "DESTDIR", "MAKEFLAGS")
+    clean = {key: value for key, value in os.environ.items() if key not in left_out}
+    paths = [str(prefix / "bin"), os.path.dirname(sys.executable), os.environ["PATH"]]
+    generator = {"CMAKE_GENERATOR": "Ninja"} if shutil.which("ninja") else {}
+    return {
+        **clean,
+        **generator,
+        "PATH": os.pathsep.join(paths),
+        "CMAKE_PREFIX_PATH": str(prefix),
+        "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig"),
+        "XDG_CONFIG_HOME": str(prefix / "nothing"),
+        "CFLAGS": "-O2 -Wall -Wextra -Werror",
+        "CXXFLAGS": "-O2 -Wall -Wextra -Werror",
+    }
+
+
+def copied(example: str, folder: Path, *profiles: str) -> Path:
+    """An example in a folder of its own, with profiles of these names."""
+    place = folder / "a project" / example
+    shutil.copytree(EXAMPLES / example, place)
+    for profile in profiles or ("profile.json",):
+        (place / profile).write_text(profile_json(INTERVALS), encoding="utf-8")
+    return place
+
+
+def cmake_build(place: Path, environment: dict[str, str], *options: object) -> Path:
+    build = place / "build"
+    output_of("cmake", "-S", place, "-B", build, *options, env=environment)
+    output_of("cmake", "--build", build, env=environment)
+    return build
+
+
+def built_again(build: Path, environment: dict[str, str]) -> bool:
+    """Whether building once more renders the routine."""
+    return "Rendering" in output_of("cmake", "--build", build, env=environment)
+
+
+def through(program: Path, *arguments: object) -> bytes:
+    """What the program makes of DATA."""
+    command = [str(program), *map(str, arguments)]
+    return subprocess.run(command, input=DATA, capture_output=True, check=True, timeout=60).stdout
+
+
+def symbols(file: Path, *options: str) -> dict[str, tuple[str, str]]:
+    """Defined symbols: name -> address and kind."""
+    need("nm")
+    lines = output_of("nm", "--defined-only", *options, file).splitlines()
+    fields = [line.split() for line in lines if len(line.split()) == 3]  # not an archive's headings
+    return {name.split("@")[0]: (at, kind) for at, kind, name in fields}
+
+
+def wanted(file: Path) -> set[str]:
+    """Names that the file wants of others."""
+    need("nm")
+    return {line.split()[-1] for line in output_of("nm", "--undefined-only", file).splitlines()}
+
+
+# --- By name, in each build system ----------------------------------------------------------------
+
+
+def test_the_cmake_example_calls_the_routine_by_name(environment, prefix, tmp_path):
+    """And renders it again when the profile or a template changes, and not otherwise."""
+    own = (
+        tmp_path / "a prefix"
+    )  # installed elsewhere than it was built for, and its templates change
+    shutil.copytree(prefix, own, symlinks=True)
+    place = copied("cmake", tmp_path)
+    build = cmake_build(place, environment, f"-DCMAKE_PREFIX_PATH={own}")
+    assert through(build / "gather") == DATA
+    defined = symbols(build / "gather")
+    assert {"asterope_memcpy", "asterope_memmove", "asterope_mempcpy"} <= set(defined)
+    assert not NAMES & set(defined)
+    routine = build / "asterope" / "gather" / "asterope_memcpy.c"
+    before = routine.read_text()
+    assert not built_again(build, environment)
+    (place / "profile.json").write_text(profile_json(OTHERS), encoding="utf-8")
+    assert built_again(build, environment)
+    assert routine.read_text() != before
+    assert through(build / "gather") == DATA
+
+    templates = own / "share" / "asterope" / "templates" / "x86_64"
+    with open(templates / "routine.c.j2", "a", encoding="utf-8") as file:
+        file.write("/* changed */\n")
+    assert built_again(build, environment)
+    assert routine.read_text().endswith("/* changed */\n")
+    (templates / "new.j2").write_text("", encoding="utf-8")
+    assert built_again(build, environment)
+    (templates / "new.j2").unlink()
+    cmake = output_of("cmake", "--build", build, env=environment)  # one that is gone is no fault
+    assert "rror" not in cmake
+
+
+def test_a_subdirectory_of_asterope_builds_nothing_but_the_routine(environment, tmp_path):
+    """C++, without what the tools and tests need, and without touching the project's choices."""
+    place = copied("cmake-subdirectory", tmp_path)
+    (place / "third_party").mkdir()
+    (place / "third_party" / "asterope").symlink_to(REPOSITORY)
+    bare = {key: value for key, value in environment.items() if key != "CMAKE_PREFIX_PATH"}
+    build = cmake_build(place, bare, f"-DPython3_EXECUTABLE={sys.executable}")
+    assert through(build / "shift", 100) == bytes(100) + DATA
+    assert "asterope_memmove" in symbols(build / "shift")
+    cache = (build / "CMakeCache.txt").read_text()
+    assert re.search(r"^CMAKE_BUILD_TYPE:\w+=$", cache, re.M)
+    assert not re.search(r"nlohmann|CLI11|GTest|ZLIB", cache)
+    made = [path.name for path in build.rglob("*") if path.is_file()]
+    assert not [name for name in made if re.match(r"asterope-(tune|bench)|candidates|test_", name)]
+
+
+def test_a_fetched_asterope_gives_a_target_two_routines(environment, tmp_path):
+    """Which is fetched from the checkout as it is: what Git would fetch is what was committed."""
+    place = copied("cmake-fetchcontent", tmp_path, "profile.json", "hot.json")
+    build = cmake_build(
+        place, environment, f"-DPython3_EXECUTABLE={sys.executable}",
+        f"-DFETCHCONTENT_SOURCE_DIR_ASTEROPE={REPOSITORY}",
+    )  # fmt: skip
+    assert through(build / "both") == DATA
+    assert {"asterope_memcpy", "hot_memcpy"} <= set(symbols(build / "both"))
+
+
+def test_the_make_example_builds_and_follows_its_profile(environment, tmp_path):
+    need("make", "pkg-config")
+    place = copied("make", tmp_path)
+    output_of("make", cwd=place, env=environment)
+    assert through(place / "gather") == DATA
+    assert "asterope_memcpy" in symbols(place / "gather")
+    assert "up to date" in output_of("make", cwd=place, env=environment)
+    before = (place / "asterope_memcpy.c").read_text()
+    (place / "profile.json").write_text(profile_json(OTHERS), encoding="utf-8")
+    output_of("make", cwd=place, env=environment)
+    assert (place / "asterope_memcpy.c").read_text() != before
+    assert through(place / "gather") == DATA
+
+
+def test_the_makefiles_say_what_is_missing(environment, tmp_path):
+    need("make", "pkg-config")
+    for example in ("make", "preload"):
+        place = copied(example, tmp_path)
+        done = run("make", cwd=place, env={**environment, "PKG_CONFIG_PATH": str(tmp_path)})
+        if done.returncode == 0:
+            pytest.skip("another asterope is installed on this machine")
+        assert "pkg-config does not find asterope" in done.stderr
+
+
+def test_the_meson_example_builds_and_follows_its_profile(environment, tmp_path):
+    need("meson", "ninja", "pkg-config")
+    place = copied("meson", tmp_path)
+    output_of("meson", "setup", place / "build", place, env=environment)
+    output_of("ninja", "-C", place / "build", env=environment)
+    assert through(place / "build" / "gather") == DATA
+    assert "asterope_memcpy" in symbols(place / "build" / "gather")
+    assert "no work to do" in output_of("ninja", "-C", place / "build", env=environment)
+    before = (place / "build" / "asterope_memcpy.c").read_text()
+    (place / "profile.json").write_text(profile_json(OTHERS), encoding="utf-8")
+    output_of("ninja", "-C", place / "build", env=environment)
+    assert (place / "build" / "asterope_memcpy.c").read_text() != before
+
+
+def test_pkg_config_knows_where_the_generator_and_the_templates_are(environment, prefix):
+    need("pkg-config")
+    output_of("pkg-config", "--validate", "asterope", env=environment)
+    assert (
+        output_of("pkg-config", "--modversion", "asterope", env=environment).strip() == __version__
+    )
+    for variable, path in {
+        "prefix": prefix,
+        "generate": prefix / "bin" / "asterope-generate",
+        "templatesdir": prefix / "share" / "asterope" / "templates",
+    }.items():
+        said = output_of("pkg-config", f"--variable={variable}", "asterope", env=environment)
+        assert Path(said.strip()).resolve() == path.resolve()
+
+
+# --- In libc's place, by linking ------------------------------------------------------------------
+
+
+def test_the_replace_libc_example_has_a_memcpy_of_its_own_linked_either_way(environment, tmp_path):
+    build = cmake_build(copied("replace-libc", tmp_path), environment)
+    for program in ("whose", "whose-static"):
+        assert output_of(build / program) == "memcpy is asterope's\n"
+
+
+PROJECT = """
+cmake_minimum_required(VERSION 3.18)
+project(checks LANGUAGES C)
+find_package(asterope REQUIRED)
+add_library(plugin MODULE "${CHECKERS}/preload_check.c")
+target_compile_definitions(plugin PRIVATE PLUGIN)
+foreach(kind IN ITEMS dynamic static)
+  add_executable(${kind} "${CHECKERS}/preload_check.c")
+  if(kind MATCHES static)
+    target_compile_definitions(${kind} PRIVATE STATIC)
+  endif()
+  target_link_libraries(${kind} pthread dl) # its other signature
+  asterope_add_memcpy(TARGET ${kind} PROFILE profile.json REPLACE_LIBC)
+endforeach()
+target_link_options(static PRIVATE -static)
+
+# Whatever is chosen at load, libc copies before.
+add_executable(several "${CHECKERS}/preload_check.c")
+target_compile_definitions(several PRIVATE STATIC)
+target_link_options(several PRIVATE -static)
+asterope_add_memcpy(TARGET several REPLACE_LIBC
+  PROFILE "${REFERENCE}/xeon-gold-5218.json" "${REFERENCE}/opteron-6378.json")
+
+# A library for itself, and a program that knows nothing of it.
+add_library(replacing SHARED library.c)
+asterope_add_memcpy(TARGET replacing PROFILE profile.json REPLACE_LIBC)
+add_executable(user user.c)
+target_link_libraries(user PRIVATE replacing)
+
+# A static library brings the routine along, this one that of the user's own profile, and another
+# one has a name and threads of its own.
+add_library(archive STATIC library.c)
+asterope_add_memcpy(TARGET archive)
+asterope_add_memcpy(TARGET archive PROFILE profile.json PREFIX mt THREADS)
+add_executable(archive-user user.c)
+target_link_libraries(archive-user archive)
+"""
+
+LIBRARY = """
+#include "asterope_memcpy.h"
+#include <string.h>
+#ifdef ASTEROPE_THREADS
+#include "mt_memcpy.h"
+void *threaded(void *to, const void *from, size_t bytes);
+void *threaded(void *to, const void *from, size_t bytes) { return mt_memcpy_mt(to, from, bytes); }
+#endif
+typedef void *copy_function(void *, const void *, size_t);
+static copy_function *volatile own = memcpy, *volatile tuned = asterope_memmove;
+int own_is_tuned(void);
+int own_is_tuned(void) { return own == tuned; }
+void *copy_of_library(void *to, const void *from, size_t bytes);
+void *copy_of_library(void *to, const void *from, size_t bytes) { return own(to, from, bytes); }
+"""
+
+USER = """
+#include <stdio.h>
+#include <string.h>
+int own_is_tuned(void);
+void *copy_of_library(void *to, const void *from, size_t bytes);
+typedef void *copy_function(void *, const void *, size_t);
+static copy_function *volatile own = memcpy;
+int main(void)
+{
+    char text[] = "right", copy[sizeof text] = "wrong";
+    copy_of_library(copy, text, sizeof text);
+    printf("%s %d %d\\n", copy, own_is_tuned(), own == copy_of_library);
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def replaced(environment, tmp_path_factory) -> Path:
+    """The build folder of PROJECT."""
+    folder = tmp_path_factory.mktemp("replaced")
+    for name, text in {"CMakeLists.txt": PROJECT, "library.c": LIBRARY, "user.c": USER}.items():
+        (folder / name).write_text(text, encoding="ascii")
+    small = small_space.SmallTuple("stepped", "XMM", "up", 128)
+    (folder / "profile.json").write_text(profile_json(INTERVALS, small), encoding="utf-8")
+    (folder / "asterope").mkdir()
+    (folder / "asterope" / "profile.json").write_text(profile_json(OTHERS), encoding="utf-8")
+    flags = " ".join(["-O2 -fno-builtin -flto", *WARNINGS])
+    return cmake_build(
+        folder, {**environment, "XDG_CONFIG_HOME": str(folder)},
+        f"-DCHECKERS={CHECKERS}", f"-DREFERENCE={REPOSITORY / 'generated' / 'reference'}",
+        f"-DCMAKE_C_FLAGS={flags}", "-DCMAKE_BUILD_TYPE=",
+    )  # fmt: skip
+
+
+KINDS = ["dynamic", "static", "several"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_program_has_libc_s_names_for_the_tuned_functions(replaced, kind):
+    """In a static one libc's functions, which only its own names would bring in, are not there."""
+    defined = symbols(replaced / kind)
+    address = {name: defined[name][0] for name in NAMES}
+    own = {name: defined[f"asterope_{name}"][0] for name in ("memmove", "mempcpy")}
+    assert address["memcpy"] == address["memmove"] == own["memmove"]
+    assert address["mempcpy"] == address["__mempcpy"] == own["mempcpy"]
+    assert not [
+        name for name in defined if re.match(r"__mem(p?cpy|move)_(avx|evex|sse|erms)", name)
+    ]
+    # What is chosen while the program starts is chosen too late: libraries copy before.
+    assert not [name for name in defined if "asterope" in name and defined[name][1] == "i"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("situation", ["copies", "early", "fork"])
+def test_a_program_s_copies_are_right_and_forgive_overlap(replaced, kind, situation):
+    output_of(replaced / kind, situation)
+
+
+@pytest.mark.parametrize("profile", ["xeon-gold-5218", "opteron-6378", "fallback"])
+def test_a_program_of_several_profiles_copies_right_with_each(replaced, profile):
+    output_of(replaced / "several", "copies", env={"ASTEROPE_PROFILE": profile})
+
+
+@pytest.mark.parametrize("kind", ["dynamic", "archive"])
+def test_the_routine_stays_out_of_link_time_optimization(replaced, kind):
+    need("readelf")
+    routines = list((replaced / "CMakeFiles" / f"{kind}_asterope_memcpy.dir").rglob("*.o"))
+    assert len(routines) == 1
+    assert ".gnu.lto" not in output_of("readelf", "-SW", *routines)
+    others = (replaced / "CMakeFiles" / f"{kind}.dir").rglob("*.o")
+    assert ".gnu.lto" in output_of("readelf", "-SW", *others)
+
+
+def test_a_program_lends_its_copies_to_the_libraries_that_it_loads(replaced):
+    need("nm")
+    exported = output_of("nm", "-D", "--defined-only", replaced / "dynamic")
+    assert {line.split()[-1] for line in exported.splitlines()} >= NAMES | CHECKED
+    output_of(replaced / "dynamic", "dlopen", replaced / "libplugin.so")
+    bindings = run(
+        replaced / "dynamic", "dlopen", replaced / "libplugin.so", env={"LD_DEBUG": "bindings"}
+    ).stderr
+    to = re.findall(r"binding file \S*libplugin.so \[0\] to (\S+) .*`memcpy'", bindings)
+    assert to == [str(replaced / "dynamic")]
+
+
+def test_a_shared_library_keeps_its_copies_to_itself(replaced):
+    need("nm")
+    exported = output_of("nm", "-D", "--defined-only", replaced / "libreplacing.so")
+    assert {line.split()[-1] for line in exported.splitlines()} == {
+        "own_is_tuned",
+        "copy_of_library",
+    }
+    assert output_of(replaced / "user") == "right 1 0\n"
+    assert not NAMES & set(symbols(replaced / "user"))
+
+
+def test_a_static_library_brings_its_routines_along(replaced):
+    assert output_of(replaced / "archive-user") == "right 0 0\n"
+    defined = set(symbols(replaced / "libarchive.a"))
+    assert {"asterope_memcpy", "mt_memcpy", "mt_memcpy_mt"} <= defined
+    assert not NAMES & defined
+
+
+def test_without_a_profile_the_user_s_own_is_taken(replaced, tmp_path):
+    routine = replaced / "asterope" / "archive" / "asterope_memcpy.c"
+    profile = replaced.parent / "asterope" / "profile.json"
+    assert routine.read_text() == render(profile, tmp_path).read_text()
+
+
+@pytest.fixture(scope="module")
+def routine(tmp_path_factory) -> Path:
+    return render(INTERVALS, tmp_path_factory.mktemp("routine"))
+
+
+def replacing_object(compiler: str, routine: Path, *flags: str) -> Path:
+    need(compiler)
+    target = routine.with_name("replace_libc.o")
+    source = REPOSITORY / "templates" / "replace_libc.c"
+    output_of(compiler, *flags, f"-I{routine.parent}", "-c", source, "-o", target)
+    return target
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("level", ["-O0", "-O3"])
+def test_nothing_in_libc_s_place_calls_what_it_stands_for(routine, compiler, level):
+    """Not even without -fno-builtin: a call of memcpy in here would never end."""
+    need("objdump")
+    target = replacing_object(compiler, routine, "-std=c99", "-pedantic", level, *HARDENED)
+    assert set(symbols(target)) >= NAMES | CHECKED
+    assert wanted(target) <= {"__chk_fail", "_GLOBAL_OFFSET_TABLE_"}
+    code = output_of("objdump", "-dr", target)
+    assert "__chk_fail" in code  # it shows what is called
+    assert not re.search(r"R_X86_64_\w+\s+_*mem", code)
+
+
+def test_copies_beyond_the_end_of_a_buffer_end_a_static_program_too(routine, tmp_path):
+    target = replacing_object("gcc", routine, "-O2", *HARDENED)
+    program = tmp_path / "fortified"
+    flags = ("-std=gnu99", "-O2", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2", "-DSTATIC", "-static")
+    output_of("gcc", *flags, CHECKERS / "preload_check.c", target, "-o", program)
+    for name in ("memcpy", "memmove", "mempcpy"):
+        assert f"__{name}_chk" in symbols(program)
+        assert output_of(program, name, 16) == "0123456789abcdef\n"
+        done = run(program, name, 17)
+        assert done.returncode == -signal.SIGABRT
+        assert "buffer overflow detected" in done.stderr
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("sanitizer", ["address", "thread"])
+def test_sanitizers_keep_their_own_memcpy(routine, compiler, sanitizer):
+    defined = set(symbols(replacing_object(compiler, routine, f"-fsanitize={sanitizer}")))
+    assert "asterope_memcpy" in defined
+    assert not (NAMES | CHECKED) & defined
+
+
+def test_a_static_program_of_musl_has_the_tuned_functions_too(routine, tmp_path):
+    target = replacing_object("musl-gcc", routine, "-O2", "-Wall", "-Wextra", "-Werror")
+    source = tmp_path / "overlap.c"
+    source.write_text(OVERLAP, encoding="ascii")
+    output_of("musl-gcc", "-O2", "-static", source, target, "-o", tmp_path / "overlap")
+    assert output_of(tmp_path / "overlap") == "right\n"
+    defined = symbols(tmp_path / "overlap")
+    assert defined["memcpy"] == defined["asterope_memmove"]
+    assert not CHECKED & set(defined)
+
+
+OVERLAP = """
+#include <stdio.h>
+#include <string.h>
+static void *(*volatile copy)(void *, const void *, size_t) = memcpy;
+int main(void)
+{
+    static unsigned char text[6000];
+    for (int i = 0; i < 6000; ++i) text[i] = (unsigned char)(i * 7);
+    copy(text + 40, text, 5000);
+    for (int i = 0; i < 5000; ++i) {
+        if (text[i + 40] != (unsigned char)(i * 7)) return 1;
+    }
+    return puts("right") < 0;
+}
+"""
+
+
+# --- In libc's place, by LD_PRELOAD ---------------------------------------------------------------
+
+
+def test_an_installed_tree_builds_the_library_for_ld_preload(environment, tmp_path):
+    need("make", "pkg-config")
+    place = copied("preload", tmp_path)
+    output_of("make", cwd=place, env=environment)
+    library = place / "libasterope_preload.so"
+    exported = output_of("nm", "-D", "--defined-only", library)
+    assert {line.split()[-1] for line in exported.splitlines()} == NAMES | CHECKED
+    # LD_PRELOAD takes a space for the end of a name
+    shutil.copy(library, tmp_path / library.name)
+    under = {"LD_PRELOAD": str(tmp_path / library.name), "ASTEROPE_VERBOSE": "1"}
+    done = run("/bin/echo", "fine", env={**os.environ, **under})
+    assert (done.returncode, done.stdout) == (0, "fine\n")
+    assert (
+        done.stderr
+        == f"asterope: memcpy, memmove and mempcpy are generated by asterope {__version__}\n"
+    )
+
+
+# --- What asterope_add_memcpy refuses -------------------------------------------------------------
+
+REFUSING = """
+cmake_minimum_required(VERSION 3.18)
+if(CASE STREQUAL "no C")
+  project(refused LANGUAGES NONE)
+else()
+  project(refused LANGUAGES C)
+endif()
+find_package(asterope REQUIRED)
+add_library(headers INTERFACE)
+add_library(there SHARED IMPORTED)
+if(NOT CASE STREQUAL "no C")
+  add_executable(app app.c)
+  add_executable(an::alias ALIAS app)
+else()
+  add_custom_target(app)
+endif()
+cmake_language(EVAL CODE "${CALL}")
+"""
+
+REFUSED = {
+    "WHAT TARGET app PROFILE p.json": r"unknown: WHAT: use asterope_add_memcpy\(TARGET app",
+    "TARGET app PROFILE": r"nothing follows PROFILE",
+    "PROFILE p.json": r"no target : use",
+    "TARGET nobody PROFILE p.json": r"no target nobody: use",
+    "TARGET headers PROFILE p.json": r"headers is no executable, shared or static library",
+    "TARGET there PROFILE p.json": r"there is no executable, shared or static library",
+    "TARGET app PROFILE p.json REPLACE": r"/REPLACE: no such profile",
+    "TARGET app PROFILE q.json": r"/q\.json: no such profile: asterope-tune -o writes one",
+    "TARGET app": r"no PROFILE is given and there is no \S+ nor \S+: name one, or run "
+    r"asterope-tune --system",
+}
+TWICE = {
+    "": r"app has asterope_memcpy already: give this one another PREFIX",
+    "PREFIX other REPLACE_LIBC": r"app has another memcpy in libc's place already",
+}
+
+
+def test_calls_that_cannot_work_are_refused_with_what_to_do(environment, tmp_path):
+    """In one build folder, so that the compiler is looked at once."""
+    (tmp_path / "CMakeLists.txt").write_text(REFUSING, encoding="ascii")
+    (tmp_path / "app.c").write_text("int main(void) { return 0; }\n", encoding="ascii")
+    (tmp_path / "p.json").write_text(profile_json(INTERVALS), encoding="utf-8")
+
+    def message_of(calls: str, folder: str = "build") -> str:
+        done = run(
+            "cmake", "-S", tmp_path, "-B", tmp_path / folder, f"-DCALL={calls}",
+            f"-DCASE={'no C' if folder == 'no-c' else ''}", env=environment,
+        )  # fmt: skip
+        return "" if done.returncode == 0 else re.sub(r"\s+", " ", done.stderr)
+
+    call = "asterope_add_memcpy({})"
+    assert message_of(call.format("TARGET an::alias PROFILE p.json REPLACE_LIBC")) == ""
+    for arguments, message in REFUSED.items():
+        if arguments == "TARGET app" and Path("/etc/asterope/profile.json").exists():
+            continue
+        assert re.search(message, message_of(call.format(arguments))), arguments
+    first = call.format("TARGET app PROFILE p.json REPLACE_LIBC")
+    for arguments, message in TWICE.items():
+        again = call.format(f"TARGET app PROFILE p.json {arguments}")
+        assert re.search(message, message_of(f"{first}\n{again}")), arguments
+    no_c = message_of(call.format("TARGET app PROFILE p.json"), "no-c")
+    assert "add C to the LANGUAGES of project()" in no_c

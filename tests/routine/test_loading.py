@@ -1,0 +1,223 @@
+"""Copies are right at every instruction of what loads a routine, in a handler and in a thread."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from asterope.aliased_space import aliased_tuples
+from asterope.profile import Aliased
+from asterope.sensing_space import PROBES, SensingCopy
+from asterope.small_space import PLAIN, SmallTuple
+from asterope.space import Tuple
+from copy_programs import (
+    CHECKERS,
+    FUNCTIONS,
+    REPOSITORY,
+    SMALL_COPIES,
+    Intervals,
+    cpu_features,
+    lacking_features,
+    output_of,
+    render,
+    run,
+)
+from test_dispatch import FLAVOURS, MACHINES, render_profiles, write_profiles
+from test_memcpy_mt import SHARES, render_shared
+
+SSE = [(900, Tuple("XMM", "T", "T", "none", 0, 0)), (1 << 20, Tuple("XMM", "T", "NT", "T0", 4, 8))]
+AVX2 = [(900, Tuple("YMM", "T", "T", "none", 0, 0)), (1 << 20, Tuple("YMM", "T", "NT", "T0", 4, 8))]
+AVX512 = [(900, Tuple("ZMM", "T", "T", "none", 0, 0)), *AVX2[1:]]
+MASKED = SMALL_COPIES["masked ZMM up 256"]
+
+# The small copies that ask whether the CPU fits, in every shape and order of their tests.
+GATED = [
+    small
+    for small in SMALL_COPIES.values()
+    if small.needs and (small.bound == 512 or small == MASKED)
+]
+UNGATED = [PLAIN, SMALL_COPIES["grouped XMM middle 256"], SMALL_COPIES["rep XMM up 256"]]
+
+
+def need_features(
+    intervals: Intervals, small: SmallTuple = PLAIN, aliased: Aliased | None = None
+) -> None:
+    """Skips where this CPU would never open the routine's gates."""
+    lacking = lacking_features(intervals, small, aliased)
+    if lacking:
+        pytest.skip(f"this CPU lacks {', '.join(sorted(lacking))}")
+
+
+# --- Step by step ---------------------------------------------------------------------------------
+
+
+def build(folder: Path, *sources: object, names: str = "asterope_{}", flags: tuple = ()) -> Path:
+    """loading_check with these sources, whose functions are named so; -DASTEROPE_THREADS too."""
+    lines = []
+    for function in FUNCTIONS:
+        # libc's memcpy forgives overlap, and so must what has its name
+        forgives = function != "memcpy" or names == "{}"
+        returns_end = function == "mempcpy"
+        lines.append(f"FUNCTION({names.format(function)}, {forgives:d}, {returns_end:d})\n")
+    if "-DASTEROPE_THREADS" in flags:
+        lines.append(f"THREADED({names.format('memcpy_mt')})\n")
+    (folder / "loading.inc").write_text("".join(lines), encoding="ascii")
+    program = folder / "loading_check"
+    output_of(
+        "gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O2", "-fno-builtin", "-pthread",
+        f"-I{folder}", *flags, CHECKERS / "loading_check.c", *sources, "-Wl,-z,now", "-o", program,
+    )  # fmt: skip
+    return program
+
+
+def assert_right_at_each_step(program: Path, **environment: str) -> None:
+    # An environment that is no larger: a dispatching routine reads all of it.
+    done = run(program, env=environment)
+    assert (done.returncode, done.stdout.splitlines()[1:]) == (0, ["ok"]), done.stdout + done.stderr
+    numbers = map(int, re.findall(r"\d+", done.stdout.splitlines()[0]))
+    steps, steps_in_object, changes, interrupted = numbers
+    # Without these nothing was stepped through.
+    assert steps >= steps_in_object >= 20, done.stdout
+    assert changes >= 1, done.stdout
+    over_threads = "THREADED" in (program.parent / "loading.inc").read_text(encoding="ascii")
+    assert over_threads or interrupted >= 20, done.stdout
+
+
+@pytest.mark.parametrize("small", [*UNGATED, *GATED], ids=lambda small: small.symbol)
+def test_every_small_copy_is_right_while_its_gates_open(tmp_path, small):
+    intervals = AVX512 if "ZMM" in small.name else AVX2
+    need_features(intervals, small)
+    assert_right_at_each_step(build(tmp_path, render(intervals, tmp_path, small)))
+
+
+def test_copies_are_right_while_gates_open_one_by_one_in_unoptimized_code(tmp_path):
+    need_features(AVX512, MASKED)
+    assert_right_at_each_step(build(tmp_path, render(AVX512, tmp_path, MASKED), flags=("-O0",)))
+
+
+@pytest.mark.parametrize("small", [PLAIN, SMALL_COPIES["grouped YMM up 128"], MASKED], ids=str)
+def test_sensing_copies_are_right_while_the_counter_is_looked_at(tmp_path, small):
+    if not {"rdtscp", "constant_tsc", "nonstop_tsc"} <= cpu_features():
+        pytest.skip("this CPU has no invariant time stamp counter")
+    intervals = [(4096, SSE[0][1]), (16384, SSE[1][1]), (1 << 20, SSE[0][1])]
+    sensing = {16384: SensingCopy(PROBES[0], 200, SSE[0][1], SSE[1][1])}
+    need_features(intervals, small)
+    routine = render(intervals, tmp_path, small, sensing=sensing)
+    text = routine.read_text(encoding="ascii")
+    # Single steps take longer than the counter may.
+    usable, count = re.subn(r"return least <= \d+;", "return least > 0;", text)
+    assert count == 1
+    routine.write_text(usable, encoding="ascii")
+    assert_right_at_each_step(build(tmp_path, routine))
+
+
+def test_aliasing_buffers_are_copied_right_while_gates_open(tmp_path):
+    (copy, *_) = (t for t in aliased_tuples() if t.needs)
+    aliased = Aliased(512, 16384, copy)
+    need_features(AVX512, MASKED, aliased)
+    assert_right_at_each_step(build(tmp_path, render(AVX512, tmp_path, MASKED, aliased=aliased)))
+
+
+NAMES = ["haswell", "genoa", "any.sse4", "any.sse2"]
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a file of several profiles."""
+    folder = tmp_path_factory.mktemp("several")
+    paths = write_profiles(folder, NAMES)
+    for path in paths:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+        raw["threads"] = {"intervals": SHARES}
+        path.write_text(json.dumps(raw), encoding="utf-8")
+    return render_profiles(folder, paths).parent
+
+
+def need_profile(name: str) -> None:
+    _, winner, small = FLAVOURS[MACHINES[name][-1]]
+    need_features([(4096, winner)], small or PLAIN)
+
+
+@pytest.mark.parametrize("name", ["haswell", "genoa"])
+@pytest.mark.parametrize("flags", [(), ("-DASTEROPE_NO_IFUNC",)], ids=["ifunc", "variable"])
+def test_copies_are_right_while_a_profile_is_chosen(several, flags, name):
+    need_profile(name)
+    program = build(several, several / "asterope_memcpy.c", flags=flags)
+    assert_right_at_each_step(program, ASTEROPE_PROFILE=name)
+
+
+@pytest.mark.parametrize("flags", [(), ("-DASTEROPE_NO_IFUNC",)], ids=["ifunc", "variable"])
+def test_copies_over_threads_are_right_while_a_profile_is_chosen(several, flags):
+    need_profile("haswell")
+    program = build(several, several / "asterope_memcpy.c", flags=("-DASTEROPE_THREADS", *flags))
+    assert_right_at_each_step(program, ASTEROPE_PROFILE="haswell")
+
+
+@pytest.mark.parametrize("small", [PLAIN, MASKED], ids=str)
+def test_copies_over_threads_are_right_while_gates_open(tmp_path, small):
+    need_features(AVX512, small)
+    routine = render_shared(tmp_path, SHARES, AVX512, small)
+    program = build(tmp_path, routine, flags=("-DASTEROPE_THREADS",))
+    assert_right_at_each_step(program)
+
+
+# --- In libc's place ------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["one profile", "several"])
+def routine(request, tmp_path: Path) -> tuple[Path, Mapping[str, str]]:
+    """A routine, and the environment that has its masked small copy taken."""
+    need_features(AVX512, MASKED)
+    if request.param == "one profile":
+        return render(AVX512, tmp_path, MASKED), {}
+    return render_profiles(tmp_path, write_profiles(tmp_path, NAMES)), {"ASTEROPE_PROFILE": "genoa"}
+
+
+def built_preload(folder: Path, routine: Path) -> Path:
+    library = folder / "preload.so"
+    source = REPOSITORY / "templates" / "preload.c"
+    named = f'-DASTEROPE_ROUTINE="{routine}"'
+    output_of("gcc", "-O2", "-fno-builtin", "-fPIC", "-shared", named, source, "-o", library)
+    return library
+
+
+def test_copies_in_libc_s_place_are_right_while_gates_open(tmp_path, routine):
+    path, environment = routine
+    source = REPOSITORY / "templates" / "replace_libc.c"
+    program = build(tmp_path, source, names="{}", flags=(f'-DASTEROPE_ROUTINE="{path}"',))
+    assert_right_at_each_step(program, **environment)
+
+
+def test_copies_of_the_preload_library_are_right_while_it_is_loaded(tmp_path, routine):
+    path, environment = routine
+    stepper = build(tmp_path, names="{}", flags=("-DSTEPPER", "-fPIC", "-shared"))
+    stepper = stepper.rename(tmp_path / "stepper.so")
+    program = build(tmp_path, stepper, names="{}", flags=("-DSTEPPED",))
+    preloaded = f"{built_preload(tmp_path, path)}:{stepper}"
+    assert_right_at_each_step(program, LD_PRELOAD=preloaded, **environment)
+
+
+# Runs of the process: of these some fail where gates are safe only once all are open.
+RUNS = 300
+
+
+def test_a_thread_copies_right_while_the_preload_library_is_loaded(tmp_path, routine):
+    path, environment = routine
+    racer, program = tmp_path / "racer.so", tmp_path / "program"
+    flags = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-O2", "-fno-builtin", "-pthread")
+    source = CHECKERS / "loading_race.c"
+    output_of("gcc", *flags, "-fPIC", "-shared", source, "-Wl,-z,now", "-o", racer)
+    empty = tmp_path / "empty.c"
+    empty.write_text("int main(void) { return 0; }\n", encoding="ascii")
+    output_of("gcc", empty, "-o", program)
+    preloaded = {**environment, "LD_PRELOAD": f"{built_preload(tmp_path, path)}:{racer}"}
+    runs = [
+        subprocess.run([program], env=preloaded, capture_output=True, text=True, check=False)
+        for _ in range(RUNS)
+    ]
+    wrong = [(done.returncode, done.stdout) for done in runs if done.returncode != 0]
+    assert not wrong

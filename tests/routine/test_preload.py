@@ -1,0 +1,477 @@
+"""The library put under programs: whole, silent, right in every situation, and under real ones.
+
+What a program prints, leaves behind and exits with must be the same with the library and without.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from asterope import small_space, space
+from asterope.profile import load_profile
+from asterope.render import render_routine
+from copy_programs import CHECKERS, cpu_features, need, output_of, run, tuple_json
+
+NAMES = {
+    "memcpy",
+    "memmove",
+    "mempcpy",
+    "__mempcpy",
+    "__memcpy_chk",
+    "__memmove_chk",
+    "__mempcpy_chk",
+}
+MIB = 1 << 20
+
+# One whose pipelines need AVX2, and one that needs AVX-512 for small copies and large ones.
+MASKED = small_space.SmallTuple("masked", "ZMM", "up", 256)
+LARGE = [space.Tuple("ZMM", "T", "T", "none", 0, 0), space.Tuple("ZMM", "T", "NT", "T0", 4, 8)]
+
+
+def masked_profile(folder: Path) -> Path:
+    profile = {
+        "format": "asterope-profile",
+        "version": 1,
+        "architecture": "x86_64",
+        "complete": True,
+        "machine": {"cpu": {"brand": "A CPU (TM) @ 3.20GHz"}},
+        "search": {"workload": "balanced", "finished": "2026-11-20T22:19:00Z"},
+        "small": {"winner": {"tuple": asdict(MASKED)}},
+        "intervals": [
+            {"above": 0, "up_to": 4096, "winner": {"tuple": tuple_json(LARGE[0])}},
+            {"above": 4096, "up_to": MIB, "winner": {"tuple": tuple_json(LARGE[1])}},
+        ],
+    }
+    path = folder / "profile.json"
+    path.write_text(json.dumps(profile))
+    return path
+
+
+def built_preload(repository: Path, folder: Path, profile: Path) -> Path:
+    """The library of a profile, as the project's own build makes it."""
+    for name, text in render_routine(load_profile(profile)).items():
+        (folder / name).write_text(text)
+    build = folder / "build"
+    output_of(
+        "cmake", "-S", repository, "-B", build, "-DASTEROPE_BUILD_TESTS=OFF",
+        f"-DASTEROPE_ROUTINE={folder / 'asterope_memcpy.c'}",
+        f"-DPython3_EXECUTABLE={sys.executable}",
+    )  # fmt: skip
+    output_of("cmake", "--build", build, "--target", "asterope_preload")
+    return build / "libasterope_preload.so"
+
+
+@pytest.fixture(scope="session")
+def libraries(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    reference = repository / "generated" / "reference" / "xeon-gold-5218.json"
+    folders = {name: tmp_path_factory.mktemp(name) for name in ("reference", "masked")}
+    profiles = {"reference": reference, "masked": masked_profile(folders["masked"])}
+    return {
+        name: built_preload(repository, folders[name], profile)
+        for name, profile in profiles.items()
+    }
+
+
+@pytest.fixture(params=["reference", "masked"])
+def library(request, libraries: dict[str, Path]) -> Path:
+    """Where the CPU lacks what the profile needs, this tests the portable path."""
+    return libraries[request.param]
+
+
+@pytest.fixture
+def best(libraries: dict[str, Path]) -> Path:
+    """The library that does the most here."""
+    return libraries["masked" if set(MASKED.needs) <= cpu_features() else "reference"]
+
+
+def under(library: Path | None, **more: str) -> dict[str, str]:
+    """The environment of a program with the library under it, or of one without."""
+    clean = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "ASTEROPE_VERBOSE")}
+    return {**clean, **({"LD_PRELOAD": str(library)} if library else {}), **more}
+
+
+@pytest.fixture(scope="session")
+def check(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """preload_check, and beside it the library that it loads."""
+    folder = tmp_path_factory.mktemp("preload_check")
+    source = CHECKERS / "preload_check.c"
+    flags = ["-std=gnu99", "-O2", "-Wall", "-Wextra", "-fno-builtin"]
+    plugin = folder / "plugin.so"
+    output_of("cc", *flags, "-shared", "-fPIC", "-DPLUGIN", source, "-o", plugin)
+    program = folder / "preload_check"
+    output_of("cc", *flags, "-fPIE", "-pie", source, "-o", program, "-pthread", "-ldl")
+    return program
+
+
+@pytest.fixture(scope="session")
+def fortified(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, compiled so that copies beyond the end of a buffer are found."""
+    program = tmp_path_factory.mktemp("fortified") / "preload_check"
+    flags = ["-std=gnu99", "-O2", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2", "-w"]
+    source = CHECKERS / "preload_check.c"
+    output_of("cc", *flags, source, "-o", program, "-pthread", "-ldl")
+    imported = output_of("nm", "-D", "--undefined-only", program)
+    for name in ("__memcpy_chk", "__memmove_chk", "__mempcpy_chk"):
+        if name not in imported:
+            pytest.skip(f"this compiler or libc does not call {name}")
+    return program
+
+
+# --- The library ----------------------------------------------------------------------------------
+
+
+def test_it_exports_the_names_of_libc_and_no_other(library: Path) -> None:
+    """Not asterope_memcpy: a program that has its own would get this one in its place."""
+    need("nm")
+    exported = output_of("nm", "-D", "--defined-only", library)
+    assert {line.split()[-1] for line in exported.splitlines()} == NAMES
+
+
+def test_it_needs_nothing_of_libc_that_could_copy(library: Path) -> None:
+    need("nm")
+    wanted = output_of("nm", "-D", "--undefined-only", library)
+    names = {line.split()[-1].split("@")[0] for line in wanted.splitlines()}
+    of_compilers = {"__cxa_finalize", "__gmon_start__"}
+    of_compilers |= {"_ITM_registerTMCloneTable", "_ITM_deregisterTMCloneTable"}
+    assert names - of_compilers <= {"__chk_fail", "getenv", "strcmp", "strlen", "write"}
+
+
+def test_nothing_it_exports_goes_through_the_linker_s_tables(library: Path) -> None:
+    """A symbol of another library with the same name cannot get in between."""
+    need("readelf")
+    relocations = output_of("readelf", "-rW", library)
+    assert "R_X86_64_RELATIVE" in relocations  # it is a listing
+    for line in relocations.splitlines():
+        assert not re.search(r"\b(__)?(asterope_)?mem\w*", line), line
+
+
+def test_it_copies_right_before_it_is_even_relocated(check: Path, library: Path) -> None:
+    """What the dynamic linker has mapped may be called at once."""
+    assert output_of(check, "unrelocated", library) == f"{len(NAMES)} functions\n"
+
+
+def test_libc_s_names_lead_to_it(check: Path, library: Path) -> None:
+    """Those of programs that were linked with an old glibc as well."""
+    lines = output_of(check, "origins", env=under(library)).splitlines()
+    origins = dict(line.split(maxsplit=1) for line in lines)
+    assert set(origins) == NAMES | {"memcpy@GLIBC_2.2.5"}
+    assert set(origins.values()) == {str(library)}
+    without = output_of(check, "origins", env=under(None))
+    assert str(library) not in without
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("fortify", ["0", "2", "3"])
+def test_hardening_flags_leave_it_whole(
+    compiler: str, fortify: str, library: Path, repository: Path, tmp_path: Path
+) -> None:
+    """With _FORTIFY_SOURCE the headers define a memcpy, and clang then drops our alias."""
+    need(compiler, "nm")
+    routine = library.parents[1] / "asterope_memcpy.c"
+    output_of(
+        compiler, "-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", "-fno-builtin",
+        "-U_FORTIFY_SOURCE", f"-D_FORTIFY_SOURCE={fortify}", "-fstack-protector-strong",
+        f'-DASTEROPE_ROUTINE="{routine}"', repository / "templates" / "preload.c",
+        "-o", tmp_path / "library.so",
+    )  # fmt: skip
+    exported = output_of("nm", "-D", "--defined-only", tmp_path / "library.so")
+    assert {line.split()[-1] for line in exported.splitlines()} == NAMES
+
+
+# --- ASTEROPE_VERBOSE -----------------------------------------------------------------------------
+
+
+def test_it_says_in_one_line_that_it_is_in_use_and_for_which_profile(libraries) -> None:
+    done = run("/bin/true", env=under(libraries["masked"], ASTEROPE_VERBOSE="1"))
+    assert (done.returncode, done.stdout) == (0, "")
+    assert re.fullmatch(
+        r"asterope: memcpy, memmove and mempcpy are generated by asterope [0-9.]+, "
+        r"tuned for A CPU \(TM\) @ 3\.20GHz, balanced, 2026-11-20T22:19:00Z\n",
+        done.stderr,
+    )
+    done = run("/bin/true", env=under(libraries["reference"], ASTEROPE_VERBOSE="1"))
+    assert re.fullmatch(r"asterope: memcpy, .* generated by asterope [0-9.]+\n", done.stderr)
+
+
+@pytest.mark.parametrize("verbose", [None, "", "0", "2", "11", "yes"])
+def test_it_says_nothing_otherwise(library: Path, verbose: str | None) -> None:
+    more = {} if verbose is None else {"ASTEROPE_VERBOSE": verbose}
+    done = run("/bin/true", env=under(library, **more))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_closed_stderr_is_no_fault(library: Path) -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", "exec 2>&-; exec /bin/echo fine"],
+        env=under(library, ASTEROPE_VERBOSE="1"),
+        stdout=subprocess.PIPE,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (0, b"fine\n")
+
+
+# --- Situations -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("situation", ["copies", "early", "signals", "fork", "threads", "dlopen"])
+@pytest.mark.parametrize("with_library", [True, False], ids=["with it", "without it"])
+def test_copies_are_right(check: Path, library: Path, situation: str, with_library: bool) -> None:
+    """Overlapping memcpy included. Without the library: the checks hold for glibc, as they must."""
+    environment = under(library if with_library else None)
+    output_of(check, situation, check.with_name("plugin.so"), env=environment)
+
+
+@pytest.mark.parametrize("name", ["memcpy", "memmove", "mempcpy"])
+@pytest.mark.parametrize("size", [0, 1, 15, 16])
+def test_checked_copies_within_the_buffer_are_made(
+    fortified: Path, library: Path, name: str, size: int
+) -> None:
+    text = output_of(fortified, name, size, env=under(library))
+    assert text == "0123456789abcdef"[:size] + "\n"
+
+
+@pytest.mark.parametrize("name", ["memcpy", "memmove", "mempcpy"])
+@pytest.mark.parametrize("size", [17, 32, 2**31 - 1])
+def test_checked_copies_beyond_the_buffer_end_the_program_as_glibc_s_do(
+    fortified: Path, library: Path, name: str, size: int
+) -> None:
+    done = run(fortified, name, size, env=under(library))
+    assert done.returncode == -signal.SIGABRT
+    assert "buffer overflow detected" in done.stderr
+    plain = run(fortified, name, size, env=under(None))
+    assert (done.stdout, done.stderr) == (plain.stdout, plain.stderr)
+
+
+# --- Real programs --------------------------------------------------------------------------------
+
+
+def compressible(count: int) -> bytes:
+    """Bytes with matches of many lengths and distances; the same in every run."""
+    numbers = random.Random(1)
+    words = [numbers.randbytes(numbers.randrange(1, 400)) for _ in range(2000)]
+    parts, size = [], 0
+    while size < count:
+        parts.append(numbers.choice(words))
+        size += len(parts[-1])
+    return b"".join(parts)[:count]
+
+
+def pythons() -> Iterator[str]:
+    """Pythons that may have the test package; Debian's own leaves it out."""
+    yield from (sys.executable, os.path.join(sys.base_prefix, "bin", "python3"))
+    for folder in os.environ.get("PATH", "").split(os.pathsep):
+        yield from (os.path.join(folder, name) for name in ("python3", "python"))
+
+
+def python_with_tests() -> str:
+    for python in pythons():
+        if not os.access(python, os.X_OK):
+            continue
+        probe = [python, "-c", "import sys, test.test_bytes; sys.exit(sys.version_info < (3, 9))"]
+        if subprocess.run(probe, capture_output=True, check=False, timeout=60).returncode == 0:
+            return python
+    pytest.skip("no python3 here has the test package (Debian: libpython3-testsuite)")
+
+
+def test_python_passes_its_own_tests(best: Path, tmp_path: Path) -> None:
+    python = python_with_tests()
+    command = [python, "-m", "test", "-v", "test_bytes", "test_memoryview", "test_array"]
+
+    def results(library: Path | None) -> dict[str, str]:
+        done = run(*command, env=under(library), cwd=tmp_path)
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+        lines = re.findall(
+            r"^(test_\w+ \(\S+\)).*? \.\.\. (\w+)", done.stdout + done.stderr, re.MULTILINE
+        )
+        return dict(lines)
+
+    plain, ours = results(None), results(best)
+    assert len(plain) > 500
+    assert ours == plain
+    assert set(ours.values()) <= {"ok", "skipped"}
+
+
+GIT = {
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_AUTHOR_NAME": "a",
+    "GIT_AUTHOR_EMAIL": "a@b",
+    "GIT_COMMITTER_NAME": "a",
+    "GIT_COMMITTER_EMAIL": "a@b",
+    "GIT_AUTHOR_DATE": "1700000000 +0000",
+    "GIT_COMMITTER_DATE": "1700000000 +0000",
+    "HOME": "/nonexistent",
+}
+
+
+def test_git_commits_clones_and_checks(best: Path, tmp_path: Path) -> None:
+    need("git")
+
+    def results(library: Path | None) -> list[str]:
+        folder = tmp_path / ("with" if library else "without")
+        environment = under(library, **GIT)
+        numbers = random.Random(2)
+        output_of("git", "init", "-q", "-b", "main", folder / "origin", env=environment)
+        for commit in range(8):
+            for file in range(6):
+                content = compressible(200_000)[numbers.randrange(9999) :][: 4 ** (file + 3)]
+                (folder / "origin" / f"file{file}").write_bytes(content)
+            output_of("git", "add", ".", cwd=folder / "origin", env=environment)
+            output_of("git", "commit", "-qm", f"{commit}", cwd=folder / "origin", env=environment)
+        clone = folder / "clone"
+        output_of("git", "clone", "-q", f"file://{folder / 'origin'}", clone, env=environment)
+        output_of("git", "fsck", "--full", "--strict", cwd=clone, env=environment)
+        output_of("git", "gc", "-q", "--aggressive", cwd=clone, env=environment)
+        output_of("git", "fsck", "--full", "--strict", cwd=clone, env=environment)
+        objects = output_of("git", "rev-list", "--objects", "--all", cwd=clone, env=environment)
+        files = [hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(clone.glob("file*"))]
+        return [objects, *files]
+
+    plain = results(None)
+    assert len(plain[0].splitlines()) > 50
+    assert results(best) == plain
+
+
+SQLITE = """
+import hashlib, random, sqlite3, sys
+database = sqlite3.connect(sys.argv[1])
+database.execute("PRAGMA cache_size = 500")
+database.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, size INTEGER, content BLOB)")
+database.execute("CREATE INDEX by_size ON t (size, content)")
+numbers = random.Random(3)
+total = 0
+while total < int(sys.argv[2]):
+    with database:
+        for _ in range(50):
+            content = numbers.randbytes(int(2 ** (numbers.random() * 16)))
+            database.execute("INSERT INTO t (size, content) VALUES (?, ?)", (len(content), content))
+            total += len(content)
+with database:
+    database.execute("DELETE FROM t WHERE id % 7 = 0")
+    database.execute("UPDATE t SET content = CAST(content || content AS BLOB) WHERE id % 11 = 0")
+print(database.execute("PRAGMA integrity_check").fetchall())
+digest = hashlib.sha256()
+for row in database.execute("SELECT id, size, content FROM t ORDER BY size, content"):
+    digest.update(repr(row).encode())
+print(digest.hexdigest())
+"""
+
+
+def test_sqlite_writes_and_checks(best: Path, tmp_path: Path) -> None:
+    pytest.importorskip("sqlite3")
+
+    def results(library: Path | None) -> tuple[str, str]:
+        path = tmp_path / ("with" if library else "without")
+        command = [sys.executable, "-c", SQLITE, path, 16 * MIB]
+        text = output_of(*command, env=under(library))
+        return text, hashlib.sha256(path.read_bytes()).hexdigest()
+
+    plain = results(None)
+    assert plain[0].startswith("[('ok',)]\n")
+    assert results(best) == plain
+
+
+@pytest.mark.parametrize("command", [("xz", "-1", "-T1"), ("zstd", "-q", "-3")], ids=lambda c: c[0])
+def test_compressors_go_there_and_back(best: Path, tmp_path: Path, command: tuple[str]) -> None:
+    need(command[0])
+    content = compressible(16 * MIB)
+
+    def through(arguments: tuple[str, ...], data: bytes, library: Path | None) -> bytes:
+        done = subprocess.run(
+            [*arguments, "-c"], input=data, capture_output=True, check=True, timeout=120,
+            env=under(library),
+        )  # fmt: skip
+        assert done.stderr == b""
+        return done.stdout
+
+    packed = through(command, content, best)
+    assert len(packed) < len(content) / 2
+    assert through(command, content, None) == packed
+    assert through((command[0], "-d"), packed, best) == content
+    assert through((command[0], "-d"), packed, None) == content
+
+
+class Redis:
+    """A server on a socket in `folder`, and what it answers."""
+
+    def __init__(self, folder: Path, library: Path | None) -> None:
+        folder.mkdir()
+        self.path = folder / "s"
+        self.environment = under(library)
+        command = ["redis-server", "--port", "0", "--unixsocket", "s", "--save", ""]
+        self.process = subprocess.Popen(
+            command, cwd=folder, env=self.environment, stdout=subprocess.DEVNULL
+        )
+        self.connection = socket.socket(socket.AF_UNIX)
+        deadline = time.monotonic() + 30  # for how long to wait, not for what comes out
+        while True:
+            try:
+                # connect by a relative name: a socket's path has 107 characters at most
+                self.connection.connect(f"/proc/self/fd/{os.open(folder, os.O_PATH)}/s")
+                break
+            except OSError:
+                if self.process.poll() is not None or time.monotonic() > deadline:
+                    pytest.fail("redis-server does not start")
+                time.sleep(0.05)
+        self.stream = self.connection.makefile("rwb")
+
+    def ask(self, *words: bytes) -> bytes | None:
+        self.stream.write(b"*%d\r\n" % len(words))
+        for word in words:
+            self.stream.write(b"$%d\r\n%b\r\n" % (len(word), word))
+        self.stream.flush()
+        first = self.stream.readline().rstrip()
+        if first[:1] != b"$":
+            return first
+        return None if first == b"$-1" else self.stream.read(int(first[1:]) + 2)[:-2]
+
+    def stop(self) -> None:
+        self.stream.close()
+        self.connection.close()
+        self.process.terminate()
+        self.process.wait(timeout=30)
+
+
+def test_redis_keeps_what_it_is_given(best: Path, tmp_path: Path) -> None:
+    need("redis-server", "redis-benchmark")
+
+    def results(library: Path | None) -> list[bytes | None]:
+        folder = tmp_path / ("with" if library else "without")
+        server = Redis(folder, library)
+        try:
+            content = compressible(MIB)
+            answers = []
+            for i in range(200):
+                key, value = b"key %d" % i, content[i * 37 :][: int(1.072**i)]
+                answers += [server.ask(b"SET", key, value), server.ask(b"APPEND", key, value[::3])]
+                answers.append(server.ask(b"GET", key))
+                assert answers[-1] == value + value[::3]
+                answers.append(server.ask(b"GETRANGE", key, b"3", b"-5"))
+                answers.append(server.ask(b"SETRANGE", key, b"11", value[:99]))
+                answers.append(server.ask(b"DUMP", key))
+            benchmark = output_of(
+                "redis-benchmark", "-s", "s", "-q", "-n", 2000, "-c", 10, "-d", 700, "-r", 1000,
+                "-t", "set,get,incr,lpush,lrange_100,sadd,hset,zadd,mset",
+                cwd=folder, env=server.environment,
+            )  # fmt: skip
+            assert "rror" not in benchmark
+            assert benchmark.count("requests per second") >= 9
+            return answers + [server.ask(b"GET", b"key %d" % i) for i in range(200)]
+        finally:
+            server.stop()
+
+    assert results(best) == results(None)

@@ -1,0 +1,273 @@
+// The plan of a run: what a request means, and what of it is refused before anything is timed.
+#include "run/plan.hpp"
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/error.hpp"
+#include "machine/affinity.hpp"
+#include "search/default_sizes.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace asterope;
+
+namespace {
+
+class PlanOf : public TemporaryFolder {
+  protected:
+    void SetUp() override {
+        TemporaryFolder::SetUp();
+        request.output = (folder / "profile.json").string();
+        machine.caches = {{1, "data", 48 << 10, 64, 12, 1}, {2, "unified", 2 << 20, 64, 16, 1}};
+    }
+
+    Plan plan() const { return Plan(request, machine); }
+
+    /// Why the request is refused; "accepted" if it is not.
+    std::string refusal() const {
+        try {
+            plan();
+        } catch (const BadInput& error) {
+            EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+            return error.what();
+        }
+        return "accepted";
+    }
+
+    std::vector<std::string> objective_names() const {
+        std::vector<std::string> names;
+        for (const Objective& objective : plan().objectives()) names.push_back(objective.name);
+        return names;
+    }
+
+    TuningRequest request;
+    Machine machine;
+};
+
+/// The workloads of weights above 0, and those only measured.
+std::set<Workload> workloads(const Weights& weights, bool counted) {
+    std::set<Workload> chosen;
+    for (const auto& [workload, weight] : weights) {
+        if ((weight > 0) != counted) continue;
+        EXPECT_TRUE(chosen.insert(workload).second) << "twice: " << name_of(workload);
+    }
+    return chosen;
+}
+
+double weight_of(const Weights& weights, Workload workload) {
+    for (const auto& [other, weight] : weights) {
+        if (other == workload) return weight;
+    }
+    ADD_FAILURE() << "is not measured";
+    return -1;
+}
+
+bool mentions(const std::string& text, const std::string& word) {
+    return text.find(word) != std::string::npos;
+}
+
+using Names = std::vector<std::string>;
+using Set = std::set<Workload>;
+
+} // namespace
+
+TEST_F(PlanOf, a_plain_request_is_balanced_extended_and_senses) {
+    const Plan made = plan();
+    EXPECT_EQ(made.objective.name, "balanced");
+    EXPECT_TRUE(made.extended);
+    EXPECT_TRUE(made.sensing);
+    EXPECT_EQ(made.rigor.name, "standard");
+    EXPECT_EQ(made.sizes, default_sizes(machine.caches));
+    EXPECT_FALSE(made.source_map);
+    EXPECT_EQ(made.small_objective, "balanced");
+    EXPECT_EQ(made.small_weights.size(), 10u);
+}
+
+TEST_F(PlanOf, a_replay_weighs_small_copies_as_its_log_does) {
+    request.small = "unpredictable";
+    nlohmann::json options = plan().options();
+    EXPECT_EQ(replayed_request(options).small_weights, plan().small_weights);
+    options["small_weights"] = {{"mix_l2", 0.25}, {"fixed", 0}};
+    EXPECT_EQ(replayed_request(options).small_weights,
+              (Weights{{Workload::mix_l2, 0.25}, {Workload::fixed, 0}}));
+    for (const nlohmann::json& none : std::vector<nlohmann::json>{
+             {{"mix_l1", -1}}, {{"mix_l1", 0}}, {{"mix_l1", "1"}}, {{"hot", 1}}, 7, nullptr}) {
+        options["small_weights"] = none;
+        EXPECT_THROW(replayed_request(options), BadInput) << none;
+    }
+    // logs of before they said so had no page ends
+    options.erase("small_weights");
+    Weights before = plan().small_weights;
+    before.resize(8);
+    EXPECT_EQ(replayed_request(options).small_weights, before);
+    EXPECT_EQ(before.back().first, Workload::fixed_read);
+    request = replayed_request(options);
+    EXPECT_EQ(plan().small_weights, before);
+}
+
+TEST_F(PlanOf, leaves_out_what_the_request_leaves_out) {
+    request.space = "paper";
+    request.no_sensing = true;
+    request.rigor = "quick";
+    request.small = "predictable";
+    const Plan made = plan();
+    EXPECT_FALSE(made.extended);
+    EXPECT_FALSE(made.sensing);
+    EXPECT_EQ(made.rigor.name, "quick");
+    EXPECT_EQ(made.small_objective, "predictable");
+}
+
+TEST_F(PlanOf, has_the_sizes_asked_for_ascending) {
+    request.sizes = "32M,128,8K,128";
+    EXPECT_EQ(plan().sizes, (std::vector<std::size_t>{128, 8192, std::size_t{32} << 20}));
+}
+
+TEST_F(PlanOf, shares_copies_among_as_many_threads_as_there_are_cpus_or_as_are_asked_for) {
+    const auto cpus = static_cast<unsigned>(allowed_cpus().size());
+    EXPECT_EQ(plan().threads, std::min(cpus, 64u));
+    request.threads = 1;
+    EXPECT_EQ(plan().threads, 1u);
+    request.threads = cpus + 1;
+    EXPECT_TRUE(mentions(refusal(), "this process may use " + std::to_string(cpus))) << refusal();
+    request.replayed = true; // what was timed elsewhere needs no CPU here
+    EXPECT_EQ(plan().threads, cpus + 1);
+    EXPECT_EQ(replayed_request(plan().options()).threads, cpus + 1);
+    nlohmann::json old = plan().options();
+    old.erase("threads");
+    EXPECT_EQ(replayed_request(old).threads, 1u);
+}
+
+// --- What is refused -----------------------------------------------------------------------------
+
+TEST_F(PlanOf, refuses_an_unknown_space) {
+    for (const char* space : {"", "Paper", "all", "paper,extended"}) {
+        request.space = space;
+        EXPECT_EQ(refusal(),
+                  "space '" + std::string(space) + "' is unknown: choose paper or extended");
+    }
+    request.space = std::string(100000, 's');
+    EXPECT_LT(refusal().size(), 150u);
+}
+
+TEST_F(PlanOf, refuses_sizes_below_the_pipelines) {
+    for (const char* sizes : {"127", "1", "8K,100", "64,128"}) {
+        request.sizes = sizes;
+        EXPECT_TRUE(mentions(refusal(), "is below 128 B")) << refusal();
+    }
+    request.sizes = "128";
+    EXPECT_EQ(refusal(), "accepted");
+    for (const char* sizes : {"0", "x", "128,", "8K;9K"}) {
+        request.sizes = sizes;
+        EXPECT_NE(refusal(), "accepted") << sizes;
+    }
+}
+
+TEST_F(PlanOf, refuses_what_its_parts_refuse) {
+    const auto refused = [&](auto TuningRequest::*field, const char* value, const char* word) {
+        const auto before = request.*field;
+        request.*field = value;
+        EXPECT_TRUE(mentions(refusal(), word)) << refusal();
+        request.*field = before;
+    };
+    refused(&TuningRequest::rigor, "slow", "rigor");
+    refused(&TuningRequest::workload, "warm", "workload");
+    refused(&TuningRequest::workload, "hot_read", "workload");
+    refused(&TuningRequest::weights, "hot=-1", "weight");
+    refused(&TuningRequest::weights, "hot=0", "weight");
+    refused(&TuningRequest::small, "tiny", "small");
+    refused(&TuningRequest::distribution, "/missing/calls.csv", "calls.csv");
+    refused(&TuningRequest::output, "/missing/profile.json", "profile.json");
+    EXPECT_EQ(refusal(), "accepted");
+}
+
+TEST_F(PlanOf, writes_nothing) {
+    plan();
+    EXPECT_EQ(files(), 0u);
+}
+
+// --- What winners are chosen for -----------------------------------------------------------------
+
+TEST_F(PlanOf, balance_has_an_objective_for_each_intent) {
+    EXPECT_EQ(objective_names(), (Names{"balanced", "hot", "cold", "consume"}));
+    const auto objectives = plan().objectives();
+    EXPECT_EQ(workloads(objectives[0].weights, true),
+              (Set{Workload::hot, Workload::cold, Workload::consume, Workload::fetch}));
+    EXPECT_EQ(workloads(objectives[1].weights, true), Set{Workload::hot});
+    EXPECT_EQ(workloads(objectives[2].weights, true), Set{Workload::cold});
+    EXPECT_EQ(workloads(objectives[3].weights, true), Set{Workload::consume});
+}
+
+TEST_F(PlanOf, a_single_workload_is_the_only_objective) {
+    for (const Workload workload : kTunable) {
+        request.workload = name_of(workload);
+        EXPECT_EQ(objective_names(), Names{request.workload});
+        EXPECT_EQ(workloads(plan().objectives()[0].weights, true), Set{workload});
+    }
+    request.workload = "balanced";
+    request.weights = "consume=3"; // a mix of one
+    EXPECT_EQ(objective_names(), Names{"weights"});
+}
+
+TEST_F(PlanOf, a_mix_has_an_objective_for_each_workload_in_it) {
+    request.weights = "hot=1,produce=3";
+    EXPECT_EQ(objective_names(), (Names{"weights", "hot", "produce"}));
+    const Weights mix = plan().objectives()[0].weights;
+    EXPECT_EQ(weight_of(mix, Workload::hot), 0.25);
+    EXPECT_EQ(weight_of(mix, Workload::produce), 0.75);
+    EXPECT_EQ(workloads(mix, true).size(), 2u);
+}
+
+// A reader of the profile sees what a choice costs elsewhere.
+TEST_F(PlanOf, every_objective_measures_all_there_is_to_measure) {
+    const Set all(kMeasured.begin(), kMeasured.end());
+    for (const auto& [workload, weights] : std::vector<std::pair<std::string, std::string>>{
+             {"balanced", ""}, {"hot", ""}, {"produce", ""}, {"weights", "cold=1,hot=2"}}) {
+        request.workload = workload;
+        request.weights = weights;
+        EXPECT_EQ(plan().measured(), (std::vector<Workload>(kMeasured.begin(), kMeasured.end())));
+        for (const Objective& objective : plan().objectives()) {
+            Set seen = workloads(objective.weights, true);
+            seen.merge(workloads(objective.weights, false));
+            EXPECT_EQ(seen, all) << objective.name;
+            double sum = 0;
+            for (const auto& [measured, weight] : objective.weights) sum += weight;
+            EXPECT_NEAR(sum, 1, 1e-12);
+        }
+    }
+}
+
+// --- Mapped sources ------------------------------------------------------------------------------
+
+TEST_F(PlanOf, measures_nothing_that_writes_to_a_mapped_source) {
+    put("source", std::string(1 << 20, 's'));
+    request.source_map = (folder / "source").string();
+    request.sizes = "128,4K";
+    const Plan made = plan();
+    EXPECT_TRUE(made.source_map);
+    EXPECT_EQ(made.measured(),
+              (std::vector<Workload>{Workload::hot, Workload::hot_read, Workload::cold,
+                                     Workload::consume, Workload::fetch}));
+    for (const Objective& objective : made.objectives()) {
+        for (const auto& [workload, weight] : objective.weights) {
+            EXPECT_NE(workload, Workload::produce) << objective.name;
+        }
+    }
+}
+
+TEST_F(PlanOf, refuses_to_tune_for_a_source_just_written_where_it_is_mapped) {
+    put("source", std::string(1 << 20, 's'));
+    request.source_map = (folder / "source").string();
+    request.sizes = "128,4K";
+    request.workload = "produce";
+    EXPECT_TRUE(mentions(refusal(), "produce")) << refusal();
+    request.workload = "balanced";
+    request.weights = "hot=1,produce=1";
+    EXPECT_TRUE(mentions(refusal(), "produce")) << refusal();
+}
+
+TEST_F(PlanOf, refuses_a_mapped_source_that_is_shorter_than_the_largest_size) {
+    put("source", std::string(4096, 's'));
+    request.source_map = (folder / "source").string();
+    request.sizes = "128,8K";
+    EXPECT_NE(refusal(), "accepted");
+}

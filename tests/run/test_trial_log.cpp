@@ -1,0 +1,318 @@
+// The trial log: what is written is read again; what is no log is refused, and why.
+#include "run/trial_log.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "base/text_file.hpp"
+#include "support/made_up_log.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace asterope;
+using nlohmann::json;
+
+namespace {
+
+const json kHeader = made_up_header();
+
+const TrialKey kKey{8192, Workload::cold, "ZMM T NT T0 4 8", 17};
+
+class TrialLogFile : public TemporaryFolder {
+  protected:
+    std::filesystem::path path() const { return folder / "trials.jsonl"; }
+
+    std::vector<json> lines() {
+        std::vector<json> result;
+        std::istringstream text(content(path()));
+        for (std::string line; std::getline(text, line);) result.push_back(json::parse(line));
+        return result;
+    }
+
+    TrialLogContents read(const std::string& text) {
+        put("trials.jsonl", text);
+        return read_trial_log(path());
+    }
+
+    std::string refusal(const std::string& text) {
+        put("trials.jsonl", text);
+        try {
+            read_trial_log(path());
+        } catch (const BadInput& error) {
+            return error.what();
+        }
+        return "taken";
+    }
+
+    /// The refusal of a line that follows a header and a step.
+    std::string refusal_of(const std::string& line) {
+        return refusal(kHeader.dump() + "\n{\"step\":\"small copies\"}\n" + line + "\n");
+    }
+};
+
+} // namespace
+
+TEST_F(TrialLogFile, begins_with_the_header) {
+    const TrialLogWriter log(path(), kHeader);
+    ASSERT_EQ(lines().size(), 1u);
+    EXPECT_EQ(lines()[0], kHeader);
+}
+
+TEST_F(TrialLogFile, has_a_line_for_each_figure_while_it_is_still_open) {
+    TrialLogWriter log(path(), kHeader);
+    log.step("pipelines 8192");
+    log.write(kKey, {1234.568, 41.2});
+    ASSERT_EQ(lines().size(), 3u);
+    EXPECT_EQ(lines()[1], (json{{"step", "pipelines 8192"}}));
+    EXPECT_EQ(lines()[2], (json{{"size", 8192},
+                                {"workload", "cold"},
+                                {"candidate", "ZMM T NT T0 4 8"},
+                                {"round", 17},
+                                {"ns", 1234.568},
+                                {"us", 41.2}}));
+    log.write({Disturbance::steal});
+    ASSERT_EQ(lines().size(), 4u);
+    EXPECT_EQ(lines()[3], (json{{"hit", {"steal"}}}));
+}
+
+TEST_F(TrialLogFile, gives_back_what_was_written) {
+    {
+        TrialLogWriter log(path(), kHeader);
+        log.step("calibration");
+        log.write(8192, Workload::cold, {24, 1.2345678901234567e-6});
+        log.step("pipelines 8192");
+        log.write(kKey, {1234.568, 41.2});
+        log.write({Disturbance::steal, Disturbance::preempted});
+        log.step("sensing 8192");
+        log.write(ProbeKey{8192, Workload::hot, "source 4", "XMM T T none 0 0"}, {26, 130});
+        log.resumed("2026-11-21T10:00:00Z");
+        log.step("pipelines 8192");
+        log.write({0, Workload::mix_l1_read, "libc", 18}, {0.001, 7.5});
+        log.finish({{"finished", "2026-11-21T11:00:00Z"},
+                    {"seconds", 60},
+                    {"phases", json::array({json::array({"screening", 50})})},
+                    {"resumed", 1}});
+    }
+    const TrialLogContents contents = read_trial_log(path());
+    EXPECT_EQ(contents.header, kHeader);
+    EXPECT_EQ(contents.resumed, 1);
+    EXPECT_FALSE(contents.torn);
+    EXPECT_EQ(contents.end.at("finished"), "2026-11-21T11:00:00Z");
+    EXPECT_EQ(contents.bytes, std::filesystem::file_size(path()));
+    ASSERT_EQ(contents.steps.size(), 3u);
+
+    using Calibrated = std::pair<std::pair<std::size_t, Workload>, Calibration>;
+    const auto& calibrated = std::get<Calibrated>(contents.steps.at("calibration").at(0));
+    EXPECT_EQ(calibrated.first, std::pair(std::size_t{8192}, Workload::cold));
+    EXPECT_EQ(calibrated.second.calls, 24u);
+    EXPECT_EQ(calibrated.second.seconds, 1.2345678901234567e-6);
+
+    // The step goes on where the run was taken up again.
+    const std::vector<Record>& step = contents.steps.at("pipelines 8192");
+    ASSERT_EQ(step.size(), 3u);
+    const auto& [key, trial] = std::get<std::pair<TrialKey, Trial>>(step[0]);
+    EXPECT_EQ(key, kKey);
+    EXPECT_EQ(trial.ns, 1234.568);
+    EXPECT_EQ(trial.us, 41.2);
+    EXPECT_TRUE(trial.recorded);
+    EXPECT_EQ(std::get<std::vector<Disturbance>>(step[1]),
+              (std::vector{Disturbance::steal, Disturbance::preempted}));
+    EXPECT_EQ((std::get<std::pair<TrialKey, Trial>>(step[2]).first.workload),
+              Workload::mix_l1_read);
+
+    const auto& [probe, ticks] =
+        std::get<std::pair<ProbeKey, std::vector<double>>>(contents.steps.at("sensing 8192").at(0));
+    EXPECT_EQ(probe, (ProbeKey{8192, Workload::hot, "source 4", "XMM T T none 0 0"}));
+    EXPECT_EQ(ticks, (std::vector<double>{26, 130}));
+}
+
+TEST_F(TrialLogFile, keeps_an_earlier_log) {
+    put("trials.jsonl", "hours of work\n");
+    EXPECT_THROW(TrialLogWriter(path(), kHeader), BadInput);
+    EXPECT_EQ(content(path()), "hours of work\n");
+}
+
+TEST_F(TrialLogFile, goes_on_behind_the_whole_lines) {
+    const std::string whole = kHeader.dump() + "\n{\"step\":\"small copies\"}\n";
+    const TrialLogContents contents = read(whole + "{\"size\":0,\"workl");
+    EXPECT_TRUE(contents.torn);
+    EXPECT_EQ(contents.bytes, whole.size());
+    TrialLogWriter log(path(), lock_trial_log(path()), contents.bytes);
+    EXPECT_EQ(content(path()), whole);
+    log.resumed("now");
+    EXPECT_EQ(content(path()), whole + "{\"resumed\":\"now\"}\n");
+}
+
+TEST_F(TrialLogFile, drops_a_torn_line_that_looks_whole) {
+    const TrialLogContents contents =
+        read(kHeader.dump() + "\n{\"step\":\"a\"}\n" +
+             R"({"size":1,"workload":"hot","candidate":"libc","round":0,"ns":12,"us":1})");
+    EXPECT_TRUE(contents.torn); // its last figure may have lost digits
+    EXPECT_TRUE(contents.steps.at("a").empty());
+}
+
+TEST_F(TrialLogFile, refuses_a_place_where_it_cannot_be) {
+    EXPECT_THROW(TrialLogWriter(folder / "missing" / "trials.jsonl", kHeader), BadInput);
+    EXPECT_THROW(TrialLogWriter(folder, kHeader), BadInput);
+    EXPECT_THROW(TrialLogWriter("", kHeader), BadInput);
+}
+
+TEST_F(TrialLogFile, says_when_the_disk_is_full) {
+    if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+    EXPECT_THROW(TrialLogWriter("/dev/full", kHeader), Failure);
+}
+
+TEST_F(TrialLogFile, refuses_what_is_no_log) {
+    EXPECT_THROW(read_trial_log(folder / "missing"), BadInput);
+    EXPECT_THROW(read_trial_log(folder), BadInput);
+    EXPECT_NE(refusal("").find("trials.jsonl"), std::string::npos);
+    EXPECT_NE(refusal(std::string("\x7f"
+                                  "ELF\0\1\2\n",
+                                  8)),
+              "taken");
+    EXPECT_NE(refusal("{}\n").find("is no trial log"), std::string::npos);
+    EXPECT_NE(refusal("[1]\n").find("is no trial log"), std::string::npos);
+    EXPECT_NE(refusal("{\"format\":\"asterope-profile\"}\n").find("is no trial log"),
+              std::string::npos);
+    EXPECT_NE(refusal(R"({"format":"asterope-trials","version":1})"
+                      "\n")
+                  .find("version 1"),
+              std::string::npos);
+    EXPECT_NE(refusal(R"({"format":"asterope-trials","version":"x"})"
+                      "\n")
+                  .find("version"),
+              std::string::npos);
+    EXPECT_NE(refusal(kHeader.dump()).find("no whole header"), std::string::npos); // torn
+}
+
+TEST_F(TrialLogFile, refuses_a_header_that_is_not_as_its_schema_says_and_names_the_place) {
+    const auto with = [&](const char* pointer, const json& value) {
+        json header = kHeader;
+        header[json::json_pointer(pointer)] = value;
+        return refusal(header.dump() + '\n');
+    };
+    EXPECT_EQ(refusal(kHeader.dump() + '\n'), "taken");
+    const std::string start = "log " + path().string() + ": line 1: ";
+    for (const auto& [pointer, value, fault] :
+         {std::tuple("/machine/kernel", json::array(),
+                     "machine.kernel: an array where a string is expected"),
+          {"/machine/cpu/brand", json("*/"),
+           "machine.cpu.brand: \"*/\" has characters that do not belong there"},
+          {"/machine/extra", json(1), "machine.extra: unknown field"},
+          {"/machine/libc_thresholds/x", json(-1), "machine.libc_thresholds.x: -1 is less than 0"},
+          {"/started", json("yesterday"),
+           "started: \"yesterday\" has characters that do not belong there"},
+          {"/options/rigor", json("hasty"),
+           "options.rigor: \"hasty\" is none of quick, standard, exhaustive"},
+          {"/options/sizes", json{128, 128}, "options.sizes: a list with a member twice"},
+          {"/options/sizes/0", json(7), "options.sizes[0]: 7 is less than 128"},
+          {"/options/weights/hot", json("1"),
+           "options.weights.hot: \"1\" where a number is expected"},
+          {"/warnings", json{7}, "warnings[0]: 7 where a string is expected"},
+          {"/seed", json(1.5), "seed: 1.5 where an integer is expected"},
+          {"/invalid", json{{"a"}}, "invalid[0]: a list of 1, which is too few or many"}}) {
+        EXPECT_EQ(with(pointer, value).rfind(start + fault, 0), 0u) << with(pointer, value);
+    }
+    for (const auto& [field, value] : kHeader.items()) {
+        if (field == "format" || field == "version") continue;
+        json header = kHeader;
+        header.erase(field);
+        EXPECT_EQ(refusal(header.dump() + '\n').rfind(start + field + ": missing", 0), 0u) << field;
+    }
+}
+
+TEST_F(TrialLogFile, refuses_an_end_that_no_profile_may_have) {
+    const json end = {{"finished", "2026-11-21T11:00:00Z"},
+                      {"seconds", 60},
+                      {"phases", json::array({json::array({"screening", 50})})},
+                      {"resumed", 0}};
+    EXPECT_EQ(refusal_of(end.dump()), "taken");
+    for (const auto& [field, value] : {std::pair("finished", json("then")),
+                                       {"seconds", json("60")},
+                                       {"phases", json::array({json::array({"a"})})},
+                                       {"phases", json::array({json::array({"a", "b"})})},
+                                       {"resumed", json(-1)}}) {
+        json other = end;
+        other[field] = value;
+        EXPECT_NE(refusal_of(other.dump()).find(std::string(": line 3: ") + field),
+                  std::string::npos)
+            << refusal_of(other.dump());
+    }
+}
+
+TEST_F(TrialLogFile, refuses_deep_lines_before_anything_is_made_of_them) {
+    const std::string deep = std::string(100000, '[') + std::string(100000, ']');
+    EXPECT_NE(refusal_of("{\"step\":" + deep + '}').find("line 3 column 24: nested"),
+              std::string::npos);
+    json header = kHeader;
+    header["machine"]["kernel"] = "HERE";
+    std::string text = header.dump();
+    text.replace(text.find("\"HERE\""), 6, deep);
+    EXPECT_NE(refusal(text + '\n').find("nested more than 16 deep"), std::string::npos);
+}
+
+TEST_F(TrialLogFile, skips_a_byte_order_mark_at_the_beginning_only) {
+    const std::string mark(kByteOrderMark), step = "{\"step\":\"a\"}\n";
+    const TrialLogContents contents = read(mark + kHeader.dump() + '\n' + step);
+    EXPECT_EQ(contents.header, kHeader);
+    EXPECT_EQ(contents.bytes, std::filesystem::file_size(path()));
+    EXPECT_NE(refusal(kHeader.dump() + '\n' + mark + step).find("line 2 column 1: not JSON"),
+              std::string::npos);
+}
+
+TEST_F(TrialLogFile, has_one_writer_and_any_number_of_readers) {
+    TrialLogWriter log(path(), kHeader);
+    EXPECT_EQ(read_trial_log(path()).header, kHeader);
+    for (int times = 0; times < 2; ++times) {
+        try {
+            lock_trial_log(path());
+            FAIL() << "a second writer was let in";
+        } catch (const BadInput& error) {
+            EXPECT_NE(std::string(error.what()).find("is being written by another run"),
+                      std::string::npos);
+        }
+    }
+    EXPECT_THROW(TrialLogWriter(path(), kHeader), BadInput);
+    log.step("a");
+    EXPECT_EQ(read_trial_log(path()).steps.count("a"), 1u);
+}
+
+TEST_F(TrialLogFile, is_free_when_its_writer_has_gone) {
+    { const TrialLogWriter log(path(), kHeader); }
+    EXPECT_TRUE(lock_trial_log(path()));
+    EXPECT_TRUE(lock_trial_log(path()));
+    EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(TrialLogFile, is_locked_where_there_is_one_only) {
+    EXPECT_FALSE(lock_trial_log(path()));
+    EXPECT_FALSE(lock_trial_log("/dev/null"));
+    EXPECT_EQ(files(), 0u);
+    std::filesystem::create_symlink("trials.jsonl", path());
+    EXPECT_THROW(lock_trial_log(path()), BadInput);
+}
+
+TEST_F(TrialLogFile, refuses_lines_that_are_no_figures_and_says_where) {
+    const auto trial = [](const char* fields) {
+        return R"({"size":1,"workload":"hot","candidate":"libc","round":0,)" + std::string(fields) +
+               '}';
+    };
+    EXPECT_NE(refusal_of(trial("\"ns\":-3,\"us\":1")).find("line 3: ns -3"), std::string::npos);
+    EXPECT_NE(refusal_of(trial("\"ns\":0,\"us\":1")).find("line 3: ns 0"), std::string::npos);
+    EXPECT_NE(refusal_of(trial("\"ns\":NaN,\"us\":1")).find("line 3 column"), std::string::npos);
+    EXPECT_NE(refusal_of(trial("\"ns\":1e999,\"us\":1")).find("line 3 column"), std::string::npos);
+    EXPECT_NE(refusal_of(trial("\"ns\":null,\"us\":1")).find("line 3: ns"), std::string::npos);
+    EXPECT_NE(refusal_of(trial("\"ns\":3")).find("us is missing"), std::string::npos);
+    EXPECT_NE(refusal_of(R"({"size":1,"workload":"warm","candidate":"libc"})").find("'warm'"),
+              std::string::npos);
+    EXPECT_NE(refusal_of(R"({"size":-1,"workload":"hot","candidate":"libc"})").find("size"),
+              std::string::npos);
+    EXPECT_NE(refusal_of(R"({"size":1,"workload":"hot","calls":0,"seconds":1})").find("0 calls"),
+              std::string::npos);
+    EXPECT_NE(refusal_of(R"({"hit":["flood"]})").find("flood"), std::string::npos);
+    EXPECT_NE(refusal_of(R"({"size":1,"workload":"hot","probe":"a","copy":"b","ticks":[-1]})")
+                  .find("ticks"),
+              std::string::npos);
+    EXPECT_NE(refusal_of("nonsense").find("line 3 column"), std::string::npos);
+    EXPECT_NE(refusal(kHeader.dump() + "\n{\"hit\":[]}\n").find("belongs to no step"),
+              std::string::npos);
+}

@@ -1,0 +1,211 @@
+// Where winners change places: found as exactly as promised, with few trials, and never elsewhere
+// than between the sizes at which they won.
+#include "search/boundaries.hpp"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <set>
+
+#include "support/random_figures.hpp"
+
+using namespace asterope;
+
+namespace {
+
+constexpr std::size_t kLine = 64;
+
+/// As standard and exhaustive have it.
+constexpr double kBoundaryRatio = 1.07;
+
+/// Who holds up to `last` bytes, and who asked.
+struct KnownSwitch {
+    std::size_t last;
+    std::vector<std::size_t> tried;
+
+    LowerHolds holds() {
+        return [this](Entrant, Entrant, std::size_t size) {
+            tried.push_back(size);
+            return size <= last;
+        };
+    }
+};
+
+SizeResult won_by(std::size_t size, Entrant winner, Entrant second = 99) {
+    return {size, {{winner, {}, 1.2, true}, {second, {}, 1.1, false}}, {}, 9};
+}
+
+/// Neighbours among the powers of two, and odd ones.
+const std::vector<std::pair<std::size_t, std::size_t>> kPairs = {{128, 256},
+                                                                 {256, 512},
+                                                                 {512, 1024},
+                                                                 {4096, 8192},
+                                                                 {28672, 32768},
+                                                                 {8192, 9216},
+                                                                 {128, 32 << 20},
+                                                                 {24 << 20, 32 << 20},
+                                                                 {36864, 3 << 20},
+                                                                 {130, 1000},
+                                                                 {128, 192},
+                                                                 {128, 130},
+                                                                 {1000, 1001},
+                                                                 {4095, 4 << 10},
+                                                                 {1, 300},
+                                                                 {500, 640},
+                                                                 {320, 448},
+                                                                 {1 << 20, 1 << 30},
+                                                                 {(1 << 20) + 1, 2 << 20}};
+
+} // namespace
+
+// The largest size known at which the lower one holds: the change is at most 7 % or a line away.
+TEST(FindBoundary, finds_a_known_switch_as_exactly_as_promised) {
+    for (const auto& [from, to] : kPairs) {
+        const std::size_t step = std::max<std::size_t>(1, (to - from) / 997);
+        for (std::size_t last = from; last < to; last += step) {
+            KnownSwitch known{last, {}};
+            const std::size_t found = find_boundary(0, 1, from, to, kBoundaryRatio, known.holds());
+            ASSERT_LE(found, last) << from << ".." << to;
+            ASSERT_GE(found, from);
+            const double reach = std::max(static_cast<double>(found) * kBoundaryRatio,
+                                          static_cast<double>(found / kLine * kLine + kLine));
+            ASSERT_LT(static_cast<double>(last), reach) << from << ".." << to << ": " << found;
+        }
+    }
+}
+
+// A line of 64 bytes is the unit, however far apart they are by ratio.
+TEST(FindBoundary, tries_each_single_line_between_small_sizes) {
+    for (const std::size_t last : {128, 192, 256, 320, 384, 448}) {
+        KnownSwitch known{last, {}};
+        EXPECT_EQ(find_boundary(0, 1, 128, 512, kBoundaryRatio, known.holds()), last);
+    }
+}
+
+TEST(FindBoundary, tries_whole_lines_in_between_and_none_twice) {
+    for (const auto& [from, to] : kPairs) {
+        for (const std::size_t last : {from, (from + to) / 2, to - 1}) {
+            KnownSwitch known{last, {}};
+            const std::size_t found = find_boundary(0, 1, from, to, kBoundaryRatio, known.holds());
+            std::set<std::size_t> tried;
+            for (const std::size_t size : known.tried) {
+                EXPECT_EQ(size % kLine, 0u);
+                EXPECT_GT(size, from);
+                EXPECT_LT(size, to);
+                EXPECT_TRUE(tried.insert(size).second) << size << " again";
+            }
+            EXPECT_TRUE(found == from || tried.count(found)) << found << " was never tried";
+        }
+    }
+}
+
+// Each trial halves the ratio's logarithm, but for what lines round away.
+TEST(FindBoundary, needs_few_trials) {
+    for (const auto& [from, to] : kPairs) {
+        const double steps = std::log(static_cast<double>(to) / static_cast<double>(from)) /
+                             std::log(kBoundaryRatio);
+        const double bound = std::ceil(std::log2(std::max(1.0, steps))) + 1;
+        for (std::size_t i = 0; i < 50; ++i) {
+            KnownSwitch known{from + (to - from) * i / 50, {}};
+            find_boundary(0, 1, from, to, kBoundaryRatio, known.holds());
+            EXPECT_LE(static_cast<double>(known.tried.size()), bound) << from << ".." << to;
+        }
+    }
+}
+
+TEST(FindBoundary, needs_no_trial_between_sizes_that_are_near_enough) {
+    KnownSwitch known{4200, {}};
+    EXPECT_EQ(find_boundary(0, 1, 4096, 4352, kBoundaryRatio, known.holds()), 4096u);
+    EXPECT_TRUE(known.tried.empty());
+}
+
+TEST(FindBoundary, asks_about_the_two_it_was_given) {
+    find_boundary(7, 3, 128, 8192, kBoundaryRatio, [](Entrant lower, Entrant upper, std::size_t) {
+        EXPECT_EQ(lower, 7);
+        EXPECT_EQ(upper, 3);
+        return true;
+    });
+}
+
+// Answers that contradict each other, as a noisy machine gives them near the change.
+TEST(FindBoundary, stays_near_the_switch_on_a_noisy_machine_and_between_the_sizes_always) {
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        noise::Random random(seed);
+        const auto any = [&](Entrant, Entrant, std::size_t) { return random() % 2 == 0; };
+        const std::size_t found = find_boundary(0, 1, 4096, 1 << 20, kBoundaryRatio, any);
+        EXPECT_GE(found, 4096u);
+        EXPECT_LT(found, std::size_t{1} << 20);
+
+        // unsure within 20 % of the switch at 65536 bytes
+        const auto unsure = [&](Entrant, Entrant, std::size_t size) {
+            if (size > 65536 * 5 / 6 && size < 65536 * 6 / 5) return random() % 2 == 0;
+            return size <= 65536;
+        };
+        const double near =
+            static_cast<double>(find_boundary(0, 1, 4096, 1 << 20, kBoundaryRatio, unsure));
+        EXPECT_GT(near, 65536 / 1.2 / kBoundaryRatio);
+        EXPECT_LT(near, 65536 * 1.2);
+    }
+}
+
+TEST(FindIntervals, has_one_for_each_size_from_0_to_the_last) {
+    KnownSwitch known{3000, {}};
+    const auto intervals =
+        find_intervals({won_by(128, 5), won_by(1024, 5), won_by(8192, 7), won_by(65536, 7)},
+                       kBoundaryRatio, known.holds());
+    ASSERT_EQ(intervals.size(), 4u);
+    std::size_t above = 0;
+    for (std::size_t i = 0; i < intervals.size(); ++i) {
+        EXPECT_EQ(intervals[i].above, above);
+        EXPECT_GT(intervals[i].up_to, above);
+        EXPECT_EQ(intervals[i].result, i);
+        above = intervals[i].up_to;
+    }
+    EXPECT_EQ(intervals[0].up_to, 128u);
+    EXPECT_LE(intervals[1].up_to, 3000u);
+    EXPECT_GT(static_cast<double>(intervals[1].up_to) * kBoundaryRatio, 3000.0);
+    EXPECT_EQ(intervals[2].up_to, 8192u);
+    EXPECT_EQ(intervals[3].up_to, 65536u);
+}
+
+TEST(FindIntervals, needs_no_trial_where_neighbours_have_one_winner) {
+    KnownSwitch known{0, {}};
+    const auto intervals = find_intervals({won_by(128, 5, 1), won_by(256, 5, 2), won_by(512, 5, 3)},
+                                          kBoundaryRatio, known.holds());
+    EXPECT_TRUE(known.tried.empty());
+    EXPECT_EQ(intervals[0].up_to, 128u);
+    EXPECT_EQ(intervals[1].up_to, 256u);
+}
+
+TEST(FindIntervals, asks_who_won_the_smaller_size_and_who_the_larger) {
+    std::set<std::pair<Entrant, Entrant>> asked;
+    find_intervals({won_by(128, 5), won_by(1024, 3), won_by(8192, 4)}, kBoundaryRatio,
+                   [&](Entrant lower, Entrant upper, std::size_t) {
+                       asked.emplace(lower, upper);
+                       return false;
+                   });
+    EXPECT_EQ(asked, (std::set<std::pair<Entrant, Entrant>>{{5, 3}, {3, 4}}));
+}
+
+TEST(FindIntervals, ascend_whatever_the_answers) {
+    for (const bool answer : {true, false}) {
+        std::vector<SizeResult> results;
+        for (int i = 0; i < 19; ++i) results.push_back(won_by(std::size_t{128} << i, i % 3));
+        const auto intervals = find_intervals(
+            results, kBoundaryRatio, [&](Entrant, Entrant, std::size_t) { return answer; });
+        for (std::size_t i = 0; i < intervals.size(); ++i) {
+            EXPECT_GE(intervals[i].up_to, results[i].size);
+            EXPECT_TRUE(answer || intervals[i].up_to == results[i].size);
+            const bool last = i + 1 == results.size();
+            EXPECT_TRUE(last || intervals[i].up_to < results[i + 1].size);
+        }
+    }
+}
+
+TEST(FindIntervals, of_one_size_or_none) {
+    KnownSwitch known{0, {}};
+    EXPECT_TRUE(find_intervals({}, kBoundaryRatio, known.holds()).empty());
+    const auto one = find_intervals({won_by(4096, 2)}, kBoundaryRatio, known.holds());
+    ASSERT_EQ(one.size(), 1u);
+    EXPECT_EQ(one[0].above, 0u);
+    EXPECT_EQ(one[0].up_to, 4096u);
+}

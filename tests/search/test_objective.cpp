@@ -1,0 +1,172 @@
+// Objectives: which workloads count, and how much.
+#include "search/objective.hpp"
+
+#include <gtest/gtest.h>
+#include <numeric>
+
+#include "base/error.hpp"
+
+using namespace asterope;
+
+namespace {
+
+std::string refusal(std::string_view workload, std::string_view weights) {
+    try {
+        parse_objective(workload, weights);
+    } catch (const BadInput& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+Weights mix(std::string_view weights) {
+    return parse_objective("balanced", weights).weights;
+}
+
+const std::string kChoices = "hot, cold, consume, produce or fetch";
+
+} // namespace
+
+TEST(EqualWeights, are_alike_and_add_up_to_1) {
+    const Weights weights = equal_weights({Workload::hot, Workload::cold, Workload::fixed});
+    ASSERT_EQ(weights.size(), 3u);
+    for (const auto& [workload, weight] : weights) EXPECT_NEAR(weight, 1.0 / 3, 1e-12);
+    EXPECT_EQ(weights[2].first, Workload::fixed);
+    EXPECT_TRUE(equal_weights({}).empty());
+}
+
+TEST(ParseObjective, balances_hot_cold_consume_and_fetch) {
+    const Objective objective = parse_objective("balanced", "");
+    EXPECT_EQ(objective.name, "balanced");
+    EXPECT_EQ(objective.weights,
+              equal_weights({Workload::hot, Workload::cold, Workload::consume, Workload::fetch}));
+}
+
+TEST(ToldEarly, is_what_counts_but_fetch_unless_that_counts_alone) {
+    EXPECT_EQ(told_early({{Workload::hot, 0.5}, {Workload::fetch, 0.25}, {Workload::cold, 0}}),
+              (Weights{{Workload::hot, 0.5}}));
+    EXPECT_EQ(told_early({{Workload::hot, 0}, {Workload::fetch, 1}}),
+              (Weights{{Workload::fetch, 1}}));
+    EXPECT_TRUE(told_early({}).empty());
+}
+
+TEST(WithIntents, leave_out_in_balanced_what_is_told_late) {
+    const auto names = [](const Objective& objective) {
+        std::vector<std::string> all;
+        for (const Objective& one : with_intents(objective, {})) all.push_back(one.name);
+        return all;
+    };
+    using Names = std::vector<std::string>;
+    EXPECT_EQ(names(parse_objective("balanced", "")),
+              (Names{"balanced", "hot", "cold", "consume"}));
+    EXPECT_EQ(names(parse_objective("balanced", "hot=1,fetch=1")),
+              (Names{"weights", "hot", "fetch"}));
+}
+
+TEST(ParseObjective, takes_each_tunable_workload_alone) {
+    for (const Workload workload : kTunable) {
+        const Objective objective = parse_objective(name_of(workload), "");
+        EXPECT_EQ(objective.name, name_of(workload));
+        EXPECT_EQ(objective.weights, (Weights{{workload, 1}}));
+    }
+}
+
+TEST(ParseObjective, refuses_any_other_workload) {
+    for (const char* text : {"", "Hot", "warm", "hot,cold", "balanced ", "mix_l1", "fixed_read",
+                             "hot_read", "aliased", "hot=1"}) {
+        EXPECT_EQ(refusal(text, ""),
+                  "workload '" + std::string(text) + "' is unknown: choose balanced, " + kChoices);
+    }
+    EXPECT_LT(refusal(std::string(100000, 'w'), "").size(), 200u);
+}
+
+TEST(ParseObjective, mixes_workloads_by_weights_that_add_up_to_1) {
+    for (const char* name : {"balanced", "weights"}) {
+        const Objective objective = parse_objective(name, "hot=1,consume=3");
+        EXPECT_EQ(objective.name, "weights");
+        EXPECT_EQ(objective.weights, (Weights{{Workload::hot, 0.25}, {Workload::consume, 0.75}}));
+    }
+    EXPECT_EQ(mix("produce=0.001"), (Weights{{Workload::produce, 1}}));
+    EXPECT_EQ(mix("cold=.5,hot=5e-1"), (Weights{{Workload::hot, 0.5}, {Workload::cold, 0.5}}));
+}
+
+TEST(ParseObjective, orders_a_mix_as_workloads_are_ordered) {
+    EXPECT_EQ(mix("produce=1,hot=1,consume=1,cold=1"),
+              equal_weights({Workload::hot, Workload::cold, Workload::consume, Workload::produce}));
+}
+
+TEST(ParseObjective, drops_workloads_of_weight_0) {
+    EXPECT_EQ(mix("hot=0,cold=2,produce=0.0"), (Weights{{Workload::cold, 1}}));
+}
+
+TEST(ParseObjective, takes_weights_near_the_end_of_their_range) {
+    for (const char* text : {"hot=1e308,cold=1e308,consume=1e308", "hot=1e-320,cold=1e-320"}) {
+        double sum = 0;
+        for (const auto& [workload, weight] : mix(text)) sum += weight;
+        EXPECT_NEAR(sum, 1, 1e-12) << text;
+    }
+    EXPECT_EQ(mix("hot=1e-300,cold=1e300"), (Weights{{Workload::cold, 1}})); // to all intents
+}
+
+TEST(ParseObjective, names_the_weight_it_refuses_and_the_choices) {
+    const std::string example = ", as in hot=1,consume=2";
+    const std::string number = "' is no finite number from 0 up" + example;
+    for (const char* item :
+         {"hot=-1", "hot=-0.5", "hot=nan", "hot=inf", "hot=-inf", "hot=", "hot=1x", "hot= 1",
+          "hot=+1", "hot=0x10", "hot=1e999", "hot==1", "hot=1=2", "hot=one"}) {
+        for (const char* before : {"", "cold=1,"}) {
+            EXPECT_EQ(refusal("balanced", before + std::string(item)),
+                      "weight '" + std::string(item) + number);
+        }
+    }
+    for (const char* item :
+         {"warm=1", "Hot=1", " hot=1", "hot =1", "=1", "hot_read=1", "mix_l1=2", "balanced=1"}) {
+        EXPECT_EQ(refusal("balanced", item), "weight '" + std::string(item) +
+                                                 "' names no workload to tune for: choose " +
+                                                 kChoices);
+    }
+    for (const char* item : {"hot", "1", " "}) {
+        EXPECT_EQ(refusal("balanced", item), "weight '" + std::string(item) +
+                                                 "' is no pair of a workload and a number: " +
+                                                 "write NAME=NUMBER for " + kChoices + example);
+    }
+    for (const char* text : {",", "hot=1,", ",hot=1", "hot=1,,cold=1"}) {
+        EXPECT_NE(refusal("balanced", text).find("weight '' is no pair"), std::string::npos)
+            << text;
+    }
+    EXPECT_EQ(refusal("balanced", "hot=1,cold=2,hot=1"),
+              "weight 'hot=1' names its workload again: give each of " + kChoices +
+                  " one number at most");
+    EXPECT_LT(refusal("balanced", std::string(100000, 'w')).size(), 250u);
+}
+
+TEST(ParseObjective, refuses_weights_that_are_all_0) {
+    EXPECT_EQ(refusal("balanced", "hot=0,cold=0.0"),
+              "weights 'hot=0,cold=0.0' are all 0: give one of " + kChoices +
+                  " more, as in hot=1,consume=2");
+}
+
+TEST(RefuseWrittenSource, refuses_only_what_writes_its_source) {
+    for (const char* text : {"balanced", "hot", "cold", "consume"}) {
+        EXPECT_NO_THROW(refuse_written_source(parse_objective(text, ""))) << text;
+    }
+    EXPECT_NO_THROW(refuse_written_source(parse_objective("balanced", "hot=1,produce=0")));
+    for (const Objective& objective :
+         {parse_objective("produce", ""), parse_objective("balanced", "hot=1,produce=2")}) {
+        try {
+            refuse_written_source(objective);
+            FAIL() << objective.name;
+        } catch (const BadInput& error) {
+            EXPECT_STREQ(error.what(), "workload produce writes its source, but a source map is "
+                                       "only read: choose another workload, or leave out "
+                                       "--source-map");
+        }
+    }
+}
+
+TEST(ParseObjective, wants_weights_or_a_workload) {
+    EXPECT_EQ(refusal("cold", "hot=1"),
+              "workload 'cold' and weights are both given: choose one of them");
+    EXPECT_EQ(refusal("weights", ""),
+              "the weights are missing: give some to " + kChoices + ", as in hot=1,consume=2");
+}

@@ -1,0 +1,166 @@
+// The spaces of one run: all that copies right, and an extension that leads nowhere else.
+#include "search/spaces.hpp"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <set>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "machine/cpu.hpp"
+
+using namespace asterope;
+
+namespace {
+
+/// What a CPU with these features has; whether this one has them is another matter.
+Features only(std::vector<std::string> features) {
+    Cpu cpu;
+    cpu.features = std::move(features);
+    return Features(cpu, {});
+}
+
+/// The smallest: what any x86-64 runs.
+const Spaces& plain() {
+    static const Spaces spaces(only({}), true, true);
+    return spaces;
+}
+
+std::vector<std::string> names(const Spaces& spaces, const std::vector<Entrant>& entrants) {
+    std::vector<std::string> names;
+    for (const Entrant entrant : entrants) {
+        names.push_back(spaces.space.at(static_cast<std::size_t>(entrant)).name());
+    }
+    return names;
+}
+
+std::vector<std::string> names(const std::vector<Candidate>& space) {
+    std::vector<std::string> names;
+    for (const Candidate& candidate : space) names.push_back(candidate.name());
+    return names;
+}
+
+Entrant named(const Spaces& spaces, const std::string& name) {
+    const auto found = std::find_if(spaces.space.begin(), spaces.space.end(),
+                                    [&](const Candidate& c) { return c.name() == name; });
+    EXPECT_NE(found, spaces.space.end()) << name;
+    return static_cast<Entrant>(found - spaces.space.begin());
+}
+
+/// Virtual machines may hide an instruction that the CPU runs all the same.
+bool runs_movdir64b() {
+    const pid_t child = fork();
+    if (child == 0) {
+        alignas(64) char from[64] = {}, to[64];
+        asm volatile("movdir64b %1, %0" : : "r"(to), "m"(from) : "memory");
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return status == 0;
+}
+
+} // namespace
+
+TEST(Spaces, have_the_papers_first_and_only_those_as_entrants) {
+    const std::vector<Candidate> paper = paper_space(only({})), more = extension_space(only({}));
+    ASSERT_EQ(plain().space.size(), paper.size() + more.size());
+    EXPECT_EQ(names(plain(), plain().entrants), names(paper));
+    EXPECT_EQ(plain().space.back().name(), more.back().name());
+    EXPECT_TRUE(plain().invalid.empty());
+    EXPECT_FALSE(plain().small_space.empty());
+    EXPECT_EQ(plain().small_entrants.size(), plain().small_space.size());
+    EXPECT_FALSE(plain().aliased_space.empty());
+    EXPECT_EQ(plain().overlapping_space.size(), 1u); // of 16-byte registers
+}
+
+TEST(Spaces, lead_from_each_entrant_to_what_lies_around_it) {
+    for (const char* name : {"XMM T NT T0 4 8", "XMM T T none 0 0", "XMM T T NTA 14 30"}) {
+        const Entrant base = named(plain(), name);
+        const auto found = plain().extension.around(base);
+        EXPECT_FALSE(found.empty());
+        EXPECT_EQ(names(plain(), found),
+                  names(around(plain().space[static_cast<std::size_t>(base)], only({}))));
+        for (const Entrant entrant : found) EXPECT_GE(entrant, std::ssize(plain().entrants));
+    }
+    EXPECT_TRUE(plain().extension.around(named(plain(), "R64 T NT T0 4 8")).empty());
+}
+
+TEST(Spaces, lead_from_each_candidate_to_its_prefetch_sizes_and_distances) {
+    for (const char* name : {"XMM T NT T0 4 8", "XMM T NT T0 8 8 TB8", "XMM T T T0 4 8 PI2"}) {
+        const Entrant one = named(plain(), name);
+        const auto found = plain().extension.plane(one);
+        EXPECT_EQ(std::count(found.begin(), found.end(), one), 1);
+        EXPECT_EQ(names(plain(), found),
+                  names(plane(plain().space[static_cast<std::size_t>(one)], only({}))));
+    }
+}
+
+TEST(Spaces, keep_the_distance_of_prefetchw_in_a_plane) {
+    if (!has_feature(read_cpu(), "3dnowprefetch")) GTEST_SKIP() << "no prefetchw";
+    const Spaces spaces(only({"3dnowprefetch"}), true, false);
+    EXPECT_TRUE(spaces.invalid.empty());
+    const auto found = names(spaces, spaces.extension.plane(named(spaces, "XMM T T T0 4 8 PW8")));
+    EXPECT_EQ(found.size(), 7u * 16); // not five times as many
+    for (const std::string& name : found) {
+        EXPECT_NE(name.find(" PW8"), std::string::npos) << name;
+    }
+}
+
+TEST(Spaces, have_no_extension_and_no_probes_unless_asked_for) {
+    const Spaces paper(only({}), false, false);
+    EXPECT_EQ(names(paper.space), names(paper_space(only({}))));
+    EXPECT_FALSE(paper.extension.around);
+    EXPECT_FALSE(paper.extension.plane);
+    EXPECT_TRUE(paper.probes.empty());
+}
+
+TEST(Spaces, have_the_probes_that_copy_right) {
+    const bool runs = has_feature(read_cpu(), "rdtscp");
+    EXPECT_EQ(plain().probes.size(), runs ? asterope_probe_count : 0);
+}
+
+// What this CPU lacks dies when it is verified: it must be found nowhere but among the invalid.
+TEST(Spaces, leave_out_what_copies_wrongly) {
+    std::string lacking;
+    for (const char* feature : {"movdir64b", "avx512f"}) {
+        if (!has_feature(read_cpu(), feature)) lacking = feature;
+    }
+    if (lacking.empty() || (lacking == "movdir64b" && runs_movdir64b())) {
+        GTEST_SKIP() << "this CPU runs every candidate";
+    }
+    const Spaces spaces(only({lacking}), true, false);
+    std::set<std::string> wrong;
+    for (const auto& [name, reason] : spaces.invalid) {
+        wrong.insert(name);
+        EXPECT_EQ(reason, "died: Illegal instruction") << name;
+    }
+    EXPECT_FALSE(wrong.empty());
+    std::set<Entrant> reached(spaces.entrants.begin(), spaces.entrants.end());
+    for (const char* name : {"XMM T NT T0 4 8", "XMM T NT none 0 0"}) {
+        for (const Entrant around : spaces.extension.around(named(spaces, name))) {
+            reached.insert(around);
+            const auto plane = spaces.extension.plane(around);
+            reached.insert(plane.begin(), plane.end());
+        }
+    }
+    EXPECT_GT(reached.size(), spaces.entrants.size());
+    for (const Entrant entrant : reached) {
+        const std::string name = spaces.space[static_cast<std::size_t>(entrant)].name();
+        ASSERT_EQ(wrong.count(name), 0u) << name;
+    }
+}
+
+// What is taken from an earlier run is not run: this CPU may lack what those candidates need.
+TEST(Spaces, of_an_earlier_run_leave_out_what_copied_wrongly_there) {
+    const std::string wrong = "XMM T NT T0 4 8";
+    const Spaces spaces(only({"avx512f", "movdir64b"}), true, true, {{wrong, "wrong byte 3"}});
+    EXPECT_EQ(spaces.invalid.size(), 1u);
+    EXPECT_EQ(spaces.entrants.size(), paper_space(only({"avx512f", "movdir64b"})).size() - 1);
+    const auto found = names(spaces, spaces.entrants);
+    EXPECT_EQ(std::count(found.begin(), found.end(), wrong), 0);
+    const auto plane = names(spaces, spaces.extension.plane(named(spaces, "XMM T NT T0 4 10")));
+    EXPECT_EQ(plane.size(), 7u * 16 - 1);
+    EXPECT_EQ(std::count(plane.begin(), plane.end(), wrong), 0);
+    EXPECT_EQ(spaces.probes.size(), asterope_probe_count);
+}

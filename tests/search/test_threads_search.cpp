@@ -1,0 +1,228 @@
+// Copies over threads are taken where they beat one thread by more than the noise, the fewest
+// threads that do, and from sizes on at which they won.
+#include "search/threads_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <numeric>
+
+#include "support/known_machine.hpp"
+
+namespace asterope {
+namespace {
+
+constexpr std::size_t kKiB = 1024, kMiB = 1024 * kKiB;
+const Weights kBalanced = equal_weights({Workload::hot, Workload::cold, Workload::consume});
+
+std::vector<unsigned> counts_of(const std::vector<Share>& shares) {
+    std::vector<unsigned> counts;
+    for (const Share& share : shares) counts.push_back(share.threads);
+    counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+    return counts;
+}
+
+// --- What is tried -------------------------------------------------------------------------------
+
+TEST(SharesFor, are_powers_of_two_of_threads_and_all_there_may_be) {
+    EXPECT_EQ(counts_of(shares_for(32 * kMiB, 2)), (std::vector<unsigned>{2}));
+    EXPECT_EQ(counts_of(shares_for(32 * kMiB, 3)), (std::vector<unsigned>{2, 3}));
+    EXPECT_EQ(counts_of(shares_for(32 * kMiB, 4)), (std::vector<unsigned>{2, 4}));
+    EXPECT_EQ(counts_of(shares_for(32 * kMiB, 12)), (std::vector<unsigned>{2, 4, 8, 12}));
+    EXPECT_TRUE(shares_for(32 * kMiB, 1).empty());
+}
+
+TEST(SharesFor, begin_with_the_even_share_and_have_chunks_for_everybody) {
+    EXPECT_EQ(shares_for(256 * kKiB, 2), (std::vector<Share>{{2, 0}, {2, 64 * kKiB}}));
+    EXPECT_EQ(shares_for(32 * kMiB, 2),
+              (std::vector<Share>{{2, 0}, {2, 64 * kKiB}, {2, 256 * kKiB}, {2, kMiB}}));
+    for (const Share& share : shares_for(kMiB, 8)) EXPECT_LT(share.chunk * share.threads, kMiB);
+}
+
+TEST(ShareName, tells_threads_and_chunk) {
+    EXPECT_EQ(share_name({2, 0}), "threads 2 even");
+    EXPECT_EQ(share_name({4, 256 * kKiB}), "threads 4 chunk 256 KiB");
+}
+
+// --- The race ------------------------------------------------------------------------------------
+
+const std::vector<Share> kShares = {{2, 0}, {2, 64 * kKiB}, {4, 0}};
+
+/// One thread's time over an entrant's: of one thread itself, then of kShares.
+struct Truth {
+    double hot, cold, consume;
+};
+
+KnownMachine::Ratios ratios(const std::vector<Truth>& shares) {
+    KnownMachine::Ratios ratios = {
+        {Workload::hot, {1}}, {Workload::cold, {1}}, {Workload::consume, {1}}};
+    for (const Truth& truth : shares) {
+        ratios[Workload::hot].push_back(truth.hot);
+        ratios[Workload::cold].push_back(truth.cold);
+        ratios[Workload::consume].push_back(truth.consume);
+    }
+    return ratios;
+}
+
+SharedSize search_on(KnownMachine& machine, const Weights& weights = kBalanced,
+                     std::uint64_t seed = 1) {
+    noise::Random random(seed);
+    return search_shares(kShares, 8 * kMiB, weights, parse_rigor("standard"), random, machine);
+}
+
+SharedSize found_on(const std::vector<Truth>& truths, const Weights& weights = kBalanced) {
+    KnownMachine machine(ratios(truths));
+    return search_on(machine, weights);
+}
+
+TEST(SearchShares, takes_the_share_that_leads) {
+    const SharedSize found = found_on({{1.2, 1.2, 1.2}, {1.2, 1.8, 1.5}, {1.1, 1.1, 1.1}});
+    EXPECT_EQ(found.size, 8 * kMiB);
+    EXPECT_TRUE(found.taken);
+    EXPECT_EQ(found.best, kShares[1]);
+    EXPECT_NEAR(found.ratio, std::cbrt(1.2 * 1.8 * 1.5), 1e-6);
+    EXPECT_NEAR(found.workloads.at(Workload::cold).ratio.median, 1.8, 1e-6);
+    EXPECT_NEAR(found.workloads.at(Workload::cold).libc_seconds, kLibcSeconds, 1e-12);
+    EXPECT_NEAR(found.noise_floor.at(Workload::hot).median, 1, 1e-9);
+}
+
+TEST(SearchShares, keeps_one_thread_on_a_tie_and_where_others_lose) {
+    EXPECT_FALSE(found_on({{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}).taken);
+    EXPECT_FALSE(found_on({{1.008, 1.008, 1.008}, {1, 1, 1}, {1, 1, 1}}).taken);
+    EXPECT_TRUE(found_on({{1.05, 1.05, 1.05}, {1, 1, 1}, {1, 1, 1}}).taken);
+    const SharedSize losing = found_on({{0.5, 0.5, 0.5}, {0.7, 0.7, 0.7}, {0.6, 0.6, 0.6}});
+    EXPECT_FALSE(losing.taken);
+    EXPECT_EQ(losing.best, kShares[1]); // for the record: the best of what was not taken
+    EXPECT_NEAR(losing.ratio, 0.7, 1e-6);
+}
+
+TEST(SearchShares, takes_the_fewest_threads_of_those_that_tie) {
+    EXPECT_EQ(found_on({{1.5, 1.5, 1.5}, {1.2, 1.2, 1.2}, {1.51, 1.51, 1.51}}).best, kShares[0]);
+    EXPECT_EQ(found_on({{1.5, 1.5, 1.5}, {1.2, 1.2, 1.2}, {1.6, 1.6, 1.6}}).best, kShares[2]);
+}
+
+TEST(SearchShares, takes_none_that_loses_under_one_workload) {
+    EXPECT_FALSE(found_on({{0.9, 2, 2}, {0.9, 2, 2}, {0.9, 2, 2}}).taken);
+    const SharedSize found = found_on({{0.9, 2, 2}, {1.1, 1.1, 1.1}, {0.9, 2, 2}});
+    EXPECT_TRUE(found.taken);
+    EXPECT_EQ(found.best, kShares[1]);
+}
+
+TEST(SearchShares, only_measures_what_does_not_count) {
+    const Weights weights = {{Workload::hot, 0}, {Workload::cold, 1}, {Workload::consume, 0}};
+    const SharedSize found = found_on({{0.5, 1.5, 0.5}, {1, 1, 1}, {1, 1, 1}}, weights);
+    EXPECT_TRUE(found.taken);
+    EXPECT_EQ(found.best, kShares[0]);
+    EXPECT_NEAR(found.workloads.at(Workload::hot).ratio.median, 0.5, 1e-6);
+}
+
+TEST(SearchShares, never_times_libc) {
+    KnownMachine machine(ratios({{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}));
+    search_on(machine);
+    EXPECT_FALSE(machine.calls.empty());
+    for (const auto& [size, workload, entrant, round] : machine.calls) {
+        EXPECT_EQ(size, 8 * kMiB);
+        EXPECT_GE(entrant, 0);
+    }
+}
+
+TEST(SearchShares, is_swayed_by_no_noise) {
+    int won_by_luck = 0, missed = 0;
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        NoisyMachine alike(ratios({{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}), 0.01, seed);
+        won_by_luck += search_on(alike, kBalanced, seed).taken;
+        NoisyMachine better(ratios({{1, 1, 1}, {1.3, 1.3, 1.3}, {1, 1, 1}}), 0.01, seed);
+        const SharedSize found = search_on(better, kBalanced, seed);
+        missed += !found.taken || found.best != kShares[1];
+    }
+    EXPECT_LE(won_by_luck, 5);
+    EXPECT_LE(missed, 2);
+}
+
+// --- The intervals -------------------------------------------------------------------------------
+
+SharedSize of(std::size_t size, bool taken, Share best = {2, 0}) {
+    return {size, best, taken, 1, {}, {}, 1};
+}
+
+using Intervals = std::vector<ShareInterval>;
+const Share kAlone;
+
+TEST(ShareIntervals, are_none_where_nothing_is_taken) {
+    EXPECT_TRUE(share_intervals({}).empty());
+    EXPECT_TRUE(share_intervals({of(256, false), of(512, false)}).empty());
+}
+
+TEST(ShareIntervals, begin_at_the_first_size_that_is_taken) {
+    EXPECT_EQ(share_intervals({of(256, false), of(512, true), of(1024, true)}),
+              (Intervals{{511, 1024, {2, 0}}}));
+    EXPECT_EQ(share_intervals({of(256, true)}), (Intervals{{255, 256, {2, 0}}}));
+}
+
+TEST(ShareIntervals, change_from_share_to_share_behind_the_smaller_size) {
+    EXPECT_EQ(share_intervals({of(256, true), of(512, true, {4, 64}), of(1024, true, {4, 64})}),
+              (Intervals{{255, 256, {2, 0}}, {256, 1024, {4, 64}}}));
+}
+
+TEST(ShareIntervals, bridge_no_size_at_which_one_thread_won) {
+    EXPECT_EQ(share_intervals({of(256, true), of(512, false), of(1024, false), of(2048, true)}),
+              (Intervals{{255, 256, {2, 0}}, {256, 2047, kAlone}, {2047, 2048, {2, 0}}}));
+    EXPECT_EQ(share_intervals({of(256, true), of(512, false)}),
+              (Intervals{{255, 256, {2, 0}}, {256, 512, kAlone}}));
+}
+
+TEST(ShareIntervals, have_no_gaps) {
+    noise::Random random(1);
+    for (int i = 0; i < 1000; ++i) {
+        std::vector<SharedSize> sizes;
+        for (std::size_t size = 256; size < 9000; size *= 2) {
+            sizes.push_back(of(size, noise::uniform(random) < 0.5,
+                               {noise::uniform(random) < 0.5 ? 2u : 4u, 0}));
+        }
+        const Intervals intervals = share_intervals(sizes);
+        for (std::size_t k = 0; k < intervals.size(); ++k) {
+            EXPECT_LT(intervals[k].above, intervals[k].up_to);
+            if (k) {
+                EXPECT_EQ(intervals[k].above, intervals[k - 1].up_to);
+                EXPECT_NE(intervals[k].share, intervals[k - 1].share);
+            }
+        }
+        for (const SharedSize& size : sizes) { // each size gets what it found
+            const auto holds = [&](const ShareInterval& one) {
+                return one.above < size.size && size.size <= one.up_to;
+            };
+            const auto interval = std::find_if(intervals.begin(), intervals.end(), holds);
+            const Share share = interval == intervals.end() ? kAlone : interval->share;
+            EXPECT_EQ(share, size.taken ? size.best : kAlone);
+        }
+    }
+}
+
+// --- The copy itself -----------------------------------------------------------------------------
+
+std::size_t distances_seen;
+
+void* plain_copy(void* destination, const void* source, std::size_t bytes, std::size_t distance) {
+    __atomic_fetch_add(&distances_seen, distance, __ATOMIC_RELAXED);
+    return std::memcpy(destination, source, bytes);
+}
+
+TEST(CopyOverThreads, copies_right_and_hands_the_distance_to_each_chunk) {
+    const bool shared = asterope_start_threads() > 1;
+    std::vector<char> source(kMiB), destination(kMiB);
+    std::iota(source.begin(), source.end(), '\0');
+    for (const std::size_t chunk : {std::size_t{0}, 64 * kKiB}) {
+        const asterope_share share{2, chunk, &plain_copy, 7};
+        std::fill(destination.begin(), destination.end(), 'x');
+        distances_seen = 0;
+        EXPECT_EQ(asterope_copy_over_threads(destination.data(), source.data(), kMiB,
+                                             reinterpret_cast<std::size_t>(&share)),
+                  destination.data());
+        EXPECT_EQ(source, destination);
+        EXPECT_EQ(distances_seen, 7u * (!shared ? 1 : chunk ? 16 : 2));
+    }
+}
+
+} // namespace
+} // namespace asterope

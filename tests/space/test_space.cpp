@@ -1,0 +1,333 @@
+// The parameter space: the paper's tuples and what lies around them, and only what the CPU has.
+#include "space/space.hpp"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+#include <sstream>
+
+using namespace asterope;
+
+namespace {
+
+std::vector<Candidate> space_with(const std::set<std::string, std::less<>>& features) {
+    return paper_space([&](std::string_view name) { return features.count(name) > 0; });
+}
+
+const std::set<std::string, std::less<>> kAll = {"sse4_1", "avx2", "avx512f", "movdir64b",
+                                                 "3dnowprefetch"};
+
+bool everything(std::string_view) {
+    return true;
+}
+
+/// The candidate of that name, of the paper's or of any `plane` given.
+Candidate named(const std::string& name, const std::vector<Candidate>& space) {
+    for (const Candidate& candidate : space) {
+        if (candidate.name() == name) return candidate;
+    }
+    ADD_FAILURE() << "no " << name;
+    return space.front();
+}
+
+std::vector<Candidate> around_name(const std::string& name) {
+    return around(named(name, paper_space(everything)), everything);
+}
+
+std::set<std::string> names(const std::vector<Candidate>& space) {
+    std::set<std::string> all;
+    for (const Candidate& candidate : space) {
+        EXPECT_TRUE(all.insert(candidate.name()).second) << candidate.name() << " twice";
+    }
+    return all;
+}
+
+} // namespace
+
+// Each family RT LT ST has one tuple without prefetch and 4 x 7 x 16 with it; rep has one each.
+TEST(PaperSpace, has_7186_candidates_where_the_cpu_has_all) {
+    EXPECT_EQ(space_with(kAll).size(), 16u * (1 + 4 * 7 * 16) + 2);
+    EXPECT_EQ(space_with(kAll).size(), 7186u);
+}
+
+TEST(PaperSpace, shrinks_to_what_the_cpu_has) {
+    EXPECT_EQ(space_with({}).size(), 6u * 449 + 2);         // R64, MM, XMM with plain loads
+    EXPECT_EQ(space_with({"sse4_1"}).size(), 8u * 449 + 2); // and movntdqa
+    EXPECT_EQ(space_with({"sse4_1", "avx2"}).size(), 12u * 449 + 2);
+    for (const Candidate& candidate : space_with({"sse4_1", "avx2"})) {
+        EXPECT_STRNE(candidate.variant->rt, "ZMM");
+    }
+}
+
+TEST(PaperSpace, names_each_tuple_once) {
+    std::set<std::string> names;
+    for (const Candidate& candidate : space_with(kAll)) {
+        EXPECT_TRUE(names.insert(candidate.name()).second) << candidate.name();
+    }
+    for (const char* name : {"REP_MOVSB T T none 0 0", "ZMM NT NT NTA 14 30", "MM T NT T0 2 0"}) {
+        EXPECT_EQ(names.count(name), 1u) << name;
+    }
+}
+
+TEST(PaperSpace, has_no_tuple_that_does_not_exist) {
+    for (const Candidate& candidate : space_with(kAll)) {
+        const asterope_variant& v = *candidate.variant;
+        const std::string rt = v.rt, lt = v.lt, pt = v.pt;
+        EXPECT_FALSE((rt == "R64" || rt == "MM") && lt == "NT") << candidate.name();
+        EXPECT_EQ(pt == "none", v.ps == 0) << candidate.name();
+        EXPECT_EQ(candidate.prefetches(), v.ps != 0);
+        EXPECT_TRUE(v.ps % 2 == 0 && v.ps <= 14 && candidate.pd % 2 == 0 && candidate.pd <= 30);
+        EXPECT_TRUE(pt != "none" || candidate.pd == 0) << candidate.name();
+        EXPECT_TRUE(!rt.starts_with("REP") || candidate.name() == rt + " T T none 0 0");
+        EXPECT_NE(v.copy, nullptr);
+    }
+}
+
+// Ties go to the first in the space.
+TEST(PaperSpace, begins_with_the_simplest) {
+    const std::vector<Candidate> space = space_with(kAll);
+    EXPECT_EQ(space.front().name(), "REP_MOVSB T T none 0 0");
+    bool prefetching = false;
+    for (const Candidate& candidate : space) {
+        EXPECT_FALSE(prefetching && !candidate.prefetches()) << candidate.name();
+        prefetching = candidate.prefetches();
+    }
+}
+
+TEST(PaperSpace, counts_distances_in_lines_of_64_bytes) {
+    for (const Candidate& candidate : space_with({})) {
+        EXPECT_EQ(candidate.distance(), static_cast<std::size_t>(candidate.pd) * 64);
+    }
+}
+
+TEST(PaperSpace, comes_first_in_the_table) {
+    for (std::size_t i = 0; i < asterope_variant_count; ++i) {
+        EXPECT_EQ(in_paper(asterope_variants[i]), i < 466) << i;
+    }
+    EXPECT_EQ(extension_variants(everything).size(), 2577u);
+    EXPECT_EQ(extension_variants(everything).size() + 466, asterope_variant_count);
+}
+
+TEST(Candidate, names_what_the_paper_lacks) {
+    const asterope_variant paper = {"ZMM", "T", "NT", "T0", 4, 2, 1, 0, "up", "", nullptr};
+    EXPECT_EQ((Candidate{&paper, 8}.name()), "ZMM T NT T0 4 8");
+    const asterope_variant far = {"ZMM", "T", "T", "T0", 4, 4, 2, 1, "down", "", nullptr};
+    EXPECT_EQ((Candidate{&far, 8, 16}.name()), "ZMM T T T0 4 8 TB4 PI2 PW16 down");
+}
+
+TEST(Candidate, tells_the_axis_that_it_uses) {
+    const auto axis = [](const char* rt, int tb, int pi, int pw, const char* dir) {
+        const asterope_variant v = {rt, "T", "NT", "T0", 4, tb, pi, pw, dir, "", nullptr};
+        return Candidate{&v, 8, pw * 16}.axis();
+    };
+    EXPECT_EQ(axis("ZMM", 2, 1, 0, "up"), "paper");
+    EXPECT_EQ(axis("ZMM", 1, 1, 0, "up"), "tb");
+    EXPECT_EQ(axis("ZMM", 16, 1, 0, "up"), "tb");
+    EXPECT_EQ(axis("ZMM", 2, 4, 0, "up"), "pi");
+    EXPECT_EQ(axis("ZMM", 2, 1, 1, "up"), "pw");
+    EXPECT_EQ(axis("ZMM", 2, 1, 0, "down"), "dir");
+    EXPECT_EQ(axis("MOVDIR64B", 2, 1, 0, "up"), "movdir64b");
+    EXPECT_EQ(axis("MOVDIR64B", 2, 2, 0, "up"), "several");
+    EXPECT_EQ(axis("ZMM", 4, 1, 1, "up"), "several");
+    EXPECT_EQ(axis("ZMM", 2, 1, 1, "down"), "several");
+}
+
+// The distances themselves are no axis of the extension: prefetchw from 2 lines on is one.
+TEST(Candidate, uses_an_axis_just_where_it_is_not_the_papers) {
+    for (const Candidate& candidate : paper_space(everything)) {
+        ASSERT_EQ(candidate.axis(), "paper") << candidate.name();
+    }
+    std::set<std::string_view> axes;
+    for (const Candidate& candidate : extension_space(everything)) {
+        ASSERT_NE(candidate.axis(), "paper") << candidate.name();
+        axes.insert(candidate.axis());
+    }
+    EXPECT_EQ(axes, (std::set<std::string_view>{"tb", "pi", "pw", "dir", "movdir64b", "several"}));
+}
+
+TEST(Candidate, packs_both_distances) {
+    const asterope_variant v = {"ZMM", "T", "T", "T0", 4, 2, 1, 1, "up", "", nullptr};
+    EXPECT_EQ((Candidate{&v, 30, 32}.distance()), std::size_t{2048} << 32 | 1920u);
+    EXPECT_EQ((Candidate{&v, 0, 2}.distance()), std::size_t{128} << 32);
+    EXPECT_EQ((Candidate{&v, 30}.distance()), 1920u);
+}
+
+TEST(ExtensionSpace, has_every_variant_beyond_the_paper_at_every_distance) {
+    const std::vector<Candidate> space = extension_space(everything);
+    EXPECT_EQ(space.size(), 82821u);
+    const auto all = names(space); // nobody twice
+    for (const Candidate& candidate : paper_space(everything)) {
+        ASSERT_EQ(all.count(candidate.name()), 0u) << candidate.name();
+    }
+    for (const char* name : {"XMM T T none 0 0 TB1", "ZMM T T T0 16 30 TB16 PI4 PW32",
+                             "MOVDIR64B T NT NTA 14 30", "YMM T NT T2 8 0 TB8 down"}) {
+        EXPECT_EQ(all.count(name), 1u) << name;
+    }
+    std::set<const asterope_variant*> variants;
+    for (const Candidate& candidate : space) variants.insert(candidate.variant);
+    EXPECT_EQ(variants.size(), extension_variants(everything).size());
+}
+
+TEST(ExtensionSpace, begins_with_the_simplest) {
+    const std::vector<Candidate> space = extension_space(everything);
+    for (std::size_t i = 1; i < space.size(); ++i) {
+        ASSERT_LE(space[i - 1].variant, space[i].variant) << space[i].name();
+    }
+}
+
+TEST(ExtensionSpace, shrinks_to_what_the_cpu_has) {
+    const auto of = [](std::set<std::string, std::less<>> features) {
+        return extension_space([=](std::string_view name) { return features.count(name) > 0; });
+    };
+    for (const Candidate& candidate : of({})) {
+        EXPECT_STREQ(candidate.variant->rt, "XMM");
+        EXPECT_STREQ(candidate.variant->lt, "T");
+        EXPECT_EQ(candidate.pw, 0);
+    }
+    EXPECT_FALSE(of({}).empty());
+    EXPECT_LT(of({}).size(), of({"3dnowprefetch"}).size());
+    EXPECT_LT(of({"avx2"}).size(), of({"avx2", "avx512f"}).size());
+    EXPECT_EQ(of(kAll).size(), extension_space(everything).size());
+}
+
+TEST(Around, has_every_combination_of_the_axes_but_the_papers) {
+    // tb x (up and down with pi 1, up with pi 2 and 4) x pw
+    const auto found = names(around_name("YMM T T T0 6 8"));
+    EXPECT_EQ(found.size(), 5u * 4 * 6 - 1);
+    for (const char* name : {"YMM T T T0 6 8 TB1", "YMM T T T0 6 8 PW2", "YMM T T T0 6 8 down",
+                             "YMM T T T0 16 8 TB16 PI4 PW32", "YMM T T T0 8 8 TB8 PW16 down"}) {
+        EXPECT_EQ(found.count(name), 1u) << name;
+    }
+    EXPECT_EQ(found.count("YMM T T T0 6 8"), 0u);
+}
+
+TEST(Around, takes_the_nearest_prefetch_size_that_exists_there_the_shorter_of_two) {
+    const auto found = names(around_name("YMM T T T0 6 8"));
+    EXPECT_EQ(found.count("YMM T T T0 4 8 TB4"), 1u);
+    EXPECT_EQ(found.count("YMM T T T0 4 8 PI2"), 1u);
+    EXPECT_EQ(names(around_name("YMM T T T0 14 8")).count("YMM T T T0 12 8 TB4"), 1u);
+    EXPECT_EQ(names(around_name("YMM T T T0 12 8")).count("YMM T T T0 8 8 TB4 PI4"), 1u);
+}
+
+TEST(Around, has_direct_stores_where_stores_are_non_temporal) {
+    const auto found = names(around_name("XMM T NT T0 4 8"));
+    EXPECT_EQ(found.size(), (5u * 4 - 1) + 5 * 3);
+    EXPECT_EQ(found.count("MOVDIR64B T NT T0 4 8"), 1u);
+    EXPECT_EQ(found.count("MOVDIR64B T NT T0 16 8 TB16 PI4"), 1u);
+    EXPECT_EQ(names(around_name("ZMM T NT none 0 0")).count("MOVDIR64B T NT none 0 0 TB4"), 1u);
+}
+
+TEST(Around, has_plain_loads_where_they_are_non_temporal) {
+    EXPECT_EQ(around_name("ZMM NT T T0 4 8").size(), 4u + 119);
+    EXPECT_EQ(around_name("ZMM NT NT T0 4 8").size(), 4u + 19 + 15);
+    EXPECT_EQ(names(around_name("ZMM NT T T0 4 8")).count("ZMM NT T T0 8 8 TB8"), 1u);
+}
+
+TEST(Around, has_nothing_for_registers_without_such_axes) {
+    for (const char* name : {"REP_MOVSB T T none 0 0", "R64 T NT T0 4 8", "MM T T none 0 0"}) {
+        EXPECT_TRUE(around_name(name).empty()) << name;
+    }
+}
+
+TEST(Around, keeps_to_what_the_cpu_has) {
+    const Candidate best = named("XMM T NT T0 4 8", paper_space(everything));
+    EXPECT_EQ(around(best, [](std::string_view) { return false; }).size(), 19u);
+    const Candidate plain = named("XMM T T T0 4 8", paper_space(everything));
+    EXPECT_EQ(around(plain, [](std::string_view) { return false; }).size(), 5u * 4 - 1);
+}
+
+TEST(Around, begins_with_the_simplest) {
+    const auto space = around_name("ZMM NT NT T0 4 8");
+    for (std::size_t i = 1; i < space.size(); ++i) {
+        EXPECT_LE(space[i - 1].variant, space[i].variant) << space[i].name();
+    }
+}
+
+TEST(TakesEffect, only_where_blocks_pages_and_prefetches_lie_within_the_copy) {
+    std::vector<Candidate> space = paper_space(everything);
+    const std::vector<Candidate> extension = extension_space(everything);
+    space.insert(space.end(), extension.begin(), extension.end());
+    const std::vector<std::pair<const char*, std::size_t>> first_sizes = {
+        {"REP_MOVSB T T none 0 0", 128},
+        {"ZMM T T none 0 0", 128},
+        {"ZMM T NT none 0 0", 257},
+        {"R64 T T none 0 0", 257}, // up to 256 bytes XMM registers copy
+        {"XMM T T none 0 0 TB1", 257},
+        {"XMM T T none 0 0 TB4", 257},
+        {"YMM T T none 0 0 TB8", 513},
+        {"ZMM T T none 0 0 TB16", 1025},
+        {"ZMM T T none 0 0 PI2", 8193},
+        {"ZMM T T none 0 0 TB16 PI4", 16385},
+        {"XMM T T T0 2 0", 257},
+        {"XMM T T T0 2 8", 513},
+        {"XMM T T NTA 14 30", 1921},
+        {"XMM T T none 0 0 PW32", 2049},
+        {"XMM T T T0 4 30 PW2", 1921},
+    };
+    for (const auto& [name, first] : first_sizes) {
+        const Candidate candidate = named(name, space);
+        for (const std::size_t size :
+             {128ul, 256ul, std::max(128ul, first - 1), first, 1ul << 30}) {
+            EXPECT_EQ(takes_effect(candidate, size), size >= first) << name << " at " << size;
+        }
+    }
+}
+
+TEST(Plane, has_every_prefetch_of_the_others_parameters) {
+    const Candidate paper = named("ZMM T NT T0 4 8", paper_space(everything));
+    EXPECT_EQ(names(plane(paper, everything)).size(), 7u * 16);
+    const Candidate bare = named("ZMM T NT none 0 0", paper_space(everything));
+    EXPECT_EQ(names(plane(bare, everything)), std::set<std::string>{"ZMM T NT none 0 0"});
+
+    const auto space = around_name("YMM T T T0 6 8");
+    const auto planes = [&](const char* name) {
+        return names(plane(named(name, space), everything));
+    };
+    EXPECT_EQ(planes("YMM T T T0 4 8 TB4 PW2").size(), 3u * 16 * 5);
+    EXPECT_EQ(planes("YMM T T T0 16 8 TB16 PI4").size(), 1u * 16);
+    EXPECT_EQ(planes("YMM T T T0 4 8 PI2 PW4").size(), 3u * 16 * 5);
+    EXPECT_EQ(planes("YMM T T T0 4 8 PI2 PW4").count("YMM T T T0 8 30 PI2 PW32"), 1u);
+    const auto unprefetched = around_name("YMM T T none 0 0");
+    EXPECT_EQ(plane(named("YMM T T none 0 0 PW4", unprefetched), everything).size(), 5u);
+}
+
+namespace {
+
+/// The sums of a description's lines, by axis; axes of the extension begin with "+".
+std::map<std::string, int> sums(const std::string& text) {
+    std::map<std::string, int> found;
+    std::string prefix;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.find("space: ") != std::string::npos) continue;
+        if (line.find("axes: ") != std::string::npos) {
+            prefix = '+';
+            continue;
+        }
+        int& sum = found[prefix + line.substr(0, line.find(' '))];
+        for (std::size_t at = 0; (at = line.find(": ", at)) != std::string::npos; ++at) {
+            sum += std::stoi(line.substr(at + 2));
+        }
+    }
+    return found;
+}
+
+} // namespace
+
+TEST(DescribeSpace, counts_every_candidate_along_every_axis) {
+    const std::string text = describe_space(space_with(kAll), extension_variants(everything));
+    EXPECT_EQ(text.substr(0, text.find('\n')), "paper space: 7186 candidates a size");
+    EXPECT_NE(text.find("\nextension axes: 2577 variants"), std::string::npos) << text;
+    EXPECT_EQ(sums(text), (std::map<std::string, int>{{"RT", 7186},
+                                                      {"LT", 7186},
+                                                      {"ST", 7186},
+                                                      {"PT", 7186},
+                                                      {"PS", 7186},
+                                                      {"PD", 7186},
+                                                      {"+RT", 2577},
+                                                      {"+TB", 2577},
+                                                      {"+PI", 2577},
+                                                      {"+PW", 2577},
+                                                      {"+DIR", 2577}}));
+    EXPECT_NE(text.find("RT  REP_MOVSB: 1  REP_MOVSQ: 1  R64: 898"), std::string::npos) << text;
+}

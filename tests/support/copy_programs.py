@@ -1,0 +1,400 @@
+"""Builds and runs the C programs that check rendered copies, and looks into object code."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from asterope import render as rendering
+from asterope import small_space, space
+from asterope.overlapping_space import OverlappingTuple
+from asterope.profile import Aliased, load_profile
+from asterope.render import render_routine
+from asterope.sensing_space import SensingCopy
+from asterope.small_space import SmallTuple
+from asterope.space import Tuple
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+CHECKERS = REPOSITORY / "tests" / "routine"  # the C programs, and what they share
+
+STRICT = ("-Wall", "-Wextra", "-Werror", "-pedantic")
+STRICT_C = ("-std=c99", *STRICT)
+
+FUNCTIONS = ("memcpy", "mempcpy", "memmove")
+
+# The end of each interval, and the copy that wins it.
+Intervals = Sequence[tuple[int, Tuple]]
+# The sensing copies of some of the intervals, by their ends.
+Sensing = Mapping[int, SensingCopy]
+
+KINDS = [
+    (rt, lt, st)
+    for rt, lt, st in itertools.product(space.REGISTER_TYPES, space.ACCESS_TYPES, ("T", "NT"))
+    if space.why_not(rt, lt, st, "none", 0, 0) is None
+]
+SMALL_COPIES = {small.name: small for small in small_space.small_tuples()}
+
+
+def one_of(rt: str, lt: str, st: str, number: int) -> Tuple:
+    """A tuple of that kind that prefetches, the `number`-th way."""
+    if rt.startswith("REP"):
+        return Tuple(rt, lt, st, "none", 0, 0)
+    pt = space.PREFETCH_TYPES[1 + number % 4]
+    ps = space.PREFETCH_SIZES[number % len(space.PREFETCH_SIZES)]
+    return Tuple(rt, lt, st, pt, ps, space.PREFETCH_DISTANCES[number * 5 % 16])
+
+
+def need(*tools: str) -> None:
+    """Skips the test where one of the tools is missing."""
+    for tool in tools:
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is not installed")
+
+
+def cpu_features() -> frozenset[str]:
+    """The features that Linux says this CPU has."""
+    text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    return frozenset(re.search(r"^flags\s*:(.*)$", text, re.MULTILINE)[1].split())
+
+
+def lacking_features(
+    intervals: Intervals,
+    small: SmallTuple = small_space.PLAIN,
+    aliased: Aliased | None = None,
+    overlapping: OverlappingTuple | None = None,
+) -> set[str]:
+    """What this CPU lacks of what the routine needs so as not to take its portable path."""
+    needs = {*small.needs, *(feature for _, t in intervals for feature in t.needs)}
+    needs |= set(aliased.tuple.needs if aliased else ())
+    return (needs | set(overlapping.needs if overlapping else ())) - cpu_features()
+
+
+def memory_left() -> int:
+    """Bytes that this process may still use: of the machine and of each cgroup around it."""
+    meminfo = Path("/proc/meminfo").read_text(encoding="ascii")
+    left = [int(re.search(r"^MemAvailable: +(\d+) kB", meminfo, re.M)[1]) << 10]
+    for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers not in ("", "memory"):
+            continue
+        root = Path("/sys/fs/cgroup") / controllers
+        limit, usage = ("memory.max", "memory.current")
+        if controllers:
+            limit, usage = ("memory.limit_in_bytes", "memory.usage_in_bytes")
+        for group in (root / path.lstrip("/"), *(root / path.lstrip("/")).parents):
+            try:
+                texts = [(group / name).read_text(encoding="ascii") for name in (limit, usage)]
+                left.append(int(texts[0]) - int(texts[1]))
+            except (OSError, ValueError):  # no limit: no such file, or "max"
+                continue
+    return min(left)
+
+
+def run(*command: object, **options: object) -> subprocess.CompletedProcess[str]:
+    """Runs a command whatever its exit status; 10 minutes at most."""
+    arguments = [str(part) for part in command]
+    return subprocess.run(
+        arguments, capture_output=True, text=True, check=False, timeout=600, **options
+    )
+
+
+def output_of(*command: object, **options: object) -> str:
+    """stdout of a command that must succeed; what it says otherwise fails the test."""
+    done = run(*command, **options)
+    if done.returncode != 0:
+        shown = " ".join(str(part) for part in command)
+        pytest.fail(f"{shown}: exit {done.returncode}\n{done.stdout}{done.stderr}", pytrace=False)
+    return done.stdout
+
+
+def failures(output: str) -> list[str]:
+    """The complaints in a checker's output."""
+    return [line for line in output.splitlines() if not line.startswith(("ok ", "skip "))]
+
+
+def compiled(folder: Path, name: str, includes: Iterable[Path] = ()) -> Path:
+    """The object file of a C source of this folder, made once in `folder`."""
+    target = folder / f"{name}.o"
+    if not target.exists():
+        flags = [f"-I{path}" for path in (CHECKERS, REPOSITORY / "tuner", *includes)]
+        source = CHECKERS / f"{name}.c"
+        output_of("gcc", *STRICT_C, "-O2", *flags, "-c", source, "-o", target)
+    return target
+
+
+# --- Profiles and their routines ------------------------------------------------------------------
+
+
+def tuple_json(t: Tuple) -> dict[str, object]:
+    """The tuple as profiles have it: of the extension axes only what is not the default."""
+    default = asdict(Tuple(t.rt, t.lt, t.st, t.pt, t.ps, t.pd))
+    paper = ("rt", "lt", "st", "pt", "ps", "pd")
+    return {key: value for key, value in asdict(t).items() if key in paper or value != default[key]}
+
+
+def _entries(intervals: Intervals, sensing: Sensing | None = None) -> list[dict[str, object]]:
+    above = 0
+    entries = []
+    for up_to, t in intervals:
+        entries.append({"above": above, "up_to": up_to, "winner": {"tuple": tuple_json(t)}})
+        if sensing and up_to in sensing:
+            fields = asdict(sensing[up_to])
+            entries[-1]["sensing"] = {**fields.pop("probe"), **fields}
+        above = up_to
+    return entries
+
+
+def profile_json(
+    intervals: Intervals,
+    small: SmallTuple | None = None,
+    aliased: Aliased | None = None,
+    sensing: Sensing | None = None,
+    intents: Mapping[str, Intervals] | None = None,
+    overlapping: OverlappingTuple | None = None,
+) -> str:
+    """The text of a profile that has nothing but what a routine is rendered from."""
+    profile = {
+        "format": "asterope-profile",
+        "version": 1,
+        "architecture": "x86_64",
+        "complete": True,
+        "intervals": _entries(intervals, sensing),
+    }
+    if small is not None:
+        profile["small"] = {"winner": {"tuple": asdict(small)}}
+    if aliased is not None:
+        profile["aliased"] = {"winner": asdict(aliased)}
+    if overlapping is not None:
+        profile["overlapping"] = {"winner": {"tuple": asdict(overlapping)}}
+    if intents:
+        profile["intents"] = {name: {"intervals": _entries(i)} for name, i in intents.items()}
+    return json.dumps(profile)
+
+
+def render(
+    profile: Path | Intervals,
+    folder: Path,
+    small: SmallTuple | None = None,
+    prefix: str = "asterope",
+    aliased: Aliased | None = None,
+    sensing: Sensing | None = None,
+    intents: Mapping[str, Intervals] | None = None,
+    overlapping: OverlappingTuple | None = None,
+) -> Path:
+    """Renders a profile into `folder`, which is created; returns the path of the C file.
+
+    A profile that is a file has its own small copy.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if not isinstance(profile, Path):
+        path = folder / f"{prefix}.json"
+        text = profile_json(profile, small, aliased, sensing, intents, overlapping)
+        path.write_text(text, encoding="utf-8")
+        profile = path
+    for name, text in render_routine(load_profile(profile), prefix).items():
+        (folder / name).write_text(text, encoding="ascii")
+    return folder / f"{prefix}_memcpy.c"
+
+
+def parse_templates_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets a test render many routines: nearly all of the time goes into parsing the templates."""
+    monkeypatch.setattr(rendering, "_environment", functools.cache(rendering._environment))
+
+
+def build_routine_check(
+    routine: Path,
+    objects: Path,
+    compiler: str = "gcc",
+    flags: Sequence[str] = ("-O2",),
+    link_flags: Sequence[str] = (),
+) -> Path:
+    """routine_check with the routine compiled so; its checkers are always compiled alike."""
+    includes = [routine.parent]
+    if not (objects / "routine_check.o").exists():
+        compiled(objects, "routine_check", includes)
+    target = routine.with_suffix(".o")
+    output_of(compiler, *flags, "-c", routine, "-o", target, cwd=routine.parent)
+    program = routine.parent / "routine_check"
+    harness = (objects / "routine_check.o", compiled(objects, "copy_check"))
+    # Again with the flags: some, such as -static and -pg, tell the linker something too.
+    output_of(compiler, *flags, *link_flags, target, *harness, "-o", program)
+    return program
+
+
+def build_dispatch_check(*routines: Path, flags: Sequence[str] = ()) -> Path:
+    """dispatch_check with routines of one folder and a list of their copies."""
+    lines = []
+    for routine in routines:
+        prefix = routine.stem[: -len("_memcpy")]
+        text = routine.read_text(encoding="ascii")
+        copies = re.findall(rf"^void ({prefix}_(?:(?:copy|move)_\w+|untuned))\(void\)$", text, re.M)
+        assert copies
+        lines += [f"COPY({name})" for name in copies]
+        senses = re.findall(rf"^void ({prefix}_sense_\d+)\(void\)$", text, re.M)
+        lines += [f"SENSE({name})" for name in senses]
+        functions = re.findall(rf"\bvoid \*({prefix}_mem\w+)\($", text, re.M)
+        lines += [f"FUNCTION({name})" for name in functions]
+    folder = routines[0].parent
+    (folder / "dispatch.inc").write_text("\n".join(lines) + "\n", encoding="ascii")
+    program = folder / "dispatch_check"
+    source = CHECKERS / "dispatch_check.c"
+    output_of("gcc", *STRICT_C, *flags, f"-I{folder}", source, *routines, "-o", program)
+    return program
+
+
+def copies_taken(
+    program: Path,
+    function: str,
+    distance: int,
+    sizes: Iterable[int],
+    *emulator: object,
+    source_at: int = 0,
+) -> list[str]:
+    """What dispatch_check says of each size; `function` with its prefix."""
+    place = ("--source-at", source_at)
+    return output_of(*emulator, program, *place, function, distance, *sizes).split()
+
+
+def expected_copy(
+    intervals: Intervals,
+    small: SmallTuple,
+    function: str,
+    size: int,
+    aliased: Aliased | None = None,
+    sensing: Sensing | None = None,
+) -> str:
+    """What `copies_taken` must say, less the prefix, where nothing overlaps or is lacking.
+
+    `aliased` is the profile's where the buffers alias, and None where they do not.
+    """
+    # rep movsb copies upwards only: what forgives overlap has the plain small copy in its place
+    plain = small.shape == "rep" and function in ("mempcpy", "memmove")
+    if size <= (small_space.PLAIN if plain else small).bound:
+        return "none"
+    if aliased and aliased.up_to > small.bound and aliased.above < size <= aliased.up_to:
+        return "copy_aliased"
+    # An interval within the bound has no code, so not even what has the plain small copy takes it.
+    beyond = [(end, t) for end, t in intervals if end > small.bound]
+    interval = next((i for i in beyond if size <= i[0]), intervals[-1])
+    if sensing and interval[0] in sensing:
+        copies = list(dict.fromkeys((sensing[e], t) for e, t in intervals if e in sensing))
+        return f"sense_{1 + copies.index((sensing[interval[0]], interval[1]))}"
+    return f"copy_{interval[1].symbol}"
+
+
+def assert_dispatched(
+    program: Path,
+    prefix: str,
+    intervals: Intervals,
+    small: SmallTuple,
+    sizes: Iterable[int],
+    aliased: Aliased | None = None,
+    sensing: Sensing | None = None,
+    functions: Sequence[str] = FUNCTIONS,
+) -> None:
+    """Each of the sizes takes the copy that the profile says, in each function."""
+    in_line = {n for n in sizes if n <= max(small_space.BOUNDS)}
+    beyond = set(sizes) - in_line
+    # What is copied in line really is; what is larger must not overlap, however large. How far the
+    # destination is ahead, less whole pages, and whether that aliases.
+    ways = [(0, None), (1, aliased), (63, aliased), (64, None)]
+    for function, (ahead, alias) in itertools.product(functions, ways if aliased else ways[:1]):
+        for far, few in ((4096, in_line), (2**46 + 4096, beyond)):
+            if not few:
+                continue
+            expected = {
+                n: expected_copy(intervals, small, function, n, alias, sensing) for n in sorted(few)
+            }
+            taken = copies_taken(program, f"{prefix}_{function}", far + ahead, expected)
+            found = [copy.replace(f"{prefix}_", "", 1) for copy in taken]
+            assert dict(zip(expected, found)) == expected, f"{function}, {ahead} bytes ahead"
+
+
+# What a test that renders many routines makes of each: its prefix, and the sizes at which its code
+# changes.
+Routines = Mapping[Path, Sequence[int]]
+
+
+def build_with_routines(routines: Routines, objects: Path, name: str) -> Path:
+    """copy_fuzz or threads_check with rendered routines of one folder, each of its own prefix."""
+    folder = next(iter(routines)).parent
+    entries = {path.stem[: -len("_memcpy")]: sizes for path, sizes in routines.items()}
+    lines = [f"ROUTINE({', '.join(map(str, (p, *sizes)))})\n" for p, sizes in entries.items()]
+    (folder / "routines.inc").write_text("".join(lines), encoding="ascii")
+    # In one file: a compiler that is started for each takes most of its time to start.
+    together = folder / "routines.c"
+    text = "".join(f'#include "{path.name}"\n' for path in routines)
+    together.write_text(text, encoding="ascii")
+    harness = [CHECKERS / f"{name}.c", *([compiled(objects, "copy_check")] * (name == "copy_fuzz"))]
+    program = folder / name
+    flags = (*STRICT_C, "-O1", "-pthread", f"-I{CHECKERS}", f"-I{folder}")
+    output_of("gcc", *flags, *harness, together, "-o", program)
+    return program
+
+
+def render_every_kind(folder: Path) -> Routines:
+    """Each kind of pipeline, each above another small copy: `kind0_memcpy.c` and so on."""
+    routines = {}
+    for number, kind in enumerate(KINDS):
+        small = list(SMALL_COPIES.values())[number * len(SMALL_COPIES) // len(KINDS)]
+        winners = (one_of(*kind, number), Tuple(*kind, "none", 0, 0))
+        intervals = [(900, winners[0]), (1 << 20, winners[1])]
+        path = render(intervals, folder, small, f"kind{number}")
+        routines[path] = (*(32, 64, 128, 256, 512), small.bound, 900)
+    return routines
+
+
+def with_instruction(routine: Path, instruction: str) -> None:
+    """Puts an instruction in front of each of the routine's three functions."""
+    text = routine.read_text(encoding="ascii")
+    entry = re.compile(r'^ +"    (?:mov %rdi, %rax|lea \(%rdi,%rdx\), %rax)\\n"$', re.MULTILINE)
+    text, count = entry.subn(lambda match: f'{match[0]} "{instruction}\\n"', text)
+    assert count == len(FUNCTIONS)
+    routine.write_text(text, encoding="ascii")
+
+
+# --- Object code ----------------------------------------------------------------------------------
+
+_COPIES = r"asterope_(?:memcpy|mempcpy|memmove|untuned|(?:candidate|copy|memcpy|move|sense)_\w+)"
+_PADDING = re.compile(r"(data16 |cs )*(nop\w*|ud2|int3|endbr64|xchg +%ax,%ax)\b")
+
+
+def instructions(program: Path) -> dict[str, list[str]]:
+    """The instructions of each function that copies in a linked program or library.
+
+    Padding is left out, and with it the addresses, which it decides: a jump within the function
+    reads `jb <-17>`, 17 instructions back, and one to another function `jbe <its name>`.
+    """
+    text = output_of("objdump", "-d", "--no-show-raw-insn", program)
+    found: dict[str, list[str]] = {}
+    for name, body in re.findall(rf"^[0-9a-f]+ <({_COPIES})>:\n((?:.+\n)+)", text, re.MULTILINE):
+        index_at: dict[int, int] = {}
+        kept: list[str] = []
+        for address, instruction in re.findall(r"^ +([0-9a-f]+):\t(.*)$", body, re.MULTILINE):
+            index_at[int(address, 16)] = len(kept)  # of padding: that of what follows it
+            if not _PADDING.match(instruction):
+                kept.append(" ".join(instruction.split()))
+        found[name] = [
+            _without_addresses(line, name, index_at, here) for here, line in enumerate(kept)
+        ]
+    return found
+
+
+def _without_addresses(line: str, function: str, index_at: dict[int, int], here: int) -> str:
+    # "jb 401234 <asterope_memcpy+0x34>"
+    jump = re.fullmatch(r"(\S+) ([0-9a-f]+) <([\w.@]+)(?:\+0x[0-9a-f]+)?>", line)
+    if jump:
+        operation, address, target = jump.groups()
+        if target == function:
+            target = format(index_at[int(address, 16)] - here, "+d")
+        return f"{operation} <{target}>"
+    # "cmp 0x2dc9(%rip),%rdx # 404018 <asterope_tuned_from>"
+    return re.sub(r"-?0x[0-9a-f]+\(%rip\)(.*) # [0-9a-f]+ (<\w+>)", r"\2\1", line)

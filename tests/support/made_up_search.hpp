@@ -1,0 +1,150 @@
+// Whole searches on machines whose truth is known: their logs, as a run would have written them.
+#pragma once
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "base/text_hash.hpp"
+#include "base/version.hpp"
+#include "machine/machine.hpp"
+#include "run/journal.hpp"
+#include "run/plan.hpp"
+#include "run/searches.hpp"
+#include "run/trial_log.hpp"
+#include "run/tuning.hpp"
+#include "search/shard.hpp"
+
+namespace asterope {
+
+/// Nanoseconds of a call: candidate's name ("libc" too), size, workload.
+using Truth = std::function<double(const std::string&, std::size_t, Workload)>;
+
+/// Times as the truth has them, and a few thousandths up and down.
+class TrueFigures : public Figures {
+  public:
+    TrueFigures(Truth truth, std::uint64_t noise) : truth_(std::move(truth)), noise_(noise) {}
+
+    void enter(const std::string&, std::size_t) override {}
+    Trial trial(const TrialKey& key, const std::function<double(Instruments&)>&) override {
+        const std::string shot = std::to_string(noise_) + key.candidate + std::to_string(key.size) +
+                                 std::string(name_of(key.workload)) + std::to_string(key.round);
+        const double luck = std::stod("0x0." + text_hash(shot)) - 0.5;
+        const double ns = truth_(key.candidate, key.size, key.workload) * (1 + 0.004 * luck);
+        return {std::round(ns * 1000) / 1000, 50};
+    }
+    std::vector<double> readings(const ProbeKey& key,
+                                 const std::function<std::vector<double>(Instruments&)>&) override {
+        const bool cached = key.workload == Workload::hot || key.workload == Workload::fetch;
+        return std::vector<double>(30, cached ? 50 : 800);
+    }
+    Calibration calibration(std::size_t, Workload,
+                            const std::optional<Calibration>& known) override {
+        return known ? *known : Calibration{10, 1e-7};
+    }
+    std::vector<Disturbance> round_ended() override { return {}; }
+
+  private:
+    Truth truth_;
+    std::uint64_t noise_;
+};
+
+/// One that all made-up searches ran on, if they do not say otherwise.
+inline Machine made_up_machine() {
+    Machine machine;
+    machine.cpu.vendor = "Made Up";
+    machine.cpu.brand = "Made Up 9000";
+    machine.cpu.family = 6;
+    machine.cpu.model = 1;
+    machine.caches = {{1, "data", 32 << 10, 64, 8, 1}, {2, "unified", 64 << 20, 64, 16, 1}};
+    machine.cpus = 2;
+    machine.memory_bytes = std::size_t{16} << 30;
+    machine.libc = "glibc 2.36";
+    machine.libc_thresholds = {{"x86_non_temporal_threshold", 48 << 20}};
+    return machine;
+}
+
+/// Quick, of the paper's space, balanced, from 128 bytes to a mebibyte, with two threads.
+inline TuningRequest made_up_request() {
+    TuningRequest request;
+    request.rigor = "quick";
+    request.space = "paper";
+    request.sizes = "128,1K,4K,16K,64K,1M";
+    request.threads = 2;
+    request.replayed = true; // nothing of this machine is asked for
+    request.output.clear();
+    return request;
+}
+
+/// Runs it and writes its log to `path`. `noise`: which thousandths.
+inline void run_made_up_search(const std::filesystem::path& path, const TuningRequest& request,
+                               const Truth& truth, std::uint64_t noise = 1,
+                               const Machine& machine = made_up_machine()) {
+    const Plan plan(request, machine);
+    const Spaces spaces(Features(machine.cpu, request.without), plan.extended, plan.sensing, {});
+    const nlohmann::json header = {{"format", kTrialLogFormat},
+                                   {"version", kTrialLogVersion},
+                                   {"tool_version", kVersion},
+                                   {"machine", to_json(machine)},
+                                   {"space_hash", spaces.hash()},
+                                   {"candidates", spaces.entrants.size()},
+                                   {"invalid", nlohmann::json::array()},
+                                   {"options", plan.options()},
+                                   {"sensing", plan.sensing},
+                                   {"seed", request.seed},
+                                   {"started", "2026-11-21T10:00:00Z"},
+                                   {"cpu", 1},
+                                   {"warnings", nlohmann::json::array()}};
+    TrueFigures figures(truth, noise);
+    Journal journal(figures, path, header, std::nullopt);
+    Budget budget;
+    TimeSpent spent;
+    Searches(plan, spaces, machine, request.seed, true, journal, budget, spent).run();
+    const std::vector<std::pair<std::string, double>> phases = {{"screening", 50}};
+    journal.finish({{"finished", "2026-11-21T10:01:00Z"},
+                    {"seconds", 60},
+                    {"phases", phases},
+                    {"resumed", 0}});
+}
+
+/// The same, but each search is run once only: its log is remembered. `name` is the truth's.
+inline void made_up_search(const std::filesystem::path& path, const TuningRequest& request,
+                           const std::string& name, const Truth& truth, std::uint64_t noise = 1,
+                           const Machine& machine = made_up_machine()) {
+    static std::map<std::string, std::string> logs;
+    const std::string key = name + std::to_string(noise) + std::to_string(request.seed) +
+                            Plan(request, machine).options().dump() + to_json(machine).dump();
+    std::string& log = logs[key];
+    if (log.empty()) {
+        run_made_up_search(path, request, truth, noise, machine);
+        std::ostringstream text;
+        text << std::ifstream(path).rdbuf();
+        log = text.str();
+    } else {
+        std::ofstream(path) << log;
+    }
+}
+
+/// Libc takes a nanosecond for 10 bytes, and everybody else as long: most by a name's luck up to a
+/// fifth longer, those of `best` by their factor at that size.
+inline Truth made_up_truth(
+    std::function<double(const std::string& name, std::size_t size, Workload workload)> best) {
+    return [best](const std::string& name, std::size_t size, Workload workload) {
+        const double libc = static_cast<double>(size ? size : 64) / 10;
+        if (name == "libc") return libc;
+        const double factor = best(name, size, workload);
+        return libc * (factor > 0 ? factor : 1.05 + 0.2 * std::stod("0x0." + text_hash(name)));
+    };
+}
+
+/// The profile of a whole log.
+inline nlohmann::ordered_json profile_of_log(const std::string& path) {
+    return profile_of_log(read_trial_log(path), path);
+}
+
+} // namespace asterope

@@ -1,0 +1,145 @@
+// The memory that copies are timed in: large enough, small enough, and no page still to come.
+#include "timing/arena.hpp"
+
+#include <gtest/gtest.h>
+#include <set>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <vector>
+
+#include "base/error.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace asterope;
+
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+constexpr std::size_t kGiB = std::size_t{1} << 30;
+
+Machine machine(std::size_t usable_bytes, std::size_t last_cache) {
+    Machine machine;
+    machine.usable_bytes = usable_bytes;
+    machine.memory_bytes = 2 * usable_bytes;
+    machine.caches = {{1, "data", 32768, 64, 8, 1}, {3, "unified", last_cache, 64, 16, 2}};
+    return machine;
+}
+
+bool all_pages_are_there(const char* begin, std::size_t bytes) {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    std::vector<unsigned char> resident(bytes / page);
+    if (mincore(const_cast<char*>(begin), bytes, resident.data()) != 0) return false;
+    for (const unsigned char flag : resident) {
+        if (!(flag & 1)) return false;
+    }
+    return true;
+}
+
+} // namespace
+
+TEST(Arena, has_two_aligned_areas_apart) {
+    const Arena arena(5 * kMiB);
+    EXPECT_EQ(arena.bytes(), 6 * kMiB);
+    for (const char* area :
+         std::initializer_list<const char*>{arena.source(), arena.destination()}) {
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(area) % (2 * kMiB), 0u);
+    }
+    EXPECT_GE(std::abs(arena.destination() - arena.source()),
+              static_cast<std::ptrdiff_t>(arena.bytes()));
+}
+
+TEST(Arena, has_every_page_touched_before_anything_is_timed) {
+    const Arena arena(8 * kMiB);
+    EXPECT_TRUE(all_pages_are_there(arena.source(), arena.bytes()));
+    EXPECT_TRUE(all_pages_are_there(arena.destination(), arena.bytes()));
+    arena.writable_source()[arena.bytes() - 1] = arena.destination()[arena.bytes() - 1] = 1;
+}
+
+TEST(Arena, lets_its_own_source_be_written) {
+    const Arena arena(2 * kMiB);
+    EXPECT_EQ(arena.writable_source(), arena.source());
+    EXPECT_EQ(arena.source_bytes(), arena.bytes());
+    EXPECT_FALSE(arena.maps_source());
+}
+
+using MappedArena = TemporaryFolder;
+
+TEST_F(MappedArena, has_the_map_for_its_source_and_memory_for_its_destination) {
+    put("map", std::string(kMiB + 100, 'm'));
+    const SourceMap map((folder / "map").string(), 128);
+    const Arena arena(3 * kMiB, map);
+    EXPECT_EQ(arena.source(), map.data());
+    EXPECT_EQ(arena.source_bytes(), kMiB + 100);
+    EXPECT_EQ(arena.bytes(), 4 * kMiB);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(arena.destination()) % (2 * kMiB), 0u);
+    EXPECT_TRUE(all_pages_are_there(arena.destination(), arena.bytes()));
+    EXPECT_TRUE(arena.maps_source());
+    EXPECT_THROW(arena.writable_source(), Failure);
+    arena.destination()[arena.bytes() - 1] = 1;
+}
+
+TEST(Arena, holds_no_zeros) {
+    const Arena arena(2 * kMiB);
+    for (const char* area : {arena.source(), static_cast<const char*>(arena.destination())}) {
+        std::set<std::string> lines;
+        for (std::size_t i = 0; i < arena.bytes(); i += 64) lines.emplace(area + i, 64);
+        EXPECT_EQ(lines.size(), arena.bytes() / 64); // no two the same
+        EXPECT_EQ(lines.count(std::string(64, '\0')), 0u);
+    }
+}
+
+TEST(FillWithData, writes_every_byte_and_no_more) {
+    for (const std::size_t bytes :
+         {std::size_t{0}, std::size_t{1}, std::size_t{8}, std::size_t{21}}) {
+        std::string buffer(32, '\0');
+        fill_with_data(buffer.data(), bytes);
+        EXPECT_EQ(buffer.find_last_not_of('\0') + 1, bytes);
+    }
+}
+
+TEST(Arena, says_when_there_is_no_memory) {
+    EXPECT_THROW(Arena(std::size_t{1} << 60), Failure);
+}
+
+TEST(ArenaBytes, is_four_times_the_last_cache) {
+    EXPECT_EQ(arena_bytes(128, machine(64 * kGiB, 128 * kMiB)), 4 * 128 * kMiB + 2 * 128);
+}
+
+TEST(ArenaBytes, is_eight_of_the_largest_copies_and_room_for_the_hot_ones) {
+    EXPECT_EQ(arena_bytes(64 * kMiB, machine(64 * kGiB, 32 * kMiB)), 10 * 64 * kMiB);
+}
+
+TEST(ArenaBytes, is_no_less_than_256_mib_where_there_is_memory) {
+    EXPECT_GE(arena_bytes(128, machine(64 * kGiB, kMiB)), 256 * kMiB);
+}
+
+TEST(ArenaBytes, both_sides_stay_within_3_gib_whatever_the_caches) {
+    EXPECT_LE(2 * arena_bytes(32 * kMiB, machine(kGiB << 10, 480 * kMiB)), 3 * kGiB);
+    EXPECT_LE(2 * arena_bytes(400 * kMiB, machine(kGiB << 10, 480 * kMiB)), 3 * kGiB);
+}
+
+TEST(ArenaBytes, both_sides_leave_a_third_of_a_small_memory) {
+    EXPECT_EQ(arena_bytes(32 * kMiB, machine(600 * kMiB, 480 * kMiB)), 200 * kMiB);
+}
+
+TEST(ArenaBytes, takes_half_of_the_memory_where_what_is_usable_is_unknown) {
+    Machine unknown = machine(0, 480 * kMiB);
+    EXPECT_LE(arena_bytes(128, unknown), kGiB / 3); // not even the memory is known
+    unknown.memory_bytes = 3 * kGiB;
+    EXPECT_EQ(arena_bytes(128, unknown), 512 * kMiB);
+}
+
+TEST(ArenaBytes, refuses_copies_that_do_not_fit) {
+    EXPECT_THROW(arena_bytes(kGiB, machine(64 * kGiB, 32 * kMiB)), Failure);
+    EXPECT_THROW(arena_bytes(32 * kMiB, machine(100 * kMiB, 32 * kMiB)), Failure);
+    EXPECT_THROW(arena_bytes(128, machine(kMiB, 32 * kMiB)), Failure);
+}
+
+// Three times such a size is a small number again, modulo 2^64.
+TEST(ArenaBytes, refuses_sizes_beyond_all_memory) {
+    for (const std::size_t size :
+         {6148914691236517206u, 12297829382473034411u, ~std::size_t{0}, std::size_t{1} << 63}) {
+        EXPECT_THROW(arena_bytes(size, machine(64 * kGiB, 32 * kMiB)), Failure) << size;
+    }
+}

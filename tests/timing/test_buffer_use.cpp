@@ -1,0 +1,89 @@
+// What programs do with the buffers: all bytes, and no other.
+#include "timing/buffer_use.hpp"
+
+#include <cstring>
+#include <gtest/gtest.h>
+#include <string>
+#include <sys/mman.h>
+#include <vector>
+
+using namespace asterope;
+
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+/// Three pages, the outer two of which cannot be touched.
+class Fenced : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        void* mapping = mmap(nullptr, 3 * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ASSERT_NE(mapping, MAP_FAILED);
+        page = static_cast<char*>(mapping) + kPage;
+        ASSERT_EQ(mprotect(page, kPage, PROT_READ | PROT_WRITE), 0);
+        for (std::size_t i = 0; i < kPage; ++i) page[i] = static_cast<char>(i * 2654435761u >> 11);
+    }
+    void TearDown() override { munmap(page - kPage, 3 * kPage); }
+
+    char* page = nullptr;
+};
+
+std::uint64_t sum_by_bytes(const char* at, std::size_t bytes) {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < bytes; ++i) {
+        const std::uint64_t byte = static_cast<unsigned char>(at[i]);
+        sum += i < bytes / 8 * 8 ? byte << (8 * (i % 8)) : byte;
+    }
+    return sum;
+}
+
+} // namespace
+
+using ReadCopy = Fenced;
+using WriteSource = Fenced;
+
+TEST_F(ReadCopy, sums_up_words_and_the_bytes_left) {
+    for (std::size_t bytes = 0; bytes <= 300; ++bytes) {
+        for (std::size_t offset = 0; offset < 64; offset += 7) {
+            ASSERT_EQ(read_copy(page + offset, bytes), sum_by_bytes(page + offset, bytes))
+                << bytes << " at " << offset;
+        }
+    }
+}
+
+TEST_F(ReadCopy, depends_on_every_byte) {
+    for (const std::size_t bytes : {1, 7, 8, 9, 31, 32, 63, 64, 101, 1024}) {
+        const std::uint64_t before = read_copy(page, bytes);
+        for (std::size_t i = 0; i < bytes; ++i) {
+            page[i] = static_cast<char>(page[i] ^ 0x40);
+            ASSERT_NE(read_copy(page, bytes), before) << i << " of " << bytes;
+            page[i] = static_cast<char>(page[i] ^ 0x40);
+        }
+    }
+}
+
+TEST_F(ReadCopy, reads_nothing_else) {
+    for (std::size_t bytes = 0; bytes <= 100; ++bytes) {
+        read_copy(page, bytes);
+        read_copy(page + kPage - bytes, bytes);
+    }
+}
+
+TEST_F(WriteSource, stores_ascending_words_over_all_bytes) {
+    for (std::size_t bytes = 0; bytes <= 100; ++bytes) {
+        std::vector<std::uint64_t> words(bytes / 8 + 1);
+        for (std::size_t i = 0; i < words.size(); ++i) words[i] = 0x0123456789abcdef + i;
+        std::string expected(3 + bytes + 3, '\xa5');
+        std::memcpy(expected.data() + 3, words.data(), bytes);
+        std::string written(expected.size(), '\xa5');
+        write_source(written.data() + 3, bytes, words[0]);
+        ASSERT_EQ(written, expected) << bytes;
+    }
+}
+
+TEST_F(WriteSource, touches_nothing_else) {
+    for (std::size_t bytes = 0; bytes <= 100; ++bytes) {
+        write_source(page, bytes, 1);
+        write_source(page + kPage - bytes, bytes, 1);
+    }
+}

@@ -1,0 +1,260 @@
+// Call statistics: drawn as the file says, and a bad file is refused with line and column.
+#include "timing/distribution.hpp"
+
+#include <cmath>
+#include <map>
+
+#include "base/error.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace asterope;
+
+namespace {
+
+/// The share of sizes up to `size`.
+double share(const Distribution& distribution, std::size_t size) {
+    double up_to = 0, all = 0;
+    for (const auto& [value, probability] : distribution.pairs()) {
+        all += probability;
+        if (value <= size) up_to += probability;
+    }
+    return up_to / all;
+}
+
+std::map<std::size_t, double> drawn(const Distribution& distribution, int draws) {
+    std::mt19937_64 random(1);
+    std::map<std::size_t, double> shares;
+    for (int i = 0; i < draws; ++i) shares[distribution.draw(random)] += 1.0 / draws;
+    return shares;
+}
+
+/// The message with which `text` is refused; empty if it is not.
+std::string fault(const std::string& text) {
+    try {
+        parse_statistics(text, "calls.csv");
+        return "";
+    } catch (const BadInput& error) {
+        return error.what();
+    }
+}
+
+std::string at(int line, int column, const std::string& why) {
+    return "distribution calls.csv, line " + std::to_string(line) + ", column " +
+           std::to_string(column) + ": " + why;
+}
+
+const std::string kNumber = "expected a number of bytes", kProbability = "expected a probability",
+                  kSum = "the probabilities of this line do not add up to 1",
+                  kAlignment = "expected an alignment of 1 to 4096 bytes";
+
+class StatisticsFile : public TemporaryFolder {};
+
+} // namespace
+
+// --- What is drawn -------------------------------------------------------------------------------
+
+// As its own page says of it.
+TEST(Fleet, calls_are_small) {
+    const CallStatistics fleet = fleet_statistics();
+    EXPECT_EQ(fleet.name, "fleet");
+    EXPECT_NEAR(share(fleet.sizes, 16), 0.635, 0.0005);
+    EXPECT_NEAR(share(fleet.sizes, 64), 0.886, 0.0005);
+    EXPECT_NEAR(share(fleet.sizes, 128), 0.936, 0.0005);
+    EXPECT_NEAR(share(fleet.sizes, 1024), 0.988, 0.0005);
+    double bytes = 0, large = 0;
+    for (const auto& [size, probability] : fleet.sizes.pairs()) {
+        bytes += probability * static_cast<double>(size);
+        if (size > 512) large += probability * static_cast<double>(size);
+    }
+    EXPECT_NEAR(large / bytes, 0.8, 0.05);
+}
+
+TEST(Fleet, alignments_are_powers_of_two_up_to_a_line) {
+    const CallStatistics fleet = fleet_statistics();
+    double odd = 0, line = 0;
+    for (const auto& [alignment, probability] : fleet.alignments.pairs()) {
+        EXPECT_EQ(alignment & (alignment - 1), 0u);
+        EXPECT_GE(alignment, 1u);
+        EXPECT_LE(alignment, 64u);
+        if (alignment == 1) odd = probability;
+        if (alignment == 64) line = probability;
+    }
+    EXPECT_NEAR(odd, 0.271, 0.001);
+    EXPECT_NEAR(line, 0.215, 0.001);
+}
+
+TEST(Fleet, draws_have_the_shares_of_the_table) {
+    const CallStatistics fleet = fleet_statistics();
+    double up_to_16 = 0, up_to_64 = 0;
+    for (const auto& [size, one] : drawn(fleet.sizes, 200000)) {
+        if (size <= 16) up_to_16 += one;
+        if (size <= 64) up_to_64 += one;
+    }
+    EXPECT_NEAR(up_to_16, 0.635, 0.006); // 5 standard errors
+    EXPECT_NEAR(up_to_64, 0.886, 0.004);
+}
+
+TEST(Distribution, draws_each_value_as_often_as_it_says) {
+    const Distribution distribution({{3, 0.5}, {100, 0.125}, {7, 0.375}});
+    const auto shares = drawn(distribution, 100000);
+    ASSERT_EQ(shares.size(), 3u);
+    EXPECT_NEAR(shares.at(3), 0.5, 0.01);
+    EXPECT_NEAR(shares.at(100), 0.125, 0.01);
+    EXPECT_NEAR(shares.at(7), 0.375, 0.01);
+}
+
+TEST(Distribution, never_draws_what_has_probability_0) {
+    const Distribution distribution({{1, 0}, {2, 0.5}, {3, 0}, {4, 0.5}, {5, 0}});
+    const auto shares = drawn(distribution, 100000);
+    ASSERT_EQ(shares.size(), 2u);
+    EXPECT_EQ(shares.count(2) + shares.count(4), 2u);
+}
+
+// Files are rounded: the last value must not get what is missing, nor lose what is too much.
+TEST(Distribution, draws_by_shares_of_the_sum) {
+    const auto shares = drawn(Distribution({{1, 0.49}, {2, 0.49}}), 100000);
+    EXPECT_NEAR(shares.at(1), 0.5, 0.01);
+}
+
+TEST(Distribution, draws_the_same_for_the_same_seed) {
+    const CallStatistics fleet = fleet_statistics();
+    std::mt19937_64 one(5), two(5), other(6);
+    int differences = 0;
+    for (int i = 0; i < 1000; ++i) {
+        const std::size_t size = fleet.sizes.draw(one);
+        ASSERT_EQ(size, fleet.sizes.draw(two));
+        differences += size != fleet.sizes.draw(other);
+    }
+    EXPECT_GT(differences, 500);
+}
+
+// --- Good files ----------------------------------------------------------------------------------
+
+TEST(ParseStatistics, reads_all_three_lines) {
+    const CallStatistics calls =
+        parse_statistics("0:0.25,8:0.5,100:.25\n0:1,1:0\n1:0.5,64:5e-1\n", "calls.csv");
+    using Pairs = std::vector<std::pair<std::size_t, double>>;
+    EXPECT_EQ(calls.name, "calls.csv");
+    EXPECT_EQ(calls.sizes.pairs(), (Pairs{{0, 0.25}, {8, 0.5}, {100, 0.25}}));
+    EXPECT_EQ(calls.alignments.pairs(), (Pairs{{1, 0.5}, {64, 0.5}}));
+}
+
+TEST(ParseStatistics, takes_every_address_where_no_alignments_are_given) {
+    for (const char* text : {"8:1", "8:1\n", "8:1\n0:1", "8:1\n0:0.9,1:0.1\n"}) {
+        const CallStatistics calls = parse_statistics(text, "calls.csv");
+        ASSERT_EQ(calls.alignments.pairs().size(), 1u) << text;
+        EXPECT_EQ(calls.alignments.pairs().front().first, 1u);
+    }
+}
+
+TEST(ParseStatistics, takes_the_line_ends_of_windows) {
+    EXPECT_EQ(fault("8:0.5,16:0.5\r\n0:1\r\n1:1\r\n"), "");
+    EXPECT_EQ(fault("8:0.5,16:0.6\r\n"), at(1, 13, kSum));
+    EXPECT_EQ(fault("8:1\r\n0:x\r\n"), at(2, 3, kProbability));
+    EXPECT_EQ(fault("8:1\r\r\n"), at(1, 4, "expected ',' or the end of the line"));
+}
+
+TEST(ParseStatistics, takes_sums_within_2_percent) {
+    EXPECT_EQ(fault("8:0.985"), "");
+    EXPECT_EQ(fault("8:1.015"), "");
+}
+
+// --- Bad files -----------------------------------------------------------------------------------
+
+TEST(ParseStatistics, refuses_nothing) {
+    EXPECT_EQ(fault(""), at(1, 1, "it is empty"));
+    EXPECT_EQ(fault("\n"), at(1, 1, kNumber));
+    EXPECT_EQ(fault("\r\n"), at(1, 1, kNumber));
+    EXPECT_EQ(fault("8:1\n\n1:1\n"), at(2, 1, "expected 0 or 1"));
+}
+
+TEST(ParseStatistics, refuses_negative_numbers) {
+    EXPECT_EQ(fault("8:-0.5,16:1.5"), at(1, 3, "a probability cannot be negative"));
+    EXPECT_EQ(fault("8:0.5,-16:0.5"), at(1, 7, kNumber));
+}
+
+TEST(ParseStatistics, refuses_what_is_no_number) {
+    EXPECT_EQ(fault("x:1"), at(1, 1, kNumber));
+    EXPECT_EQ(fault("8:0.5,y:0.5"), at(1, 7, kNumber));
+    EXPECT_EQ(fault("8:z"), at(1, 3, kProbability));
+    EXPECT_EQ(fault("8:"), at(1, 3, kProbability));
+    EXPECT_EQ(fault(":1"), at(1, 1, kNumber));
+    EXPECT_EQ(fault(" 8:1"), at(1, 1, kNumber));
+    EXPECT_EQ(fault("8: 1"), at(1, 3, kProbability));
+    EXPECT_EQ(fault("size:probability\n8:1"), at(1, 1, kNumber));
+    EXPECT_EQ(fault("\xef\xbb\xbf"
+                    "8:1"),
+              at(1, 1, kNumber));
+    EXPECT_EQ(fault(std::string("8:1\0", 4)), at(1, 4, "expected ',' or the end of the line"));
+}
+
+TEST(ParseStatistics, refuses_what_is_not_finite) {
+    for (const char* number : {"nan", "inf", "-nan", "-inf", "1e999", "NaN", "infinity"}) {
+        EXPECT_EQ(fault("8:0.5,16:" + std::string(number)), at(1, 10, kProbability)) << number;
+    }
+}
+
+TEST(ParseStatistics, refuses_what_does_not_add_up_to_1) {
+    EXPECT_EQ(fault("8:0.5,16:0.6"), at(1, 13, kSum));
+    EXPECT_EQ(fault("8:0.5,16:0.4"), at(1, 13, kSum));
+    EXPECT_EQ(fault("8:0"), at(1, 4, kSum));
+    EXPECT_EQ(fault("8:50,16:50"), at(1, 11, kSum));
+    EXPECT_EQ(fault("8:1e308,9:1e308"), at(1, 16, kSum));
+    EXPECT_EQ(fault("8:1\n0:0.5\n"), at(2, 6, kSum));
+    EXPECT_EQ(fault("8:1\n0:1\n1:0.5\n"), at(3, 6, kSum));
+}
+
+TEST(ParseStatistics, refuses_other_marks_between_numbers) {
+    EXPECT_EQ(fault("8 1"), at(1, 2, "expected ':'"));
+    EXPECT_EQ(fault("8"), at(1, 2, "expected ':'"));
+    EXPECT_EQ(fault("8=1"), at(1, 2, "expected ':'"));
+    EXPECT_EQ(fault("8.5:1"), at(1, 2, "expected ':'"));
+    EXPECT_EQ(fault("8:1,"), at(1, 5, kNumber));
+    EXPECT_EQ(fault(",8:1"), at(1, 1, kNumber));
+    EXPECT_EQ(fault("8:0.5,,9:0.5"), at(1, 7, kNumber));
+    EXPECT_EQ(fault("8:0.5;9:0.5"), at(1, 6, "expected ',' or the end of the line"));
+    EXPECT_EQ(fault("8:0.5 ,9:0.5"), at(1, 6, "expected ',' or the end of the line"));
+}
+
+TEST(ParseStatistics, refuses_sizes_beyond_1_tebibyte) {
+    EXPECT_EQ(fault("1099511627776:1"), "");
+    EXPECT_EQ(fault("8:0.5,1099511627777:0.5"), at(1, 7, kNumber));
+    EXPECT_EQ(fault("99999999999999999999999:1"), at(1, 1, kNumber));
+}
+
+TEST(ParseStatistics, refuses_more_than_three_lines) {
+    const std::string three = "8:1\n0:1\n1:1\n";
+    EXPECT_EQ(fault(three), "");
+    for (const char* more : {"1:1", "\n", "1:1\n1:1\n"}) {
+        EXPECT_EQ(fault(three + more), at(4, 1, "expected the end of the file")) << more;
+    }
+}
+
+TEST(ParseStatistics, refuses_alignments_that_are_none) {
+    EXPECT_EQ(fault("8:1\n0:1\n0:1\n"), at(3, 1, kAlignment));
+    EXPECT_EQ(fault("8:1\n0:1\n1:0.5,0:0.5\n"), at(3, 7, kAlignment));
+    EXPECT_EQ(fault("8:1\n0:1\n1:0.5,4097:0.5\n"), at(3, 7, kAlignment));
+    EXPECT_EQ(fault("8:1\n0:1\n4096:1\n"), "");
+}
+
+TEST(ParseStatistics, refuses_overlaps_other_than_no_and_yes) {
+    EXPECT_EQ(fault("8:1\n0:0.5,2:0.5\n"), at(2, 7, "expected 0 or 1"));
+}
+
+TEST_F(StatisticsFile, is_called_by_its_name) {
+    put("own.csv", "8:1\n");
+    EXPECT_EQ(read_statistics(folder / "own.csv").name, "own.csv");
+    put("bad.csv", "8:2\n");
+    try {
+        read_statistics(folder / "bad.csv");
+        FAIL();
+    } catch (const BadInput& error) {
+        EXPECT_NE(std::string(error.what()).find("bad.csv, line 1, column 4"), std::string::npos);
+    }
+}
+
+TEST_F(StatisticsFile, is_refused_where_it_cannot_be_read) {
+    EXPECT_THROW(read_statistics(folder / "missing.csv"), BadInput);
+    EXPECT_THROW(read_statistics(folder), BadInput);
+    EXPECT_THROW(read_statistics(""), BadInput);
+}

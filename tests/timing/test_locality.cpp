@@ -1,0 +1,302 @@
+// P2329's experiment: the parameters and the paper's rows, where churn leaves the data, and that
+// copy and move leave the same elements.
+#include "timing/locality.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "timing/clock.hpp"
+#include "timing/libc_copy.hpp"
+
+using namespace asterope;
+
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+/// The message of the BadInput that `call` throws.
+template <class Call> std::string refusal(const Call& call) {
+    try {
+        call();
+    } catch (const BadInput& error) {
+        return error.what();
+    }
+    return "not refused";
+}
+
+std::string refusal(const LocalityRequest& request) {
+    return refusal([&] { solve(request); });
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+/// A small system that was churned and accessed by `copy`, or by move.
+LocalitySystem used(const Locality& parameters, CopyFunction copy, std::uint64_t seed = 1) {
+    start_clock(false);
+    LocalitySystem system(parameters);
+    system.run(copy, seed);
+    return system;
+}
+
+std::size_t copies_made = 0;
+std::size_t bytes_copied = 0;
+
+void* counting_copy(void* destination, const void* source, std::size_t bytes, std::size_t) {
+    ++copies_made;
+    bytes_copied += bytes;
+    return std::memcpy(destination, source, bytes);
+}
+
+/// Forgets the last byte, once in a while.
+void* bad_copy(void* destination, const void* source, std::size_t bytes, std::size_t) {
+    static int calls = 0;
+    return std::memcpy(destination, source, bytes - (++calls % 50 == 0));
+}
+
+const Locality kShapes[] = {
+    {.systemSize = 8192,
+     .numSubsystems = 16,
+     .elemsPerSubsys = 4,
+     .elemSize = 128,
+     .churnCount = 1,
+     .accessCount = 4,
+     .repCount = 3},
+    {.systemSize = 8064,
+     .numSubsystems = 21,
+     .elemsPerSubsys = 4,
+     .elemSize = 96,
+     .churnCount = 2,
+     .accessCount = 1,
+     .repCount = 2},
+    {.systemSize = 35,
+     .numSubsystems = 5,
+     .elemsPerSubsys = 7,
+     .elemSize = 1,
+     .churnCount = 1,
+     .accessCount = 1,
+     .repCount = 1},
+    {.systemSize = 3003,
+     .numSubsystems = 3,
+     .elemsPerSubsys = 77,
+     .elemSize = 13,
+     .churnCount = 3,
+     .accessCount = 2,
+     .repCount = 4},
+    {.systemSize = 640,
+     .numSubsystems = 1,
+     .elemsPerSubsys = 10,
+     .elemSize = 64,
+     .churnCount = 1,
+     .accessCount = 1,
+     .repCount = 2},
+    {.systemSize = 60000,
+     .numSubsystems = 6,
+     .elemsPerSubsys = 1,
+     .elemSize = 10000,
+     .churnCount = 1,
+     .accessCount = 1,
+     .repCount = 2},
+};
+
+} // namespace
+
+TEST(LocalityParameters, any_one_of_the_first_four_is_computed) {
+    const Locality size = solve({.numSubsystems = 16, .elemsPerSubsys = 4, .elemSize = 128});
+    EXPECT_EQ(size.systemSize, 8192u);
+    EXPECT_EQ(solve({.systemSize = 8192, .elemsPerSubsys = 4, .elemSize = 128}).numSubsystems, 16u);
+    EXPECT_EQ(solve({.systemSize = 8192, .numSubsystems = 16, .elemSize = 128}).elemsPerSubsys, 4u);
+    EXPECT_EQ(solve({.systemSize = 8192, .numSubsystems = 16, .elemsPerSubsys = 4}).elemSize, 128u);
+}
+
+// As in the paper: 32 MiB in elements of 96 bytes.
+TEST(LocalityParameters, what_the_division_leaves_over_stays_unused) {
+    const Locality row = solve({.systemSize = 32 * kMiB, .elemsPerSubsys = 4, .elemSize = 96});
+    EXPECT_EQ(row.numSubsystems, 87381u);
+    EXPECT_EQ(row.systemSize, 32 * kMiB);
+}
+
+TEST(LocalityParameters, counts_have_defaults_and_are_taken_as_given) {
+    const Locality row = solve({.systemSize = kMiB, .numSubsystems = 2, .elemSize = 64});
+    EXPECT_EQ(row.churnCount, 1u);
+    EXPECT_EQ(row.accessCount, 4u);
+    EXPECT_EQ(row.repCount, 32u);
+    EXPECT_EQ(default_reps(8192), 4096u);
+    EXPECT_EQ(default_reps(1024 * kMiB), 2u);
+    const Locality given = solve({.systemSize = kMiB,
+                                  .numSubsystems = 2,
+                                  .elemSize = 64,
+                                  .churnCount = 5,
+                                  .accessCount = 6,
+                                  .repCount = 7});
+    EXPECT_EQ(given.churnCount, 5u);
+    EXPECT_EQ(given.accessCount, 6u);
+    EXPECT_EQ(given.repCount, 7u);
+}
+
+TEST(LocalityParameters, none_or_several_computed_are_refused) {
+    EXPECT_TRUE(contains(
+        refusal({.systemSize = 8192, .numSubsystems = 16, .elemsPerSubsys = 4, .elemSize = 128}),
+        "all of systemSize"));
+    EXPECT_TRUE(contains(refusal({.systemSize = 8192, .elemSize = 128}), "too few of systemSize"));
+    EXPECT_TRUE(contains(refusal(LocalityRequest{}), "none of systemSize"));
+}
+
+TEST(LocalityParameters, zero_is_refused_by_name) {
+    EXPECT_TRUE(
+        contains(refusal({.systemSize = 0, .numSubsystems = 1, .elemSize = 1}), "systemSize is 0"));
+    EXPECT_TRUE(contains(refusal({.systemSize = 64, .numSubsystems = 0, .elemSize = 1}),
+                         "numSubsystems is 0"));
+    EXPECT_TRUE(
+        contains(refusal({.systemSize = 64, .numSubsystems = 1, .elemSize = 1, .churnCount = 0}),
+                 "churnCount is 0"));
+    EXPECT_TRUE(
+        contains(refusal({.systemSize = 64, .numSubsystems = 1, .elemSize = 1, .accessCount = 0}),
+                 "accessCount is 0"));
+    EXPECT_TRUE(
+        contains(refusal({.systemSize = 64, .numSubsystems = 1, .elemSize = 1, .repCount = 0}),
+                 "repCount is 0"));
+}
+
+TEST(LocalityParameters, a_system_without_room_for_an_element_each_is_refused) {
+    const std::string message = refusal({.systemSize = 511, .numSubsystems = 4, .elemSize = 128});
+    EXPECT_TRUE(contains(message, "511 B is less than the 512 B")) << message;
+    EXPECT_EQ(solve({.systemSize = 512, .numSubsystems = 4, .elemSize = 128}).elemsPerSubsys, 1u);
+}
+
+TEST(LocalityParameters, products_beyond_64_bits_are_refused) {
+    const std::size_t huge = std::size_t{1} << 40;
+    EXPECT_TRUE(contains(refusal({.numSubsystems = huge, .elemsPerSubsys = huge, .elemSize = 2}),
+                         "too large"));
+}
+
+TEST(LocalityParameters, memory_counts_handles_and_orders_and_never_wraps) {
+    // 64 elements of 128 bytes, a handle of 32 and a place in the orders of 4 each, and one that
+    // waits
+    EXPECT_EQ(memory_of(kShapes[0]), 64u * (128 + 32 + 4) + 128);
+    const std::size_t half = std::size_t{1} << 63;
+    const Locality huge = solve({.systemSize = half, .numSubsystems = 1, .elemSize = 1});
+    EXPECT_EQ(memory_of(huge), ~std::size_t{0});
+}
+
+TEST(LocalityPreset, has_the_rows_of_the_papers_tests) {
+    for (const int test : {1, 2}) {
+        const std::vector<Locality> rows = preset(test, {});
+        ASSERT_EQ(rows.size(), 130u); // as many as the published results have
+        for (const Locality& row : rows) {
+            EXPECT_EQ(row.elemSize, test == 1 ? 128u : 96u);
+            EXPECT_EQ(row.churnCount, 1u);
+            EXPECT_EQ(row.accessCount, 4u);
+            EXPECT_GE(row.numSubsystems, 2u);
+        }
+        EXPECT_EQ(rows.front().systemSize, 8192u);
+        EXPECT_EQ(rows.front().elemsPerSubsys, 4u);
+        EXPECT_EQ(rows.front().numSubsystems, test == 1 ? 16u : 21u);
+        EXPECT_EQ(rows.back().systemSize, 32 * kMiB);
+        EXPECT_EQ(rows.back().elemsPerSubsys, 131072u);
+        EXPECT_EQ(rows.back().numSubsystems, 2u);
+    }
+}
+
+TEST(LocalityPreset, keeps_to_what_is_fixed) {
+    const std::vector<Locality> one_size = preset(1, {.systemSize = 16384, .repCount = 1});
+    ASSERT_EQ(one_size.size(), 5u);
+    for (const Locality& row : one_size) {
+        EXPECT_EQ(row.systemSize, 16384u);
+        EXPECT_EQ(row.repCount, 1u);
+    }
+    EXPECT_EQ(preset(1, {.systemSize = 16384, .elemsPerSubsys = 8}).size(), 1u);
+    for (const Locality& row : preset(2, {.elemSize = 64})) EXPECT_EQ(row.elemSize, 64u);
+}
+
+TEST(LocalityPreset, refuses_what_its_rows_cannot_be) {
+    EXPECT_TRUE(contains(refusal([] { preset(3, {}); }), "preset 3"));
+    EXPECT_TRUE(contains(refusal([] { preset(1, {.numSubsystems = 4}); }), "numSubsystems"));
+    EXPECT_TRUE(contains(refusal([] { preset(1, {.systemSize = 10000}); }), "no such row"));
+    EXPECT_TRUE(contains(refusal([] { preset(1, {.elemSize = 0}); }), "elemSize is 0"));
+}
+
+TEST(LocalitySystem, copy_leaves_the_data_where_it_was_and_move_scatters_it) {
+    const Locality& shape = kShapes[0];
+    EXPECT_EQ(LocalitySystem(shape).gaps(), 0u);
+    EXPECT_EQ(used(shape, libc_copy()).gaps(), 0u);
+    LocalitySystem moved = used(shape, nullptr);
+    // 48 pairs of neighbours, of which one in 16 stays together by chance
+    EXPECT_GT(moved.gaps(), 24u);
+    moved.lay_out();
+    EXPECT_EQ(moved.gaps(), 0u);
+    EXPECT_EQ(moved.checksum(), LocalitySystem(shape).checksum());
+}
+
+// With two subsystems there is one way to change places: each rank of one for that of the other.
+TEST(LocalitySystem, two_subsystems_change_places_as_a_whole) {
+    const Locality two{.systemSize = 8192,
+                       .numSubsystems = 2,
+                       .elemsPerSubsys = 32,
+                       .elemSize = 128,
+                       .churnCount = 1,
+                       .accessCount = 1,
+                       .repCount = 3};
+    EXPECT_EQ(used(two, nullptr).gaps(), 0u);
+}
+
+TEST(LocalitySystem, copy_and_move_leave_the_same_elements) {
+    for (const Locality& shape : kShapes) {
+        const std::uint64_t moved = used(shape, nullptr).checksum();
+        EXPECT_EQ(used(shape, libc_copy()).checksum(), moved) << shape.systemSize;
+        EXPECT_NE(moved, LocalitySystem(shape).checksum()) << shape.systemSize;
+    }
+}
+
+TEST(LocalitySystem, the_checksum_tells_other_orders_and_bad_copies) {
+    std::set<std::uint64_t> sums;
+    for (const std::uint64_t seed : {1, 2, 3}) {
+        sums.insert(used(kShapes[0], libc_copy(), seed).checksum());
+    }
+    sums.insert(used(kShapes[0], bad_copy).checksum());
+    EXPECT_EQ(sums.size(), 4u);
+}
+
+TEST(LocalitySystem, every_element_is_copied_once_a_churn) {
+    copies_made = bytes_copied = 0;
+    const Locality& shape = kShapes[1];
+    used(shape, counting_copy);
+    // and one a rank waits elsewhere
+    const std::size_t churns = shape.churnCount * shape.repCount;
+    EXPECT_EQ(copies_made, churns * shape.elemsPerSubsys * (shape.numSubsystems + 1));
+    EXPECT_EQ(bytes_copied, copies_made * shape.elemSize);
+}
+
+TEST(LocalityComparison, runs_all_four_in_every_round) {
+    start_clock(false);
+    int trials = 0;
+    const LocalityResult result = compare_locality(kShapes[0], libc_copy(), 5, [&] { ++trials; });
+    EXPECT_EQ(trials, 20);
+    for (const LocalityStep* step : {&result.churn, &result.access, &result.total}) {
+        for (const Estimate* ratio :
+             {&step->ours_by_libc, &step->move_by_libc, &step->move_by_ours, &step->floor}) {
+            EXPECT_GT(ratio->low, 0);
+            EXPECT_LE(ratio->low, ratio->median);
+            EXPECT_LE(ratio->median, ratio->high);
+        }
+    }
+    for (const auto of : {&LocalityStep::libc, &LocalityStep::ours, &LocalityStep::move}) {
+        EXPECT_GE(result.total.*of, std::max(result.churn.*of, result.access.*of));
+    }
+}
+
+TEST(LocalityComparison, fails_where_a_routine_copies_wrong) {
+    start_clock(false);
+    try {
+        compare_locality(kShapes[0], bad_copy, 3, [] {});
+        FAIL() << "not noticed";
+    } catch (const Failure& error) {
+        EXPECT_TRUE(contains(error.what(), "checksums disagree"));
+    }
+}

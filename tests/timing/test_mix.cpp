@@ -1,0 +1,595 @@
+// The workloads of small copies: which calls are made, and where. How long they take is nobody's
+// business here.
+#include "timing/mix.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <set>
+#include <sys/mman.h>
+
+#include "base/error.hpp"
+#include "machine/cpu.hpp"
+#include "search/small_search.hpp"
+#include "timing/clock.hpp"
+
+using namespace asterope;
+
+namespace {
+
+constexpr std::size_t kKiB = 1024, kMiB = 1024 * kKiB;
+
+const std::vector<Workload> kMix = {Workload::mix_l1,      Workload::mix_l2,
+                                    Workload::mix_l3,      Workload::mix_l1_read,
+                                    Workload::mix_l2_read, Workload::mix_l3_read};
+const std::vector<Workload> kFixed = {Workload::fixed, Workload::fixed_read};
+const std::vector<Workload> kPageEnd = {Workload::page_end, Workload::page_end_read};
+const std::vector<Workload> kRead = {Workload::mix_l1_read, Workload::mix_l2_read,
+                                     Workload::mix_l3_read, Workload::fixed_read};
+const std::vector<Workload> kAlone = {Workload::mix_l1, Workload::mix_l2, Workload::mix_l3,
+                                      Workload::fixed};
+
+struct Call {
+    const char *destination, *source;
+    std::size_t bytes;
+    bool operator==(const Call& other) const {
+        return destination == other.destination && source == other.source && bytes == other.bytes;
+    }
+};
+
+std::vector<Call> calls;
+std::size_t last_distance;
+asterope_candidate last_large;
+
+/// A copy that copies nothing and remembers what it was asked for.
+void* remember(void* destination, const void* source, std::size_t bytes, std::size_t distance,
+               asterope_candidate large) {
+    calls.push_back(
+        {static_cast<const char*>(destination), static_cast<const char*>(source), bytes});
+    last_distance = distance;
+    last_large = large;
+    return destination;
+}
+
+Machine machine_with(std::size_t l1, std::size_t l2, std::size_t l3) {
+    Machine machine;
+    machine.caches = {{1, "data", l1, 64, 8, 1}, {2, "unified", l2, 64, 8, 1}};
+    if (l3) machine.caches.push_back({3, "unified", l3, 64, 16, 2});
+    return machine;
+}
+
+std::size_t working_set(Workload workload) {
+    switch (workload) {
+    case Workload::mix_l1:
+    case Workload::mix_l1_read:
+        return 32 * kKiB;
+    case Workload::mix_l2:
+    case Workload::mix_l2_read:
+        return 512 * kKiB;
+    default:
+        return 16 * kMiB;
+    }
+}
+
+class Mix : public ::testing::Test {
+  protected:
+    void SetUp() override { start_clock(false, 0); }
+
+    std::vector<Call> trial(MixStopwatch& stopwatch, Workload workload, std::uint64_t round = 0) {
+        calls.clear();
+        stopwatch.time({remember, 0, nullptr}, workload, round);
+        return calls;
+    }
+    MixStopwatch stopwatch(const std::string& statistics, std::size_t largest = kLargestMixed,
+                           std::uint64_t seed = 1) {
+        return {arena, machine, parse_statistics(statistics, "test"), largest, seed};
+    }
+    MixStopwatch of_the_fleet(std::uint64_t seed = 1) {
+        return {arena, machine, fleet_statistics(), kLargestMixed, seed};
+    }
+    std::size_t source_offset(const Call& call) const {
+        return static_cast<std::size_t>(call.source - arena.source());
+    }
+    std::size_t destination_offset(const Call& call) const {
+        return static_cast<std::size_t>(call.destination - arena.destination());
+    }
+
+    const Arena arena{8 * kMiB};
+    const Machine machine = machine_with(32 * kKiB, 512 * kKiB, 16 * kMiB);
+};
+
+} // namespace
+
+// --- Unpredictable sizes -------------------------------------------------------------------------
+
+TEST_F(Mix, stays_in_half_of_its_cache) {
+    MixStopwatch stopwatch = of_the_fleet();
+    for (const Workload workload : kMix) {
+        const std::size_t side = working_set(workload) / 4; // source and destination take half
+        std::size_t furthest = 0;
+        for (int i = 0; i < 90; ++i) { // the whole plan
+            for (const Call& call : trial(stopwatch, workload)) {
+                ASSERT_LE(source_offset(call) + call.bytes, side);
+                ASSERT_LE(destination_offset(call) + call.bytes, side);
+                furthest = std::max({furthest, source_offset(call), destination_offset(call)});
+            }
+        }
+        EXPECT_GT(furthest, side * 3 / 4) << name_of(workload);
+    }
+}
+
+TEST_F(Mix, stays_inside_an_arena_that_is_smaller_than_the_cache) {
+    const Arena small(kMiB);
+    MixStopwatch stopwatch(small, machine, fleet_statistics(), kLargestMixed, 1);
+    for (int i = 0; i < 90; ++i) {
+        for (const Call& call : trial(stopwatch, Workload::mix_l3)) {
+            ASSERT_GE(call.source, small.source());
+            ASSERT_LE(call.source + call.bytes, small.source() + small.bytes());
+            ASSERT_GE(call.destination, small.destination());
+            ASSERT_LE(call.destination + call.bytes, small.destination() + small.bytes());
+        }
+    }
+}
+
+TEST_F(Mix, assumes_usual_caches_where_none_are_known) {
+    MixStopwatch stopwatch(arena, Machine{}, fleet_statistics(), kLargestMixed, 1);
+    for (const Call& call : trial(stopwatch, Workload::mix_l1)) {
+        ASSERT_LE(source_offset(call) + call.bytes, 8 * kKiB);
+    }
+    for (const Call& call : trial(stopwatch, Workload::mix_l3)) {
+        ASSERT_LE(source_offset(call) + call.bytes, 8 * kMiB);
+    }
+}
+
+// A machine without a third level has its second one there.
+TEST_F(Mix, takes_the_largest_cache_up_to_a_level) {
+    MixStopwatch stopwatch(arena, machine_with(32 * kKiB, 512 * kKiB, 0), fleet_statistics(),
+                           kLargestMixed, 1);
+    for (const Call& call : trial(stopwatch, Workload::mix_l3)) {
+        ASSERT_LE(source_offset(call) + call.bytes, 128 * kKiB);
+    }
+}
+
+TEST_F(Mix, draws_no_size_above_the_largest) {
+    MixStopwatch stopwatch = of_the_fleet();
+    std::size_t largest = 0;
+    for (int i = 0; i < 90; ++i) {
+        for (const Call& call : trial(stopwatch, Workload::mix_l1)) {
+            largest = std::max(largest, call.bytes);
+        }
+    }
+    EXPECT_LE(largest, kLargestMixed);
+    EXPECT_GT(largest, kLargestMixed / 2);
+    MixStopwatch short_ones = this->stopwatch("8:0.2,100:0.2,101:0.6", 100);
+    for (const Call& call : trial(short_ones, Workload::mix_l2)) ASSERT_LE(call.bytes, 100u);
+}
+
+TEST_F(Mix, has_the_sizes_of_the_distribution) {
+    MixStopwatch stopwatch = this->stopwatch("3:0.5,100:0.125,7:0.375");
+    std::map<std::size_t, double> shares;
+    std::size_t count = 0;
+    for (int i = 0; i < 20; ++i) {
+        for (const Call& call : trial(stopwatch, Workload::mix_l1)) {
+            ++shares[call.bytes];
+            ++count;
+        }
+    }
+    ASSERT_EQ(shares.size(), 3u);
+    EXPECT_NEAR(shares[3] / static_cast<double>(count), 0.5, 0.01);
+    EXPECT_NEAR(shares[100] / static_cast<double>(count), 0.125, 0.01);
+}
+
+TEST_F(Mix, is_as_aligned_as_the_distribution_says_and_no_more) {
+    MixStopwatch stopwatch = this->stopwatch("8:1\n0:1\n16:0.5,64:0.5\n");
+    int lines = 0, count = 0;
+    for (const Call& call : trial(stopwatch, Workload::mix_l2)) {
+        for (const std::size_t offset : {source_offset(call), destination_offset(call)}) {
+            // odd multiples: 16 but not 32, or 64 but not 128
+            ASSERT_TRUE(offset % 32 == 16 || offset % 128 == 64) << offset;
+            lines += offset % 128 == 64;
+            ++count;
+        }
+    }
+    EXPECT_NEAR(static_cast<double>(lines) / count, 0.5, 0.05);
+}
+
+TEST_F(Mix, reaches_every_byte_of_a_line_where_no_alignment_is_given) {
+    MixStopwatch stopwatch = this->stopwatch("8:1");
+    std::set<std::size_t> sources, destinations;
+    for (const Call& call : trial(stopwatch, Workload::mix_l1)) {
+        sources.insert(source_offset(call) % 64);
+        destinations.insert(destination_offset(call) % 64);
+    }
+    EXPECT_GE(sources.size(), 32u);
+    EXPECT_GE(destinations.size(), 32u);
+}
+
+TEST_F(Mix, draws_source_and_destination_apart) {
+    MixStopwatch stopwatch = of_the_fleet();
+    std::size_t alike = 0, count = 0;
+    for (const Call& call : trial(stopwatch, Workload::mix_l2)) {
+        alike += source_offset(call) == destination_offset(call);
+        ++count;
+    }
+    EXPECT_LT(alike, count / 100);
+}
+
+// Branch predictors learn calls that are repeated.
+TEST_F(Mix, makes_new_calls_in_each_trial) {
+    MixStopwatch stopwatch = of_the_fleet();
+    std::set<std::vector<std::size_t>> trials; // sizes alone: they are what is learnt
+    for (int i = 0; i < 87; ++i) {
+        std::vector<std::size_t> sizes;
+        for (const Call& call : trial(stopwatch, Workload::mix_l1)) sizes.push_back(call.bytes);
+        EXPECT_TRUE(trials.insert(sizes).second) << "trial " << i << " is an earlier one again";
+    }
+}
+
+TEST_F(Mix, makes_other_calls_when_the_copies_are_read) {
+    MixStopwatch stopwatch = of_the_fleet();
+    EXPECT_FALSE(trial(stopwatch, Workload::mix_l1) == trial(stopwatch, Workload::mix_l1_read));
+}
+
+TEST_F(Mix, makes_other_calls_in_each_level) {
+    MixStopwatch stopwatch = of_the_fleet();
+    const auto sizes = [&](Workload workload) {
+        std::vector<std::size_t> sizes;
+        for (const Call& call : trial(stopwatch, workload)) sizes.push_back(call.bytes);
+        return sizes;
+    };
+    EXPECT_NE(sizes(Workload::mix_l1), sizes(Workload::mix_l2));
+}
+
+TEST_F(Mix, makes_the_same_calls_for_the_same_seed) {
+    MixStopwatch one = of_the_fleet(5), two = of_the_fleet(5), other = of_the_fleet(6);
+    for (const Workload workload : kMix) {
+        const std::vector<Call> made = trial(one, workload);
+        EXPECT_TRUE(made == trial(two, workload));
+        EXPECT_FALSE(made == trial(other, workload));
+    }
+}
+
+TEST_F(Mix, refuses_statistics_without_a_size_that_fits) {
+    for (const char* text : {"1025:1", "8:0,2048:1"}) {
+        try {
+            stopwatch(text);
+            FAIL() << text;
+        } catch (const BadInput& error) {
+            EXPECT_STREQ(error.what(), "distribution test has no size of up to 1024 bytes");
+        }
+    }
+}
+
+// --- One size ------------------------------------------------------------------------------------
+
+TEST(FixedSizes, ascend_from_1_to_256) {
+    const std::vector<std::size_t>& sizes = MixStopwatch::fixed_sizes();
+    EXPECT_EQ(sizes.front(), 1u);
+    EXPECT_EQ(sizes.back(), 256u);
+    for (std::size_t i = 1; i < sizes.size(); ++i) EXPECT_LT(sizes[i - 1], sizes[i]);
+}
+
+TEST_F(Mix, goes_through_the_fixed_sizes_one_after_the_other) {
+    MixStopwatch stopwatch = of_the_fleet();
+    for (const Workload workload : kFixed) {
+        std::vector<std::size_t> sizes;
+        std::map<std::size_t, int> counts;
+        for (const Call& call : trial(stopwatch, workload)) {
+            if (sizes.empty() || sizes.back() != call.bytes) sizes.push_back(call.bytes);
+            ++counts[call.bytes];
+        }
+        EXPECT_EQ(sizes, MixStopwatch::fixed_sizes());
+        for (const auto& [size, count] : counts) EXPECT_EQ(count, counts[1]);
+    }
+}
+
+TEST_F(Mix, times_one_fixed_size_alone) {
+    MixStopwatch stopwatch = of_the_fleet();
+    calls.clear();
+    stopwatch.time_fixed({remember, 0, nullptr}, 20, false, 0);
+    ASSERT_GT(calls.size(), 100u);
+    for (const Call& call : calls) ASSERT_EQ(call.bytes, 20u);
+}
+
+TEST_F(Mix, puts_fixed_sizes_at_every_misalignment_in_the_same_places_for_a_round) {
+    MixStopwatch stopwatch = of_the_fleet();
+    for (const Workload workload : kFixed) {
+        const std::vector<Call> made = trial(stopwatch, workload, 7);
+        EXPECT_TRUE(made == trial(stopwatch, workload, 7));
+        EXPECT_FALSE(made == trial(stopwatch, workload, 8));
+        std::set<std::size_t> sources, destinations;
+        for (const Call& call : made) {
+            sources.insert(source_offset(call) % 64);
+            destinations.insert(destination_offset(call) % 64);
+            ASSERT_LE(source_offset(call) + call.bytes, 3 * 4096u);
+            ASSERT_LE(destination_offset(call) + call.bytes, 3 * 4096u);
+            // no load can be mistaken for one behind a store in flight
+            const auto apart = static_cast<std::size_t>(call.destination - call.source) % 4096;
+            ASSERT_GE(apart, 1024u);
+            ASSERT_LE(apart, 3072u);
+        }
+        EXPECT_EQ(sources.size(), 64u);
+        EXPECT_EQ(destinations.size(), 64u);
+    }
+}
+
+TEST_F(Mix, moves_fixed_sizes_through_the_page_from_round_to_round) {
+    MixStopwatch stopwatch = of_the_fleet();
+    std::set<std::size_t> lines;
+    for (std::uint64_t round = 0; round < 64; ++round) {
+        calls.clear();
+        stopwatch.time_fixed({remember, 0, nullptr}, 20, false, round);
+        lines.insert(source_offset(calls.front()) / 64);
+    }
+    EXPECT_GE(lines.size(), 60u);
+}
+
+// --- Page ends -----------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::size_t kPage = PageEnds::kPage;
+
+/// Which stretch of a side a call lies in, and how many bytes of it are left behind the call.
+struct Place {
+    std::size_t stretch, left;
+};
+
+Place place_in(const PageEnds& ends, const char* first_stretch, const char* at, std::size_t bytes) {
+    const auto offset = static_cast<std::size_t>(at - first_stretch);
+    const std::size_t inside = offset % ends.stride();
+    EXPECT_LE(inside + bytes, ends.stretch_bytes());
+    return {offset / ends.stride(), ends.stretch_bytes() - inside - bytes};
+}
+
+/// Whether each page of both sides is in memory.
+std::vector<bool> pages_there(const PageEnds& ends) {
+    const std::size_t bytes = 2 * PageEnds::kStretches * ends.stride();
+    std::vector<unsigned char> there(bytes / kPage);
+    EXPECT_EQ(mincore(const_cast<char*>(ends.source()), bytes, there.data()), 0);
+    std::vector<bool> result;
+    for (const unsigned char flag : there) result.push_back(flag & 1);
+    return result;
+}
+
+/// Of stretches that are touched and pages behind them that are not.
+std::vector<bool> only_stretches_there(const PageEnds& ends) {
+    std::vector<bool> there(2 * PageEnds::kStretches * ends.stride() / kPage, true);
+    const std::size_t pages = ends.stride() / kPage;
+    for (std::size_t i = pages - 1; i < there.size(); i += pages) there[i] = false;
+    return there;
+}
+
+} // namespace
+
+TEST_F(Mix, ends_every_other_source_and_every_other_copy_with_the_page) {
+    MixStopwatch stopwatch = of_the_fleet();
+    const PageEnds& ends = stopwatch.page_ends();
+    for (const Workload workload : kPageEnd) {
+        std::set<std::size_t> sources, destinations, left;
+        std::size_t at_source = 0, count = 0, empty = 0;
+        for (int i = 0; i < 10; ++i) {
+            for (const Call& call : trial(stopwatch, workload)) {
+                const Place from = place_in(ends, ends.source(), call.source, call.bytes);
+                const Place to = place_in(ends, ends.destination(), call.destination, call.bytes);
+                ASSERT_LT(from.stretch, PageEnds::kStretches);
+                ASSERT_LT(to.stretch, PageEnds::kStretches);
+                ASSERT_NE(from.left < 64, to.left < 64);
+                at_source += from.left < 64;
+                empty += call.bytes == 0;
+                sources.insert(from.stretch);
+                destinations.insert(to.stretch);
+                left.insert(std::min(from.left, to.left));
+                ++count;
+            }
+        }
+        EXPECT_NEAR(static_cast<double>(at_source) / static_cast<double>(count), 0.5, 0.05);
+        EXPECT_EQ(sources.size(), PageEnds::kStretches);
+        EXPECT_EQ(destinations.size(), PageEnds::kStretches);
+        EXPECT_EQ(left.size(), 64u);
+        EXPECT_GT(empty, 0u) << "copies of nothing stand there, too";
+    }
+}
+
+TEST_F(Mix, draws_the_sizes_of_page_ends_as_the_others) {
+    MixStopwatch stopwatch = this->stopwatch("3:0.25,100:0.0625,7:0.1875,2000:0.5");
+    std::map<std::size_t, double> shares;
+    std::size_t count = 0;
+    for (int i = 0; i < 20; ++i) {
+        for (const Call& call : trial(stopwatch, Workload::page_end)) {
+            ++shares[call.bytes];
+            ++count;
+        }
+    }
+    ASSERT_EQ(shares.size(), 3u);
+    EXPECT_NEAR(shares[3] / static_cast<double>(count), 0.5, 0.02);
+    EXPECT_NEAR(shares[100] / static_cast<double>(count), 0.125, 0.02);
+}
+
+// Or the timing would make the situation go away.
+TEST_F(Mix, touches_no_page_behind_a_page_end_with_any_copy) {
+    const Cpu cpu = read_cpu();
+    const auto space =
+        small_space([&](std::string_view feature) { return has_feature(cpu, feature); });
+    const asterope_candidate large = asterope_variants[0].copy;
+    MixStopwatch stopwatch = of_the_fleet();
+    ASSERT_EQ(pages_there(stopwatch.page_ends()), only_stretches_there(stopwatch.page_ends()));
+    for (const Workload workload : kPageEnd) {
+        stopwatch.time(libc_mix_copy(), workload, 0);
+        for (const asterope_small_variant* variant : space) {
+            EXPECT_GT(stopwatch.time({variant->copy, 0, large}, workload, 0), 0);
+        }
+    }
+    EXPECT_EQ(pages_there(stopwatch.page_ends()), only_stretches_there(stopwatch.page_ends()));
+}
+
+TEST_F(Mix, reads_the_copies_at_page_ends_where_it_says_so) {
+    MixStopwatch stopwatch = of_the_fleet();
+    const PageEnds& ends = stopwatch.page_ends();
+    const auto run = [&](Workload workload) {
+        mprotect(ends.destination(), PageEnds::kStretches * ends.stride(), PROT_NONE);
+        stopwatch.time({remember, 0, nullptr}, workload, 0);
+        std::_Exit(0);
+    };
+    EXPECT_EXIT(run(Workload::page_end_read), ::testing::KilledBySignal(SIGSEGV), "");
+    EXPECT_EXIT(run(Workload::page_end), ::testing::ExitedWithCode(0), "");
+}
+
+TEST_F(Mix, has_no_page_ends_where_bytes_count) {
+    MixStopwatch stopwatch(arena, machine, fleet_statistics(), kMiB, 1, Weighting::bytes);
+    EXPECT_FALSE(stopwatch.fits(Workload::page_end));
+    EXPECT_TRUE(of_the_fleet().fits(Workload::page_end));
+}
+
+TEST(PageEndsOf, any_length_are_whole_pages_in_front_of_one_that_is_untouched_or_forbidden) {
+    for (const std::size_t bytes : {std::size_t{1}, kPage, kPage + 1}) {
+        const PageEnds ends(bytes);
+        EXPECT_EQ(ends.stretch_bytes(), bytes > kPage ? 2 * kPage : kPage);
+        EXPECT_EQ(pages_there(ends), only_stretches_there(ends));
+        for (std::size_t i = 0; i < PageEnds::kStretches; ++i) {
+            char* behind = ends.destination() + i * ends.stride() + ends.stretch_bytes();
+            const auto touch = [&] {
+                *behind = 1;
+                std::_Exit(pages_there(ends) == only_stretches_there(ends) ? 1 : 0);
+            };
+            if (i % 2 == 0) {
+                EXPECT_EXIT(touch(), ::testing::KilledBySignal(SIGSEGV), "");
+            } else {
+                EXPECT_EXIT(touch(), ::testing::ExitedWithCode(0), "") << "it is seen";
+            }
+        }
+    }
+}
+
+// --- All of them ---------------------------------------------------------------------------------
+
+TEST_F(Mix, makes_as_many_calls_as_it_says_and_some_to_warm_up) {
+    MixStopwatch stopwatch = of_the_fleet();
+    for (const auto& workloads : {kMix, kFixed, kPageEnd}) {
+        for (const Workload workload : workloads) {
+            const std::size_t made = trial(stopwatch, workload).size();
+            EXPECT_GT(made, MixStopwatch::calls(workload));
+            EXPECT_LT(made, MixStopwatch::calls(workload) * 5 / 4);
+        }
+    }
+}
+
+TEST_F(Mix, hands_distance_and_large_copy_through) {
+    MixStopwatch stopwatch = of_the_fleet();
+    const asterope_candidate large = asterope_variants[1].copy;
+    for (const auto& workloads : {kMix, kFixed, kPageEnd}) {
+        for (const Workload workload : workloads) {
+            last_distance = 0;
+            last_large = nullptr;
+            stopwatch.time({remember, 1920, large}, workload, 0);
+            EXPECT_EQ(last_distance, 1920u);
+            EXPECT_EQ(last_large, large);
+        }
+    }
+}
+
+TEST_F(Mix, reads_the_copies_where_it_says_so) {
+    MixStopwatch stopwatch = of_the_fleet();
+    // What copies nothing writes nothing: who touches the destination now reads it, and dies.
+    const auto run = [&](Workload workload) {
+        mprotect(arena.destination(), arena.bytes(), PROT_NONE);
+        stopwatch.time({remember, 0, nullptr}, workload, 0);
+        std::_Exit(0);
+    };
+    for (const Workload workload : kRead) {
+        EXPECT_EXIT(run(workload), ::testing::KilledBySignal(SIGSEGV), "") << name_of(workload);
+    }
+    for (const Workload workload : kAlone) {
+        EXPECT_EXIT(run(workload), ::testing::ExitedWithCode(0), "") << name_of(workload);
+    }
+}
+
+TEST_F(Mix, refuses_workloads_of_large_copies) {
+    MixStopwatch stopwatch = of_the_fleet();
+    for (const Workload workload : {Workload::hot, Workload::cold}) {
+        EXPECT_THROW(stopwatch.time({remember, 0, nullptr}, workload, 0), Failure);
+    }
+}
+
+TEST(LibcMixCopy, copies) {
+    const MixCopy libc = libc_mix_copy();
+    const std::string text = "thirty-one bytes, one of them 0";
+    std::string copy(text.size(), '?');
+    EXPECT_EQ(libc.function(copy.data(), text.data(), text.size(), libc.distance, libc.large),
+              copy.data());
+    EXPECT_EQ(copy, text);
+}
+
+// --- By bytes, and in memory ---------------------------------------------------------------------
+
+TEST_F(Mix, makes_the_same_calls_whichever_working_set_came_before) {
+    MixStopwatch stopwatch = of_the_fleet();
+    const std::vector<Call> of_memory = trial(stopwatch, Workload::mix_memory);
+    EXPECT_EQ(of_memory.size(), 6000u);
+    const std::vector<Call> of_l3 = trial(stopwatch, Workload::mix_l3);
+    MixStopwatch other = of_the_fleet();
+    EXPECT_EQ(trial(other, Workload::mix_l3), of_l3);
+}
+
+TEST_F(Mix, reaches_over_the_whole_arena_in_memory) {
+    MixStopwatch stopwatch = of_the_fleet();
+    for (const Workload workload : {Workload::mix_memory, Workload::mix_memory_read}) {
+        std::size_t furthest = 0;
+        for (const Call& call : trial(stopwatch, workload)) {
+            ASSERT_LE(source_offset(call) + call.bytes, arena.bytes());
+            ASSERT_LE(destination_offset(call) + call.bytes, arena.bytes());
+            furthest = std::max({furthest, source_offset(call), destination_offset(call)});
+        }
+        EXPECT_GT(furthest, arena.bytes() * 9 / 10);
+    }
+}
+
+TEST_F(Mix, draws_sizes_by_their_bytes_where_bytes_count) {
+    // 8 bytes nine times as often as 72: as many bytes of each
+    MixStopwatch stopwatch(arena, machine, parse_statistics("8:0.9,72:0.1", "test"), kMiB, 1,
+                           Weighting::bytes);
+    std::size_t large = 0;
+    const std::vector<Call> calls = trial(stopwatch, Workload::mix_l2);
+    for (const Call& call : calls) large += call.bytes == 72;
+    EXPECT_NEAR(static_cast<double>(large) / static_cast<double>(calls.size()), 0.5, 0.05);
+    EXPECT_NEAR(stopwatch.mean_bytes(Workload::mix_l2), 40, 0.5);
+}
+
+TEST_F(Mix, draws_only_what_fits_in_the_working_set_where_bytes_count) {
+    // sides of 8 KiB, 128 KiB and 4 MiB: up to half of them
+    MixStopwatch stopwatch(arena, machine,
+                           parse_statistics("1024:0.25,4096:0.25,8192:0.25,100000:0.25", "test"),
+                           kMiB, 1, Weighting::bytes);
+    for (const auto& [workload, largest] :
+         {std::pair(Workload::mix_l1, 4096u), std::pair(Workload::mix_l2, 8192u),
+          std::pair(Workload::mix_l3, 100000u), std::pair(Workload::mix_memory, 100000u)}) {
+        ASSERT_TRUE(stopwatch.fits(workload));
+        std::size_t most = 0;
+        for (const Call& call : trial(stopwatch, workload)) {
+            most = std::max(most, call.bytes);
+            if (workload == Workload::mix_memory) continue;
+            ASSERT_LE(source_offset(call) + call.bytes, working_set(workload) / 4);
+            ASSERT_LE(destination_offset(call) + call.bytes, working_set(workload) / 4);
+        }
+        EXPECT_EQ(most, largest) << name_of(workload);
+    }
+}
+
+TEST_F(Mix, has_no_plan_where_nothing_fits_and_bytes_count) {
+    MixStopwatch stopwatch(arena, machine, parse_statistics("100000:1", "test"), kMiB, 1,
+                           Weighting::bytes);
+    EXPECT_FALSE(stopwatch.fits(Workload::mix_l1));
+    EXPECT_FALSE(stopwatch.fits(Workload::mix_l2_read));
+    EXPECT_TRUE(stopwatch.fits(Workload::mix_l3));
+    EXPECT_TRUE(stopwatch.fits(Workload::mix_memory_read));
+}
+
+TEST_F(Mix, copies_all_that_the_last_cache_holds_before_bytes_in_memory_are_timed) {
+    const Machine small = machine_with(32 * kKiB, 512 * kKiB, 4 * kMiB);
+    MixStopwatch stopwatch(arena, small, parse_statistics("65536:1", "test"), kMiB, 1,
+                           Weighting::bytes);
+    std::size_t bytes = 0;
+    for (const Call& call : trial(stopwatch, Workload::mix_memory)) bytes += call.bytes;
+    EXPECT_GE(bytes, 5 * kMiB + 3 * kMiB); // what is timed included
+}

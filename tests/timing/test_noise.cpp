@@ -1,0 +1,211 @@
+// The account of disturbed rounds: what is timed again, what is kept, and when that is too much.
+#include "timing/noise.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace asterope;
+
+namespace {
+
+using Hits = std::vector<Disturbance>;
+const Hits kQuiet, kPreempted = {Disturbance::preempted};
+
+/// Ends a round until it need not be timed again. Returns how often it was timed.
+int time_round(Noise& noise, const Hits& hits) {
+    int times = 1;
+    while (noise.round_ended(hits)) ++times;
+    return times;
+}
+
+/// A run of which one round of `period` is disturbed, and is so once: when repeated it is quiet.
+Noise run(std::size_t rounds, std::size_t period) {
+    Noise noise;
+    for (std::size_t round = 0; round < rounds; ++round) {
+        const bool hit = round % period == period - 1;
+        if (noise.round_ended(hit ? kPreempted : kQuiet)) noise.round_ended(kQuiet);
+    }
+    return noise;
+}
+
+/// `kept` disturbed rounds among `counted`, and none repeated but the first few.
+Noise noisy(std::size_t counted, std::size_t kept) {
+    Noise noise;
+    while (noise.kept() < kept) noise.round_ended(kPreempted);
+    while (noise.counted() < counted) noise.round_ended(kQuiet);
+    return noise;
+}
+
+} // namespace
+
+TEST(Noise, repeats_no_quiet_round) {
+    Noise noise;
+    for (int i = 0; i < 100; ++i) EXPECT_FALSE(noise.round_ended(kQuiet));
+    EXPECT_EQ(noise.rounds(), 100u);
+    EXPECT_EQ(noise.counted(), 100u);
+    EXPECT_EQ(noise.repeated(), 0u);
+    EXPECT_EQ(noise.kept(), 0u);
+    EXPECT_TRUE(noise.seen().empty());
+    EXPECT_FALSE(noise.provisional());
+    EXPECT_EQ(noise.warning("it is"), "");
+}
+
+TEST(Noise, has_nothing_to_say_of_no_rounds) {
+    const Noise noise;
+    EXPECT_FALSE(noise.provisional());
+    EXPECT_EQ(noise.warning("it is"), "");
+}
+
+TEST(Noise, repeats_a_disturbed_round_from_the_first_one_on) {
+    Noise noise;
+    EXPECT_TRUE(noise.round_ended(kPreempted));
+    EXPECT_FALSE(noise.round_ended(kQuiet));
+    EXPECT_EQ(noise.rounds(), 2u);
+    EXPECT_EQ(noise.counted(), 1u);
+    EXPECT_EQ(noise.repeated(), 1u);
+    EXPECT_EQ(noise.kept(), 0u);
+}
+
+TEST(Noise, repeats_a_round_three_times_and_keeps_it_then) {
+    Noise noise;
+    for (int i = 0; i < 1000; ++i) noise.round_ended(kQuiet); // earns more than enough
+    for (std::size_t round = 1; round <= 10; ++round) {
+        EXPECT_EQ(time_round(noise, kPreempted), 4);
+        EXPECT_EQ(noise.repeated(), 3 * round);
+        EXPECT_EQ(noise.kept(), round);
+    }
+}
+
+TEST(Noise, repeats_eight_rounds_for_nothing_and_then_one_for_four) {
+    Noise noise;
+    for (const int times : {4, 4, 3, 1, 2, 1, 1, 1, 2, 1, 1, 1, 2}) {
+        EXPECT_EQ(time_round(noise, kPreempted), times);
+    }
+}
+
+TEST(Noise, repeats_every_round_where_one_of_four_is_disturbed) {
+    const Noise noise = run(10'000, 4);
+    EXPECT_EQ(noise.counted(), 10'000u);
+    EXPECT_EQ(noise.repeated(), 2'500u);
+    EXPECT_EQ(noise.kept(), 0u);
+}
+
+TEST(Noise, repeats_a_quarter_and_a_few_where_more_are_disturbed) {
+    for (const std::size_t period : {1, 2, 3}) {
+        const Noise noise = run(12'000, period);
+        EXPECT_EQ(noise.counted(), 12'000u);
+        EXPECT_LE(noise.repeated(), 3'000u + 8);
+        EXPECT_GE(noise.repeated(), 3'000u);
+        EXPECT_EQ(noise.repeated() + noise.kept(), 12'000u / period);
+    }
+}
+
+TEST(Noise, spends_no_more_than_a_quarter_of_the_time_on_long_rounds) {
+    Noise noise;
+    double counted = 0, repeated = 0;
+    const auto rounds = [&](int count, double seconds, const Hits& hits) {
+        for (int i = 0; i < count; ++i) {
+            while (noise.round_ended(hits, seconds)) repeated += seconds;
+            counted += seconds;
+        }
+    };
+    rounds(10'000, 0.001, kQuiet); // which would pay for 2,500 rounds of any length
+    rounds(1'000, 0.1, kPreempted);
+    EXPECT_LE(repeated, 0.5 + counted / 4);
+    EXPECT_GE(repeated, counted / 4 - 0.1);
+}
+
+TEST(Noise, ends_where_every_round_is_disturbed_for_ever) {
+    Noise noise;
+    for (int i = 0; i < 4'000; ++i) EXPECT_LE(time_round(noise, kPreempted), 4);
+    EXPECT_EQ(noise.counted(), 4'000u);
+    EXPECT_EQ(noise.kept(), 4'000u);
+    EXPECT_LE(noise.repeated(), 1'000u + 8);
+}
+
+TEST(Noise, counts_each_kind_in_repeated_and_kept_rounds) {
+    Noise noise;
+    while (noise.kept() < 1) noise.round_ended({Disturbance::steal, Disturbance::stalled});
+    const std::size_t rounds = noise.rounds();
+    noise.round_ended({Disturbance::stalled});
+    noise.round_ended(kQuiet);
+    EXPECT_GT(noise.repeated(), 1u);
+    EXPECT_EQ(noise.seen(), (std::map<Disturbance, std::size_t>{
+                                {Disturbance::steal, rounds}, {Disturbance::stalled, rounds + 1}}));
+}
+
+TEST(Noise, decides_alike_from_the_same_rounds) {
+    Noise one, other;
+    for (int i = 0; i < 5'000; ++i) {
+        const Hits hits = i * i % 7 < 3 ? kPreempted : kQuiet;
+        ASSERT_EQ(one.round_ended(hits), other.round_ended(hits)) << i;
+    }
+    EXPECT_EQ(one.warning("it is"), other.warning("it is"));
+}
+
+// A step that was done early is one of many when its run is resumed.
+TEST(Noise, decides_in_a_step_alike_whatever_came_before_it) {
+    const auto decisions = [](Noise noise) {
+        noise.enter_step();
+        std::vector<bool> again;
+        for (int i = 0; i < 100; ++i)
+            again.push_back(noise.round_ended(i % 2 ? kQuiet : kPreempted));
+        return again;
+    };
+    Noise spent, in_a_round;
+    while (!spent.kept()) spent.round_ended(kPreempted);
+    for (int i = 0; i < 1000; ++i) spent.round_ended(kPreempted);
+    in_a_round.round_ended(kPreempted); // the time was up before it was timed again
+    EXPECT_EQ(decisions(spent), decisions(Noise()));
+    EXPECT_EQ(decisions(run(1000, 1000)), decisions(Noise()));
+    EXPECT_EQ(decisions(in_a_round), decisions(Noise()));
+}
+
+TEST(Noise, makes_winners_provisional_above_5_percent_of_the_rounds_that_count) {
+    EXPECT_FALSE(noisy(1000, 50).provisional());
+    EXPECT_TRUE(noisy(1000, 51).provisional());
+    EXPECT_EQ(noisy(1000, 50).warning("it is"), "");
+    EXPECT_NE(noisy(1000, 51).warning("it is"), "");
+}
+
+// However many were repeated: their samples do not count.
+TEST(Noise, does_not_count_repeated_rounds_as_disturbed_samples) {
+    const Noise noise = run(10'000, 5);
+    EXPECT_EQ(noise.repeated(), 2'000u);
+    EXPECT_FALSE(noise.provisional());
+}
+
+TEST(Noise, says_in_one_line_how_much_was_seen_and_what_to_do) {
+    Noise noise;
+    while (noise.kept() < 12) noise.round_ended({Disturbance::preempted, Disturbance::steal});
+    const std::string rounds = std::to_string(noise.rounds());
+    while (noise.counted() < 100) noise.round_ended(kQuiet);
+    EXPECT_EQ(noise.warning(kTheseWinners),
+              "warning: 12 % of the rounds stayed disturbed, however often they were repeated "
+              "(seen: steal " +
+                  rounds + ", preempted " + rounds +
+                  "): these winners are provisional; run again on a quieter machine");
+}
+
+TEST(Noise, hands_on_its_facts) {
+    Noise noise;
+    while (noise.kept() < 12) noise.round_ended({Disturbance::preempted});
+    const NoiseFacts facts = noise.facts();
+    EXPECT_EQ(facts.rounds, noise.rounds());
+    EXPECT_EQ(facts.repeated, noise.repeated());
+    EXPECT_EQ(facts.kept, 12u);
+    EXPECT_EQ(facts.disturbed, (std::map<std::string, std::size_t>{{"preempted", noise.rounds()}}));
+    EXPECT_TRUE(facts.provisional);
+}
+
+TEST(Noise, is_not_put_into_words_below_half_a_percent) {
+    EXPECT_EQ(kept_in_words({1000, 0, 4, {{"steal", 4}}, true}), "");
+    EXPECT_EQ(
+        kept_in_words({1000, 0, 5, {{"steal", 5}}, true}),
+        "1 % of the rounds stayed disturbed, however often they were repeated (seen: steal 5)");
+}
+
+TEST(Noise, of_facts_that_cannot_be_is_nothing) {
+    EXPECT_EQ(kept_in_words({0, 7, 3, {}, true}), "");
+    EXPECT_EQ(kept_in_words({}), "");
+    EXPECT_EQ(noise_warning("", kTheseWinners), "");
+}

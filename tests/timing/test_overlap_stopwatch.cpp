@@ -1,0 +1,86 @@
+// Moves are timed where buffers overlap as they are said to, inside the arena, hot.
+#include "timing/overlap_stopwatch.hpp"
+
+#include <gtest/gtest.h>
+#include <set>
+
+#include "timing/clock.hpp"
+
+namespace asterope {
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+struct Call {
+    const char *destination, *source;
+    std::size_t bytes;
+    bool operator==(const Call&) const = default;
+};
+std::vector<Call> calls;
+
+/// A move that moves nothing and remembers what it was asked for.
+void* remember(void* destination, const void* source, std::size_t bytes, std::size_t) {
+    calls.push_back(
+        {static_cast<const char*>(destination), static_cast<const char*>(source), bytes});
+    return destination;
+}
+
+class OverlapTrials : public ::testing::Test {
+  protected:
+    void SetUp() override { start_clock(false, 0); }
+    std::vector<Call> trial(const Overlap& overlap, std::uint64_t round) {
+        calls.clear();
+        stopwatch.time(remember, overlap, round);
+        return calls;
+    }
+    const Arena arena{2 * kMiB};
+    const OverlapStopwatch stopwatch{arena};
+};
+
+TEST(Overlaps, are_all_shifts_up_and_down_that_are_less_than_the_size) {
+    std::set<std::pair<std::size_t, std::ptrdiff_t>> found;
+    for (const Overlap& one : overlaps_of({64, 4096, 8192})) found.insert({one.size, one.shift});
+    EXPECT_EQ(found.size(), 2u * (2 + 3 + 4));
+    for (const std::ptrdiff_t shift : {1, -1, 8, -8}) EXPECT_EQ(found.count({64, shift}), 1u);
+    for (const std::ptrdiff_t shift : {64, -64}) EXPECT_EQ(found.count({4096, shift}), 1u);
+    for (const std::ptrdiff_t shift : {4096, -4096}) EXPECT_EQ(found.count({8192, shift}), 1u);
+}
+
+TEST_F(OverlapTrials, move_by_the_shift_inside_the_arena) {
+    for (const Overlap& overlap : overlaps_of({512, 64 << 10, kMiB})) {
+        std::set<std::size_t> misalignments;
+        for (std::uint64_t round = 0; round < 200; ++round) {
+            for (const Call& call : trial(overlap, round)) {
+                ASSERT_EQ(call.bytes, overlap.size);
+                ASSERT_EQ(call.destination - call.source, overlap.shift);
+                for (const char* begin : {call.destination, call.source}) {
+                    ASSERT_GE(begin, arena.destination());
+                    ASSERT_LE(begin + call.bytes, arena.destination() + arena.bytes());
+                }
+                misalignments.insert(reinterpret_cast<std::uintptr_t>(call.source) % 64);
+            }
+        }
+        EXPECT_EQ(misalignments.size(), 64u);
+    }
+}
+
+TEST_F(OverlapTrials, of_one_round_are_alike_and_stay_in_one_place) {
+    const Overlap overlap{4096, -8};
+    EXPECT_EQ(trial(overlap, 3), trial(overlap, 3));
+    EXPECT_NE(trial(overlap, 3), trial(overlap, 4));
+    for (const Call& call : trial(overlap, 3)) {
+        ASSERT_LT(std::abs(call.source - calls.front().source), 64);
+    }
+}
+
+TEST_F(OverlapTrials, of_the_workload_are_those_of_all_sizes_and_shifts) {
+    calls.clear();
+    EXPECT_GT(stopwatch.time(remember, 0), 0);
+    std::set<std::pair<std::size_t, std::ptrdiff_t>> found;
+    for (const Call& call : calls) found.insert({call.bytes, call.destination - call.source});
+    EXPECT_EQ(found.size(), overlaps_of(OverlapStopwatch::kSizes).size());
+    EXPECT_GT(calls.size(), OverlapStopwatch::calls()); // with those that are not timed
+}
+
+} // namespace
+} // namespace asterope

@@ -1,0 +1,210 @@
+// Sources from a file: which stretch of it, and what is refused instead of crashing later.
+#include "timing/source_map.hpp"
+
+#include <csignal>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "support/temporary_folder.hpp"
+#include "timing/workload.hpp"
+
+using namespace asterope;
+
+namespace {
+
+constexpr std::size_t kPage = 4096, kSize = 1024;
+constexpr std::size_t kNeeded = source_bytes_needed(kSize);
+
+class Map : public TemporaryFolder {
+  protected:
+    /// A file of `pages` pages, the letters of which tell where they stand.
+    std::string file(const std::string& name, std::size_t pages) {
+        std::string text;
+        for (std::size_t i = 0; i < pages; ++i) text += std::string(kPage, char('a' + i));
+        put(name, text);
+        return (folder / name).string();
+    }
+    static std::string refusal(const std::string& text, std::size_t largest_size = kSize) {
+        try {
+            SourceMap(text, largest_size);
+        } catch (const BadInput& error) {
+            return error.what();
+        }
+        return "accepted";
+    }
+    static std::string message(const std::string& text, const std::string& rest) {
+        return "source map '" + text + "': " + rest;
+    }
+    static std::string content(const SourceMap& map) { return {map.data(), map.bytes()}; }
+};
+
+} // namespace
+
+TEST_F(Map, is_the_whole_file_where_nothing_else_is_said) {
+    const std::string path = file("map", 5);
+    EXPECT_EQ(content(SourceMap(path, kSize)), TemporaryFolder::content(path));
+}
+
+TEST_F(Map, begins_at_the_offset_and_has_the_length) {
+    const std::string path = file("map", 10), all = TemporaryFolder::content(path);
+    EXPECT_EQ(content(SourceMap(path + ":8K", kSize)), all.substr(8192));
+    EXPECT_EQ(content(SourceMap(path + ":4096:12345", kSize)), all.substr(4096, 12345));
+    EXPECT_EQ(content(SourceMap(path + ":0:16K", kSize)), all.substr(0, 16384));
+    EXPECT_EQ(content(SourceMap(path + ":28K:12K", kSize)), all.substr(28672));
+}
+
+TEST_F(Map, takes_file_names_with_colons_the_longest_that_exists) {
+    const std::string colon = file("with:4K", 5);
+    EXPECT_EQ(content(SourceMap(colon, kSize)).front(), 'a');
+    EXPECT_EQ(content(SourceMap(colon + ":8K:12K", kSize)).front(), 'c');
+    // the longest wins, even where the shorter one is there too
+    file("with", 8);
+    EXPECT_EQ(SourceMap(colon, kSize).bytes(), 5 * kPage);
+    EXPECT_EQ(SourceMap((folder / "with:8K").string(), kSize).bytes(), 6 * kPage);
+    const std::string last = file("last:", 5);
+    EXPECT_EQ(SourceMap(last, kSize).bytes(), 5 * kPage);
+    EXPECT_EQ(SourceMap(last + ":4K", kSize).bytes(), 4 * kPage);
+}
+
+TEST_F(Map, maps_a_device_of_no_size_where_a_length_is_given) {
+    EXPECT_EQ(content(SourceMap("/dev/zero:0:64K", kSize)), std::string(65536, '\0'));
+    EXPECT_EQ(refusal("/dev/zero"),
+              message("/dev/zero", "/dev/zero is a device without a size: add :OFFSET:LENGTH"));
+    EXPECT_EQ(refusal("/dev/zero:4K"),
+              message("/dev/zero:4K", "/dev/zero is a device without a size: add :OFFSET:LENGTH"));
+}
+
+TEST_F(Map, is_shared_by_its_copies_and_gone_with_the_last) {
+    const char* data = nullptr;
+    {
+        const SourceMap copy = [&] {
+            const SourceMap map(file("map", 5), kSize);
+            data = map.data();
+            return map;
+        }();
+        const SourceMap another = copy;
+        EXPECT_EQ(copy.data(), data);
+        EXPECT_EQ(content(another)[5 * kPage - 1], 'e');
+    }
+    unsigned char resident;
+    EXPECT_NE(mincore(const_cast<char*>(data), kPage, &resident), 0);
+}
+
+TEST_F(Map, follows_the_file_and_cannot_be_written) {
+    const std::string path = file("map", 5);
+    const SourceMap map(path, kSize);
+    const int descriptor = open(path.c_str(), O_WRONLY);
+    EXPECT_EQ(pwrite(descriptor, "!", 1, 10), 1);
+    close(descriptor);
+    EXPECT_EQ(map.data()[10], '!'); // shared: what a device shows now
+    EXPECT_EXIT(const_cast<char*>(map.data())[10] = '?', ::testing::KilledBySignal(SIGSEGV), "");
+}
+
+TEST_F(Map, refuses_what_is_no_file_to_read) {
+    const std::string gone = (folder / "gone").string(), here = folder.string();
+    const std::string missing = "cannot open " + gone + ": No such file or directory";
+    EXPECT_EQ(refusal(gone), message(gone, missing));
+    EXPECT_EQ(refusal(gone + ":4K:8K"), message(gone + ":4K:8K", missing));
+    EXPECT_EQ(refusal(gone + ":what:ever"), message(gone + ":what:ever", missing));
+    EXPECT_EQ(refusal(here), message(here, here + " is a directory: name a file or a device"));
+    EXPECT_EQ(refusal(here + ":0:64K"),
+              message(here + ":0:64K", here + " is a directory: name a file or a device"));
+    put("empty", "");
+    const std::string empty = (folder / "empty").string();
+    EXPECT_EQ(refusal(empty), message(empty, empty + " is empty"));
+    EXPECT_EQ(refusal(empty + ":0:64K"), message(empty + ":0:64K", empty + " is empty"));
+    for (const char* text : {"", ":", ":4K", "::"}) {
+        EXPECT_EQ(refusal(text), message(text, "names no file: write FILE[:OFFSET[:LENGTH]]"));
+    }
+}
+
+TEST_F(Map, refuses_a_file_that_may_not_be_read) {
+    const std::string path = file("secret", 5);
+    chmod(path.c_str(), 0);
+    const bool root = geteuid() == 0; // who may read everything, and become somebody who may not
+    if (root) {
+        chmod(folder.c_str(), 0755);
+        ASSERT_EQ(seteuid(65534), 0);
+    }
+    EXPECT_EQ(refusal(path), message(path, "cannot open " + path + ": Permission denied"));
+    if (root) {
+        ASSERT_EQ(seteuid(0), 0);
+    }
+}
+
+TEST_F(Map, refuses_what_cannot_be_mapped) {
+    EXPECT_EQ(refusal("/dev/null:0:64K"),
+              message("/dev/null:0:64K", "/dev/null cannot be mapped: No such device"));
+    const std::string pipe = (folder / "pipe").string();
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    EXPECT_EQ(refusal(pipe + ":0:64K"), // and does not wait for a writer
+              message(pipe + ":0:64K", pipe + " cannot be mapped: No such device"));
+    EXPECT_EQ(refusal("/dev/zero:0:4611686018427387904"),
+              message("/dev/zero:0:4611686018427387904",
+                      "/dev/zero cannot be mapped: Cannot allocate memory"));
+}
+
+TEST_F(Map, refuses_an_offset_that_is_no_page_or_beyond_the_end) {
+    const std::string path = file("map", 5);
+    for (const char* offset : {":1", ":100", ":4095:8K", ":6K"}) {
+        EXPECT_EQ(refusal(path + offset),
+                  message(path + offset, "OFFSET is no multiple of the page size, 4 KiB"));
+    }
+    for (const char* offset : {":20K", ":1G", ":24K:4K"}) {
+        EXPECT_EQ(refusal(path + offset),
+                  message(path + offset,
+                          "OFFSET is beyond the end of " + path + ", which has 20480 bytes"));
+    }
+}
+
+TEST_F(Map, refuses_a_length_beyond_the_end) {
+    const std::string path = file("map", 5);
+    EXPECT_EQ(SourceMap(path + ":4K:16K", kSize).bytes(), 4 * kPage);
+    for (const char* rest : {":4K:16385", ":4K:20K", ":4K:4611686018427387904"}) {
+        EXPECT_EQ(refusal(path + rest),
+                  message(path + rest, "LENGTH goes beyond the end of " + path +
+                                           ": there are 16384 bytes from OFFSET on"));
+    }
+}
+
+TEST_F(Map, refuses_numbers_that_are_none) {
+    const std::string path = file("map", 5);
+    for (const char* rest : {":", ":x", ":-4K", ":4K:", ":4K:0", ":4K:8Q", ":4K:8K:8K", "::8K"}) {
+        const std::string said = refusal(path + rest);
+        EXPECT_EQ(said.find(message(path + rest, "size '")), 0u) << said;
+    }
+    EXPECT_LT(refusal(std::string(100000, 'f')).size(), 600u);
+}
+
+TEST_F(Map, refuses_to_be_too_short_and_says_how_much_is_needed) {
+    const std::string path = file("map", 3);
+    const std::string enough = path + ":0:" + std::to_string(kNeeded);
+    const std::string little = path + ":0:" + std::to_string(kNeeded - 1);
+    EXPECT_EQ(SourceMap(enough, kSize).bytes(), kNeeded);
+    EXPECT_EQ(refusal(little), message(little, "copies of 1 KiB need 9216 bytes, here are 9215: "
+                                               "map more, or name smaller --sizes"));
+    EXPECT_EQ(refusal(path, 32 << 20),
+              message(path, "copies of 32 MiB need 33562624 bytes, here are 12288: map more, or "
+                            "name smaller --sizes"));
+}
+
+// --- Pages behind which there is nothing ---------------------------------------------------------
+
+TEST_F(Map, finds_a_page_that_the_file_does_not_back) {
+    const std::string path = file("map", 2);
+    const int descriptor = open(path.c_str(), O_RDONLY);
+    void* mapping = mmap(nullptr, 5 * kPage, PROT_READ, MAP_SHARED, descriptor, 0);
+    close(descriptor);
+    ASSERT_NE(mapping, MAP_FAILED);
+    const auto* data = static_cast<const char*>(mapping);
+    EXPECT_EQ(find_unreadable_page(data, 5 * kPage), 2 * kPage);
+    EXPECT_EQ(find_unreadable_page(data, 2 * kPage + 1), 2 * kPage);
+    EXPECT_EQ(find_unreadable_page(data, 2 * kPage), std::nullopt);
+    EXPECT_EQ(find_unreadable_page(data, kPage + 1), std::nullopt);
+    ASSERT_EQ(mprotect(mapping, kPage, PROT_NONE), 0);
+    EXPECT_EQ(find_unreadable_page(data, 2 * kPage), 0u);
+    munmap(mapping, 5 * kPage);
+}

@@ -1,0 +1,375 @@
+// What a watch concludes from made-up glances, each kind just above and just below its bound; of
+// the machine only what no clock decides.
+#include "timing/watch.hpp"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include "machine/affinity.hpp"
+
+using namespace asterope;
+
+namespace {
+
+using Hits = std::vector<Disturbance>;
+
+constexpr int kCpu = 5;
+constexpr double kTickRate = 2e9; // two ticks a nanosecond
+constexpr std::int64_t kMillisecond = 1'000'000;
+
+/// A machine that does as it is told; nothing disturbs it unless a test does.
+class Machine {
+  public:
+    Machine() {
+        now.ticks = 1'000'000;
+        now.nanoseconds = 77 * kMillisecond;
+        now.busy = 3 * kMillisecond;
+        now.switches = 4;
+        now.cpu = kCpu;
+        now.steal = 9;
+        now.speed = 1000;
+    }
+
+    /// The thread works.
+    void pass(std::int64_t nanoseconds) {
+        now.ticks += 2 * static_cast<std::uint64_t>(nanoseconds);
+        now.nanoseconds += nanoseconds;
+        if (now.busy) *now.busy += nanoseconds;
+    }
+
+    /// Ends a round of 1.5 ms in which `happen()` did.
+    template <typename Happen> Hits round(Happen happen) {
+        watch.begin_round();
+        pass(750'000);
+        happen();
+        pass(750'000);
+        return watch.end_round();
+    }
+    Hits round() {
+        return round([] {});
+    }
+    void quiet_rounds(int count) {
+        for (int i = 0; i < count; ++i) ASSERT_EQ(round(), Hits{});
+    }
+
+    Glance now;
+    int odd_looks = 0; ///< the next ones see half of the speed
+    int looks = 0;
+    Watch watch{kCpu,
+                [this] {
+                    ++looks;
+                    Glance glance = now;
+                    if (odd_looks > 0 && odd_looks-- > 0) *glance.speed *= 2;
+                    return glance;
+                },
+                kTickRate};
+};
+
+} // namespace
+
+// --- Names ---------------------------------------------------------------------------------------
+
+TEST(Disturbance, is_read_back_from_its_name) {
+    std::vector<std::string_view> names;
+    for (const Disturbance disturbance : kDisturbances) {
+        names.push_back(name_of(disturbance));
+        EXPECT_EQ(parse_disturbance(names.back()), disturbance);
+    }
+    EXPECT_EQ(names, (std::vector<std::string_view>{"steal", "preempted", "migrated", "frequency",
+                                                    "clock", "stalled"}));
+}
+
+TEST(Disturbance, has_no_other_name) {
+    for (const char* name : {"", "Steal", "steal ", "stea", "stolen", "0"}) {
+        EXPECT_EQ(parse_disturbance(name), std::nullopt) << name;
+    }
+}
+
+// --- Kinds ---------------------------------------------------------------------------------------
+
+TEST(Watch, sees_nothing_in_quiet_rounds) {
+    Machine machine;
+    machine.quiet_rounds(100);
+}
+
+TEST(Watch, sees_stolen_time) {
+    Machine machine;
+    EXPECT_EQ(machine.round([&] { ++*machine.now.steal; }), Hits{Disturbance::steal});
+    EXPECT_EQ(machine.round(), Hits{});
+    // Counters that fall were reset: a virtual machine that was moved.
+    EXPECT_EQ(machine.round([&] { *machine.now.steal = 0; }), Hits{});
+}
+
+TEST(Watch, sees_an_involuntary_switch) {
+    Machine machine;
+    EXPECT_EQ(machine.round([&] { ++*machine.now.switches; }), Hits{Disturbance::preempted});
+    EXPECT_EQ(machine.round(), Hits{});
+}
+
+TEST(Watch, sees_another_cpu_at_either_end) {
+    Machine machine;
+    EXPECT_EQ(machine.round([&] { machine.now.cpu = kCpu + 1; }), Hits{Disturbance::migrated});
+    EXPECT_EQ(machine.round(), Hits{Disturbance::migrated});
+    EXPECT_EQ(machine.round([&] { machine.now.cpu = kCpu; }), Hits{Disturbance::migrated});
+    EXPECT_EQ(machine.round(), Hits{});
+}
+
+// Between two rounds anything may happen: it hits neither.
+TEST(Watch, sees_only_what_happens_during_a_round) {
+    Machine machine;
+    machine.quiet_rounds(1);
+    ++*machine.now.steal;
+    ++*machine.now.switches;
+    machine.now.nanoseconds += 5'000 * kMillisecond; // a stop that the counter slept through
+    machine.quiet_rounds(1);
+    machine.now.ticks = 3;
+    machine.quiet_rounds(1);
+}
+
+TEST(Watch, tells_all_kinds_that_hit_a_round_in_their_order) {
+    Machine machine;
+    machine.quiet_rounds(10);
+    const Hits hits = machine.round([&] {
+        ++*machine.now.steal;
+        ++*machine.now.switches;
+        ++*machine.now.cpu;
+        *machine.now.speed *= 2;
+        machine.now.nanoseconds += 10 * kMillisecond;
+    });
+    EXPECT_EQ(hits, Hits(std::begin(kDisturbances), std::end(kDisturbances)));
+}
+
+// --- The clocks ----------------------------------------------------------------------------------
+
+TEST(Watch, sees_clocks_that_disagree_by_more_than_1_percent_and_50_us) {
+    // 1 % of the 1.5 ms that the system's clock counted is 15 us.
+    for (const std::int64_t sign : {-1, 1}) {
+        const auto skew = [&](Machine& machine, std::int64_t nanoseconds) {
+            return machine.round(
+                [&] { machine.now.ticks += static_cast<std::uint64_t>(2 * sign * nanoseconds); });
+        };
+        Machine machine;
+        EXPECT_EQ(skew(machine, 64'900), Hits{});
+        EXPECT_EQ(skew(machine, 65'100), Hits{Disturbance::clock});
+    }
+}
+
+TEST(Watch, lets_the_clocks_of_a_long_round_differ_by_1_percent) {
+    const auto skew = [](std::uint64_t ticks) {
+        Machine machine;
+        return machine.round([&] {
+            machine.pass(10'000 * kMillisecond);
+            machine.now.ticks += ticks;
+        });
+    };
+    EXPECT_EQ(skew(2 * 99'000'000), Hits{});
+    EXPECT_EQ(skew(2 * 101'000'000), Hits{Disturbance::clock});
+}
+
+TEST(Watch, sees_a_counter_that_runs_backwards) {
+    Machine machine;
+    EXPECT_EQ(machine.round([&] { machine.now.ticks -= 2 * 1'500'001; }), Hits{Disturbance::clock});
+    machine.now.ticks = ~std::uint64_t{0} - 2 * 750'001;
+    EXPECT_EQ(machine.round([&] { machine.now.ticks = 0; }), Hits{Disturbance::clock});
+    EXPECT_EQ(machine.round(), Hits{});
+}
+
+TEST(Watch, sees_a_counter_that_jumps_ahead) {
+    Machine machine;
+    EXPECT_EQ(machine.round([&] { machine.now.ticks += std::uint64_t{1} << 60; }),
+              Hits{Disturbance::clock});
+}
+
+TEST(Watch, sees_a_system_clock_that_runs_backwards) {
+    Machine machine;
+    machine.now.busy.reset();
+    EXPECT_EQ(machine.round([&] { machine.now.nanoseconds -= 2 * kMillisecond; }),
+              Hits{Disturbance::clock});
+}
+
+// --- Off the CPU ---------------------------------------------------------------------------------
+
+TEST(Watch, sees_a_thread_that_was_off_the_cpu_for_more_than_1_ms) {
+    // and 1 % of the 2.5 ms that the round took
+    const auto off = [](std::int64_t nanoseconds) {
+        Machine machine;
+        return machine.round([&] {
+            machine.pass(nanoseconds);
+            *machine.now.busy -= nanoseconds;
+        });
+    };
+    EXPECT_EQ(off(1'020'000), Hits{});
+    EXPECT_EQ(off(1'030'000), Hits{Disturbance::stalled});
+    EXPECT_EQ(off(60'000 * kMillisecond), Hits{Disturbance::stalled}); // stopped and continued
+}
+
+TEST(Watch, lets_a_long_round_be_off_the_cpu_for_1_percent) {
+    const auto off = [](std::int64_t nanoseconds) {
+        Machine machine;
+        return machine.round([&] {
+            machine.pass(10'000 * kMillisecond);
+            *machine.now.busy -= nanoseconds;
+        });
+    };
+    EXPECT_EQ(off(100 * kMillisecond), Hits{});
+    EXPECT_EQ(off(102 * kMillisecond), Hits{Disturbance::stalled});
+}
+
+// --- Frequency -----------------------------------------------------------------------------------
+
+TEST(Watch, sees_a_speed_5_percent_off_the_latest_ones) {
+    for (const std::uint64_t speed : {950, 1050}) {
+        Machine machine;
+        machine.quiet_rounds(10);
+        machine.now.speed = speed;
+        machine.quiet_rounds(1);
+    }
+    for (const std::uint64_t speed : {949, 1051, 1, 100'000}) {
+        Machine machine;
+        machine.quiet_rounds(10);
+        EXPECT_EQ(machine.round([&] { machine.now.speed = speed; }), Hits{Disturbance::frequency});
+        // It began at that speed.
+        EXPECT_EQ(machine.round([&] { machine.now.speed = 1000; }), Hits{Disturbance::frequency});
+        EXPECT_EQ(machine.round(), Hits{});
+    }
+}
+
+TEST(Watch, takes_a_second_look_before_it_believes_an_odd_speed) {
+    Machine machine;
+    machine.quiet_rounds(10);
+    const int looks = machine.looks;
+    EXPECT_EQ(machine.round([&] { machine.odd_looks = 1; }), Hits{});
+    EXPECT_EQ(machine.looks, looks + 3);
+    EXPECT_EQ(machine.round([&] { machine.odd_looks = 2; }), Hits{Disturbance::frequency});
+    machine.odd_looks = 1; // at the beginning
+    EXPECT_EQ(machine.round(), Hits{});
+    EXPECT_EQ(machine.looks, looks + 9);
+}
+
+TEST(Watch, knows_no_normal_speed_in_the_first_rounds) {
+    Machine machine;
+    for (const std::uint64_t speed : {1000, 2000, 1000, 500, 1000, 1000, 1000, 3000}) {
+        machine.now.speed = speed;
+        machine.quiet_rounds(1);
+    }
+    machine.now.speed = 1100;
+    EXPECT_EQ(machine.round(), Hits{Disturbance::frequency});
+}
+
+TEST(Watch, takes_a_lasting_speed_for_normal_after_a_while) {
+    Machine machine;
+    machine.quiet_rounds(100);
+    machine.now.speed = 1300;
+    int hit = 0;
+    while (hit < 1000 && !machine.round().empty()) ++hit;
+    EXPECT_EQ(hit, 16); // more than half of the 31 latest
+    machine.quiet_rounds(100);
+}
+
+TEST(Watch, follows_a_slow_drift) {
+    Machine machine;
+    for (int i = 0; i < 1000; ++i) {
+        *machine.now.speed += 2; // 16 rounds later by 3 % at most
+        ASSERT_EQ(machine.round(), Hits{}) << i;
+    }
+}
+
+// A CPU whose speed goes to and fro: neither is believed to be normal by turns.
+TEST(Watch, takes_the_more_frequent_of_two_speeds_for_normal) {
+    Machine machine;
+    int hit = 0;
+    for (int i = 0; i < 400; ++i) {
+        machine.now.speed = i % 4 == 3 ? 1300 : 1000;
+        hit += !machine.round().empty();
+    }
+    EXPECT_GE(hit, 95);
+    EXPECT_LE(hit, 100);
+}
+
+// --- Blind sensors -------------------------------------------------------------------------------
+
+TEST(Watch, concludes_nothing_from_what_it_cannot_see) {
+    Machine machine;
+    machine.now.busy.reset();
+    machine.now.switches.reset();
+    machine.now.cpu.reset();
+    machine.now.steal.reset();
+    machine.now.speed.reset();
+    machine.quiet_rounds(20);
+    machine.now.ticks -= 1'000'000'000;
+    EXPECT_EQ(machine.round([&] { machine.now.ticks = 0; }), Hits{Disturbance::clock});
+}
+
+TEST(Watch, concludes_nothing_from_what_it_saw_only_once) {
+    for (const bool first : {true, false}) {
+        Machine machine;
+        const Glance seen = machine.now;
+        const auto lose = [&] {
+            machine.now.busy.reset();
+            machine.now.switches.reset();
+            machine.now.cpu.reset();
+            machine.now.steal.reset();
+            machine.now.speed.reset();
+        };
+        if (!first) lose();
+        const Hits hits = machine.round([&] {
+            if (first) {
+                lose();
+            } else {
+                machine.now.busy = 0;
+                machine.now.switches = *seen.switches + 1;
+                machine.now.cpu = kCpu;
+                machine.now.steal = *seen.steal + 1;
+                machine.now.speed = 1;
+            }
+        });
+        EXPECT_EQ(hits, Hits{});
+    }
+}
+
+// --- This machine --------------------------------------------------------------------------------
+
+TEST(LookAtMachine, sees_the_cpu_that_the_thread_is_pinned_to) {
+    const int cpu = pin_to_cpu(-1);
+    const auto look = look_at_machine(cpu);
+    const Glance first = look(), second = look();
+    EXPECT_EQ(first.cpu, cpu);
+    EXPECT_EQ(second.cpu, cpu);
+    EXPECT_GE(second.nanoseconds, first.nanoseconds);
+    ASSERT_TRUE(first.speed);
+    EXPECT_GT(*first.speed, 0u);
+    ASSERT_TRUE(first.switches && second.switches);
+    EXPECT_GE(*second.switches, *first.switches);
+}
+
+// Somebody else may set this thread loose (taskset): it is seen.
+TEST(LookAtMachine, sees_a_thread_that_moved) {
+    const std::vector<int> cpus = allowed_cpus();
+    cpu_set_t all;
+    CPU_ZERO(&all);
+    for (const int cpu : cpus) CPU_SET(cpu, &all);
+    pin_to_cpu(cpus.front());
+    Watch watch(cpus.front() + 1);
+    watch.begin_round();
+    const Hits hits = watch.end_round();
+    EXPECT_TRUE(std::count(hits.begin(), hits.end(), Disturbance::migrated));
+    sched_setaffinity(0, sizeof all, &all);
+}
+
+TEST(LookAtMachine, does_without_a_cpu_that_is_not_there) {
+    for (const int cpu : {-1, 9999}) {
+        const auto look = look_at_machine(cpu);
+        EXPECT_EQ(look().steal, std::nullopt);
+    }
+}
+
+TEST(LookAtMachine, goes_on_from_a_copy) {
+    const auto look = look_at_machine(allowed_cpus().front());
+    const auto copy = look;
+    const Glance first = look(), second = copy();
+    EXPECT_EQ(first.steal.has_value(), second.steal.has_value());
+    if (first.steal) {
+        EXPECT_GE(*second.steal, *first.steal);
+    }
+}

@@ -1,0 +1,88 @@
+// What times copies without a log repeats disturbed rounds and says when that was not enough.
+#include "timing/watched_rounds.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace asterope;
+
+namespace {
+
+/// A machine that preempts the thread in every round of `disturbed`, or in none.
+struct Machine {
+    bool disturbs = false;
+    std::int64_t switches = 0;
+
+    Watch watch() {
+        return Watch(
+            0,
+            [this] {
+                Glance glance;
+                glance.switches = disturbs ? switches++ : switches;
+                return glance;
+            },
+            1e9);
+    }
+};
+
+/// One round of two trials, until it counts. Returns how often it was timed.
+int time_round(WatchedRounds& rounds) {
+    int times = 0;
+    do {
+        ++times;
+        EXPECT_EQ(rounds.time([] { return 7; }), 7);
+        EXPECT_EQ(rounds.time([] { return 8.5; }), 8.5);
+    } while (rounds.disturbed());
+    return times;
+}
+
+} // namespace
+
+TEST(WatchedRounds, repeats_what_was_disturbed_and_counts_all) {
+    Machine machine;
+    WatchedRounds rounds(machine.watch());
+    EXPECT_EQ(time_round(rounds), 1);
+    machine.disturbs = true;
+    EXPECT_EQ(time_round(rounds), 4);
+    machine.disturbs = false;
+    EXPECT_EQ(time_round(rounds), 1);
+    const NoiseFacts facts = rounds.facts();
+    EXPECT_EQ(facts.rounds, 6u);
+    EXPECT_EQ(facts.repeated, 3u);
+    EXPECT_EQ(facts.kept, 1u);
+    EXPECT_EQ(facts.disturbed, (std::map<std::string, std::size_t>{{"preempted", 4}}));
+}
+
+TEST(WatchedRounds, counts_no_round_in_which_nothing_was_timed_under_watch) {
+    Machine machine;
+    machine.disturbs = true;
+    WatchedRounds rounds(machine.watch());
+    EXPECT_FALSE(rounds.disturbed());
+    EXPECT_EQ(rounds.facts().rounds, 0u);
+}
+
+TEST(WatchedRounds, has_free_repetitions_in_each_step) {
+    Machine machine;
+    machine.disturbs = true;
+    WatchedRounds rounds(machine.watch());
+    for (int i = 0; i < 3; ++i) time_round(rounds); // which takes what is free
+    EXPECT_EQ(time_round(rounds), 1);
+    rounds.enter_step();
+    EXPECT_EQ(time_round(rounds), 4);
+}
+
+TEST(WatchedRounds, warns_in_the_words_of_all_and_only_where_there_is_a_reason) {
+    Machine machine;
+    WatchedRounds rounds(machine.watch());
+    testing::internal::CaptureStderr();
+    time_round(rounds);
+    rounds.warn("these figures are");
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    machine.disturbs = true;
+    testing::internal::CaptureStderr();
+    time_round(rounds);
+    rounds.warn("these figures are");
+    EXPECT_EQ(testing::internal::GetCapturedStderr(),
+              "warning: 50 % of the rounds stayed disturbed, however often they were repeated "
+              "(seen: preempted 4): these figures are provisional; run again on a quieter "
+              "machine\n");
+}

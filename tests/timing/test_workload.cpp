@@ -1,0 +1,820 @@
+// Workloads: where the buffers of each call lie. How long a call takes is nobody's business here.
+#include "timing/workload.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+#include <string>
+#include <sys/mman.h>
+
+#include "base/error.hpp"
+#include "search/objective.hpp"
+#include "support/temporary_folder.hpp"
+#include "timing/clock.hpp"
+
+using namespace asterope;
+
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+const std::vector<Workload> kAll = {
+    Workload::hot,        Workload::hot_read,    Workload::cold,          Workload::consume,
+    Workload::produce,    Workload::aliased,     Workload::mix_l1,        Workload::mix_l2,
+    Workload::mix_l3,     Workload::mix_l1_read, Workload::mix_l2_read,   Workload::mix_l3_read,
+    Workload::fixed,      Workload::fixed_read,  Workload::mix_memory,    Workload::mix_memory_read,
+    Workload::fetch,      Workload::page_end,    Workload::page_end_read, Workload::fresh,
+    Workload::overlapping};
+const std::vector<Workload> kOfOneSize = [] {
+    std::vector<Workload> workloads(kMeasured.begin(), kMeasured.end());
+    workloads.push_back(Workload::fresh);
+    return workloads;
+}();
+const std::vector<Workload> kOnSlots = {Workload::cold, Workload::consume, Workload::produce};
+
+struct Call {
+    const char *destination, *source;
+    std::size_t bytes, distance;
+    bool operator==(const Call& other) const {
+        return destination == other.destination && source == other.source;
+    }
+};
+
+std::vector<Call> calls;
+
+/// A copy that copies nothing and remembers what it was asked for.
+void* remember(void* destination, const void* source, std::size_t bytes, std::size_t distance) {
+    calls.push_back(
+        {static_cast<const char*>(destination), static_cast<const char*>(source), bytes, distance});
+    return destination;
+}
+
+class Buffers : public ::testing::TestWithParam<std::size_t> {
+  protected:
+    static constexpr std::size_t kLargest = 2 * kMiB;
+
+    void SetUp() override { start_clock(false, 0); }
+
+    /// The calls of one trial; the untimed ones of the hot workload first.
+    std::vector<Call> trial(Workload workload, std::uint64_t round, std::size_t distance = 0) {
+        calls.clear();
+        stopwatch.time(remember, distance, GetParam(), workload, round);
+        return calls;
+    }
+    /// Without libc's time: beside it, remembering would be hopeless now and then.
+    void calibrate(Workload workload) {
+        stopwatch.calibrate(GetParam(), workload, trial_seconds(workload));
+        stopwatch.set_calibration(GetParam(), workload, {stopwatch.calls(GetParam(), workload), 0});
+    }
+
+    const Arena arena{32 * kMiB};
+    Stopwatch stopwatch{arena, kLargest};
+};
+
+std::size_t misalignment(const char* address) {
+    return reinterpret_cast<std::uintptr_t>(address) % 64;
+}
+
+} // namespace
+
+TEST(NameOf, is_another_for_each_workload) {
+    std::set<std::string_view> names;
+    for (const Workload workload : kAll) {
+        EXPECT_TRUE(names.insert(name_of(workload)).second) << name_of(workload);
+    }
+    EXPECT_EQ(name_of(Workload::hot_read), "hot_read");
+    EXPECT_EQ(name_of(Workload::produce), "produce");
+    EXPECT_EQ(name_of(Workload::aliased), "aliased");
+    EXPECT_EQ(name_of(Workload::overlapping), "overlapping");
+    EXPECT_EQ(name_of(Workload::mix_l3_read), "mix_l3_read");
+    EXPECT_EQ(name_of(Workload::fixed_read), "fixed_read");
+}
+
+TEST(DescriptionOf, is_another_line_for_each_workload) {
+    std::set<std::string_view> descriptions;
+    for (const Workload workload : kAll) {
+        const std::string_view text = description_of(workload);
+        EXPECT_TRUE(descriptions.insert(text).second) << text;
+        EXPECT_GE(text.size(), 10u);
+        EXPECT_LE(text.size(), 80u) << text;
+        EXPECT_EQ(text.find('\n'), text.npos);
+    }
+    EXPECT_EQ(description_of(Workload::fixed_read).find("as fixed"), 0u);
+}
+
+TEST_P(Buffers, lie_inside_the_arena) {
+    for (const Workload workload : kMeasured) {
+        calibrate(workload);
+        // every slot, where they are few, and every place of a round
+        for (std::uint64_t round = 0; round < 100; ++round) {
+            for (const Call& call : trial(workload, round)) {
+                ASSERT_GE(call.source, arena.source());
+                ASSERT_LE(call.source + call.bytes, arena.source() + arena.bytes());
+                ASSERT_GE(call.destination, arena.destination());
+                ASSERT_LE(call.destination + call.bytes, arena.destination() + arena.bytes());
+            }
+        }
+    }
+}
+
+TEST_P(Buffers, are_as_long_and_prefetched_as_far_as_asked) {
+    for (const Workload workload : kOfOneSize) {
+        calibrate(workload);
+        for (const Call& call : trial(workload, 3, 1920)) {
+            ASSERT_EQ(call.bytes, GetParam());
+            ASSERT_EQ(call.distance, 1920u);
+        }
+    }
+}
+
+TEST_P(Buffers, number_as_many_as_the_calibration_says) {
+    for (const Workload workload : kOfOneSize) {
+        calibrate(workload);
+        const std::size_t timed = stopwatch.calls(GetParam(), workload);
+        EXPECT_GE(timed, 1u);
+        const std::size_t made = trial(workload, 0).size();
+        const bool warms_up = workload == Workload::hot || workload == Workload::hot_read;
+        // one call before fetch's brings the destination into the caches
+        const std::size_t untimed = workload == Workload::fetch ? 1 : 0;
+        EXPECT_EQ(made, timed + (warms_up ? std::max<std::size_t>(3, timed / 8) : untimed));
+    }
+}
+
+// Beside a libc that takes no time, everybody is hopeless.
+TEST_P(Buffers, are_as_few_as_the_untimed_ones_for_a_hopeless_hot_copy) {
+    for (const Workload workload : {Workload::hot, Workload::hot_read}) {
+        stopwatch.set_calibration(GetParam(), workload, {800, 1e-18});
+        EXPECT_EQ(trial(workload, 0).size(), 100u + 100u);
+        stopwatch.set_calibration(GetParam(), workload, {2, 1e-18});
+        EXPECT_EQ(trial(workload, 0).size(), 3u + 2u);
+        stopwatch.set_calibration(GetParam(), workload, {800, 1e3});
+        EXPECT_EQ(trial(workload, 0).size(), 100u + 800u);
+    }
+}
+
+// And whoever knows the cache knows what cannot be hot in it.
+TEST_P(Buffers, need_no_untimed_call_where_they_outgrow_the_cache) {
+    Stopwatch knows(arena, kLargest, 2 * GetParam());
+    Stopwatch small(arena, kLargest, 2 * GetParam() - 1);
+    for (Stopwatch* one : {&knows, &small}) {
+        one->set_calibration(GetParam(), Workload::hot, {5, 0});
+        one->time(remember, 0, GetParam(), Workload::hot, 0); // settles
+        calls.clear();
+        one->time(remember, 0, GetParam(), Workload::hot, 1);
+        EXPECT_EQ(calls.size(), one == &knows ? 3u + 5u : 5u);
+    }
+}
+
+TEST_P(Buffers, are_misaligned_alike_for_all_copies_of_a_round) {
+    for (const Workload workload : kOfOneSize) {
+        calibrate(workload);
+        const std::vector<Call> one = trial(workload, 7), two = trial(workload, 7);
+        ASSERT_EQ(one.size(), two.size());
+        for (std::size_t i = 0; i < one.size(); ++i) {
+            ASSERT_EQ(misalignment(one[i].source), misalignment(two[i].source));
+            ASSERT_EQ(misalignment(one[i].destination), misalignment(two[i].destination));
+        }
+    }
+    EXPECT_TRUE(trial(Workload::hot, 7) == trial(Workload::hot, 7));
+    EXPECT_FALSE(trial(Workload::hot, 7) == trial(Workload::hot, 8));
+}
+
+TEST_P(Buffers, take_every_misalignment_on_either_side) {
+    // reading and writing large buffers takes its time
+    const std::uint64_t rounds = GetParam() > kMiB ? 512 : 4096;
+    for (const Workload workload : kOfOneSize) {
+        calibrate(workload);
+        std::set<std::size_t> sources, destinations;
+        std::set<std::pair<std::size_t, std::size_t>> pairs;
+        for (std::uint64_t round = 0; round < rounds; ++round) {
+            const Call call = trial(workload, round).front();
+            sources.insert(misalignment(call.source));
+            destinations.insert(misalignment(call.destination));
+            pairs.insert({misalignment(call.source), misalignment(call.destination)});
+        }
+        EXPECT_EQ(sources.size(), 64u);
+        EXPECT_EQ(destinations.size(), 64u);
+        EXPECT_GT(pairs.size(), rounds / 2);
+    }
+}
+
+// A destination up to 63 bytes past its source, modulo a page, stalls loads behind stores.
+TEST_P(Buffers, never_alias_in_their_page_offsets) {
+    for (const Workload workload : kOfOneSize) {
+        calibrate(workload);
+        for (std::uint64_t round = 0; round < 100; ++round) {
+            for (const Call& call : trial(workload, round)) {
+                const auto apart = static_cast<std::size_t>(call.destination - call.source) % 4096;
+                ASSERT_GE(apart, 1024u);
+                ASSERT_LE(apart, 3072u);
+            }
+        }
+    }
+}
+
+TEST_P(Buffers, of_hot_copies_stay_in_one_place) {
+    for (const Workload workload : {Workload::hot, Workload::hot_read}) {
+        calibrate(workload);
+        const char *lowest = arena.source() + arena.bytes(), *highest = arena.source();
+        for (std::uint64_t round = 0; round < 100; ++round) {
+            for (const Call& call : trial(workload, round)) {
+                lowest = std::min(lowest, call.source);
+                highest = std::max(highest, call.source);
+            }
+        }
+        EXPECT_LE(highest - lowest, 4096 + 64); // the places of the rounds, and the misalignments
+    }
+}
+
+TEST_P(Buffers, of_aliasing_copies_lie_just_past_their_sources_modulo_a_page) {
+    calibrate(Workload::hot);
+    std::set<std::size_t> distances;
+    for (std::uint64_t round = 0; round < 100; ++round) {
+        for (const Call& call : trial(Workload::aliased, round)) {
+            const auto apart = static_cast<std::size_t>(call.destination - call.source) % 4096;
+            ASSERT_GE(apart, 1u);
+            ASSERT_LE(apart, 63u);
+            distances.insert(apart);
+        }
+    }
+    EXPECT_GE(distances.size(), 60u);
+}
+
+TEST_P(Buffers, of_cold_copies_come_round_only_after_the_whole_arena) {
+    for (const Workload workload : kOnSlots) {
+        calibrate(workload);
+        std::vector<Call> all;
+        // enough for the large ones to come round
+        const std::size_t enough = GetParam() > kMiB ? 64 : 4096;
+        for (std::uint64_t round = 0; all.size() < enough; ++round) {
+            const std::vector<Call> more = trial(workload, round);
+            all.insert(all.end(), more.begin(), more.end());
+        }
+        // Until the first slot comes again, the copies overlap nowhere and cover most of the arena,
+        // or, where they are small, are spread over it. produce's sources are elsewhere.
+        for (const bool source : {false, true}) {
+            if (source && workload == Workload::produce) continue;
+            std::vector<const char*> begins;
+            for (const Call& call : all) {
+                const char* address = source ? call.source : call.destination;
+                address -= misalignment(address);
+                if (!begins.empty() && address == begins.front()) break;
+                begins.push_back(address);
+            }
+            const auto slots = begins.size();
+            std::sort(begins.begin(), begins.end());
+            for (std::size_t i = 1; i < begins.size(); ++i) {
+                ASSERT_GE(begins[i] - begins[i - 1], static_cast<std::ptrdiff_t>(GetParam() + 63));
+            }
+            EXPECT_GE(begins.back() - begins.front(),
+                      static_cast<std::ptrdiff_t>(arena.bytes() - 4 * kLargest - 2 * kMiB));
+            if (slots < all.size()) {
+                EXPECT_GE(slots * (GetParam() + 4096), arena.bytes() - 2 * kLargest);
+            }
+        }
+    }
+}
+
+// The hardware prefetchers would fetch the next copy's buffers were it the neighbour.
+TEST_P(Buffers, of_cold_copies_are_not_visited_in_order) {
+    for (const Workload workload : kOnSlots) {
+        calibrate(workload);
+        std::vector<Call> all;
+        for (std::uint64_t round = 0; all.size() < 50; ++round) {
+            const std::vector<Call> more = trial(workload, round);
+            all.insert(all.end(), more.begin(), more.end());
+        }
+        for (std::size_t i = 1; i < all.size(); ++i) {
+            const auto apart = std::abs(all[i].destination - all[i - 1].destination);
+            ASSERT_GT(apart, static_cast<std::ptrdiff_t>(GetParam() + 4096));
+        }
+    }
+}
+
+TEST_P(Buffers, of_cold_copies_are_not_those_of_hot_ones_nor_the_sources_just_written) {
+    for (const Workload workload : kMeasured) calibrate(workload);
+    const char *source = arena.source() + arena.bytes(),
+               *destination = arena.destination() + arena.bytes();
+    for (std::uint64_t round = 0; round < 64; ++round) {
+        for (const Call& call : trial(Workload::hot, round)) {
+            source = std::min(source, call.source);
+            destination = std::min(destination, call.destination);
+        }
+        trial(Workload::produce, round);
+        // less what settles the caches first
+        calls.erase(calls.begin(), calls.end() - static_cast<std::ptrdiff_t>(stopwatch.calls(
+                                                     GetParam(), Workload::produce)));
+        for (const Call& call : calls) source = std::min(source, call.source);
+    }
+    for (const Workload workload : kOnSlots) {
+        for (std::uint64_t round = 0; round < 200; ++round) {
+            for (const Call& call : trial(workload, round)) {
+                ASSERT_LE(call.destination + call.bytes, destination);
+                if (workload != Workload::produce) {
+                    ASSERT_LE(call.source + call.bytes, source);
+                }
+            }
+        }
+    }
+}
+
+// --- Who reads -----------------------------------------------------------------------------------
+
+namespace {
+
+std::uint64_t filled, sum_expected;
+
+/// A copy that fills in what was never there before and sums it up byte by byte, as a reader must.
+void* fill(void* destination, const void*, std::size_t bytes, std::size_t) {
+    auto* at = static_cast<unsigned char*>(destination);
+    for (std::size_t i = 0; i < bytes; ++i) {
+        filled = filled * 6364136223846793005u + 1442695040888963407u;
+        at[i] = static_cast<unsigned char>(filled >> 56);
+        sum_expected += i < bytes / 8 * 8 ? std::uint64_t{at[i]} << (8 * (i % 8)) : at[i];
+    }
+    return destination;
+}
+
+} // namespace
+
+TEST_P(Buffers, are_read_whole_after_each_copy_by_hot_read_and_consume) {
+    for (const Workload workload : {Workload::hot_read, Workload::consume}) {
+        calibrate(workload);
+        for (std::uint64_t round = 0; round < 3; ++round) {
+            sum_expected = 0;
+            const std::uint64_t before = stopwatch.sum_read();
+            stopwatch.time(fill, 0, GetParam(), workload, round);
+            ASSERT_EQ(stopwatch.sum_read() - before, sum_expected) << name_of(workload);
+            ASSERT_NE(sum_expected, 0u);
+        }
+    }
+}
+
+TEST_P(Buffers, are_not_read_by_the_others) {
+    for (const Workload workload :
+         {Workload::hot, Workload::cold, Workload::produce, Workload::aliased}) {
+        calibrate(workload);
+        stopwatch.time(fill, 0, GetParam(), workload, 0);
+    }
+    EXPECT_EQ(stopwatch.sum_read(), 0u);
+}
+
+// --- Who writes ----------------------------------------------------------------------------------
+
+namespace {
+
+std::vector<std::string> sources_seen;
+
+/// A copy that keeps its source's content, then spoils it: what is right next time was written
+/// since.
+void* look_and_spoil(void* destination, const void* source, std::size_t bytes, std::size_t) {
+    sources_seen.emplace_back(static_cast<const char*>(source), bytes);
+    std::memset(const_cast<void*>(source), 0xEE, bytes);
+    return destination;
+}
+
+} // namespace
+
+// Or it would be consume again.
+TEST_P(Buffers, of_fetch_are_many_sources_and_one_destination_a_half_page_apart) {
+    calibrate(Workload::fetch);
+    for (std::uint64_t round = 0; round < 3; ++round) {
+        const std::vector<Call> made = trial(Workload::fetch, round);
+        ASSERT_EQ(made.size(),
+                  stopwatch.calls(GetParam(), Workload::fetch) + 1); // one is not timed
+        const auto [first, last] =
+            std::minmax_element(made.begin(), made.end(), [](const Call& a, const Call& b) {
+                return a.destination < b.destination;
+            });
+        EXPECT_LT(last->destination - first->destination, 4096 + 64);
+        EXPECT_LE(last->destination + GetParam(), arena.destination() + arena.bytes());
+        std::set<const char*> sources;
+        for (const Call& call : made) {
+            EXPECT_TRUE(sources.insert(call.source - misalignment(call.source)).second);
+            const auto apart = static_cast<std::size_t>(call.destination - call.source) % 4096;
+            EXPECT_NEAR(static_cast<double>(apart), static_cast<double>(kPhase), 63);
+        }
+    }
+}
+
+TEST_P(Buffers, of_produce_hold_what_was_written_before_each_copy) {
+    calibrate(Workload::produce);
+    std::set<std::string> seen;
+    for (std::uint64_t round = 0; round < 3; ++round) {
+        sources_seen.clear();
+        stopwatch.time(look_and_spoil, 0, GetParam(), Workload::produce, round);
+        for (const std::string& content : sources_seen) {
+            std::uint64_t first = 0, word = 0;
+            std::memcpy(&first, content.data(), std::min<std::size_t>(8, content.size()));
+            for (std::size_t at = 0; at < content.size(); at += 8) {
+                const std::size_t bytes = std::min<std::size_t>(8, content.size() - at);
+                word = first + at / 8;
+                ASSERT_EQ(std::memcmp(content.data() + at, &word, bytes), 0) << at;
+            }
+            if (GetParam() >= 8) {
+                ASSERT_TRUE(seen.insert(content).second) << "written before";
+            }
+        }
+        ASSERT_EQ(sources_seen.size(), stopwatch.calls(GetParam(), Workload::produce));
+    }
+}
+
+TEST_P(Buffers, are_not_written_to_by_the_others) {
+    for (const Workload workload : {Workload::hot, Workload::hot_read, Workload::cold,
+                                    Workload::consume, Workload::aliased}) {
+        calibrate(workload);
+        std::memset(arena.writable_source(), 0x5A, arena.bytes());
+        stopwatch.time(remember, 0, GetParam(), workload, 0);
+        const std::string_view all(arena.source(), arena.bytes());
+        EXPECT_EQ(all.find_first_not_of('\x5A'), all.npos) << name_of(workload);
+    }
+}
+
+// The clock costs as much as a small copy; and what was written must still be in the first cache.
+TEST_P(Buffers, of_produce_are_written_in_groups_that_stay_in_the_first_cache) {
+    calibrate(Workload::produce);
+    const auto overlap = [&](const Call& one, const Call& other) {
+        return one.source < other.source + GetParam() && other.source < one.source + GetParam();
+    };
+    const std::size_t most = std::clamp<std::size_t>(16384 / GetParam(), 1, 32);
+    for (std::uint64_t round = 0; round < 20; ++round) {
+        const std::vector<Call> made = trial(Workload::produce, round);
+        for (std::size_t first = 0; first < made.size(); first += most) {
+            const std::size_t last = std::min(first + most, made.size());
+            for (std::size_t i = first; i < last; ++i) {
+                // within its group, each has a stretch of its own: it is written before all copies
+                for (std::size_t j = first; j < i; ++j) ASSERT_FALSE(overlap(made[i], made[j]));
+                // and the next group begins in the first one's place again
+                const auto past = made[i].source - (arena.source() + arena.bytes());
+                ASSERT_GE(past, -static_cast<std::ptrdiff_t>(kLargest + 3 * 4096));
+            }
+            const auto apart = made[first].source - made[0].source;
+            ASSERT_LT(std::abs(apart), 4096 + 64);
+        }
+    }
+}
+
+// --- Fresh destinations --------------------------------------------------------------------------
+
+namespace {
+
+std::size_t fresh_calls, pages_touched;
+
+/// A copy that looks whether any page of its destination is there, and leaves one byte on each.
+void* look_and_touch(void* destination, const void*, std::size_t bytes, std::size_t) {
+    auto* to = static_cast<char*>(destination);
+    char* page = to - reinterpret_cast<std::uintptr_t>(to) % 4096;
+    for (; page < to + bytes; page += 4096) {
+        unsigned char there = 1;
+        EXPECT_EQ(mincore(page, 4096, &there), 0);
+        pages_touched += there & 1;
+        *std::max(page, to) = 1;
+    }
+    ++fresh_calls;
+    return destination;
+}
+
+} // namespace
+
+TEST_P(Buffers, of_fresh_copies_go_to_pages_that_nobody_has_touched) {
+    calibrate(Workload::fresh);
+    fresh_calls = pages_touched = 0;
+    for (std::uint64_t round = 0; round < 5; ++round) {
+        stopwatch.time(look_and_touch, 0, GetParam(), Workload::fresh, round);
+    }
+    EXPECT_EQ(fresh_calls, 5 * stopwatch.calls(GetParam(), Workload::fresh));
+    EXPECT_EQ(pages_touched, 0u);
+}
+
+TEST_P(Buffers, of_fresh_copies_come_from_the_sources_of_cold_ones) {
+    stopwatch.set_calibration(GetParam(), Workload::fresh, {5, 0});
+    stopwatch.set_calibration(GetParam(), Workload::cold, {5, 0});
+    Stopwatch other(arena, kLargest);
+    other.set_calibration(GetParam(), Workload::cold, {5, 0});
+    const std::vector<Call> fresh = trial(Workload::fresh, 3);
+    calls.clear();
+    other.time(remember, 0, GetParam(), Workload::cold, 3);
+    ASSERT_EQ(fresh.size(), calls.size());
+    for (std::size_t i = 0; i < fresh.size(); ++i) EXPECT_EQ(fresh[i].source, calls[i].source);
+    // and the next cold ones meet no slot twice
+    EXPECT_NE(trial(Workload::cold, 3).front().source, fresh.front().source);
+}
+
+TEST(IsTimedAt, leaves_out_fresh_copies_of_less_than_a_page) {
+    EXPECT_FALSE(is_timed_at(kFreshFrom - 1, Workload::fresh));
+    EXPECT_TRUE(is_timed_at(kFreshFrom, Workload::fresh));
+    EXPECT_EQ(kFreshFrom, 4096u);
+    for (const Workload workload : kMeasured) EXPECT_TRUE(is_timed_at(1, workload));
+}
+
+TEST(StopwatchTime, refuses_workloads_of_small_copies) {
+    start_clock(false, 0);
+    const Arena arena(4 * kMiB);
+    Stopwatch stopwatch(arena, 128);
+    for (const Workload workload : {Workload::mix_l1, Workload::fixed_read, Workload::page_end}) {
+        EXPECT_THROW(stopwatch.calibrate(128, workload, 1e-6), Failure);
+    }
+}
+
+// --- Companies -----------------------------------------------------------------------------------
+
+namespace {
+
+/// How many untimed calls come before a trial of another company.
+class Settling : public ::testing::Test {
+  protected:
+    static constexpr std::size_t kCache = kMiB, kLargest = 256 << 10;
+
+    void SetUp() override {
+        start_clock(false, 0);
+        for (const Workload workload : kMeasured) {
+            for (const std::size_t size : kSizes) stopwatch.calibrate(size, workload, 20e-6);
+        }
+        stopwatch.calibrate(kSmall, Workload::cold, 20e-6);
+    }
+
+    std::size_t untimed(Workload workload, std::size_t size, int company, std::uint64_t round = 0) {
+        calls.clear();
+        stopwatch.time(remember, 640, size, workload, round, company);
+        return calls.size() - stopwatch.calls(size, workload);
+    }
+    /// Of the cached workloads.
+    std::size_t warm_up(Workload workload, std::size_t size) const {
+        return std::max<std::size_t>(3, stopwatch.calls(size, workload) / 8);
+    }
+
+    static constexpr std::size_t kSizes[] = {kSettledFrom, 100000, kLargest};
+    static constexpr std::size_t kSmall = kSettledFrom - 1;
+    const Arena arena{16 * kMiB};
+    Stopwatch stopwatch{arena, kLargest, kCache};
+};
+
+} // namespace
+
+TEST_F(Settling, copies_more_than_the_last_cache_holds_when_the_company_changes) {
+    for (const Workload workload : kOnSlots) {
+        for (const std::size_t size : kSizes) {
+            untimed(workload, size, 0);
+            for (const int company : {1, 0, 7}) {
+                const std::size_t bytes = untimed(workload, size, company) * size;
+                EXPECT_GE(bytes, kCache) << name_of(workload) << ' ' << size;
+                EXPECT_LE(bytes, kCache + kCache / 4 + size) << name_of(workload) << ' ' << size;
+            }
+        }
+    }
+}
+
+TEST_F(Settling, is_done_once_for_all_trials_of_one_company) {
+    untimed(Workload::cold, kLargest, 1);
+    for (const std::size_t size : kSizes) {
+        for (const Workload workload : kOnSlots) {
+            EXPECT_EQ(untimed(workload, size, 1), 0u) << name_of(workload) << ' ' << size;
+        }
+    }
+}
+
+TEST_F(Settling, is_done_again_after_a_cached_workload) {
+    for (const Workload cached : {Workload::hot, Workload::hot_read, Workload::aliased}) {
+        for (const Workload workload : kOnSlots) {
+            untimed(workload, kLargest, 1);
+            untimed(cached, kLargest, 1);
+            EXPECT_GE(untimed(workload, kLargest, 1) * kLargest, kCache) << name_of(workload);
+            EXPECT_EQ(untimed(workload, kLargest, 1), 0u) << name_of(workload);
+        }
+    }
+}
+
+TEST_F(Settling, is_not_for_cached_workloads) {
+    for (const Workload workload : {Workload::hot, Workload::hot_read}) {
+        for (const int company : {0, 1, 1, 0}) {
+            EXPECT_EQ(untimed(workload, kLargest, company), warm_up(workload, kLargest));
+        }
+    }
+}
+
+TEST_F(Settling, is_not_for_small_sizes) {
+    for (const int company : {0, 1, 1, 0}) {
+        EXPECT_EQ(untimed(Workload::cold, kSmall, company), 0u);
+    }
+    // It is for the larger one that follows, if that is of another company.
+    untimed(Workload::cold, kSmall, 0);
+    EXPECT_EQ(untimed(Workload::cold, kSettledFrom, 0), 0u);
+    untimed(Workload::cold, kSmall, 1);
+    EXPECT_GT(untimed(Workload::cold, kSettledFrom, 0), 0u);
+}
+
+TEST_F(Settling, is_done_with_the_copy_that_comes_next) {
+    for (const Workload workload : kOnSlots) {
+        for (const std::size_t size : kSizes) {
+            untimed(workload, size, 0);
+            ASSERT_GT(untimed(workload, size, 1), 0u);
+            for (const Call& call : calls) {
+                ASSERT_EQ(call.bytes, size);
+                ASSERT_EQ(call.distance, 640u);
+            }
+        }
+    }
+}
+
+// Behind it the trial is what it is without: the misalignments of its round from the first on.
+TEST_F(Settling, leaves_the_trial_as_it_is) {
+    for (const Workload workload : kOnSlots) {
+        for (const std::size_t size : kSizes) {
+            untimed(workload, size, 0, 5);
+            const std::size_t before = untimed(workload, size, 1, 5);
+            ASSERT_GT(before, 0u);
+            for (std::size_t i = before; i < calls.size(); ++i) {
+                const Misalignment past = asterope::misalignment(5 + i - before);
+                ASSERT_EQ(misalignment(calls[i].source), past.source);
+                ASSERT_EQ(misalignment(calls[i].destination), past.destination);
+            }
+        }
+    }
+}
+
+TEST_F(Settling, stays_inside_the_arena) {
+    for (const Workload workload : kOnSlots) {
+        for (const std::size_t size : kSizes) {
+            for (std::uint64_t round = 0; round < 20; ++round) {
+                const int company = 1 + static_cast<int>(round); // never the last one's
+                ASSERT_GE(untimed(workload, size, company, round) * size, kCache);
+                for (const Call& call : calls) {
+                    ASSERT_GE(call.source, arena.source());
+                    ASSERT_LE(call.source + size, arena.source() + arena.bytes());
+                    ASSERT_GE(call.destination, arena.destination());
+                    ASSERT_LE(call.destination + size, arena.destination() + arena.bytes());
+                }
+            }
+        }
+    }
+}
+
+// Some machines report a cache of hundreds of megabytes, of which a process gets a part.
+TEST_F(Settling, ends_after_64_mib) {
+    Stopwatch patient(arena, kLargest, std::size_t{480} << 20);
+    patient.calibrate(kLargest, Workload::cold, 20e-6);
+    calls.clear();
+    patient.time(remember, 0, kLargest, Workload::cold, 0, 1);
+    const std::size_t bytes = (calls.size() - patient.calls(kLargest, Workload::cold)) * kLargest;
+    EXPECT_GE(bytes, 64 * kMiB);
+    EXPECT_LE(bytes, 64 * kMiB + kLargest);
+}
+
+// --- Mapped sources ------------------------------------------------------------------------------
+
+namespace {
+
+/// Trials on a file's pages; what is asked of them for several lengths of it.
+class MappedSource : public TemporaryFolder {
+  protected:
+    static constexpr std::size_t kLargest = 100000;
+
+    void SetUp() override {
+        TemporaryFolder::SetUp();
+        start_clock(false, 0);
+    }
+
+    /// Calls `check` for trials of several sizes, with the workload, the map and the calls made.
+    template <class Check> void for_each_trial(std::size_t bytes, const Check& check) {
+        std::string text(bytes, '\0');
+        for (std::size_t i = 0; i < bytes; ++i) text[i] = static_cast<char>(i * 2654435761u >> 13);
+        put("map", text);
+        {
+            const Arena arena(8 * kMiB, SourceMap((folder / "map").string(), kLargest));
+            Stopwatch stopwatch(arena, kLargest);
+            for (const Workload workload : {Workload::hot, Workload::hot_read, Workload::cold,
+                                            Workload::consume, Workload::aliased}) {
+                for (const std::size_t size :
+                     {std::size_t{1}, std::size_t{128}, std::size_t{8192}, kLargest}) {
+                    const bool aliased = workload == Workload::aliased;
+                    stopwatch.calibrate(size, aliased ? Workload::hot : workload, 10e-6);
+                    for (std::uint64_t round = 0; round < 200; ++round) {
+                        calls.clear();
+                        stopwatch.time(remember, 0, size, workload, round);
+                        ASSERT_FALSE(calls.empty());
+                        check(workload, arena, calls);
+                    }
+                }
+            }
+        }
+        EXPECT_TRUE(content(folder / "map") == text) << "the file was written to";
+    }
+    const std::vector<std::size_t> lengths = {source_bytes_needed(kLargest),
+                                              source_bytes_needed(kLargest) + 4095,
+                                              2 * source_bytes_needed(kLargest) + 1, 3 * kMiB + 17,
+                                              16 * kMiB}; // the last is longer than the arena
+};
+
+} // namespace
+
+TEST_F(MappedSource, is_read_inside_the_map_and_written_into_the_arena) {
+    for (const std::size_t bytes : lengths) {
+        for_each_trial(bytes, [&](Workload, const Arena& arena, const std::vector<Call>& made) {
+            for (const Call& call : made) {
+                ASSERT_GE(call.source, arena.source());
+                ASSERT_LE(call.source + call.bytes, arena.source() + bytes);
+                ASSERT_GE(call.destination, arena.destination());
+                ASSERT_LE(call.destination + call.bytes, arena.destination() + arena.bytes());
+            }
+        });
+    }
+}
+
+TEST_F(MappedSource, gives_copies_the_bytes_of_the_file) {
+    const std::size_t bytes = lengths[3];
+    for_each_trial(bytes, [&](Workload, const Arena& arena, const std::vector<Call>& made) {
+        const Call& call = made.back();
+        const auto offset = static_cast<std::size_t>(call.source - arena.source());
+        for (const std::size_t i : {std::size_t{0}, call.bytes / 2, call.bytes - 1}) {
+            ASSERT_EQ(call.source[i], static_cast<char>((offset + i) * 2654435761u >> 13));
+        }
+    });
+}
+
+TEST_F(MappedSource, keeps_the_sides_as_far_apart_in_their_pages_as_any_source) {
+    for (const std::size_t bytes : lengths) {
+        for_each_trial(bytes, [&](Workload workload, const Arena&, const std::vector<Call>& made) {
+            for (const Call& call : made) {
+                const auto apart = static_cast<std::size_t>(call.destination - call.source) % 4096;
+                ASSERT_GE(apart, workload == Workload::aliased ? 1u : 1024u);
+                ASSERT_LE(apart, workload == Workload::aliased ? 63u : 3072u);
+            }
+        });
+    }
+}
+
+TEST_F(MappedSource, takes_every_misalignment) {
+    std::map<Workload, std::set<std::size_t>> seen;
+    for_each_trial(lengths[0], [&](Workload workload, const Arena&, const std::vector<Call>& made) {
+        for (const Call& call : made) seen[workload].insert(misalignment(call.source));
+    });
+    ASSERT_EQ(seen.size(), 5u);
+    for (const auto& [workload, misalignments] : seen) {
+        EXPECT_EQ(misalignments.size(), 64u) << name_of(workload);
+    }
+}
+
+TEST_F(MappedSource, is_used_all_over_by_cold_copies_and_in_one_place_by_hot_ones) {
+    const std::size_t bytes = 16 * kMiB;
+    std::map<std::pair<Workload, std::size_t>, std::pair<std::size_t, std::size_t>> spans;
+    for_each_trial(bytes, [&](Workload workload, const Arena& arena,
+                              const std::vector<Call>& made) {
+        for (const Call& call : made) {
+            const auto offset = static_cast<std::size_t>(call.source - arena.source());
+            auto& [low, high] = spans.try_emplace({workload, call.bytes}, bytes, 0).first->second;
+            low = std::min(low, offset);
+            high = std::max(high, offset + call.bytes);
+        }
+    });
+    for (const auto& [of, span] : spans) {
+        const bool cold = of.first == Workload::cold || of.first == Workload::consume;
+        if (cold) {
+            EXPECT_LT(span.first, kMiB);
+            EXPECT_GT(span.second, bytes - kMiB);
+        } else {
+            EXPECT_LE(span.second - span.first, of.second + 4096 + 64);
+        }
+    }
+}
+
+TEST_F(MappedSource, is_not_for_produce) {
+    put("map", std::string(kMiB, 'm'));
+    const Arena arena(8 * kMiB, SourceMap((folder / "map").string(), 128));
+    Stopwatch stopwatch(arena, 128);
+    EXPECT_TRUE(writes_source(Workload::produce));
+    EXPECT_THROW(stopwatch.calibrate(128, Workload::produce, 1e-6), Failure);
+}
+
+TEST(TrialSeconds, are_more_where_memory_is_waited_for) {
+    for (const Workload workload : kOnSlots) {
+        EXPECT_GT(trial_seconds(workload), trial_seconds(Workload::hot));
+    }
+    EXPECT_EQ(trial_seconds(Workload::hot_read), trial_seconds(Workload::hot));
+}
+
+// What a small machine has: two pages past the largest copy are little for groups of sources.
+TEST(StopwatchTime, stays_inside_the_smallest_arena) {
+    start_clock(false, 0);
+    const Arena arena(2 * kMiB);
+    Stopwatch stopwatch(arena, 512);
+    for (const Workload workload : kMeasured) {
+        for (const std::size_t size : {1, 128, 512}) {
+            stopwatch.calibrate(size, workload, trial_seconds(workload));
+            for (std::uint64_t round = 0; round < 64; ++round) {
+                calls.clear();
+                stopwatch.time(remember, 0, size, workload, round);
+                for (const Call& call : calls) {
+                    ASSERT_GE(call.source, arena.source());
+                    ASSERT_LE(call.source + size, arena.source() + arena.bytes());
+                    ASSERT_GE(call.destination, arena.destination());
+                    ASSERT_LE(call.destination + size, arena.destination() + arena.bytes());
+                }
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(, Buffers, ::testing::Values(1, 128, 1024, 8192, 100000, 2 * kMiB),
+                         ::testing::PrintToStringParamName());

@@ -1,0 +1,34 @@
+// Lengths of time as people write them.
+#include "base/duration_text.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace asterope {
+
+double parse_duration(std::string_view text) {
+    const auto refuse = [&](const char* why) {
+        return BadInput("duration '" + std::string(text.substr(0, 40)) + "' " + why +
+                        ": write a number with s, m or h, such as 90s or 10m");
+    };
+    double number = 0;
+    const char* end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, number, std::chars_format::fixed);
+    if (error != std::errc() || !std::isfinite(number)) throw refuse("is no length of time");
+    const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
+    if (unit == "m") {
+        number *= 60;
+    } else if (unit == "h") {
+        number *= 3600;
+    } else if (unit != "s") {
+        throw refuse(unit.empty() ? "has no unit" : "has an unknown unit");
+    }
+    if (!(number > 0)) throw refuse("is not above 0");
+    if (number > 366.0 * 24 * 3600) throw refuse("is more than a year");
+    return number;
+}
+
+} // namespace asterope

@@ -1,0 +1,69 @@
+// Turns SIGINT, SIGTERM and SIGHUP into an orderly end.
+#include "base/interrupt.hpp"
+
+#include <cstdio>
+#include <unistd.h>
+
+#include "base/error.hpp"
+
+namespace asterope {
+
+namespace {
+
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+
+volatile std::sig_atomic_t interrupted = 0;
+
+char last_line[64];
+std::size_t last_line_length = 0;
+pid_t command = 0; ///< the process that speaks; those that it forks end without a word
+
+void end_now(int) {
+    if (getpid() == command) {
+        [[maybe_unused]] const auto ignored = write(STDERR_FILENO, last_line, last_line_length);
+    }
+    _exit(kInterrupted);
+}
+
+void handle_signals(void (*handler)(int)) {
+    struct sigaction action {};
+    action.sa_handler = handler;
+    for (const int signal : kSignals) {
+        struct sigaction before {};
+        // nohup asks for hang-ups to be ignored, a shell for interrupts of what is in the
+        // background.
+        if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
+        sigaction(signal, &action, nullptr);
+    }
+}
+
+} // namespace
+
+void end_on_interrupts(const char* name) {
+    const int length = std::snprintf(last_line, sizeof last_line, "%.40s: interrupted\n", name);
+    last_line_length = static_cast<std::size_t>(length);
+    command = getpid();
+    handle_signals(end_now);
+    std::signal(SIGXFSZ, SIG_IGN);
+}
+
+void catch_interrupts() {
+    handle_signals([](int) { interrupted = 1; });
+}
+
+void throw_if_interrupted() {
+    if (interrupted) throw Interrupted();
+}
+
+InterruptsHeld::InterruptsHeld() {
+    sigset_t held;
+    sigemptyset(&held);
+    for (const int signal : kSignals) sigaddset(&held, signal);
+    pthread_sigmask(SIG_BLOCK, &held, &before_);
+}
+
+InterruptsHeld::~InterruptsHeld() {
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+} // namespace asterope

@@ -1,0 +1,26 @@
+// Text as profiles may hold it: it becomes C comments later.
+#include "base/profile_text.hpp"
+
+namespace asterope {
+
+std::string_view trim(std::string_view text) {
+    constexpr std::string_view kBlanks = " \t\r\n";
+    const std::size_t first = text.find_first_not_of(kBlanks);
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+std::string profile_name(std::string_view text) {
+    // A list of what is allowed, since lists of what breaks out of a C comment tend to forget
+    // trigraphs and line continuations.
+    constexpr std::size_t kLongest = 200;
+    constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                          "0123456789 ()@.,:_+/-";
+    std::string name(trim(trim(text).substr(0, kLongest)));
+    for (char& c : name) {
+        if (kAllowed.find(c) == std::string_view::npos) c = '_';
+    }
+    return name;
+}
+
+} // namespace asterope

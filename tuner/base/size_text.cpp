@@ -1,0 +1,75 @@
+// Byte counts as people write and read them.
+#include "base/size_text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "base/error.hpp"
+
+namespace asterope {
+
+std::size_t parse_size(std::string_view text) {
+    const auto refuse = [&](const char* why) -> BadInput {
+        return BadInput("size '" + std::string(text.substr(0, 40)) + "' " + why +
+                        ": write bytes, or a number with K, M or G");
+    };
+    std::size_t number = 0;
+    const char* end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    if (error == std::errc::result_out_of_range) throw refuse("is too large");
+    if (error != std::errc() || rest == text.data()) throw refuse("is no size");
+    std::string_view unit(rest, static_cast<std::size_t>(end - rest));
+    int shift = 0;
+    if (!unit.empty() && unit != "B") {
+        switch (unit.front()) {
+        case 'k':
+        case 'K':
+            shift = 10;
+            break;
+        case 'M':
+            shift = 20;
+            break;
+        case 'G':
+            shift = 30;
+            break;
+        default:
+            throw refuse("has an unknown unit");
+        }
+        unit.remove_prefix(1);
+        if (!unit.empty() && unit != "B" && unit != "iB") throw refuse("has an unknown unit");
+    }
+    if (number == 0) throw refuse("is no size to copy");
+    if (number > (std::numeric_limits<std::size_t>::max() >> 1 >> shift)) {
+        throw refuse("is too large");
+    }
+    return number << shift;
+}
+
+std::vector<std::size_t> parse_size_list(std::string_view text) {
+    std::vector<std::size_t> sizes;
+    for (;;) {
+        const std::size_t comma = text.find(',');
+        sizes.push_back(parse_size(text.substr(0, comma)));
+        if (comma == std::string_view::npos) break;
+        text.remove_prefix(comma + 1);
+    }
+    std::sort(sizes.begin(), sizes.end());
+    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+    return sizes;
+}
+
+std::string format_size(std::size_t bytes) {
+    static constexpr struct {
+        int shift;
+        const char* name;
+    } units[] = {{30, " GiB"}, {20, " MiB"}, {10, " KiB"}};
+    for (const auto& unit : units) {
+        if (bytes >> unit.shift && bytes % (std::size_t{1} << unit.shift) == 0) {
+            return std::to_string(bytes >> unit.shift) + unit.name;
+        }
+    }
+    return std::to_string(bytes) + " B";
+}
+
+} // namespace asterope

@@ -1,0 +1,65 @@
+// Robust statistics of timings: medians, and intervals that assume no distribution.
+#include "base/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace asterope {
+
+namespace {
+
+/// Sorting is undefined then.
+bool has_nan(const std::vector<double>& values) {
+    return std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); });
+}
+
+double median_of_sorted(const std::vector<double>& values) {
+    if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+    const std::size_t middle = values.size() / 2;
+    return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+} // namespace
+
+double median(std::vector<double> values) {
+    if (has_nan(values)) return std::numeric_limits<double>::quiet_NaN();
+    std::sort(values.begin(), values.end());
+    return median_of_sorted(values);
+}
+
+double percentile(std::vector<double> values, double percent) {
+    if (values.empty() || has_nan(values)) return std::numeric_limits<double>::quiet_NaN();
+    const auto n = static_cast<double>(values.size());
+    const double rank = std::ceil(percent / 100 * n - 1e-9); // 99.9 % of 1000 is a bit above 999
+    const auto at = values.begin() + static_cast<std::ptrdiff_t>(std::clamp(rank, 1.0, n)) - 1;
+    std::nth_element(values.begin(), at, values.end());
+    return *at;
+}
+
+Estimate sign_interval(std::vector<double> values, double confidence) {
+    const double middle = median(values);
+    if (std::isnan(middle)) return {middle, middle, middle};
+    std::sort(values.begin(), values.end());
+    // The k-th smallest and k-th largest miss the median with probability 2 P(Bin(n, 1/2) < k).
+    // Its terms are carried as logarithms: 2^-n is 0 to a double from n = 1075 on.
+    const std::size_t n = values.size();
+    const double allowed = (1 - confidence) / 2;
+    double log_term = -static_cast<double>(n) * std::log(2.0); // of P(Bin = 0)
+    double below = std::exp(log_term);                         // P(Bin <= k)
+    std::size_t k = 0;
+    while (below <= allowed && 2 * (k + 1) < n) {
+        ++k;
+        log_term += std::log(static_cast<double>(n - k + 1) / static_cast<double>(k));
+        below += std::exp(log_term);
+    }
+    // k counts how many values may be cut at each end; the loop stops one too far or at none.
+    if (below > allowed && k > 0) --k;
+    return {middle, values[k], values[n - 1 - k]};
+}
+
+Estimate exponentiate(const Estimate& logs) {
+    return {std::exp(logs.median), std::exp(logs.low), std::exp(logs.high)};
+}
+
+} // namespace asterope

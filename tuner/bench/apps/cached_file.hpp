@@ -1,0 +1,94 @@
+// A file that is read through a client's buffer cache: the paper's own case for a faster memcpy.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/random_stream.hpp"
+#include "bench/apps/buffer_cache.hpp"
+#include "bench/apps/sequence.hpp"
+#include "bench/apps/user_buffer.hpp"
+#include "timing/workload.hpp"
+
+namespace asterope {
+
+/// A file of a distant server, wholly cached, except that others write to it now and then: a
+/// block that somebody wrote is dropped from the cache, and the next read of it is a miss, which
+/// fetches the block anew.
+///
+/// What is modelled of a user-level client (as Polytropon's): a read finds each of its blocks
+/// through a hash table and the order of use, and copies out of it what it wants, into the
+/// application's buffer. What is not: the network, whose time is nobody's copy; a fetched block's
+/// data is written into the cache with ordinary stores, as a receiver would leave it. Locks, and
+/// the way from the application to the client, are left out too: they would make all copies alike.
+///
+/// Neighbours in the file are no neighbours in the cache: it is filled in random order, as a cache
+/// is after a while.
+class CachedFile {
+  public:
+    /// Of so many bytes, a multiple of the block's, which is one of 8. Throws Failure where the
+    /// memory is not to be had.
+    CachedFile(std::size_t bytes, std::size_t block_bytes);
+
+    std::size_t block_bytes() const { return cache_.block_bytes(); }
+    std::size_t bytes() const { return versions_.size() * cache_.block_bytes(); }
+
+    /// The client's read: `offset` and `bytes` lie within the file.
+    void read(char* buffer, std::size_t offset, std::size_t bytes, CopyFunction copy);
+
+    /// Others write the block that holds this byte: it has new data, and the cache drops it.
+    void write_elsewhere(std::size_t offset);
+
+    /// What a right read has: its sum, and whether that is in the buffer, word for word. Both ends
+    /// are multiples of 8.
+    std::uint64_t expected_sum(std::size_t offset, std::size_t bytes) const;
+    bool is_right(const char* buffer, std::size_t offset, std::size_t bytes) const;
+
+    std::uint64_t hits() const { return hits_; } ///< blocks that reads found, so far
+    std::uint64_t misses() const { return misses_; }
+
+  private:
+    /// The data of a block as the server now has it.
+    Sequence data_of(std::uint64_t block) const {
+        return {RandomStream{block, versions_[block]}()};
+    }
+    /// Calls `each(block, offset within it, bytes)` for the blocks of a range.
+    template <class Each>
+    void for_blocks(std::size_t offset, std::size_t bytes, const Each& each) const;
+
+    BufferCache cache_;
+    std::vector<std::uint32_t> versions_; ///< by block: how often others have written it
+    std::uint64_t hits_ = 0, misses_ = 0;
+};
+
+/// An application that reads such a file from one end to the other, again and again, into one
+/// buffer.
+class SequentialReader {
+  public:
+    /// Of every hundred blocks that it comes to, `misses` are misses: one at a random place among
+    /// each hundred divided by that. Reads are of `read_bytes`, which divide the file, and the
+    /// buffer begins `past_page` bytes past a page: see allocate_buffer. Throws Failure where there
+    /// is no memory for it.
+    SequentialReader(CachedFile& file, std::size_t read_bytes, unsigned misses,
+                     std::size_t past_page);
+
+    /// Goes on for so many reads. With `consume`, the application reads each buffer it gets, in the
+    /// timing. Returns the seconds a read. With `check`, each read is compared word for word
+    /// (untimed). Throws Failure where a read brings other data than the file has.
+    double run(CopyFunction copy, unsigned reads, bool consume, bool check);
+
+  private:
+    void write_what_is_due(std::size_t offset, std::size_t bytes);
+
+    CachedFile& file_;
+    std::size_t read_bytes_;
+    std::uint64_t interval_; ///< blocks among which one is a miss; 0: there are none
+    std::size_t position_ = 0;
+    std::uint64_t blocks_ = 0, due_ = 0; ///< blocks come to so far, and which one is a miss next
+    RandomStream random_{1};
+    std::unique_ptr<char, decltype(&free_buffer)> buffer_;
+};
+
+} // namespace asterope

@@ -1,0 +1,82 @@
+// A ring of messages in shared memory: one process publishes, another takes.
+#include "bench/apps/message_ring.hpp"
+
+#include <algorithm>
+#include <new>
+#include <sched.h>
+
+#include "bench/apps/user_buffer.hpp"
+#include "machine/cpu.hpp"
+
+namespace asterope {
+
+namespace {
+
+constexpr std::size_t kHeaderStride = 128; // no two headers on one line, nor on the next of a pair
+static_assert(sizeof(MessageHeader) <= kHeaderStride);
+
+std::size_t whole_pages(std::size_t bytes) {
+    return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+}
+
+/// Looks a while, then lets others run between two looks: with one CPU for both processes, the
+/// other one can only then do what is waited for. A futex would cost either side a system call and
+/// the subscriber its wake-up, tens of microseconds on a virtual machine, for every message.
+template <class Done> void wait_for(const Done& done) {
+    for (int looks = 0; !done(); ++looks) {
+        relax();
+        if (looks >= 200) sched_yield();
+    }
+}
+
+} // namespace
+
+MessageRing::MessageRing(std::size_t ring_bytes, std::size_t slot_bytes)
+    : slots_(std::max<std::size_t>(1, ring_bytes / slot_bytes)),
+      slot_bytes_(whole_pages(slot_bytes)), headers_at_(whole_pages(sizeof(Counters))),
+      payload_at_(headers_at_ + whole_pages(slots_ * kHeaderStride)),
+      memory_(payload_at_ + slots_ * slot_bytes_) {
+    new (memory_.data()) Counters{};
+    for (std::size_t i = 0; i < slots_; ++i) {
+        new (memory_.data() + headers_at_ + i * kHeaderStride) MessageHeader{};
+    }
+}
+
+MessageHeader& MessageRing::header(std::uint64_t number) const {
+    return *reinterpret_cast<MessageHeader*>(memory_.data() + headers_at_ +
+                                             number % slots_ * kHeaderStride);
+}
+
+char* MessageRing::payload(std::uint64_t number) const {
+    return memory_.data() + payload_at_ + number % slots_ * slot_bytes_;
+}
+
+std::uint64_t MessageRing::claim() {
+    const std::uint64_t number = counters().published.value.load(std::memory_order_relaxed);
+    wait_for([&] {
+        return number - counters().released.value.load(std::memory_order_acquire) < slots_;
+    });
+    return number;
+}
+
+void MessageRing::publish() {
+    counters().published.value.fetch_add(1, std::memory_order_release);
+}
+
+void MessageRing::wait_until_taken() const {
+    const std::uint64_t published = counters().published.value.load(std::memory_order_relaxed);
+    wait_for(
+        [&] { return counters().released.value.load(std::memory_order_acquire) == published; });
+}
+
+std::uint64_t MessageRing::next() {
+    const std::uint64_t number = counters().released.value.load(std::memory_order_relaxed);
+    wait_for([&] { return counters().published.value.load(std::memory_order_acquire) != number; });
+    return number;
+}
+
+void MessageRing::release() {
+    counters().released.value.fetch_add(1, std::memory_order_release);
+}
+
+} // namespace asterope

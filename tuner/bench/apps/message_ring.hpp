@@ -1,0 +1,68 @@
+// A ring of messages in shared memory: one process publishes, another takes.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "bench/apps/shared_memory.hpp"
+
+namespace asterope {
+
+/// What goes with a message. `ticks()` of the publisher and the subscriber are of one clock.
+struct MessageHeader {
+    std::uint64_t first; ///< of the Sequence that its bytes are
+    std::uint64_t sum;   ///< of its words
+    std::size_t bytes;
+    int copier;     ///< whose turn it is: see MessagePair
+    bool check_all; ///< that each word be compared, outside the timing
+    // The subscriber's receipt:
+    std::uint64_t seen, copied, read; ///< ticks when each was done
+    bool right;                       ///< whether what arrived is what was sent
+};
+
+/// Slots of one size, used in turn, so that each message lies where none has lain for a whole
+/// round of the ring. Publisher and subscriber each move one counter; nobody else waits on it.
+class MessageRing {
+  public:
+    /// As many slots as `ring_bytes` hold, at least one. Throws Failure where the memory is not to
+    /// be had.
+    MessageRing(std::size_t ring_bytes, std::size_t slot_bytes);
+
+    std::size_t slots() const { return slots_; }
+    /// Of the slot that message `number` goes through.
+    MessageHeader& header(std::uint64_t number) const;
+    char* payload(std::uint64_t number) const;
+
+    /// The publisher's: waits for a free slot, and returns the number of the message that goes
+    /// there.
+    std::uint64_t claim();
+    /// Hands the claimed message over.
+    void publish();
+    /// Waits until all that was published has been taken.
+    void wait_until_taken() const;
+
+    /// The subscriber's: waits for the next message and returns its number.
+    std::uint64_t next();
+    /// Gives the slot of that message back.
+    void release();
+
+    /// See SharedMemory::touch.
+    void touch() const { memory_.touch(); }
+
+  private:
+    // on a line each: they are written by different processes
+    struct alignas(128) Counter {
+        std::atomic<std::uint64_t> value;
+    };
+    static_assert(std::atomic<std::uint64_t>::is_always_lock_free); // a lock would be one process's
+    struct Counters {
+        Counter published, released;
+    };
+
+    Counters& counters() const { return *reinterpret_cast<Counters*>(memory_.data()); }
+    std::size_t slots_, slot_bytes_, headers_at_, payload_at_;
+    SharedMemory memory_;
+};
+
+} // namespace asterope

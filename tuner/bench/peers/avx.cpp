@@ -1,0 +1,126 @@
+// The AVX copiers of the article "Going faster than memcpy" (on the library shadesmar), written
+// anew: plain, streaming, streaming with prefetch, and unrolled.
+//
+// The article copies whole vectors between aligned buffers. A copy for everybody has to bring the
+// destination to a vector's boundary first and to finish what is left behind the last one: one
+// unaligned vector at either end, which may overlap those of the loop. The source stays as
+// misaligned as it is. Its streaming loads (vmovntdqa) are plain ones here: they need an aligned
+// source and AVX2, and on ordinary memory do nothing else.
+#include <cstdint>
+#include <immintrin.h>
+
+#include "bench/peers/copies.hpp"
+#include "bench/peers/small.hpp"
+
+#define ASTEROPE_AVX __attribute__((target("avx")))
+
+namespace asterope::peers {
+
+namespace {
+
+constexpr std::size_t kVector = sizeof(__m256i);
+
+ASTEROPE_AVX inline __m256i load(const char* from) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+}
+ASTEROPE_AVX inline void store_anywhere(char* to, __m256i value) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), value);
+}
+ASTEROPE_AVX inline void store(char* to, __m256i value) {
+    _mm256_store_si256(reinterpret_cast<__m256i*>(to), value);
+}
+ASTEROPE_AVX inline void stream(char* to, __m256i value) {
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(to), value);
+}
+
+/// From 32 bytes on: copies what is before the destination's first boundary, by a vector that goes
+/// beyond it. Returns how much that is, 0 to 31 bytes.
+ASTEROPE_AVX inline std::size_t copy_head(char* to, const char* from) {
+    const std::size_t head = -reinterpret_cast<std::uintptr_t>(to) % kVector;
+    if (head) store_anywhere(to, load(from));
+    return head;
+}
+
+/// From 32 bytes on: copies the less than 32 that are left, by a vector that begins before them.
+ASTEROPE_AVX inline void copy_tail(char* to, const char* from, std::size_t at, std::size_t bytes) {
+    if (at < bytes) store_anywhere(to + bytes - kVector, load(from + bytes - kVector));
+}
+
+} // namespace
+
+ASTEROPE_AVX void* copy_avx(void* destination, const void* source, std::size_t bytes, std::size_t) {
+    auto* to = static_cast<char*>(destination);
+    const auto* from = static_cast<const char*>(source);
+    if (bytes < kVector) {
+        copy_below_32(to, from, bytes);
+        return destination;
+    }
+    std::size_t at = copy_head(to, from);
+    for (; at + kVector <= bytes; at += kVector) store(to + at, load(from + at));
+    copy_tail(to, from, at, bytes);
+    _mm256_zeroupper();
+    return destination;
+}
+
+ASTEROPE_AVX void* copy_avx_unrolled(void* destination, const void* source, std::size_t bytes,
+                                     std::size_t) {
+    auto* to = static_cast<char*>(destination);
+    const auto* from = static_cast<const char*>(source);
+    if (bytes < kVector) {
+        copy_below_32(to, from, bytes);
+        return destination;
+    }
+    std::size_t at = copy_head(to, from);
+    for (; at + 4 * kVector <= bytes; at += 4 * kVector) {
+        const __m256i a = load(from + at), b = load(from + at + kVector),
+                      c = load(from + at + 2 * kVector), d = load(from + at + 3 * kVector);
+        store(to + at, a);
+        store(to + at + kVector, b);
+        store(to + at + 2 * kVector, c);
+        store(to + at + 3 * kVector, d);
+    }
+    for (; at + kVector <= bytes; at += kVector) store(to + at, load(from + at));
+    copy_tail(to, from, at, bytes);
+    _mm256_zeroupper();
+    return destination;
+}
+
+ASTEROPE_AVX void* copy_avx_streaming(void* destination, const void* source, std::size_t bytes,
+                                      std::size_t) {
+    auto* to = static_cast<char*>(destination);
+    const auto* from = static_cast<const char*>(source);
+    if (bytes < kVector) {
+        copy_below_32(to, from, bytes);
+        return destination;
+    }
+    std::size_t at = copy_head(to, from);
+    for (; at + kVector <= bytes; at += kVector) stream(to + at, load(from + at));
+    copy_tail(to, from, at, bytes);
+    _mm_sfence();
+    _mm256_zeroupper();
+    return destination;
+}
+
+/// Two vectors, which are one line, at a time; the next line is fetched meanwhile.
+ASTEROPE_AVX void* copy_avx_streaming_prefetch(void* destination, const void* source,
+                                               std::size_t bytes, std::size_t) {
+    auto* to = static_cast<char*>(destination);
+    const auto* from = static_cast<const char*>(source);
+    if (bytes < kVector) {
+        copy_below_32(to, from, bytes);
+        return destination;
+    }
+    std::size_t at = copy_head(to, from);
+    for (; at + 2 * kVector <= bytes; at += 2 * kVector) {
+        _mm_prefetch(from + at + 2 * kVector, _MM_HINT_T0);
+        stream(to + at, load(from + at));
+        stream(to + at + kVector, load(from + at + kVector));
+    }
+    for (; at + kVector <= bytes; at += kVector) stream(to + at, load(from + at));
+    copy_tail(to, from, at, bytes);
+    _mm_sfence();
+    _mm256_zeroupper();
+    return destination;
+}
+
+} // namespace asterope::peers

@@ -1,0 +1,80 @@
+// Prefetch of blocks ahead and non-temporal stores: the copy of Kappes and Anastasiadis' user-level
+// storage library (Polytropon), before Asterope looked for better parameters.
+//
+// Known from their papers: data goes between the processes of a user-level storage stack through
+// shared memory; large copies are a pipeline that prefetches some lines of the source by a
+// non-temporal hint and writes the destination by non-temporal stores, so that what is passed on
+// does not wash out the caches; it needs no newer vector extension than any x86-64 has. Their
+// parameters for this copy we do not know. Our choice: blocks of two lines and a prefetch 12 lines
+// ahead, near what their later search found on an AMD Opteron (PS 2, PD 12 to 30, NTA); 16-byte
+// registers; non-temporal stores from one page up, plain ones below, where a reader will be soon.
+#include <cstdint>
+#include <emmintrin.h>
+
+#include "bench/peers/copies.hpp"
+#include "bench/peers/small.hpp"
+
+namespace asterope::peers {
+
+namespace {
+
+constexpr std::size_t kVector = sizeof(__m128i), kLine = 64, kBlock = 2 * kLine;
+constexpr std::size_t kAhead = 12 * kLine;
+constexpr std::size_t kLarge = 4096;
+
+inline __m128i load(const char* from) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+}
+inline void store(char* to, __m128i value) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), value);
+}
+
+/// Both need `to` aligned to a vector.
+template <bool large> inline void move_line(char* to, const char* from) {
+    const __m128i a = load(from), b = load(from + kVector), c = load(from + 2 * kVector),
+                  d = load(from + 3 * kVector);
+    auto* line = reinterpret_cast<__m128i*>(to);
+    if constexpr (large) {
+        _mm_stream_si128(line, a);
+        _mm_stream_si128(line + 1, b);
+        _mm_stream_si128(line + 2, c);
+        _mm_stream_si128(line + 3, d);
+    } else {
+        _mm_store_si128(line, a);
+        _mm_store_si128(line + 1, b);
+        _mm_store_si128(line + 2, c);
+        _mm_store_si128(line + 3, d);
+    }
+}
+
+/// 16 bytes or more.
+template <bool large> inline void copy(char* to, const char* from, std::size_t bytes) {
+    std::size_t at = -reinterpret_cast<std::uintptr_t>(to) % kVector;
+    if (at) store(to, load(from));
+    for (; at + kBlock <= bytes; at += kBlock) {
+        _mm_prefetch(from + at + kAhead, _MM_HINT_NTA);
+        _mm_prefetch(from + at + kAhead + kLine, _MM_HINT_NTA);
+        move_line<large>(to + at, from + at);
+        move_line<large>(to + at + kLine, from + at + kLine);
+    }
+    for (; at + kVector <= bytes; at += kVector) store(to + at, load(from + at));
+    if (at < bytes) store(to + bytes - kVector, load(from + bytes - kVector));
+}
+
+} // namespace
+
+void* copy_prefetch_nt(void* destination, const void* source, std::size_t bytes, std::size_t) {
+    auto* to = static_cast<char*>(destination);
+    const auto* from = static_cast<const char*>(source);
+    if (bytes < kVector) {
+        copy_below_32(to, from, bytes);
+    } else if (bytes < kLarge) {
+        copy<false>(to, from, bytes);
+    } else {
+        copy<true>(to, from, bytes);
+        _mm_sfence();
+    }
+    return destination;
+}
+
+} // namespace asterope::peers

@@ -1,0 +1,106 @@
+// Chooses glibc's tunables for this machine, as somebody would who looks for a faster memcpy there.
+#include "bench/peers/tuned_glibc.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/interrupt.hpp"
+#include "base/statistics.hpp"
+#include "timing/libc_copy.hpp"
+
+namespace asterope {
+
+namespace {
+
+constexpr const char* kNonTemporal = "x86_non_temporal_threshold";
+constexpr const char* kRepMovsb = "x86_rep_movsb_threshold";
+
+/// The least that glibc 2.36 takes as threshold of non-temporal stores.
+constexpr std::size_t kLeastNonTemporal = 0x4040;
+/// Larger than any copy.
+constexpr std::size_t kNever = std::size_t{1} << 50;
+
+constexpr double kLeastGain = 1.01;
+constexpr std::uint64_t kRounds = 5;
+
+std::set<std::size_t> non_temporal_thresholds(const Machine& machine) {
+    std::set<std::size_t> thresholds;
+    for (const Cache& cache : machine.caches) {
+        if (cache.level != 2) continue;
+        thresholds.insert({cache.bytes, 4 * cache.bytes});
+        break;
+    }
+    if (!machine.caches.empty()) {
+        const Cache& last = machine.caches.back();
+        const int sharers = last.shared_by > 0 ? last.shared_by : std::max(1, machine.cpus);
+        thresholds.insert(last.bytes / static_cast<std::size_t>(sharers));
+    }
+    thresholds.erase(thresholds.begin(), thresholds.lower_bound(kLeastNonTemporal));
+    return thresholds;
+}
+
+} // namespace
+
+TunedGlibc tune_glibc(const Machine& machine, const Gain& gain) {
+    LibcThresholds best;
+    double best_gain = 1;
+    int tried = 0;
+    const auto try_each = [&](const char* name, const std::set<std::size_t>& values) {
+        const LibcThresholds others = best;
+        for (const std::size_t value : values) {
+            LibcThresholds thresholds = others;
+            thresholds[name] = value;
+            const double gained = gain(thresholds);
+            ++tried;
+            if (gained <= best_gain * kLeastGain) continue;
+            best = thresholds;
+            best_gain = gained;
+        }
+    };
+    try_each(kNonTemporal, non_temporal_thresholds(machine));
+    try_each(kRepMovsb, {1024, kNever});
+    const std::string of = std::to_string(tried) + " settings of its tunables";
+    if (best.empty()) return {best, "glibc as it is: none of " + of + " is faster"};
+    return {best, "glibc with GLIBC_TUNABLES=" + tunables_text(best) + ", best of " + of};
+}
+
+Gain measured_gain(Stopwatch& here, const RemoteSetup& setup, const std::vector<std::size_t>& sizes,
+                   const std::vector<Workload>& workloads) {
+    for (const Workload workload : workloads) {
+        if (!RemoteCopy::serves(workload)) continue;
+        for (const std::size_t size : sizes) {
+            here.calibrate(size, workload, trial_seconds(workload));
+        }
+    }
+    return [&here, setup, sizes, workloads](const LibcThresholds& thresholds) {
+        RemoteCopy remote(thresholds, setup);
+        int company = 0; // another one each time: what the remote copy left is not libc's here
+        double logs = 0;
+        int count = 0;
+        for (const Workload workload : workloads) {
+            if (!RemoteCopy::serves(workload)) continue;
+            for (const std::size_t size : sizes) {
+                throw_if_interrupted();
+                const std::size_t calls = here.calls(size, workload);
+                std::vector<double> ratios;
+                for (std::uint64_t round = 0; round < kRounds; ++round) {
+                    double there = 0, own = 0;
+                    for (const bool first : {true, false}) {
+                        if (first == (round % 2 == 0)) {
+                            there = remote.time(size, workload, round, calls);
+                        } else {
+                            own = here.time(libc_copy(), 0, size, workload, round, ++company);
+                        }
+                    }
+                    ratios.push_back(std::log(own / there));
+                }
+                logs += median(ratios);
+                ++count;
+            }
+        }
+        return std::exp(logs / count);
+    };
+}
+
+} // namespace asterope

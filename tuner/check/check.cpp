@@ -1,0 +1,178 @@
+// asterope-tune check: whether a profile still fits this machine.
+#include "check/check.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "check/contests.hpp"
+#include "check/measure.hpp"
+#include "machine/cpu.hpp"
+#include "machine/machine.hpp"
+#include "machine/nearest_machine.hpp"
+#include "machine/profile_places.hpp"
+#include "profile/profile.hpp"
+#include "profile/provisional.hpp"
+#include "space/features.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// Throws BadInput where a part is there but is of a kind that none is written in: compared, it
+/// would pass for one that was not recorded, and a damaged profile would fit.
+void require_sound(const std::string& path, const nlohmann::json& machine) {
+    const auto require = [&](const std::string& name, const nlohmann::json& part, bool sound) {
+        if (!sound) {
+            throw BadInput("profile " + path + ": its " + name + " is damaged (" +
+                           part.type_name() + "); make it anew with asterope-tune");
+        }
+    };
+    require("machine", machine, machine.is_object());
+    for (const char* name : {"cpu", "memory", "libc_thresholds"}) {
+        if (!machine.contains(name)) continue;
+        require(std::string("machine.") + name, machine[name], machine[name].is_object());
+    }
+    if (machine.contains("caches")) {
+        require("machine.caches", machine["caches"], machine["caches"].is_array());
+    }
+}
+
+/// Throws BadInput where the profile tells nothing of its machine: to a comparison, that would be
+/// another machine, and the profile stale.
+void require_machine(const std::string& path, const nlohmann::json& there,
+                     const std::vector<Part>& parts) {
+    const bool told = there.contains("fingerprint") ||
+                      std::any_of(parts.begin(), parts.end(),
+                                  [](const Part& part) { return !part.recorded.empty(); });
+    if (told) return;
+    throw BadInput("profile " + path +
+                   ": does not say what machine it was tuned on, so nothing can tell whether it "
+                   "fits; make one of this machine with asterope-tune");
+}
+
+/// The parts of the machine, and in front of them the architecture, which lies outside of it.
+std::vector<Part> parts_of(const std::string& path, const nlohmann::json& profile,
+                           const Machine& machine) {
+    const nlohmann::json here = to_json(machine);
+    if (profile.contains("machine")) require_sound(path, profile.at("machine"));
+    const nlohmann::json there = nearest_machine(profile, here);
+    require_sound(path, there);
+    std::vector<Part> parts = compare_machines(there, here);
+    require_machine(path, there, parts);
+    if (profile.value("architecture", nlohmann::json()) != kArchitecture) {
+        parts.insert(parts.begin(),
+                     {"architecture", PartState::decides, "", kArchitecture,
+                      "architecture: it is for another than " + std::string(kArchitecture)});
+    }
+    return parts;
+}
+
+void print_differences(const std::vector<Part>& parts, PartState state) {
+    for (const Part& part : parts) {
+        if (part.state == state) std::printf("  %s\n", part.difference.c_str());
+    }
+}
+
+bool any_of(const std::vector<Part>& parts, PartState state) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](const Part& part) { return part.state == state; });
+}
+
+/// A difference from what could not be looked at here is none that was seen. Returns what the first
+/// of them is, and why; empty where there is none.
+std::string set_unseen_apart(std::vector<Part>& parts, const Machine& machine) {
+    std::string first;
+    for (Part& part : parts) {
+        const auto unseen = machine.unseen.find(part.name.substr(0, part.name.find('.')));
+        if (part.state != PartState::decides || unseen == machine.unseen.end()) continue;
+        part.state = PartState::not_readable;
+        if (first.empty()) first = part.name + " (" + unseen->second + ')';
+    }
+    return first;
+}
+
+/// "The same: a, b", if there are any.
+void print_names(const char* title, const std::vector<Part>& parts, PartState state) {
+    std::string names;
+    for (const Part& part : parts) {
+        if (part.state == state) names += (names.empty() ? "" : ", ") + part.name;
+    }
+    if (!names.empty()) std::printf("%s: %s\n", title, names.c_str());
+}
+
+/// The verdict first, and a blank line before what does not bear on it. `doubt`: why the profile is
+/// provisional, where that counts as well.
+void print_parts(const std::string& path, const std::vector<Part>& parts,
+                 const std::string& doubt) {
+    if (any_of(parts, PartState::decides)) {
+        std::printf("%s is stale:\n", path.c_str());
+        print_differences(parts, PartState::decides);
+    } else if (!doubt.empty()) {
+        std::printf("%s fits this machine, but is provisional:\n", path.c_str());
+    } else {
+        std::printf("%s fits this machine\n", path.c_str());
+    }
+    if (!doubt.empty()) std::printf("  %s; run again on a quieter machine\n", doubt.c_str());
+    std::printf("\n");
+    if (any_of(parts, PartState::harmless)) {
+        std::printf("Changed, which does not matter by itself:\n");
+        print_differences(parts, PartState::harmless);
+    }
+    print_names("Not recorded in the profile", parts, PartState::not_recorded);
+    print_names("Not readable here, maybe by root", parts, PartState::not_readable);
+    print_names("The same", parts, PartState::same);
+}
+
+/// What no timing of the profile's copies can absolve.
+bool another_processor(const std::vector<Part>& parts) {
+    return std::any_of(parts.begin(), parts.end(), [](const Part& part) {
+        return part.state == PartState::decides &&
+               (part.name == "architecture" || part.name.rfind("cpu.", 0) == 0 ||
+                part.name.rfind("caches.", 0) == 0);
+    });
+}
+
+/// Times the profile's copies again: whether they hold.
+bool measure(const std::string& path, const nlohmann::json& profile, const Machine& machine,
+             int cpu) {
+    std::optional<HoldContests> contests;
+    try {
+        contests.emplace(profile, Features(machine.cpu, {}), counter_serves_copies());
+    } catch (const BadInput& error) {
+        throw BadInput("profile " + path + ": " + error.what());
+    }
+    return still_holds(*contests, machine, cpu);
+}
+
+} // namespace
+
+ExitCode check(const CheckRequest& request) {
+    const std::string path = profile_to_read(request.profile).string();
+    const nlohmann::json profile = read_profile(path);
+    const Machine machine = read_machine();
+    std::vector<Part> parts = parts_of(path, profile, machine);
+    const std::string untold = set_unseen_apart(parts, machine);
+    if (!untold.empty() && !any_of(parts, PartState::decides)) {
+        throw BadInput("cannot tell whether " + path + " fits this machine: " + untold +
+                       ": run it where that can be read");
+    }
+    const std::string doubt = why_provisional(profile);
+    print_parts(Error::one_line(path), parts, request.settled ? doubt : "");
+    if (!request.settled && !doubt.empty()) {
+        std::fflush(stdout);
+        std::fprintf(stderr, "%s\n", noise_warning(doubt, kTheseWinners).c_str());
+    }
+    const bool stale = any_of(parts, PartState::decides) || (request.settled && !doubt.empty());
+    if (!request.measure) return stale ? kStale : kDone;
+    if (another_processor(parts)) {
+        std::printf("\nNot timed: for another processor other copies may be the best, which only a "
+                    "new search can tell\n");
+        return kStale;
+    }
+    return measure(path, profile, machine, request.cpu) ? kDone : kStale;
+}
+
+} // namespace asterope

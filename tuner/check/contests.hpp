@@ -1,0 +1,71 @@
+// What `check --measure` times again: the winners of a profile, each beside its runner-up.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "check/rule.hpp"
+#include "search/objective.hpp"
+#include "space/candidates.h"
+#include "space/space.hpp"
+#include "timing/mix.hpp"
+#include "timing/workload.hpp"
+
+namespace asterope {
+
+/// One of the two that a contest is between, besides libc.
+struct Contestant {
+    std::string name;
+    CopyFunction function = nullptr; ///< none for small copies
+    std::size_t distance = 0;
+    int company = 0;
+    MixCopy small = {}; ///< of small copies only
+};
+
+/// One size. `then` is 1 where the profile does not say.
+struct HoldContest {
+    std::size_t size = 0; ///< bytes; 0: small copies, of all sizes up to their bound
+    std::string label;    ///< "4 KiB", "to 256 B"
+    Weights weights;      ///< above 0, adding up to 1
+    Contestant holder;    ///< what the routine copies with
+    std::optional<Contestant> rival;
+    Then then;
+};
+
+/// The contests of a profile, and what they refer to.
+class HoldContests {
+  public:
+    /// `has`: this CPU's features. `senses`: whether copies that sense can be used here; where not,
+    /// the routine takes the winner that senses nothing. Where it senses, that winner is the
+    /// runner-up. Throws BadInput where a winner is none that this build and CPU can run, where the
+    /// weights are none, and where the sources were mapped: what from is not known for sure.
+    HoldContests(const nlohmann::json& profile, const HasFeature& has, bool senses);
+    HoldContests(const HoldContests&) = delete; // sensing copies are handed addresses of its own
+    HoldContests& operator=(const HoldContests&) = delete;
+
+    /// Coarse to fine, so that whoever stops early has seen the whole range; the small copies after
+    /// the first two.
+    const std::vector<HoldContest>& all() const { return contests_; }
+    /// Why there is no contest of the small copies, for the user; empty where there is one, and
+    /// where the profile has no small copies.
+    const std::string& small_left_out() const { return small_left_out_; }
+
+  private:
+    Contestant pipeline(const nlohmann::json& tuple, const std::string& where) const;
+    std::optional<Contestant> sensing(const nlohmann::json& json, const std::string& where);
+    HoldContest contest_of(const nlohmann::json& interval, std::size_t size,
+                           const Weights& weights);
+    std::optional<HoldContest> small_contest(const nlohmann::json& profile);
+
+    HasFeature has_;
+    bool senses_;
+    std::deque<asterope_sensing> arguments_; ///< never moved
+    std::vector<HoldContest> contests_;
+    std::string small_left_out_;
+};
+
+} // namespace asterope

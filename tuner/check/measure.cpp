@@ -1,0 +1,188 @@
+// Times a profile's copies again, says of each size whether it holds, and ends in time.
+#include "check/measure.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/interrupt.hpp"
+#include "base/size_text.hpp"
+#include "machine/affinity.hpp"
+#include "timing/arena.hpp"
+#include "timing/clock.hpp"
+#include "timing/company.hpp"
+#include "timing/distribution.hpp"
+#include "timing/libc_copy.hpp"
+#include "timing/watched_rounds.hpp"
+
+namespace asterope {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// From the program's start on; what a user was promised is 20 seconds. What remains is for the
+/// last contest, which may be disturbed and repeated.
+constexpr double kSeconds = 16;
+
+/// How much longer a contest takes than its timed calls: warming up, settling caches, rounds that
+/// are timed again.
+constexpr double kOverhead = 2;
+
+/// The largest of the contests' sizes whose buffers fit in the memory; 0 where none does.
+std::size_t largest_that_fits(const std::vector<HoldContest>& contests, const Machine& machine) {
+    std::size_t largest = 0;
+    for (const HoldContest& contest : contests) {
+        if (contest.size <= largest) continue;
+        try {
+            arena_bytes(contest.size, machine);
+            largest = contest.size;
+        } catch (const Failure&) { // too large
+        }
+    }
+    return largest;
+}
+
+/// The stopwatches, set to one contest after the other.
+class Retimings : public Timings {
+  public:
+    Retimings(const Machine& machine, std::size_t largest, int cpu)
+        : arena_(arena_bytes(largest, machine)),
+          stopwatch_(arena_, largest, last_cache_bytes(machine)),
+          mix_(arena_, machine, fleet_statistics(), kLargestMixed, 1), rounds_(cpu),
+          thresholds_(machine.libc_thresholds) {}
+
+    /// Returns the seconds that its contest will take, about.
+    double begin(const HoldContest& contest) {
+        contest_ = &contest;
+        double seconds = 0;
+        for (const auto& [workload, weight] : contest.weights) {
+            double trial = 0;
+            if (contest.size) {
+                stopwatch_.calibrate(contest.size, workload, trial_seconds(workload));
+                const Calibration calibration = stopwatch_.calibration(contest.size, workload);
+                trial = static_cast<double>(calibration.calls) * calibration.seconds;
+            } else {
+                trial = static_cast<double>(MixStopwatch::calls(workload)) *
+                        mix_.time(libc_mix_copy(), workload, 0);
+            }
+            seconds += kOverhead * kHoldRounds * (contest.rival ? 4 : 3) * trial;
+        }
+        return seconds;
+    }
+
+    double seconds(std::size_t size, Workload workload, Entrant entrant,
+                   std::uint64_t round) override {
+        throw_if_interrupted();
+        const double seconds = rounds_.time([&] { return time(size, workload, entrant, round); });
+        if (!(seconds > 0))
+            throw Failure("the time stamp counter jumps: nothing can be timed here");
+        return seconds;
+    }
+    int company(std::size_t size, Entrant entrant) const override {
+        if (size == 0) return 0;
+        return entrant < 0 ? company_of_libc(size, thresholds_) : contestant(entrant).company;
+    }
+    bool disturbed() override { return rounds_.disturbed(); }
+    const WatchedRounds& rounds() const { return rounds_; }
+
+  private:
+    const Contestant& contestant(Entrant entrant) const {
+        return entrant == kHolder ? contest_->holder : *contest_->rival;
+    }
+    double time(std::size_t size, Workload workload, Entrant entrant, std::uint64_t round) {
+        if (size == 0) {
+            return mix_.time(entrant < 0 ? libc_mix_copy() : contestant(entrant).small, workload,
+                             round);
+        }
+        if (entrant < 0) {
+            return stopwatch_.time(libc_copy(), 0, size, workload, round, company(size, entrant));
+        }
+        const Contestant& one = contestant(entrant);
+        return stopwatch_.time(one.function, one.distance, size, workload, round, one.company);
+    }
+
+    Arena arena_;
+    Stopwatch stopwatch_;
+    MixStopwatch mix_;
+    WatchedRounds rounds_;
+    const std::map<std::string, std::size_t> thresholds_;
+    const HoldContest* contest_ = nullptr;
+};
+
+void print_row(const HoldContest& contest, const Outcome& outcome) {
+    const auto interval = [](const Estimate& now) {
+        char text[40];
+        std::snprintf(text, sizeof text, "%5.2f [%.2f %.2f]", now.median, now.low, now.high);
+        return std::string(text);
+    };
+    const Now& now = outcome.now;
+    const std::string lead = now.lead ? interval(*now.lead) : "none";
+    constexpr const char* kWords[] = {"holds", "behind libc", "behind runner-up"};
+    std::printf("%-9s %5.2f %s %5.2f %-18s %6.3f  %-16s  %s\n", contest.label.c_str(),
+                contest.then.ratio, interval(now.ratio).c_str(), contest.then.lead, lead.c_str(),
+                now.floor.median, kWords[static_cast<int>(outcome.verdict)],
+                contest.holder.name.c_str());
+    std::fflush(stdout);
+}
+
+} // namespace
+
+bool still_holds(const HoldContests& contests, const Machine& machine, int wanted_cpu) {
+    const Clock::time_point start = Clock::now();
+    const auto elapsed = [&] {
+        return std::chrono::duration<double>(Clock::now() - start).count();
+    };
+    const int cpu = pin_to_cpu(wanted_cpu);
+    catch_interrupts();
+    for (const std::string& warning : measurement_warnings(machine)) {
+        std::fprintf(stderr, "warning: %s\n", warning.c_str());
+    }
+    if (!contests.small_left_out().empty()) {
+        std::fprintf(stderr, "warning: left out: %s\n", contests.small_left_out().c_str());
+    }
+    const std::size_t largest = largest_that_fits(contests.all(), machine);
+    if (largest == 0) throw Failure("no memory for the buffers of any of its sizes: free some");
+    start_clock(machine.cpu.invariant_tsc);
+    Retimings timings(machine, largest, cpu);
+
+    std::printf("\nTimed again on CPU %d, %d paired rounds each; medians with intervals of 95 %%.\n"
+                "x libc: libc's time over the winner's; x runner-up: the runner-up's over the "
+                "winner's; floor: libc's over libc's.\n\n"
+                "%-9s %25s %25s\n%-9s %5s %19s %5s %-18s %6s\n",
+                cpu, kHoldRounds, "Size", "x libc", "x runner-up", "", "then", "now", "then",
+                "  now", "floor");
+    std::size_t timed = 0, fitting = 0; // what does not fit in the memory is for no time's want
+    for (const HoldContest& contest : contests.all()) fitting += contest.size <= largest;
+    std::string fallen;
+    for (const HoldContest& contest : contests.all()) {
+        if (contest.size > largest) continue;
+        if (timed > 0 && elapsed() >= kSeconds) break;
+        if (elapsed() + timings.begin(contest) > kSeconds && timed > 0) continue;
+        const Outcome outcome = hold_contest(contest.size, contest.weights,
+                                             contest.rival.has_value(), contest.then, timings);
+        ++timed;
+        print_row(contest, outcome);
+        if (outcome.verdict != Verdict::holds) {
+            fallen += (fallen.empty() ? "" : ", ") + contest.label;
+        }
+    }
+    std::printf("\n%zu of %zu were timed, in %.0f s. Stale is what fell behind libc, or behind its "
+                "runner-up, in two runs:\nwith the whole interval by more than %.0f %% and the "
+                "floor's distance from 1; where it was behind then, by\nso much more than then.\n",
+                timed, contests.all().size(), elapsed(), 100 * kHoldBand);
+    timings.rounds().warn("this verdict is");
+    if (const std::string few = too_few_sentence(timed, fitting); !few.empty()) {
+        std::fprintf(stderr, "%s\n", few.c_str());
+    }
+    if (fallen.empty()) {
+        std::printf("The profile still holds\n");
+    } else {
+        std::printf("The profile no longer holds: %s\n", fallen.c_str());
+    }
+    return fallen.empty();
+}
+
+} // namespace asterope

@@ -1,0 +1,238 @@
+// Copies compared in several conditions: all copies in all conditions, interleaved in rounds.
+#include "diagnose/comparison.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/interrupt.hpp"
+#include "base/size_text.hpp"
+#include "machine/cpu.hpp"
+#include "timing/clock.hpp"
+#include "timing/paired.hpp"
+
+namespace asterope::diagnosis {
+
+namespace {
+
+constexpr double kTrialSeconds = 20e-6;
+constexpr std::size_t kWarmUp = 3; ///< as in Stopwatch: what another copy left behind is gone then
+constexpr double kWorthNaming = 1.05;
+
+/// Who runs in a condition.
+enum Entrant { kLibc, kWinner, kLibcAgain, kEntrants };
+
+double time(const Run& run, const Copy& copy, std::size_t calls, std::uint64_t round) {
+    throw_if_interrupted();
+    clean_vector_state(); // upper register halves that the copy before left dirty slow others down
+    run(copy, std::max(kWarmUp, calls / 8), round);
+    const std::uint64_t begin = ticks();
+    run(copy, calls, round);
+    return seconds_between(begin, ticks()) / static_cast<double>(calls);
+}
+
+std::size_t calibrate(const Run& run) {
+    for (std::size_t calls = 1;;) {
+        std::vector<double> tries;
+        for (std::uint64_t round = 0; round < 5; ++round) {
+            tries.push_back(time(run, libc(), calls, round));
+        }
+        // never less than a nanosecond a call: the clock may not have moved at all
+        const double seconds = std::max(1e-9, median(std::move(tries)));
+        const auto wanted = static_cast<std::size_t>(std::max(1.0, kTrialSeconds / seconds));
+        if (calls >= wanted / 2) return wanted;
+        calls = std::min(calls * 16, wanted);
+    }
+}
+
+std::vector<Comparison> compare(const Group& group, const Context& context, double share) {
+    const std::vector<Condition>& conditions = group.conditions;
+    const Candidate* winner = context.copies.winner(group.size);
+    const Copy copies[kEntrants] = {
+        libc(), winner ? Copy{winner->variant->copy, winner->distance()} : libc(), libc()};
+    const auto entrant = [](std::size_t condition, Entrant who) {
+        return static_cast<int>(condition) * kEntrants + who;
+    };
+    std::vector<int> entrants = {entrant(0, kLibcAgain)};
+    for (std::size_t i = 0; i < conditions.size(); ++i) {
+        entrants.push_back(entrant(i, kLibc));
+        if (winner) entrants.push_back(entrant(i, kWinner));
+    }
+    const std::size_t calls = calibrate(conditions.front().run);
+    share /= static_cast<double>(entrants.size()) * context.rounds;
+    // `hot` stands for whatever the condition is: one kind of timing, one name
+    constexpr Workload any = Workload::hot;
+    context.watched.enter_step();
+    const Paired paired(
+        entrants, {any}, context.rounds, 0,
+        [&](int which, Workload, std::uint64_t round) {
+            const auto i = static_cast<std::size_t>(which / kEntrants);
+            context.advance(share);
+            return context.watched.time(
+                [&] { return time(conditions[i].run, copies[which % kEntrants], calls, round); });
+        },
+        nullptr, [&] { return context.watched.disturbed(); });
+
+    const auto index_of = [&](const std::string& label) {
+        const auto found =
+            std::find_if(conditions.begin(), conditions.end(),
+                         [&](const Condition& condition) { return condition.label == label; });
+        return static_cast<std::size_t>(found - conditions.begin());
+    };
+    std::vector<Comparison> comparisons;
+    for (std::size_t i = 0; i < conditions.size(); ++i) {
+        const Condition& condition = conditions[i];
+        const std::size_t base = index_of(condition.baseline);
+        const auto figures = [&](Entrant who) -> Figures {
+            return {paired.seconds(entrant(i, who), any),
+                    paired.ratio(entrant(i, who), entrant(base, who), any)};
+        };
+        Comparison comparison{group.name,
+                              condition.label,
+                              condition.baseline,
+                              group.size,
+                              condition.keys,
+                              condition.in_table,
+                              figures(kLibc),
+                              std::nullopt,
+                              "",
+                              {1, 1, 1},
+                              paired.ratio(entrant(0, kLibc), entrant(0, kLibcAgain), any)};
+        if (winner) {
+            comparison.winner = figures(kWinner);
+            comparison.candidate = winner->name();
+            comparison.ratio = paired.ratio(entrant(i, kLibc), entrant(i, kWinner), any);
+        }
+        comparisons.push_back(std::move(comparison));
+    }
+    return comparisons;
+}
+
+nlohmann::ordered_json figures_json(const Figures& figures, bool is_baseline) {
+    nlohmann::ordered_json json = {{"ns", figures.seconds * 1e9}};
+    if (!is_baseline) json["slowdown"] = estimate_json(figures.slowdown);
+    return json;
+}
+
+nlohmann::ordered_json comparison_json(const Comparison& comparison) {
+    nlohmann::ordered_json json = {
+        {"condition", comparison.label}, {"group", comparison.group}, {"size", comparison.size}};
+    json.update(comparison.keys);
+    if (!comparison.is_baseline()) json["baseline"] = comparison.baseline;
+    json["libc"] = figures_json(comparison.libc, comparison.is_baseline());
+    if (comparison.winner) {
+        json["winner"] = figures_json(*comparison.winner, comparison.is_baseline());
+        json["winner"]["candidate"] = comparison.candidate;
+        json["ratio"] = estimate_json(comparison.ratio);
+    }
+    json["noise_floor"] = estimate_json(comparison.floor);
+    return json;
+}
+
+std::string cell(const Figures& figures, bool is_baseline) {
+    return is_baseline ? format_time(figures.seconds) : format_factor(figures.slowdown.median);
+}
+
+/// What the verdict says of one copy; `of` picks its figures, null where it has none.
+std::string worst_of(const std::vector<Comparison>& comparisons,
+                     const std::function<const Figures*(const Comparison&)>& of) {
+    const Comparison* worst = nullptr;
+    double most = 1;
+    for (const Comparison& comparison : comparisons) {
+        const Figures* figures = of(comparison);
+        if (!figures || comparison.is_baseline()) continue;
+        const Estimate& slowdown = figures->slowdown;
+        most = std::max(most, slowdown.median);
+        if (slowdown.median < kWorthNaming) continue;
+        if (slowdown.low <= std::max(1.0, comparison.floor.high)) continue;
+        // by the lower end: of hundreds of medians the highest is a lucky one
+        if (!worst || slowdown.low > of(*worst)->slowdown.low) worst = &comparison;
+    }
+    if (!worst) return "nothing that stands out (at most " + format_factor(most) + " x)";
+    return "worst " + format_factor(of(*worst)->slowdown.median) + " x slower at " + worst->label +
+           " (" + worst->group + ")";
+}
+
+} // namespace
+
+std::vector<Comparison> compare(const std::vector<Group>& groups, const Context& context) {
+    std::vector<Comparison> comparisons;
+    for (const Group& group : groups) {
+        auto some = compare(group, context, 1.0 / static_cast<double>(groups.size()));
+        std::move(some.begin(), some.end(), std::back_inserter(comparisons));
+    }
+    return comparisons;
+}
+
+Run repeated(char* destination, const char* source, std::size_t size) {
+    return [=](const Copy& copy, std::size_t calls, std::uint64_t round) {
+        const std::size_t place = roam(round);
+        for (std::size_t i = 0; i < calls; ++i) copy(destination + place, source + place, size);
+    };
+}
+
+void fill(Section& section, const std::vector<Comparison>& comparisons) {
+    std::vector<std::string> groups, labels;
+    const auto note = [](std::vector<std::string>& names, const std::string& name) {
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    };
+    for (const Comparison& comparison : comparisons) {
+        note(groups, comparison.group);
+        if (comparison.in_table) note(labels, comparison.label);
+        section.rows.push_back(comparison_json(comparison));
+    }
+    const auto find = [&](const std::string& group, const std::string& label) {
+        const auto found = std::find_if(comparisons.begin(), comparisons.end(), [&](const auto& c) {
+            return c.group == group && c.label == label;
+        });
+        return found == comparisons.end() ? nullptr : &*found;
+    };
+    std::string winners;
+    section.columns = {""};
+    section.cells.resize(labels.size() + 1);
+    for (std::size_t row = 0; row < labels.size(); ++row) section.cells[row] = {labels[row]};
+    section.cells.back() = {"libc against libc"};
+    for (const std::string& group : groups) {
+        const auto first = std::find_if(comparisons.begin(), comparisons.end(),
+                                        [&](const auto& c) { return c.group == group; });
+        const bool has_winner = first->winner.has_value();
+        section.columns.push_back(group + " libc");
+        if (has_winner) {
+            winners += (winners.empty() ? "" : ", ") + group + " " + first->candidate;
+        }
+        if (has_winner) section.columns.insert(section.columns.end(), {"winner", "x libc"});
+        for (std::size_t row = 0; row < labels.size(); ++row) {
+            const Comparison* comparison = find(group, labels[row]);
+            auto& cells = section.cells[row];
+            if (!comparison) {
+                cells.insert(cells.end(), has_winner ? 3 : 1, "");
+                continue;
+            }
+            cells.push_back(cell(comparison->libc, comparison->is_baseline()));
+            if (!has_winner) continue;
+            cells.push_back(cell(*comparison->winner, comparison->is_baseline()));
+            cells.push_back(format_factor(comparison->ratio.median));
+        }
+        auto& floors = section.cells.back();
+        floors.push_back(format_factor(first->floor.low) + ".." + format_factor(first->floor.high));
+        if (has_winner) floors.insert(floors.end(), 2, "");
+    }
+    if (!winners.empty()) section.notes.push_back("winners: " + winners);
+    section.verdict = slowdown_verdict(comparisons);
+}
+
+std::string slowdown_verdict(const std::vector<Comparison>& comparisons) {
+    std::string verdict =
+        "libc: " + worst_of(comparisons, [](const Comparison& c) { return &c.libc; });
+    const bool winners = std::any_of(comparisons.begin(), comparisons.end(),
+                                     [](const Comparison& c) { return c.winner.has_value(); });
+    if (!winners) return verdict;
+    return verdict + "; winners: " + worst_of(comparisons, [](const Comparison& c) {
+               return c.winner ? &*c.winner : nullptr;
+           });
+}
+
+nlohmann::ordered_json estimate_json(const Estimate& estimate) {
+    return {{"median", estimate.median}, {"low", estimate.low}, {"high", estimate.high}};
+}
+
+} // namespace asterope::diagnosis

@@ -1,0 +1,74 @@
+// Copies compared in several conditions: all copies in all conditions, interleaved in rounds.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/statistics.hpp"
+#include "diagnose/copies.hpp"
+#include "diagnose/section.hpp"
+#include "timing/roam.hpp"
+
+namespace asterope::diagnosis {
+
+/// Calls a copy so many times; in different rounds it may do so at different places.
+using Run = std::function<void(const Copy& copy, std::size_t calls, std::uint64_t round)>;
+
+/// One condition under which copies are timed.
+struct Condition {
+    std::string label;           ///< "source +1 B": the row of the table
+    std::string baseline;        ///< label of the condition to compare with; its own: none
+    nlohmann::ordered_json keys; ///< what tells it from others, for the JSON
+    Run run;
+    bool in_table = true;
+};
+
+/// Conditions that are timed in the same rounds: those of one size, as a rule.
+struct Group {
+    std::string name; ///< "4 KiB": columns of the table
+    std::size_t size; ///< bytes of each copy
+    std::vector<Condition> conditions;
+};
+
+/// What one copy took in one condition.
+struct Figures {
+    double seconds;    ///< a call, median over the rounds
+    Estimate slowdown; ///< its time over its own time in the baseline
+};
+
+/// What was found in one condition.
+struct Comparison {
+    std::string group, label, baseline;
+    std::size_t size;
+    nlohmann::ordered_json keys;
+    bool in_table;
+    Figures libc;
+    std::optional<Figures> winner;
+    std::string candidate; ///< which the winner is
+    Estimate ratio;        ///< libc's time over the winner's in this condition, if there is one
+    Estimate floor;        ///< libc's time over libc's, in the group's first condition
+
+    bool is_baseline() const { return label == baseline; }
+};
+
+/// Times all groups one after the other. Each trial is a run of calls, as many as libc does in
+/// about 20 us in the group's first condition, after an untimed few of the same kind.
+std::vector<Comparison> compare(const std::vector<Group>& groups, const Context& context);
+
+/// Copies from one place to another again and again. Both places move as roam() says.
+Run repeated(char* destination, const char* source, std::size_t size);
+
+/// Table, rows and verdict from the comparisons: conditions downwards, groups across. Baselines
+/// show times, the others how many times slower they are than these.
+void fill(Section& section, const std::vector<Comparison>& comparisons);
+
+/// "libc: worst 25.1 x slower at +1 B (4 KiB); winners: nothing that stands out (at most 1.02 x)".
+/// What stands out is beyond libc against libc with its whole interval, and by at least 5 %.
+std::string slowdown_verdict(const std::vector<Comparison>& comparisons);
+
+nlohmann::ordered_json estimate_json(const Estimate& estimate);
+
+} // namespace asterope::diagnosis

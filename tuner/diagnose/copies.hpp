@@ -1,0 +1,52 @@
+// The copies that a diagnosis compares: libc's, and the profile's winner of each size.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "space/space.hpp"
+#include "timing/workload.hpp"
+
+namespace asterope::diagnosis {
+
+/// A copy function with what it gets as its last argument.
+struct Copy {
+    CopyFunction function;
+    std::size_t distance;
+
+    void operator()(char* destination, const char* source, std::size_t bytes) const {
+        function(destination, source, bytes, distance);
+    }
+};
+
+Copy libc();
+
+/// The winners of a profile, as far as this build has them and this CPU runs them.
+class Copies {
+  public:
+    /// None: libc alone.
+    Copies() = default;
+    /// `profile`: as read_profile() gives it. `has`: whether the CPU has a feature.
+    Copies(const nlohmann::json& profile, const std::function<bool(std::string_view)>& has);
+
+    /// The winner for copies of `bytes`, where there is one: none below kMinimumBytes, and beyond
+    /// the last interval its winner goes on.
+    const Candidate* winner(std::size_t bytes) const;
+    bool empty() const;
+    /// A line for each interval whose winner is not among the candidates.
+    const std::vector<std::string>& left_out() const { return left_out_; }
+
+  private:
+    struct Interval {
+        std::size_t up_to;
+        std::optional<Candidate> winner;
+    };
+    std::vector<Interval> intervals_;
+    std::vector<std::string> left_out_;
+};
+
+} // namespace asterope::diagnosis

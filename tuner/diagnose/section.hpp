@@ -1,0 +1,49 @@
+// A section of a diagnosis: one pitfall, what was measured of it, and what that means.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "diagnose/copies.hpp"
+#include "machine/machine.hpp"
+#include "timing/arena.hpp"
+#include "timing/watched_rounds.hpp"
+
+namespace asterope::diagnosis {
+
+/// What every section is given.
+struct Context {
+    const Machine& machine;
+    const Copies& copies;
+    const Arena& arena;
+    std::size_t largest_copy; ///< bytes; two of them and some pages fit in each side of the arena
+    int rounds;
+    std::vector<int> other_cpus; ///< that this process may use, besides the one it is pinned to
+    /// To be told how much of the section has been done since the last time, 1 being all of it.
+    std::function<void(double share)> advance;
+    WatchedRounds& watched; ///< what hit the comparisons of all sections
+};
+
+struct Section {
+    std::string name;                            ///< as --only has it
+    std::string question;                        ///< what it answers
+    std::vector<std::string> columns;            ///< of the table
+    std::vector<std::vector<std::string>> cells; ///< of the table: the first column names the row
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array(); ///< all that was measured
+    std::vector<std::string> notes;                                ///< what the reader must know
+    std::string verdict;                                           ///< one sentence
+    std::string skipped; ///< why nothing was measured; empty where something was
+};
+
+/// Title, table, notes and verdict, as they are printed.
+std::string to_text(const Section& section);
+nlohmann::ordered_json to_json(const Section& section);
+
+/// "6.1 ns", "12.3 us", "4.5 ms".
+std::string format_time(double seconds);
+/// To three digits: "1.08", "25.1", "446".
+std::string format_factor(double factor);
+
+} // namespace asterope::diagnosis

@@ -1,0 +1,95 @@
+// What a stride at which all buffers fall into the same sets of a cache costs small copies.
+#include <algorithm>
+
+#include "base/size_text.hpp"
+#include "diagnose/comparison.hpp"
+#include "diagnose/sections.hpp"
+
+namespace asterope::diagnosis {
+
+namespace {
+
+constexpr std::size_t kSize = 256;
+constexpr std::size_t kLine = 64;
+constexpr std::size_t kMostSpan = std::size_t{256} << 20;
+
+/// Copies from one slot after the other; sources and destinations fall into different sets.
+Run strided(const Arena& arena, std::size_t stride, std::size_t slots) {
+    return [=, &arena](const Copy& copy, std::size_t calls, std::uint64_t round) {
+        const char* source = arena.source() + roam(round);
+        char* destination = arena.destination() + kPhase + roam(round);
+        std::size_t slot = 0;
+        for (std::size_t i = 0; i < calls; ++i) {
+            copy(destination + slot * stride, source + slot * stride, kSize);
+            if (++slot == slots) slot = 0;
+        }
+    };
+}
+
+} // namespace
+
+std::vector<CriticalStride> critical_strides(const std::vector<Cache>& caches) {
+    std::vector<CriticalStride> strides;
+    std::size_t inner = 0; // bytes of the cache before
+    for (const Cache& cache : caches) {
+        if (cache.ways <= 0 || cache.bytes == 0) continue;
+        const auto ways = static_cast<std::size_t>(cache.ways);
+        CriticalStride stride{cache.level, cache.bytes / ways, 2 * ways};
+        // So many that spread out they are beyond the inner cache, too: else its misses would be
+        // all that is seen. (Beside an L3 that takes gigabytes.)
+        CriticalStride more = stride;
+        more.buffers = std::max(stride.buffers, inner / kSize);
+        if (more.span() <= kMostSpan) stride = more;
+        std::erase_if(strides,
+                      [&](const CriticalStride& other) { return other.bytes == stride.bytes; });
+        strides.push_back(stride);
+        inner = cache.bytes;
+    }
+    return strides;
+}
+
+Section critical_stride(const Context& context) {
+    Section section;
+    section.question = "what do small copies cost whose buffers lie so far apart that they all "
+                       "fall into the same sets of a cache?";
+    const std::vector<CriticalStride> strides = critical_strides(context.machine.caches);
+    if (strides.empty()) {
+        section.skipped = "this machine does not say how many ways its caches have";
+        return section;
+    }
+    std::vector<Group> groups;
+    for (const CriticalStride& stride : strides) {
+        const std::string name = 'L' + std::to_string(stride.level);
+        const std::size_t slots = stride.buffers;
+        if (stride.span() + kPhase + kSize + kRoaming > context.arena.bytes()) {
+            section.notes.push_back(name + " left out: " + std::to_string(slots) + " buffers " +
+                                    format_size(stride.bytes) + " apart take too much memory");
+            continue;
+        }
+        const auto keys = [&](std::size_t bytes) -> nlohmann::ordered_json {
+            return {{"level", stride.level}, {"stride", bytes}, {"buffers", slots}};
+        };
+        const std::string spread = "the stride and a line", critical = "the critical stride";
+        groups.push_back({name + ", " + std::to_string(slots) + " at " + format_size(stride.bytes),
+                          kSize,
+                          {{spread, spread, keys(stride.bytes + kLine),
+                            strided(context.arena, stride.bytes + kLine, slots)},
+                           {critical, spread, keys(stride.bytes),
+                            strided(context.arena, stride.bytes, slots)}}});
+    }
+    if (groups.empty()) {
+        section.skipped = "the strides of this machine's caches need more memory than there is";
+        return section;
+    }
+    section.notes.push_back(
+        "copies of " + format_size(kSize) +
+        "; a stride that is critical to an outer cache is critical to the inner ones, too");
+    if (context.machine.huge_pages != "always" && context.machine.huge_pages != "madvise") {
+        section.notes.push_back("without huge pages, strides beyond the page do not fall into the "
+                                "same sets: memory is scattered");
+    }
+    fill(section, compare(groups, context));
+    return section;
+}
+
+} // namespace asterope::diagnosis

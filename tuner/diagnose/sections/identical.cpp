@@ -1,0 +1,148 @@
+// Whether a race finds a winner where there is none: all entrants are libc's memcpy.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+
+#include "base/interrupt.hpp"
+#include "base/size_text.hpp"
+#include "diagnose/sections.hpp"
+#include "search/race.hpp"
+#include "timing/libc_copy.hpp"
+
+namespace asterope::diagnosis {
+
+namespace {
+
+constexpr std::size_t kSizes[] = {1 << 10, 64 << 10, 4 << 20};
+constexpr Workload kWorkloads[] = {Workload::hot, Workload::cold};
+/// A heat of a race; then as a quick search of one size does, see parse_rigor.
+constexpr int kEntrants = 24, kKept = 12, kMoreSamples = 6, kFinalists = 5, kRounds = 15;
+/// Of one race, with libc thrice a heat and twice a round of the run-off.
+constexpr int kTrials = kEntrants + 3 + kMoreSamples * (kKept + 3) + kRounds * (kFinalists + 2);
+
+/// Libc's memcpy, whoever is asked for. Disturbed rounds are repeated, as in a search.
+class LibcAlone : public Timings {
+  public:
+    LibcAlone(Stopwatch& stopwatch, WatchedRounds& watched, const std::function<void()>& timed)
+        : stopwatch_(stopwatch), watched_(watched), timed_(timed) {}
+
+    double seconds(std::size_t size, Workload workload, Entrant, std::uint64_t round) override {
+        throw_if_interrupted();
+        timed_();
+        return watched_.time(
+            [&] { return stopwatch_.time(libc_copy(), 0, size, workload, round); });
+    }
+
+    bool disturbed() override { return watched_.disturbed(); }
+
+  private:
+    Stopwatch& stopwatch_;
+    WatchedRounds& watched_;
+    const std::function<void()>& timed_;
+};
+
+SizeResult race(std::size_t size, Workload workload, std::uint64_t seed, Timings& timings) {
+    std::mt19937_64 random(seed);
+    Race race(size, {{workload, 1}}, random, timings);
+    std::vector<Entrant> entrants(kEntrants);
+    std::iota(entrants.begin(), entrants.end(), 0);
+    race.sample(entrants, 1);
+    entrants = race.best(entrants, kKept);
+    race.sample(entrants, kMoreSamples);
+    return race.run_off(race.best(entrants, kFinalists), kRounds, kLibc);
+}
+
+std::vector<double> exponentials(std::vector<double> logs) {
+    for (double& log : logs) log = std::exp(log);
+    return logs;
+}
+
+std::string percents(double log) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.1f %%", std::expm1(log) * 100);
+    return text;
+}
+
+} // namespace
+
+double SelfRaces::largest_lead() const {
+    return *std::max_element(leads.begin(), leads.end());
+}
+
+double SelfRaces::largest_floor() const {
+    return *std::max_element(floors.begin(), floors.end());
+}
+
+std::size_t SelfRaces::won_by_luck() const {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < leads.size(); ++i) {
+        count += leads[i] > std::max(floors[i], TieBand().never);
+    }
+    return count;
+}
+
+std::string self_races_verdict(const std::vector<SelfRaces>& all) {
+    const SelfRaces* best = nullptr;
+    std::size_t races = 0, by_luck = 0;
+    for (const SelfRaces& some : all) {
+        races += some.leads.size();
+        by_luck += some.won_by_luck();
+        if (!best || some.largest_lead() > best->largest_lead()) best = &some;
+    }
+    return "of " + std::to_string(races) + " races " +
+           (by_luck == 0 ? "none" : std::to_string(by_luck)) +
+           " had a winner that led by more than the noise floor and a tie may (the most "
+           "that one led: " +
+           percents(best->largest_lead()) + ", at " + format_size(best->size) + ' ' +
+           std::string(name_of(best->workload)) + ')';
+}
+
+Section identical(const Context& context) {
+    Section section;
+    section.question = "does a race find a winner among copies that are all libc's?";
+    section.columns = {"24 times libc", "largest lead", "largest floor", "led beyond both",
+                       "races"};
+    const int races = context.rounds * 2 / 3; // 20, and 7 where it shall be quick
+    Stopwatch stopwatch(context.arena, kSizes[std::size(kSizes) - 1],
+                        last_cache_bytes(context.machine));
+    const double share = 1.0 / kTrials / races / std::size(kSizes) / std::size(kWorkloads);
+    const std::function<void()> timed = [&] { context.advance(share); };
+    LibcAlone timings(stopwatch, context.watched, timed);
+    std::vector<SelfRaces> all;
+    for (const std::size_t size : kSizes) {
+        if (size > context.largest_copy) continue;
+        for (const Workload workload : kWorkloads) {
+            stopwatch.calibrate(size, workload, trial_seconds(workload));
+            context.watched.enter_step();
+            SelfRaces some{size, workload, {}, {}};
+            for (int i = 0; i < races; ++i) {
+                const SizeResult result =
+                    race(size, workload, static_cast<std::uint64_t>(i), timings);
+                some.leads.push_back(std::log(result.finalists.front().ratio));
+                const Estimate& floor = result.noise_floor.at(workload);
+                some.floors.push_back(std::max(std::log(floor.high), -std::log(floor.low)));
+            }
+            section.cells.push_back({format_size(size) + ' ' + std::string(name_of(workload)),
+                                     percents(some.largest_lead()), percents(some.largest_floor()),
+                                     std::to_string(some.won_by_luck()), std::to_string(races)});
+            section.rows.push_back({{"size", size},
+                                    {"workload", name_of(workload)},
+                                    {"leads", exponentials(some.leads)},
+                                    {"floors", exponentials(some.floors)},
+                                    {"largest_lead", std::exp(some.largest_lead())},
+                                    {"largest_floor", std::exp(some.largest_floor())},
+                                    {"tie_band", std::exp(TieBand().never)},
+                                    {"won_by_luck", some.won_by_luck()}});
+            all.push_back(std::move(some));
+        }
+    }
+    section.notes.push_back("lead: of the winner over libc; noise floor: the farther end of the "
+                            "interval of libc against libc; beyond both: by more than the race's "
+                            "own floor and the " +
+                            percents(TieBand().never) + " that a tie may cost");
+    section.verdict = self_races_verdict(all);
+    return section;
+}
+
+} // namespace asterope::diagnosis

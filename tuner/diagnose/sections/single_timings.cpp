@@ -1,0 +1,202 @@
+// How single timed calls are distributed, alone and beside a neighbour that streams memory.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <sched.h>
+#include <thread>
+
+#include "base/interrupt.hpp"
+#include "base/shuffle.hpp"
+#include "base/size_text.hpp"
+#include "base/statistics.hpp"
+#include "diagnose/comparison.hpp"
+#include "diagnose/mapping.hpp"
+#include "diagnose/sections.hpp"
+#include "machine/cpu.hpp"
+#include "timing/clock.hpp"
+
+namespace asterope::diagnosis {
+
+namespace {
+
+constexpr double kPercents[] = {1, 10, 50, 90, 99, 99.9, 100};
+constexpr std::size_t kSizes[] = {4 << 10, 256 << 10};
+
+std::string percent_name(double percent) {
+    if (percent == 100) return "max";
+    char text[16];
+    std::snprintf(text, sizeof text, "%g %%", percent);
+    return text;
+}
+
+/// A thread that copies through more memory than any cache holds, on another CPU, as long as it
+/// lives.
+class Neighbour {
+  public:
+    Neighbour(int cpu, std::size_t bytes)
+        : memory_(bytes, Pages::huge), begin_(ticks()), thread_([this, cpu, bytes] {
+              cpu_set_t one;
+              CPU_ZERO(&one);
+              CPU_SET(cpu, &one);
+              sched_setaffinity(0, sizeof one, &one); // 0: this thread alone
+              constexpr std::size_t step = std::size_t{1} << 20;
+              for (std::size_t at = 0; !stop_; at = (at + step) % (bytes / 2)) {
+                  std::memcpy(memory_.data() + bytes / 2 + at, memory_.data() + at, step);
+                  copied_ += step;
+              }
+          }) {}
+    ~Neighbour() {
+        stop_ = true;
+        thread_.join();
+    }
+    Neighbour(const Neighbour&) = delete;
+    Neighbour& operator=(const Neighbour&) = delete;
+
+    double gb_per_s() const {
+        return static_cast<double>(copied_) / seconds_between(begin_, ticks()) / 1e9;
+    }
+
+  private:
+    Mapping memory_;
+    std::atomic<bool> stop_ = false;
+    std::atomic<std::size_t> copied_ = 0;
+    std::uint64_t begin_;
+    std::thread thread_; // last: it uses all of the above
+};
+
+enum Who { kLibc, kLibcAgain, kWinner, kNothing };
+
+/// Seconds of single calls, sorted, by who was timed; all in turn, in shuffled rounds.
+std::vector<std::vector<double>> time_singly(std::size_t size, const Context& context, int rounds,
+                                             double share) {
+    const Candidate* winner = context.copies.winner(size);
+    std::vector<int> entrants = {kLibc, kLibcAgain, kNothing};
+    if (winner) entrants.push_back(kWinner);
+    std::vector<std::vector<double>> timings(4);
+    for (auto& own : timings) own.reserve(static_cast<std::size_t>(rounds));
+    std::mt19937_64 random(1);
+    const Copy libc_copy = libc();
+    const Copy winning = winner ? Copy{winner->variant->copy, winner->distance()} : libc_copy;
+    for (int round = 0; round < rounds; ++round) {
+        if (round % 64 == 0) throw_if_interrupted();
+        const std::size_t place = roam(static_cast<std::uint64_t>(round));
+        char* destination = context.arena.destination() + kPhase + place;
+        const char* source = context.arena.source() + place;
+        shuffle(entrants, random);
+        for (const int who : entrants) {
+            const Copy& copy = who == kWinner ? winning : libc_copy;
+            clean_vector_state();
+            copy(destination, source, size); // what the one before left behind is not its merit
+            const std::uint64_t begin = ticks();
+            if (who != kNothing) copy(destination, source, size);
+            const std::uint64_t end = ticks();
+            timings[static_cast<std::size_t>(who)].push_back(seconds_between(begin, end));
+        }
+        context.advance(share / rounds);
+    }
+    for (auto& own : timings) std::sort(own.begin(), own.end());
+    return timings;
+}
+
+/// What the verdict says of one copy.
+std::string spread_of(const std::vector<Spread>& spreads, const std::string& copy) {
+    std::string tails, medians;
+    for (const Spread& spread : spreads) {
+        if (spread.copy != copy) continue;
+        tails += (tails.empty() ? "" : ", ") + format_factor(spread.tail / spread.median) +
+                 (tails.empty() ? " x the median (" : " x (") + format_size(spread.size) + ' ' +
+                 spread.beside + ')';
+        for (const Spread& alone : spreads) {
+            if (alone.copy != copy || alone.size != spread.size || &alone == &spread) continue;
+            if (alone.beside != kAlone) continue;
+            medians += (medians.empty() ? "" : ", ") + format_factor(spread.median / alone.median) +
+                       " x (" + format_size(spread.size) + ')';
+        }
+    }
+    if (tails.empty()) return "";
+    return copy + ": the slowest call of 1000 takes " + tails +
+           (medians.empty() ? "" : ", and the neighbour makes the median " + medians);
+}
+
+/// The smallest difference of two timings, 0 of equal ones.
+double clock_step(const std::vector<double>& sorted) {
+    double least = 0;
+    for (std::size_t i = 1; i < sorted.size(); ++i) {
+        const double step = sorted[i] - sorted[i - 1];
+        if (step > 1e-12 && (least == 0 || step < least)) least = step;
+    }
+    return least;
+}
+
+} // namespace
+
+std::string spread_verdict(const std::vector<Spread>& spreads) {
+    const std::string winner = spread_of(spreads, "winner");
+    return spread_of(spreads, "libc") + (winner.empty() ? "" : "; " + winner);
+}
+
+Section single_timings(const Context& context) {
+    Section section;
+    section.question = "how are the times of single calls distributed, alone and beside a noisy "
+                       "neighbour?";
+    section.columns = {"single calls"};
+    for (const double percent : kPercents) section.columns.push_back(percent_name(percent));
+    // enough for the last percentiles to mean something: 40 and more calls beyond 99.9 %
+    const int rounds = context.rounds * 1300;
+    const std::size_t stream = std::clamp(4 * last_cache_bytes(context.machine),
+                                          std::size_t{64} << 20, std::size_t{256} << 20) >>
+                               20 << 20;
+    const bool with_neighbour = !context.other_cpus.empty();
+    const double share = with_neighbour ? 0.25 : 0.5;
+
+    std::vector<Spread> spreads;
+    double step = 0;
+    const auto measure = [&](const std::string& beside, const Neighbour* neighbour) {
+        for (const std::size_t size : kSizes) {
+            const auto timings = time_singly(size, context, rounds, share);
+            const Candidate* winner = context.copies.winner(size);
+            const auto add = [&](Who who, const std::string& name) {
+                const auto& own = timings[who];
+                std::vector<std::string> cells = {format_size(size) + ", " + beside + ": " + name};
+                nlohmann::ordered_json row = {
+                    {"size", size}, {"neighbour", neighbour != nullptr}, {"copy", name}};
+                if (who == kWinner) row["candidate"] = winner->name();
+                nlohmann::ordered_json percentiles = nlohmann::ordered_json::object();
+                for (const double percent : kPercents) {
+                    const double seconds = percentile(own, percent);
+                    cells.push_back(format_time(seconds));
+                    const std::string key = percent == 100 ? "max" : nlohmann::json(percent).dump();
+                    percentiles[key] = seconds * 1e9;
+                }
+                row["calls"] = own.size();
+                row["percentiles_ns"] = percentiles;
+                spreads.push_back({size, beside, name, percentile(own, 50), percentile(own, 99.9)});
+                section.cells.push_back(std::move(cells));
+                section.rows.push_back(std::move(row));
+            };
+            add(kLibc, "libc");
+            add(kLibcAgain, "libc again");
+            if (winner) add(kWinner, "winner");
+            add(kNothing, "nothing");
+            step = clock_step(timings[kNothing]);
+        }
+    };
+    measure(kAlone, nullptr);
+    if (with_neighbour) {
+        const int cpu = context.other_cpus.front();
+        const Neighbour neighbour(cpu, stream);
+        measure("beside a neighbour", &neighbour);
+        char text[120];
+        std::snprintf(text, sizeof text, "the neighbour copied %.1f GB/s on CPU %d",
+                      neighbour.gb_per_s(), cpu);
+        section.notes.push_back(text);
+    } else {
+        section.notes.push_back("no neighbour: this process may use one CPU only");
+    }
+    if (step > 0) section.notes.push_back("the clock goes in steps of " + format_time(step));
+    section.notes.push_back("nothing: the clock's own time, which is part of all others");
+    section.verdict = spread_verdict(spreads);
+    return section;
+}
+
+} // namespace asterope::diagnosis

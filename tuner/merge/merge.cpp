@@ -1,0 +1,110 @@
+// asterope-tune merge: one profile from several, of one search or of one type of machine.
+#include "merge/merge.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+
+#include "base/atomic_file.hpp"
+#include "base/error.hpp"
+#include "base/size_text.hpp"
+#include "merge/common_best.hpp"
+#include "merge/join_shards.hpp"
+#include "merge/merge_source.hpp"
+#include "profile/schema.hpp"
+
+namespace asterope {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+void refuse_own_input(const MergeRequest& request) {
+    if (!is_replaceable(request.output)) return; // a terminal may well be both
+    for (const std::string& input : request.inputs) {
+        std::error_code missing;
+        if (!std::filesystem::equivalent(input, request.output, missing) || missing) continue;
+        throw BadInput(request.output +
+                       ": is one of the inputs, and would be lost: choose another -o");
+    }
+}
+
+/// "128 B, 4 KiB and 3 more"
+std::string listed(const std::vector<std::size_t>& sizes) {
+    constexpr std::size_t kMost = 6;
+    std::string text;
+    for (std::size_t i = 0; i < sizes.size() && i < kMost; ++i) {
+        text += (i ? ", " : "") + format_size(sizes[i]);
+    }
+    if (sizes.size() > kMost) text += " and " + std::to_string(sizes.size() - kMost) + " more";
+    return text;
+}
+
+/// What stands between single quotes in a library's message, in brackets.
+std::string quoted_in(std::string_view message) {
+    const std::size_t begin = message.find('\''), end = message.find('\'', begin + 1);
+    if (begin == message.npos || end == message.npos) return {};
+    return " (" + std::string(message.substr(begin + 1, end - begin - 1)) + ')';
+}
+
+/// What was merged, and what the profile lacks, in words.
+std::string summary(const ordered_json& profile, const std::string& output) {
+    const ordered_json& merged = profile.at("merged");
+    const std::size_t count = merged.at("sources").size();
+    return std::to_string(profile.at("intervals").size()) + " sizes from " + std::to_string(count) +
+           (merged.at("from") == "shards" ? (count == 1 ? " shard" : " shards") : " machines") +
+           "; profile: " + output + '\n';
+}
+
+} // namespace
+
+void merge(const MergeRequest& request) {
+    constexpr std::size_t kMost = 256; // as many as the profile's schema has room for
+    if (request.inputs.size() > kMost) {
+        throw BadInput(std::to_string(request.inputs.size()) + " inputs: merge at most " +
+                       std::to_string(kMost));
+    }
+    require_writable(request.output);
+    refuse_own_input(request);
+    std::vector<MergeSource> sources;
+    for (const std::string& input : request.inputs) sources.push_back(read_merge_source(input));
+    ordered_json profile;
+    std::string table;
+    std::vector<std::size_t> nobody;
+    try {
+        const bool shards = std::all_of(sources.begin(), sources.end(),
+                                        [](const MergeSource& one) { return one.is_shard(); });
+        if (shards) {
+            profile = join_shards(std::move(sources));
+        } else {
+            CommonBest common = common_best(std::move(sources));
+            profile = std::move(common.profile);
+            table = std::move(common.table);
+            nobody = std::move(common.nobody);
+        }
+    } catch (const nlohmann::json::exception& fault) {
+        throw BadInput("cannot merge " + request.inputs.front() +
+                       " with the others: one of them lacks a field that asterope-tune writes" +
+                       quoted_in(fault.what()) + ": make it anew");
+    }
+    // Each input was sound; whoever wrote them may still have meant no sum of them to be.
+    if (const std::string fault = profile_fault(profile); !fault.empty()) {
+        throw BadInput("cannot merge " + request.inputs.front() +
+                       " with the others: what comes of it is no profile: " + fault +
+                       ": make the inputs anew");
+    }
+    write_atomically(request.output, profile.dump(2) + '\n');
+    if (request.quiet) return;
+    if (!table.empty()) std::cout << table << '\n';
+    std::cout << summary(profile, request.output) << std::flush;
+    if (!nobody.empty()) {
+        std::fprintf(stderr,
+                     "warning: at %s no candidate was measured on all machines, so these sizes "
+                     "are left out: profiles hold half a dozen candidates a size; give the logs of "
+                     "the searches (--log FILE), which hold all\n",
+                     listed(nobody).c_str());
+    }
+}
+
+} // namespace asterope

@@ -1,0 +1,52 @@
+// A search that is merged with others: its profile, and its trial log where that is given.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "run/trial_log.hpp"
+
+namespace asterope {
+
+struct MergeSource {
+    std::string path; ///< as given, for messages
+    nlohmann::ordered_json profile;
+    std::optional<TrialLogContents> log; ///< which the profile was derived from
+
+    bool is_shard() const { return profile.contains("shard"); }
+    /// Equal for equal profiles, whatever their files are called.
+    std::string content() const { return nlohmann::json(profile).dump(); }
+};
+
+/// Reads a profile, or the whole log of a run, whose profile is derived from it (see replay_run).
+/// Throws BadInput, in one line that names the file, for what is neither, for a log that is not
+/// whole or was thinned, and for a profile that does not say on which machine it was found, or how.
+MergeSource read_merge_source(const std::string& path);
+
+/// In what `b` is of another type of machine than `a`, two "machine" objects, as in "cpu.model: 85
+/// and 143"; empty: they are of one type. That is what decides how fast copies are: processor, data
+/// caches, number of CPUs, hypervisor and libc. Memory sizes may differ by a sixteenth: of equal
+/// machines, firmware and kernels take different shares.
+std::string type_difference(const nlohmann::json& a, const nlohmann::json& b);
+
+/// Throws BadInput where two sources are of different types of machines, were searched for by
+/// different versions or for different objectives, or are one and the same search.
+void require_alike(const std::vector<MergeSource>& sources);
+
+/// What is told of the search as a whole: the first one's "search" object, where the others agree
+/// with it; sums of times and trials; the first start and the last end.
+nlohmann::ordered_json merged_search(const std::vector<MergeSource>& sources);
+
+/// The "merged" object: what was merged how ("shards" or "machines"), source by source.
+nlohmann::ordered_json merged_from(const char* how, const std::vector<MergeSource>& sources);
+
+/// The steps that some of these searches left out.
+std::set<std::string> left_out_steps(const std::vector<MergeSource>& sources);
+
+/// Such steps as profiles list them: in the order of a search.
+std::vector<std::string> in_order(const std::set<std::string>& steps);
+
+} // namespace asterope

@@ -1,0 +1,24 @@
+// Whether a profile is provisional, because of noise, and why: in words, and as files have it.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "timing/noise.hpp"
+
+namespace asterope {
+
+/// "search.noise" of profiles, "noise" of other results.
+nlohmann::ordered_json noise_json(const NoiseFacts& noise);
+
+/// How many of a profile's winners are the plain copy because noise hid which copy is the fastest,
+/// those of the entry points by intent included. Takes any JSON.
+std::size_t count_undecided(const nlohmann::json& profile);
+
+/// Why `profile` is provisional, for noise_warning(): too many of its rounds stayed disturbed, or
+/// comparisons were lost in noise, or both. Empty where it is not. Takes any JSON.
+/// scripts/asterope/provisional.py says the same.
+std::string why_provisional(const nlohmann::json& profile);
+
+} // namespace asterope

@@ -1,0 +1,333 @@
+// The paper's table of winners, with what each is worth beside libc.
+#include "profile/result_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "base/append.hpp"
+#include "base/size_text.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// libc's time over the finalist's under each workload, a column each.
+void append_ratios(std::string& out, const Finalist& finalist) {
+    for (const auto& [workload, measured] : finalist.workloads) {
+        append(out, " %8.2f", measured.ratio.median);
+    }
+}
+
+void append_workloads(std::string& out, const Finalist& finalist) {
+    for (const auto& [workload, measured] : finalist.workloads) {
+        append(out, " %8s", std::string(name_of(workload)).c_str());
+    }
+}
+
+using Row = std::vector<std::string>;
+
+/// The header first. One blank between columns as wide as their cells: those whose headers are in
+/// `left` to the left, the others to the right.
+std::string aligned(const std::vector<Row>& rows, const std::set<std::string>& left) {
+    const Row& header = rows.front();
+    std::vector<std::size_t> widths(header.size(), 0);
+    for (const Row& row : rows) {
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    }
+    std::string out;
+    for (const Row& row : rows) {
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const std::string padding(widths[i] - row[i].size(), ' ');
+            if (i) out += ' ';
+            out += left.count(header[i]) ? row[i] + padding : padding + row[i];
+        }
+        out += '\n';
+    }
+    return out;
+}
+
+std::string two_digits(double ratio) {
+    std::string text;
+    append(text, "%.2f", ratio);
+    return text;
+}
+
+bool goes_down(const asterope_variant& variant) {
+    return std::string_view(variant.dir) == "down";
+}
+
+/// How many others tie with the winner.
+std::size_t ties_of(const SizeResult& result) {
+    return static_cast<std::size_t>(
+        std::count_if(result.finalists.begin() + 1, result.finalists.end(),
+                      [](const Finalist& finalist) { return finalist.tied; }));
+}
+
+/// How far libc seems to be from libc at most, as a ratio of 1 and more.
+double widest(const std::map<Workload, Estimate>& floors) {
+    double farthest = 1;
+    for (const auto& [workload, floor] : floors) {
+        farthest = std::max({farthest, floor.high, 1 / floor.low});
+    }
+    return farthest;
+}
+
+/// In percent; 0 of nothing.
+double share(double part, double whole) {
+    return whole > 0 ? 100 * part / whole : 0;
+}
+
+} // namespace
+
+std::string result_table(const std::vector<Candidate>& space, const PipelineFacts& pipelines) {
+    if (pipelines.found.empty()) return "";
+    std::vector<const Candidate*> winners;
+    for (const SizeInterval& interval : pipelines.intervals.front()) {
+        const SizeResult& result = pipelines.found[interval.result].results.front();
+        winners.push_back(&space[static_cast<std::size_t>(result.finalists.front().candidate)]);
+    }
+    const auto any = [&](const auto& has) {
+        return std::any_of(winners.begin(), winners.end(),
+                           [&](const Candidate* one) { return has(*one->variant); });
+    };
+    const bool tb = any([](const asterope_variant& v) { return v.tb != 2; });
+    const bool pi = any([](const asterope_variant& v) { return v.pi != 1; });
+    const bool pw = any([](const asterope_variant& v) { return v.pw != 0; });
+    const bool down = any(goes_down);
+
+    Row header = {"Up to", "RT", "LT", "ST", "PT", "PS", "PD"};
+    if (tb) header.push_back("TB");
+    if (pi) header.push_back("PI");
+    if (pw) header.push_back("PW");
+    if (down) header.push_back("D");
+    for (const auto& [workload, measured] :
+         pipelines.found.front().results.front().finalists.front().workloads) {
+        header.push_back(std::string(name_of(workload)));
+    }
+    header.insert(header.end(), {"lead", "ties", "floor"});
+
+    std::vector<Row> rows = {header};
+    for (std::size_t i = 0; i < winners.size(); ++i) {
+        const SizeInterval& interval = pipelines.intervals.front()[i];
+        const SizeResult& result = pipelines.found[interval.result].results.front();
+        const asterope_variant& v = *winners[i]->variant;
+        Row row = {format_size(interval.up_to),   v.rt, v.lt, v.st, v.pt, std::to_string(v.ps),
+                   std::to_string(winners[i]->pd)};
+        if (tb) row.push_back(std::to_string(v.tb));
+        if (pi) row.push_back(std::to_string(v.pi));
+        if (pw) row.push_back(std::to_string(winners[i]->pw));
+        if (down) row.push_back(goes_down(v) ? "dn" : "up");
+        for (const auto& [workload, measured] : result.finalists.front().workloads) {
+            row.push_back(two_digits(measured.ratio.median));
+        }
+        row.push_back(two_digits(result.lead.median));
+        row.push_back(std::to_string(ties_of(result)));
+        row.push_back(two_digits(widest(result.noise_floor)));
+        rows.push_back(std::move(row));
+    }
+    return aligned(rows, {"Up to", "RT", "LT", "ST", "PT", "D"}) +
+           "lead: runner-up's time over the winner's; ties: others within the noise; "
+           "floor: libc over libc\n";
+}
+
+std::string sensing_table(const PipelineFacts& pipelines) {
+    std::string out;
+    for (std::size_t i = 0; i < pipelines.found.size(); ++i) {
+        if (!pipelines.sensing[i]) continue;
+        const auto& [copy, finalist, rounds] = *pipelines.sensing[i];
+        if (out.empty()) {
+            append(out, "%-10s", "Sensing");
+            append_workloads(out, finalist);
+            out += "   probe > ticks: uncached, else cached\n";
+        }
+        append(out, "%-10s", format_size(pipelines.found[i].results.front().size).c_str());
+        append_ratios(out, finalist);
+        out += "   " + copy.name() + '\n';
+    }
+    return out;
+}
+
+std::string axes_table(const PipelineFacts& pipelines) {
+    std::set<std::string_view> axes;
+    std::set<Workload> workloads;
+    for (const Found& found : pipelines.found) {
+        for (const AxisResult& result : found.axes) {
+            workloads.insert(result.workload);
+            if (result.axis != "paper") axes.insert(result.axis);
+        }
+    }
+    std::string out;
+    if (axes.empty()) return out;
+    append(out, "%-10s", "Axes");
+    for (const std::string_view axis : axes) {
+        append(out, " | %-*s", 5 * static_cast<int>(workloads.size()) - 1,
+               std::string(axis).c_str());
+    }
+    append(out, "   x the paper's best:");
+    for (const Workload workload : workloads) {
+        append(out, " %s", std::string(name_of(workload)).c_str());
+    }
+    out += '\n';
+    for (const Found& found : pipelines.found) {
+        // libc's time over the best's, where there is one with this axis
+        const auto ratio = [&](std::string_view axis, Workload workload) -> std::optional<double> {
+            for (const AxisResult& result : found.axes) {
+                if (result.axis == axis && result.workload == workload) {
+                    return result.best.workloads.at(workload).ratio.median;
+                }
+            }
+            return std::nullopt;
+        };
+        append(out, "%-10s", format_size(found.results.front().size).c_str());
+        for (const std::string_view axis : axes) {
+            out += " |";
+            for (const Workload workload : workloads) {
+                const auto with = ratio(axis, workload), without = ratio("paper", workload);
+                if (with && without) {
+                    append(out, " %4.2f", *with / *without);
+                } else {
+                    out += "    -";
+                }
+            }
+        }
+        out += '\n';
+    }
+    return out;
+}
+
+std::string intents_table(const PipelineFacts& pipelines) {
+    std::string out;
+    if (pipelines.objectives.size() < 2) return out;
+    append(out, "%-10s", "Tuned for");
+    append_workloads(out, pipelines.found.front().results.front().finalists.front());
+    out += "   geometric means over the sizes\n";
+    for (std::size_t i = 0; i < pipelines.objectives.size(); ++i) {
+        append(out, "%-10s", pipelines.objectives[i].name.c_str());
+        std::map<Workload, double> logs;
+        for (const Found& found : pipelines.found) {
+            for (const auto& [workload, measured] : found.results[i].finalists.front().workloads) {
+                logs[workload] += std::log(measured.ratio.median);
+            }
+        }
+        for (const auto& [workload, sum] : logs) {
+            append(out, " %8.2f", std::exp(sum / static_cast<double>(pipelines.found.size())));
+        }
+        out += '\n';
+    }
+    return out;
+}
+
+std::string small_table(const SmallFacts& small) {
+    std::string out;
+    const auto cell = [&](Workload workload, const std::string& text) {
+        const std::size_t width = std::max<std::size_t>(11, name_of(workload).size());
+        append(out, " %*s", static_cast<int>(width), text.c_str());
+    };
+    append(out, "%-26s  all", "Small copies, x libc");
+    for (const auto& [workload, floor] : small.result.noise_floor) {
+        cell(workload, std::string(name_of(workload)));
+    }
+    out += '\n';
+    for (const Finalist& finalist : small.result.finalists) {
+        const auto& variant = *small.space[static_cast<std::size_t>(finalist.candidate)];
+        append(out, "%-26s %4.2f",
+               ("to " + std::to_string(variant.bound) + " B: " + variant.shape + " " + variant.rt +
+                " " + variant.order)
+                   .c_str(),
+               finalist.ratio);
+        for (const auto& [workload, measured] : finalist.workloads) {
+            cell(workload, two_digits(measured.ratio.median));
+        }
+        out += '\n';
+        if (&finalist - small.result.finalists.data() == 2) break; // winner and two runners-up
+    }
+    append(out, "%-26s     ", "libc against libc");
+    for (const auto& [workload, floor] : small.result.noise_floor) {
+        cell(workload, two_digits(floor.low) + ".." + two_digits(floor.high));
+    }
+    out += '\n';
+    return out;
+}
+
+std::string aliased_table(const AliasedFacts& aliased) {
+    std::string out;
+    if (aliased.sizes.empty()) return out;
+    append(out, "%-26s %s\n", "Aliasing modulo 4096",
+           "x libc: the size's winner, the best copy for it");
+    for (const AliasedSize& size : aliased.sizes) {
+        const asterope_aliased_variant& best = *aliased.space[size.variant];
+        append(out, "%-26s %15.2f %8.2f %s %s\n", format_size(size.size).c_str(),
+               size.pipeline.median, size.best.median, best.kind, best.rt);
+    }
+    if (aliased.choice) {
+        const asterope_aliased_variant& taken = *aliased.space[aliased.choice->variant];
+        append(out, "taken above %zu B up to %s: %s %s\n", aliased.choice->above,
+               format_size(aliased.choice->up_to).c_str(), taken.kind, taken.rt);
+    } else {
+        append(out, "none is worth a path of its own here\n");
+    }
+    return out;
+}
+
+std::string overlapping_table(const OverlappingFacts& overlapping) {
+    std::string out;
+    append(out, "%-26s x libc's memmove\n", "Overlapping buffers");
+    for (const Finalist& finalist : overlapping.result.finalists) {
+        const auto& variant = *overlapping.space[static_cast<std::size_t>(finalist.candidate)];
+        append(out, "%s, %d bytes a turn%*s %4.2f\n", variant.rt, variant.block, 5, "",
+               finalist.ratio);
+    }
+    const Estimate& floor = overlapping.result.noise_floor.at(Workload::overlapping);
+    append(out, "%-26s %.2f..%.2f\n", "libc against libc", floor.low, floor.high);
+    return out;
+}
+
+std::string threads_table(const ThreadsFacts& threads) {
+    std::string out;
+    if (threads.sizes.empty()) return out;
+    Row header = {"Threads", "best"};
+    for (const auto& [workload, measured] : threads.sizes.front().workloads) {
+        header.push_back(std::string(name_of(workload)));
+    }
+    header.insert(header.end(), {"floor", "taken"});
+    std::vector<Row> rows = {header};
+    for (const SharedSize& size : threads.sizes) {
+        Row row = {format_size(size.size), share_name(size.best)};
+        for (const auto& [workload, measured] : size.workloads) {
+            row.push_back(two_digits(measured.ratio.median));
+        }
+        row.push_back(two_digits(widest(size.noise_floor)));
+        row.push_back(size.taken ? "yes" : "no");
+        rows.push_back(std::move(row));
+    }
+    return aligned(rows, {"Threads", "best"}) +
+           "one thread's time over theirs; floor: one thread's over one thread's\n";
+}
+
+std::string timings_table(const std::vector<std::pair<std::string, double>>& phases,
+                          double seconds) {
+    std::string out;
+    append(out, "%-20s %9s %7s\n", "Time spent on", "seconds", "share");
+    const auto row = [&](const std::string& name, double spent) {
+        append(out, "%-20s %9.1f %5.1f %%\n", name.c_str(), spent, share(spent, seconds));
+    };
+    double rest = seconds, overhead = 0;
+    for (const auto& [name, spent] : phases) {
+        row(name, spent);
+        rest -= spent;
+        if (name == "verifying" || name == "calibrating") overhead += spent;
+    }
+    row("the rest", std::max(0.0, rest)); // what rounding leaves below 0 is nothing
+    row("all", seconds);
+    append(out, "verifying and calibrating take %.1f %% of the run: %s %.0f %%\n",
+           share(overhead, seconds), overhead < kOverheadShare * seconds ? "under" : "not under",
+           100 * kOverheadShare);
+    return out;
+}
+
+} // namespace asterope

@@ -1,0 +1,91 @@
+// Figures measured on this machine, now.
+#include "run/live_figures.hpp"
+
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/interrupt.hpp"
+#include "timing/clock.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// Bytes a side for small copies where the sources of the others are mapped: they are drawn from
+/// working sets of caches, which a device's memory does not get into.
+constexpr std::size_t kSmallArena = std::size_t{64} << 20;
+
+/// A counter that jumps back makes a trial of centuries, or of none. Whatever else is strange is
+/// for the watch to see: a stopped and continued process may well need hours for a trial.
+bool is_a_time(double seconds) {
+    return seconds > 0 && seconds < 1e8;
+}
+
+/// Tries of one trial, before the clock counts as broken.
+constexpr int kTries = 5;
+
+} // namespace
+
+Instruments::Instruments(const Plan& plan, const Machine& machine, std::uint64_t seed)
+    : arena(arena_bytes(plan.all_sizes.back(), machine), plan.source_map),
+      stopwatch(arena, plan.all_sizes.back(), last_cache_bytes(machine)),
+      mix(plan.source_map ? small_arena.emplace(kSmallArena) : arena, machine, plan.statistics,
+          kLargestMixed, seed),
+      overlap(arena) {}
+
+LiveFigures::LiveFigures(const Plan& plan, const Machine& machine, std::uint64_t seed, int cpu,
+                         const Budget& budget)
+    : instruments_(plan, machine, seed), watch_(cpu), budget_(budget) {}
+
+void LiveFigures::throw_if_over() const {
+    throw_if_interrupted();
+    budget_.throw_if_spent();
+}
+
+void LiveFigures::enter(const std::string&, std::size_t) {
+    in_round_ = false;
+}
+
+Trial LiveFigures::trial(const TrialKey&, const std::function<double(Instruments&)>& time) {
+    throw_if_over();
+    if (!in_round_) watch_.begin_round();
+    in_round_ = true;
+    for (int i = 0; i < kTries; ++i) {
+        const std::uint64_t begin = ticks();
+        const double seconds = time(instruments_);
+        const double wall = seconds_between(begin, ticks());
+        if (!is_a_time(seconds) || !is_a_time(wall)) continue;
+        // What is written is what is used, or a resumed run would see other figures. Thousandths of
+        // a nanosecond are beyond any clock here; no time is 0, though.
+        return {std::max(1.0, std::round(seconds * 1e12)) / 1e3,
+                std::max(1.0, std::round(wall * 1e7)) / 10};
+    }
+    throw Failure("the time stamp counter jumps: nothing can be timed here");
+}
+
+std::vector<double>
+LiveFigures::readings(const ProbeKey&,
+                      const std::function<std::vector<double>(Instruments&)>& read) {
+    throw_if_over();
+    return read(instruments_);
+}
+
+Calibration LiveFigures::calibration(std::size_t size, Workload workload,
+                                     const std::optional<Calibration>& known) {
+    Stopwatch& stopwatch = instruments_.stopwatch;
+    if (known) {
+        stopwatch.set_calibration(size, workload, *known);
+    } else {
+        throw_if_over();
+        stopwatch.calibrate(size, workload, trial_seconds(workload));
+    }
+    return stopwatch.calibration(size, workload);
+}
+
+std::vector<Disturbance> LiveFigures::round_ended() {
+    if (!in_round_) return {};
+    in_round_ = false;
+    return watch_.end_round();
+}
+
+} // namespace asterope

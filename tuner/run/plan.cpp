@@ -1,0 +1,213 @@
+// The plan: a tuning request whose every word has been understood.
+#include "run/plan.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/atomic_file.hpp"
+#include "base/duration_text.hpp"
+#include "base/error.hpp"
+#include "base/size_text.hpp"
+#include "base/text_hash.hpp"
+#include "machine/affinity.hpp"
+#include "machine/profile_places.hpp"
+#include "run/trial_log.hpp"
+#include "search/default_sizes.hpp"
+#include "search/small_search.hpp"
+#include "space/candidates.h"
+#include "space/space.hpp"
+#include "timing/mix.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// What a border's search takes of an own size's, see Searches: quick is five times as fast.
+double border_cost(const Rigor& rigor) {
+    return rigor.name == "quick" ? 1 : 0.2;
+}
+
+/// Whether the extension axes are explored. Throws BadInput.
+bool parse_space(const std::string& text) {
+    if (text == "extended") return true;
+    if (text == "paper") return false;
+    throw BadInput("space '" + text.substr(0, 40) + "' is unknown: choose paper or extended");
+}
+
+/// How many threads a copy may be shared among. Throws BadInput for more than there are CPUs for.
+unsigned threads_of(const TuningRequest& request) {
+    if (request.replayed) return request.threads;
+    const auto cpus = static_cast<unsigned>(allowed_cpus().size());
+    if (request.threads > cpus) {
+        throw BadInput("--threads " + std::to_string(request.threads) + ": this process may use " +
+                       std::to_string(cpus) + " of the CPUs: choose no more than that");
+    }
+    return std::min<unsigned>(request.threads ? request.threads : cpus, ASTEROPE_MOST_THREADS);
+}
+
+nlohmann::json names_and_weights(const Weights& weights) {
+    nlohmann::json json;
+    for (const auto& [workload, weight] : weights) json[std::string(name_of(workload))] = weight;
+    return json;
+}
+
+/// By which small copies were chosen in a search with these Plan::options(). Before these held the
+/// weights, page ends were not among them.
+Weights recorded_small_weights(const nlohmann::json& options) {
+    const auto recorded = options.find("small_weights");
+    Weights weights = parse_small_weights(options.at("small").get<std::string>());
+    if (recorded == options.end()) {
+        return timed_weights(std::move(weights), [](Workload workload) {
+            return workload != Workload::page_end && workload != Workload::page_end_read;
+        });
+    }
+    const auto name = [](Workload workload) { return std::string(name_of(workload)); };
+    const auto timed = [&](Workload workload) { return recorded->contains(name(workload)); };
+    if (std::none_of(weights.begin(), weights.end(),
+                     [&](const auto& weighted) { return timed(weighted.first); })) {
+        throw BadInput("its header has small_weights that are none");
+    }
+    weights = timed_weights(std::move(weights), timed);
+    double sum = 0;
+    for (auto& [workload, weight] : weights) {
+        const auto& one = recorded->at(name(workload));
+        weight = one.is_number() ? one.get<double>() : -1;
+        if (!(weight >= 0 && weight < 1e6)) {
+            throw BadInput("its header has small_weights that are none");
+        }
+        sum += weight;
+    }
+    if (sum == 0) throw BadInput("its header has small_weights that are all 0");
+    return weights;
+}
+
+CallStatistics statistics_of(const TuningRequest& request) {
+    if (request.replayed) { // none is drawn from: only its name is wanted
+        CallStatistics statistics = fleet_statistics();
+        statistics.name = request.distribution;
+        return statistics;
+    }
+    return request.distribution.empty() ? fleet_statistics()
+                                        : read_statistics(request.distribution);
+}
+
+/// Where the trials go.
+std::string log_of(const TuningRequest& request) {
+    if (!request.log.empty()) return request.log;
+    // Beside a device or a pipe is no place for it.
+    const bool beside = !request.output.empty() && is_replaceable(request.output);
+    return (beside ? request.output : TuningRequest().output) + ".trials";
+}
+
+} // namespace
+
+Plan::Plan(const TuningRequest& request, const Machine& machine)
+    : objective(parse_objective(request.workload, request.weights)),
+      extended(parse_space(request.space)), sensing(!request.no_sensing),
+      small_objective(request.small),
+      small_weights(request.small_weights.empty() ? parse_small_weights(request.small)
+                                                  : request.small_weights),
+      rigor(parse_rigor(request.rigor)),
+      all_sizes(request.sizes.empty() ? default_sizes(machine.caches)
+                                      : parse_size_list(request.sizes)),
+      sizes(all_sizes), threads(threads_of(request)), statistics(statistics_of(request)),
+      maps_source(!request.source_map.empty()), log(log_of(request)),
+      keeps_log(!request.log.empty()), request_(request) {
+    if (all_sizes.front() < kMinimumBytes) {
+        throw BadInput("size " + format_size(all_sizes.front()) + " is below " +
+                       format_size(kMinimumBytes) + ", where the pipelines begin");
+    }
+    if (!request.shard.empty()) {
+        shard = parse_shard(request.shard);
+        ShardSizes dealt = deal_sizes(all_sizes, *shard, border_cost(rigor));
+        sizes = std::move(dealt.own);
+        border = dealt.border;
+        if (border) sizes.insert(sizes.begin(), *border);
+    }
+    if (!request.time_budget.empty()) budget_seconds = parse_duration(request.time_budget);
+    if (maps_source) {
+        if (!request.replayed) source_map.emplace(request.source_map, all_sizes.back());
+        refuse_written_source(objective);
+    }
+    if (request.makes_folder) make_folder_of(request.output);
+    if (!request.replayed || !request.output.empty()) require_writable(request.output);
+    if (request.replayed && request.log.empty()) return;
+    std::error_code unreachable; // such as links in a circle: require_writable says which
+    if (request.resume && !std::filesystem::exists(log, unreachable) && !unreachable) {
+        throw BadInput("there is no log " + log +
+                       " to resume from: leave out --resume to start anew, or name the log of the "
+                       "run that was cut short with --log");
+    }
+    require_writable(log);
+    // Another run that writes it is found out now already, before this one disturbs its timings.
+    if (request.resume) {
+        lock_trial_log(log);
+    } else {
+        require_no_trial_log(log);
+    }
+}
+
+nlohmann::json Plan::options() const {
+    std::string distribution;
+    for (const Distribution* one : {&statistics.sizes, &statistics.alignments}) {
+        for (const auto& [value, probability] : one->pairs()) {
+            distribution += std::to_string(value) + ':' + std::to_string(probability) + ' ';
+        }
+    }
+    nlohmann::json options = {{"rigor", rigor.name},
+                              {"workload", request_.workload},
+                              {"weights", names_and_weights(objective.weights)},
+                              {"weights_given", request_.weights},
+                              {"sizes", all_sizes},
+                              {"space", request_.space},
+                              {"sensing", sensing},
+                              {"threads", threads},
+                              {"small", small_objective},
+                              {"small_weights", names_and_weights(small_weights)},
+                              {"distribution", statistics.name},
+                              {"distribution_hash", text_hash(distribution)},
+                              {"source_map", request_.source_map},
+                              {"without", request_.without}};
+    if (shard) options["shard"] = shard->name();
+    return options;
+}
+
+TuningRequest replayed_request(const nlohmann::json& options) {
+    TuningRequest request;
+    for (const std::size_t size : options.at("sizes").get<std::vector<std::size_t>>()) {
+        if (!request.sizes.empty()) request.sizes += ',';
+        request.sizes += std::to_string(size);
+    }
+    options.at("rigor").get_to(request.rigor);
+    options.at("workload").get_to(request.workload);
+    options.at("weights_given").get_to(request.weights);
+    options.at("space").get_to(request.space);
+    request.no_sensing = !options.at("sensing").get<bool>();
+    request.threads = options.value("threads", 1u); // logs that know nothing of it have none
+    options.at("small").get_to(request.small);
+    request.small_weights = recorded_small_weights(options);
+    options.at("distribution").get_to(request.distribution);
+    options.at("source_map").get_to(request.source_map);
+    options.at("without").get_to(request.without);
+    request.shard = options.value("shard", "");
+    request.replayed = true;
+    return request;
+}
+
+std::size_t Plan::handover_size() const {
+    const auto above = std::lower_bound(all_sizes.begin(), all_sizes.end(), kLargestMixed);
+    return above == all_sizes.end() ? all_sizes.back() : *above;
+}
+
+std::vector<Workload> Plan::measured() const {
+    std::vector<Workload> workloads(kMeasured.begin(), kMeasured.end());
+    if (maps_source) std::erase(workloads, Workload::produce);
+    return workloads;
+}
+
+std::vector<Objective> Plan::objectives() const {
+    return with_intents(objective, measured());
+}
+
+} // namespace asterope

@@ -1,0 +1,58 @@
+// The plan: a tuning request whose every word has been understood.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "machine/machine.hpp"
+#include "run/tuning.hpp"
+#include "search/objective.hpp"
+#include "search/search.hpp"
+#include "search/shard.hpp"
+#include "timing/distribution.hpp"
+#include "timing/source_map.hpp"
+
+namespace asterope {
+
+struct Plan {
+    /// Throws BadInput for the first thing that cannot be used.
+    Plan(const TuningRequest& request, const Machine& machine);
+
+    Objective objective;
+    bool extended, sensing;
+    std::string small_objective;
+    Weights small_weights;
+    Rigor rigor;
+    std::vector<std::size_t> all_sizes; ///< of the whole search, ascending
+    std::optional<Shard> shard;         ///< none: the whole search is done here
+    std::vector<std::size_t> sizes;     ///< that are searched here, a shard's border included
+    std::optional<std::size_t> border;  ///< see ShardSizes
+    unsigned threads;                   ///< that a copy may be shared among at most; 1: none is
+    CallStatistics statistics;
+    bool maps_source;
+    std::optional<SourceMap> source_map; ///< none when nothing is going to be timed
+    std::string log;                     ///< path of the trial log
+    bool keeps_log;                      ///< once the profile is there
+    std::optional<double> budget_seconds;
+
+    /// Whether `size` is of this shard's share, and not its border.
+    bool owns(std::size_t size) const { return size != border; }
+    /// The size whose winner the small copies hand over to; it may be another shard's.
+    std::size_t handover_size() const;
+    /// What the winners are chosen for: see with_intents.
+    std::vector<Objective> objectives() const;
+    /// All that decides what is found, for the log: with others it is another search.
+    nlohmann::json options() const;
+    /// What can be timed at all: nothing writes to a mapped source.
+    std::vector<Workload> measured() const;
+
+  private:
+    TuningRequest request_;
+};
+
+/// The request that a log with these Plan::options() came from, to be replayed.
+TuningRequest replayed_request(const nlohmann::json& options);
+
+} // namespace asterope

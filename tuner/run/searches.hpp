@@ -1,0 +1,108 @@
+// The searches of one run, step by step, on figures from wherever they come.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/progress.hpp"
+#include "machine/machine.hpp"
+#include "profile/profile.hpp"
+#include "run/plan.hpp"
+#include "search/aliased_search.hpp"
+#include "search/search_timings.hpp"
+#include "search/spaces.hpp"
+#include "search/threads_search.hpp"
+#include "timing/budget.hpp"
+#include "timing/figures.hpp"
+#include "timing/noise.hpp"
+#include "timing/time_spent.hpp"
+
+namespace asterope {
+
+/// What a run found. What the time budget did not reach is not there, and is told.
+struct Findings {
+    PipelineFacts pipelines;
+    std::optional<SizeResult> small, overlapping;
+    std::vector<AliasedSize> aliased;
+    std::vector<SharedSize> shared;
+    LeftOut left_out;
+    Noise noise;
+    std::size_t trials = 0;
+    double recorded_seconds = 0; ///< see RaceContext
+};
+
+/// Every step draws its random numbers by its own name, and depends on the others by what they
+/// found alone: so a run that was cut short in one step goes on in it later, whatever was done
+/// since.
+class Searches {
+  public:
+    /// All of these must outlive it. `machine`: of the figures.
+    Searches(const Plan& plan, const Spaces& spaces, const Machine& machine, std::uint64_t seed,
+             bool quiet, Figures& figures, Budget& budget, TimeSpent& spent);
+
+    /// Calibration; the size that small copies hand over to, the small copies and those of
+    /// overlapping buffers; the other sizes
+    /// from coarse to fine; where the winners change places; where buffers alias; copies over
+    /// threads, whose pool must have been started where anything is timed. What matters most comes
+    /// first, as the time budget may end at any moment. Throws Failure where it ends before the
+    /// first size is done.
+    Findings run();
+
+  private:
+    /// What an entrant copies with: a function, what to hand it as its distance, its company.
+    struct Copy {
+        CopyFunction function;
+        std::size_t distance;
+        int company = kTemporal;
+    };
+    using CopyOf = std::function<Copy(Entrant)>;
+    using Name = std::function<std::string(Entrant)>;
+    struct SizeFound {
+        Found found;
+        std::optional<SensingResult> sensing;
+    };
+
+    double calibrate();
+    void calibrate(std::size_t size);
+    std::size_t calls(std::size_t size, Workload workload) const;
+    std::mt19937_64 enter(const std::string& step);
+    std::vector<std::size_t> order_of_sizes() const;
+    void search_sizes(Findings& findings);
+    SizeFound search_one_size(std::size_t index);
+    std::vector<Entrant> inherited(std::size_t index, const Rigor& rigor) const;
+    std::optional<SensingResult> sensing(std::size_t size, const Found& found);
+    std::vector<SensingCopy> sensing_copies(std::size_t size, const Found& found);
+    std::vector<double> read(const asterope_probe& probe, const Candidate& copy, std::size_t size,
+                             Workload workload);
+    SizeResult small_copies(const Candidate& large);
+    SizeResult overlapping_copies();
+    void find_boundaries(Findings& findings);
+    void aliased_copies(Findings& findings);
+    void shared_copies(Findings& findings);
+    SharedSize share(std::size_t size, const PipelineFacts& pipelines);
+    const Candidate& candidate(Entrant entrant) const;
+    static Copy copy_of(const Candidate& candidate);
+    Copy libc(std::size_t size) const;
+    Field field(CopyOf copy, Name name) const;
+
+    const Plan& plan_;
+    const Spaces& spaces_;
+    const std::map<std::string, std::size_t> libc_thresholds_;
+    const std::size_t last_cache_bytes_;
+    const std::uint64_t seed_;
+    const std::vector<Objective> objectives_;
+    Figures& figures_;
+    Budget& budget_;
+    TimeSpent& spent_;
+    Noise noise_;
+    std::map<std::pair<std::size_t, Workload>, Calibration> calibrations_;
+    Progress progress_; ///< after calibrations_: its total comes from them
+    RaceContext context_;
+    std::map<std::size_t, SizeFound> found_; ///< by index into the plan's sizes
+    bool sensing_left_out_ = false;
+};
+
+} // namespace asterope

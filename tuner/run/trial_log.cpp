@@ -1,0 +1,305 @@
+// The trial log: every figure of a search, one JSON object a line, written as it is found.
+#include "run/trial_log.hpp"
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+
+#include "base/atomic_file.hpp"
+#include "base/error.hpp"
+#include "base/gzip_lines.hpp"
+#include "base/json_text.hpp"
+#include "profile/schema.hpp"
+#include "search/objective.hpp"
+
+namespace asterope {
+
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+/// One line being read: its fields, or the reason why they cannot be used.
+class Line {
+  public:
+    explicit Line(const json& fields) : fields_(fields) {}
+
+    bool has(const char* name) const { return fields_.contains(name); }
+
+    std::string text(const char* name) const {
+        const json& value = field(name);
+        if (!value.is_string()) throw BadInput(std::string(name) + " is no text");
+        return value.get<std::string>();
+    }
+
+    std::uint64_t whole(const char* name) const {
+        const json& value = field(name);
+        if (!value.is_number_unsigned()) throw BadInput(std::string(name) + " is no whole number");
+        return value.get<std::uint64_t>();
+    }
+
+    /// A time: NaN is no JSON at all, so what is left to refuse is what is not above 0.
+    double positive(const char* name) const {
+        const json& value = field(name);
+        if (!value.is_number() || !(value.get<double>() > 0) ||
+            !std::isfinite(value.get<double>())) {
+            throw BadInput(std::string(name) + ' ' + value.dump().substr(0, 40) +
+                           " is no time above 0");
+        }
+        return value.get<double>();
+    }
+
+    Workload workload() const {
+        const std::string name = text("workload");
+        const std::optional<Workload> found = find_workload(name);
+        if (!found) throw BadInput("unknown workload '" + name.substr(0, 40) + '\'');
+        return *found;
+    }
+
+    std::vector<double> ticks() const {
+        std::vector<double> ticks;
+        for (const json& one : list("ticks")) {
+            if (!one.is_number() || !(one.get<double>() >= 0)) throw BadInput("ticks below 0");
+            ticks.push_back(one.get<double>());
+        }
+        return ticks;
+    }
+
+    std::vector<Disturbance> hits() const {
+        std::vector<Disturbance> hits;
+        for (const json& one : list("hit")) {
+            const auto found = one.is_string() ? parse_disturbance(one.get<std::string>())
+                                               : std::optional<Disturbance>();
+            if (!found) throw BadInput("unknown disturbance " + one.dump().substr(0, 40));
+            hits.push_back(*found);
+        }
+        return hits;
+    }
+
+  private:
+    const json& field(const char* name) const {
+        const auto found = fields_.find(name);
+        if (found == fields_.end()) throw BadInput(std::string(name) + " is missing");
+        return *found;
+    }
+    const json& list(const char* name) const {
+        const json& value = field(name);
+        if (!value.is_array()) throw BadInput(std::string(name) + " is no list");
+        return value;
+    }
+
+    const json& fields_;
+};
+
+Record record_of(const Line& line) {
+    if (line.has("hit")) return line.hits();
+    const std::size_t size = line.whole("size");
+    const Workload workload = line.workload();
+    if (line.has("candidate")) {
+        return std::pair(TrialKey{size, workload, line.text("candidate"), line.whole("round")},
+                         Trial{line.positive("ns"), line.positive("us"), true});
+    }
+    if (line.has("probe")) {
+        return std::pair(ProbeKey{size, workload, line.text("probe"), line.text("copy")},
+                         line.ticks());
+    }
+    const std::uint64_t calls = line.whole("calls");
+    if (calls == 0) throw BadInput("0 calls");
+    return std::pair(std::pair(size, workload), Calibration{calls, line.positive("seconds")});
+}
+
+/// A line that belongs to no log of ours.
+BadInput damaged(const std::string& what, std::size_t number, const std::string& why) {
+    return BadInput(what + ": line " + std::to_string(number) + ": " + why);
+}
+
+} // namespace
+
+bool begins_trial_log(std::string_view line) {
+    try {
+        const json first = parse_json(line, "");
+        return first.is_object() && first.value("format", json()) == kTrialLogFormat;
+    } catch (const BadInput&) {
+        return line.find(kTrialLogFormat) != line.npos; // a damaged one
+    }
+}
+
+json read_log_header(LineReader& lines) {
+    const std::string& what = lines.what();
+    std::string line;
+    if (!lines.next(line)) throw BadInput(what + ": holds no whole header");
+    if (!begins_trial_log(line)) {
+        throw BadInput(what + ": is no trial log: its first line is not the header of one");
+    }
+    json header = parse_json(line, what);
+    const json version = header.value("version", json());
+    if (version != kTrialLogVersion) {
+        throw BadInput(what + ": is a trial log of version " + version.dump().substr(0, 40) +
+                       ", this program reads version " + std::to_string(kTrialLogVersion));
+    }
+    const std::string fault = log_header_fault(header);
+    if (!fault.empty()) {
+        throw damaged(what, 1, fault + ": the log is damaged: give another, or record anew");
+    }
+    return header;
+}
+
+TrialLogContents read_trial_log(const std::filesystem::path& path) {
+    LineReader lines(path, "log " + path.string());
+    return read_trial_log(lines);
+}
+
+TrialLogContents read_trial_log(LineReader& lines) {
+    const std::string& what = lines.what();
+    TrialLogContents contents;
+    contents.header = read_log_header(lines);
+    if (contents.header.contains("thinned")) {
+        throw BadInput(what +
+                       ": was thinned, which leaves out most of a search: give the log itself");
+    }
+    std::string text;
+    std::vector<Record>* step = nullptr;
+    while (lines.next(text)) {
+        const json fields = parse_json(text, what, lines.number());
+        try {
+            if (!fields.is_object()) throw BadInput("is no JSON object");
+            const Line line(fields);
+            if (line.has("step")) {
+                step = &contents.steps[line.text("step")];
+            } else if (line.has("finished")) { // it has how often the run was resumed, too
+                if (const std::string fault = log_end_fault(fields); !fault.empty()) {
+                    throw BadInput(fault);
+                }
+                contents.end = fields;
+            } else if (line.has("resumed")) {
+                ++contents.resumed;
+            } else {
+                if (!step) throw BadInput("belongs to no step");
+                step->push_back(record_of(line));
+            }
+        } catch (const BadInput& fault) {
+            throw damaged(what, lines.number(), fault.what());
+        }
+    }
+    contents.bytes = lines.bytes();
+    contents.torn = lines.torn();
+    return contents;
+}
+
+// --- Writing ---
+
+namespace {
+
+BadInput cannot_write(const std::filesystem::path& path) {
+    return BadInput("cannot write the log " + path.string() + ": " + std::strerror(errno));
+}
+
+BadInput is_being_written(const std::filesystem::path& path) {
+    return BadInput("the log " + path.string() +
+                    " is being written by another run: wait for its end, or name another log");
+}
+
+} // namespace
+
+Descriptor lock_trial_log(const std::filesystem::path& path) {
+    struct stat there {
+    }, own{};
+    while (stat(path.c_str(), &there) == 0) {
+        if (!S_ISREG(there.st_mode)) return Descriptor(); // it holds nothing to go on with
+        Descriptor file(open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+        if (!file && errno == ENOENT) continue;
+        if (!file || fstat(file.get(), &own) != 0) throw cannot_write(path);
+        if (!lock_file(file.get())) throw is_being_written(path);
+        // A run that came to its end in this moment may have removed it.
+        if (stat(path.c_str(), &there) == 0 && own.st_ino == there.st_ino) return file;
+    }
+    if (errno != ENOENT) throw cannot_write(path);
+    return Descriptor();
+}
+
+void require_no_trial_log(const std::filesystem::path& path) {
+    if (lock_trial_log(path)) {
+        throw BadInput("the log " + path.string() +
+                       " holds the trials of an earlier run: --resume goes on with it; remove it "
+                       "to start anew");
+    }
+}
+
+TrialLogWriter::TrialLogWriter(const std::filesystem::path& path, const json& header)
+    : path_(path) {
+    require_writable(path);
+    // Whole or not at all: a log without its header would be in the way and of no use.
+    file_ = create_locked(path, header.dump() + '\n');
+    if (file_) return;
+    require_no_trial_log(path);
+    throw is_being_written(path); // it was, and is gone
+}
+
+TrialLogWriter::TrialLogWriter(const std::filesystem::path& path, Descriptor locked,
+                               std::uintmax_t bytes)
+    : path_(path), file_(std::move(locked)) {
+    const auto end = static_cast<off_t>(bytes);
+    if (ftruncate(file_.get(), end) != 0 || lseek(file_.get(), end, SEEK_SET) != end) {
+        throw cannot_write(path);
+    }
+}
+
+void TrialLogWriter::step(const std::string& name) {
+    write_line(json{{"step", name}}.dump());
+}
+
+void TrialLogWriter::write(const TrialKey& key, const Trial& trial) {
+    // By hand: a line a trial, of names and numbers only, in a tenth of the library's time.
+    char numbers[160];
+    std::snprintf(numbers, sizeof numbers, "\",\"round\":%llu,\"ns\":%.3f,\"us\":%.1f}",
+                  static_cast<unsigned long long>(key.round), trial.ns, trial.us);
+    write_line("{\"size\":" + std::to_string(key.size) + ",\"workload\":\"" +
+               std::string(name_of(key.workload)) + "\",\"candidate\":\"" + key.candidate +
+               numbers);
+}
+
+void TrialLogWriter::write(const ProbeKey& key, const std::vector<double>& ticks) {
+    ordered_json line = {{"size", key.size},
+                         {"workload", name_of(key.workload)},
+                         {"probe", key.probe},
+                         {"copy", key.copy},
+                         {"ticks", ticks}};
+    write_line(line.dump());
+}
+
+void TrialLogWriter::write(std::size_t size, Workload workload, const Calibration& calibration) {
+    ordered_json line = {{"size", size},
+                         {"workload", name_of(workload)},
+                         {"calls", calibration.calls},
+                         {"seconds", calibration.seconds}};
+    write_line(line.dump());
+}
+
+void TrialLogWriter::write(const std::vector<Disturbance>& hits) {
+    json names = json::array();
+    for (const Disturbance hit : hits) names.push_back(name_of(hit));
+    write_line(json{{"hit", names}}.dump());
+}
+
+void TrialLogWriter::resumed(const std::string& when) {
+    write_line(json{{"resumed", when}}.dump());
+}
+
+void TrialLogWriter::finish(const json& end) {
+    write_line(end.dump());
+}
+
+void TrialLogWriter::write_line(const std::string& text) {
+    try {
+        write_all(file_.get(), text + '\n');
+    } catch (const std::system_error& why) {
+        throw Failure("cannot write the log " + path_.string() + ": " + why.code().message() +
+                      "; what is in it stays, the same command with --resume goes on");
+    }
+}
+
+} // namespace asterope

@@ -1,0 +1,92 @@
+// The trial log: every figure of a search, one JSON object a line, written as it is found.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/descriptor.hpp"
+#include "timing/figures.hpp"
+
+namespace asterope {
+
+class LineReader;
+
+inline constexpr const char* kTrialLogFormat = "asterope-trials";
+inline constexpr int kTrialLogVersion = 2;
+
+/// What a search asked for, and the answer; what disturbed the round that ended there.
+using Record = std::variant<std::pair<TrialKey, Trial>, std::pair<ProbeKey, std::vector<double>>,
+                            std::pair<std::pair<std::size_t, Workload>, Calibration>,
+                            std::vector<Disturbance>>;
+
+/// A whole log. The first line of the file is the header, an object with "format":
+/// "asterope-trials" and "version"; the others are, in the order in which things happened:
+/// - {"step": "pipelines 4096"}: what follows belongs to this step of the search. A step may come
+///   again, where a run was resumed: the same one goes on.
+/// - {"size", "workload", "calls", "seconds"}: a calibration, libc's seconds a call.
+/// - {"size", "workload", "candidate", "round", "ns", "us"}: a trial; the candidate's name or
+///   "libc", nanoseconds a call, microseconds that the whole trial took.
+/// - {"size", "workload", "probe", "copy", "ticks"}: what a probe read in front of a copy.
+/// - {"hit": ["steal"]}: what disturbed the round of trials that ended there.
+/// - {"resumed": "2026-11-21T10:00:00Z"}: here a killed run was taken up again.
+/// - {"finished", "seconds", "phases", "resumed"}: the end, with what the profile says of the run.
+struct TrialLogContents {
+    nlohmann::json header;
+    std::map<std::string, std::vector<Record>> steps;
+    int resumed = 0;          ///< how often
+    nlohmann::json end;       ///< the last line, or null: the run did not come to its end
+    bool torn = false;        ///< the last line is not whole, and not in here
+    std::uintmax_t bytes = 0; ///< of the whole lines
+};
+
+/// Whether a file with this first line is a trial log, even if a damaged one.
+bool begins_trial_log(std::string_view line);
+
+/// Reads the header, a log's first line; it then is as scripts/asterope/trial_log.schema.json says.
+/// Throws BadInput for no header, another version, and the first fault.
+nlohmann::json read_log_header(LineReader& lines);
+
+/// Reads a log, plain or gzipped. Throws BadInput with one line for what cannot be used: no log, no
+/// whole header or a faulty one, a line that is not as above, a time that is no positive number.
+TrialLogContents read_trial_log(const std::filesystem::path& path);
+TrialLogContents read_trial_log(LineReader& lines);
+
+/// Opens a log for writing, and locks it: a log has one writer, and any number of readers. To be
+/// called before it is read by who wants to go on with it. Not open where there is no log, or no
+/// regular file. Throws BadInput where another process has locked it.
+Descriptor lock_trial_log(const std::filesystem::path& path);
+
+/// Throws BadInput where there is a log already: it is not to be replaced.
+void require_no_trial_log(const std::filesystem::path& path);
+
+/// Writes a log, each line at once. It is locked as long.
+class TrialLogWriter {
+  public:
+    /// A new log. Throws BadInput where it cannot be written, or where there is one already; what
+    /// is no regular file is written into.
+    TrialLogWriter(const std::filesystem::path& path, const nlohmann::json& header);
+    /// Goes on with a log that lock_trial_log() opened and whose whole lines have so many bytes;
+    /// the rest is cut off.
+    TrialLogWriter(const std::filesystem::path& path, Descriptor locked, std::uintmax_t bytes);
+
+    /// All of these throw Failure where the line cannot be written; those before it stay.
+    void step(const std::string& name);
+    void write(const TrialKey& key, const Trial& trial);
+    void write(const ProbeKey& key, const std::vector<double>& ticks);
+    void write(std::size_t size, Workload workload, const Calibration& calibration);
+    void write(const std::vector<Disturbance>& hits);
+    void resumed(const std::string& when);
+    void finish(const nlohmann::json& end);
+
+  private:
+    void write_line(const std::string& text);
+    std::filesystem::path path_;
+    Descriptor file_;
+};
+
+} // namespace asterope

@@ -1,0 +1,370 @@
+// The tuning run: verifies, times, searches, writes the profile and renders the routine.
+#include "run/tuning.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "base/atomic_file.hpp"
+#include "base/contains.hpp"
+#include "base/error.hpp"
+#include "base/interrupt.hpp"
+#include "base/progress.hpp"
+#include "base/size_text.hpp"
+#include "base/text_hash.hpp"
+#include "base/version.hpp"
+#include "machine/affinity.hpp"
+#include "machine/cpu.hpp"
+#include "machine/machine.hpp"
+#include "profile/profile.hpp"
+#include "profile/provisional.hpp"
+#include "profile/result_table.hpp"
+#include "profile/schema.hpp"
+#include "profile/standing_profile.hpp"
+#include "run/journal.hpp"
+#include "run/live_figures.hpp"
+#include "run/logged_figures.hpp"
+#include "run/plan.hpp"
+#include "run/run_generator.hpp"
+#include "run/searches.hpp"
+#include "search/aliased_search.hpp"
+#include "search/overlapping_search.hpp"
+#include "search/spaces.hpp"
+#include "space/features.hpp"
+#include "timing/clock.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// The machine that a log's figures are of, as far as a search must know it.
+Machine machine_of(const nlohmann::json& header) {
+    const nlohmann::json& json = header.at("machine");
+    Machine machine;
+    json.at("cpu").at("features").get_to(machine.cpu.features);
+    json.at("cpu").at("brand").get_to(machine.cpu.brand);
+    json.at("libc").get_to(machine.libc);
+    json.at("libc_thresholds").get_to(machine.libc_thresholds);
+    for (const nlohmann::json& cache : json.at("caches")) {
+        machine.caches.emplace_back().bytes = cache.at("bytes");
+    }
+    return machine;
+}
+
+/// What makes shards those of one search: all but which of them it is, and when and where it ran.
+std::string search_hash(const nlohmann::json& header) {
+    nlohmann::json options = header.at("options");
+    options.erase("shard");
+    return text_hash(nlohmann::json{options, header.at("seed"), header.at("space_hash"),
+                                    header.at("tool_version")}
+                         .dump());
+}
+
+/// A shard's profile lacks most sizes: the routine is that of all shards, merged.
+bool renders(const TuningRequest& request) {
+    return !request.no_generate && request.shard.empty();
+}
+
+/// A run from its request to its profile, on whatever figures it is given.
+class Run {
+  public:
+    Run(const TuningRequest& request, const Machine& machine)
+        : request_(request), machine_(machine), plan_(request, machine),
+          budget_(plan_.budget_seconds) {
+        facts_.started = utc_now();
+        facts_.space = request.space;
+        facts_.source_map = request.source_map;
+        facts_.rigor = plan_.rigor.name;
+        facts_.seed = request.seed;
+        facts_.without = request.without;
+        facts_.budget_seconds = plan_.budget_seconds;
+    }
+
+    /// On this machine.
+    void measure() {
+        const std::string unreadable = unreadable_part(machine_);
+        if (!unreadable.empty()) throw BadInput(unreadable);
+        machine_json_ = to_json(machine_);
+        refuse_lesser_than_what_is_there();
+        catch_interrupts();
+        facts_.warnings = measurement_warnings(machine_);
+        for (const std::string& warning : facts_.warnings) warn(warning);
+        facts_.sensing =
+            plan_.sensing && plan_.objective.weights.size() > 1 && counter_serves_copies();
+        spent_.enter("verifying");
+        const Spaces spaces(features(), plan_.extended, facts_.sensing);
+        start_threads();
+        facts_.cpu = pin_to_cpu(request_.cpu); // not before: the verification takes all CPUs
+        announce(spaces);
+        const nlohmann::json header = log_header(spaces);
+        take_shard(header);
+        std::optional<LogToResume> earlier = log_to_resume(header);
+        spent_.enter("building");
+        start_clock(machine_.cpu.invariant_tsc);
+        try {
+            LiveFigures live(plan_, machine_, request_.seed, facts_.cpu, budget_);
+            Journal journal(live, plan_.log, header, std::move(earlier));
+            facts_.started = journal.started();
+            facts_.resumed = journal.resumed();
+            search(journal, spaces);
+            finish();
+            journal.finish({{"finished", facts_.finished},
+                            {"seconds", facts_.seconds},
+                            {"phases", facts_.phases},
+                            {"resumed", facts_.resumed}});
+            write(profile(spaces));
+            // Whoever did not ask for the log wants it as long only as it can be of use. It is
+            // still locked: it is nobody else's that is removed.
+            if (!plan_.keeps_log && left_nothing()) std::filesystem::remove(plan_.log);
+        } catch (const Interrupted&) {
+            throw Interrupted("interrupted; the same command with --resume goes on");
+        }
+    }
+
+    /// On the figures of a whole log. Returns the profile.
+    nlohmann::ordered_json replay(const TrialLogContents& log, const std::string& what) {
+        const nlohmann::json& header = log.header;
+        if (log.end.is_null()) {
+            throw BadInput(what + ": its run did not come to its end: finish it with --resume");
+        }
+        spent_.enter("building");
+        const Spaces spaces(features(), plan_.extended, header.at("sensing"),
+                            header.at("invalid").get<Spaces::Invalids>());
+        if (spaces.hash() != header.at("space_hash")) {
+            throw BadInput(what + ": is of another space of candidates than this version's");
+        }
+        machine_json_ = header.at("machine");
+        refuse_lesser_than_what_is_there();
+        header.at("started").get_to(facts_.started);
+        header.at("cpu").get_to(facts_.cpu);
+        header.at("sensing").get_to(facts_.sensing);
+        header.at("warnings").get_to(facts_.warnings);
+        take_shard(header);
+        announce(spaces);
+        LoggedFigures logged(log, what);
+        std::optional<Journal> journal;
+        if (plan_.keeps_log) {
+            journal.emplace(logged, plan_.log, header, log_to_resume(header));
+        }
+        search(journal ? static_cast<Figures&>(*journal) : logged, spaces);
+        // The run's own: a replay takes no time that would be worth a word.
+        log.end.at("finished").get_to(facts_.finished);
+        log.end.at("seconds").get_to(facts_.seconds);
+        log.end.at("phases").get_to(facts_.phases);
+        log.end.at("resumed").get_to(facts_.resumed);
+        if (journal) journal->finish(log.end);
+        return profile(spaces);
+    }
+
+    void write(const nlohmann::ordered_json& profile) const {
+        write_atomically(request_.output, profile.dump(2) + '\n');
+        say(tables_);
+        say('\n' + std::to_string(facts_.trials) + " trials in " + format_duration(facts_.seconds) +
+            "; profile: " + request_.output + '\n');
+        if (request_.quiet || renders(request_)) return; // asterope-generate warns as well
+        const std::string warning = noise_warning(why_provisional(profile), kTheseWinners);
+        if (!warning.empty()) std::fprintf(stderr, "%s\n", warning.c_str());
+    }
+
+  private:
+    void say(const std::string& text) const {
+        if (!request_.quiet) std::cout << text << std::flush;
+    }
+
+    void warn(const std::string& text) const {
+        if (!request_.quiet) std::fprintf(stderr, "warning: %s\n", text.c_str());
+    }
+
+    void refuse_lesser_than_what_is_there() const {
+        if (request_.force) return;
+        refuse_lesser(request_.output, machine_json_, plan_.options(),
+                      plan_.budget_seconds.has_value());
+    }
+
+    Features features() const { return Features(machine_.cpu, request_.without); }
+
+    /// Those that copies are shared among. Before this one is pinned: they may run where it may.
+    void start_threads() const {
+        if (plan_.threads > 1 && asterope_start_threads() < plan_.threads) {
+            throw Failure("cannot start " + std::to_string(plan_.threads - 1) +
+                          " threads more to share copies with: --threads 1 does without");
+        }
+    }
+
+    void announce(const Spaces& spaces) {
+        facts_.invalid = spaces.invalid;
+        facts_.candidates = spaces.entrants.size();
+        say(machine_.cpu.brand + ", " + machine_.libc + ", CPU " + std::to_string(facts_.cpu) +
+            "; " + std::to_string(facts_.candidates) + " candidates a size" +
+            (plan_.extended ? " and the extension axes" : "") + ", " +
+            std::to_string(spaces.small_space.size()) + " small copies, " + plan_.rigor.name +
+            " search, workload " + plan_.objective.name + "\n");
+    }
+
+    void take_shard(const nlohmann::json& header) {
+        if (!plan_.shard) return;
+        std::vector<std::size_t> own = plan_.sizes;
+        std::erase_if(own, [&](std::size_t size) { return !plan_.owns(size); });
+        say("shard " + plan_.shard->name() + ": sizes from " + format_size(own.front()) + " to " +
+            format_size(own.back()) + '\n');
+        facts_.shard = {*plan_.shard, own, plan_.all_sizes, search_hash(header)};
+    }
+
+    nlohmann::json log_header(const Spaces& spaces) const {
+        return {{"format", kTrialLogFormat},   {"version", kTrialLogVersion},
+                {"tool_version", kVersion},    {"machine", machine_json_},
+                {"space_hash", spaces.hash()}, {"candidates", facts_.candidates},
+                {"invalid", facts_.invalid},   {"options", plan_.options()},
+                {"sensing", facts_.sensing},   {"seed", request_.seed},
+                {"started", facts_.started},   {"cpu", facts_.cpu},
+                {"warnings", facts_.warnings}};
+    }
+
+    void search(Figures& figures, const Spaces& spaces) {
+        try {
+            Searches searches(plan_, spaces, machine_, request_.seed, request_.quiet, figures,
+                              budget_, spent_);
+            findings_ = searches.run();
+            facts_.trials = findings_.trials;
+            facts_.left_out = findings_.left_out;
+            facts_.noise = findings_.noise.facts();
+        } catch (const BudgetSpent&) {
+            throw Failure("the time budget ended before anything was timed");
+        }
+    }
+
+    std::optional<LogToResume> log_to_resume(const nlohmann::json& header) const {
+        if (!request_.resume) return std::nullopt;
+        return open_log_to_resume(plan_.log, header);
+    }
+
+    /// What is known when the last trial is over.
+    void finish() {
+        facts_.finished = utc_now();
+        facts_.seconds = elapsed() + findings_.recorded_seconds;
+        facts_.phases = spent_.phases();
+    }
+
+    /// Of what was to be done here.
+    bool left_nothing() const {
+        const bool sizes =
+            std::none_of(plan_.sizes.begin(), plan_.sizes.end(),
+                         [&](std::size_t size) { return contains(facts_.left_out.sizes, size); });
+        std::vector<std::string> steps = facts_.left_out.steps;
+        const std::size_t handover = plan_.handover_size();
+        if (!contains(plan_.sizes, handover) || !plan_.owns(handover)) {
+            std::erase(steps, "small copies");
+            std::erase(steps, kOverlappingStep);
+        }
+        return sizes && steps.empty();
+    }
+
+    double elapsed() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
+    /// Of what was found; and the tables, which tell the same.
+    nlohmann::ordered_json profile(const Spaces& spaces) {
+        const Findings& found = findings_;
+        AliasedFacts aliased{spaces.aliased_space, found.aliased, choose_aliased(found.aliased)};
+        std::optional<SmallFacts> small;
+        if (found.small) {
+            small = {plan_.statistics.name, request_.small, spaces.small_space, *found.small};
+        }
+        std::optional<OverlappingFacts> overlapping;
+        if (found.overlapping) overlapping = {spaces.overlapping_space, *found.overlapping};
+        std::optional<ThreadsFacts> threads;
+        if (!found.shared.empty()) {
+            threads = {plan_.threads, found.shared, share_intervals(found.shared)};
+        }
+        for (const std::string& table :
+             {result_table(spaces.space, found.pipelines), sensing_table(found.pipelines),
+              intents_table(found.pipelines), axes_table(found.pipelines),
+              small ? small_table(*small) : "", overlapping ? overlapping_table(*overlapping) : "",
+              aliased_table(aliased), threads ? threads_table(*threads) : "",
+              request_.timings ? timings_table(facts_.phases, facts_.seconds) : ""}) {
+            if (!table.empty()) tables_ += '\n' + table;
+        }
+        return make_profile(machine_json_, facts_, spaces.space, found.pipelines, small, aliased,
+                            threads, overlapping);
+    }
+
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point begin_ = Clock::now();
+    const TuningRequest& request_;
+    const Machine machine_;
+    const Plan plan_;
+    Budget budget_;
+    TimeSpent spent_;
+    nlohmann::json machine_json_;
+    SearchFacts facts_;
+    Findings findings_;
+    std::string tables_;
+};
+
+void render(const TuningRequest& request) {
+    if (!renders(request)) return;
+    if (!is_replaceable(request.output)) {
+        std::fprintf(stderr, "warning: %s is no regular file: no routine is rendered from it\n",
+                     request.output.c_str());
+        return;
+    }
+    const std::filesystem::path folder = std::filesystem::path(request.output).parent_path();
+    run_generator(request.output, folder.empty() ? "." : folder, request.quiet,
+                  "the profile is written: run asterope-generate " + request.output + " yourself");
+}
+
+} // namespace
+
+void tune(const TuningRequest& request) {
+    Run(request, read_machine()).measure();
+    render(request);
+}
+
+namespace {
+
+/// Replays a log, `what` in messages, and hands `use` the run and its profile. Returns the request
+/// that the log came from, with those parts of `request` that say where things go.
+template <class Use>
+TuningRequest replay_log(const TrialLogContents& log, const std::string& what,
+                         const TuningRequest& request, const Use& use) {
+    TuningRequest replayed = replayed_request(log.header.at("options"));
+    log.header.at("seed").get_to(replayed.seed);
+    replayed.output = request.output;
+    replayed.log = request.log;
+    replayed.resume = request.resume;
+    replayed.quiet = request.quiet;
+    replayed.no_generate = request.no_generate;
+    replayed.force = request.force;
+    Run run(replayed, machine_of(log.header));
+    nlohmann::ordered_json profile = run.replay(log, what);
+    // The header's fields are sound each by itself, but not all that follows from them need be.
+    const std::string fault = profile_fault(profile);
+    if (!fault.empty()) {
+        throw BadInput(what + ": the profile that follows from it is none: " + fault +
+                       ": the log is damaged: give another, or record anew");
+    }
+    use(run, std::move(profile));
+    return replayed;
+}
+
+} // namespace
+
+void replay_run(const std::string& path, const TuningRequest& request) {
+    render(replay_log(
+        read_trial_log(path), "log " + path, request,
+        [](const Run& run, const nlohmann::ordered_json& profile) { run.write(profile); }));
+}
+
+nlohmann::ordered_json profile_of_log(const TrialLogContents& log, const std::string& what) {
+    TuningRequest request;
+    request.output.clear();
+    request.quiet = true;
+    nlohmann::ordered_json derived;
+    replay_log(log, what, request,
+               [&](const Run&, nlohmann::ordered_json profile) { derived = std::move(profile); });
+    return derived;
+}
+
+} // namespace asterope

@@ -1,0 +1,55 @@
+// The tuning run: verifies, times, searches, writes the profile and renders the routine.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "search/objective.hpp"
+
+namespace asterope {
+
+struct TrialLogContents;
+
+/// What the user asks for, as given; the defaults are those of the command line.
+struct TuningRequest {
+    std::string output = "asterope-profile.json";
+    std::string rigor = "standard";
+    std::string workload = "balanced";
+    std::string weights; ///< of a mix of workloads; empty: none given
+    std::string sizes;   ///< empty: default_sizes()
+    std::string space = "extended";
+    bool no_sensing = false;
+    std::string source_map;         ///< FILE[:OFFSET[:LENGTH]] to map the sources from; empty: none
+    std::string small = "balanced"; ///< what small copies are tuned for
+    Weights small_weights;          ///< of a search that is replayed; empty: those of `small`
+    std::string distribution;       ///< a file of call statistics; empty: the fleet's
+    std::vector<std::string> without;
+    std::string log;         ///< empty: beside the output, and gone once that is there
+    bool resume = false;     ///< go on with the log of a run that was cut short
+    std::string time_budget; ///< "10m"; empty: none
+    bool timings = false;    ///< say where the time went
+    std::string shard;       ///< "2/4": this share of the search only; empty: all of it
+    bool replayed = false;   ///< nothing is going to be timed: no file of figures is opened
+    unsigned threads = 0;    ///< the most for copies over threads; 0: as many as CPUs are allowed
+    int cpu = -1;            ///< negative: the last one allowed
+    std::uint64_t seed = 1;
+    bool quiet = false, no_generate = false;
+    bool makes_folder = false; ///< that of the output, where there is none
+    bool force = false;        ///< replaces a profile that is worth more, see refuse_lesser
+};
+
+/// Throws BadInput for what cannot be used, before anything is timed; Failure for what goes wrong
+/// later; Interrupted. A profile that existed before is replaced whole, or not touched.
+void tune(const TuningRequest& request);
+
+/// Derives the profile anew from the whole log of a run, without the machine: the same search on
+/// the same figures. Of `request` counts where things go, not what was asked for: that is the
+/// log's. Throws as tune() does, and BadInput for a log that cannot be used or is not whole.
+void replay_run(const std::string& log, const TuningRequest& request);
+
+/// The profile that replay_run() derives from a log, `what` in messages. Throws as it does.
+nlohmann::ordered_json profile_of_log(const TrialLogContents& log, const std::string& what);
+
+} // namespace asterope

@@ -1,0 +1,69 @@
+// Finds out whether buffers that alias modulo 4096 deserve a copy of their own.
+#include "search/aliased_search.hpp"
+
+#include <cmath>
+#include <numeric>
+
+#include "space/space.hpp"
+
+namespace asterope {
+
+std::string aliased_name(const asterope_aliased_variant& variant) {
+    return std::string(variant.kind) + ' ' + variant.rt;
+}
+
+std::vector<const asterope_aliased_variant*>
+aliased_space(const std::function<bool(std::string_view)>& has) {
+    std::vector<const asterope_aliased_variant*> space;
+    for (std::size_t i = 0; i < asterope_aliased_variant_count; ++i) {
+        const asterope_aliased_variant& variant = asterope_aliased_variants[i];
+        if (has_all(variant.needs, has)) space.push_back(&variant);
+    }
+    return space;
+}
+
+AliasedSize search_aliased(std::size_t count, std::size_t size, const Rigor& rigor,
+                           std::mt19937_64& random, Timings& timings) {
+    std::vector<Entrant> everybody(count + 1);
+    std::iota(everybody.begin(), everybody.end(), 0);
+    Race race(size, {{Workload::aliased, 1}}, random, timings);
+    const SizeResult result = race.run_off(everybody, rigor.rounds, 0, 0);
+
+    std::vector<Estimate> ratios(count + 1);
+    for (const Finalist& finalist : result.finalists) {
+        ratios[static_cast<std::size_t>(finalist.candidate)] =
+            finalist.workloads.at(Workload::aliased).ratio;
+    }
+    AliasedSize found{size, ratios[0], {}, 0, {}, result.undecided};
+    for (std::size_t i = 0; i < count; ++i) {
+        const Estimate& ratio = ratios[i + 1];
+        found.gains.push_back(ratio.median / found.pipeline.median);
+        if (i == 0 || ratio.median > found.best.median) {
+            found.best = ratio;
+            found.variant = i;
+        }
+    }
+    return found;
+}
+
+std::optional<AliasedChoice> choose_aliased(const std::vector<AliasedSize>& sizes) {
+    std::optional<AliasedChoice> choice;
+    double most = 0;
+    for (std::size_t variant = 0; !sizes.empty() && variant < sizes[0].gains.size(); ++variant) {
+        for (std::size_t begin = 0; begin < sizes.size(); ++begin) {
+            double sum = 0;
+            for (std::size_t end = begin; end < sizes.size() && !sizes[end].undecided &&
+                                          sizes[end].gains[variant] >= kAliasedGain;
+                 ++end) {
+                sum += std::log(sizes[end].gains[variant]);
+                if (sum <= most) continue;
+                most = sum;
+                const std::size_t above = begin == 0 ? kAliasedMinimum - 1 : sizes[begin - 1].size;
+                choice = {variant, above, sizes[end].size};
+            }
+        }
+    }
+    return choice;
+}
+
+} // namespace asterope

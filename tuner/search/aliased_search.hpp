@@ -1,0 +1,55 @@
+// Finds out whether buffers that alias modulo 4096 deserve a copy of their own.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "search/race.hpp"
+#include "search/search.hpp"
+#include "space/candidates.h"
+
+namespace asterope {
+
+/// "backward YMM".
+std::string aliased_name(const asterope_aliased_variant& variant);
+
+/// The copies for aliasing buffers that a CPU with these features runs, simplest first.
+std::vector<const asterope_aliased_variant*>
+aliased_space(const std::function<bool(std::string_view)>& has);
+
+/// Bytes from which on such a copy copies right.
+inline constexpr std::size_t kAliasedMinimum = 512;
+
+/// What is timed: sizes that stay in caches. Beyond, memory hides what an alias costs.
+inline constexpr std::size_t kAliasedMaximum = 64 << 10;
+
+/// A copy is taken only where it beats the pipeline by this: the test for it costs every call.
+inline constexpr double kAliasedGain = 1.05;
+
+/// One size: how its pipeline does on aliasing buffers, and how the best copy for them does.
+struct AliasedSize {
+    std::size_t size;
+    Estimate pipeline, best;   ///< libc's time over theirs
+    std::size_t variant;       ///< which is best: an index into the space
+    std::vector<double> gains; ///< of every variant: the pipeline's time over its own
+    bool undecided = false;    ///< noise hid the differences: no gain counts
+};
+
+/// Which copy to take, for above < bytes <= up_to.
+struct AliasedChoice {
+    std::size_t variant, above, up_to;
+};
+
+/// In `timings`, entrant 0 is the pipeline that won `size`, entrants 1 to `count` are the copies.
+AliasedSize search_aliased(std::size_t count, std::size_t size, const Rigor& rigor,
+                           std::mt19937_64& random, Timings& timings);
+
+/// The copy and the run of neighbouring sizes on which it gains most; none where none gains
+/// kAliasedGain anywhere.
+std::optional<AliasedChoice> choose_aliased(const std::vector<AliasedSize>& sizes);
+
+} // namespace asterope

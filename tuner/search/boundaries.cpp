@@ -1,0 +1,45 @@
+// Finds the sizes between two evaluated ones at which their winners change places.
+#include "search/boundaries.hpp"
+
+#include <cmath>
+
+namespace asterope {
+
+namespace {
+constexpr std::size_t kLine = 64;
+} // namespace
+
+std::size_t find_boundary(Entrant lower, Entrant upper, std::size_t from, std::size_t to,
+                          double ratio, const LowerHolds& holds) {
+    while (static_cast<double>(to) > ratio * static_cast<double>(from)) {
+        // The geometric middle: sizes matter by their ratio.
+        const double middle = std::sqrt(static_cast<double>(from) * static_cast<double>(to));
+        std::size_t size = static_cast<std::size_t>(middle) / kLine * kLine;
+        // Rounded down it may be `from` again: then the next line, if it is still in between.
+        if (size <= from) size = (from / kLine + 1) * kLine;
+        if (size >= to) break;
+        (holds(lower, upper, size) ? from : to) = size;
+    }
+    return from;
+}
+
+std::vector<SizeInterval> find_intervals(const std::vector<SizeResult>& results, double ratio,
+                                         const LowerHolds& holds) {
+    std::vector<SizeInterval> intervals;
+    std::size_t above = 0;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        std::size_t up_to = results[i].size;
+        if (i + 1 < results.size()) {
+            const Entrant lower = results[i].finalists.front().candidate;
+            const Entrant upper = results[i + 1].finalists.front().candidate;
+            if (lower != upper) {
+                up_to = find_boundary(lower, upper, up_to, results[i + 1].size, ratio, holds);
+            }
+        }
+        intervals.push_back({above, up_to, i});
+        above = up_to;
+    }
+    return intervals;
+}
+
+} // namespace asterope

@@ -1,0 +1,33 @@
+// Finds the sizes between two evaluated ones at which their winners change places.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "search/race.hpp"
+
+namespace asterope {
+
+/// The transfer sizes above < bytes <= up_to, and the size whose winner they take.
+struct SizeInterval {
+    std::size_t above, up_to;
+    std::size_t result; ///< index of the evaluated size
+};
+
+/// Whether the winner of the smaller size is still the better one (or as good) at `size`.
+using LowerHolds = std::function<bool(Entrant lower, Entrant upper, std::size_t size)>;
+
+/// The largest size known at which `lower` holds, between the evaluated sizes `from` (where it won)
+/// and `to` (where `upper` did), both multiples of nothing in particular; sizes in between are
+/// tried at whole cache lines. A bisection: it takes for granted that they change places once, and
+/// ends when `from` and `to` are no further apart than `ratio`.
+std::size_t find_boundary(Entrant lower, Entrant upper, std::size_t from, std::size_t to,
+                          double ratio, const LowerHolds& holds);
+
+/// The intervals of evaluated sizes and their winners: equal neighbours meet at the smaller size,
+/// different ones where find_boundary says.
+std::vector<SizeInterval> find_intervals(const std::vector<SizeResult>& results, double ratio,
+                                         const LowerHolds& holds);
+
+} // namespace asterope

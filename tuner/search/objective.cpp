@@ -1,0 +1,156 @@
+// Objectives: which workloads a copy is tuned for, and how much each of them counts.
+#include "search/objective.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include "base/error.hpp"
+
+namespace asterope {
+
+namespace {
+
+constexpr std::string_view kExample = ", as in hot=1,consume=2";
+
+/// "hot, cold, consume or produce"
+std::string choices() {
+    std::string text;
+    for (const Workload workload : kTunable) {
+        if (!text.empty()) text += workload == kTunable.back() ? " or " : ", ";
+        text += name_of(workload);
+    }
+    return text;
+}
+
+const Workload* find_tunable(std::string_view name) {
+    const auto* found = std::find_if(kTunable.begin(), kTunable.end(),
+                                     [&](Workload workload) { return name_of(workload) == name; });
+    return found == kTunable.end() ? nullptr : found;
+}
+
+Weights parse_weights(std::string_view text) {
+    std::map<Workload, double> given;
+    double largest = 0;
+    for (std::string_view rest = text;;) {
+        const std::string_view item = rest.substr(0, rest.find(','));
+        const auto refuse = [&](const std::string& why) {
+            return BadInput("weight '" + std::string(item.substr(0, 40)) + "' " + why);
+        };
+        const std::size_t sign = item.find('=');
+        if (sign == std::string_view::npos) {
+            throw refuse("is no pair of a workload and a number: write NAME=NUMBER for " +
+                         choices() + std::string(kExample));
+        }
+        const Workload* workload = find_tunable(item.substr(0, sign));
+        if (!workload) throw refuse("names no workload to tune for: choose " + choices());
+        double weight = 0;
+        const char* end = item.data() + item.size();
+        const auto [stop, error] = std::from_chars(item.data() + sign + 1, end, weight);
+        // !(>=) is true for NaN, too
+        if (error != std::errc() || stop != end || !std::isfinite(weight) || !(weight >= 0)) {
+            throw refuse("is no finite number from 0 up" + std::string(kExample));
+        }
+        if (!given.emplace(*workload, weight).second) {
+            throw refuse("names its workload again: give each of " + choices() +
+                         " one number at most");
+        }
+        largest = std::max(largest, weight);
+        if (item.size() == rest.size()) break;
+        rest.remove_prefix(item.size() + 1);
+    }
+    if (largest == 0) {
+        throw BadInput("weights '" + std::string(text.substr(0, 80)) + "' are all 0: give one of " +
+                       choices() + " more" + std::string(kExample));
+    }
+    // by the largest first: numbers near the end of their range would add up to infinity
+    double sum = 0;
+    for (const auto& [workload, weight] : given) sum += weight / largest;
+    Weights weights;
+    for (const auto& [workload, weight] : given) {
+        const double share = weight / largest / sum;
+        if (share > 0) weights.emplace_back(workload, share);
+    }
+    return weights;
+}
+
+} // namespace
+
+Weights equal_weights(const std::vector<Workload>& workloads) {
+    Weights weights;
+    for (const Workload workload : workloads) {
+        weights.emplace_back(workload, 1 / static_cast<double>(workloads.size()));
+    }
+    return weights;
+}
+
+Objective parse_objective(std::string_view workload, std::string_view weights) {
+    const std::string given(workload.substr(0, 40));
+    if (!weights.empty()) {
+        if (workload != "balanced" && workload != "weights") {
+            throw BadInput("workload '" + given +
+                           "' and weights are both given: choose one of them");
+        }
+        return {"weights", parse_weights(weights)};
+    }
+    if (workload == "weights") {
+        throw BadInput("the weights are missing: give some to " + choices() +
+                       std::string(kExample));
+    }
+    if (workload == "balanced") {
+        return {given,
+                equal_weights({Workload::hot, Workload::cold, Workload::consume, Workload::fetch})};
+    }
+    const Workload* alone = find_tunable(workload);
+    if (!alone) {
+        throw BadInput("workload '" + given + "' is unknown: choose balanced, " + choices());
+    }
+    return {given, {{*alone, 1.0}}};
+}
+
+bool is_told_late(Workload workload) {
+    return workload == Workload::fetch;
+}
+
+Weights told_early(const Weights& weights) {
+    Weights counting, early;
+    for (const auto& weighted : weights) {
+        if (weighted.second == 0) continue;
+        counting.push_back(weighted);
+        if (!is_told_late(weighted.first)) early.push_back(weighted);
+    }
+    return early.empty() ? counting : early;
+}
+
+std::vector<Objective> with_intents(const Objective& objective,
+                                    const std::vector<Workload>& measured) {
+    std::vector<Objective> objectives = {objective};
+    if (objective.weights.size() > 1) {
+        for (const auto& [workload, weight] : objective.weights) {
+            if (objective.name == "balanced" && is_told_late(workload)) continue;
+            objectives.push_back({std::string(name_of(workload)), {{workload, 1}}});
+        }
+    }
+    for (Objective& one : objectives) {
+        for (const Workload workload : measured) {
+            const bool weighted =
+                std::any_of(one.weights.begin(), one.weights.end(),
+                            [&](const auto& pair) { return pair.first == workload; });
+            if (!weighted) one.weights.emplace_back(workload, 0);
+        }
+    }
+    return objectives;
+}
+
+void refuse_written_source(const Objective& objective) {
+    for (const auto& [workload, weight] : objective.weights) {
+        if (weight > 0 && writes_source(workload)) {
+            throw BadInput("workload " + std::string(name_of(workload)) +
+                           " writes its source, but a source map is only read: choose another "
+                           "workload, or leave out --source-map");
+        }
+    }
+}
+
+} // namespace asterope

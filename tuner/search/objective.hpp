@@ -1,0 +1,65 @@
+// Objectives: which workloads a copy is tuned for, and how much each of them counts.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "timing/workload.hpp"
+
+namespace asterope {
+
+/// The workloads of a race, each with its weight in the mean. One of weight 0 is only measured: in
+/// the run-off, for the record.
+using Weights = std::vector<std::pair<Workload, double>>;
+
+/// All alike; they add up to 1.
+Weights equal_weights(const std::vector<Workload>& workloads);
+
+/// What can be tuned for. hot_read is left to measuring: beside hot it says what a copy leaves to
+/// its reader, and whoever tunes for a reader has it in consume.
+inline constexpr std::array kTunable = {Workload::hot, Workload::cold, Workload::consume,
+                                        Workload::produce, Workload::fetch};
+
+/// What a winner is measured under, whatever it was tuned for. Not fresh, which is left to the
+/// bench: a page fault took 2 to 3 microseconds on a busy virtual machine, so the run-off of a
+/// quick search at 32 MiB alone would take 3 seconds more.
+inline constexpr std::array kMeasured = {Workload::hot,     Workload::hot_read, Workload::cold,
+                                         Workload::consume, Workload::produce,  Workload::fetch};
+
+struct Objective {
+    std::string name; ///< "balanced", a workload's, or "weights" for a mix of the user's own
+    Weights weights;  ///< each above 0, adding up to 1, in the order of Workload
+};
+
+/// What --workload and --weights ask for:
+/// - a workload that can be tuned for: that one alone;
+/// - "balanced": hot, cold, consume and fetch alike;
+/// - `weights` such as "hot=1,consume=2" (any scale; a workload that is not named, or has 0, does
+///   not count): the mix, if `workload` is "weights" or the default, "balanced". Empty: none given.
+/// Throws BadInput, and says which words can be chosen: for an unknown workload; for "weights"
+/// without any, or weights beside another workload; for a weight that is no finite number from 0
+/// up, that names no workload or the same again, and where all are 0.
+Objective parse_objective(std::string_view workload, std::string_view weights);
+
+/// Whether it is told only late in a race, of those that the others left, unless it counts alone:
+/// a trial of fetch takes as long as one of hot, cold and consume together, and what is slow there
+/// is mostly slow under one of those.
+bool is_told_late(Workload workload);
+
+/// Those of `weights` that count, without what is told late where there are others.
+Weights told_early(const Weights& weights);
+
+/// What winners are chosen for: the objective, and where that is a mix, each workload in it by
+/// itself, for the entry points by intent; in "balanced" those alone that are told early. All with
+/// what of `measured` they lack, at weight 0.
+std::vector<Objective> with_intents(const Objective& objective,
+                                    const std::vector<Workload>& measured);
+
+/// Throws BadInput if the objective counts a workload that writes its source: one that is mapped
+/// (SourceMap) cannot be written.
+void refuse_written_source(const Objective& objective);
+
+} // namespace asterope

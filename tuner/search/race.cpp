@@ -1,0 +1,253 @@
+// The race: times entrants beside libc, keeps the best, and settles it in a run-off.
+#include "search/race.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "base/contains.hpp"
+#include "base/round.hpp"
+#include "base/shuffle.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// Candidates between two timings of libc while screening: near enough that a slow phase of the
+/// machine hits both, many enough that libc costs a tenth of the time.
+constexpr std::size_t kHeat = 24;
+
+} // namespace
+
+int Timings::company(std::size_t, Entrant) const {
+    return 0;
+}
+
+Race::Race(std::size_t size, std::vector<Weights> objectives, std::mt19937_64& random,
+           Timings& timings, double worst_ratio)
+    : size_(size), objectives_(std::move(objectives)), random_(random), timings_(timings),
+      worst_ratio_(worst_ratio),
+      order_([this](Entrant entrant) { return timings_.company(size_, entrant); }) {
+    for (Weights& weights : objectives_) {
+        double sum = 0;
+        for (const auto& [workload, weight] : weights) sum += weight;
+        for (auto& [workload, weight] : weights) {
+            weight /= sum;
+            if (!contains(workloads_, workload)) workloads_.push_back(workload);
+        }
+    }
+}
+
+void Race::sample(const std::vector<Entrant>& entrants, int samples, Told told) {
+    timings_.enter(Timings::Stage::screening);
+    for (int i = 0; i < samples; ++i) {
+        for (const Workload workload : workloads_) {
+            const bool counts =
+                std::any_of(objectives_.begin(), objectives_.end(), [&](const Weights& weights) {
+                    const Weights asked = told == Told::early ? told_early(weights) : weights;
+                    return std::any_of(asked.begin(), asked.end(), [&](const auto& weighted) {
+                        return weighted.first == workload && weighted.second > 0;
+                    });
+                });
+            if (counts) sample_once(entrants, workload);
+        }
+    }
+}
+
+bool Race::acceptable(Entrant entrant, std::size_t objective) const {
+    const Weights& weights = objectives_[objective];
+    return std::all_of(weights.begin(), weights.end(), [&](const auto& weighted) {
+        return weighted.second == 0 || !samples_.count({entrant, weighted.first}) ||
+               center(entrant, weighted.first) >= std::log(worst_ratio_);
+    });
+}
+
+void Race::rank(std::vector<Entrant>& entrants, std::size_t objective) const {
+    std::map<Entrant, double> scores; // each from medians of samples: computed once
+    for (const auto& weighted : objectives_[objective]) { // no binding: clang 14 captures none
+        const Workload workload = weighted.first;
+        const bool known = std::all_of(entrants.begin(), entrants.end(), [&](Entrant entrant) {
+            return samples_.count({entrant, workload}) > 0;
+        });
+        if (weighted.second == 0 || !known) continue;
+        for (const Entrant entrant : entrants) {
+            scores[entrant] += weighted.second * center(entrant, workload);
+        }
+    }
+    std::stable_sort(entrants.begin(), entrants.end(),
+                     [&](Entrant a, Entrant b) { return scores[a] > scores[b]; });
+}
+
+std::vector<Entrant> Race::best_for(std::size_t objective, std::vector<Entrant> entrants,
+                                    std::size_t keep) const {
+    rank(entrants, objective);
+    std::vector<bool> good;
+    for (const Entrant entrant : entrants) good.push_back(acceptable(entrant, objective));
+    std::vector<Entrant> kept;
+    std::size_t reserved = std::min<std::size_t>(
+        keep / 2, static_cast<std::size_t>(std::count(good.begin(), good.end(), true)));
+    for (std::size_t i = 0; i < entrants.size(); ++i) {
+        if (kept.size() + reserved < keep || (good[i] && reserved > 0 && kept.size() < keep)) {
+            kept.push_back(entrants[i]);
+            if (good[i] && reserved > 0) --reserved;
+        }
+    }
+    return kept;
+}
+
+std::vector<Entrant> Race::best(const std::vector<Entrant>& entrants, std::size_t keep) const {
+    const std::size_t others = objectives_.size() - 1;
+    std::vector<Entrant> kept = best_for(0, entrants, keep);
+    for (std::size_t objective = 1; objective <= others; ++objective) {
+        const std::size_t share = std::max<std::size_t>(1, keep / 2 / others);
+        for (const Entrant entrant : best_for(objective, entrants, share)) {
+            if (!contains(kept, entrant)) kept.push_back(entrant);
+        }
+    }
+    return kept;
+}
+
+double Race::center(Entrant entrant, Workload workload) const {
+    return median(samples_.at({entrant, workload}));
+}
+
+/// While screening, under the workloads that count.
+std::size_t Race::samples_of(Entrant entrant, const Weights& weights) const {
+    std::size_t samples = 0;
+    for (const auto& [workload, weight] : weights) {
+        const auto own = samples_.find({entrant, workload});
+        if (weight > 0 && own != samples_.end()) samples += own->second.size();
+    }
+    return samples;
+}
+
+void Race::sample_once(std::vector<Entrant> entrants, Workload workload) {
+    shuffle(entrants, random_);
+    for (std::size_t begin = 0; begin < entrants.size(); begin += kHeat, ++round_) {
+        const std::size_t end = std::min(begin + kHeat, entrants.size());
+        std::vector<Entrant> heat(entrants.begin() + static_cast<std::ptrdiff_t>(begin),
+                                  entrants.begin() + static_cast<std::ptrdiff_t>(end));
+        // libc at the beginning, in the middle and at the end: of its own company.
+        heat.insert(heat.begin() + std::ssize(heat) / 2, kLibc);
+        heat.insert(heat.begin(), kLibc);
+        heat.push_back(kLibc);
+        order_.apply(heat);
+        const std::vector<double> times = time_round(
+            heat,
+            [&](Entrant entrant) { return timings_.seconds(size_, workload, entrant, round_); },
+            [&] { return timings_.disturbed(); });
+        std::vector<double> libc;
+        for (std::size_t i = 0; i < heat.size(); ++i) {
+            if (heat[i] == kLibc) libc.push_back(times[i]);
+        }
+        const double reference = median(libc);
+        for (std::size_t i = 0; i < heat.size(); ++i) {
+            if (heat[i] != kLibc) samples_[{heat[i], workload}].push_back(reference - times[i]);
+        }
+    }
+}
+
+std::vector<SizeResult> Race::run_offs(const std::vector<Entrant>& finalists, int rounds,
+                                       const std::vector<std::vector<Entrant>>& favourites,
+                                       Entrant plain, const TieBand& ties) {
+    timings_.enter(Timings::Stage::run_off);
+    std::vector<Entrant> everybody = finalists;
+    everybody.push_back(kLibc);
+    everybody.push_back(kLibcAgain);
+    const Paired paired(
+        everybody, workloads_, rounds, round_,
+        [&](Entrant entrant, Workload workload, std::uint64_t round) {
+            return timings_.seconds(size_, workload, entrant, round);
+        },
+        [&](Entrant entrant) { return timings_.company(size_, entrant); },
+        [&] { return timings_.disturbed(); });
+    round_ += static_cast<std::uint64_t>(rounds);
+    std::vector<SizeResult> results;
+    for (std::size_t i = 0; i < objectives_.size(); ++i) {
+        results.push_back(
+            choose(objectives_[i], paired, finalists, rounds, favourites[i], plain, ties));
+    }
+    return results;
+}
+
+SizeResult Race::choose(const Weights& weights, const Paired& paired,
+                        const std::vector<Entrant>& finalists, int rounds,
+                        const std::vector<Entrant>& favourites, Entrant plain,
+                        const TieBand& ties) const {
+    SizeResult result{size_, {}, {}, rounds, 0, {1, 1, 1}, false};
+    for (const Workload workload : workloads_) {
+        result.noise_floor[workload] = paired.ratio(kLibc, kLibcAgain, workload);
+    }
+    for (const Entrant entrant : finalists) {
+        Finalist finalist{entrant, {}, 0, false};
+        double mean = 0;
+        for (const Workload workload : workloads_) {
+            finalist.workloads[workload] = {paired.seconds(entrant, workload),
+                                            paired.seconds(kLibc, workload),
+                                            paired.ratio(kLibc, entrant, workload)};
+        }
+        for (const auto& [workload, weight] : weights) {
+            mean += weight * std::log(finalist.workloads[workload].ratio.median);
+        }
+        finalist.ratio = std::exp(mean);
+        result.finalists.push_back(finalist);
+    }
+    const auto loses_nowhere = [&](const Finalist& finalist) {
+        return std::all_of(weights.begin(), weights.end(), [&](const auto& weighted) {
+            return weighted.second == 0 ||
+                   finalist.workloads.at(weighted.first).ratio.median >= worst_ratio_;
+        });
+    };
+    auto& ranked = result.finalists;
+    std::stable_sort(ranked.begin(), ranked.end(), [&](const Finalist& a, const Finalist& b) {
+        return std::tuple(loses_nowhere(a), a.ratio) > std::tuple(loses_nowhere(b), b.ratio);
+    });
+
+    // Ties: a lag whose interval reaches 0, or that is smaller than libc's from itself.
+    const Entrant leader = ranked.front().candidate;
+    const Estimate floor = paired.mean_log_ratio(kLibcAgain, kLibc, weights);
+    const auto ties_with = [&](Entrant one) {
+        return [&, one](Entrant other) {
+            const Estimate lag = paired.mean_log_ratio(other, one, weights);
+            const double noise = std::max(ties.always, std::abs(floor.median));
+            return (lag.low <= 0 || lag.median <= noise) && lag.median <= ties.never;
+        };
+    };
+    const auto ties_with_leader = ties_with(leader);
+    std::vector<Entrant> tied;
+    for (const Finalist& finalist : ranked) {
+        const Entrant entrant = finalist.candidate;
+        if (loses_nowhere(finalist) != loses_nowhere(ranked.front())) continue;
+        if (!ties_with_leader(entrant)) continue;
+        // The median of the rounds' means is not the mean of the medians, which is what is
+        // reported: over workloads of heavy tails they differ by more than a tie may cost.
+        if (std::log(ranked.front().ratio / finalist.ratio) > ties.never) continue;
+        tied.push_back(entrant);
+    }
+    const auto favourite =
+        std::find_if(favourites.begin(), favourites.end(),
+                     [&](Entrant favourite) { return contains(tied, favourite); });
+    Entrant chosen =
+        favourite != favourites.end() ? *favourite : *std::min_element(tied.begin(), tied.end());
+    const double width = std::max(std::abs(floor.low), std::abs(floor.high));
+    if (width > std::log(kWidestFloor) && contains(finalists, plain) &&
+        paired.mean_log_ratio(plain, chosen, weights).low <= 0) {
+        chosen = plain;
+        result.undecided = true;
+    }
+    const auto ties_with_winner = ties_with(chosen);
+    for (Finalist& finalist : ranked) finalist.tied = ties_with_winner(finalist.candidate);
+    const auto winner = std::find_if(ranked.begin(), ranked.end(),
+                                     [&](const Finalist& f) { return f.candidate == chosen; });
+    std::rotate(ranked.begin(), winner, winner + 1);
+
+    const auto counted = std::count_if(weights.begin(), weights.end(),
+                                       [](const auto& weighted) { return weighted.second > 0; });
+    result.samples = samples_of(chosen, weights) + static_cast<std::size_t>(counted * rounds);
+    if (ranked.size() > 1) {
+        result.lead = exponentiate(paired.mean_log_ratio(ranked[1].candidate, chosen, weights));
+    }
+    return result;
+}
+
+} // namespace asterope

@@ -1,0 +1,154 @@
+// The race: times entrants beside libc, keeps the best, and settles it in a run-off.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "base/statistics.hpp"
+#include "search/objective.hpp"
+#include "timing/company.hpp"
+#include "timing/paired.hpp"
+#include "timing/workload.hpp"
+
+namespace asterope {
+
+/// Who is timed: an index into the caller's list of candidates, or libc, which runs under two
+/// names. How far libc seems to be from libc is the noise floor.
+using Entrant = int;
+inline constexpr Entrant kLibc = -1;
+inline constexpr Entrant kLibcAgain = -2;
+
+/// Where timings come from: the machine, a recorded log, or a test with known truth.
+class Timings {
+  public:
+    virtual ~Timings() = default;
+    /// Seconds a call of one trial; `size` in bytes, 0 where the workload mixes sizes. Trials of
+    /// equal `round` are timed under equal conditions.
+    virtual double seconds(std::size_t size, Workload workload, Entrant entrant,
+                           std::uint64_t round) = 0;
+    /// Entrants of one company leave the caches alike and are timed one after the other.
+    virtual int company(std::size_t size, Entrant entrant) const;
+    /// Ends a round, which is what is compared with one another: whether something disturbed it so
+    /// that it must be timed again. Must say no some time.
+    virtual bool disturbed() { return false; }
+    /// What the trials from now on are for: for the accounts.
+    enum class Stage { screening, run_off };
+    virtual void enter(Stage) {}
+};
+
+/// What the run-off measured of one finalist under one workload.
+struct Measured {
+    double seconds, libc_seconds; ///< medians, a call
+    Estimate ratio;               ///< libc's time over the finalist's, paired in each round
+};
+
+struct Finalist {
+    Entrant candidate;
+    std::map<Workload, Measured> workloads;
+    double ratio; ///< weighted geometric mean of the workloads' median ratios
+    bool tied;    ///< its distance from the winner is inside the noise
+};
+
+/// Where libc seems to be farther from itself than this, with the whole interval and as the
+/// workloads are weighed, a race tells little: its winner must lead the plain copy beyond doubt, or
+/// the plain copy wins. On an idle machine this is 1.05, on a shared one seldom 1.2. A limit of 1.5
+/// would take real winners from a machine on which a trial in twenty is interrupted.
+inline constexpr double kWidestFloor = 2;
+
+struct SizeResult {
+    std::size_t size;
+    std::vector<Finalist> finalists;          ///< the winner first, the others by falling ratio
+    std::map<Workload, Estimate> noise_floor; ///< libc's time over libc's, paired alike
+    int rounds;
+    /// How often the winner was timed in this race, screening and run-off, under the workloads that
+    /// count for it.
+    std::size_t samples = 0;
+    /// How far the winner leads: the time of the runner-up, finalists[1], over its own, as the
+    /// ratio is weighed; 1 where it ran alone. Below 1 where the winner won a tie, or where
+    /// the runner-up loses to libc in one of the workloads.
+    Estimate lead{1, 1, 1};
+    /// Noise hid which copy is the fastest (see kWidestFloor): the winner is the plain copy.
+    bool undecided = false;
+};
+
+/// No candidate wins that loses more than this to libc in one workload while another does not.
+inline constexpr double kWorstRatio = 0.97;
+
+/// Which lags behind the best count as ties, as logarithms of the ratio.
+struct TieBand {
+    /// Always: what moves code or buffers (another run, the routine's build) moves timings as much.
+    double always = 0.01;
+    /// Never beyond, however noisy the machine: two runs may choose differently among tied
+    /// candidates, but lose no more than this by it.
+    double never = 0.02;
+};
+
+/// One race: the samples so far and the steps that add to them. It may be run for several
+/// objectives at once: everybody is timed once, and each objective ranks and chooses for itself.
+class Race {
+  public:
+    /// `objectives`: the first is the one that matters most, see best(). `worst_ratio`: what a
+    /// candidate may lose in one workload, see kWorstRatio; 0 for anything.
+    Race(std::size_t size, std::vector<Weights> objectives, std::mt19937_64& random,
+         Timings& timings, double worst_ratio = kWorstRatio);
+    Race(std::size_t size, Weights weights, std::mt19937_64& random, Timings& timings,
+         double worst_ratio = kWorstRatio)
+        : Race(size, std::vector<Weights>{std::move(weights)}, random, timings, worst_ratio) {}
+
+    /// Which of the workloads that count: those that are told early, or all.
+    enum class Told { early, all };
+
+    /// Adds `samples` log ratios to each entrant under each of these workloads: in heats of
+    /// shuffled entrants, libc at the beginning, in the middle and at the end of each.
+    void sample(const std::vector<Entrant>& entrants, int samples, Told told = Told::early);
+
+    /// Loses nowhere, by the samples so far.
+    bool acceptable(Entrant entrant, std::size_t objective = 0) const;
+
+    /// By falling mean of log ratios, of the workloads that count and that all were sampled under.
+    void rank(std::vector<Entrant>& entrants, std::size_t objective = 0) const;
+
+    /// The best `keep` of the first objective and half as many more, which the other objectives
+    /// share: no less than one place each. Of each objective's places half belong to those that
+    /// lose nowhere, as one of them wins where there is one.
+    std::vector<Entrant> best(const std::vector<Entrant>& entrants, std::size_t keep) const;
+
+    /// Times the finalists anew, everybody in every round, and chooses for each objective. Ties go
+    /// to the first of its favourites that is among them, else to the lowest index. `plain`, one of
+    /// the finalists, wins where noise hides the differences, see kWidestFloor; kLibc: nobody does.
+    std::vector<SizeResult> run_offs(const std::vector<Entrant>& finalists, int rounds,
+                                     const std::vector<std::vector<Entrant>>& favourites,
+                                     Entrant plain = kLibc, const TieBand& ties = {});
+
+    /// The same where there is one objective.
+    SizeResult run_off(const std::vector<Entrant>& finalists, int rounds, Entrant favourite,
+                       Entrant plain = kLibc, const TieBand& ties = {}) {
+        return run_offs(finalists, rounds, {{favourite}}, plain, ties).front();
+    }
+
+  private:
+    double center(Entrant entrant, Workload workload) const;
+    std::size_t samples_of(Entrant entrant, const Weights& weights) const;
+    void sample_once(std::vector<Entrant> entrants, Workload workload);
+    std::vector<Entrant> best_for(std::size_t objective, std::vector<Entrant> entrants,
+                                  std::size_t keep) const;
+    SizeResult choose(const Weights& weights, const Paired& paired,
+                      const std::vector<Entrant>& finalists, int rounds,
+                      const std::vector<Entrant>& favourites, Entrant plain,
+                      const TieBand& ties) const;
+
+    std::size_t size_;
+    std::vector<Weights> objectives_;
+    std::vector<Workload> workloads_; ///< of all objectives, whatever their weight
+    std::mt19937_64& random_;
+    Timings& timings_;
+    double worst_ratio_;
+    std::uint64_t round_ = 0;
+    CompanyOrder order_;
+    std::map<std::pair<Entrant, Workload>, std::vector<double>> samples_; ///< log(libc / own)
+};
+
+} // namespace asterope

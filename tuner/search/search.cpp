@@ -1,0 +1,397 @@
+// Finds the winner of one transfer size: drops the hopeless, then re-times the rest in a run-off.
+#include "search/search.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "base/contains.hpp"
+#include "base/error.hpp"
+
+namespace asterope {
+
+Rigor parse_rigor(std::string_view text) {
+    if (text == "quick") {
+        // A few points of each plane find the best family about as often as all do: on recordings
+        // of a Zen 4, half of the trials cost half a percent (asterope-tune replay).
+        return {.name = "quick",
+                .coarse = {.ps = {8}, .pd = {4, 16}},
+                .fine = {.ps = {2, 4, 8, 14}, .pd = {0, 4, 8, 16, 28}},
+                .families = 4,
+                .screening_samples = 1,
+                .cuts = {{30, 2}, {10, 4}},
+                .finalists = 4,
+                .rounds = 9,
+                .bases = 2,
+                .planes = 1,
+                .compares_axes = false,
+                .inherits = true,
+                .last_cut_tells_all = false,
+                .probe_readings = 15,
+                .sensing_samples = 1,
+                .boundary_ratio = 1.2};
+    }
+    if (text == "standard") {
+        return {.name = "standard",
+                .coarse = {.ps = {2, 6, 12}, .pd = {0, 4, 12, 24}},
+                .fine = {},
+                .families = 10,
+                .screening_samples = 1,
+                .cuts = {{120, 2}, {40, 4}},
+                .finalists = 8,
+                .rounds = 15,
+                .bases = 5,
+                .planes = 3,
+                .compares_axes = true,
+                .inherits = false,
+                .last_cut_tells_all = true,
+                .probe_readings = 30,
+                .sensing_samples = 3,
+                .boundary_ratio = 1.07};
+    }
+    if (text == "exhaustive") {
+        return {.name = "exhaustive",
+                .coarse = {},
+                .fine = {},
+                .families = 0,
+                // of two that differ, nobody knows which one was disturbed
+                .screening_samples = 3,
+                .cuts = {{400, 2}, {80, 4}},
+                .finalists = 10,
+                .rounds = 21,
+                .bases = 24,
+                .planes = 8,
+                .compares_axes = true,
+                .inherits = false,
+                .last_cut_tells_all = true,
+                .probe_readings = 30,
+                .sensing_samples = 3,
+                .boundary_ratio = 1.07};
+    }
+    throw BadInput("rigor '" + std::string(text.substr(0, 40)) +
+                   "' is unknown: choose quick, standard or exhaustive");
+}
+
+namespace {
+
+using Family = std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>;
+
+Family family_of(const Candidate& candidate) {
+    const asterope_variant& v = *candidate.variant;
+    return {v.rt, v.lt, v.st, v.pt};
+}
+
+} // namespace
+
+bool Rigor::Grid::has(const Candidate& candidate) const {
+    return ps.empty() || !candidate.prefetches() ||
+           (contains(ps, candidate.variant->ps) && contains(pd, candidate.pd));
+}
+
+std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& paper, Timed timed,
+                           bool extended) {
+    // finalists of several objectives, those of the axes, the neighbours and libc twice
+    const auto run_off = static_cast<std::size_t>((2 * rigor.finalists + 6) * rigor.rounds);
+    if (timed == Timed::for_the_record) return run_off;
+    const auto of_cut = [&](const Rigor::Cut& cut) {
+        return std::min(paper.size(), static_cast<std::size_t>(cut.keep)) *
+               static_cast<std::size_t>(cut.samples);
+    };
+    if (timed == Timed::late) {
+        return run_off + (rigor.last_cut_tells_all ? of_cut(rigor.cuts.back()) : 0);
+    }
+    const auto coarse = static_cast<std::size_t>(std::count_if(
+        paper.begin(), paper.end(), [&](const Candidate& c) { return rigor.coarse.has(c); }));
+    const auto samples = static_cast<std::size_t>(rigor.screening_samples);
+    std::size_t trials = coarse * samples;
+    const std::size_t plane = rigor.fine.ps.empty() ? 7 * asterope_distance_count
+                                                    : rigor.fine.ps.size() * rigor.fine.pd.size();
+    trials += static_cast<std::size_t>(rigor.families) * plane * samples;
+    if (extended) {
+        // some hundred combinations of the axes around each
+        trials += (static_cast<std::size_t>(rigor.bases) * 100 +
+                   static_cast<std::size_t>(rigor.planes) * plane) *
+                  samples;
+    }
+    for (const Rigor::Cut& cut : rigor.cuts) trials += of_cut(cut);
+    return trials + run_off;
+}
+
+namespace {
+
+/// The family of each candidate, the extension axes included: those that differ from another only
+/// in prefetch size and distances are one.
+std::string lineage(const Candidate& candidate) {
+    const asterope_variant& v = *candidate.variant;
+    return std::string(v.rt) + v.lt + v.st + v.pt + std::to_string(v.tb) + std::to_string(v.pi) +
+           std::to_string(candidate.pw) + v.dir;
+}
+
+/// The one workload that counts, where it is one.
+std::optional<Workload> only_workload(const Weights& weights) {
+    std::optional<Workload> only;
+    for (const auto& [workload, weight] : weights) {
+        if (weight == 0) continue;
+        if (only) return std::nullopt;
+        only = workload;
+    }
+    return only;
+}
+
+/// One size being searched.
+class Search {
+  public:
+    Search(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants,
+           std::size_t size, const std::vector<Weights>& objectives, const Rigor& rigor,
+           std::mt19937_64& random, Timings& timings)
+        : space_(space), entrants_(entrants), size_(size), objectives_(objectives), rigor_(rigor),
+          race_(size, objectives, random, timings) {}
+
+    /// Screens the paper's space: all of it, or a coarse grid and then the best families.
+    void screen_paper() {
+        std::vector<Entrant> coarse, rest;
+        for (const Entrant entrant : entrants_) {
+            (rigor_.coarse.has(candidate(entrant)) ? coarse : rest).push_back(entrant);
+        }
+        if (coarse.empty()) std::swap(coarse, rest);
+        screen(coarse);
+        if (rest.empty()) return;
+        const std::set<Family> families = best_families();
+        std::erase_if(rest, [&](Entrant entrant) {
+            return families.count(family_of(candidate(entrant))) == 0 ||
+                   !rigor_.fine.has(candidate(entrant));
+        });
+        screen(rest);
+    }
+
+    /// Screens the extension axes around the paper's best. Returns how many candidates.
+    std::size_t screen_extension(const Extension& extension) {
+        extended_ = true;
+        for (const Entrant base : best_of_each_lineage(rigor_.bases)) {
+            screen(extension.around(base));
+        }
+        for (const Entrant one : best_of_each_lineage(rigor_.planes)) {
+            std::vector<Entrant> plane = extension.plane(one);
+            std::erase_if(plane, [&](Entrant entrant) {
+                return !rigor_.fine.pd.empty() && !contains(rigor_.fine.pd, candidate(entrant).pd);
+            });
+            screen(plane);
+        }
+        return static_cast<std::size_t>(std::count_if(seen_.begin(), seen_.end(), [&](Entrant e) {
+            return !in_paper(*candidate(e).variant);
+        }));
+    }
+
+    /// Drops what is behind, giving the rest more samples.
+    void cut() {
+        for (const Rigor::Cut& cut : rigor_.cuts) {
+            alive_ = race_.best(alive_, static_cast<std::size_t>(cut.keep));
+            const bool all = rigor_.last_cut_tells_all && &cut == &rigor_.cuts.back();
+            race_.sample(alive_, cut.samples, all ? Race::Told::all : Race::Told::early);
+        }
+    }
+
+    Found run_off(const std::vector<std::vector<Entrant>>& neighbours) {
+        const std::vector<Axis> axes =
+            extended_ && rigor_.compares_axes ? best_by_axis() : std::vector<Axis>();
+        std::vector<Entrant> finalists =
+            race_.best(alive_, static_cast<std::size_t>(rigor_.finalists));
+        const auto also = [&](Entrant entrant) {
+            if (entrant == kLibc || contains(finalists, entrant)) return;
+            if (takes_effect(candidate(entrant), size_)) finalists.push_back(entrant);
+        };
+        // What may win a tie must run: the neighbours' winners, and the leaders without their
+        // prefetch. Where a copy is too short to prefetch, hundreds of candidates are one and the
+        // same.
+        std::vector<Entrant> leaders;
+        for (std::size_t objective = 0; objective < objectives_.size(); ++objective) {
+            std::vector<Entrant> ranked = finalists;
+            race_.rank(ranked, objective);
+            leaders.insert(leaders.end(), ranked.begin(),
+                           ranked.begin() + std::min<std::ptrdiff_t>(2, std::ssize(ranked)));
+        }
+        for (const Entrant leader : leaders) also(without_prefetch(leader));
+        for (const std::vector<Entrant>& winners : neighbours) {
+            for (const Entrant neighbour : winners) also(neighbour);
+        }
+        // The simplest of those that tie wins, so one of the paper's must run.
+        if (extended_) also(best_of_paper());
+        // Where noise hides which is the fastest, this one wins.
+        const Entrant plain = plain_copy();
+        also(plain);
+        // What the axes brought is told by the same run-off.
+        for (const Axis& axis : axes) also(axis.best);
+
+        Found found;
+        found.results = race_.run_offs(finalists, rigor_.rounds, neighbours, plain);
+        const std::vector<Finalist>& all = found.results.front().finalists;
+        for (const Axis& axis : axes) {
+            const Finalist& one = *std::find_if(all.begin(), all.end(), [&](const Finalist& f) {
+                return f.candidate == axis.best;
+            });
+            const auto ratio = [&](const Finalist& f) {
+                return f.workloads.at(axis.workload).ratio.median;
+            };
+            if (!found.axes.empty() && found.axes.back().axis == axis.name &&
+                found.axes.back().workload == axis.workload) {
+                Finalist& other = found.axes.back().best;
+                if (ratio(one) > ratio(other)) other = one;
+            } else {
+                found.axes.push_back({axis.workload, axis.name, one});
+            }
+        }
+        return found;
+    }
+
+  private:
+    const Candidate& candidate(Entrant entrant) const {
+        return space_[static_cast<std::size_t>(entrant)];
+    }
+
+    void screen(const std::vector<Entrant>& entrants) {
+        std::vector<Entrant> fresh;
+        for (const Entrant entrant : entrants) {
+            if (!takes_effect(candidate(entrant), size_)) continue;
+            if (seen_.insert(entrant).second) fresh.push_back(entrant);
+        }
+        race_.sample(fresh, rigor_.screening_samples);
+        alive_.insert(alive_.end(), fresh.begin(), fresh.end());
+    }
+
+    /// The families (RT LT ST PT) with the best coarse members: half of the places for what loses
+    /// nowhere; other objectives than the first share as many places again.
+    std::set<Family> best_families() const {
+        std::set<Family> families;
+        const auto admit = [&](std::size_t objective, bool only_acceptable, int places) {
+            std::vector<Entrant> ranked = alive_;
+            race_.rank(ranked, objective);
+            for (const Entrant entrant : ranked) {
+                if (places == 0) break;
+                if (only_acceptable && !race_.acceptable(entrant, objective)) continue;
+                if (!families.insert(family_of(candidate(entrant))).second) continue;
+                if (candidate(entrant).prefetches()) --places;
+            }
+        };
+        admit(0, true, rigor_.families / 2);
+        admit(0, false, rigor_.families - rigor_.families / 2);
+        for (std::size_t objective = 1; objective < objectives_.size(); ++objective) {
+            admit(objective, false,
+                  std::max(1, rigor_.families / static_cast<int>(objectives_.size() - 1)));
+        }
+        return families;
+    }
+
+    /// The best `count`, of no lineage more than one.
+    std::vector<Entrant> best_of_each_lineage(int count) const {
+        std::vector<Entrant> first;
+        std::set<std::string> lineages;
+        for (std::size_t objective = 0; objective < objectives_.size(); ++objective) {
+            std::vector<Entrant> ranked = alive_;
+            race_.rank(ranked, objective);
+            int places = objective == 0
+                             ? count
+                             : std::max(1, count / static_cast<int>(objectives_.size() - 1));
+            for (const Entrant entrant : ranked) {
+                if (places == 0) break;
+                if (!lineages.insert(lineage(candidate(entrant))).second) continue;
+                first.push_back(entrant);
+                --places;
+            }
+        }
+        return first;
+    }
+
+    struct Axis {
+        Workload workload;
+        std::string_view name;
+        Entrant best;
+    };
+
+    Entrant first(std::vector<Entrant> entrants, std::size_t objective) const {
+        race_.rank(entrants, objective);
+        return entrants.front();
+    }
+
+    /// Of all that were screened.
+    Entrant best_of_paper() const {
+        std::vector<Entrant> paper;
+        for (const Entrant entrant : seen_) {
+            if (in_paper(*candidate(entrant).variant)) paper.push_back(entrant);
+        }
+        return paper.empty() ? kLibc : first(paper, 0);
+    }
+
+    /// For each workload that is an objective of its own and for each axis, the best that use that
+    /// axis alone: of all that were screened, once each, and of those still in the race, which were
+    /// sampled more often, but of which there may be few. The run-off tells which is better.
+    std::vector<Axis> best_by_axis() const {
+        std::map<std::string_view, std::vector<Entrant>> racing, screened;
+        for (const Entrant entrant : alive_) racing[candidate(entrant).axis()].push_back(entrant);
+        for (const Entrant entrant : seen_) screened[candidate(entrant).axis()].push_back(entrant);
+        std::vector<Axis> best;
+        for (std::size_t objective = 0; objective < objectives_.size(); ++objective) {
+            const std::optional<Workload> workload = only_workload(objectives_[objective]);
+            if (!workload) continue;
+            for (const auto& [axis, entrants] : screened) {
+                if (axis == "several") continue;
+                best.push_back({*workload, axis, first(entrants, objective)});
+                if (!racing.count(axis)) continue;
+                best.push_back({*workload, axis, first(racing.at(axis), objective)});
+            }
+        }
+        return best;
+    }
+
+    /// asterope_plain_copy, if it is an entrant, or kLibc.
+    Entrant plain_copy() const {
+        const auto found = std::find_if(entrants_.begin(), entrants_.end(), [&](Entrant entrant) {
+            return candidate(entrant).name() == asterope_plain_copy;
+        });
+        return found == entrants_.end() ? kLibc : *found;
+    }
+
+    /// The same without its prefetch stages, if that was screened, or kLibc.
+    Entrant without_prefetch(Entrant entrant) const {
+        const auto rest_of = [this](Entrant one) {
+            const Candidate& c = candidate(one);
+            const asterope_variant& v = *c.variant;
+            return std::tuple(std::string_view(v.rt), std::string_view(v.lt),
+                              std::string_view(v.st), v.tb, v.pi, c.pw, std::string_view(v.dir));
+        };
+        const auto found = std::find_if(seen_.begin(), seen_.end(), [&](Entrant other) {
+            return !candidate(other).prefetches() && rest_of(other) == rest_of(entrant);
+        });
+        return found == seen_.end() ? kLibc : *found;
+    }
+
+    const std::vector<Candidate>& space_;
+    const std::vector<Entrant>& entrants_;
+    const std::size_t size_; ///< bytes
+    const std::vector<Weights>& objectives_;
+    const Rigor& rigor_;
+    Race race_;
+    bool extended_ = false;
+    std::set<Entrant> seen_;     ///< screened
+    std::vector<Entrant> alive_; ///< of those, not dropped yet
+};
+
+} // namespace
+
+Found search_size(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants,
+                  const Extension* extension, std::size_t size,
+                  const std::vector<Weights>& objectives, const Rigor& rigor,
+                  const std::vector<std::vector<Entrant>>& neighbours, std::mt19937_64& random,
+                  Timings& timings) {
+    if (entrants.empty()) throw Failure("no candidate copies right on this machine");
+    Search search(space, entrants, size, objectives, rigor, random, timings);
+    search.screen_paper();
+    const std::size_t extended = extension ? search.screen_extension(*extension) : 0;
+    search.cut();
+    Found found = search.run_off(neighbours);
+    found.extended = extended;
+    return found;
+}
+
+} // namespace asterope

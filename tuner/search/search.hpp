@@ -1,0 +1,99 @@
+// Finds the winner of one transfer size: drops the hopeless, then re-times the rest in a run-off.
+#pragma once
+
+#include <functional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "search/race.hpp"
+#include "space/space.hpp"
+#include "timing/workload.hpp"
+
+namespace asterope {
+
+/// How much is spent on a size. Samples are trials for each workload.
+struct Rigor {
+    std::string name;
+    /// Some prefetch sizes and distances; empty: all.
+    struct Grid {
+        std::vector<int> ps, pd;
+        bool has(const Candidate& candidate) const;
+    };
+    /// Screening begins there in each family (RT LT ST PT); all: no family is dropped.
+    Grid coarse;
+    Grid fine;             ///< what is screened of the best families
+    int families;          ///< the best, so many of them
+    int screening_samples; ///< of each candidate before the first is dropped
+    struct Cut {
+        int keep, samples; ///< the best `keep` so far get `samples` more
+    };
+    std::vector<Cut> cuts;
+    int finalists, rounds; ///< of the run-off
+    /// Extension axes: all their combinations are screened around the best `bases` of the paper's
+    /// space, then the fine prefetch sizes and distances of the best `planes` that were found
+    /// there.
+    int bases, planes;
+    /// Whether the run-off tells what each axis brings: its bests make it twice as long.
+    bool compares_axes;
+    /// Whether sizes that outgrow the caches take over the finalists of one that was searched, and
+    /// screen nobody else: beyond the caches nothing changes with the size but the time it takes.
+    bool inherits;
+    /// Whether the last cut tells of what is told late, or the run-off alone.
+    bool last_cut_tells_all;
+    /// How often a probe is read in each situation, at least: a percentile of fewer would be an
+    /// extreme.
+    std::size_t probe_readings;
+    int sensing_samples;   ///< of each sensing copy before the run-off of the best
+    double boundary_ratio; ///< how exactly boundaries are found, see find_boundary
+};
+
+/// What lies beyond the entrants that a search begins with: the extension axes around one of them.
+struct Extension {
+    /// All combinations of the extension axes with the other parameters of a candidate.
+    std::function<std::vector<Entrant>(Entrant)> around;
+    /// All prefetch sizes and distances with the other parameters of a candidate.
+    std::function<std::vector<Entrant>(Entrant)> plane;
+};
+
+/// What one axis brings under one workload: the best candidate for it that uses this axis and is
+/// else as the paper's, and how it did in the run-off of all. The axis "paper" is none: what the
+/// others compare with.
+struct AxisResult {
+    Workload workload;
+    std::string_view axis;
+    Finalist best;
+};
+
+/// What the search of one size found: a result for each objective, and what each axis brought under
+/// each workload that is an objective of its own.
+struct Found {
+    std::vector<SizeResult> results;
+    std::vector<AxisResult> axes; ///< empty where they were not compared
+    std::size_t extended = 0;     ///< candidates beyond the paper's space that were timed
+};
+
+/// quick, standard or exhaustive. Throws BadInput for anything else.
+Rigor parse_rigor(std::string_view text);
+
+/// When a workload is timed in a search: from the start, from the last cut on, or in the run-off
+/// alone, as it is only measured.
+enum class Timed { early, late, for_the_record };
+
+/// About how many trials of candidates a size costs under such a workload: for progress only.
+std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& paper, Timed timed,
+                           bool extended);
+
+/// Times and chooses, for all objectives at once. `entrants` are the valid indices of `space`, the
+/// paper's; what `extension` leads to are others. `neighbours` are, by objective, the winners of
+/// the nearest sizes that are done, if any: they take part in the run-off and win ties, the first
+/// of them first; other ties go to the simplest tuple, the first in the space. asterope_plain_copy
+/// takes part, too, and wins where noise hides which is the fastest.
+Found search_size(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants,
+                  const Extension* extension, std::size_t size,
+                  const std::vector<Weights>& objectives, const Rigor& rigor,
+                  const std::vector<std::vector<Entrant>>& neighbours, std::mt19937_64& random,
+                  Timings& timings);
+
+} // namespace asterope

@@ -1,0 +1,64 @@
+// Finds out whether a copy that senses where its data is beats the fixed ones, and which.
+#include "search/sensing_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace asterope {
+
+namespace {
+
+/// How far apart cached and uncached readings must be, as a ratio.
+constexpr double kApart = 1.25;
+
+} // namespace
+
+std::optional<Threshold> find_threshold(const Readings& readings) {
+    if (readings.cached.empty() || readings.uncached.empty()) return std::nullopt;
+    return threshold_between(std::max(1.0, percentile(readings.cached, 90)),
+                             percentile(readings.uncached, 10));
+}
+
+std::optional<Threshold> threshold_between(double cached, double uncached) {
+    const double middle = std::sqrt(cached * uncached);
+    if (!(uncached >= kApart * cached) || middle > 4e9) return std::nullopt;
+    return Threshold{static_cast<std::uint32_t>(middle), cached, uncached};
+}
+
+asterope_sensing SensingCopy::arguments() const {
+    return {threshold.ticks, hot.variant->copy, hot.distance(), cold.variant->copy,
+            cold.distance()};
+}
+
+std::string probe_name(const asterope_probe& probe) {
+    return std::string(probe.kind) + ' ' + std::to_string(probe.lines);
+}
+
+std::string SensingCopy::name() const {
+    return probe_name(*probe) + " > " + std::to_string(threshold.ticks) + ": " + cold.name() +
+           ", else " + hot.name();
+}
+
+void* ReadingCopy::run(void* destination, const void* source, std::size_t bytes, std::size_t self) {
+    auto& reading = *reinterpret_cast<ReadingCopy*>(self);
+    reading.ticks.push_back(reading.probe->read(destination, source, bytes));
+    return reading.copy.variant->copy(destination, source, bytes, reading.copy.distance());
+}
+
+std::optional<Finalist> race_sensing(std::size_t copies, std::size_t size, const Weights& weights,
+                                     const Rigor& rigor, std::mt19937_64& random,
+                                     Timings& timings) {
+    if (copies == 0) return std::nullopt;
+    std::vector<Entrant> entrants(copies);
+    std::iota(entrants.begin(), entrants.end(), 1);
+    Race race(size, weights, random, timings);
+    race.sample(entrants, rigor.sensing_samples, Race::Told::all);
+    std::vector<Entrant> finalists = race.best(entrants, static_cast<std::size_t>(rigor.finalists));
+    finalists.push_back(0);
+    const Finalist winner = race.run_off(finalists, rigor.rounds, 0, 0).finalists.front();
+    if (winner.candidate == 0) return std::nullopt;
+    return winner;
+}
+
+} // namespace asterope

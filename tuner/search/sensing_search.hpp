@@ -1,0 +1,79 @@
+// Finds out whether a copy that senses where its data is beats the fixed ones, and which.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "search/race.hpp"
+#include "search/search.hpp"
+#include "space/candidates.h"
+#include "space/space.hpp"
+#include "timing/workload.hpp"
+
+namespace asterope {
+
+/// Bytes from which on a copy may sense: below, the probe costs too much of it.
+inline constexpr std::size_t kSensingMinimum = 4096;
+
+/// What a probe read, in ticks of the time stamp counter: where both sides are cached, and where
+/// they are not.
+struct Readings {
+    std::vector<double> cached, uncached;
+};
+
+/// Above `ticks` the data counts as uncached.
+struct Threshold {
+    std::uint32_t ticks;
+    double cached_ticks;   ///< the 90th percentile of what was read where cached
+    double uncached_ticks; ///< the 10th of what was read where not
+};
+
+/// Midway between the two percentiles, by ratio. None where they are less than a quarter apart:
+/// such a probe would guess.
+std::optional<Threshold> find_threshold(const Readings& readings);
+
+/// The same from the two percentiles.
+std::optional<Threshold> threshold_between(double cached_ticks, double uncached_ticks);
+
+/// "source 4".
+std::string probe_name(const asterope_probe& probe);
+
+/// A copy that probes where its data is, then goes on with the one pipeline or the other.
+struct SensingCopy {
+    const asterope_probe* probe;
+    Candidate hot, cold;
+    Threshold threshold;
+
+    /// What `probe->sense` is handed the address of.
+    asterope_sensing arguments() const;
+    /// "source 4 > 187: YMM T NT T0 2 16, else YMM T T none 0 0".
+    std::string name() const;
+};
+
+/// A copy function that only collects what `probe` reads on its way, and then copies by `copy`.
+/// To be timed like any other, its own address as the distance.
+struct ReadingCopy {
+    const asterope_probe* probe;
+    Candidate copy;
+    std::vector<double> ticks;
+
+    static void* run(void* destination, const void* source, std::size_t bytes, std::size_t self);
+};
+
+/// The sensing copy that won a size, and what it won by.
+struct SensingResult {
+    SensingCopy copy;
+    Finalist finalist;
+    int rounds;
+};
+
+/// In `timings`, entrant 0 is the fixed copy that won the size, entrants 1 to `copies` are the
+/// sensing ones. The finalist that beats it, or none: where they tie, or noise hides the
+/// difference, the simpler one stays.
+std::optional<Finalist> race_sensing(std::size_t copies, std::size_t size, const Weights& weights,
+                                     const Rigor& rigor, std::mt19937_64& random, Timings& timings);
+
+} // namespace asterope

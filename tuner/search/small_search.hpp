@@ -1,0 +1,50 @@
+// Finds the small copy: which shape serves up to a few hundred bytes best.
+#pragma once
+
+#include <functional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "search/race.hpp"
+#include "search/search.hpp"
+#include "space/candidates.h"
+#include "space/space.hpp"
+
+namespace asterope {
+
+/// "masked ZMM up 256": shape, register type, order of tests, bound.
+std::string small_name(const asterope_small_variant& variant);
+
+/// The small copies that a CPU with these features runs, simplest first.
+std::vector<const asterope_small_variant*>
+small_space(const std::function<bool(std::string_view)>& has);
+
+/// What counts: calls of unpredictable sizes, of one size, or both with the former double, as
+/// compilers inline copies of a constant size and what reaches a memcpy is variable. Half of each
+/// is followed by a reader of the copy. Besides, whatever the objective, copies at the ends of
+/// pages. "unpredictable", "predictable" or "balanced"; throws BadInput for anything else.
+Weights parse_small_weights(std::string_view text);
+
+/// Those of `weights` whose workload was timed: earlier versions knew fewer, and what they found
+/// cannot be judged by the others. All of them where it is not known what was timed.
+Weights timed_weights(Weights weights, const std::function<bool(Workload)>& timed);
+
+/// Those of `entrants` (indices of `space`) that suit an objective. "predictable" is for copies of
+/// one size that are read at once: there only the stepped shape will do, whose stores are as wide
+/// as what a reader of that size loads. A load that spans two stores, or reads from a masked one,
+/// cannot be forwarded: others win the mean and lose a third at single sizes (grouped, 8 bytes).
+std::vector<Entrant> suited(const std::vector<Entrant>& entrants,
+                            const std::vector<const asterope_small_variant*>& space,
+                            std::string_view objective);
+
+/// The index of asterope_plain_small_copy; kLibc where it is not there.
+Entrant plain_small(const std::vector<const asterope_small_variant*>& space);
+
+/// Chooses among the entrants; SizeResult::size is 0. `plain` wins where noise hides which of them
+/// is the fastest, if it is one of them. Throws Failure where there are none.
+SizeResult search_small(const std::vector<Entrant>& entrants, Entrant plain, const Weights& weights,
+                        const Rigor& rigor, std::mt19937_64& random, Timings& timings);
+
+} // namespace asterope

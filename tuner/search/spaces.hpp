@@ -1,0 +1,54 @@
+// The spaces of one run: all that is searched, less what copies wrongly here.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "search/search.hpp"
+#include "space/candidates.h"
+#include "space/features.hpp"
+#include "space/space.hpp"
+
+namespace asterope {
+
+struct Spaces {
+    using Invalids = std::vector<std::pair<std::string, std::string>>; ///< candidate, reason
+
+    /// Builds the spaces and proves their members right. To be called before the buffers are taken:
+    /// the child processes of the verification stay small. `extended`: with the extension axes;
+    /// `sensing`: with the copies that sense. Warns on stderr of what copies wrongly.
+    Spaces(const Features& features, bool extended, bool sensing);
+
+    /// The spaces of an earlier run, maybe on another machine: nothing is run; `invalid` tells what
+    /// copied wrongly there, as the member of that name has it.
+    Spaces(const Features& features, bool extended, bool sensing, Invalids invalid);
+
+    /// 16 hexadecimal digits over the names of all that may be timed, in their order; but for the
+    /// copies of overlapping buffers, which older logs do not know and whose step they then lack.
+    std::string hash() const;
+
+    std::vector<Candidate> space;  ///< pipelines: the paper's first, then the extension's
+    std::vector<Entrant> entrants; ///< those of the paper's that copy right
+    Extension extension;           ///< empty functions where not extended
+    std::vector<const asterope_small_variant*> small_space;
+    std::vector<Entrant> small_entrants;
+    std::vector<const asterope_aliased_variant*> aliased_space;         ///< those that copy right
+    std::vector<const asterope_overlapping_variant*> overlapping_space; ///< those that copy right
+    std::vector<const asterope_probe*> probes;                          ///< those that copy right
+    Invalids invalid;
+
+    Spaces(const Spaces&) = delete; // the extension's functions refer to this one
+    Spaces& operator=(const Spaces&) = delete;
+
+  private:
+    /// Which of `count` members copy wrongly.
+    using Wrong = std::vector<bool>;
+    template <class Members, class Name, class... Large>
+    Wrong wrong(const Members& members, const Name& name, Large... large);
+    void build(const Features& features, bool extended, bool sensing);
+
+    bool verified_; ///< here, and not taken from an earlier run
+};
+
+} // namespace asterope

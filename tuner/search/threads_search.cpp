@@ -1,0 +1,95 @@
+// Finds out from which size on several threads copy faster than one, how many, in which chunks.
+#include "search/threads_search.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/size_text.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// Small enough that nobody waits long for the last one, large enough that heads, tails and fences
+/// of the chunks do not show.
+constexpr std::size_t kChunks[] = {std::size_t{64} << 10, std::size_t{256} << 10,
+                                   std::size_t{1} << 20};
+
+/// One thread takes libc's place in a race: it is what others are measured by, and its distance
+/// from itself is the noise.
+class AgainstOneThread : public Timings {
+  public:
+    explicit AgainstOneThread(Timings& timings) : timings_(timings) {}
+
+    double seconds(std::size_t size, Workload workload, Entrant entrant,
+                   std::uint64_t round) override {
+        return timings_.seconds(size, workload, std::max(entrant, 0), round);
+    }
+    int company(std::size_t size, Entrant entrant) const override {
+        return timings_.company(size, std::max(entrant, 0));
+    }
+    bool disturbed() override { return timings_.disturbed(); }
+    void enter(Stage stage) override { timings_.enter(stage); }
+
+  private:
+    Timings& timings_;
+};
+
+} // namespace
+
+std::string share_name(const Share& share) {
+    return "threads " + std::to_string(share.threads) +
+           (share.chunk ? " chunk " + format_size(share.chunk) : " even");
+}
+
+std::vector<Share> shares_for(std::size_t size, unsigned most) {
+    std::vector<unsigned> counts;
+    for (unsigned threads = 2; threads < most; threads *= 2) counts.push_back(threads);
+    if (most > 1) counts.push_back(most);
+    std::vector<Share> shares;
+    for (const unsigned threads : counts) {
+        shares.push_back({threads, 0});
+        for (const std::size_t chunk : kChunks) {
+            if (chunk * threads < size) shares.push_back({threads, chunk});
+        }
+    }
+    return shares;
+}
+
+SharedSize search_shares(const std::vector<Share>& shares, std::size_t size, const Weights& weights,
+                         const Rigor& rigor, std::mt19937_64& random, Timings& timings) {
+    AgainstOneThread against(timings);
+    std::vector<Entrant> everybody(shares.size() + 1);
+    std::iota(everybody.begin(), everybody.end(), 0);
+    Race race(size, weights, random, against);
+    const SizeResult result = race.run_off(everybody, rigor.rounds, 0, 0);
+    // The winner comes first, the others by rank: the best of several threads is one of two.
+    const bool taken = result.finalists[0].candidate != 0;
+    const Finalist& best = result.finalists[taken ? 0 : 1];
+    return {size,           shares[static_cast<std::size_t>(best.candidate) - 1],
+            taken,          best.ratio,
+            best.workloads, result.noise_floor,
+            result.rounds};
+}
+
+std::vector<ShareInterval> share_intervals(const std::vector<SharedSize>& sizes) {
+    std::vector<ShareInterval> intervals;
+    for (const SharedSize& one : sizes) {
+        const Share share = one.taken ? one.best : Share{};
+        if (intervals.empty()) {
+            if (one.taken) intervals.push_back({one.size - 1, one.size, share});
+            continue;
+        }
+        ShareInterval& before = intervals.back();
+        const bool begins = one.taken && before.share == Share{};
+        if (begins) before.up_to = one.size - 1;
+        if (share == before.share) {
+            before.up_to = one.size;
+        } else {
+            intervals.push_back({before.up_to, one.size, share});
+        }
+    }
+    return intervals;
+}
+
+} // namespace asterope

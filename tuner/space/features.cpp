@@ -1,0 +1,38 @@
+// The CPU features that candidates may use: those there are, less those the user leaves out.
+#include "space/features.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "space/candidates.h"
+
+namespace asterope {
+
+Features::Features(const Cpu& cpu, const std::vector<std::string>& without)
+    : granted_(cpu.features) {
+    const auto begins_with = [](const std::string& beginning) {
+        return [&](std::string_view name) { return name.substr(0, beginning.size()) == beginning; };
+    };
+    std::vector<std::string> known = cpu.features;
+    for (std::size_t i = 0; i < asterope_variant_count; ++i) {
+        // good names on a CPU that lacks them, too
+        std::istringstream needs(asterope_variants[i].needs);
+        known.insert(known.end(), std::istream_iterator<std::string>(needs), {});
+    }
+    for (const std::string& beginning : without) {
+        if (beginning.empty() || std::none_of(known.begin(), known.end(), begins_with(beginning))) {
+            throw BadInput("--without '" + beginning.substr(0, 40) +
+                           "' is no CPU feature: name one as /proc/cpuinfo does, or the "
+                           "beginning of several, like avx512");
+        }
+        std::erase_if(granted_, begins_with(beginning));
+    }
+}
+
+bool Features::operator()(std::string_view feature) const {
+    return std::find(granted_.begin(), granted_.end(), feature) != granted_.end();
+}
+
+} // namespace asterope

@@ -1,0 +1,75 @@
+// The candidates of one machine: the rendered variants that its CPU runs, at every distance.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "space/candidates.h"
+
+namespace asterope {
+
+/// Bytes from which on a candidate copies right; what is below belongs to the small copies.
+inline constexpr std::size_t kMinimumBytes = 128;
+
+/// One point of the parameter space and the function that copies so.
+struct Candidate {
+    const asterope_variant* variant;
+    int pd;     ///< prefetch distance in cache lines
+    int pw = 0; ///< that of prefetchw, 0 where the variant has none
+
+    /// What to hand to `variant->copy`: both distances in bytes, as candidates.h has them.
+    std::size_t distance() const {
+        return static_cast<std::size_t>(pw) * 64 << 32 | static_cast<std::size_t>(pd) * 64;
+    }
+    /// "ZMM T NT T0 4 8": RT LT ST PT PS PD, as tables and logs have it. Behind it what the paper
+    /// lacks: " TB4 PI2 PW8 down".
+    std::string name() const;
+    bool prefetches() const { return variant->ps != 0; }
+    /// What it has beyond the paper's tuples: "paper" for nothing, the axis "tb", "pi", "pw" or
+    /// "dir" where that alone is not the paper's, "movdir64b" where the register type alone is,
+    /// "several" for more than one.
+    std::string_view axis() const;
+};
+
+/// Whether every parameter of the candidate can act on a copy of `size` bytes: its blocks and
+/// interleaved pages fit, its prefetches begin within the buffers. Else a simpler candidate
+/// executes the same instructions, or the same but for prefetches of what is not copied.
+bool takes_effect(const Candidate& candidate, std::size_t size);
+
+/// A question to a CPU: does it have this feature?
+using HasFeature = std::function<bool(std::string_view)>;
+
+/// Whether the CPU has all of `needs`, feature names with blanks in between.
+bool has_all(std::string_view needs, const HasFeature& has);
+
+/// Whether the variant is one of the paper's: on no extension axis anything but the default.
+bool in_paper(const asterope_variant& variant);
+
+/// All candidates of the paper space whose CPU feature `has` grants, simplest first.
+std::vector<Candidate> paper_space(const HasFeature& has);
+
+/// The variants beyond the paper that the CPU runs, simplest first.
+std::vector<const asterope_variant*> extension_variants(const HasFeature& has);
+
+/// The same at every distance: the extension's candidates, simplest first.
+std::vector<Candidate> extension_space(const HasFeature& has);
+
+/// What lies around `best` on the extension axes, simplest first: its rt, lt, st, pt and pd with
+/// every tb, pi, pw and dir beyond the paper's, and its ps or, where that does not exist there, the
+/// nearest one that does, the shorter of two. Where its stores are non-temporal, the same with rt
+/// MOVDIR64B; where its loads are, the same with plain ones, which have more axes. Nothing for
+/// register types that have no such axes.
+std::vector<Candidate> around(const Candidate& best, const HasFeature& has);
+
+/// Every prefetch size and distance (and distance of prefetchw, where it has one) of `one`'s other
+/// parameters, itself included.
+std::vector<Candidate> plane(const Candidate& one, const HasFeature& has);
+
+/// Both spaces counted along each axis, as `asterope-tune --list-space` prints it.
+std::string describe_space(const std::vector<Candidate>& paper,
+                           const std::vector<const asterope_variant*>& extension);
+
+} // namespace asterope

@@ -1,0 +1,40 @@
+// Proves that candidates copy right before any of them is timed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "space/space.hpp"
+
+namespace asterope {
+
+/// A candidate that failed, and how: "wrong byte 3 of 129 (source +1, destination +63)".
+struct Invalid {
+    std::size_t index; ///< in the space that was given
+    std::string reason;
+};
+
+/// Runs every variant of `space` at the shortest and longest distances that it has there, over a
+/// grid of offsets and sizes, with canaries around the destination, in a child process: a candidate
+/// that crashes is reported like one that copies wrongly. Any list will do, so that of the
+/// extension axes only those are run that are going to be timed. Throws Failure where no child can
+/// be had.
+std::vector<Invalid> verify(const std::vector<Candidate>& space);
+
+/// The same for small copies, from 0 bytes to beyond their bound. `large` is what they call there.
+std::vector<Invalid> verify(const std::vector<const asterope_small_variant*>& space,
+                            asterope_candidate large);
+
+/// The same for copies that aliasing buffers take; offsets of every kind, aliasing or not.
+std::vector<Invalid> verify(const std::vector<const asterope_aliased_variant*>& space);
+
+/// The same for copies of overlapping buffers: at every distance up to some sizes, at a few of
+/// larger ones, either way.
+std::vector<Invalid> verify(const std::vector<const asterope_overlapping_variant*>& space);
+
+/// The same for copies that sense, on either side of their threshold. `pipeline` is what they go on
+/// with.
+std::vector<Invalid> verify(const std::vector<const asterope_probe*>& space,
+                            asterope_candidate pipeline);
+
+} // namespace asterope

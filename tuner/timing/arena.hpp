@@ -1,0 +1,49 @@
+// The memory that copies are timed in: two large areas, touched, with huge pages where granted.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "machine/machine.hpp"
+#include "timing/fresh_memory.hpp"
+#include "timing/source_map.hpp"
+
+namespace asterope {
+
+/// Writes data that no two lines share. Zeros are no fair sample: on AMD's Zen 4, non-temporal
+/// stores of zeros go to memory twice as fast as those of anything else.
+void fill_with_data(char* begin, std::size_t bytes);
+
+/// A source and a destination area of equal size, 2 MiB aligned, every byte written once, so that
+/// no timed copy meets a page fault, the shared zero page or zeros. With a source map, that is the
+/// source area: of its own length, page aligned, every page read once, and not to be written.
+class Arena {
+  public:
+    /// Throws Failure where the memory is not to be had.
+    explicit Arena(std::size_t bytes_a_side, std::optional<SourceMap> source_map = std::nullopt);
+
+    const char* source() const { return source_; }
+    char* destination() const { return destination_; }
+    std::size_t bytes() const { return bytes_; } ///< of the destination
+    std::size_t source_bytes() const { return source_map_ ? source_map_->bytes() : bytes_; }
+    bool maps_source() const { return source_map_.has_value(); }
+
+    /// The source, to be written. Throws Failure where it is mapped.
+    char* writable_source() const;
+
+  private:
+    std::optional<SourceMap> source_map_;
+    std::size_t bytes_;
+    FreshMemory memory_; ///< of what is not mapped from a file
+    const char* source_;
+    char* destination_;
+};
+
+/// How many bytes a side to take: the hot buffers of `largest_size`, and cold room of four times
+/// the last cache level and of at least eight of the largest copies, so that a line is long
+/// evicted before it comes round again. At most 1.25 GiB, or a third of the memory that can be had
+/// without swapping where that is less. Throws Failure where not even two of the largest copies
+/// fit.
+std::size_t arena_bytes(std::size_t largest_size, const Machine& machine);
+
+} // namespace asterope

@@ -1,0 +1,108 @@
+// How programs call memcpy: which sizes and alignments, how often.
+#include "timing/distribution.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/text_file.hpp"
+#include "timing/fleet_csv.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// What may stand before a colon. A size above 1 TiB is a mistake in the file, not a copy.
+struct Values {
+    std::size_t lowest, highest;
+    const char* expected;
+};
+constexpr Values kSizes = {0, std::size_t{1} << 40, "expected a number of bytes"};
+constexpr Values kOverlaps = {0, 1, "expected 0 or 1"};
+constexpr Values kAlignments = {1, 4096, "expected an alignment of 1 to 4096 bytes"};
+
+/// One line of pairs. `line` counts from 1.
+std::vector<std::pair<std::size_t, double>>
+parse_pairs(std::string_view text, int line, const Values& values, const std::string& name) {
+    const char* const begin = text.data();
+    const char* const end = begin + text.size();
+    const auto refuse = [&](const char* at, const char* why) {
+        return BadInput("distribution " + name + ", line " + std::to_string(line) + ", column " +
+                        std::to_string(at - begin + 1) + ": " + why);
+    };
+    std::vector<std::pair<std::size_t, double>> pairs;
+    double sum = 0;
+    const char* at = begin;
+    for (;;) {
+        std::size_t value = 0;
+        const auto [after_value, bad_value] = std::from_chars(at, end, value);
+        if (bad_value != std::errc() || value < values.lowest || value > values.highest) {
+            throw refuse(at, values.expected);
+        }
+        if (after_value == end || *after_value != ':') throw refuse(after_value, "expected ':'");
+        double probability = 0;
+        const auto [after, bad] = std::from_chars(after_value + 1, end, probability);
+        if (bad != std::errc() || !std::isfinite(probability)) {
+            throw refuse(after_value + 1, "expected a probability");
+        }
+        if (probability < 0) throw refuse(after_value + 1, "a probability cannot be negative");
+        pairs.emplace_back(value, probability);
+        sum += probability;
+        at = after;
+        if (at == end) break;
+        if (*at != ',') throw refuse(at, "expected ',' or the end of the line");
+        ++at;
+    }
+    if (std::abs(sum - 1) > 0.02) {
+        throw refuse(end, "the probabilities of this line do not add up to 1");
+    }
+    return pairs;
+}
+
+} // namespace
+
+Distribution::Distribution(std::vector<std::pair<std::size_t, double>> pairs)
+    : pairs_(std::move(pairs)) {
+    double sum = 0;
+    for (const auto& [value, probability] : pairs_) cumulative_.push_back(sum += probability);
+    for (double& bound : cumulative_) bound /= sum;
+}
+
+std::size_t Distribution::draw(std::mt19937_64& random) const {
+    // not std::uniform_real_distribution: a seed must give the same calls in every library
+    const double drawn = static_cast<double>(random() >> 11) * 0x1p-53;
+    const auto found = std::upper_bound(cumulative_.begin(), cumulative_.end() - 1, drawn);
+    return pairs_[static_cast<std::size_t>(found - cumulative_.begin())].first;
+}
+
+CallStatistics parse_statistics(std::string_view text, const std::string& name) {
+    std::vector<std::string_view> lines;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        std::string_view line = text.substr(0, end);
+        if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+        lines.push_back(line);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    if (lines.empty()) throw BadInput("distribution " + name + ", line 1, column 1: it is empty");
+    if (lines.size() > 3) {
+        throw BadInput("distribution " + name + ", line 4, column 1: expected the end of the file");
+    }
+    const auto sizes = parse_pairs(lines[0], 1, kSizes, name);
+    if (lines.size() > 1) parse_pairs(lines[1], 2, kOverlaps, name);
+    std::vector<std::pair<std::size_t, double>> alignments = {{1, 1.0}};
+    if (lines.size() > 2) alignments = parse_pairs(lines[2], 3, kAlignments, name);
+    return {name, Distribution(sizes), Distribution(alignments)};
+}
+
+CallStatistics fleet_statistics() {
+    return parse_statistics(kFleetCsv, "fleet");
+}
+
+CallStatistics read_statistics(const std::filesystem::path& path) {
+    const std::string text = read_text_file(path, "distribution " + path.string());
+    return parse_statistics(text, path.filename().string());
+}
+
+} // namespace asterope

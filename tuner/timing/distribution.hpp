@@ -1,0 +1,41 @@
+// How programs call memcpy: which sizes and alignments, how often.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace asterope {
+
+/// Values with their probabilities, to be drawn from.
+class Distribution {
+  public:
+    /// `pairs`: value and probability; the latter add up to about 1.
+    explicit Distribution(std::vector<std::pair<std::size_t, double>> pairs);
+    std::size_t draw(std::mt19937_64& random) const;
+    const std::vector<std::pair<std::size_t, double>>& pairs() const { return pairs_; }
+
+  private:
+    std::vector<std::pair<std::size_t, double>> pairs_;
+    std::vector<double> cumulative_;
+};
+
+struct CallStatistics {
+    std::string name; ///< "fleet", or the file's name
+    Distribution sizes, alignments;
+};
+
+/// The statistics of Google's fleet that are part of the program.
+CallStatistics fleet_statistics();
+
+/// Reads a file of the same form (tuner/timing/distributions/README.md). Throws BadInput with line and
+/// column for whatever is wrong.
+CallStatistics read_statistics(const std::filesystem::path& path);
+
+/// The same from its text; `name` is what messages call it.
+CallStatistics parse_statistics(std::string_view text, const std::string& name);
+
+} // namespace asterope

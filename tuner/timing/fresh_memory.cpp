@@ -1,0 +1,25 @@
+// Memory as a program gets it from the system: mapped, and no page of it touched yet.
+#include "timing/fresh_memory.hpp"
+
+#include <string>
+#include <sys/mman.h>
+
+#include "base/error.hpp"
+
+namespace asterope {
+
+FreshMemory::FreshMemory(std::size_t bytes) : bytes_(bytes) {
+    void* mapping =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapping == MAP_FAILED) {
+        throw Failure("no memory for the buffers (" + std::to_string(bytes >> 20) +
+                      " MiB): free some, or name smaller --sizes");
+    }
+    begin_ = static_cast<char*>(mapping);
+}
+
+FreshMemory::~FreshMemory() {
+    munmap(begin_, bytes_);
+}
+
+} // namespace asterope

@@ -1,0 +1,334 @@
+// The experiment of P2329, "Move, Copy, and Locality at Scale": see locality.hpp.
+#include "timing/locality.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <new>
+
+#include "base/error.hpp"
+#include "base/interrupt.hpp"
+#include "base/size_text.hpp"
+#include "machine/cpu.hpp"
+#include "timing/clock.hpp"
+#include "timing/libc_copy.hpp"
+#include "timing/paired.hpp"
+
+namespace asterope {
+
+namespace {
+
+constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kHandle = 32;
+constexpr std::size_t kLine = 64;
+
+/// The product, or the largest number where that is too large.
+std::size_t times(std::size_t a, std::size_t b) {
+    std::size_t product;
+    return __builtin_mul_overflow(a, b, &product) ? kMost : product;
+}
+
+std::size_t plus(std::size_t a, std::size_t b) {
+    std::size_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? kMost : sum;
+}
+
+/// One more word of a checksum in which the order counts.
+std::uint64_t mix(std::uint64_t sum, std::uint64_t word) {
+    sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
+    return sum ^ sum >> 32;
+}
+
+/// From one subsystem's handles to the next one's.
+std::size_t stride_of(const Locality& parameters) {
+    const std::size_t bytes = times(parameters.elemsPerSubsys, plus(kHandle, parameters.elemSize));
+    return plus(bytes, kHandle - 1) / kHandle * kHandle;
+}
+
+} // namespace
+
+Locality solve(const LocalityRequest& request) {
+    const struct {
+        const char* name;
+        const std::optional<std::size_t>& value;
+    } all[] = {{"systemSize", request.systemSize},
+               {"numSubsystems", request.numSubsystems},
+               {"elemsPerSubsys", request.elemsPerSubsys},
+               {"elemSize", request.elemSize},
+               {"churnCount", request.churnCount},
+               {"accessCount", request.accessCount},
+               {"repCount", request.repCount}};
+    for (const auto& [name, value] : all) {
+        if (value == 0) throw BadInput(std::string(name) + " is 0: it must be at least 1");
+    }
+    const auto missing = std::count_if(all, all + 4, [](const auto& one) { return !one.value; });
+    if (missing != 1) {
+        throw BadInput(std::string(missing == 0   ? "all"
+                                   : missing == 4 ? "none"
+                                                  : "too few") +
+                       " of systemSize, numSubsystems, elemsPerSubsys and elemSize are given: give "
+                       "three of them, the fourth ('.' or left out) is computed");
+    }
+    Locality solved{};
+    solved.churnCount = request.churnCount.value_or(1);
+    solved.accessCount = request.accessCount.value_or(4);
+    std::size_t product = 1; // of what is given, but for the size of the whole
+    for (int i = 1; i < 4; ++i) product = times(product, all[i].value.value_or(1));
+    if (product == kMost) throw BadInput("the system is too large to be counted in 64 bits");
+    solved.systemSize = request.systemSize.value_or(product);
+    const std::size_t quotient = solved.systemSize / product;
+    if (quotient == 0) {
+        throw BadInput("systemSize " + format_size(solved.systemSize) + " is less than the " +
+                       format_size(product) + " that the other parameters need");
+    }
+    solved.numSubsystems = request.numSubsystems.value_or(quotient);
+    solved.elemsPerSubsys = request.elemsPerSubsys.value_or(quotient);
+    solved.elemSize = request.elemSize.value_or(quotient);
+    solved.repCount = request.repCount.value_or(default_reps(solved.systemSize));
+    return solved;
+}
+
+std::size_t default_reps(std::size_t system_size) {
+    return std::max<std::size_t>(2, (std::size_t{32} << 20) / system_size);
+}
+
+std::size_t memory_of(const Locality& parameters) {
+    const std::size_t elements = times(parameters.numSubsystems, parameters.elemsPerSubsys);
+    const std::size_t system = times(parameters.numSubsystems, stride_of(parameters));
+    return plus(plus(system, times(elements, sizeof(std::uint32_t))), parameters.elemSize);
+}
+
+std::vector<Locality> preset(int test, const LocalityRequest& fixed) {
+    if (test != 1 && test != 2) throw BadInput("preset " + std::to_string(test) + ": 1 or 2");
+    if (fixed.numSubsystems) {
+        throw BadInput("a preset computes numSubsystems: leave it out, or leave out the preset");
+    }
+    LocalityRequest request = fixed;
+    if (!fixed.elemSize) request.elemSize = test == 1 ? 128 : 96;
+    std::vector<Locality> rows;
+    for (int power = 13; power <= 25; ++power) {
+        const std::size_t system_size = std::size_t{1} << power;
+        if (fixed.systemSize.value_or(system_size) != system_size) continue;
+        request.systemSize = system_size;
+        const std::size_t most = system_size / std::max<std::size_t>(*request.elemSize, 1) / 2;
+        for (std::size_t elements = 4; elements <= most; elements *= 2) {
+            if (fixed.elemsPerSubsys.value_or(elements) != elements) continue;
+            request.elemsPerSubsys = elements;
+            rows.push_back(solve(request));
+        }
+    }
+    if (rows.empty()) {
+        throw BadInput("preset " + std::to_string(test) +
+                       " has no such row: systemSize is a power of two from 8K to 32M, "
+                       "elemsPerSubsys one from 4 to half of all elements");
+    }
+    return rows;
+}
+
+LocalitySystem::LocalitySystem(const Locality& parameters)
+    : parameters_(parameters), stride_(stride_of(parameters)) {
+    static_assert(sizeof(Element) == kHandle);
+    if (parameters.numSubsystems > std::numeric_limits<std::uint32_t>::max()) {
+        throw Failure("a system of more than 2^32 - 1 subsystems is too large");
+    }
+    try {
+        memory_.reset(static_cast<char*>(
+            ::operator new (times(parameters.numSubsystems, stride_), std::align_val_t{kLine})));
+        hole_.resize(parameters.elemSize);
+        orders_.resize(parameters.numSubsystems * parameters.elemsPerSubsys);
+    } catch (const std::exception&) { // bad_alloc, or length_error where no vector is so long
+        throw Failure("no memory for a system of " + format_size(parameters.systemSize));
+    }
+    lay_out();
+}
+
+void LocalitySystem::Free::operator()(char* memory) const {
+    ::operator delete (memory, std::align_val_t{kLine});
+}
+
+LocalitySystem::Element* LocalitySystem::subsystem(std::size_t index) const {
+    return reinterpret_cast<Element*>(memory_.get() + index * stride_);
+}
+
+void LocalitySystem::lay_out() {
+    // No two places alike, so that the checksum finds what was copied short, askew or not at all;
+    // the paper, which does not look, fills each element with one letter.
+    std::uint64_t word = 0;
+    for (std::size_t s = 0; s < parameters_.numSubsystems; ++s) {
+        Element* elements = subsystem(s);
+        char* data = reinterpret_cast<char*>(elements + parameters_.elemsPerSubsys);
+        for (std::size_t e = 0; e < parameters_.elemsPerSubsys; ++e) {
+            elements[e] = {data, parameters_.elemSize};
+            data += parameters_.elemSize;
+        }
+        // whole words: the last may reach beyond the data, but not beyond the stride
+        for (char* at = elements[0].data; at < data; at += sizeof word) {
+            word += 0x9e3779b97f4a7c15u; // 2^64 over the golden ratio: all bytes change
+            std::memcpy(at, &word, sizeof word);
+        }
+    }
+}
+
+/// The paper draws the orders inside the timing. That costs as much as copying a small element and
+/// is the same for copy and move: it only pulls all percentages towards 100, so it stays outside.
+void LocalitySystem::draw_orders(std::mt19937_64& random) {
+    const auto subsystems = static_cast<std::uint32_t>(parameters_.numSubsystems);
+    for (std::size_t e = 0; e < parameters_.elemsPerSubsys; ++e) {
+        std::uint32_t* order = orders_.data() + e * subsystems;
+        // "inside-out" Fisher-Yates; a 32-bit draw is scaled, as a division would take longer
+        for (std::uint32_t i = 0; i < subsystems; ++i) {
+            const auto other = static_cast<std::uint32_t>((random() >> 32) * (i + 1) >> 32);
+            order[i] = order[other];
+            order[other] = i;
+        }
+    }
+}
+
+/// Among the elements of one rank, each takes the place of the one before it.
+void LocalitySystem::churn_by_copy(CopyFunction copy) {
+    const std::uint32_t* order = orders_.data();
+    for (std::size_t e = 0; e < parameters_.elemsPerSubsys; ++e) {
+        char* hole = hole_.data();
+        for (std::size_t i = 0; i < parameters_.numSubsystems; ++i) {
+            const Element& from = subsystem(*order++)[e];
+            copy(hole, from.data, from.size, 0);
+            hole = from.data;
+        }
+        copy(hole, hole_.data(), hole_.size(), 0);
+    }
+}
+
+/// The same by handing on the data, as a vector's move assignment does.
+void LocalitySystem::churn_by_move() {
+    const std::uint32_t* order = orders_.data();
+    for (std::size_t e = 0; e < parameters_.elemsPerSubsys; ++e) {
+        Element waiting{};
+        Element* hole = &waiting;
+        for (std::size_t i = 0; i < parameters_.numSubsystems; ++i) {
+            Element& from = subsystem(*order++)[e];
+            *hole = from;
+            from = {}; // nothing is left behind
+            hole = &from;
+        }
+        *hole = waiting;
+    }
+}
+
+/// As in the paper: reads every byte, and changes the first by what it read.
+void LocalitySystem::access() {
+    for (std::size_t s = 0; s < parameters_.numSubsystems; ++s) {
+        Element* elements = subsystem(s);
+        for (std::size_t count = 0; count < parameters_.accessCount; ++count) {
+            for (std::size_t e = 0; e < parameters_.elemsPerSubsys; ++e) {
+                const Element& element = elements[e];
+                char all = 0;
+                for (std::size_t i = 0; i < element.size; ++i) all ^= element.data[i];
+                element.data[0] ^= all & 7;
+            }
+        }
+    }
+}
+
+LocalityTimes LocalitySystem::run(CopyFunction copy, std::uint64_t seed) {
+    LocalityTimes times{};
+    std::mt19937_64 random(seed);
+    clean_vector_state();
+    for (std::size_t rep = 0; rep < parameters_.repCount; ++rep) {
+        throw_if_interrupted();
+        for (std::size_t churn = 0; churn < parameters_.churnCount; ++churn) {
+            draw_orders(random);
+            const std::uint64_t begin = ticks();
+            if (copy) {
+                churn_by_copy(copy);
+            } else {
+                churn_by_move();
+            }
+            times.churn += seconds_between(begin, ticks());
+        }
+        const std::uint64_t begin = ticks();
+        access();
+        times.access += seconds_between(begin, ticks());
+    }
+    return times;
+}
+
+std::uint64_t LocalitySystem::checksum() const {
+    std::uint64_t sum = 0;
+    for (std::size_t s = 0; s < parameters_.numSubsystems; ++s) {
+        for (std::size_t e = 0; e < parameters_.elemsPerSubsys; ++e) {
+            const Element& element = subsystem(s)[e];
+            std::size_t i = 0;
+            for (; i + sizeof sum <= element.size; i += sizeof sum) {
+                std::uint64_t word;
+                std::memcpy(&word, element.data + i, sizeof word);
+                sum = mix(sum, word);
+            }
+            std::uint64_t rest = 0;
+            std::memcpy(&rest, element.data + i, element.size - i);
+            sum = mix(sum, rest);
+        }
+    }
+    return sum;
+}
+
+std::size_t LocalitySystem::gaps() const {
+    std::size_t gaps = 0;
+    for (std::size_t s = 0; s < parameters_.numSubsystems; ++s) {
+        for (std::size_t e = 1; e < parameters_.elemsPerSubsys; ++e) {
+            gaps += subsystem(s)[e].data != subsystem(s)[e - 1].data + parameters_.elemSize;
+        }
+    }
+    return gaps;
+}
+
+LocalityResult compare_locality(const Locality& parameters, CopyFunction ours, int rounds,
+                                const std::function<void()>& after_trial, WatchedRounds* watched) {
+    enum Entrant { kLibcCopy, kOurCopy, kMove, kLibcCopyAgain };
+    const std::vector<int> entrants = {kLibcCopy, kOurCopy, kMove, kLibcCopyAgain};
+    constexpr Workload kAny = Workload::hot; // Paired asks for one; here there is but one
+    LocalitySystem system(parameters);
+    std::map<std::pair<int, std::uint64_t>, LocalityTimes> trials;
+    std::map<std::uint64_t, std::uint64_t> checksums;
+    if (watched) watched->enter_step();
+    const Paired total(
+        entrants, {kAny}, rounds, 0,
+        [&](int entrant, Workload, std::uint64_t round) {
+            system.lay_out();
+            const CopyFunction copy = entrant == kMove      ? nullptr
+                                      : entrant == kOurCopy ? ours
+                                                            : libc_copy();
+            const auto timed = [&] { return system.run(copy, round); };
+            const LocalityTimes times = watched ? watched->time(timed) : timed();
+            trials[{entrant, round}] = times;
+            const std::uint64_t checksum = system.checksum();
+            if (checksums.emplace(round, checksum).first->second != checksum) {
+                throw Failure("the checksums disagree: what the routine copied is not what libc's "
+                              "memcpy and move leave; do not use this routine");
+            }
+            after_trial();
+            return times.total();
+        },
+        nullptr, [&] { return watched && watched->disturbed(); });
+    // Each step by itself: the same trials once more, from the record.
+    const Paired churn(entrants, {kAny}, rounds, 0,
+                       [&](int entrant, Workload, std::uint64_t round) {
+                           return trials.at({entrant, round}).churn;
+                       });
+    const Paired access(entrants, {kAny}, rounds, 0,
+                        [&](int entrant, Workload, std::uint64_t round) {
+                            return trials.at({entrant, round}).access;
+                        });
+    const auto step = [&](const Paired& paired) {
+        return LocalityStep{paired.seconds(kLibcCopy, kAny),
+                            paired.seconds(kOurCopy, kAny),
+                            paired.seconds(kMove, kAny),
+                            paired.ratio(kOurCopy, kLibcCopy, kAny),
+                            paired.ratio(kMove, kLibcCopy, kAny),
+                            paired.ratio(kMove, kOurCopy, kAny),
+                            paired.ratio(kLibcCopyAgain, kLibcCopy, kAny)};
+    };
+    return {step(churn), step(access), step(total)};
+}
+
+} // namespace asterope

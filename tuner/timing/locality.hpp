@@ -1,0 +1,134 @@
+// The experiment of P2329, "Move, Copy, and Locality at Scale": elements change places between the
+// subsystems of a system, by copy or by move, and are then accessed where they have come to lie.
+//
+// After Pablo Halpern's paper (WG21 P2329R0, 2021), its benchmark and its script of tests
+// (github.com/phalpern/WG21-halpern, P2329-move_at_scale). Where ours differs, a comment says so.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "base/statistics.hpp"
+#include "timing/watched_rounds.hpp"
+#include "timing/workload.hpp"
+
+namespace asterope {
+
+/// The paper's seven parameters, under its names.
+struct Locality {
+    std::size_t systemSize;     ///< bytes of all elements; what the division leaves over is unused
+    std::size_t numSubsystems;  ///< subsystems in the system
+    std::size_t elemsPerSubsys; ///< elements in each
+    std::size_t elemSize;       ///< bytes of each element
+    std::size_t churnCount;     ///< times that all elements change places, in one cycle
+    std::size_t accessCount;    ///< times that each subsystem goes over its elements, in one cycle
+    std::size_t repCount;       ///< cycles
+};
+
+/// What somebody asks for: a parameter or nothing.
+struct LocalityRequest {
+    std::optional<std::size_t> systemSize{}, numSubsystems{}, elemsPerSubsys{}, elemSize{};
+    std::optional<std::size_t> churnCount{}, accessCount{}, repCount{};
+};
+
+/// Computes the one of the first four that is missing, from the other three; the counts are 1, 4
+/// and default_reps() where they are missing. Throws BadInput where none or several of the four are
+/// missing, where one is 0, and where the system has no room for one element in each subsystem.
+Locality solve(const LocalityRequest& request);
+
+/// As many cycles as go over 32 MiB, and at least 2: the paper's number, cut by 64 (its tests take
+/// as many cycles as go over 2 GiB, and at least 32).
+std::size_t default_reps(std::size_t system_size);
+
+/// Bytes that the experiment takes: the elements and what manages them. The largest number there
+/// is where it does not fit one.
+std::size_t memory_of(const Locality& parameters);
+
+/// The rows of the paper's test 1 (elements of 128 bytes, two cache lines) or 2 (of 96, one and a
+/// half): systems of 8 KiB to 32 MiB, each cut into subsystems of 4, 8, 16 ... elements as long as
+/// there are two of them, churned once and accessed four times. What `fixed` names holds in all
+/// rows, and leaves only those that agree with it. Throws BadInput for another number, for a fixed
+/// numSubsystems (it is what the tests compute) and where no row is left.
+std::vector<Locality> preset(int test, const LocalityRequest& fixed);
+
+/// Seconds of the two steps, summed over all cycles.
+struct LocalityTimes {
+    double churn, access;
+    double total() const { return churn + access; }
+};
+
+/// The system in memory.
+///
+/// As the paper has it, each subsystem first has its elements' handles (32 bytes each, as its
+/// vectors have) and then their data, one after the other; and all of it in ordinary memory, with
+/// the pages that a program's own allocator would get. Scattered data costs address translation
+/// too, and huge pages would hide that.
+class LocalitySystem {
+  public:
+    /// Throws Failure where the memory is not to be had.
+    explicit LocalitySystem(const Locality& parameters);
+
+    /// New elements in their first places: whatever ran before, everybody starts from here.
+    void lay_out();
+
+    /// All cycles: churn, then access, as `copy` leaves the data; no copy function: by move.
+    /// Equal seeds make equal systems, whoever churns.
+    LocalityTimes run(CopyFunction copy, std::uint64_t seed);
+
+    /// Of all elements as their subsystems see them, wherever they lie.
+    std::uint64_t checksum() const;
+
+    /// How many neighbours in a subsystem are no neighbours in memory.
+    std::size_t gaps() const;
+
+  private:
+    /// What a subsystem holds of an element: in the paper a vector<char> with a polymorphic
+    /// allocator, which takes 32 bytes as well.
+    struct alignas(32) Element {
+        char* data;
+        std::size_t size;
+    };
+    Element* subsystem(std::size_t index) const;
+    void draw_orders(std::mt19937_64& random);
+    void churn_by_copy(CopyFunction copy);
+    void churn_by_move();
+    void access();
+
+    Locality parameters_;
+    std::size_t stride_; ///< from one subsystem to the next, in bytes
+    struct Free {
+        void operator()(char* memory) const;
+    };
+    std::unique_ptr<char, Free> memory_;
+    std::vector<char> hole_;            ///< the data of the element that waits while others rotate
+    std::vector<std::uint32_t> orders_; ///< for each rank, the subsystems in the order of rotation
+};
+
+/// One step (or both together) of one row. Times are medians in seconds, summed over the cycles;
+/// ratios are medians over the rounds, with their intervals.
+struct LocalityStep {
+    double libc, ours, move;
+    Estimate
+        ours_by_libc; ///< time with the routine's copies over that with libc's: below 1, faster
+    Estimate move_by_libc, move_by_ours;
+    Estimate floor; ///< libc's over libc's: the noise floor
+};
+
+struct LocalityResult {
+    LocalityStep churn, access, total;
+};
+
+/// Runs the system `rounds` times with each of libc's copy, `ours`, move and libc's copy again, in
+/// shuffled order, each from the same beginning in the same memory. `after_trial` is called after
+/// each of these 4 x rounds trials. `watched`, if it is not null, repeats disturbed ones.
+/// Throws Failure where the elements differ at the end of a round.
+LocalityResult compare_locality(const Locality& parameters, CopyFunction ours, int rounds,
+                                const std::function<void()>& after_trial,
+                                WatchedRounds* watched = nullptr);
+
+} // namespace asterope

@@ -1,0 +1,99 @@
+// The account of disturbed rounds, and which of them are timed again.
+#include "timing/noise.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace asterope {
+
+namespace {
+
+/// Of one round: what still disturbs it at the fourth try stays.
+constexpr int kInARow = 3;
+
+/// Of a step: a quarter of the rounds that count, so that it lasts about a quarter longer at most,
+/// however noisy the machine. Some are free, as the first rounds would have earned none.
+constexpr std::size_t kEarnedBy = 4, kFree = 8;
+
+/// The same in time, of which this is free. Rounds of the largest sizes take a hundred times as
+/// long as others, and so are hit the more often: the quarter that many short rounds earned would
+/// let a few sizes make the run several times as long.
+constexpr double kFreeSeconds = 0.5;
+
+/// Share of disturbed rounds among those that count. Medians and sign tests bear as many outliers
+/// many times over, but not all disturbances are outliers of single trials: where they are this
+/// frequent, the machine was busy with something else.
+constexpr double kBearable = 0.05;
+
+} // namespace
+
+void Noise::enter_step() {
+    step_ = {};
+    in_a_row_ = 0;
+}
+
+bool Noise::round_ended(const std::vector<Disturbance>& hits, double seconds) {
+    for (const Disturbance hit : hits) ++seen_[hit];
+    const bool affordable =
+        step_.repeated < kFree + step_.counted / kEarnedBy &&
+        step_.repeated_seconds + seconds <=
+            kFreeSeconds + step_.counted_seconds / static_cast<double>(kEarnedBy);
+    if (!hits.empty() && in_a_row_ < kInARow && affordable) {
+        ++in_a_row_;
+        ++repeated_;
+        ++step_.repeated;
+        step_.repeated_seconds += seconds;
+        return true;
+    }
+    in_a_row_ = 0;
+    ++counted_;
+    ++step_.counted;
+    step_.counted_seconds += seconds;
+    if (!hits.empty()) ++kept_;
+    return false;
+}
+
+NoiseFacts Noise::facts() const {
+    NoiseFacts facts{rounds(), repeated_, kept_, {}, false};
+    for (const auto& [disturbance, rounds] : seen_) {
+        facts.disturbed[std::string(name_of(disturbance))] = rounds;
+    }
+    facts.provisional = too_many_kept(facts);
+    return facts;
+}
+
+namespace {
+
+/// Of the rounds that count, those that were disturbed.
+double kept_share(const NoiseFacts& noise) {
+    const std::size_t counted = noise.rounds - std::min(noise.rounds, noise.repeated);
+    return counted ? static_cast<double>(noise.kept) / static_cast<double>(counted) : 0;
+}
+
+} // namespace
+
+bool too_many_kept(const NoiseFacts& noise) {
+    return kept_share(noise) > kBearable;
+}
+
+std::string kept_in_words(const NoiseFacts& noise) {
+    const long percent = std::lround(100 * kept_share(noise));
+    if (percent == 0) return "";
+    std::string kinds;
+    for (const Disturbance disturbance : kDisturbances) {
+        const auto seen = noise.disturbed.find(std::string(name_of(disturbance)));
+        if (seen == noise.disturbed.end() || seen->second == 0) continue;
+        if (!kinds.empty()) kinds += ", ";
+        kinds += seen->first + ' ' + std::to_string(seen->second);
+    }
+    return std::to_string(percent) +
+           " % of the rounds stayed disturbed, however often they were repeated" +
+           (kinds.empty() ? "" : " (seen: " + kinds + ')');
+}
+
+std::string noise_warning(const std::string& reason, const std::string& result) {
+    if (reason.empty()) return "";
+    return "warning: " + reason + ": " + result + " provisional; run again on a quieter machine";
+}
+
+} // namespace asterope

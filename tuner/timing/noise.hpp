@@ -1,0 +1,81 @@
+// The account of disturbed rounds, and which of them are timed again.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "timing/watch.hpp"
+
+namespace asterope {
+
+/// What disturbed the rounds of a run.
+struct NoiseFacts {
+    std::size_t rounds = 0;   ///< all that were timed, those in vain included
+    std::size_t repeated = 0; ///< in vain: disturbed, so timed again
+    std::size_t kept = 0;     ///< disturbed, and they count all the same
+    /// How many rounds each kind hit: steal, preempted, migrated, frequency, clock, stalled.
+    std::map<std::string, std::size_t> disturbed = {};
+    bool provisional = false; ///< what was found may be due to noise
+};
+
+/// Whether so many rounds stayed disturbed that what was found may be due to that. The one limit of
+/// everything that times copies.
+bool too_many_kept(const NoiseFacts& noise);
+
+/// How many did, in words: "12 % of the rounds stayed disturbed, however often they were repeated
+/// (seen: preempted 9)"; empty for less than half a percent. scripts/asterope/provisional.py says
+/// the same.
+std::string kept_in_words(const NoiseFacts& noise);
+
+/// What a warning of a search, and of a profile, is about.
+inline constexpr const char* kTheseWinners = "these winners are";
+
+/// What every command says of a result that noise may have decided, without an end of line.
+/// `result` as in kTheseWinners. Empty where there is no reason to.
+std::string noise_warning(const std::string& reason, const std::string& result);
+
+/// Decides from the sequence of rounds alone, so that a run that is resumed from its log decides
+/// as it did before.
+class Noise {
+  public:
+    /// Another step of the search begins. What may be repeated in it depends on nothing before: a
+    /// run whose time was up has done some steps early, and when it is resumed, more comes before
+    /// these than did then.
+    void enter_step();
+
+    /// Takes down what hit the round that just ended, maybe nothing, and how long it took. True: it
+    /// is to be timed again, and its samples do not count.
+    bool round_ended(const std::vector<Disturbance>& hits, double seconds = 0);
+
+    std::size_t rounds() const { return counted_ + repeated_; } ///< all, those in vain included
+    std::size_t counted() const { return counted_; }            ///< whose samples count
+    std::size_t repeated() const { return repeated_; }          ///< in vain: disturbed, timed again
+    std::size_t kept() const { return kept_; } ///< disturbed, and count all the same
+    /// Of all rounds() how many were hit by each; only those that were seen. A round may be hit by
+    /// several.
+    const std::map<Disturbance, std::size_t>& seen() const { return seen_; }
+
+    NoiseFacts facts() const;
+
+    /// So many of the samples are disturbed that the result may be due to that.
+    bool provisional() const { return facts().provisional; }
+
+    /// See noise_warning(); empty where there is nothing provisional.
+    std::string warning(const std::string& result) const {
+        return provisional() ? noise_warning(kept_in_words(facts()), result) : "";
+    }
+
+  private:
+    std::size_t counted_ = 0, repeated_ = 0, kept_ = 0;
+    /// Of this step.
+    struct Account {
+        std::size_t counted = 0, repeated = 0;
+        double counted_seconds = 0, repeated_seconds = 0;
+    } step_;
+    int in_a_row_ = 0; ///< repetitions of the present round
+    std::map<Disturbance, std::size_t> seen_;
+};
+
+} // namespace asterope

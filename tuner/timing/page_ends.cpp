@@ -1,0 +1,28 @@
+// Pages that end before one that must not be touched: where a copy may not reach too far.
+#include "timing/page_ends.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <sys/mman.h>
+
+#include "base/error.hpp"
+#include "timing/arena.hpp"
+
+namespace asterope {
+
+PageEnds::PageEnds(std::size_t bytes)
+    : stretch_bytes_((bytes + kPage - 1) / kPage * kPage), memory_(2 * kStretches * stride()) {
+    // A huge page would bring the untouched pages along. Refused on kernels that have none.
+    madvise(memory_.begin(), memory_.bytes(), MADV_NOHUGEPAGE);
+    for (std::size_t i = 0; i < 2 * kStretches; ++i) {
+        char* stretch = memory_.begin() + i * stride();
+        fill_with_data(stretch, stretch_bytes_);
+        if (i % 2 == 0 && mprotect(stretch + stretch_bytes_, kPage, PROT_NONE) != 0) {
+            throw Failure(std::string("cannot forbid a page beside small copies: ") +
+                          std::strerror(errno));
+        }
+    }
+}
+
+} // namespace asterope

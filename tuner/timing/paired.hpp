@@ -1,0 +1,41 @@
+// Paired comparison: everybody runs in every round, and only times of one round are compared.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "base/statistics.hpp"
+#include "timing/workload.hpp"
+
+namespace asterope {
+
+/// The logarithms of the times of several entrants over the same rounds.
+class Paired {
+  public:
+    /// Runs `rounds` rounds, each in an order of its own; `seconds(entrant, workload, round)` times
+    /// one. `first_round` goes on from rounds that were timed before. Entrants of one `company`
+    /// run one after the other (see Stopwatch::time); without it, all are of one. `disturbed()`
+    /// ends each round under each workload, see Timings::disturbed; without it, nothing disturbs.
+    using Seconds = std::function<double(int entrant, Workload workload, std::uint64_t round)>;
+    using Company = std::function<int(int entrant)>;
+    using Disturbed = std::function<bool()>;
+    Paired(std::vector<int> entrants, const std::vector<Workload>& workloads, int rounds,
+           std::uint64_t first_round, const Seconds& seconds, const Company& company = nullptr,
+           const Disturbed& disturbed = nullptr);
+
+    /// Median seconds of an entrant.
+    double seconds(int entrant, Workload workload) const;
+    /// Time of `over` divided by time of `under`, median over the rounds and its interval.
+    Estimate ratio(int over, int under, Workload workload) const;
+    /// The same as a logarithm, each round's weighted mean over the workloads.
+    Estimate mean_log_ratio(int over, int under,
+                            const std::vector<std::pair<Workload, double>>& weights) const;
+
+  private:
+    std::vector<double> differences(int over, int under, Workload workload) const;
+    std::map<std::pair<int, Workload>, std::vector<double>> logs_;
+};
+
+} // namespace asterope

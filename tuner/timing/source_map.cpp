@@ -1,0 +1,172 @@
+// A source area that is a file or a device: write-combining memory, a frame buffer, shared memory.
+#include "timing/source_map.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/size_text.hpp"
+#include "timing/workload.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// What the user wrote, taken apart.
+struct Request {
+    std::string file;
+    std::size_t offset = 0;
+    std::optional<std::size_t> length;
+};
+
+bool exists(const std::string& path) {
+    std::error_code ignored; // what cannot be looked at is not there; opening it says why
+    return std::filesystem::exists(path, ignored);
+}
+
+Request parse(std::string_view text) {
+    Request request;
+    std::size_t end = text.size();
+    while (end != text.npos && !exists(std::string(text.substr(0, end)))) {
+        end = end == 0 ? text.npos : text.rfind(':', end - 1);
+    }
+    const bool missing = end == text.npos; // to be named as far as it can be a file
+    request.file = text.substr(0, missing ? text.find(':') : end);
+    if (missing || end == text.size()) return request;
+
+    std::string_view numbers = text.substr(end + 1);
+    const std::size_t colon = numbers.find(':');
+    const std::string_view offset = numbers.substr(0, colon);
+    if (offset != "0") request.offset = parse_size(offset); // which refuses 0: no size to copy
+    if (colon != numbers.npos) request.length = parse_size(numbers.substr(colon + 1));
+    return request;
+}
+
+/// Closes itself.
+class File {
+  public:
+    // not blocking: to open a pipe would wait for its writer
+    explicit File(const std::string& path)
+        : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
+    ~File() {
+        if (descriptor_ >= 0) close(descriptor_);
+    }
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+    int descriptor() const { return descriptor_; }
+
+  private:
+    int descriptor_;
+};
+
+std::size_t page_size() {
+    return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+/// Loads one byte of each page; `position` is where it has come to.
+void touch_pages(const volatile char* data, std::size_t bytes, volatile std::size_t& position) {
+    for (std::size_t at = 0; at < bytes; at += page_size()) {
+        position = at;
+        (void)data[at];
+    }
+}
+
+} // namespace
+
+std::optional<std::size_t> find_unreadable_page(const char* data, std::size_t bytes) {
+    void* shared = mmap(nullptr, sizeof(std::size_t), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    const pid_t child = shared == MAP_FAILED ? -1 : fork();
+    if (child < 0) {
+        const std::string why = std::strerror(errno);
+        if (shared != MAP_FAILED) munmap(shared, sizeof(std::size_t));
+        throw Failure("cannot start a process to read the source map in: " + why);
+    }
+    auto& position = *static_cast<volatile std::size_t*>(shared);
+    if (child == 0) {
+        // its own exit: no core file, whatever the parent does with these signals
+        std::signal(SIGBUS, [](int) { _exit(1); });
+        std::signal(SIGSEGV, [](int) { _exit(1); });
+        touch_pages(data, bytes, position);
+        _exit(0);
+    }
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    const std::size_t reached = position;
+    munmap(shared, sizeof(std::size_t));
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::nullopt;
+    return reached;
+}
+
+SourceMap::SourceMap(std::string_view text, std::size_t largest_size) {
+    // the beginning of long words only: one line is promised
+    const std::string option = "source map '" + std::string(text.substr(0, 200)) + "': ";
+    const auto refuse = [&](const std::string& why) { return BadInput(option + why); };
+    const Request request = [&] {
+        try {
+            return parse(text);
+        } catch (const BadInput& error) {
+            throw refuse(error.what());
+        }
+    }();
+    if (request.file.empty()) throw refuse("names no file: write FILE[:OFFSET[:LENGTH]]");
+    const std::string name = request.file.substr(0, 200);
+
+    const File file(request.file);
+    struct stat facts;
+    if (file.descriptor() < 0 || fstat(file.descriptor(), &facts) != 0) {
+        throw refuse("cannot open " + name + ": " + std::strerror(errno));
+    }
+    if (S_ISDIR(facts.st_mode)) throw refuse(name + " is a directory: name a file or a device");
+    if (request.offset % page_size() != 0) {
+        throw refuse("OFFSET is no multiple of the page size, " + format_size(page_size()));
+    }
+    // 0 is what devices report, which have no size of this kind
+    const auto size = static_cast<std::size_t>(facts.st_size);
+    if (size == 0 && S_ISREG(facts.st_mode)) throw refuse(name + " is empty");
+    if (size == 0 && !request.length) {
+        throw refuse(name + " is a device without a size: add :OFFSET:LENGTH");
+    }
+    if (size > 0 && request.offset >= size) {
+        throw refuse("OFFSET is beyond the end of " + name + ", which has " + std::to_string(size) +
+                     " bytes");
+    }
+    bytes_ = request.length.value_or(size - request.offset);
+    if (size > 0 && bytes_ > size - request.offset) {
+        throw refuse("LENGTH goes beyond the end of " + name + ": there are " +
+                     std::to_string(size - request.offset) + " bytes from OFFSET on");
+    }
+    const std::size_t needed = source_bytes_needed(largest_size);
+    if (bytes_ < needed) {
+        throw refuse("copies of " + format_size(largest_size) + " need " + std::to_string(needed) +
+                     " bytes, here are " + std::to_string(bytes_) +
+                     ": map more, or name smaller --sizes");
+    }
+
+    void* mapping = mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, file.descriptor(),
+                         static_cast<off_t>(request.offset));
+    if (mapping == MAP_FAILED) {
+        throw refuse(name + " cannot be mapped: " + std::strerror(errno));
+    }
+    data_ = {static_cast<const char*>(mapping),
+             [mapping, bytes = bytes_](const char*) { munmap(mapping, bytes); }};
+    if (const auto page = find_unreadable_page(data(), bytes_)) {
+        throw refuse("the page at byte " + std::to_string(request.offset + *page) + " of " + name +
+                     " cannot be read: name another OFFSET or LENGTH");
+    }
+    // and once more here, as this process has page tables of its own
+    volatile std::size_t position;
+    touch_pages(data(), bytes_, position);
+}
+
+} // namespace asterope

@@ -1,0 +1,248 @@
+// Watches the machine during a round of timings: what hit it that was none of the copies' doing.
+#include "timing/watch.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <ctime>
+#include <fcntl.h>
+#include <memory>
+#include <sched.h>
+#include <string>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/statistics.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// Both clocks count the same time, within this share (a clock that is being set right runs up to
+/// 0.05 % off, see adjtimex(2)) and this much for reading them one after the other.
+constexpr double kClockShare = 0.01, kClockSeconds = 50e-6;
+
+/// A thread that is pinned and never waits is on the CPU all the time. What it may miss: the
+/// interrupts' time, which some kernels do not count as the thread's. Shorter absences are seen
+/// only as what caused them: a trial or two of a round are outliers then, and medians bear these.
+constexpr double kOffShare = 0.01, kOffNanoseconds = 1e6;
+
+/// Steps of 100 MHz are 2 to 4 % of a frequency, and the CPU takes one whenever a neighbour core
+/// wakes; two or more are another state.
+constexpr double kSpeedShare = 0.05;
+
+/// Rounds whose median speed is the reference: a lasting change counts for half as many rounds and
+/// is the new normal then, as only times of one round are compared. Until the first few are
+/// there, nothing is normal.
+constexpr std::size_t kSpeeds = 31, kFewestSpeeds = 8;
+
+std::optional<std::int64_t> nanoseconds_of(clockid_t clock) {
+    timespec now;
+    if (clock_gettime(clock, &now) != 0) return std::nullopt;
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+/// Steal time of one CPU. The kernel counts it in steps of 10 ms, and writing /proc/stat takes it
+/// 6 us where there are 2 CPUs, and longer the more CPUs and interrupts there are: it is read every
+/// 10 ms at most, and for half a percent of the time. So what is stolen in small pieces appears
+/// once they sum up to a step, and of several short rounds the one before the reading is blamed.
+/// That serves the account of the run; the round itself is seen to be hit by Glance::busy, where
+/// the kernel takes stolen time away at once.
+class StealTime {
+  public:
+    explicit StealTime(int cpu)
+        : file_(open("/proc/stat", O_RDONLY | O_CLOEXEC)),
+          line_("\ncpu" + std::to_string(cpu) + ' '),
+          text_(static_cast<std::size_t>(std::max(cpu, 0) + 2) * kLine, '\0') {}
+    ~StealTime() {
+        if (file_ >= 0) close(file_);
+    }
+    StealTime(const StealTime&) = delete;
+    StealTime& operator=(const StealTime&) = delete;
+
+    /// As of the last reading; `now` in nanoseconds.
+    std::optional<std::uint64_t> at(std::int64_t now) {
+        if (file_ >= 0 && now >= next_) {
+            steal_ = read();
+            const std::int64_t took = nanoseconds_of(CLOCK_MONOTONIC).value_or(now) - now;
+            next_ = now + std::max<std::int64_t>(10'000'000, 200 * took);
+        }
+        return steal_;
+    }
+
+  private:
+    static constexpr std::size_t kLine = 256; ///< ten numbers
+
+    std::optional<std::uint64_t> read() {
+        const ssize_t bytes = pread(file_, text_.data(), text_.size(), 0);
+        if (bytes <= 0) return std::nullopt;
+        const std::string_view text(text_.data(), static_cast<std::size_t>(bytes));
+        std::size_t at = text.find(line_);
+        if (at == text.npos) return std::nullopt;
+        at += line_.size();
+        // user nice system idle iowait irq softirq steal: proc(5)
+        for (int field = 0; field < 7; ++field) {
+            at = text.find(' ', at);
+            if (at == text.npos) return std::nullopt;
+            ++at;
+        }
+        std::uint64_t steal = 0;
+        const char* end = text.data() + text.size();
+        if (std::from_chars(text.data() + at, end, steal).ec != std::errc{}) return std::nullopt;
+        return steal;
+    }
+
+    int file_;
+    std::string line_; ///< what precedes the numbers
+    std::string text_;
+    std::int64_t next_ = 0;
+    std::optional<std::uint64_t> steal_;
+};
+
+/// Ticks for a chain of dependent multiplications: three cycles each on any core, whatever else it
+/// does (a chain of additions is no such measure: some cores add constants while renaming). The
+/// quickest of a few tries: an interrupt only ever adds to it.
+std::uint64_t speed() {
+    std::uint64_t quickest = ~std::uint64_t{0};
+    for (int i = 0; i < 3; ++i) {
+        const std::uint64_t begin = ticks();
+        std::uint64_t product = begin;
+        for (int link = 0; link < 333; ++link) {
+            product *= 0x9e3779b97f4a7c15;
+            __asm__ volatile("" : "+r"(product)); // no two of them may become one
+        }
+        quickest = std::min(quickest, ticks() - begin);
+    }
+    return quickest;
+}
+
+std::optional<std::int64_t> involuntary_switches() {
+    rusage usage;
+    if (getrusage(RUSAGE_THREAD, &usage) != 0) return std::nullopt;
+    return usage.ru_nivcsw;
+}
+
+/// Whether the thread's time is counted as it passes. Some sandboxes count it in steps of 10 ms:
+/// longer than a round, which would seem to have been off the CPU all along.
+bool counts_busy_time() {
+    const auto begin = nanoseconds_of(CLOCK_MONOTONIC);
+    const auto busy = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
+    if (!begin || !busy) return false;
+    while (nanoseconds_of(CLOCK_MONOTONIC).value_or(*begin + 50'000) < *begin + 50'000) {
+    }
+    return nanoseconds_of(CLOCK_THREAD_CPUTIME_ID).value_or(*busy) > *busy;
+}
+
+/// Both clocks at one moment: of several readings the tightest, as an interruption between the two
+/// would look like a jump of one of them.
+void read_clocks(Glance& glance) {
+    std::uint64_t tightest = ~std::uint64_t{0};
+    for (int i = 0; i < 3; ++i) {
+        const std::uint64_t before = ticks();
+        const std::int64_t now = nanoseconds_of(CLOCK_MONOTONIC).value_or(0);
+        const std::uint64_t took = ticks() - before;
+        if (took < tightest) {
+            tightest = took;
+            glance.ticks = before + took / 2;
+            glance.nanoseconds = now;
+        }
+    }
+}
+
+template <typename T> bool grew(const std::optional<T>& begin, const std::optional<T>& end) {
+    return begin && end && *end > *begin;
+}
+
+} // namespace
+
+std::string_view name_of(Disturbance disturbance) {
+    switch (disturbance) {
+    case Disturbance::steal:
+        return "steal";
+    case Disturbance::preempted:
+        return "preempted";
+    case Disturbance::migrated:
+        return "migrated";
+    case Disturbance::frequency:
+        return "frequency";
+    case Disturbance::clock:
+        return "clock";
+    case Disturbance::stalled:
+        return "stalled";
+    }
+    return "";
+}
+
+std::optional<Disturbance> parse_disturbance(std::string_view name) {
+    for (const Disturbance disturbance : kDisturbances) {
+        if (name == name_of(disturbance)) return disturbance;
+    }
+    return std::nullopt;
+}
+
+std::function<Glance()> look_at_machine(int cpu) {
+    // shared: a std::function must be able to be copied
+    return [steal = std::make_shared<StealTime>(cpu), counts_busy = counts_busy_time()] {
+        Glance glance;
+        glance.speed = speed();
+        glance.steal = steal->at(nanoseconds_of(CLOCK_MONOTONIC).value_or(0));
+        glance.switches = involuntary_switches();
+        if (const int here = sched_getcpu(); here >= 0) glance.cpu = here;
+        read_clocks(glance);
+        if (counts_busy) glance.busy = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
+        return glance;
+    };
+}
+
+void Watch::begin_round() {
+    begin_ = look();
+}
+
+std::vector<Disturbance> Watch::end_round() {
+    const Glance end = look();
+    const double nanoseconds = static_cast<double>(end.nanoseconds - begin_.nanoseconds);
+    std::vector<Disturbance> hits;
+    const auto check = [&](Disturbance disturbance, bool hit) {
+        if (hit) hits.push_back(disturbance);
+    };
+    const auto is_elsewhere = [&](const Glance& glance) {
+        return glance.cpu.value_or(cpu_) != cpu_;
+    };
+    check(Disturbance::steal, grew(begin_.steal, end.steal));
+    check(Disturbance::preempted, grew(begin_.switches, end.switches));
+    check(Disturbance::migrated, is_elsewhere(begin_) || is_elsewhere(end));
+    check(Disturbance::frequency, is_odd(begin_) || is_odd(end));
+    const double seconds = nanoseconds / 1e9;
+    const double counted = static_cast<double>(end.ticks - begin_.ticks) / tick_rate_;
+    check(Disturbance::clock,
+          end.ticks < begin_.ticks ||
+              std::abs(counted - seconds) > kClockShare * seconds + kClockSeconds);
+    if (begin_.busy && end.busy) {
+        // A host that stops the whole machine is not seen here: to the guest it is a long copy.
+        const double off = nanoseconds - static_cast<double>(*end.busy - *begin_.busy);
+        check(Disturbance::stalled, off > kOffShare * nanoseconds + kOffNanoseconds);
+    }
+    remember(end);
+    return hits;
+}
+
+/// An odd speed is believed only when it is seen twice: an interrupt may hit all tries of one.
+Glance Watch::look() {
+    Glance glance = look_();
+    if (is_odd(glance)) glance.speed = look_().speed;
+    return glance;
+}
+
+bool Watch::is_odd(const Glance& glance) const {
+    if (reference_ == 0 || !glance.speed) return false;
+    return std::abs(static_cast<double>(*glance.speed) - reference_) > kSpeedShare * reference_;
+}
+
+void Watch::remember(const Glance& glance) {
+    if (!glance.speed) return;
+    speeds_.push_back(static_cast<double>(*glance.speed));
+    if (speeds_.size() > kSpeeds) speeds_.pop_front();
+    if (speeds_.size() >= kFewestSpeeds) reference_ = median({speeds_.begin(), speeds_.end()});
+}
+
+} // namespace asterope

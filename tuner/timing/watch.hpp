@@ -1,0 +1,75 @@
+// Watches the machine during a round of timings: what hit it that was none of the copies' doing.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "timing/clock.hpp"
+
+namespace asterope {
+
+enum class Disturbance {
+    steal,     ///< the host gave the CPU's time to another virtual machine
+    preempted, ///< the kernel gave it to another thread
+    migrated,  ///< the thread ran on another CPU than the one it is pinned to
+    frequency, ///< the CPU ran faster or slower than lately
+    clock,     ///< the time stamp counter and the system's clock disagree, or it ran backwards
+    stalled,   ///< the thread was off the CPU for long: stopped and continued, waiting, stolen
+};
+inline constexpr Disturbance kDisturbances[] = {Disturbance::steal,    Disturbance::preempted,
+                                                Disturbance::migrated, Disturbance::frequency,
+                                                Disturbance::clock,    Disturbance::stalled};
+
+/// As in the trial log and the profile.
+std::string_view name_of(Disturbance disturbance);
+
+/// The one of that name, if there is one.
+std::optional<Disturbance> parse_disturbance(std::string_view name);
+
+/// What one look at the machine sees. What it does not tell is empty: nothing is concluded from it.
+struct Glance {
+    std::uint64_t ticks = 0;                   ///< see asterope::ticks()
+    std::int64_t nanoseconds = 0;              ///< of CLOCK_MONOTONIC, at the same moment
+    std::optional<std::int64_t> busy = {};     ///< nanoseconds that this thread had a CPU
+    std::optional<std::int64_t> switches = {}; ///< involuntary ones, of this thread
+    std::optional<int> cpu = {};               ///< that it runs on
+    std::optional<std::uint64_t> steal = {};   ///< from the watched CPU, in USER_HZ (10 ms)
+    std::optional<std::uint64_t> speed = {};   ///< ticks for a fixed number of the CPU's cycles
+};
+
+/// Looks at this machine with a special eye on `cpu`; the thread that calls it is the one that
+/// switches and is busy. Throws nothing: where a file or a call is missing, that field is empty.
+std::function<Glance()> look_at_machine(int cpu);
+
+/// Compares a glance before each round with one after it.
+class Watch {
+  public:
+    /// `cpu`: the one the thread is pinned to. `tick_rate`: of Glance::ticks, a second.
+    Watch(int cpu, std::function<Glance()> look, double tick_rate)
+        : cpu_(cpu), look_(std::move(look)), tick_rate_(tick_rate) {}
+    /// Of this machine. start_clock() comes first.
+    explicit Watch(int cpu) : Watch(cpu, look_at_machine(cpu), asterope::tick_rate()) {}
+
+    void begin_round();
+
+    /// What hit the round that begin_round() began: each at most once, in the order above.
+    std::vector<Disturbance> end_round();
+
+  private:
+    Glance look();
+    bool is_odd(const Glance& glance) const;
+    void remember(const Glance& glance);
+
+    int cpu_;
+    std::function<Glance()> look_;
+    double tick_rate_;
+    Glance begin_;
+    std::deque<double> speeds_; ///< of the latest rounds
+    double reference_ = 0;      ///< their median; 0 while there are too few
+};
+
+} // namespace asterope
