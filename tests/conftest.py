@@ -11,6 +11,22 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("ASTEROPE_BUILD_DIR", REPOSITORY / "build")).resolve()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--slow", action="store_true", help="run the tests marked slow, and these alone"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Slow tests run where --slow asks for them, or where one of them is named."""
+    if any("::" in argument for argument in config.args):
+        return
+    wanted = config.getoption("--slow")
+    others = [item for item in items if bool(item.get_closest_marker("slow")) != wanted]
+    config.hook.pytest_deselected(items=others)
+    items[:] = [item for item in items if bool(item.get_closest_marker("slow")) == wanted]
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     return REPOSITORY

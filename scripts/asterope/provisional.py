@@ -6,15 +6,15 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-# As tuner/timing/watch.hpp has them.
+# As tuner/timing/disturbance_monitor.hpp has them.
 _KINDS = ("steal", "preempted", "migrated", "frequency", "clock", "stalled")
 
 
 def why_provisional(raw: Mapping[str, Any]) -> str:
     """Why a checked profile is provisional, for warning(); empty where it is not.
 
-    As tuner/profile/provisional.cpp says it. Which share of disturbed rounds is too much, tuner/timing/noise.cpp
-    decides: the profile has the verdict.
+    As tuner/profile/provisional.cpp says it. Which share of disturbed rounds is too much,
+    tuner/timing/disturbed_rounds.cpp decides: the profile has the verdict.
     """
     noise = raw.get("search", {}).get("noise", {})
     if not noise.get("provisional"):

@@ -38,6 +38,6 @@ TEST(ProfileName, cannot_end_a_comment_or_a_string) {
 TEST(ProfileName, has_at_most_200_characters_and_no_blank_at_its_ends) {
     EXPECT_EQ(profile_name(std::string(300, 'x')), std::string(200, 'x'));
     EXPECT_EQ(profile_name("  x  "), "x");
-    EXPECT_EQ(profile_name(std::string(199, 'x') + " yyy"), std::string(199, 'x'));
+    EXPECT_EQ(profile_name(std::string(199, 'x').append(" yyy")), std::string(199, 'x'));
     EXPECT_EQ(profile_name(""), "");
 }

@@ -411,6 +411,7 @@ def test_peers_that_are_not_there_or_break_are_left_out_and_the_rest_goes_on(
     assert all("right" in row["copies"] for row in report["results"])
 
 
+@pytest.mark.slow
 def test_a_peer_that_hangs_is_left_out(bench, library: Path, peers: Path) -> None:
     done = bench("--routine", library, *FEW, *SIZES, "--workload", "hot", *peer(peers, "hangs"))
     assert "hangs is left out: still runs after " in only_error(done, 0)

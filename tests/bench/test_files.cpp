@@ -27,7 +27,7 @@ TEST(ResultsJson, has_all_of_version_2) {
     const Machine machine;
     const Contenders contenders = {{"glibc", "libc", nullptr}, {"asterope", "ours", nullptr}};
     const std::vector<LeftOutCopy> left_out = {{"musl", "not installed"}};
-    const NoiseFacts noise{900, 40, 60, {{"steal", 90}}, true};
+    const DisturbanceCounts noise{900, 40, 60, {{"steal", 90}}, true};
     const auto json =
         results_json({machine, 51, "fleet", contenders, left_out, noise}, cells(), true);
     EXPECT_EQ(json["noise"].dump(), R"({"rounds":900,"disturbed":{"steal":90},"repeated":40,)"

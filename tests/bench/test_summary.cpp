@@ -32,7 +32,7 @@ Cell cell(double routine, double other, double crowd = 1, const std::string& lab
 
 } // namespace
 
-TEST(Noise, is_the_farther_end_of_libc_against_libc) {
+TEST(DisturbedRounds, is_the_farther_end_of_libc_against_libc) {
     Cell one = cell(1, 1);
     one.floor = {1, 0.8, 1.1};
     EXPECT_DOUBLE_EQ(one.noise(), 1.25);

@@ -48,7 +48,7 @@ json profile() {
 
 std::string refusal(const json& profile, const HasFeature& has = kAll) {
     try {
-        const HoldContests contests(profile, has, true);
+        const CheckContests contests(profile, has, true);
     } catch (const BadInput& error) {
         return error.what();
     }
@@ -57,8 +57,8 @@ std::string refusal(const json& profile, const HasFeature& has = kAll) {
 
 } // namespace
 
-TEST(HoldContests, EachSizeHasItsWinnerAndItsBestRunnerUp) {
-    const HoldContests contests(profile(), kAll, false);
+TEST(CheckContests, EachSizeHasItsWinnerAndItsBestRunnerUp) {
+    const CheckContests contests(profile(), kAll, false);
     const auto& all = contests.all();
     ASSERT_EQ(all.size(), 4u);
     EXPECT_EQ(all[0].label, "128 B");
@@ -68,36 +68,36 @@ TEST(HoldContests, EachSizeHasItsWinnerAndItsBestRunnerUp) {
     for (const std::size_t i : {0, 1, 3}) {
         EXPECT_EQ(all[i].holder.name, "XMM T T none 0 0");
         EXPECT_EQ(all[i].rival->name, "YMM T NT T0 4 8");
-        EXPECT_NE(all[i].holder.company, all[i].rival->company);
-        EXPECT_EQ(all[i].then.ratio, 1.2);
-        EXPECT_EQ(all[i].then.lead, 0.98);
+        EXPECT_NE(all[i].holder.cache_effect, all[i].rival->cache_effect);
+        EXPECT_EQ(all[i].tuned.ratio, 1.2);
+        EXPECT_EQ(all[i].tuned.lead, 0.98);
         EXPECT_EQ(all[i].weights, (Weights{{Workload::cold, 0.75}, {Workload::hot, 0.25}}));
     }
 }
 
-TEST(HoldContests, WhereTheRoutineSensesTheWinnerThatDoesNotIsTheRunnerUp) {
-    const HoldContests contests(profile(), kAll, true);
+TEST(CheckContests, WhereTheRoutineSensesTheWinnerThatDoesNotIsTheRunnerUp) {
+    const CheckContests contests(profile(), kAll, true);
     const HoldContest& contest = contests.all()[1];
     EXPECT_EQ(contest.holder.name, "source 4: XMM T T none 0 0, else YMM T NT T0 4 8");
     EXPECT_EQ(contest.rival->name, "XMM T T none 0 0");
-    EXPECT_EQ(contest.then.ratio, 1.5);
-    EXPECT_DOUBLE_EQ(contest.then.lead, 1.5 / 1.2);
+    EXPECT_EQ(contest.tuned.ratio, 1.5);
+    EXPECT_DOUBLE_EQ(contest.tuned.lead, 1.5 / 1.2);
     const auto* arguments = reinterpret_cast<const asterope_sensing*>(contest.holder.distance);
     EXPECT_EQ(arguments->threshold, 300u);
     EXPECT_EQ(arguments->hot, contest.rival->function);
     EXPECT_EQ(contests.all()[3].holder.name, "XMM T T none 0 0") << "it senses nothing";
 }
 
-TEST(HoldContests, SmallCopiesGoOnWithALargeOne) {
-    const HoldContests contests(profile(), kAll, true);
+TEST(CheckContests, SmallCopiesGoOnWithALargeOne) {
+    const CheckContests contests(profile(), kAll, true);
     const HoldContest& small = contests.all()[2];
     EXPECT_EQ(small.size, 0u);
     EXPECT_EQ(small.holder.name, "stepped XMM middle 128");
     EXPECT_EQ(small.rival->name, "stepped XMM up 128");
     EXPECT_NE(small.holder.small.function, nullptr);
     EXPECT_NE(small.holder.small.large, nullptr);
-    EXPECT_EQ(small.then.ratio, 1.3);
-    EXPECT_EQ(small.then.lead, 1.01);
+    EXPECT_EQ(small.tuned.ratio, 1.3);
+    EXPECT_EQ(small.tuned.lead, 1.01);
     double sum = 0;
     for (const auto& [workload, weight] : small.weights) {
         EXPECT_NE(workload, Workload::mix_l1);
@@ -108,34 +108,34 @@ TEST(HoldContests, SmallCopiesGoOnWithALargeOne) {
     EXPECT_DOUBLE_EQ(sum, 1);
 }
 
-TEST(HoldContests, SmallCopiesAreTimedUnderWhatTheyWereChosenBy) {
+TEST(CheckContests, SmallCopiesAreTimedUnderWhatTheyWereChosenBy) {
     json before = profile();
     before["small"]["winner"]["workloads"] = {{"mix_l1", json::object()},
                                               {"fixed", json::object()}};
-    const HoldContests contests(before, kAll, true);
+    const CheckContests contests(before, kAll, true);
     EXPECT_EQ(contests.all()[2].weights, (Weights{{Workload::fixed, 1}}));
 }
 
-TEST(HoldContests, SmallCopiesOfAnotherDistributionAreLeftOutAndTold) {
+TEST(CheckContests, SmallCopiesOfAnotherDistributionAreLeftOutAndTold) {
     json other = profile();
     other["small"]["distribution"] = "mine.csv";
-    const HoldContests contests(other, kAll, true);
+    const CheckContests contests(other, kAll, true);
     EXPECT_EQ(contests.all().size(), 3u);
     EXPECT_NE(contests.small_left_out(), "");
 }
 
-TEST(HoldContests, ABareProfileIsComparedWithLibcAlone) {
+TEST(CheckContests, ABareProfileIsComparedWithLibcAlone) {
     json bare = {{"intervals", {{{"above", 0}, {"up_to", 128}, {"winner", {{"tuple", kXmm}}}}}}};
     bare = json::parse(bare.dump());
-    const HoldContests contests(bare, kAll, true);
+    const CheckContests contests(bare, kAll, true);
     ASSERT_EQ(contests.all().size(), 1u);
     EXPECT_FALSE(contests.all()[0].rival);
-    EXPECT_EQ(contests.all()[0].then.ratio, 1);
+    EXPECT_EQ(contests.all()[0].tuned.ratio, 1);
     EXPECT_EQ(contests.all()[0].weights.size(), 4u) << "balanced";
     EXPECT_EQ(contests.small_left_out(), "");
 }
 
-TEST(HoldContests, WhatCannotBeTimedIsRefusedWithTheReason) {
+TEST(CheckContests, WhatCannotBeTimedIsRefusedWithTheReason) {
     using Change = std::function<void(json&)>;
     const std::pair<Change, const char*> faults[] = {
         {[](json& p) { p["intervals"][1]["winner"]["tuple"]["rt"] = "QMM"; }, "copy of 4 KiB"},

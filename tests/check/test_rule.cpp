@@ -19,11 +19,12 @@ KnownMachine::Ratios ratios(double winner, double rival) {
 
 /// How many of kRuns contests on machines of that kind find the winner fallen, in which way.
 template <class Machine>
-std::map<Verdict, int> verdicts(double winner, double rival, double jitter, const Then& then = {}) {
+std::map<Verdict, int> verdicts(double winner, double rival, double jitter,
+                                const TunedResult& tuned = {}) {
     std::map<Verdict, int> count;
     for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
         Machine machine(ratios(winner, rival), jitter, seed);
-        ++count[hold_contest(4096, kWeights, true, then, machine).verdict];
+        ++count[hold_contest(4096, kWeights, true, tuned, machine).verdict];
     }
     return count;
 }
@@ -53,7 +54,7 @@ TEST(Behind, WhatWasBehindFromTheStartMayStaySo) {
 
 TEST(Contest, AWinnerWithoutRunnerUpIsComparedWithLibcAlone) {
     KnownMachine machine(ratios(1.5, 0));
-    const Now now = time_again(4096, kWeights, false, 7, machine);
+    const PresentResult now = time_again(4096, kWeights, false, 7, machine);
     EXPECT_NEAR(now.ratio.median, 1.5, 1e-9);
     EXPECT_DOUBLE_EQ(now.floor.median, 1);
     EXPECT_FALSE(now.lead);
@@ -63,7 +64,7 @@ TEST(Contest, AWinnerWithoutRunnerUpIsComparedWithLibcAlone) {
 
 TEST(Contest, ShowsWhatIsTrue) {
     KnownMachine machine({{Workload::hot, {2, 1}}, {Workload::cold, {0.5, 1}}});
-    const Now now =
+    const PresentResult now =
         time_again(0, {{Workload::hot, 0.75}, {Workload::cold, 0.25}}, true, 0, machine);
     EXPECT_NEAR(now.ratio.median, std::sqrt(2.0), 1e-9);
     EXPECT_NEAR(now.lead->median, std::sqrt(2.0), 1e-9);
@@ -107,8 +108,8 @@ TEST(Contest, ATieLostByTwoPercentHolds) {
 }
 
 TEST(Contest, WhatWasSlowerThanLibcFromTheStartHolds) {
-    const Then then{0.9, 0.95};
-    EXPECT_EQ(verdicts<JitteryMachine>(0.9, 0.947, 0.01, then)[Verdict::holds], kRuns);
+    const TunedResult tuned{0.9, 0.95};
+    EXPECT_EQ(verdicts<JitteryMachine>(0.9, 0.947, 0.01, tuned)[Verdict::holds], kRuns);
 }
 
 // The other: a real change missed.
@@ -124,8 +125,8 @@ TEST(Contest, AWinnerTenPercentBehindItsRunnerUpHasFallen) {
 }
 
 TEST(Contest, AFallBeyondWhatItWasFromTheStartIsOne) {
-    const Then then{0.9, 0.95};
-    EXPECT_EQ(verdicts<JitteryMachine>(0.8, 0.842, 0.01, then)[Verdict::behind_libc], kRuns);
+    const TunedResult tuned{0.9, 0.95};
+    EXPECT_EQ(verdicts<JitteryMachine>(0.8, 0.842, 0.01, tuned)[Verdict::behind_libc], kRuns);
 }
 
 TEST(TooFew, AVerdictOnFewContestsIsProvisionalUnlessThereAreNoMore) {

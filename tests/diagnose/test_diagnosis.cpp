@@ -293,8 +293,8 @@ TEST(Compare, runs_every_copy_in_every_condition_in_every_round) {
     const Copies copies(kProfile, all);
     const Arena arena(1);
     double done = 0;
-    WatchedRounds watched(Watch(
-        0, [] { return Glance{}; }, 1e9)); // which sees nothing
+    MonitoredRounds watched(DisturbanceMonitor(
+        0, [] { return MachineCounters{}; }, 1e9)); // which sees nothing
     const Context context{machine, copies, arena, 0, 5, {}, [&](double share) { done += share; },
                           watched};
     runs.clear();

@@ -16,6 +16,8 @@ import jsonschema
 import pytest
 from fleet_programs import CHOICES, GENERATOR, PROGRAM, QUICK, STAND_IN, install
 
+pytestmark = pytest.mark.slow
+
 yaml = pytest.importorskip("yaml", reason="PyYAML not found: pip install '.[test]'")
 
 MANIFESTS = ("fleet.yaml", "node-type.yaml", "shards.yaml", "finish.yaml", "fetch.yaml")

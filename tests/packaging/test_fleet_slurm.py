@@ -15,6 +15,8 @@ import pytest
 from fleet_programs import CHOICES, GENERATOR, PROGRAM, QUICK, STAND_IN, install
 from slurm_cluster import NODES, CannotRun, Cluster, start_cluster
 
+pytestmark = pytest.mark.slow
+
 SCONTROL = """\
 #!/bin/sh
 echo "$@" >asked

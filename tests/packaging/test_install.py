@@ -15,6 +15,8 @@ from asterope.commands import COMMANDS
 from command_errors import only_error_of
 from packaging_samples import PROGRAMS
 
+pytestmark = pytest.mark.slow
+
 REFERENCE = "generated/reference/xeon-gold-5218.json"
 
 

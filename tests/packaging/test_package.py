@@ -11,6 +11,8 @@ import pytest
 from asterope import __version__
 from packaging_samples import PROGRAMS
 
+pytestmark = pytest.mark.slow
+
 DEBIAN = Path(__file__).resolve().parents[2] / "scripts" / "packaging" / "debian"
 
 

@@ -336,7 +336,7 @@ TEST_F(ProfileFile, says_what_several_threads_are_worth) {
 TEST_F(ProfileFile, says_what_disturbed_the_run) {
     EXPECT_FALSE(good()["search"].contains("noise")); // nobody watched
     SearchFacts search = facts();
-    search.noise = NoiseFacts{1000, 30, 2, {{"steal", 25}, {"clock", 7}}, true};
+    search.noise = DisturbanceCounts{1000, 30, 2, {{"steal", 25}, {"clock", 7}}, true};
     const json noise =
         make_profile({}, search, kSpace, pipelines(), small(), aliased())["search"]["noise"];
     EXPECT_EQ(noise, (json{{"rounds", 1000},
@@ -344,7 +344,7 @@ TEST_F(ProfileFile, says_what_disturbed_the_run) {
                            {"repeated", 30},
                            {"kept", 2},
                            {"provisional", true}}));
-    search.noise = NoiseFacts{1000, 0, 0, {}, false};
+    search.noise = DisturbanceCounts{1000, 0, 0, {}, false};
     const json quiet =
         make_profile({}, search, kSpace, pipelines(), small(), aliased())["search"]["noise"];
     EXPECT_EQ(quiet["disturbed"], json::object());
@@ -353,7 +353,7 @@ TEST_F(ProfileFile, says_what_disturbed_the_run) {
 
 TEST_F(ProfileFile, says_where_noise_decided_and_is_provisional_then) {
     SearchFacts search = facts();
-    search.noise = NoiseFacts{1000, 0, 0, {}, false};
+    search.noise = DisturbanceCounts{1000, 0, 0, {}, false};
     PipelineFacts undecided = pipelines();
     undecided.found.front().results.front().undecided = true;
     json profile = make_profile({}, search, kSpace, undecided, small(), aliased());

@@ -20,6 +20,8 @@ from asterope.apps.paired import LIBC, LIBC_AGAIN, OURS, Comparison, compare
 from asterope.profile import Ratio
 from command_errors import only_error_of
 
+pytestmark = pytest.mark.slow
+
 needs_redis = pytest.mark.skipif(
     not (shutil.which("redis-server") and shutil.which("redis-benchmark")),
     reason="redis is not installed",

@@ -26,6 +26,8 @@ from copy_programs import (
     run,
 )
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = REPOSITORY / "tests" / "examples"
 NAMES = {"memcpy", "memmove", "mempcpy", "__mempcpy"}
 CHECKED = {"__memcpy_chk", "__memmove_chk", "__mempcpy_chk"}

@@ -17,6 +17,8 @@ import pytest
 from command_errors import only_error_of
 from copy_programs import need, output_of, run
 
+pytestmark = pytest.mark.slow
+
 REGISTRY = Path("/usr/share/cargo/registry")  # Debian's: the crates of its packages
 CROP = {"cpp": "crop", "go": "crop", "rust": "target/release/crop"}
 WIDTH, HEIGHT = 1000, 40  # rows of 3000 bytes, which take other paths than those cut out of them

@@ -78,6 +78,7 @@ def test_copies_over_threads_are_right(check, what):
     assert_ok(done)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_copies_over_threads_are_clean_under_sanitizers(tmp_path, compiler, sanitizer):

@@ -33,6 +33,8 @@ from copy_programs import (
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as some
 
+pytestmark = pytest.mark.slow
+
 BATCH = 20  # profiles in one program: compilers take most of their time to start
 BATCHES = 14
 LARGEST = 300_000  # copied; of what is larger, only where it goes

@@ -306,6 +306,7 @@ def test_it_copies_more_than_2_gib(tmp_path, objects):
     assert_right(program, *SHORT, "--huge", ",".join(str(size) for size in sizes))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("st", ["T", "NT"])
 def test_it_copies_more_than_4_gib_to_the_last_byte(tmp_path, objects, st):
     left = memory_left()
@@ -774,6 +775,7 @@ def build_for_cpu(folder: Path, routine: Path, has: set[str]) -> Path:
     return build_dispatch_check(copy, flags=(*flags, f"-DHAS_LEAF_7={int('leaf 7' in has)}"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CPU_NEEDS.values(), ids=CPU_NEEDS)
 def test_each_feature_is_looked_for(tmp_path, case):
     winner, small, needs, *moves = case
@@ -795,6 +797,7 @@ def test_this_cpu_takes_the_tuned_path_where_it_can(static_programs):
         assert taken == [expected_path(rt, tuned)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rt", NEED)
 def test_valgrind_finds_nothing(tmp_path, objects, rt):
     need("valgrind")

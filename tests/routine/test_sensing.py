@@ -395,6 +395,7 @@ def test_it_copies_right_on_other_cpus(tmp_path, objects, cpu):
     assert_right("qemu-x86_64", "-cpu", cpu, program, *options, "--around", 4096)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["source 8", "copy 64"])
 def test_valgrind_finds_nothing(tmp_path, objects, name):
     need("valgrind")

@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "support/made_up_log.hpp"
 #include "support/temporary_folder.hpp"
-#include "timing/company.hpp"
+#include "timing/cache_effect.hpp"
 
 using namespace asterope;
 
@@ -124,14 +124,15 @@ TEST_F(RecordedFile, keeps_company_as_live_timings_do) {
     const Recording recording = load(log);
     const RecordedSpace space(recording, "log x");
     RecordedTimings timings(recording, space, 1);
-    EXPECT_EQ(timings.company(kSize, kLibc), kTemporal);
-    EXPECT_EQ(timings.company(2 << 20, kLibcAgain), kNonTemporal); // from 1 MiB, says the header
+    EXPECT_EQ(timings.cache_effect(kSize, kLibc), kTemporal);
+    EXPECT_EQ(timings.cache_effect(2 << 20, kLibcAgain),
+              kNonTemporal); // from 1 MiB, says the header
     std::set<int> seen;
     for (const Entrant entrant : space.spaces().entrants) {
         const Candidate& candidate = space.spaces().space[static_cast<std::size_t>(entrant)];
         const bool temporal = std::string_view(candidate.variant->st) == "T";
-        EXPECT_EQ(timings.company(kSize, entrant), temporal ? kTemporal : kNonTemporal);
-        seen.insert(timings.company(kSize, entrant));
+        EXPECT_EQ(timings.cache_effect(kSize, entrant), temporal ? kTemporal : kNonTemporal);
+        seen.insert(timings.cache_effect(kSize, entrant));
     }
     EXPECT_EQ(seen.size(), 2u);
 }

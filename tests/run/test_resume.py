@@ -103,6 +103,7 @@ def test_a_replay_of_the_whole_log_gives_the_same_profile_and_the_same_log(
     assert (tmp_path / "new.jsonl").read_bytes() == whole.log
 
 
+@pytest.mark.slow
 def test_fifty_random_kills_each_resumed_give_the_profile_of_the_run_left_alone(
     program: Path, replay, whole: Whole, tmp_path: Path
 ) -> None:
@@ -238,6 +239,7 @@ def test_a_vanished_output_folder_costs_no_trial(program: Path, run, tmp_path: P
 # --- The time budget ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_budget_ends_in_a_valid_profile_that_resuming_completes(run, tmp_path: Path) -> None:
     # Exhaustive, these sizes take more than a minute anywhere.
     sizes = "1K,2K,4K,8K,16K,32K,64K,128K,256K,512K,1M,2M,4M,8M,16M,32M"

@@ -43,11 +43,12 @@ TEST(ParseObjective, balances_hot_cold_consume_and_fetch) {
 }
 
 TEST(ToldEarly, is_what_counts_but_fetch_unless_that_counts_alone) {
-    EXPECT_EQ(told_early({{Workload::hot, 0.5}, {Workload::fetch, 0.25}, {Workload::cold, 0}}),
-              (Weights{{Workload::hot, 0.5}}));
-    EXPECT_EQ(told_early({{Workload::hot, 0}, {Workload::fetch, 1}}),
+    EXPECT_EQ(
+        screening_weights({{Workload::hot, 0.5}, {Workload::fetch, 0.25}, {Workload::cold, 0}}),
+        (Weights{{Workload::hot, 0.5}}));
+    EXPECT_EQ(screening_weights({{Workload::hot, 0}, {Workload::fetch, 1}}),
               (Weights{{Workload::fetch, 1}}));
-    EXPECT_TRUE(told_early({}).empty());
+    EXPECT_TRUE(screening_weights({}).empty());
 }
 
 TEST(WithIntents, leave_out_in_balanced_what_is_told_late) {

@@ -148,7 +148,7 @@ TEST(Race, samples_what_is_told_late_only_when_asked_for_all_and_ranks_by_it_fro
     race.rank(entrants);
     EXPECT_EQ(entrants, (std::vector<Entrant>{1, 0}));
     EXPECT_TRUE(race.acceptable(1));
-    race.sample(entrants, 1, Race::Told::all);
+    race.sample(entrants, 1, Race::Weighed::all);
     race.rank(entrants);
     EXPECT_EQ(entrants, (std::vector<Entrant>{0, 1}));
     EXPECT_FALSE(race.acceptable(1)) << "it loses a tenth under fetch";
@@ -445,7 +445,7 @@ namespace {
 class MachineOfCompanies : public KnownMachine {
   public:
     using KnownMachine::KnownMachine;
-    int company(std::size_t size, Entrant entrant) const override {
+    int cache_effect(std::size_t size, Entrant entrant) const override {
         EXPECT_EQ(size, kSize);
         return entrant >= 0 && entrant % 3 == 0 ? 1 : 0;
     }
@@ -464,17 +464,17 @@ std::vector<std::vector<Entrant>> turns(const KnownMachine& machine, std::size_t
     return turns;
 }
 
-/// Each turn has one change at most, and the next goes on with the company that ended it.
+/// Each turn has one change at most, and the next goes on with the cache effect that ended it.
 void expect_companies_together(const KnownMachine& machine,
                                const std::vector<std::vector<Entrant>>& turns) {
     int last = 0;
     for (const std::vector<Entrant>& turn : turns) {
-        int changes = 0, before = machine.company(kSize, turn.front());
+        int changes = 0, before = machine.cache_effect(kSize, turn.front());
         EXPECT_EQ(before, last) << "the company changes between two turns";
         for (const Entrant entrant : turn) {
-            const int company = machine.company(kSize, entrant);
-            changes += company != before;
-            before = company;
+            const int cache_effect = machine.cache_effect(kSize, entrant);
+            changes += cache_effect != before;
+            before = cache_effect;
         }
         EXPECT_EQ(changes, 1);
         last = before;
@@ -499,7 +499,7 @@ TEST(Companies, are_sampled_one_after_the_other_with_libc_thrice_a_heat) {
     for (const Entrant entrant : first(60)) EXPECT_EQ(samples[entrant], 8) << entrant;
 }
 
-// Libc stands at the beginning, in the middle and at the end of its own company.
+// Libc stands at the beginning, in the middle and at the end of its own cache effect.
 TEST(Companies, have_libc_all_along_its_own) {
     noise::Random random(1);
     MachineOfCompanies machine(ratios(std::vector<Truth>(24, {1, 1})));
@@ -508,7 +508,7 @@ TEST(Companies, have_libc_all_along_its_own) {
     for (const std::vector<Entrant>& heat : turns(machine)) {
         std::vector<Entrant> own;
         for (const Entrant entrant : heat) {
-            if (machine.company(kSize, entrant) == 0) own.push_back(entrant);
+            if (machine.cache_effect(kSize, entrant) == 0) own.push_back(entrant);
         }
         ASSERT_EQ(own.size(), 16u + 3);
         EXPECT_EQ(own.front(), kLibc);

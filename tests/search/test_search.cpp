@@ -645,7 +645,7 @@ struct ExtendedSpace {
     std::vector<Candidate> candidates; ///< the paper's first
     std::vector<Entrant> paper;
     /// What the extension was asked for, and what it answered with.
-    std::vector<Entrant> around, plane;
+    std::vector<Entrant> neighbours, distance_grid;
     std::set<Entrant> offered;
     Extension extension;
 
@@ -658,8 +658,8 @@ struct ExtendedSpace {
         for (Candidate& candidate : candidates) { // now that the variants lie still
             candidate.variant = &variants[static_cast<std::size_t>(&candidate - &candidates[0])];
         }
-        extension.around = [this](Entrant entrant) {
-            around.push_back(entrant);
+        extension.neighbours = [this](Entrant entrant) {
+            neighbours.push_back(entrant);
             return offer([&, one = (*this)[entrant]](const Candidate& other) {
                 const asterope_variant &a = *one.variant, &b = *other.variant;
                 const bool direct =
@@ -668,8 +668,8 @@ struct ExtendedSpace {
                        a.ps == b.ps && one.pd == other.pd;
             });
         };
-        extension.plane = [this](Entrant entrant) {
-            plane.push_back(entrant);
+        extension.distance_grid = [this](Entrant entrant) {
+            distance_grid.push_back(entrant);
             return offer([&, one = (*this)[entrant]](const Candidate& other) {
                 const asterope_variant &a = *one.variant, &b = *other.variant;
                 return std::string_view(a.rt) == b.rt && same_stages(a, b) && same_axes(a, b) &&
@@ -919,9 +919,10 @@ TEST_P(Rigors, time_everything_that_the_extension_offers_or_a_grid_of_it_and_not
     KnownMachine machine(extended_landscape(space, 1, 1.2, kHot));
     search_extended(space, machine, GetParam(), 1, kOnlyHot);
     const Rigor rigor = parse_rigor(GetParam());
-    EXPECT_EQ(std::ssize(space.plane), rigor.planes);
-    EXPECT_GE(std::ssize(space.around), std::min(rigor.bases, 18)); // 18 families in the paper's
-    EXPECT_LE(std::ssize(space.around), rigor.bases);
+    EXPECT_EQ(std::ssize(space.distance_grid), rigor.planes);
+    EXPECT_GE(std::ssize(space.neighbours),
+              std::min(rigor.bases, 18)); // 18 families in the paper's
+    EXPECT_LE(std::ssize(space.neighbours), rigor.bases);
     const std::set<Entrant> timed = timed_on(machine);
     if (rigor.fine.pd.empty()) {
         for (const Entrant entrant : space.offered) EXPECT_EQ(timed.count(entrant), 1u);
@@ -929,7 +930,7 @@ TEST_P(Rigors, time_everything_that_the_extension_offers_or_a_grid_of_it_and_not
     for (const Entrant entrant : timed) {
         EXPECT_TRUE(space.in_paper(entrant) || space.offered.count(entrant));
     }
-    for (const Entrant base : space.around) EXPECT_TRUE(space.in_paper(base));
+    for (const Entrant base : space.neighbours) EXPECT_TRUE(space.in_paper(base));
 }
 
 TEST_P(Rigors, tell_how_many_they_timed_beyond_the_paper) {
@@ -946,7 +947,7 @@ TEST_P(Rigors, tell_how_many_they_timed_beyond_the_paper) {
 
 TEST_P(Rigors, work_with_an_extension_that_has_nothing_to_offer) {
     Extension nothing;
-    nothing.around = nothing.plane = [](Entrant) { return std::vector<Entrant>(); };
+    nothing.neighbours = nothing.distance_grid = [](Entrant) { return std::vector<Entrant>(); };
     KnownMachine with(landscape(1)), without(landscape(1));
     noise::Random one(1), other(1);
     const Found found = search_size(whole_space(), all_of(whole_space()), &nothing, kSize, kOnlyHot,

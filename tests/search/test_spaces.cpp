@@ -77,22 +77,22 @@ TEST(Spaces, have_the_papers_first_and_only_those_as_entrants) {
 TEST(Spaces, lead_from_each_entrant_to_what_lies_around_it) {
     for (const char* name : {"XMM T NT T0 4 8", "XMM T T none 0 0", "XMM T T NTA 14 30"}) {
         const Entrant base = named(plain(), name);
-        const auto found = plain().extension.around(base);
+        const auto found = plain().extension.neighbours(base);
         EXPECT_FALSE(found.empty());
         EXPECT_EQ(names(plain(), found),
-                  names(around(plain().space[static_cast<std::size_t>(base)], only({}))));
+                  names(neighbours(plain().space[static_cast<std::size_t>(base)], only({}))));
         for (const Entrant entrant : found) EXPECT_GE(entrant, std::ssize(plain().entrants));
     }
-    EXPECT_TRUE(plain().extension.around(named(plain(), "R64 T NT T0 4 8")).empty());
+    EXPECT_TRUE(plain().extension.neighbours(named(plain(), "R64 T NT T0 4 8")).empty());
 }
 
 TEST(Spaces, lead_from_each_candidate_to_its_prefetch_sizes_and_distances) {
     for (const char* name : {"XMM T NT T0 4 8", "XMM T NT T0 8 8 TB8", "XMM T T T0 4 8 PI2"}) {
         const Entrant one = named(plain(), name);
-        const auto found = plain().extension.plane(one);
+        const auto found = plain().extension.distance_grid(one);
         EXPECT_EQ(std::count(found.begin(), found.end(), one), 1);
         EXPECT_EQ(names(plain(), found),
-                  names(plane(plain().space[static_cast<std::size_t>(one)], only({}))));
+                  names(distance_grid(plain().space[static_cast<std::size_t>(one)], only({}))));
     }
 }
 
@@ -100,7 +100,8 @@ TEST(Spaces, keep_the_distance_of_prefetchw_in_a_plane) {
     if (!has_feature(read_cpu(), "3dnowprefetch")) GTEST_SKIP() << "no prefetchw";
     const Spaces spaces(only({"3dnowprefetch"}), true, false);
     EXPECT_TRUE(spaces.invalid.empty());
-    const auto found = names(spaces, spaces.extension.plane(named(spaces, "XMM T T T0 4 8 PW8")));
+    const auto found =
+        names(spaces, spaces.extension.distance_grid(named(spaces, "XMM T T T0 4 8 PW8")));
     EXPECT_EQ(found.size(), 7u * 16); // not five times as many
     for (const std::string& name : found) {
         EXPECT_NE(name.find(" PW8"), std::string::npos) << name;
@@ -110,8 +111,8 @@ TEST(Spaces, keep_the_distance_of_prefetchw_in_a_plane) {
 TEST(Spaces, have_no_extension_and_no_probes_unless_asked_for) {
     const Spaces paper(only({}), false, false);
     EXPECT_EQ(names(paper.space), names(paper_space(only({}))));
-    EXPECT_FALSE(paper.extension.around);
-    EXPECT_FALSE(paper.extension.plane);
+    EXPECT_FALSE(paper.extension.neighbours);
+    EXPECT_FALSE(paper.extension.distance_grid);
     EXPECT_TRUE(paper.probes.empty());
 }
 
@@ -138,10 +139,10 @@ TEST(Spaces, leave_out_what_copies_wrongly) {
     EXPECT_FALSE(wrong.empty());
     std::set<Entrant> reached(spaces.entrants.begin(), spaces.entrants.end());
     for (const char* name : {"XMM T NT T0 4 8", "XMM T NT none 0 0"}) {
-        for (const Entrant around : spaces.extension.around(named(spaces, name))) {
-            reached.insert(around);
-            const auto plane = spaces.extension.plane(around);
-            reached.insert(plane.begin(), plane.end());
+        for (const Entrant neighbours : spaces.extension.neighbours(named(spaces, name))) {
+            reached.insert(neighbours);
+            const auto distance_grid = spaces.extension.distance_grid(neighbours);
+            reached.insert(distance_grid.begin(), distance_grid.end());
         }
     }
     EXPECT_GT(reached.size(), spaces.entrants.size());
@@ -159,8 +160,9 @@ TEST(Spaces, of_an_earlier_run_leave_out_what_copied_wrongly_there) {
     EXPECT_EQ(spaces.entrants.size(), paper_space(only({"avx512f", "movdir64b"})).size() - 1);
     const auto found = names(spaces, spaces.entrants);
     EXPECT_EQ(std::count(found.begin(), found.end(), wrong), 0);
-    const auto plane = names(spaces, spaces.extension.plane(named(spaces, "XMM T NT T0 4 10")));
-    EXPECT_EQ(plane.size(), 7u * 16 - 1);
-    EXPECT_EQ(std::count(plane.begin(), plane.end(), wrong), 0);
+    const auto distance_grid =
+        names(spaces, spaces.extension.distance_grid(named(spaces, "XMM T NT T0 4 10")));
+    EXPECT_EQ(distance_grid.size(), 7u * 16 - 1);
+    EXPECT_EQ(std::count(distance_grid.begin(), distance_grid.end(), wrong), 0);
     EXPECT_EQ(spaces.probes.size(), asterope_probe_count);
 }

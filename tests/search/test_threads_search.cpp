@@ -16,9 +16,9 @@ namespace {
 constexpr std::size_t kKiB = 1024, kMiB = 1024 * kKiB;
 const Weights kBalanced = equal_weights({Workload::hot, Workload::cold, Workload::consume});
 
-std::vector<unsigned> counts_of(const std::vector<Share>& shares) {
+std::vector<unsigned> counts_of(const std::vector<ThreadShare>& shares) {
     std::vector<unsigned> counts;
-    for (const Share& share : shares) counts.push_back(share.threads);
+    for (const ThreadShare& share : shares) counts.push_back(share.threads);
     counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
     return counts;
 }
@@ -34,10 +34,11 @@ TEST(SharesFor, are_powers_of_two_of_threads_and_all_there_may_be) {
 }
 
 TEST(SharesFor, begin_with_the_even_share_and_have_chunks_for_everybody) {
-    EXPECT_EQ(shares_for(256 * kKiB, 2), (std::vector<Share>{{2, 0}, {2, 64 * kKiB}}));
+    EXPECT_EQ(shares_for(256 * kKiB, 2), (std::vector<ThreadShare>{{2, 0}, {2, 64 * kKiB}}));
     EXPECT_EQ(shares_for(32 * kMiB, 2),
-              (std::vector<Share>{{2, 0}, {2, 64 * kKiB}, {2, 256 * kKiB}, {2, kMiB}}));
-    for (const Share& share : shares_for(kMiB, 8)) EXPECT_LT(share.chunk * share.threads, kMiB);
+              (std::vector<ThreadShare>{{2, 0}, {2, 64 * kKiB}, {2, 256 * kKiB}, {2, kMiB}}));
+    for (const ThreadShare& share : shares_for(kMiB, 8))
+        EXPECT_LT(share.chunk * share.threads, kMiB);
 }
 
 TEST(ShareName, tells_threads_and_chunk) {
@@ -47,7 +48,7 @@ TEST(ShareName, tells_threads_and_chunk) {
 
 // --- The race ------------------------------------------------------------------------------------
 
-const std::vector<Share> kShares = {{2, 0}, {2, 64 * kKiB}, {4, 0}};
+const std::vector<ThreadShare> kShares = {{2, 0}, {2, 64 * kKiB}, {4, 0}};
 
 /// One thread's time over an entrant's: of one thread itself, then of kShares.
 struct Truth {
@@ -142,12 +143,12 @@ TEST(SearchShares, is_swayed_by_no_noise) {
 
 // --- The intervals -------------------------------------------------------------------------------
 
-SharedSize of(std::size_t size, bool taken, Share best = {2, 0}) {
+SharedSize of(std::size_t size, bool taken, ThreadShare best = {2, 0}) {
     return {size, best, taken, 1, {}, {}, 1};
 }
 
 using Intervals = std::vector<ShareInterval>;
-const Share kAlone;
+const ThreadShare kAlone;
 
 TEST(ShareIntervals, are_none_where_nothing_is_taken) {
     EXPECT_TRUE(share_intervals({}).empty());
@@ -193,7 +194,7 @@ TEST(ShareIntervals, have_no_gaps) {
                 return one.above < size.size && size.size <= one.up_to;
             };
             const auto interval = std::find_if(intervals.begin(), intervals.end(), holds);
-            const Share share = interval == intervals.end() ? kAlone : interval->share;
+            const ThreadShare share = interval == intervals.end() ? kAlone : interval->share;
             EXPECT_EQ(share, size.taken ? size.best : kAlone);
         }
     }

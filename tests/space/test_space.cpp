@@ -21,7 +21,7 @@ bool everything(std::string_view) {
     return true;
 }
 
-/// The candidate of that name, of the paper's or of any `plane` given.
+/// The candidate of that name, of the paper's or of any `distance_grid` given.
 Candidate named(const std::string& name, const std::vector<Candidate>& space) {
     for (const Candidate& candidate : space) {
         if (candidate.name() == name) return candidate;
@@ -31,7 +31,7 @@ Candidate named(const std::string& name, const std::vector<Candidate>& space) {
 }
 
 std::vector<Candidate> around_name(const std::string& name) {
-    return around(named(name, paper_space(everything)), everything);
+    return neighbours(named(name, paper_space(everything)), everything);
 }
 
 std::set<std::string> names(const std::vector<Candidate>& space) {
@@ -231,9 +231,9 @@ TEST(Around, has_nothing_for_registers_without_such_axes) {
 
 TEST(Around, keeps_to_what_the_cpu_has) {
     const Candidate best = named("XMM T NT T0 4 8", paper_space(everything));
-    EXPECT_EQ(around(best, [](std::string_view) { return false; }).size(), 19u);
+    EXPECT_EQ(neighbours(best, [](std::string_view) { return false; }).size(), 19u);
     const Candidate plain = named("XMM T T T0 4 8", paper_space(everything));
-    EXPECT_EQ(around(plain, [](std::string_view) { return false; }).size(), 5u * 4 - 1);
+    EXPECT_EQ(neighbours(plain, [](std::string_view) { return false; }).size(), 5u * 4 - 1);
 }
 
 TEST(Around, begins_with_the_simplest) {
@@ -275,20 +275,20 @@ TEST(TakesEffect, only_where_blocks_pages_and_prefetches_lie_within_the_copy) {
 
 TEST(Plane, has_every_prefetch_of_the_others_parameters) {
     const Candidate paper = named("ZMM T NT T0 4 8", paper_space(everything));
-    EXPECT_EQ(names(plane(paper, everything)).size(), 7u * 16);
+    EXPECT_EQ(names(distance_grid(paper, everything)).size(), 7u * 16);
     const Candidate bare = named("ZMM T NT none 0 0", paper_space(everything));
-    EXPECT_EQ(names(plane(bare, everything)), std::set<std::string>{"ZMM T NT none 0 0"});
+    EXPECT_EQ(names(distance_grid(bare, everything)), std::set<std::string>{"ZMM T NT none 0 0"});
 
     const auto space = around_name("YMM T T T0 6 8");
     const auto planes = [&](const char* name) {
-        return names(plane(named(name, space), everything));
+        return names(distance_grid(named(name, space), everything));
     };
     EXPECT_EQ(planes("YMM T T T0 4 8 TB4 PW2").size(), 3u * 16 * 5);
     EXPECT_EQ(planes("YMM T T T0 16 8 TB16 PI4").size(), 1u * 16);
     EXPECT_EQ(planes("YMM T T T0 4 8 PI2 PW4").size(), 3u * 16 * 5);
     EXPECT_EQ(planes("YMM T T T0 4 8 PI2 PW4").count("YMM T T T0 8 30 PI2 PW32"), 1u);
     const auto unprefetched = around_name("YMM T T none 0 0");
-    EXPECT_EQ(plane(named("YMM T T none 0 0 PW4", unprefetched), everything).size(), 5u);
+    EXPECT_EQ(distance_grid(named("YMM T T none 0 0 PW4", unprefetched), everything).size(), 5u);
 }
 
 namespace {

@@ -13,9 +13,9 @@
 #include "base/text_hash.hpp"
 #include "base/version.hpp"
 #include "machine/machine.hpp"
-#include "run/journal.hpp"
+#include "run/logging_trials.hpp"
 #include "run/plan.hpp"
-#include "run/searches.hpp"
+#include "run/search_steps.hpp"
 #include "run/trial_log.hpp"
 #include "run/tuning.hpp"
 #include "search/shard.hpp"
@@ -26,14 +26,16 @@ namespace asterope {
 using Truth = std::function<double(const std::string&, std::size_t, Workload)>;
 
 /// Times as the truth has them, and a few thousandths up and down.
-class TrueFigures : public Figures {
+class TrueFigures : public TrialSource {
   public:
-    TrueFigures(Truth truth, std::uint64_t noise) : truth_(std::move(truth)), noise_(noise) {}
+    TrueFigures(Truth truth, std::uint64_t noise)
+        : truth_(std::move(truth)), disturbed_rounds_(noise) {}
 
     void enter(const std::string&, std::size_t) override {}
     Trial trial(const TrialKey& key, const std::function<double(Instruments&)>&) override {
-        const std::string shot = std::to_string(noise_) + key.candidate + std::to_string(key.size) +
-                                 std::string(name_of(key.workload)) + std::to_string(key.round);
+        const std::string shot = std::to_string(disturbed_rounds_) + key.candidate +
+                                 std::to_string(key.size) + std::string(name_of(key.workload)) +
+                                 std::to_string(key.round);
         const double luck = std::stod("0x0." + text_hash(shot)) - 0.5;
         const double ns = truth_(key.candidate, key.size, key.workload) * (1 + 0.004 * luck);
         return {std::round(ns * 1000) / 1000, 50};
@@ -51,7 +53,7 @@ class TrueFigures : public Figures {
 
   private:
     Truth truth_;
-    std::uint64_t noise_;
+    std::uint64_t disturbed_rounds_;
 };
 
 /// One that all made-up searches ran on, if they do not say otherwise.
@@ -101,10 +103,10 @@ inline void run_made_up_search(const std::filesystem::path& path, const TuningRe
                                    {"cpu", 1},
                                    {"warnings", nlohmann::json::array()}};
     TrueFigures figures(truth, noise);
-    Journal journal(figures, path, header, std::nullopt);
+    LoggingTrials journal(figures, path, header, std::nullopt);
     Budget budget;
     TimeSpent spent;
-    Searches(plan, spaces, machine, request.seed, true, journal, budget, spent).run();
+    SearchSteps(plan, spaces, machine, request.seed, true, journal, budget, spent).run();
     const std::vector<std::pair<std::string, double>> phases = {{"screening", 50}};
     journal.finish({{"finished", "2026-11-21T10:01:00Z"},
                     {"seconds", 60},

@@ -73,18 +73,18 @@ TEST(Paired, keeps_the_same_order_in_every_run) {
 
 TEST(Paired, runs_companies_one_after_the_other_and_begins_with_the_last_ones) {
     std::vector<Call> calls;
-    const auto company = [](int entrant) { return entrant == 4 || entrant < 0; };
+    const auto cache_effect = [](int entrant) { return entrant == 4 || entrant < 0; };
     const Paired paired(
         {4, 7, -1, 5, 6}, kBoth, 12, 0,
         [&](int entrant, Workload workload, std::uint64_t round) {
             calls.push_back({entrant, workload, round});
             return entrant == 7 ? 2.0 : 1.0;
         },
-        company);
+        cache_effect);
     ASSERT_EQ(calls.size(), 5u * 2 * 12);
     int changes = 0;
     for (std::size_t i = 0; i < calls.size(); ++i) {
-        if (i > 0) changes += company(calls[i].entrant) != company(calls[i - 1].entrant);
+        if (i > 0) changes += cache_effect(calls[i].entrant) != cache_effect(calls[i - 1].entrant);
         if (i % 5 != 0) continue;
         std::set<int> turn;
         for (std::size_t j = i; j < i + 5; ++j) turn.insert(calls[j].entrant);

@@ -522,7 +522,7 @@ TEST(StopwatchTime, refuses_workloads_of_small_copies) {
 
 namespace {
 
-/// How many untimed calls come before a trial of another company.
+/// How many untimed calls come before a trial of another cache effect.
 class Settling : public ::testing::Test {
   protected:
     static constexpr std::size_t kCache = kMiB, kLargest = 256 << 10;
@@ -535,9 +535,10 @@ class Settling : public ::testing::Test {
         stopwatch.calibrate(kSmall, Workload::cold, 20e-6);
     }
 
-    std::size_t untimed(Workload workload, std::size_t size, int company, std::uint64_t round = 0) {
+    std::size_t untimed(Workload workload, std::size_t size, int cache_effect,
+                        std::uint64_t round = 0) {
         calls.clear();
-        stopwatch.time(remember, 640, size, workload, round, company);
+        stopwatch.time(remember, 640, size, workload, round, cache_effect);
         return calls.size() - stopwatch.calls(size, workload);
     }
     /// Of the cached workloads.
@@ -557,8 +558,8 @@ TEST_F(Settling, copies_more_than_the_last_cache_holds_when_the_company_changes)
     for (const Workload workload : kOnSlots) {
         for (const std::size_t size : kSizes) {
             untimed(workload, size, 0);
-            for (const int company : {1, 0, 7}) {
-                const std::size_t bytes = untimed(workload, size, company) * size;
+            for (const int cache_effect : {1, 0, 7}) {
+                const std::size_t bytes = untimed(workload, size, cache_effect) * size;
                 EXPECT_GE(bytes, kCache) << name_of(workload) << ' ' << size;
                 EXPECT_LE(bytes, kCache + kCache / 4 + size) << name_of(workload) << ' ' << size;
             }
@@ -588,17 +589,17 @@ TEST_F(Settling, is_done_again_after_a_cached_workload) {
 
 TEST_F(Settling, is_not_for_cached_workloads) {
     for (const Workload workload : {Workload::hot, Workload::hot_read}) {
-        for (const int company : {0, 1, 1, 0}) {
-            EXPECT_EQ(untimed(workload, kLargest, company), warm_up(workload, kLargest));
+        for (const int cache_effect : {0, 1, 1, 0}) {
+            EXPECT_EQ(untimed(workload, kLargest, cache_effect), warm_up(workload, kLargest));
         }
     }
 }
 
 TEST_F(Settling, is_not_for_small_sizes) {
-    for (const int company : {0, 1, 1, 0}) {
-        EXPECT_EQ(untimed(Workload::cold, kSmall, company), 0u);
+    for (const int cache_effect : {0, 1, 1, 0}) {
+        EXPECT_EQ(untimed(Workload::cold, kSmall, cache_effect), 0u);
     }
-    // It is for the larger one that follows, if that is of another company.
+    // It is for the larger one that follows, if that is of another cache effect.
     untimed(Workload::cold, kSmall, 0);
     EXPECT_EQ(untimed(Workload::cold, kSettledFrom, 0), 0u);
     untimed(Workload::cold, kSmall, 1);
@@ -638,8 +639,8 @@ TEST_F(Settling, stays_inside_the_arena) {
     for (const Workload workload : kOnSlots) {
         for (const std::size_t size : kSizes) {
             for (std::uint64_t round = 0; round < 20; ++round) {
-                const int company = 1 + static_cast<int>(round); // never the last one's
-                ASSERT_GE(untimed(workload, size, company, round) * size, kCache);
+                const int cache_effect = 1 + static_cast<int>(round); // never the last one's
+                ASSERT_GE(untimed(workload, size, cache_effect, round) * size, kCache);
                 for (const Call& call : calls) {
                     ASSERT_GE(call.source, arena.source());
                     ASSERT_LE(call.source + size, arena.source() + arena.bytes());

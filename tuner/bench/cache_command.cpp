@@ -97,7 +97,7 @@ void run(const Options& options) {
     const std::size_t settling =
         std::min<std::size_t>(last_cache_bytes(machine), std::size_t{64} << 20);
     std::vector<double> ratios[2];
-    WatchedRounds watched(cpu);
+    MonitoredRounds watched(cpu);
     Progress progress(
         static_cast<double>(blocks.size() * sizes.size()) * 2 * options.routine.rounds * 3, false);
     for (const std::size_t block : blocks) {

@@ -8,7 +8,7 @@
 #include "bench/cell.hpp"
 #include "bench/contender.hpp"
 #include "machine/machine.hpp"
-#include "timing/noise.hpp"
+#include "timing/disturbed_rounds.hpp"
 
 namespace asterope {
 
@@ -19,7 +19,7 @@ struct RunFacts {
     std::string distribution;
     const Contenders& contenders;
     const std::vector<LeftOutCopy>& left_out;
-    NoiseFacts noise;
+    DisturbanceCounts noise;
 };
 
 /// Version 2 of the format "asterope-bench", described in README.md here. `complete`: nothing cut

@@ -201,7 +201,7 @@ void run(const Options& options) {
     for (const Locality& row : rows) total_work += work(row) * options.routine.rounds * 4;
     std::string csv = csv_header();
     std::vector<LocalityResult> results;
-    WatchedRounds watched(cpu);
+    MonitoredRounds watched(cpu);
     {
         Progress progress(total_work, false);
         for (const Locality& row : rows) {

@@ -122,10 +122,10 @@ void say_left_out(const LeftOutCopy& one) {
 }
 
 /// All that was measured; the files are written from it, whatever ended the run.
-class Run {
+class BenchRun {
   public:
-    Run(const Options& options, const Machine& machine, const std::string& distribution,
-        Choice& choice, int cpu)
+    BenchRun(const Options& options, const Machine& machine, const std::string& distribution,
+             Choice& choice, int cpu)
         : options_(options), machine_(machine), distribution_(distribution), choice_(choice),
           watched_(cpu) {}
 
@@ -185,7 +185,7 @@ class Run {
     const Machine& machine_;
     const std::string& distribution_;
     Choice& choice_;
-    WatchedRounds watched_;
+    MonitoredRounds watched_;
     std::vector<Cell> cells_;
 };
 
@@ -219,7 +219,7 @@ std::size_t largest_size(const Request& request) {
 
 /// Consumes the arena.
 void measure_suites(const Options& options, const Request& request, const Setting& setting,
-                    std::optional<Arena>& arena, const std::vector<int>& cpus, Run& run) {
+                    std::optional<Arena>& arena, const std::vector<int>& cpus, BenchRun& run) {
     std::vector<Suite> suites, on_threads;
     const auto add = [&](const std::string& name, const auto& make) {
         if (!request.has(name)) return;
@@ -302,7 +302,7 @@ int compare(const Options& options) {
     const Setting setting{machine, choice.contenders, statistics};
     if (setting.with_peers()) print_legend(choice.contenders);
     std::fflush(stdout);
-    Run run(options, machine, statistics.name, choice, cpu);
+    BenchRun run(options, machine, statistics.name, choice, cpu);
     try {
         measure_suites(options, request, setting, arena, beginning_with(cpu, cpus), run);
     } catch (const Error&) {

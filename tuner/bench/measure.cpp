@@ -39,7 +39,7 @@ double time(const Job& job, const Contenders& contenders, int who, std::uint64_t
 
 } // namespace
 
-Cell measure(const Job& job, const Contenders& contenders, int rounds, WatchedRounds& watched,
+Cell measure(const Job& job, const Contenders& contenders, int rounds, MonitoredRounds& watched,
              const std::function<void(double share)>& advance) {
     const int libc = 0, routine = 1, libc_again = static_cast<int>(contenders.size());
     std::vector<int> entrants;
@@ -48,7 +48,7 @@ Cell measure(const Job& job, const Contenders& contenders, int rounds, WatchedRo
     }
     std::vector<int> ran = entrants;
     entrants.push_back(libc_again);
-    const auto company = [&](int entrant) { return entrant == libc_again ? libc : entrant; };
+    const auto cache_effect = [&](int entrant) { return entrant == libc_again ? libc : entrant; };
 
     const bool alone = job.threads == 1 && std::none_of(ran.begin(), ran.end(), [&](int who) {
                            const Contender& one = contenders[static_cast<std::size_t>(who)];
@@ -62,12 +62,12 @@ Cell measure(const Job& job, const Contenders& contenders, int rounds, WatchedRo
         entrants, {any}, rounds, 0,
         [&](int entrant, Workload, std::uint64_t round) {
             throw_if_interrupted();
-            const auto timed = [&] { return time(job, contenders, company(entrant), round); };
+            const auto timed = [&] { return time(job, contenders, cache_effect(entrant), round); };
             const double seconds = alone ? watched.time(timed) : timed();
             advance(share);
             return seconds;
         },
-        company, [&] { return watched.disturbed(); });
+        cache_effect, [&] { return watched.disturbed(); });
 
     Cell cell{job.suite,
               job.workload,

@@ -15,7 +15,7 @@
 #include "machine/machine.hpp"
 #include "timing/arena.hpp"
 #include "timing/distribution.hpp"
-#include "timing/watched_rounds.hpp"
+#include "timing/monitored_rounds.hpp"
 #include "timing/workload.hpp"
 
 namespace asterope {
@@ -31,9 +31,9 @@ struct Job {
     double trial_seconds = 0;
     /// What must be known before the first trial; may be empty.
     std::function<void()> prepare = nullptr;
-    /// Seconds a call of one trial of the contender of that number. `company`: see
+    /// Seconds a call of one trial of the contender of that number. `cache_effect`: see
     /// Stopwatch::time; each contender is one.
-    std::function<double(const Contender& contender, std::uint64_t round, int company)> time =
+    std::function<double(const Contender& contender, std::uint64_t round, int cache_effect)> time =
         nullptr;
     /// The same in another process; none: that cannot be.
     std::function<double(RemoteCopy& remote, std::uint64_t round)> time_remotely = nullptr;
@@ -96,10 +96,10 @@ double expected_seconds(const Job& job, const Contenders& contenders, int rounds
 bool takes_part(const Contender& contender, const Job& job);
 
 /// Times everybody who takes part in paired rounds, libc under two names, each copy its own
-/// company. Disturbed rounds are timed again, as in a search; not so where other threads or
+/// cache effect. Disturbed rounds are timed again, as in a search; not so where other threads or
 /// processes copy, as `watched` sees but this thread, which waits for them. `advance` is called
 /// after each trial, with its share of the cell. Throws RemoteDied.
-Cell measure(const Job& job, const Contenders& contenders, int rounds, WatchedRounds& watched,
+Cell measure(const Job& job, const Contenders& contenders, int rounds, MonitoredRounds& watched,
              const std::function<void(double share)>& advance);
 
 } // namespace asterope

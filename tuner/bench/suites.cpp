@@ -37,8 +37,8 @@ Job size_job(const std::string& suite, const std::shared_ptr<Stopwatch>& stopwat
     Job job{suite, std::string(name_of(workload)), format_size(size), size};
     job.trial_seconds = estimate(size, workload, machine);
     job.prepare = [=] { stopwatch->calibrate(size, workload, trial_seconds(workload)); };
-    job.time = [=](const Contender& contender, std::uint64_t round, int company) {
-        return stopwatch->time(contender.copy, 0, size, workload, round, company);
+    job.time = [=](const Contender& contender, std::uint64_t round, int cache_effect) {
+        return stopwatch->time(contender.copy, 0, size, workload, round, cache_effect);
     };
     job.time_remotely = [=](RemoteCopy& remote, std::uint64_t round) {
         return remote.time(size, workload, round, stopwatch->calls(size, workload));

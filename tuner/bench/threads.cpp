@@ -90,7 +90,7 @@ void Team::take_turn(Member& member) {
     spin_until([&] { return arrived_ >= everybody; });
     try {
         member.seconds = member.stopwatch->time(trial_.copy, 0, trial_.size, trial_.workload,
-                                                trial_.round, trial_.company);
+                                                trial_.round, trial_.cache_effect);
     } catch (...) {
         member.error = std::current_exception();
     }
@@ -98,8 +98,8 @@ void Team::take_turn(Member& member) {
 }
 
 double Team::time(CopyFunction copy, std::size_t size, Workload workload, std::uint64_t round,
-                  int company) {
-    trial_ = {copy, size, workload, round, company};
+                  int cache_effect) {
+    trial_ = {copy, size, workload, round, cache_effect};
     const std::size_t everybody = members_.size() * (begun_ + 1);
     ++begun_;
     take_turn(*members_.front());
@@ -160,8 +160,8 @@ std::vector<Suite> thread_suites(const Setting& setting, const std::vector<int>&
                     }
                     (*team)->calibrate(size, workload);
                 };
-                job.time = [=](const Contender& contender, std::uint64_t round, int company) {
-                    return (*team)->time(contender.copy, size, workload, round, company);
+                job.time = [=](const Contender& contender, std::uint64_t round, int cache_effect) {
+                    return (*team)->time(contender.copy, size, workload, round, cache_effect);
                 };
                 jobs.push_back(std::move(job));
             }

@@ -30,7 +30,7 @@ class Team {
 
     /// Seconds from one call that some thread ends to the next: 1 / (calls a second of all).
     double time(CopyFunction copy, std::size_t size, Workload workload, std::uint64_t round,
-                int company);
+                int cache_effect);
 
   private:
     struct Trial {
@@ -38,7 +38,7 @@ class Team {
         std::size_t size;
         Workload workload;
         std::uint64_t round;
-        int company;
+        int cache_effect;
     };
     /// What belongs to one thread; on lines of its own.
     struct alignas(128) Member {

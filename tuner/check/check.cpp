@@ -138,7 +138,7 @@ bool another_processor(const std::vector<Part>& parts) {
 /// Times the profile's copies again: whether they hold.
 bool measure(const std::string& path, const nlohmann::json& profile, const Machine& machine,
              int cpu) {
-    std::optional<HoldContests> contests;
+    std::optional<CheckContests> contests;
     try {
         contests.emplace(profile, Features(machine.cpu, {}), counter_serves_copies());
     } catch (const BadInput& error) {

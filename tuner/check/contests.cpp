@@ -13,7 +13,7 @@
 #include "search/size_order.hpp"
 #include "search/small_search.hpp"
 #include "space/tuple_json.hpp"
-#include "timing/company.hpp"
+#include "timing/cache_effect.hpp"
 
 namespace asterope {
 
@@ -69,16 +69,16 @@ Weights weights_of(const json& profile) {
 
 } // namespace
 
-Contestant HoldContests::pipeline(const json& tuple, const std::string& where) const {
+Contestant CheckContests::pipeline(const json& tuple, const std::string& where) const {
     const std::optional<Candidate> found = find_candidate(tuple, has_);
     if (!found) {
         throw BadInput("its copy of " + where +
                        " is none that this version and this CPU can run; tune again");
     }
-    return {found->name(), found->variant->copy, found->distance(), company_of(*found), {}};
+    return {found->name(), found->variant->copy, found->distance(), cache_effect_of(*found), {}};
 }
 
-std::optional<Contestant> HoldContests::sensing(const json& json, const std::string& where) {
+std::optional<Contestant> CheckContests::sensing(const json& json, const std::string& where) {
     if (!json.is_object() || !senses_) return std::nullopt;
     const auto threshold = part_of(json, "/threshold");
     const auto probe = std::find_if(
@@ -96,12 +96,12 @@ std::optional<Contestant> HoldContests::sensing(const json& json, const std::str
     return Contestant{probe_name(*probe) + ": " + hot.name + ", else " + cold.name,
                       probe->sense,
                       reinterpret_cast<std::size_t>(&arguments_.back()),
-                      cold.company,
+                      cold.cache_effect,
                       {}};
 }
 
-HoldContest HoldContests::contest_of(const json& interval, std::size_t size,
-                                     const Weights& weights) {
+HoldContest CheckContests::contest_of(const json& interval, std::size_t size,
+                                      const Weights& weights) {
     const std::string label = format_size(size);
     HoldContest contest{size,         label,
                         weights,      pipeline(part_of(interval, "/winner/tuple"), label),
@@ -110,20 +110,20 @@ HoldContest HoldContests::contest_of(const json& interval, std::size_t size,
         if (const auto sensed = sensing(part_of(interval, "/sensing"), label)) {
             contest.rival = contest.holder;
             contest.holder = *sensed;
-            const double fixed = contest.then.ratio;
-            contest.then.ratio = ratio_at(interval, "/sensing/ratio");
-            contest.then.lead = contest.then.ratio / fixed;
+            const double fixed = contest.tuned.ratio;
+            contest.tuned.ratio = ratio_at(interval, "/sensing/ratio");
+            contest.tuned.lead = contest.tuned.ratio / fixed;
             return contest;
         }
     }
     if (const json rival = part_of(interval, "/runners_up/0/tuple"); !rival.is_null()) {
         contest.rival = pipeline(rival, label);
-        contest.then.lead = ratio_at(interval, "/proof/lead/median");
+        contest.tuned.lead = ratio_at(interval, "/proof/lead/median");
     }
     return contest;
 }
 
-std::optional<HoldContest> HoldContests::small_contest(const json& profile) {
+std::optional<HoldContest> CheckContests::small_contest(const json& profile) {
     const json small = part_of(profile, "/small");
     if (!small.is_object()) return std::nullopt;
     if (text_at(small, "/distribution") != "fleet") {
@@ -164,7 +164,7 @@ std::optional<HoldContest> HoldContests::small_contest(const json& profile) {
                        {ratio_at(small, "/winner/ratio"), ratio_at(small, "/proof/lead/median")}};
 }
 
-HoldContests::HoldContests(const json& profile, const HasFeature& has, bool senses)
+CheckContests::CheckContests(const json& profile, const HasFeature& has, bool senses)
     : has_(has), senses_(senses) {
     if (!text_at(profile, "/search/source_map").empty()) {
         throw BadInput("its sources were mapped from " + text_at(profile, "/search/source_map") +

@@ -22,7 +22,7 @@ struct Contestant {
     std::string name;
     CopyFunction function = nullptr; ///< none for small copies
     std::size_t distance = 0;
-    int company = 0;
+    int cache_effect = 0;
     MixCopy small = {}; ///< of small copies only
 };
 
@@ -33,19 +33,19 @@ struct HoldContest {
     Weights weights;      ///< above 0, adding up to 1
     Contestant holder;    ///< what the routine copies with
     std::optional<Contestant> rival;
-    Then then;
+    TunedResult tuned;
 };
 
 /// The contests of a profile, and what they refer to.
-class HoldContests {
+class CheckContests {
   public:
     /// `has`: this CPU's features. `senses`: whether copies that sense can be used here; where not,
     /// the routine takes the winner that senses nothing. Where it senses, that winner is the
     /// runner-up. Throws BadInput where a winner is none that this build and CPU can run, where the
     /// weights are none, and where the sources were mapped: what from is not known for sure.
-    HoldContests(const nlohmann::json& profile, const HasFeature& has, bool senses);
-    HoldContests(const HoldContests&) = delete; // sensing copies are handed addresses of its own
-    HoldContests& operator=(const HoldContests&) = delete;
+    CheckContests(const nlohmann::json& profile, const HasFeature& has, bool senses);
+    CheckContests(const CheckContests&) = delete; // sensing copies are handed addresses of its own
+    CheckContests& operator=(const CheckContests&) = delete;
 
     /// Coarse to fine, so that whoever stops early has seen the whole range; the small copies after
     /// the first two.

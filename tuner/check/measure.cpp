@@ -11,11 +11,11 @@
 #include "base/size_text.hpp"
 #include "machine/affinity.hpp"
 #include "timing/arena.hpp"
+#include "timing/cache_effect.hpp"
 #include "timing/clock.hpp"
-#include "timing/company.hpp"
 #include "timing/distribution.hpp"
 #include "timing/libc_copy.hpp"
-#include "timing/watched_rounds.hpp"
+#include "timing/monitored_rounds.hpp"
 
 namespace asterope {
 
@@ -81,12 +81,13 @@ class Retimings : public Timings {
             throw Failure("the time stamp counter jumps: nothing can be timed here");
         return seconds;
     }
-    int company(std::size_t size, Entrant entrant) const override {
+    int cache_effect(std::size_t size, Entrant entrant) const override {
         if (size == 0) return 0;
-        return entrant < 0 ? company_of_libc(size, thresholds_) : contestant(entrant).company;
+        return entrant < 0 ? cache_effect_of_libc(size, thresholds_)
+                           : contestant(entrant).cache_effect;
     }
     bool disturbed() override { return rounds_.disturbed(); }
-    const WatchedRounds& rounds() const { return rounds_; }
+    const MonitoredRounds& rounds() const { return rounds_; }
 
   private:
     const Contestant& contestant(Entrant entrant) const {
@@ -98,16 +99,17 @@ class Retimings : public Timings {
                              round);
         }
         if (entrant < 0) {
-            return stopwatch_.time(libc_copy(), 0, size, workload, round, company(size, entrant));
+            return stopwatch_.time(libc_copy(), 0, size, workload, round,
+                                   cache_effect(size, entrant));
         }
         const Contestant& one = contestant(entrant);
-        return stopwatch_.time(one.function, one.distance, size, workload, round, one.company);
+        return stopwatch_.time(one.function, one.distance, size, workload, round, one.cache_effect);
     }
 
     Arena arena_;
     Stopwatch stopwatch_;
     MixStopwatch mix_;
-    WatchedRounds rounds_;
+    MonitoredRounds rounds_;
     const std::map<std::string, std::size_t> thresholds_;
     const HoldContest* contest_ = nullptr;
 };
@@ -118,11 +120,11 @@ void print_row(const HoldContest& contest, const Outcome& outcome) {
         std::snprintf(text, sizeof text, "%5.2f [%.2f %.2f]", now.median, now.low, now.high);
         return std::string(text);
     };
-    const Now& now = outcome.now;
+    const PresentResult& now = outcome.now;
     const std::string lead = now.lead ? interval(*now.lead) : "none";
     constexpr const char* kWords[] = {"holds", "behind libc", "behind runner-up"};
     std::printf("%-9s %5.2f %s %5.2f %-18s %6.3f  %-16s  %s\n", contest.label.c_str(),
-                contest.then.ratio, interval(now.ratio).c_str(), contest.then.lead, lead.c_str(),
+                contest.tuned.ratio, interval(now.ratio).c_str(), contest.tuned.lead, lead.c_str(),
                 now.floor.median, kWords[static_cast<int>(outcome.verdict)],
                 contest.holder.name.c_str());
     std::fflush(stdout);
@@ -130,7 +132,7 @@ void print_row(const HoldContest& contest, const Outcome& outcome) {
 
 } // namespace
 
-bool still_holds(const HoldContests& contests, const Machine& machine, int wanted_cpu) {
+bool still_holds(const CheckContests& contests, const Machine& machine, int wanted_cpu) {
     const Clock::time_point start = Clock::now();
     const auto elapsed = [&] {
         return std::chrono::duration<double>(Clock::now() - start).count();
@@ -162,17 +164,18 @@ bool still_holds(const HoldContests& contests, const Machine& machine, int wante
         if (timed > 0 && elapsed() >= kSeconds) break;
         if (elapsed() + timings.begin(contest) > kSeconds && timed > 0) continue;
         const Outcome outcome = hold_contest(contest.size, contest.weights,
-                                             contest.rival.has_value(), contest.then, timings);
+                                             contest.rival.has_value(), contest.tuned, timings);
         ++timed;
         print_row(contest, outcome);
         if (outcome.verdict != Verdict::holds) {
             fallen += (fallen.empty() ? "" : ", ") + contest.label;
         }
     }
-    std::printf("\n%zu of %zu were timed, in %.0f s. Stale is what fell behind libc, or behind its "
-                "runner-up, in two runs:\nwith the whole interval by more than %.0f %% and the "
-                "floor's distance from 1; where it was behind then, by\nso much more than then.\n",
-                timed, contests.all().size(), elapsed(), 100 * kHoldBand);
+    std::printf(
+        "\n%zu of %zu were timed, in %.0f s. Stale is what fell behind libc, or behind its "
+        "runner-up, in two runs:\nwith the whole interval by more than %.0f %% and the "
+        "floor's distance from 1; where it was behind tuned, by\nso much more than tuned.\n",
+        timed, contests.all().size(), elapsed(), 100 * kHoldBand);
     timings.rounds().warn("this verdict is");
     if (const std::string few = too_few_sentence(timed, fitting); !few.empty()) {
         std::fprintf(stderr, "%s\n", few.c_str());

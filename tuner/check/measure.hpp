@@ -9,6 +9,6 @@ namespace asterope {
 /// Pins this process to `cpu` (negative: the last one allowed), times as many of the contests as
 /// fit in some 15 seconds, prints a row for each and the verdict. True if every winner holds.
 /// Throws BadInput for a CPU that is not allowed, Failure, Interrupted.
-bool still_holds(const HoldContests& contests, const Machine& machine, int cpu);
+bool still_holds(const CheckContests& contests, const Machine& machine, int cpu);
 
 } // namespace asterope

@@ -6,20 +6,20 @@
 
 namespace asterope {
 
-bool is_behind(const Estimate& now, double then, const Estimate& floor) {
+bool is_behind(const Estimate& now, double tuned, const Estimate& floor) {
     const double noise = std::exp(std::abs(std::log(floor.median)));
-    const double least = std::min(1.0, then) / ((1 + kHoldBand) * noise);
+    const double least = std::min(1.0, tuned) / ((1 + kHoldBand) * noise);
     return now.high < least;
 }
 
-Verdict verdict_on(const Then& then, const Now& now) {
-    if (is_behind(now.ratio, then.ratio, now.floor)) return Verdict::behind_libc;
-    if (now.lead && is_behind(*now.lead, then.lead, now.floor)) return Verdict::behind_rival;
+Verdict verdict_on(const TunedResult& tuned, const PresentResult& now) {
+    if (is_behind(now.ratio, tuned.ratio, now.floor)) return Verdict::behind_libc;
+    if (now.lead && is_behind(*now.lead, tuned.lead, now.floor)) return Verdict::behind_rival;
     return Verdict::holds;
 }
 
-Now time_again(std::size_t size, const Weights& weights, bool with_rival, std::uint64_t first_round,
-               Timings& timings) {
+PresentResult time_again(std::size_t size, const Weights& weights, bool with_rival,
+                         std::uint64_t first_round, Timings& timings) {
     std::vector<Workload> workloads;
     for (const auto& [workload, weight] : weights) workloads.push_back(workload);
     std::vector<Entrant> entrants = {kHolder, kLibc, kLibcAgain};
@@ -29,24 +29,24 @@ Now time_again(std::size_t size, const Weights& weights, bool with_rival, std::u
         [&](Entrant entrant, Workload workload, std::uint64_t round) {
             return timings.seconds(size, workload, entrant, round);
         },
-        [&](Entrant entrant) { return timings.company(size, entrant); },
+        [&](Entrant entrant) { return timings.cache_effect(size, entrant); },
         [&] { return timings.disturbed(); });
     const auto over_holder = [&](Entrant other) {
         return exponentiate(paired.mean_log_ratio(other, kHolder, weights));
     };
-    Now now{over_holder(kLibc), std::nullopt,
-            exponentiate(paired.mean_log_ratio(kLibcAgain, kLibc, weights))};
+    PresentResult now{over_holder(kLibc), std::nullopt,
+                      exponentiate(paired.mean_log_ratio(kLibcAgain, kLibc, weights))};
     if (with_rival) now.lead = over_holder(kRival);
     return now;
 }
 
-Outcome hold_contest(std::size_t size, const Weights& weights, bool with_rival, const Then& then,
-                     Timings& timings) {
-    const Now first = time_again(size, weights, with_rival, 0, timings);
-    const Verdict seems = verdict_on(then, first);
+Outcome hold_contest(std::size_t size, const Weights& weights, bool with_rival,
+                     const TunedResult& tuned, Timings& timings) {
+    const PresentResult first = time_again(size, weights, with_rival, 0, timings);
+    const Verdict seems = verdict_on(tuned, first);
     if (seems == Verdict::holds) return {first, seems};
-    const Now again = time_again(size, weights, with_rival, kHoldRounds, timings);
-    return {again, verdict_on(then, again) == seems ? seems : Verdict::holds};
+    const PresentResult again = time_again(size, weights, with_rival, kHoldRounds, timings);
+    return {again, verdict_on(tuned, again) == seems ? seems : Verdict::holds};
 }
 
 std::string too_few_sentence(std::size_t timed, std::size_t all) {

@@ -25,13 +25,13 @@ inline constexpr int kHoldRounds = 21;
 inline constexpr Entrant kHolder = 0, kRival = 1;
 
 /// What was found when the winner was chosen; 1 where the profile does not say.
-struct Then {
+struct TunedResult {
     double ratio = 1; ///< libc's time over the winner's, weighted geometric mean
     double lead = 1;  ///< the runner-up's time over the winner's
 };
 
 /// What is found now, all as in Then.
-struct Now {
+struct PresentResult {
     Estimate ratio;
     std::optional<Estimate> lead; ///< none: there is no runner-up
     Estimate floor;               ///< libc's time over libc's
@@ -40,27 +40,27 @@ struct Now {
 /// Whether the whole interval of `now` lies below the least that will do: 1, or what it was `then`
 /// if that was less (a winner may have been behind libc from the start, or have lost a tie), less
 /// the band and libc's distance from itself.
-bool is_behind(const Estimate& now, double then, const Estimate& floor);
+bool is_behind(const Estimate& now, double tuned, const Estimate& floor);
 
 enum class Verdict { holds, behind_libc, behind_rival };
 
-Verdict verdict_on(const Then& then, const Now& now);
+Verdict verdict_on(const TunedResult& tuned, const PresentResult& now);
 
 /// Times everybody in kHoldRounds paired rounds, libc under two names. `size` in bytes, 0 for small
 /// copies; `weights` above 0, adding up to 1. `first_round` goes on from rounds that were timed.
-Now time_again(std::size_t size, const Weights& weights, bool with_rival, std::uint64_t first_round,
-               Timings& timings);
+PresentResult time_again(std::size_t size, const Weights& weights, bool with_rival,
+                         std::uint64_t first_round, Timings& timings);
 
 struct Outcome {
-    Now now;
+    PresentResult now;
     Verdict verdict;
 };
 
 /// A winner that seems to have fallen behind is timed once more, on fresh rounds, and counts as
 /// fallen only if it did so again, in the same way: of two dozen sizes with two comparisons each,
 /// one looks bad by chance every so often. `now` is of the last time.
-Outcome hold_contest(std::size_t size, const Weights& weights, bool with_rival, const Then& then,
-                     Timings& timings);
+Outcome hold_contest(std::size_t size, const Weights& weights, bool with_rival,
+                     const TunedResult& tuned, Timings& timings);
 
 /// Contests without which a verdict is none about the whole profile: they come from coarse to fine,
 /// the smallest and the largest size, the small copies, and two in between.

@@ -101,7 +101,7 @@ void diagnose(const DiagnosisRequest& request) {
                 rounds);
     for (const std::string& line : copies.left_out()) std::printf("left out: %s\n", line.c_str());
     auto reports = nlohmann::ordered_json::array();
-    WatchedRounds watched(cpu);
+    MonitoredRounds watched(cpu);
     Progress progress(static_cast<double>(sections.size()), false);
     for (const NamedSection& named : sections) {
         progress.label(named.name);

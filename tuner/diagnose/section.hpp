@@ -9,7 +9,7 @@
 #include "diagnose/copies.hpp"
 #include "machine/machine.hpp"
 #include "timing/arena.hpp"
-#include "timing/watched_rounds.hpp"
+#include "timing/monitored_rounds.hpp"
 
 namespace asterope::diagnosis {
 
@@ -23,7 +23,7 @@ struct Context {
     std::vector<int> other_cpus; ///< that this process may use, besides the one it is pinned to
     /// To be told how much of the section has been done since the last time, 1 being all of it.
     std::function<void(double share)> advance;
-    WatchedRounds& watched; ///< what hit the comparisons of all sections
+    MonitoredRounds& watched; ///< what hit the comparisons of all sections
 };
 
 struct Section {

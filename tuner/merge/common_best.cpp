@@ -11,8 +11,8 @@
 #include "base/error.hpp"
 #include "base/rounded.hpp"
 #include "base/size_text.hpp"
-#include "merge/evidence.hpp"
 #include "merge/ranking.hpp"
+#include "merge/source_results.hpp"
 #include "search/aliased_search.hpp"
 #include "search/overlapping_search.hpp"
 #include "search/sensing_search.hpp"
@@ -210,19 +210,19 @@ class Merger {
     }
 
     /// What all machines measured in one kind of races at `size`; empty: not all did.
-    std::vector<const Standings*> at(std::size_t size,
-                                     std::map<std::size_t, Standings> Evidence::*races) const {
-        std::vector<const Standings*> machines;
-        for (const Evidence& evidence : evidence_) {
-            const auto found = (evidence.*races).find(size);
-            if (found == (evidence.*races).end()) return {};
+    std::vector<const MeasuredGains*>
+    at(std::size_t size, std::map<std::size_t, MeasuredGains> SourceResults::*races) const {
+        std::vector<const MeasuredGains*> machines;
+        for (const SourceResults& results : evidence_) {
+            const auto found = (results.*races).find(size);
+            if (found == (results.*races).end()) return {};
             machines.push_back(&found->second);
         }
         return machines;
     }
 
     /// Under each workload that all measured `name` under. `size` 0: of many sizes.
-    static ordered_json workloads(const std::vector<const Standings*>& machines,
+    static ordered_json workloads(const std::vector<const MeasuredGains*>& machines,
                                   const std::string& name, std::size_t size,
                                   const char* reference) {
         ordered_json json = ordered_json::object();
@@ -231,16 +231,16 @@ class Merger {
             double variance = 0;
             std::size_t rounds = 0;
             bool timed = true; // by all, and their figures are known
-            for (const Standings* machine : machines) {
+            for (const MeasuredGains* machine : machines) {
                 const auto found = machine->find(workload);
                 if (found == machine->end() || !found->second.count(name)) break;
-                const Standing& standing = found->second.at(name);
-                logs.push_back(standing.log_ratio);
-                variance += standing.error * standing.error;
-                rounds += standing.rounds;
-                timed = timed && standing.ns > 0 && standing.reference_ns > 0;
-                ns.push_back(std::log(standing.ns));
-                reference_ns.push_back(std::log(standing.reference_ns));
+                const MeasuredGain& gain = found->second.at(name);
+                logs.push_back(gain.log_ratio);
+                variance += gain.error * gain.error;
+                rounds += gain.rounds;
+                timed = timed && gain.ns > 0 && gain.reference_ns > 0;
+                ns.push_back(std::log(gain.ns));
+                reference_ns.push_back(std::log(gain.reference_ns));
             }
             if (logs.size() < machines.size()) continue;
             ordered_json& one = json[std::string(name_of(workload))];
@@ -260,8 +260,8 @@ class Merger {
         return json;
     }
 
-    static ordered_json entry(const std::vector<const Standings*>& machines, const Ranked& ranked,
-                              const ordered_json& tuple, std::size_t size) {
+    static ordered_json entry(const std::vector<const MeasuredGains*>& machines,
+                              const Ranked& ranked, const ordered_json& tuple, std::size_t size) {
         return {{"tuple", tuple},
                 {"ratio", rounded(std::exp(ranked.mean))},
                 {"tied", ranked.tied},
@@ -269,7 +269,7 @@ class Merger {
     }
 
     /// Winner and runners-up of a race, into `json`.
-    static void add_race(ordered_json& json, const std::vector<const Standings*>& machines,
+    static void add_race(ordered_json& json, const std::vector<const MeasuredGains*>& machines,
                          const std::vector<Ranked>& ranked, std::size_t runners_up,
                          std::size_t size,
                          const std::function<ordered_json(const std::string&)>& tuple) {
@@ -296,12 +296,12 @@ class Merger {
                 }
             }
             if (own.size() < sources_.size()) continue;
-            const auto machines = at(size, &Evidence::pipelines);
+            const auto machines = at(size, &SourceResults::pipelines);
             Weights known = weights;
             auto ranked = rank(machines, known, below, pipelines_.place);
             // what is told late was told of the best few alone, and they may have none in common
             if (tells_nothing(ranked, own)) {
-                known = told_early(weights);
+                known = screening_weights(weights);
                 ranked = rank(machines, known, below, pipelines_.place);
             }
             if (tells_nothing(ranked, own)) {
@@ -352,7 +352,7 @@ class Merger {
     }
 
     /// What the common winner is worth of each machine's own, as shares of their speeds.
-    static ordered_json of_best(const std::vector<const Standings*>& machines,
+    static ordered_json of_best(const std::vector<const MeasuredGains*>& machines,
                                 const Weights& weights, const std::vector<const ordered_json*>& own,
                                 const Ranked& winner) {
         std::vector<double> shares;
@@ -372,7 +372,7 @@ class Merger {
     /// take none but what was timed on all machines as it is. Of pairs there are so many that there
     /// never was one, and without sensing a megabyte takes a fifth longer.)
     void add_sensing(ordered_json& interval, const std::vector<const ordered_json*>& own,
-                     const std::vector<const Standings*>& machines) {
+                     const std::vector<const MeasuredGains*>& machines) {
         const bool some = std::any_of(own.begin(), own.end(), [](const ordered_json* one) {
             return one->contains("sensing");
         });
@@ -386,9 +386,9 @@ class Merger {
 
     std::optional<ordered_json>
     common_sensing(const ordered_json& interval, const std::vector<const ordered_json*>& own,
-                   const std::vector<const Standings*>& machines) const {
+                   const std::vector<const MeasuredGains*>& machines) const {
         if (interval.at("above").get<std::size_t>() + 1 < kSensingMinimum) return std::nullopt;
-        Weights uncached = told_early(weights_); // of fetch, one side is cached
+        Weights uncached = screening_weights(weights_); // of fetch, one side is cached
         std::erase_if(uncached,
                       [](const auto& weighted) { return weighted.first == Workload::hot; });
         const auto hots = rank(machines, {{Workload::hot, 1}}, "", pipelines_.place);
@@ -457,7 +457,7 @@ class Merger {
 
     /// Null where there are none, or none that all measured.
     ordered_json small_copies() const {
-        std::vector<const Standings*> machines;
+        std::vector<const MeasuredGains*> machines;
         for (std::size_t i = 0; i < sources_.size(); ++i) {
             if (!sources_[i].profile.contains("small")) return nullptr;
             machines.push_back(&evidence_[i].small);
@@ -472,8 +472,9 @@ class Merger {
         // As in search_small, by what all machines timed.
         const Weights weights = timed_weights(
             parse_small_weights(small.at("objective").get<std::string>()), [&](Workload workload) {
-                return std::all_of(machines.begin(), machines.end(),
-                                   [&](const Standings* one) { return one->count(workload) > 0; });
+                return std::all_of(machines.begin(), machines.end(), [&](const MeasuredGains* one) {
+                    return one->count(workload) > 0;
+                });
             });
         const auto ranked = rank(machines, weights, "", place, {0, {0.002, 0.002}});
         if (ranked.empty()) return nullptr;
@@ -494,7 +495,7 @@ class Merger {
 
     /// The same for overlapping buffers.
     ordered_json overlapping_copies() const {
-        std::vector<const Standings*> machines;
+        std::vector<const MeasuredGains*> machines;
         std::vector<ordered_json> floors;
         for (std::size_t i = 0; i < sources_.size(); ++i) {
             const ordered_json& profile = sources_[i].profile;
@@ -525,7 +526,7 @@ class Merger {
         ordered_json aliased = ordered_json::object(), sizes = ordered_json::array();
         std::vector<AliasedSize> all;
         for (const auto& [size, unused] : evidence_.front().aliased) {
-            const auto machines = at(size, &Evidence::aliased);
+            const auto machines = at(size, &SourceResults::aliased);
             const auto ranked = rank(machines, {{Workload::aliased, 1}}, "", place, {0, {0, 0}});
             if (ranked.empty()) continue;
             std::vector<ordered_json> of_pipelines;
@@ -576,15 +577,15 @@ class Merger {
         ordered_json results = ordered_json::array(), intervals = ordered_json::array();
         std::vector<SharedSize> all;
         for (const auto& [size, unused] : evidence_.front().shared) {
-            const auto machines = at(size, &Evidence::shared);
-            const std::vector<Share> shares = shares_for(size, most);
+            const auto machines = at(size, &SourceResults::shared);
+            const std::vector<ThreadShare> shares = shares_for(size, most);
             std::map<std::string, std::size_t> place;
-            for (const Share& share : shares) place.emplace(share_name(share), place.size());
+            for (const ThreadShare& share : shares) place.emplace(share_name(share), place.size());
             const auto ranked =
-                rank(machines, told_early(weights_), "", place); // as threads are timed
+                rank(machines, screening_weights(weights_), "", place); // as threads are timed
             if (ranked.empty()) continue;
             const Ranked& best = ranked.front();
-            const Share& share = shares[place.at(best.name)];
+            const ThreadShare& share = shares[place.at(best.name)];
             // It must beat one thread by more than a tie, and surely.
             const bool taken = best.acceptable && best.sure() > 0 && best.mean > TieBand{}.always;
             std::vector<ordered_json> floors;
@@ -660,8 +661,8 @@ class Merger {
     }
 
     std::vector<MergeSource> sources_;
-    std::vector<Evidence> evidence_;    ///< of each source
-    std::vector<std::size_t> unsensed_; ///< sizes at which some machine senses, but not all alike
+    std::vector<SourceResults> evidence_; ///< of each source
+    std::vector<std::size_t> unsensed_;   ///< sizes at which some machine senses, but not all alike
     Weights weights_;
     const Pipelines& pipelines_ = Pipelines::all();
     CommonBest result_;

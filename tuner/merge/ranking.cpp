@@ -14,13 +14,14 @@ namespace {
 constexpr std::size_t kSettled = 3;
 
 /// None where one of the machines did not measure it under all workloads.
-std::optional<Ranked> judge(const std::string& name, const std::vector<const Standings*>& machines,
+std::optional<Ranked> judge(const std::string& name,
+                            const std::vector<const MeasuredGains*>& machines,
                             const Weights& weights, const Rules& rules) {
     double total = 0;
     for (const auto& [workload, weight] : weights) total += weight;
     Ranked ranked{name, 0, 0, true, true, false, {}};
     double variance = 0;
-    for (const Standings* machine : machines) {
+    for (const MeasuredGains* machine : machines) {
         double score = 0;
         for (const auto& [workload, weight] : weights) {
             if (weight == 0) continue;
@@ -28,12 +29,11 @@ std::optional<Ranked> judge(const std::string& name, const std::vector<const Sta
             if (field == machine->end()) return std::nullopt;
             const auto found = field->second.find(name);
             if (found == field->second.end()) return std::nullopt;
-            const Standing& standing = found->second;
-            score += weight / total * standing.log_ratio;
-            variance += std::pow(weight / total * standing.error, 2);
-            ranked.settled = ranked.settled && standing.rounds >= kSettled;
-            ranked.acceptable =
-                ranked.acceptable && standing.log_ratio >= std::log(rules.worst_ratio);
+            const MeasuredGain& gain = found->second;
+            score += weight / total * gain.log_ratio;
+            variance += std::pow(weight / total * gain.error, 2);
+            ranked.settled = ranked.settled && gain.rounds >= kSettled;
+            ranked.acceptable = ranked.acceptable && gain.log_ratio >= std::log(rules.worst_ratio);
         }
         ranked.scores.push_back(score);
         ranked.mean += score / static_cast<double>(machines.size());
@@ -44,7 +44,7 @@ std::optional<Ranked> judge(const std::string& name, const std::vector<const Sta
 
 } // namespace
 
-std::vector<Ranked> rank(const std::vector<const Standings*>& machines, const Weights& weights,
+std::vector<Ranked> rank(const std::vector<const MeasuredGains*>& machines, const Weights& weights,
                          const std::string& favourite,
                          const std::map<std::string, std::size_t>& place, const Rules& rules) {
     std::vector<Ranked> all;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "merge/evidence.hpp"
+#include "merge/source_results.hpp"
 #include "search/objective.hpp"
 #include "search/race.hpp"
 
@@ -36,7 +36,7 @@ struct Ranked {
 /// was not (of thousands that were timed once some look best by luck alone), what loses nowhere
 /// before what does, then by what they are surely worth. Ties go to `favourite`, else to the first
 /// by `place`, the order of simplicity. Who has no place is left out.
-std::vector<Ranked> rank(const std::vector<const Standings*>& machines, const Weights& weights,
+std::vector<Ranked> rank(const std::vector<const MeasuredGains*>& machines, const Weights& weights,
                          const std::string& favourite,
                          const std::map<std::string, std::size_t>& place, const Rules& rules = {});
 

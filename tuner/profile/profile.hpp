@@ -19,7 +19,7 @@
 #include "search/small_search.hpp"
 #include "search/threads_search.hpp"
 #include "space/space.hpp"
-#include "timing/noise.hpp"
+#include "timing/disturbed_rounds.hpp"
 
 namespace asterope {
 
@@ -54,8 +54,8 @@ struct SearchFacts {
     double seconds = 0;
     std::vector<std::pair<std::string, std::string>> invalid; ///< candidate, reason
     std::vector<std::string> warnings;
-    std::vector<std::string> without; ///< CPU features left out on request
-    std::optional<NoiseFacts> noise;  ///< none where nobody watched
+    std::vector<std::string> without;       ///< CPU features left out on request
+    std::optional<DisturbanceCounts> noise; ///< none where nobody watched
     /// Seconds by what they were spent on, in the order of the run: building, verifying,
     /// calibrating, screening, run-off, sensing, boundaries, small copies, overlapping buffers,
     /// aliasing buffers, threads.

@@ -20,12 +20,12 @@ std::size_t count_at(const json& value, const char* pointer) {
     return count_of(part_of(value, pointer));
 }
 
-NoiseFacts noise_of(const json& profile) {
-    NoiseFacts noise{count_at(profile, "/search/noise/rounds"),
-                     count_at(profile, "/search/noise/repeated"),
-                     count_at(profile, "/search/noise/kept"),
-                     {},
-                     part_of(profile, "/search/noise/provisional") == true};
+DisturbanceCounts noise_of(const json& profile) {
+    DisturbanceCounts noise{count_at(profile, "/search/noise/rounds"),
+                            count_at(profile, "/search/noise/repeated"),
+                            count_at(profile, "/search/noise/kept"),
+                            {},
+                            part_of(profile, "/search/noise/provisional") == true};
     const json disturbed = part_of(profile, "/search/noise/disturbed");
     if (!disturbed.is_object()) return noise;
     for (const auto& [kind, rounds] : disturbed.items()) {
@@ -43,7 +43,7 @@ std::size_t undecided_of(const json& intervals) {
 
 } // namespace
 
-nlohmann::ordered_json noise_json(const NoiseFacts& noise) {
+nlohmann::ordered_json noise_json(const DisturbanceCounts& noise) {
     nlohmann::ordered_json disturbed = nlohmann::ordered_json::object();
     for (const auto& [kind, rounds] : noise.disturbed) disturbed[kind] = rounds;
     return {{"rounds", noise.rounds},
@@ -65,7 +65,7 @@ std::size_t count_undecided(const json& profile) {
 }
 
 std::string why_provisional(const json& profile) {
-    const NoiseFacts noise = noise_of(profile);
+    const DisturbanceCounts noise = noise_of(profile);
     if (!noise.provisional) return "";
     std::string why = kept_in_words(noise);
     if (const std::size_t undecided = count_undecided(profile)) {

@@ -5,12 +5,12 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "timing/noise.hpp"
+#include "timing/disturbed_rounds.hpp"
 
 namespace asterope {
 
 /// "search.noise" of profiles, "noise" of other results.
-nlohmann::ordered_json noise_json(const NoiseFacts& noise);
+nlohmann::ordered_json noise_json(const DisturbanceCounts& noise);
 
 /// How many of a profile's winners are the plain copy because noise hid which copy is the fastest,
 /// those of the entry points by intent included. Takes any JSON.

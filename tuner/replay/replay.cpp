@@ -27,7 +27,7 @@ namespace {
 using nlohmann::json;
 
 /// What one run of one strategy chose at each size, and what it took.
-struct Run {
+struct ReplayedRun {
     std::vector<Entrant> winners;
     std::size_t trials;
     double seconds;
@@ -96,8 +96,8 @@ class Recorded {
 class RecordedExtension {
   public:
     RecordedExtension(const Extension& whole, const Recorded& recorded) {
-        extension_.around = only(whole.around, recorded);
-        extension_.plane = only(whole.plane, recorded);
+        extension_.neighbours = only(whole.neighbours, recorded);
+        extension_.distance_grid = only(whole.distance_grid, recorded);
     }
     RecordedExtension(const RecordedExtension&) = delete;
     RecordedExtension& operator=(const RecordedExtension&) = delete;
@@ -124,7 +124,7 @@ class RecordedExtension {
     std::set<Entrant> left_out_;
 };
 
-Run run_once(const Replay& replay, const Rigor& rigor, std::uint64_t seed) {
+ReplayedRun run_once(const Replay& replay, const Rigor& rigor, std::uint64_t seed) {
     const Recording& recording = replay.recording;
     const Spaces& spaces = replay.space.spaces();
     std::vector<Weights> objectives;
@@ -137,7 +137,7 @@ Run run_once(const Replay& replay, const Rigor& rigor, std::uint64_t seed) {
     RecordedTimings timings(recording, replay.space, seed);
     std::vector<std::vector<Entrant>> winners(sizes.size()); // by objective
     std::vector<bool> done(sizes.size());
-    Run run{std::vector<Entrant>(sizes.size()), 0, 0, 0};
+    ReplayedRun run{std::vector<Entrant>(sizes.size()), 0, 0, 0};
     for (const std::size_t index : coarse_to_fine(sizes.size())) {
         const std::size_t size = sizes[index];
         const Recorded recorded(replay, recording.sizes.at(size));
@@ -167,12 +167,12 @@ Run run_once(const Replay& replay, const Rigor& rigor, std::uint64_t seed) {
 }
 
 /// Fills in what the winners tell.
-ReplayedStrategy judge(const Replay& replay, const std::string& name, const std::vector<Run>& runs,
-                       const Run& reference) {
+ReplayedStrategy judge(const Replay& replay, const std::string& name,
+                       const std::vector<ReplayedRun>& runs, const ReplayedRun& reference) {
     ReplayedStrategy strategy;
     strategy.name = name;
     const auto count = static_cast<double>(runs.size());
-    for (const Run& run : runs) {
+    for (const ReplayedRun& run : runs) {
         strategy.trials += static_cast<double>(run.trials) / count;
         strategy.seconds += run.seconds / count;
         strategy.unrecorded += static_cast<double>(run.unrecorded) / count;
@@ -183,7 +183,7 @@ ReplayedStrategy judge(const Replay& replay, const std::string& name, const std:
         const double best = recorded.score(reference.winners[index]);
         double low = 0, high = 0;
         strategy.winners.emplace_back();
-        for (const Run& run : runs) {
+        for (const ReplayedRun& run : runs) {
             const double score = recorded.score(run.winners[index]);
             const double regret = std::max(0.0, std::expm1(best - score));
             const bool first = strategy.winners.back().empty();
@@ -262,10 +262,10 @@ Replay::Replay(const ReplayRequest& request, const Recording& recording)
 
 std::vector<ReplayedStrategy> Replay::run() const {
     const Rigor exhaustive = parse_rigor("exhaustive");
-    const Run reference = run_once(*this, exhaustive, 1);
+    const ReplayedRun reference = run_once(*this, exhaustive, 1);
     std::vector<ReplayedStrategy> strategies;
     for (const Rigor& rigor : rigors) {
-        std::vector<Run> runs;
+        std::vector<ReplayedRun> runs;
         for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(seeds); ++seed) {
             const bool same = rigor.name == exhaustive.name && seed == 1;
             runs.push_back(same ? reference : run_once(*this, rigor, seed));

@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "base/shuffle.hpp"
 #include "space/features.hpp"
-#include "timing/company.hpp"
+#include "timing/cache_effect.hpp"
 
 namespace asterope {
 
@@ -63,9 +63,9 @@ const RecordedField::Samples* RecordedSpace::samples(const RecordedField& field,
     return samples.empty() ? nullptr : &samples;
 }
 
-int RecordedSpace::company(std::size_t size, Entrant entrant) const {
-    return entrant < 0 ? company_of_libc(size, libc_thresholds_)
-                       : company_of(spaces_.space[static_cast<std::size_t>(entrant)]);
+int RecordedSpace::cache_effect(std::size_t size, Entrant entrant) const {
+    return entrant < 0 ? cache_effect_of_libc(size, libc_thresholds_)
+                       : cache_effect_of(spaces_.space[static_cast<std::size_t>(entrant)]);
 }
 
 RecordedTimings::RecordedTimings(const Recording& recording, const RecordedSpace& space,

@@ -29,8 +29,8 @@ class RecordedSpace {
     bool extended() const { return extended_; }
     /// Its samples; null where there are none.
     const RecordedField::Samples* samples(const RecordedField& field, Entrant entrant) const;
-    /// See Timings::company.
-    int company(std::size_t size, Entrant entrant) const;
+    /// See Timings::cache_effect.
+    int cache_effect(std::size_t size, Entrant entrant) const;
 
   private:
     bool extended_;
@@ -51,8 +51,8 @@ class RecordedTimings : public Timings {
     /// asked only where the figure does not count.
     double seconds(std::size_t size, Workload workload, Entrant entrant,
                    std::uint64_t round) override;
-    int company(std::size_t size, Entrant entrant) const override {
-        return space_.company(size, entrant);
+    int cache_effect(std::size_t size, Entrant entrant) const override {
+        return space_.cache_effect(size, entrant);
     }
 
     std::size_t trials() const { return trials_; }

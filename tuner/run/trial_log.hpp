@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
-#include "timing/figures.hpp"
+#include "timing/trial_source.hpp"
 
 namespace asterope {
 

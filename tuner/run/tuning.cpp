@@ -19,17 +19,17 @@
 #include "machine/affinity.hpp"
 #include "machine/cpu.hpp"
 #include "machine/machine.hpp"
+#include "profile/existing_profile.hpp"
 #include "profile/profile.hpp"
 #include "profile/provisional.hpp"
 #include "profile/result_table.hpp"
 #include "profile/schema.hpp"
-#include "profile/standing_profile.hpp"
-#include "run/journal.hpp"
-#include "run/live_figures.hpp"
-#include "run/logged_figures.hpp"
+#include "run/logged_trials.hpp"
+#include "run/logging_trials.hpp"
+#include "run/machine_trials.hpp"
 #include "run/plan.hpp"
 #include "run/run_generator.hpp"
-#include "run/searches.hpp"
+#include "run/search_steps.hpp"
 #include "search/aliased_search.hpp"
 #include "search/overlapping_search.hpp"
 #include "search/spaces.hpp"
@@ -69,9 +69,9 @@ bool renders(const TuningRequest& request) {
 }
 
 /// A run from its request to its profile, on whatever figures it is given.
-class Run {
+class TuningRun {
   public:
-    Run(const TuningRequest& request, const Machine& machine)
+    TuningRun(const TuningRequest& request, const Machine& machine)
         : request_(request), machine_(machine), plan_(request, machine),
           budget_(plan_.budget_seconds) {
         facts_.started = utc_now();
@@ -105,8 +105,8 @@ class Run {
         spent_.enter("building");
         start_clock(machine_.cpu.invariant_tsc);
         try {
-            LiveFigures live(plan_, machine_, request_.seed, facts_.cpu, budget_);
-            Journal journal(live, plan_.log, header, std::move(earlier));
+            MachineTrials live(plan_, machine_, request_.seed, facts_.cpu, budget_);
+            LoggingTrials journal(live, plan_.log, header, std::move(earlier));
             facts_.started = journal.started();
             facts_.resumed = journal.resumed();
             search(journal, spaces);
@@ -144,12 +144,12 @@ class Run {
         header.at("warnings").get_to(facts_.warnings);
         take_shard(header);
         announce(spaces);
-        LoggedFigures logged(log, what);
-        std::optional<Journal> journal;
+        LoggedTrials logged(log, what);
+        std::optional<LoggingTrials> journal;
         if (plan_.keeps_log) {
             journal.emplace(logged, plan_.log, header, log_to_resume(header));
         }
-        search(journal ? static_cast<Figures&>(*journal) : logged, spaces);
+        search(journal ? static_cast<TrialSource&>(*journal) : logged, spaces);
         // The run's own: a replay takes no time that would be worth a word.
         log.end.at("finished").get_to(facts_.finished);
         log.end.at("seconds").get_to(facts_.seconds);
@@ -180,8 +180,8 @@ class Run {
 
     void refuse_lesser_than_what_is_there() const {
         if (request_.force) return;
-        refuse_lesser(request_.output, machine_json_, plan_.options(),
-                      plan_.budget_seconds.has_value());
+        refuse_worse_than_existing(request_.output, machine_json_, plan_.options(),
+                                   plan_.budget_seconds.has_value());
     }
 
     Features features() const { return Features(machine_.cpu, request_.without); }
@@ -223,10 +223,10 @@ class Run {
                 {"warnings", facts_.warnings}};
     }
 
-    void search(Figures& figures, const Spaces& spaces) {
+    void search(TrialSource& figures, const Spaces& spaces) {
         try {
-            Searches searches(plan_, spaces, machine_, request_.seed, request_.quiet, figures,
-                              budget_, spent_);
+            SearchSteps searches(plan_, spaces, machine_, request_.seed, request_.quiet, figures,
+                                 budget_, spent_);
             findings_ = searches.run();
             facts_.trials = findings_.trials;
             facts_.left_out = findings_.left_out;
@@ -318,7 +318,7 @@ void render(const TuningRequest& request) {
 } // namespace
 
 void tune(const TuningRequest& request) {
-    Run(request, read_machine()).measure();
+    TuningRun(request, read_machine()).measure();
     render(request);
 }
 
@@ -337,7 +337,7 @@ TuningRequest replay_log(const TrialLogContents& log, const std::string& what,
     replayed.quiet = request.quiet;
     replayed.no_generate = request.no_generate;
     replayed.force = request.force;
-    Run run(replayed, machine_of(log.header));
+    TuningRun run(replayed, machine_of(log.header));
     nlohmann::ordered_json profile = run.replay(log, what);
     // The header's fields are sound each by itself, but not all that follows from them need be.
     const std::string fault = profile_fault(profile);
@@ -354,7 +354,7 @@ TuningRequest replay_log(const TrialLogContents& log, const std::string& what,
 void replay_run(const std::string& path, const TuningRequest& request) {
     render(replay_log(
         read_trial_log(path), "log " + path, request,
-        [](const Run& run, const nlohmann::ordered_json& profile) { run.write(profile); }));
+        [](const TuningRun& run, const nlohmann::ordered_json& profile) { run.write(profile); }));
 }
 
 nlohmann::ordered_json profile_of_log(const TrialLogContents& log, const std::string& what) {
@@ -362,8 +362,9 @@ nlohmann::ordered_json profile_of_log(const TrialLogContents& log, const std::st
     request.output.clear();
     request.quiet = true;
     nlohmann::ordered_json derived;
-    replay_log(log, what, request,
-               [&](const Run&, nlohmann::ordered_json profile) { derived = std::move(profile); });
+    replay_log(log, what, request, [&](const TuningRun&, nlohmann::ordered_json profile) {
+        derived = std::move(profile);
+    });
     return derived;
 }
 

@@ -37,7 +37,7 @@ struct TuningRequest {
     std::uint64_t seed = 1;
     bool quiet = false, no_generate = false;
     bool makes_folder = false; ///< that of the output, where there is none
-    bool force = false;        ///< replaces a profile that is worth more, see refuse_lesser
+    bool force = false; ///< replaces a profile that is worth more, see refuse_worse_than_existing
 };
 
 /// Throws BadInput for what cannot be used, before anything is timed; Failure for what goes wrong

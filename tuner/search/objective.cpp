@@ -109,16 +109,16 @@ Objective parse_objective(std::string_view workload, std::string_view weights) {
     return {given, {{*alone, 1.0}}};
 }
 
-bool is_told_late(Workload workload) {
+bool waits_for_run_off(Workload workload) {
     return workload == Workload::fetch;
 }
 
-Weights told_early(const Weights& weights) {
+Weights screening_weights(const Weights& weights) {
     Weights counting, early;
     for (const auto& weighted : weights) {
         if (weighted.second == 0) continue;
         counting.push_back(weighted);
-        if (!is_told_late(weighted.first)) early.push_back(weighted);
+        if (!waits_for_run_off(weighted.first)) early.push_back(weighted);
     }
     return early.empty() ? counting : early;
 }
@@ -128,7 +128,7 @@ std::vector<Objective> with_intents(const Objective& objective,
     std::vector<Objective> objectives = {objective};
     if (objective.weights.size() > 1) {
         for (const auto& [workload, weight] : objective.weights) {
-            if (objective.name == "balanced" && is_told_late(workload)) continue;
+            if (objective.name == "balanced" && waits_for_run_off(workload)) continue;
             objectives.push_back({std::string(name_of(workload)), {{workload, 1}}});
         }
     }

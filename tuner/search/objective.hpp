@@ -47,10 +47,10 @@ Objective parse_objective(std::string_view workload, std::string_view weights);
 /// Whether it is told only late in a race, of those that the others left, unless it counts alone:
 /// a trial of fetch takes as long as one of hot, cold and consume together, and what is slow there
 /// is mostly slow under one of those.
-bool is_told_late(Workload workload);
+bool waits_for_run_off(Workload workload);
 
 /// Those of `weights` that count, without what is told late where there are others.
-Weights told_early(const Weights& weights);
+Weights screening_weights(const Weights& weights);
 
 /// What winners are chosen for: the objective, and where that is a mix, each workload in it by
 /// itself, for the entry points by intent; in "balanced" those alone that are told early. All with

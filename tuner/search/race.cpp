@@ -19,7 +19,7 @@ constexpr std::size_t kHeat = 24;
 
 } // namespace
 
-int Timings::company(std::size_t, Entrant) const {
+int Timings::cache_effect(std::size_t, Entrant) const {
     return 0;
 }
 
@@ -27,7 +27,7 @@ Race::Race(std::size_t size, std::vector<Weights> objectives, std::mt19937_64& r
            Timings& timings, double worst_ratio)
     : size_(size), objectives_(std::move(objectives)), random_(random), timings_(timings),
       worst_ratio_(worst_ratio),
-      order_([this](Entrant entrant) { return timings_.company(size_, entrant); }) {
+      order_([this](Entrant entrant) { return timings_.cache_effect(size_, entrant); }) {
     for (Weights& weights : objectives_) {
         double sum = 0;
         for (const auto& [workload, weight] : weights) sum += weight;
@@ -38,13 +38,14 @@ Race::Race(std::size_t size, std::vector<Weights> objectives, std::mt19937_64& r
     }
 }
 
-void Race::sample(const std::vector<Entrant>& entrants, int samples, Told told) {
+void Race::sample(const std::vector<Entrant>& entrants, int samples, Weighed told) {
     timings_.enter(Timings::Stage::screening);
     for (int i = 0; i < samples; ++i) {
         for (const Workload workload : workloads_) {
             const bool counts =
                 std::any_of(objectives_.begin(), objectives_.end(), [&](const Weights& weights) {
-                    const Weights asked = told == Told::early ? told_early(weights) : weights;
+                    const Weights asked =
+                        told == Weighed::early ? screening_weights(weights) : weights;
                     return std::any_of(asked.begin(), asked.end(), [&](const auto& weighted) {
                         return weighted.first == workload && weighted.second > 0;
                     });
@@ -127,7 +128,7 @@ void Race::sample_once(std::vector<Entrant> entrants, Workload workload) {
         const std::size_t end = std::min(begin + kHeat, entrants.size());
         std::vector<Entrant> heat(entrants.begin() + static_cast<std::ptrdiff_t>(begin),
                                   entrants.begin() + static_cast<std::ptrdiff_t>(end));
-        // libc at the beginning, in the middle and at the end: of its own company.
+        // libc at the beginning, in the middle and at the end: of its own cache effect.
         heat.insert(heat.begin() + std::ssize(heat) / 2, kLibc);
         heat.insert(heat.begin(), kLibc);
         heat.push_back(kLibc);
@@ -159,7 +160,7 @@ std::vector<SizeResult> Race::run_offs(const std::vector<Entrant>& finalists, in
         [&](Entrant entrant, Workload workload, std::uint64_t round) {
             return timings_.seconds(size_, workload, entrant, round);
         },
-        [&](Entrant entrant) { return timings_.company(size_, entrant); },
+        [&](Entrant entrant) { return timings_.cache_effect(size_, entrant); },
         [&] { return timings_.disturbed(); });
     round_ += static_cast<std::uint64_t>(rounds);
     std::vector<SizeResult> results;

@@ -9,7 +9,7 @@
 
 #include "base/statistics.hpp"
 #include "search/objective.hpp"
-#include "timing/company.hpp"
+#include "timing/cache_effect.hpp"
 #include "timing/paired.hpp"
 #include "timing/workload.hpp"
 
@@ -29,8 +29,8 @@ class Timings {
     /// equal `round` are timed under equal conditions.
     virtual double seconds(std::size_t size, Workload workload, Entrant entrant,
                            std::uint64_t round) = 0;
-    /// Entrants of one company leave the caches alike and are timed one after the other.
-    virtual int company(std::size_t size, Entrant entrant) const;
+    /// Entrants of one cache effect leave the caches alike and are timed one after the other.
+    virtual int cache_effect(std::size_t size, Entrant entrant) const;
     /// Ends a round, which is what is compared with one another: whether something disturbed it so
     /// that it must be timed again. Must say no some time.
     virtual bool disturbed() { return false; }
@@ -99,11 +99,11 @@ class Race {
         : Race(size, std::vector<Weights>{std::move(weights)}, random, timings, worst_ratio) {}
 
     /// Which of the workloads that count: those that are told early, or all.
-    enum class Told { early, all };
+    enum class Weighed { early, all };
 
     /// Adds `samples` log ratios to each entrant under each of these workloads: in heats of
     /// shuffled entrants, libc at the beginning, in the middle and at the end of each.
-    void sample(const std::vector<Entrant>& entrants, int samples, Told told = Told::early);
+    void sample(const std::vector<Entrant>& entrants, int samples, Weighed told = Weighed::early);
 
     /// Loses nowhere, by the samples so far.
     bool acceptable(Entrant entrant, std::size_t objective = 0) const;
@@ -147,7 +147,7 @@ class Race {
     Timings& timings_;
     double worst_ratio_;
     std::uint64_t round_ = 0;
-    CompanyOrder order_;
+    CacheEffectOrder order_;
     std::map<std::pair<Entrant, Workload>, std::vector<double>> samples_; ///< log(libc / own)
 };
 

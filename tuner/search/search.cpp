@@ -106,13 +106,14 @@ std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& pap
         paper.begin(), paper.end(), [&](const Candidate& c) { return rigor.coarse.has(c); }));
     const auto samples = static_cast<std::size_t>(rigor.screening_samples);
     std::size_t trials = coarse * samples;
-    const std::size_t plane = rigor.fine.ps.empty() ? 7 * asterope_distance_count
-                                                    : rigor.fine.ps.size() * rigor.fine.pd.size();
-    trials += static_cast<std::size_t>(rigor.families) * plane * samples;
+    const std::size_t distance_grid = rigor.fine.ps.empty()
+                                          ? 7 * asterope_distance_count
+                                          : rigor.fine.ps.size() * rigor.fine.pd.size();
+    trials += static_cast<std::size_t>(rigor.families) * distance_grid * samples;
     if (extended) {
         // some hundred combinations of the axes around each
         trials += (static_cast<std::size_t>(rigor.bases) * 100 +
-                   static_cast<std::size_t>(rigor.planes) * plane) *
+                   static_cast<std::size_t>(rigor.planes) * distance_grid) *
                   samples;
     }
     for (const Rigor::Cut& cut : rigor.cuts) trials += of_cut(cut);
@@ -123,7 +124,7 @@ namespace {
 
 /// The family of each candidate, the extension axes included: those that differ from another only
 /// in prefetch size and distances are one.
-std::string lineage(const Candidate& candidate) {
+std::string extended_family_of(const Candidate& candidate) {
     const asterope_variant& v = *candidate.variant;
     return std::string(v.rt) + v.lt + v.st + v.pt + std::to_string(v.tb) + std::to_string(v.pi) +
            std::to_string(candidate.pw) + v.dir;
@@ -170,14 +171,14 @@ class Search {
     std::size_t screen_extension(const Extension& extension) {
         extended_ = true;
         for (const Entrant base : best_of_each_lineage(rigor_.bases)) {
-            screen(extension.around(base));
+            screen(extension.neighbours(base));
         }
         for (const Entrant one : best_of_each_lineage(rigor_.planes)) {
-            std::vector<Entrant> plane = extension.plane(one);
-            std::erase_if(plane, [&](Entrant entrant) {
+            std::vector<Entrant> distance_grid = extension.distance_grid(one);
+            std::erase_if(distance_grid, [&](Entrant entrant) {
                 return !rigor_.fine.pd.empty() && !contains(rigor_.fine.pd, candidate(entrant).pd);
             });
-            screen(plane);
+            screen(distance_grid);
         }
         return static_cast<std::size_t>(std::count_if(seen_.begin(), seen_.end(), [&](Entrant e) {
             return !in_paper(*candidate(e).variant);
@@ -189,7 +190,7 @@ class Search {
         for (const Rigor::Cut& cut : rigor_.cuts) {
             alive_ = race_.best(alive_, static_cast<std::size_t>(cut.keep));
             const bool all = rigor_.last_cut_tells_all && &cut == &rigor_.cuts.back();
-            race_.sample(alive_, cut.samples, all ? Race::Told::all : Race::Told::early);
+            race_.sample(alive_, cut.samples, all ? Race::Weighed::all : Race::Weighed::early);
         }
     }
 
@@ -283,10 +284,10 @@ class Search {
         return families;
     }
 
-    /// The best `count`, of no lineage more than one.
+    /// The best `count`, of no family_of more than one.
     std::vector<Entrant> best_of_each_lineage(int count) const {
         std::vector<Entrant> first;
-        std::set<std::string> lineages;
+        std::set<std::string> families_seen;
         for (std::size_t objective = 0; objective < objectives_.size(); ++objective) {
             std::vector<Entrant> ranked = alive_;
             race_.rank(ranked, objective);
@@ -295,7 +296,7 @@ class Search {
                              : std::max(1, count / static_cast<int>(objectives_.size() - 1));
             for (const Entrant entrant : ranked) {
                 if (places == 0) break;
-                if (!lineages.insert(lineage(candidate(entrant))).second) continue;
+                if (!families_seen.insert(extended_family_of(candidate(entrant))).second) continue;
                 first.push_back(entrant);
                 --places;
             }

@@ -52,9 +52,9 @@ struct Rigor {
 /// What lies beyond the entrants that a search begins with: the extension axes around one of them.
 struct Extension {
     /// All combinations of the extension axes with the other parameters of a candidate.
-    std::function<std::vector<Entrant>(Entrant)> around;
+    std::function<std::vector<Entrant>(Entrant)> neighbours;
     /// All prefetch sizes and distances with the other parameters of a candidate.
-    std::function<std::vector<Entrant>(Entrant)> plane;
+    std::function<std::vector<Entrant>(Entrant)> distance_grid;
 };
 
 /// What one axis brings under one workload: the best candidate for it that uses this axis and is

@@ -6,27 +6,27 @@
 
 #include "base/progress.hpp"
 #include "search/race.hpp"
-#include "timing/figures.hpp"
-#include "timing/noise.hpp"
+#include "timing/disturbed_rounds.hpp"
 #include "timing/time_spent.hpp"
+#include "timing/trial_source.hpp"
 
 namespace asterope {
 
 /// Who the entrants of a race are.
-struct Field {
+struct Entrants {
     /// Times a trial, where it must be measured.
     std::function<double(Instruments&, std::size_t size, Workload, Entrant, std::uint64_t round)>
         seconds;
     std::function<std::string(Entrant)> name;                     ///< of candidates, not of libc
     std::function<std::size_t(std::size_t size, Workload)> calls; ///< in one trial
-    /// See Timings::company; none: all are of one.
-    std::function<int(std::size_t size, Entrant)> company = nullptr;
+    /// See Timings::cache_effect; none: all are of one.
+    std::function<int(std::size_t size, Entrant)> cache_effect = nullptr;
 };
 
 /// What all races of a run share.
 struct RaceContext {
-    Figures& figures;
-    Noise& noise;
+    TrialSource& figures;
+    DisturbedRounds& noise;
     Progress& progress;
     TimeSpent& spent;
     std::size_t trials = 0;      ///< so far, those of earlier runs included
@@ -37,19 +37,19 @@ class SearchTimings : public Timings {
   public:
     /// `by_stage`: screening and run-off are phases of their own; otherwise the one that was
     /// entered goes on.
-    SearchTimings(Field field, RaceContext& context, bool by_stage)
+    SearchTimings(Entrants field, RaceContext& context, bool by_stage)
         : field_(std::move(field)), context_(context), by_stage_(by_stage) {}
 
     double seconds(std::size_t size, Workload workload, Entrant entrant,
                    std::uint64_t round) override;
-    int company(std::size_t size, Entrant entrant) const override {
-        return field_.company ? field_.company(size, entrant) : 0;
+    int cache_effect(std::size_t size, Entrant entrant) const override {
+        return field_.cache_effect ? field_.cache_effect(size, entrant) : 0;
     }
     bool disturbed() override;
     void enter(Stage stage) override;
 
   private:
-    Field field_;
+    Entrants field_;
     RaceContext& context_;
     bool by_stage_;
     double round_seconds_ = 0; ///< that the trials of this round took, all in all

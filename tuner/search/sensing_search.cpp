@@ -53,7 +53,7 @@ std::optional<Finalist> race_sensing(std::size_t copies, std::size_t size, const
     std::vector<Entrant> entrants(copies);
     std::iota(entrants.begin(), entrants.end(), 1);
     Race race(size, weights, random, timings);
-    race.sample(entrants, rigor.sensing_samples, Race::Told::all);
+    race.sample(entrants, rigor.sensing_samples, Race::Weighed::all);
     std::vector<Entrant> finalists = race.best(entrants, static_cast<std::size_t>(rigor.finalists));
     finalists.push_back(0);
     const Finalist winner = race.run_off(finalists, rigor.rounds, 0, 0).finalists.front();

@@ -90,13 +90,13 @@ void Spaces::build(const Features& features, bool extended, bool sensing) {
             }
             return found;
         };
-        extension.around = [this, features, entrants_of](Entrant entrant) {
-            return entrants_of(around(space[static_cast<std::size_t>(entrant)], features));
+        extension.neighbours = [this, features, entrants_of](Entrant entrant) {
+            return entrants_of(neighbours(space[static_cast<std::size_t>(entrant)], features));
         };
-        extension.plane = [this, features, entrants_of](Entrant entrant) {
+        extension.distance_grid = [this, features, entrants_of](Entrant entrant) {
             // At one prefetchw distance: with all of them it would be five times as large.
             const Candidate& one = space[static_cast<std::size_t>(entrant)];
-            std::vector<Candidate> all = asterope::plane(one, features);
+            std::vector<Candidate> all = asterope::distance_grid(one, features);
             std::erase_if(all, [&](const Candidate& other) { return other.pw != one.pw; });
             return entrants_of(all);
         };

@@ -25,8 +25,8 @@ class AgainstOneThread : public Timings {
                    std::uint64_t round) override {
         return timings_.seconds(size, workload, std::max(entrant, 0), round);
     }
-    int company(std::size_t size, Entrant entrant) const override {
-        return timings_.company(size, std::max(entrant, 0));
+    int cache_effect(std::size_t size, Entrant entrant) const override {
+        return timings_.cache_effect(size, std::max(entrant, 0));
     }
     bool disturbed() override { return timings_.disturbed(); }
     void enter(Stage stage) override { timings_.enter(stage); }
@@ -37,16 +37,16 @@ class AgainstOneThread : public Timings {
 
 } // namespace
 
-std::string share_name(const Share& share) {
+std::string share_name(const ThreadShare& share) {
     return "threads " + std::to_string(share.threads) +
            (share.chunk ? " chunk " + format_size(share.chunk) : " even");
 }
 
-std::vector<Share> shares_for(std::size_t size, unsigned most) {
+std::vector<ThreadShare> shares_for(std::size_t size, unsigned most) {
     std::vector<unsigned> counts;
     for (unsigned threads = 2; threads < most; threads *= 2) counts.push_back(threads);
     if (most > 1) counts.push_back(most);
-    std::vector<Share> shares;
+    std::vector<ThreadShare> shares;
     for (const unsigned threads : counts) {
         shares.push_back({threads, 0});
         for (const std::size_t chunk : kChunks) {
@@ -56,8 +56,9 @@ std::vector<Share> shares_for(std::size_t size, unsigned most) {
     return shares;
 }
 
-SharedSize search_shares(const std::vector<Share>& shares, std::size_t size, const Weights& weights,
-                         const Rigor& rigor, std::mt19937_64& random, Timings& timings) {
+SharedSize search_shares(const std::vector<ThreadShare>& shares, std::size_t size,
+                         const Weights& weights, const Rigor& rigor, std::mt19937_64& random,
+                         Timings& timings) {
     AgainstOneThread against(timings);
     std::vector<Entrant> everybody(shares.size() + 1);
     std::iota(everybody.begin(), everybody.end(), 0);
@@ -75,13 +76,13 @@ SharedSize search_shares(const std::vector<Share>& shares, std::size_t size, con
 std::vector<ShareInterval> share_intervals(const std::vector<SharedSize>& sizes) {
     std::vector<ShareInterval> intervals;
     for (const SharedSize& one : sizes) {
-        const Share share = one.taken ? one.best : Share{};
+        const ThreadShare share = one.taken ? one.best : ThreadShare{};
         if (intervals.empty()) {
             if (one.taken) intervals.push_back({one.size - 1, one.size, share});
             continue;
         }
         ShareInterval& before = intervals.back();
-        const bool begins = one.taken && before.share == Share{};
+        const bool begins = one.taken && before.share == ThreadShare{};
         if (begins) before.up_to = one.size - 1;
         if (share == before.share) {
             before.up_to = one.size;

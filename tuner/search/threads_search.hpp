@@ -16,24 +16,24 @@ namespace asterope {
 inline constexpr std::size_t kSharedMinimum = std::size_t{256} << 10;
 
 /// How a copy is shared among threads.
-struct Share {
+struct ThreadShare {
     unsigned threads = 1;  ///< the caller included; 1: it copies alone
     std::size_t chunk = 0; ///< bytes that each copies at a time; 0: an even share for each
-    bool operator==(const Share&) const = default;
+    bool operator==(const ThreadShare&) const = default;
 };
 
 /// "threads 2 chunk 1 MiB"; "threads 2 even".
-std::string share_name(const Share& share);
+std::string share_name(const ThreadShare& share);
 
 /// All that is tried for `size` bytes where there may be `most` threads: fewest threads first, and
 /// of as many the even share first. Powers of two and `most`: what lies in between differs by less
 /// than they do from one another. No chunk that would leave a thread without one.
-std::vector<Share> shares_for(std::size_t size, unsigned most);
+std::vector<ThreadShare> shares_for(std::size_t size, unsigned most);
 
 /// What was found at one size.
 struct SharedSize {
     std::size_t size; ///< bytes
-    Share best;       ///< the best copy over threads
+    ThreadShare best; ///< the best copy over threads
     bool taken;       ///< it beats one thread by more than the noise
     double ratio;     ///< one thread's time over its own: weighted geometric mean
     /// Of Measured, `libc_seconds` are those of one thread, and so in the ratio.
@@ -45,7 +45,7 @@ struct SharedSize {
 /// How sizes of above < bytes <= up_to are shared.
 struct ShareInterval {
     std::size_t above, up_to;
-    Share share;
+    ThreadShare share;
     bool operator==(const ShareInterval&) const = default;
 };
 
@@ -53,8 +53,9 @@ struct ShareInterval {
 /// from 1 on. No libc: what is compared is one thread with several. Ties, and what noise hides, go
 /// to one thread, then to the fewest; none is taken that loses more than kWorstRatio to one thread
 /// under any workload.
-SharedSize search_shares(const std::vector<Share>& shares, std::size_t size, const Weights& weights,
-                         const Rigor& rigor, std::mt19937_64& random, Timings& timings);
+SharedSize search_shares(const std::vector<ThreadShare>& shares, std::size_t size,
+                         const Weights& weights, const Rigor& rigor, std::mt19937_64& random,
+                         Timings& timings);
 
 /// What to do by size, from the first size on that is shared; `sizes` ascend. Several threads are
 /// taken only from a size on at which they won, and up to such a size, not halfway to it; between

@@ -148,7 +148,7 @@ std::vector<Candidate> extension_space(const HasFeature& has) {
     return space;
 }
 
-std::vector<Candidate> around(const Candidate& best, const HasFeature& has) {
+std::vector<Candidate> neighbours(const Candidate& best, const HasFeature& has) {
     const asterope_variant& v = *best.variant;
     const bool plain_too = v.lt == std::string_view("NT");
     std::vector<const asterope_variant*> variants;
@@ -169,7 +169,7 @@ std::vector<Candidate> around(const Candidate& best, const HasFeature& has) {
     return space;
 }
 
-std::vector<Candidate> plane(const Candidate& one, const HasFeature& has) {
+std::vector<Candidate> distance_grid(const Candidate& one, const HasFeature& has) {
     const asterope_variant& v = *one.variant;
     std::vector<Candidate> space;
     for (const asterope_variant& variant : all_variants()) {

@@ -62,11 +62,11 @@ std::vector<Candidate> extension_space(const HasFeature& has);
 /// nearest one that does, the shorter of two. Where its stores are non-temporal, the same with rt
 /// MOVDIR64B; where its loads are, the same with plain ones, which have more axes. Nothing for
 /// register types that have no such axes.
-std::vector<Candidate> around(const Candidate& best, const HasFeature& has);
+std::vector<Candidate> neighbours(const Candidate& best, const HasFeature& has);
 
 /// Every prefetch size and distance (and distance of prefetchw, where it has one) of `one`'s other
 /// parameters, itself included.
-std::vector<Candidate> plane(const Candidate& one, const HasFeature& has);
+std::vector<Candidate> distance_grid(const Candidate& one, const HasFeature& has);
 
 /// Both spaces counted along each axis, as `asterope-tune --list-space` prints it.
 std::string describe_space(const std::vector<Candidate>& paper,

@@ -31,8 +31,8 @@ struct CallStatistics {
 /// The statistics of Google's fleet that are part of the program.
 CallStatistics fleet_statistics();
 
-/// Reads a file of the same form (tuner/timing/distributions/README.md). Throws BadInput with line and
-/// column for whatever is wrong.
+/// Reads a file of the same form (tuner/timing/distributions/README.md). Throws BadInput with line
+/// and column for whatever is wrong.
 CallStatistics read_statistics(const std::filesystem::path& path);
 
 /// The same from its text; `name` is what messages call it.

@@ -283,7 +283,8 @@ std::size_t LocalitySystem::gaps() const {
 }
 
 LocalityResult compare_locality(const Locality& parameters, CopyFunction ours, int rounds,
-                                const std::function<void()>& after_trial, WatchedRounds* watched) {
+                                const std::function<void()>& after_trial,
+                                MonitoredRounds* watched) {
     enum Entrant { kLibcCopy, kOurCopy, kMove, kLibcCopyAgain };
     const std::vector<int> entrants = {kLibcCopy, kOurCopy, kMove, kLibcCopyAgain};
     constexpr Workload kAny = Workload::hot; // Paired asks for one; here there is but one

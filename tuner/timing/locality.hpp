@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/statistics.hpp"
-#include "timing/watched_rounds.hpp"
+#include "timing/monitored_rounds.hpp"
 #include "timing/workload.hpp"
 
 namespace asterope {
@@ -129,6 +129,6 @@ struct LocalityResult {
 /// Throws Failure where the elements differ at the end of a round.
 LocalityResult compare_locality(const Locality& parameters, CopyFunction ours, int rounds,
                                 const std::function<void()>& after_trial,
-                                WatchedRounds* watched = nullptr);
+                                MonitoredRounds* watched = nullptr);
 
 } // namespace asterope

@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "machine/cpu.hpp"
-#include "timing/buffer_use.hpp"
+#include "timing/buffer_access.hpp"
 #include "timing/clock.hpp"
 #include "timing/libc_copy.hpp"
 
@@ -72,12 +72,13 @@ MixStopwatch::MixStopwatch(const Arena& arena, const Machine& machine,
     plans_[kPageEndPlan] = draw_page_ends(statistics, largest, random);
 }
 
-MixStopwatch::Plan MixStopwatch::draw_plan(const Machine& machine, const CallStatistics& statistics,
-                                           std::size_t largest, int level,
-                                           std::mt19937_64& random) const {
+MixStopwatch::CallSequence MixStopwatch::draw_plan(const Machine& machine,
+                                                   const CallStatistics& statistics,
+                                                   std::size_t largest, int level,
+                                                   std::mt19937_64& random) const {
     const bool memory = level == kMemoryLevel;
     const std::size_t area = std::min(arena_.bytes(), arena_.source_bytes());
-    Plan plan;
+    CallSequence plan;
     plan.source = arena_.source();
     plan.destination = arena_.destination();
     Distribution sizes = statistics.sizes;
@@ -130,10 +131,10 @@ MixStopwatch::Plan MixStopwatch::draw_plan(const Machine& machine, const CallSta
     return plan;
 }
 
-MixStopwatch::Plan MixStopwatch::draw_page_ends(const CallStatistics& statistics,
-                                                std::size_t largest,
-                                                std::mt19937_64& random) const {
-    Plan plan;
+MixStopwatch::CallSequence MixStopwatch::draw_page_ends(const CallStatistics& statistics,
+                                                        std::size_t largest,
+                                                        std::mt19937_64& random) const {
+    CallSequence plan;
     plan.source = page_ends_->source();
     plan.destination = page_ends_->destination();
     plan.warm = kPageEndCalls / 8;
@@ -213,7 +214,7 @@ double MixStopwatch::time(const MixCopy& copy, Workload workload, std::uint64_t 
     return std::exp(logs / static_cast<double>(fixed_sizes().size()));
 }
 
-double MixStopwatch::time_calls(const MixCopy& copy, Plan& plan, bool read) {
+double MixStopwatch::time_calls(const MixCopy& copy, CallSequence& plan, bool read) {
     clean_vector_state();
     if (plan.next + plan.warm + plan.timed > plan.calls.size()) plan.next = 0;
     const std::size_t first = plan.next;

@@ -84,7 +84,7 @@ class MixStopwatch {
     struct Call {
         std::uint32_t size, source, destination;
     };
-    struct Plan {
+    struct CallSequence {
         std::vector<Call> calls;
         std::size_t next = 0;
         std::size_t warm = 0, timed = 0; ///< calls of one trial
@@ -93,17 +93,18 @@ class MixStopwatch {
         char* destination = nullptr;
     };
     /// `level` 4 is memory.
-    Plan draw_plan(const Machine& machine, const CallStatistics& statistics, std::size_t largest,
-                   int level, std::mt19937_64& random) const;
-    Plan draw_page_ends(const CallStatistics& statistics, std::size_t largest,
-                        std::mt19937_64& random) const;
+    CallSequence draw_plan(const Machine& machine, const CallStatistics& statistics,
+                           std::size_t largest, int level, std::mt19937_64& random) const;
+    CallSequence draw_page_ends(const CallStatistics& statistics, std::size_t largest,
+                                std::mt19937_64& random) const;
     static std::size_t plan_of(Workload workload); ///< its place in plans_
-    double time_calls(const MixCopy& copy, Plan& plan, bool read);
+    double time_calls(const MixCopy& copy, CallSequence& plan, bool read);
 
     const Arena& arena_;
     Weighting weighting_;
     std::optional<PageEnds> page_ends_; ///< where calls count
-    std::array<Plan, 5> plans_; ///< for the working sets of L1, L2, L3 and memory; for page_end
+    std::array<CallSequence, 5>
+        plans_; ///< for the working sets of L1, L2, L3 and memory; for page_end
 };
 
 } // namespace asterope

@@ -5,17 +5,17 @@
 
 #include "base/round.hpp"
 #include "base/shuffle.hpp"
-#include "timing/company.hpp"
+#include "timing/cache_effect.hpp"
 
 namespace asterope {
 
 Paired::Paired(std::vector<int> entrants, const std::vector<Workload>& workloads, int rounds,
-               std::uint64_t first_round, const Seconds& seconds, const Company& company,
+               std::uint64_t first_round, const Seconds& seconds, const CacheEffect& cache_effect,
                const Disturbed& disturbed) {
     // Shuffled, not rotated: in rotation everybody always follows the same other, and what that
     // one leaves in the caches would count as his own merit. The order is the same in every run.
     std::mt19937_64 random(first_round);
-    CompanyOrder order(company);
+    CacheEffectOrder order(cache_effect);
     for (int round = 0; round < rounds; ++round) {
         for (const Workload workload : workloads) {
             shuffle(entrants, random);

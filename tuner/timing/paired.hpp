@@ -15,15 +15,16 @@ namespace asterope {
 class Paired {
   public:
     /// Runs `rounds` rounds, each in an order of its own; `seconds(entrant, workload, round)` times
-    /// one. `first_round` goes on from rounds that were timed before. Entrants of one `company`
-    /// run one after the other (see Stopwatch::time); without it, all are of one. `disturbed()`
-    /// ends each round under each workload, see Timings::disturbed; without it, nothing disturbs.
+    /// one. `first_round` goes on from rounds that were timed before. Entrants of one
+    /// `cache_effect` run one after the other (see Stopwatch::time); without it, all are of one.
+    /// `disturbed()` ends each round under each workload, see Timings::disturbed; without it,
+    /// nothing disturbs.
     using Seconds = std::function<double(int entrant, Workload workload, std::uint64_t round)>;
-    using Company = std::function<int(int entrant)>;
+    using CacheEffect = std::function<int(int entrant)>;
     using Disturbed = std::function<bool()>;
     Paired(std::vector<int> entrants, const std::vector<Workload>& workloads, int rounds,
-           std::uint64_t first_round, const Seconds& seconds, const Company& company = nullptr,
-           const Disturbed& disturbed = nullptr);
+           std::uint64_t first_round, const Seconds& seconds,
+           const CacheEffect& cache_effect = nullptr, const Disturbed& disturbed = nullptr);
 
     /// Median seconds of an entrant.
     double seconds(int entrant, Workload workload) const;

@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/statistics.hpp"
 #include "machine/cpu.hpp"
-#include "timing/buffer_use.hpp"
+#include "timing/buffer_access.hpp"
 #include "timing/clock.hpp"
 #include "timing/fresh_memory.hpp"
 #include "timing/libc_copy.hpp"
@@ -153,13 +153,13 @@ void Stopwatch::set_calibration(std::size_t size, Workload workload,
 }
 
 double Stopwatch::time(CopyFunction copy, std::size_t distance, std::size_t size, Workload workload,
-                       std::uint64_t round, int company) {
+                       std::uint64_t round, int cache_effect) {
     const Trial trial{copy, distance, size, calls(size, workload), round};
     // What ran before may have left upper register halves dirty, which slows others down.
     clean_vector_state();
     const bool uncached = is_uncached(workload) || outgrows(size, cache_bytes_);
-    if (uncached && size >= kSettledFrom && company_ != company) settle(trial);
-    company_ = uncached ? std::optional(company) : std::nullopt;
+    if (uncached && size >= kSettledFrom && cache_effect_ != cache_effect) settle(trial);
+    cache_effect_ = uncached ? std::optional(cache_effect) : std::nullopt;
     switch (workload) {
     case Workload::hot:
         return time_hot(trial, false, false);

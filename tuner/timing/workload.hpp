@@ -152,13 +152,14 @@ class Stopwatch {
     /// Seconds a call of one trial. Trials of the same `round` use the same misalignments. Throws
     /// Failure for the workloads of small copies, and for produce where the source is mapped.
     ///
-    /// `company`: copies of one number leave the caches alike. Where nothing is cached, a copy pays
-    /// for the dirty lines that those before it left: non-temporal stores among temporal ones look
-    /// up to a third slower than they are by themselves, and the others as much faster (Zen 4,
+    /// `cache_effect`: copies of one number leave the caches alike. Where nothing is cached, a copy
+    /// pays for the dirty lines that those before it left: non-temporal stores among temporal ones
+    /// look up to a third slower than they are by themselves, and the others as much faster (Zen 4,
     /// 256 KiB: 1.50 times libc instead of 2.03). So at kSettledFrom bytes and more the first trial
-    /// of another company begins with untimed copies, until the caches are as these leave them.
+    /// of another cache effect begins with untimed copies, until the caches are as these leave
+    /// them.
     double time(CopyFunction copy, std::size_t distance, std::size_t size, Workload workload,
-                std::uint64_t round, int company = 0);
+                std::uint64_t round, int cache_effect = 0);
 
     /// As calibrate() fixed it.
     Calibration calibration(std::size_t size, Workload workload) const;
@@ -203,9 +204,9 @@ class Stopwatch {
     const Arena& arena_;
     std::size_t cache_bytes_;
     std::size_t settle_bytes_;
-    std::optional<int> company_; ///< of the last trial, if nothing was cached in it
-    std::size_t cold_bytes_;     ///< of each side, whole pages
-    std::size_t hot_source_;     ///< where the source's tail begins: there, or in the map
+    std::optional<int> cache_effect_; ///< of the last trial, if nothing was cached in it
+    std::size_t cold_bytes_;          ///< of each side, whole pages
+    std::size_t hot_source_;          ///< where the source's tail begins: there, or in the map
     std::uint64_t sum_read_ = 0;
     std::uint64_t written_ = 0; ///< what the next source will begin with
     std::map<std::size_t, Sides> slots_;

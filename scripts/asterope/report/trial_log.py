@@ -1,7 +1,7 @@
 """Reads a trial log, whole or of a run that is still going on: how every candidate did.
 
-The format is described in tuner/run/trial_log.hpp; the thinned recordings of `asterope-tune thin` are
-read as well. Of a log's steps only those of the pipelines are of interest here.
+The format is described in tuner/run/trial_log.hpp; the thinned recordings of `asterope-tune thin`
+are read as well. Of a log's steps only those of the pipelines are of interest here.
 """
 
 from __future__ import annotations

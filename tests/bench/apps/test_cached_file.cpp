@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "timing/buffer_use.hpp"
+#include "timing/buffer_access.hpp"
 #include "timing/clock.hpp"
 #include "timing/libc_copy.hpp"
 

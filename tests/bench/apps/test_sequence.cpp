@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <vector>
 
-#include "timing/buffer_use.hpp"
+#include "timing/buffer_access.hpp"
 
 using namespace asterope;
 

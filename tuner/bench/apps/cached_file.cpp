@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/shuffle.hpp"
-#include "timing/buffer_use.hpp"
+#include "timing/buffer_access.hpp"
 #include "timing/clock.hpp"
 
 namespace asterope {

@@ -19,7 +19,7 @@
 #include "base/statistics.hpp"
 #include "bench/apps/sequence.hpp"
 #include "machine/affinity.hpp"
-#include "timing/buffer_use.hpp"
+#include "timing/buffer_access.hpp"
 #include "timing/clock.hpp"
 
 namespace asterope {

@@ -1,7 +1,7 @@
 // Data that can be checked wherever it is read: words that count up, with a sum that is known.
 #include "bench/apps/sequence.hpp"
 
-#include "timing/buffer_use.hpp"
+#include "timing/buffer_access.hpp"
 
 namespace asterope {
 

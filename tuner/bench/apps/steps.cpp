@@ -11,7 +11,7 @@
 
 namespace asterope {
 
-std::vector<Step> compare_steps(int rounds, const StepTrial& trial, WatchedRounds* watched) {
+std::vector<Step> compare_steps(int rounds, const StepTrial& trial, MonitoredRounds* watched) {
     const std::vector<int> copies = {kAppLibc, kAppRoutine, kAppLibcAgain};
     constexpr Workload kAny = Workload::hot; // Paired asks for one; here there is but one
     std::map<std::pair<int, std::uint64_t>, std::vector<double>> trials;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/statistics.hpp"
-#include "timing/watched_rounds.hpp"
+#include "timing/monitored_rounds.hpp"
 
 namespace asterope {
 
@@ -28,7 +28,7 @@ struct Step {
 /// copy, which it does not see.
 using StepTrial = std::function<std::vector<double>(int copy, std::uint64_t round)>;
 std::vector<Step> compare_steps(int rounds, const StepTrial& trial,
-                                WatchedRounds* watched = nullptr);
+                                MonitoredRounds* watched = nullptr);
 
 /// "     1.21  (1.20..1.22)  (0.99..1.01)": the columns that all tables of applications end with.
 std::string ratio_columns(const Step& step);

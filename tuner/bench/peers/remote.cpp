@@ -93,11 +93,11 @@ void serve(int socket) {
         stopwatch.emplace(*arena, setup.largest_size, setup.cache_bytes);
     });
     if (!ready) return;
-    int company = 0; // another one each time
+    int cache_effect = 0; // another one each time
     while (answer<Request>(socket, [&](const Request& request, Answer& answer) {
         stopwatch->set_calibration(request.size, request.workload, {request.calls, 0});
         answer.seconds = stopwatch->time(libc_copy(), 0, request.size, request.workload,
-                                         request.round, ++company);
+                                         request.round, ++cache_effect);
     })) {
     }
 }

@@ -75,7 +75,7 @@ Gain measured_gain(Stopwatch& here, const RemoteSetup& setup, const std::vector<
     }
     return [&here, setup, sizes, workloads](const LibcThresholds& thresholds) {
         RemoteCopy remote(thresholds, setup);
-        int company = 0; // another one each time: what the remote copy left is not libc's here
+        int cache_effect = 0; // another one each time: what the remote copy left is not libc's here
         double logs = 0;
         int count = 0;
         for (const Workload workload : workloads) {
@@ -90,7 +90,7 @@ Gain measured_gain(Stopwatch& here, const RemoteSetup& setup, const std::vector<
                         if (first == (round % 2 == 0)) {
                             there = remote.time(size, workload, round, calls);
                         } else {
-                            own = here.time(libc_copy(), 0, size, workload, round, ++company);
+                            own = here.time(libc_copy(), 0, size, workload, round, ++cache_effect);
                         }
                     }
                     ratios.push_back(std::log(own / there));

@@ -24,7 +24,7 @@ constexpr int kTrials = kEntrants + 3 + kMoreSamples * (kKept + 3) + kRounds * (
 /// Libc's memcpy, whoever is asked for. Disturbed rounds are repeated, as in a search.
 class LibcAlone : public Timings {
   public:
-    LibcAlone(Stopwatch& stopwatch, WatchedRounds& watched, const std::function<void()>& timed)
+    LibcAlone(Stopwatch& stopwatch, MonitoredRounds& watched, const std::function<void()>& timed)
         : stopwatch_(stopwatch), watched_(watched), timed_(timed) {}
 
     double seconds(std::size_t size, Workload workload, Entrant, std::uint64_t round) override {
@@ -38,7 +38,7 @@ class LibcAlone : public Timings {
 
   private:
     Stopwatch& stopwatch_;
-    WatchedRounds& watched_;
+    MonitoredRounds& watched_;
     const std::function<void()>& timed_;
 };
 

@@ -11,7 +11,7 @@
 namespace asterope {
 
 /// How one candidate did under one workload.
-struct Standing {
+struct MeasuredGain {
     double log_ratio; ///< log of the reference's time over its own; above 0 is faster
     double error;     ///< its standard error
     std::size_t rounds;
@@ -19,18 +19,18 @@ struct Standing {
 };
 
 /// Everybody who was measured in one race, by name, under each workload.
-using Standings = std::map<Workload, std::map<std::string, Standing>>;
+using MeasuredGains = std::map<Workload, std::map<std::string, MeasuredGain>>;
 
 /// All races of one search. A profile tells of those that came close to winning, half a dozen a
 /// size; a log of all that were timed, however seldom. The reference is libc, but where it is said.
-struct Evidence {
+struct SourceResults {
     /// Throws BadInput where the source's log or profile holds what no search writes.
-    explicit Evidence(const MergeSource& source);
+    explicit SourceResults(const MergeSource& source);
 
-    std::map<std::size_t, Standings> pipelines;
-    Standings small, overlapping;
-    std::map<std::size_t, Standings> aliased; ///< the reference: the size's winner
-    std::map<std::size_t, Standings> shared;  ///< the reference: one thread
+    std::map<std::size_t, MeasuredGains> pipelines;
+    MeasuredGains small, overlapping;
+    std::map<std::size_t, MeasuredGains> aliased; ///< the reference: the size's winner
+    std::map<std::size_t, MeasuredGains> shared;  ///< the reference: one thread
 };
 
 /// A round's trials under one workload, as they came: name and nanoseconds. What was disturbed, and
@@ -44,7 +44,7 @@ std::vector<LoggedRound> rounds_of(const std::vector<Record>& step);
 /// Medians over the rounds, in each against the median of those whom `is_reference` names; what all
 /// others of a round have in common is taken from them (see find_references). The error is that of
 /// the median, from a spread that all share, as that of a few samples would be a matter of luck.
-Standings standings_of(const std::vector<LoggedRound>& rounds,
+MeasuredGains gains_of(const std::vector<LoggedRound>& rounds,
                        bool (*is_reference)(const std::string& name));
 
 } // namespace asterope

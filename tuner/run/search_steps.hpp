@@ -16,9 +16,9 @@
 #include "search/spaces.hpp"
 #include "search/threads_search.hpp"
 #include "timing/budget.hpp"
-#include "timing/figures.hpp"
-#include "timing/noise.hpp"
+#include "timing/disturbed_rounds.hpp"
 #include "timing/time_spent.hpp"
+#include "timing/trial_source.hpp"
 
 namespace asterope {
 
@@ -29,7 +29,7 @@ struct Findings {
     std::vector<AliasedSize> aliased;
     std::vector<SharedSize> shared;
     LeftOut left_out;
-    Noise noise;
+    DisturbedRounds noise;
     std::size_t trials = 0;
     double recorded_seconds = 0; ///< see RaceContext
 };
@@ -37,11 +37,11 @@ struct Findings {
 /// Every step draws its random numbers by its own name, and depends on the others by what they
 /// found alone: so a run that was cut short in one step goes on in it later, whatever was done
 /// since.
-class Searches {
+class SearchSteps {
   public:
     /// All of these must outlive it. `machine`: of the figures.
-    Searches(const Plan& plan, const Spaces& spaces, const Machine& machine, std::uint64_t seed,
-             bool quiet, Figures& figures, Budget& budget, TimeSpent& spent);
+    SearchSteps(const Plan& plan, const Spaces& spaces, const Machine& machine, std::uint64_t seed,
+                bool quiet, TrialSource& figures, Budget& budget, TimeSpent& spent);
 
     /// Calibration; the size that small copies hand over to, the small copies and those of
     /// overlapping buffers; the other sizes
@@ -52,11 +52,11 @@ class Searches {
     Findings run();
 
   private:
-    /// What an entrant copies with: a function, what to hand it as its distance, its company.
+    /// What an entrant copies with: a function, what to hand it as its distance, its cache effect.
     struct Copy {
         CopyFunction function;
         std::size_t distance;
-        int company = kTemporal;
+        int cache_effect = kTemporal;
     };
     using CopyOf = std::function<Copy(Entrant)>;
     using Name = std::function<std::string(Entrant)>;
@@ -86,7 +86,7 @@ class Searches {
     const Candidate& candidate(Entrant entrant) const;
     static Copy copy_of(const Candidate& candidate);
     Copy libc(std::size_t size) const;
-    Field field(CopyOf copy, Name name) const;
+    Entrants field(CopyOf copy, Name name) const;
 
     const Plan& plan_;
     const Spaces& spaces_;
@@ -94,10 +94,10 @@ class Searches {
     const std::size_t last_cache_bytes_;
     const std::uint64_t seed_;
     const std::vector<Objective> objectives_;
-    Figures& figures_;
+    TrialSource& figures_;
     Budget& budget_;
     TimeSpent& spent_;
-    Noise noise_;
+    DisturbedRounds disturbed_rounds_;
     std::map<std::pair<std::size_t, Workload>, Calibration> calibrations_;
     Progress progress_; ///< after calibrations_: its total comes from them
     RaceContext context_;

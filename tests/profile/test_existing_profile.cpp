@@ -1,5 +1,5 @@
 // A profile that is worth more than the one to come stays; every other one gives way.
-#include "profile/standing_profile.hpp"
+#include "profile/existing_profile.hpp"
 
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -70,7 +70,8 @@ class StandingProfile : public TemporaryFolder {
     std::string refusal(const json& standing, const json& wanted, bool may_end_early = false) {
         put("profile.json", standing.is_string() ? standing.get<std::string>() : standing.dump());
         try {
-            refuse_lesser(folder / "profile.json", this_machine(), wanted, may_end_early);
+            refuse_worse_than_existing(folder / "profile.json", this_machine(), wanted,
+                                       may_end_early);
         } catch (const BadInput& error) {
             return error.what();
         }
@@ -89,8 +90,10 @@ TEST_F(StandingProfile, TheSameSearchAgainReplacesIt) {
 }
 
 TEST_F(StandingProfile, WhereThereIsNoneNothingIsRefused) {
-    EXPECT_NO_THROW(refuse_lesser(folder / "none.json", this_machine(), options(), false));
-    EXPECT_NO_THROW(refuse_lesser(folder / "none" / "none.json", this_machine(), options(), false));
+    EXPECT_NO_THROW(
+        refuse_worse_than_existing(folder / "none.json", this_machine(), options(), false));
+    EXPECT_NO_THROW(refuse_worse_than_existing(folder / "none" / "none.json", this_machine(),
+                                               options(), false));
 }
 
 TEST_F(StandingProfile, ALesserSearchIsRefusedAndToldWhy) {
@@ -197,7 +200,7 @@ TEST_F(StandingProfile, WhatCannotBeReadIsNotReplaced) {
 
 TEST_F(StandingProfile, APipeIsNotWaitedFor) {
     ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
-    EXPECT_NO_THROW(refuse_lesser(folder / "pipe", this_machine(), options(), false));
+    EXPECT_NO_THROW(refuse_worse_than_existing(folder / "pipe", this_machine(), options(), false));
 }
 
 TEST_F(StandingProfile, ATornProfileIsNotWhole) {

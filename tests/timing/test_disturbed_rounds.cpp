@@ -1,5 +1,5 @@
 // The account of disturbed rounds: what is timed again, what is kept, and when that is too much.
-#include "timing/noise.hpp"
+#include "timing/disturbed_rounds.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,15 +11,15 @@ using Hits = std::vector<Disturbance>;
 const Hits kQuiet, kPreempted = {Disturbance::preempted};
 
 /// Ends a round until it need not be timed again. Returns how often it was timed.
-int time_round(Noise& noise, const Hits& hits) {
+int time_round(DisturbedRounds& noise, const Hits& hits) {
     int times = 1;
     while (noise.round_ended(hits)) ++times;
     return times;
 }
 
 /// A run of which one round of `period` is disturbed, and is so once: when repeated it is quiet.
-Noise run(std::size_t rounds, std::size_t period) {
-    Noise noise;
+DisturbedRounds run(std::size_t rounds, std::size_t period) {
+    DisturbedRounds noise;
     for (std::size_t round = 0; round < rounds; ++round) {
         const bool hit = round % period == period - 1;
         if (noise.round_ended(hit ? kPreempted : kQuiet)) noise.round_ended(kQuiet);
@@ -28,8 +28,8 @@ Noise run(std::size_t rounds, std::size_t period) {
 }
 
 /// `kept` disturbed rounds among `counted`, and none repeated but the first few.
-Noise noisy(std::size_t counted, std::size_t kept) {
-    Noise noise;
+DisturbedRounds noisy(std::size_t counted, std::size_t kept) {
+    DisturbedRounds noise;
     while (noise.kept() < kept) noise.round_ended(kPreempted);
     while (noise.counted() < counted) noise.round_ended(kQuiet);
     return noise;
@@ -37,8 +37,8 @@ Noise noisy(std::size_t counted, std::size_t kept) {
 
 } // namespace
 
-TEST(Noise, repeats_no_quiet_round) {
-    Noise noise;
+TEST(DisturbedRounds, repeats_no_quiet_round) {
+    DisturbedRounds noise;
     for (int i = 0; i < 100; ++i) EXPECT_FALSE(noise.round_ended(kQuiet));
     EXPECT_EQ(noise.rounds(), 100u);
     EXPECT_EQ(noise.counted(), 100u);
@@ -49,14 +49,14 @@ TEST(Noise, repeats_no_quiet_round) {
     EXPECT_EQ(noise.warning("it is"), "");
 }
 
-TEST(Noise, has_nothing_to_say_of_no_rounds) {
-    const Noise noise;
+TEST(DisturbedRounds, has_nothing_to_say_of_no_rounds) {
+    const DisturbedRounds noise;
     EXPECT_FALSE(noise.provisional());
     EXPECT_EQ(noise.warning("it is"), "");
 }
 
-TEST(Noise, repeats_a_disturbed_round_from_the_first_one_on) {
-    Noise noise;
+TEST(DisturbedRounds, repeats_a_disturbed_round_from_the_first_one_on) {
+    DisturbedRounds noise;
     EXPECT_TRUE(noise.round_ended(kPreempted));
     EXPECT_FALSE(noise.round_ended(kQuiet));
     EXPECT_EQ(noise.rounds(), 2u);
@@ -65,8 +65,8 @@ TEST(Noise, repeats_a_disturbed_round_from_the_first_one_on) {
     EXPECT_EQ(noise.kept(), 0u);
 }
 
-TEST(Noise, repeats_a_round_three_times_and_keeps_it_then) {
-    Noise noise;
+TEST(DisturbedRounds, repeats_a_round_three_times_and_keeps_it_then) {
+    DisturbedRounds noise;
     for (int i = 0; i < 1000; ++i) noise.round_ended(kQuiet); // earns more than enough
     for (std::size_t round = 1; round <= 10; ++round) {
         EXPECT_EQ(time_round(noise, kPreempted), 4);
@@ -75,23 +75,23 @@ TEST(Noise, repeats_a_round_three_times_and_keeps_it_then) {
     }
 }
 
-TEST(Noise, repeats_eight_rounds_for_nothing_and_then_one_for_four) {
-    Noise noise;
+TEST(DisturbedRounds, repeats_eight_rounds_for_nothing_and_then_one_for_four) {
+    DisturbedRounds noise;
     for (const int times : {4, 4, 3, 1, 2, 1, 1, 1, 2, 1, 1, 1, 2}) {
         EXPECT_EQ(time_round(noise, kPreempted), times);
     }
 }
 
-TEST(Noise, repeats_every_round_where_one_of_four_is_disturbed) {
-    const Noise noise = run(10'000, 4);
+TEST(DisturbedRounds, repeats_every_round_where_one_of_four_is_disturbed) {
+    const DisturbedRounds noise = run(10'000, 4);
     EXPECT_EQ(noise.counted(), 10'000u);
     EXPECT_EQ(noise.repeated(), 2'500u);
     EXPECT_EQ(noise.kept(), 0u);
 }
 
-TEST(Noise, repeats_a_quarter_and_a_few_where_more_are_disturbed) {
+TEST(DisturbedRounds, repeats_a_quarter_and_a_few_where_more_are_disturbed) {
     for (const std::size_t period : {1, 2, 3}) {
-        const Noise noise = run(12'000, period);
+        const DisturbedRounds noise = run(12'000, period);
         EXPECT_EQ(noise.counted(), 12'000u);
         EXPECT_LE(noise.repeated(), 3'000u + 8);
         EXPECT_GE(noise.repeated(), 3'000u);
@@ -99,8 +99,8 @@ TEST(Noise, repeats_a_quarter_and_a_few_where_more_are_disturbed) {
     }
 }
 
-TEST(Noise, spends_no_more_than_a_quarter_of_the_time_on_long_rounds) {
-    Noise noise;
+TEST(DisturbedRounds, spends_no_more_than_a_quarter_of_the_time_on_long_rounds) {
+    DisturbedRounds noise;
     double counted = 0, repeated = 0;
     const auto rounds = [&](int count, double seconds, const Hits& hits) {
         for (int i = 0; i < count; ++i) {
@@ -114,16 +114,16 @@ TEST(Noise, spends_no_more_than_a_quarter_of_the_time_on_long_rounds) {
     EXPECT_GE(repeated, counted / 4 - 0.1);
 }
 
-TEST(Noise, ends_where_every_round_is_disturbed_for_ever) {
-    Noise noise;
+TEST(DisturbedRounds, ends_where_every_round_is_disturbed_for_ever) {
+    DisturbedRounds noise;
     for (int i = 0; i < 4'000; ++i) EXPECT_LE(time_round(noise, kPreempted), 4);
     EXPECT_EQ(noise.counted(), 4'000u);
     EXPECT_EQ(noise.kept(), 4'000u);
     EXPECT_LE(noise.repeated(), 1'000u + 8);
 }
 
-TEST(Noise, counts_each_kind_in_repeated_and_kept_rounds) {
-    Noise noise;
+TEST(DisturbedRounds, counts_each_kind_in_repeated_and_kept_rounds) {
+    DisturbedRounds noise;
     while (noise.kept() < 1) noise.round_ended({Disturbance::steal, Disturbance::stalled});
     const std::size_t rounds = noise.rounds();
     noise.round_ended({Disturbance::stalled});
@@ -133,8 +133,8 @@ TEST(Noise, counts_each_kind_in_repeated_and_kept_rounds) {
                                 {Disturbance::steal, rounds}, {Disturbance::stalled, rounds + 1}}));
 }
 
-TEST(Noise, decides_alike_from_the_same_rounds) {
-    Noise one, other;
+TEST(DisturbedRounds, decides_alike_from_the_same_rounds) {
+    DisturbedRounds one, other;
     for (int i = 0; i < 5'000; ++i) {
         const Hits hits = i * i % 7 < 3 ? kPreempted : kQuiet;
         ASSERT_EQ(one.round_ended(hits), other.round_ended(hits)) << i;
@@ -143,24 +143,24 @@ TEST(Noise, decides_alike_from_the_same_rounds) {
 }
 
 // A step that was done early is one of many when its run is resumed.
-TEST(Noise, decides_in_a_step_alike_whatever_came_before_it) {
-    const auto decisions = [](Noise noise) {
+TEST(DisturbedRounds, decides_in_a_step_alike_whatever_came_before_it) {
+    const auto decisions = [](DisturbedRounds noise) {
         noise.enter_step();
         std::vector<bool> again;
         for (int i = 0; i < 100; ++i)
             again.push_back(noise.round_ended(i % 2 ? kQuiet : kPreempted));
         return again;
     };
-    Noise spent, in_a_round;
+    DisturbedRounds spent, in_a_round;
     while (!spent.kept()) spent.round_ended(kPreempted);
     for (int i = 0; i < 1000; ++i) spent.round_ended(kPreempted);
     in_a_round.round_ended(kPreempted); // the time was up before it was timed again
-    EXPECT_EQ(decisions(spent), decisions(Noise()));
-    EXPECT_EQ(decisions(run(1000, 1000)), decisions(Noise()));
-    EXPECT_EQ(decisions(in_a_round), decisions(Noise()));
+    EXPECT_EQ(decisions(spent), decisions(DisturbedRounds()));
+    EXPECT_EQ(decisions(run(1000, 1000)), decisions(DisturbedRounds()));
+    EXPECT_EQ(decisions(in_a_round), decisions(DisturbedRounds()));
 }
 
-TEST(Noise, makes_winners_provisional_above_5_percent_of_the_rounds_that_count) {
+TEST(DisturbedRounds, makes_winners_provisional_above_5_percent_of_the_rounds_that_count) {
     EXPECT_FALSE(noisy(1000, 50).provisional());
     EXPECT_TRUE(noisy(1000, 51).provisional());
     EXPECT_EQ(noisy(1000, 50).warning("it is"), "");
@@ -168,14 +168,14 @@ TEST(Noise, makes_winners_provisional_above_5_percent_of_the_rounds_that_count) 
 }
 
 // However many were repeated: their samples do not count.
-TEST(Noise, does_not_count_repeated_rounds_as_disturbed_samples) {
-    const Noise noise = run(10'000, 5);
+TEST(DisturbedRounds, does_not_count_repeated_rounds_as_disturbed_samples) {
+    const DisturbedRounds noise = run(10'000, 5);
     EXPECT_EQ(noise.repeated(), 2'000u);
     EXPECT_FALSE(noise.provisional());
 }
 
-TEST(Noise, says_in_one_line_how_much_was_seen_and_what_to_do) {
-    Noise noise;
+TEST(DisturbedRounds, says_in_one_line_how_much_was_seen_and_what_to_do) {
+    DisturbedRounds noise;
     while (noise.kept() < 12) noise.round_ended({Disturbance::preempted, Disturbance::steal});
     const std::string rounds = std::to_string(noise.rounds());
     while (noise.counted() < 100) noise.round_ended(kQuiet);
@@ -186,10 +186,10 @@ TEST(Noise, says_in_one_line_how_much_was_seen_and_what_to_do) {
                   "): these winners are provisional; run again on a quieter machine");
 }
 
-TEST(Noise, hands_on_its_facts) {
-    Noise noise;
+TEST(DisturbedRounds, hands_on_its_facts) {
+    DisturbedRounds noise;
     while (noise.kept() < 12) noise.round_ended({Disturbance::preempted});
-    const NoiseFacts facts = noise.facts();
+    const DisturbanceCounts facts = noise.facts();
     EXPECT_EQ(facts.rounds, noise.rounds());
     EXPECT_EQ(facts.repeated, noise.repeated());
     EXPECT_EQ(facts.kept, 12u);
@@ -197,14 +197,14 @@ TEST(Noise, hands_on_its_facts) {
     EXPECT_TRUE(facts.provisional);
 }
 
-TEST(Noise, is_not_put_into_words_below_half_a_percent) {
+TEST(DisturbedRounds, is_not_put_into_words_below_half_a_percent) {
     EXPECT_EQ(kept_in_words({1000, 0, 4, {{"steal", 4}}, true}), "");
     EXPECT_EQ(
         kept_in_words({1000, 0, 5, {{"steal", 5}}, true}),
         "1 % of the rounds stayed disturbed, however often they were repeated (seen: steal 5)");
 }
 
-TEST(Noise, of_facts_that_cannot_be_is_nothing) {
+TEST(DisturbedRounds, of_facts_that_cannot_be_is_nothing) {
     EXPECT_EQ(kept_in_words({0, 7, 3, {}, true}), "");
     EXPECT_EQ(kept_in_words({}), "");
     EXPECT_EQ(noise_warning("", kTheseWinners), "");

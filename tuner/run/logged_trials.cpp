@@ -1,18 +1,18 @@
 // Figures from a whole log, for replaying its search without the machine.
-#include "run/logged_figures.hpp"
+#include "run/logged_trials.hpp"
 
 #include "base/error.hpp"
 
 namespace asterope {
 
-LoggedFigures::LoggedFigures(const TrialLogContents& log, std::string what)
+LoggedTrials::LoggedTrials(const TrialLogContents& log, std::string what)
     : recorded_(log.steps, what), what_(std::move(what)) {}
 
-void LoggedFigures::enter(const std::string& step, std::size_t known) {
+void LoggedTrials::enter(const std::string& step, std::size_t known) {
     recorded_.enter(step, known);
 }
 
-template <class Value, class Key> const Value& LoggedFigures::take(const Key& key) {
+template <class Value, class Key> const Value& LoggedTrials::take(const Key& key) {
     const Value* value = recorded_.take<Value>(key);
     if (!value) {
         throw BadInput(what_ + ": ends in the middle of step '" + recorded_.step() +
@@ -21,22 +21,22 @@ template <class Value, class Key> const Value& LoggedFigures::take(const Key& ke
     return *value;
 }
 
-Trial LoggedFigures::trial(const TrialKey& key, const std::function<double(Instruments&)>&) {
+Trial LoggedTrials::trial(const TrialKey& key, const std::function<double(Instruments&)>&) {
     return take<Trial>(key);
 }
 
 std::vector<double>
-LoggedFigures::readings(const ProbeKey& key,
-                        const std::function<std::vector<double>(Instruments&)>&) {
+LoggedTrials::readings(const ProbeKey& key,
+                       const std::function<std::vector<double>(Instruments&)>&) {
     return take<std::vector<double>>(key);
 }
 
-Calibration LoggedFigures::calibration(std::size_t size, Workload workload,
-                                       const std::optional<Calibration>& known) {
+Calibration LoggedTrials::calibration(std::size_t size, Workload workload,
+                                      const std::optional<Calibration>& known) {
     return known ? *known : take<Calibration>(std::pair(size, workload));
 }
 
-std::vector<Disturbance> LoggedFigures::round_ended() {
+std::vector<Disturbance> LoggedTrials::round_ended() {
     return recorded_.take_hits();
 }
 

@@ -1,5 +1,5 @@
 // Evidence: what one search measured of each candidate, from its profile or its whole log.
-#include "merge/evidence.hpp"
+#include "merge/source_results.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -60,7 +60,7 @@ std::string overlapping_tuple_name(const json& tuple) {
 }
 
 /// An estimate as a profile has it.
-Standing standing_of(const json& ratio) {
+MeasuredGain gain_of(const json& ratio) {
     const auto median = ratio.at("median").get<double>(), low = ratio.at("low").get<double>(),
                high = ratio.at("high").get<double>();
     if (!(low > 0) || !(median > 0) || !(high >= low)) throw BadInput("has a ratio that is none");
@@ -68,21 +68,21 @@ Standing standing_of(const json& ratio) {
 }
 
 /// The workloads of an entry, whose reference is called `reference` there.
-void add(Standings& standings, const std::string& name, const json& entry, const char* reference) {
+void add(MeasuredGains& gains, const std::string& name, const json& entry, const char* reference) {
     for (const auto& [key, measured] : entry.at("workloads").items()) {
         const std::optional<Workload> workload = find_workload(key);
         if (!workload) throw BadInput("has an unknown workload");
-        Standing standing = standing_of(measured.at("ratio"));
-        standing.rounds = measured.value("rounds", std::size_t{0});
-        standing.ns = measured.value("ns", 0.0);
-        standing.reference_ns = measured.value(reference, 0.0);
-        standings[*workload].emplace(name, standing);
+        MeasuredGain gain = gain_of(measured.at("ratio"));
+        gain.rounds = measured.value("rounds", std::size_t{0});
+        gain.ns = measured.value("ns", 0.0);
+        gain.reference_ns = measured.value(reference, 0.0);
+        gains[*workload].emplace(name, gain);
     }
 }
 
-void add_race(Standings& standings, const json& race, std::string (*name)(const json& tuple)) {
+void add_race(MeasuredGains& gains, const json& race, std::string (*name)(const json& tuple)) {
     const auto one = [&](const json& entry) {
-        add(standings, name(entry.at("tuple")), entry, "libc_ns");
+        add(gains, name(entry.at("tuple")), entry, "libc_ns");
     };
     one(race.at("winner"));
     const json runners_up = race.value("runners_up", json::array());
@@ -93,11 +93,11 @@ void add_race(Standings& standings, const json& race, std::string (*name)(const 
     }
 }
 
-void read_profile_of(const json& profile, Evidence& evidence) {
+void read_profile_of(const json& profile, SourceResults& results) {
     const auto read = [&](const json& intervals) {
         for (const json& interval : intervals) {
             const auto size = interval.at("size").get<std::size_t>();
-            add_race(evidence.pipelines[size], interval, pipeline_name);
+            add_race(results.pipelines[size], interval, pipeline_name);
         }
     };
     read(profile.at("intervals"));
@@ -107,10 +107,10 @@ void read_profile_of(const json& profile, Evidence& evidence) {
         read(intent.at("intervals"));
     }
     if (profile.contains("small")) {
-        add_race(evidence.small, profile.at("small"), small_tuple_name);
+        add_race(results.small, profile.at("small"), small_tuple_name);
     }
     if (profile.contains("overlapping")) {
-        add_race(evidence.overlapping, profile.at("overlapping"), overlapping_tuple_name);
+        add_race(results.overlapping, profile.at("overlapping"), overlapping_tuple_name);
     }
     // There everybody is in every round of one run-off.
     const std::string rigor = profile.at("search").at("rigor").get<std::string>();
@@ -118,21 +118,21 @@ void read_profile_of(const json& profile, Evidence& evidence) {
     const json aliased = profile.value("aliased", json::object()).value("sizes", json::array());
     for (const json& size : aliased) {
         if (part_of(size, "/undecided") == true) continue; // its gains are noise
-        Standings& standings = evidence.aliased[size.at("size").get<std::size_t>()];
-        const Standing best = standing_of(size.at("best_ratio"));
+        MeasuredGains& measured = results.aliased[size.at("size").get<std::size_t>()];
+        const MeasuredGain best = gain_of(size.at("best_ratio"));
         const json gains = size.value("gains", json::array()); // older profiles have none
         for (const json& gain : gains) {
             const json& tuple = gain.at("tuple");
             const auto ratio = gain.at("gain").get<double>();
             if (!(ratio > 0)) throw BadInput("has a gain that is none");
-            standings[Workload::aliased].emplace(
+            measured[Workload::aliased].emplace(
                 tuple.at("kind").get<std::string>() + ' ' + tuple.at("rt").get<std::string>(),
-                Standing{std::log(ratio), best.error, rounds, 0, 0});
+                MeasuredGain{std::log(ratio), best.error, rounds, 0, 0});
         }
     }
     const json threads = profile.value("threads", json::object()).value("results", json::array());
     for (const json& result : threads) {
-        add(evidence.shared[result.at("size").get<std::size_t>()],
+        add(results.shared[result.at("size").get<std::size_t>()],
             share_name({result.at("threads"), result.at("chunk")}), result, "alone_ns");
     }
 }
@@ -158,7 +158,7 @@ bool is_one_thread(const std::string& name) {
     return name.rfind("threads ", 0) != 0;
 }
 
-void read_log(const TrialLogContents& log, Evidence& evidence) {
+void read_log(const TrialLogContents& log, SourceResults& results) {
     for (const auto& entry : log.steps) { // no binding: clang 14 lets no lambda capture one
         const std::string& step = entry.first;
         const std::vector<Record>& records = entry.second;
@@ -170,15 +170,15 @@ void read_log(const TrialLogContents& log, Evidence& evidence) {
             return size;
         };
         if (step == "small copies") {
-            evidence.small = standings_of(rounds_of(records), is_libc);
+            results.small = gains_of(rounds_of(records), is_libc);
         } else if (step == kOverlappingStep) {
-            evidence.overlapping = standings_of(rounds_of(records), is_libc);
+            results.overlapping = gains_of(rounds_of(records), is_libc);
         } else if (const std::size_t size = size_behind("pipelines ")) {
-            evidence.pipelines[size] = standings_of(rounds_of(records), is_libc);
+            results.pipelines[size] = gains_of(rounds_of(records), is_libc);
         } else if (const std::size_t aliased = size_behind("aliased ")) {
-            evidence.aliased[aliased] = standings_of(rounds_of(records), is_pipeline);
+            results.aliased[aliased] = gains_of(rounds_of(records), is_pipeline);
         } else if (const std::size_t shared = size_behind("threads ")) {
-            evidence.shared[shared] = standings_of(rounds_of(records), is_one_thread);
+            results.shared[shared] = gains_of(rounds_of(records), is_one_thread);
         }
     }
 }
@@ -208,7 +208,7 @@ std::vector<LoggedRound> rounds_of(const std::vector<Record>& step) {
     return rounds;
 }
 
-Standings standings_of(const std::vector<LoggedRound>& rounds,
+MeasuredGains gains_of(const std::vector<LoggedRound>& rounds,
                        bool (*is_reference)(const std::string& name)) {
     struct Group {
         std::vector<RecordedRound> rounds;
@@ -234,7 +234,7 @@ Standings standings_of(const std::vector<LoggedRound>& rounds,
             times[round.workload][index].push_back(ns);
         }
     }
-    Standings standings;
+    MeasuredGains gains;
     for (const auto& [workload, group] : groups) {
         const std::vector<double> references = find_references(group.rounds);
         std::map<int, std::vector<double>> samples;
@@ -257,15 +257,15 @@ Standings standings_of(const std::vector<LoggedRound>& rounds,
             const auto found = samples.find(index);
             if (found == samples.end()) continue;
             const auto count = static_cast<double>(found->second.size());
-            standings[workload][name] = {
+            gains[workload][name] = {
                 median(found->second), std::max(kLeastError, spread / std::sqrt(count)),
                 found->second.size(), median(times[workload][index]), reference_ns};
         }
     }
-    return standings;
+    return gains;
 }
 
-Evidence::Evidence(const MergeSource& source) {
+SourceResults::SourceResults(const MergeSource& source) {
     try {
         if (source.log) {
             read_log(*source.log, *this);

@@ -1,5 +1,5 @@
 // What the program around a copy does with the buffers: it writes the source, it reads the copy.
-#include "timing/buffer_use.hpp"
+#include "timing/buffer_access.hpp"
 
 #include <cstring>
 

@@ -3,16 +3,16 @@
 
 #include "run/record_cursor.hpp"
 #include "run/trial_log.hpp"
-#include "timing/figures.hpp"
+#include "timing/trial_source.hpp"
 
 namespace asterope {
 
 /// Serves what a search asked for, in the order in which it asked. Throws BadInput where the log
 /// ends before the search, or is of another.
-class LoggedFigures : public Figures {
+class LoggedTrials : public TrialSource {
   public:
     /// `log` must outlive it; `what` is what messages call it.
-    LoggedFigures(const TrialLogContents& log, std::string what);
+    LoggedTrials(const TrialLogContents& log, std::string what);
 
     bool has(const std::string& step) const override { return recorded_.has(step); }
     void enter(const std::string& step, std::size_t known = 0) override;

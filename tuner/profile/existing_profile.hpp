@@ -14,7 +14,7 @@ namespace asterope {
 /// is newer. With `may_end_early`, a time budget, the search may come out incomplete, so it counts
 /// as less. What is no profile, damaged, or of another machine or purpose, is worth nothing here.
 /// Throws BadInput, too, where what lies there cannot be read, and where a newer version wrote it.
-void refuse_lesser(const std::filesystem::path& place, const nlohmann::json& machine,
-                   const nlohmann::json& options, bool may_end_early);
+void refuse_worse_than_existing(const std::filesystem::path& place, const nlohmann::json& machine,
+                                const nlohmann::json& options, bool may_end_early);
 
 } // namespace asterope

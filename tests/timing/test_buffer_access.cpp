@@ -1,5 +1,5 @@
 // What programs do with the buffers: all bytes, and no other.
-#include "timing/buffer_use.hpp"
+#include "timing/buffer_access.hpp"
 
 #include <cstring>
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "timing/watch.hpp"
+#include "timing/disturbance_monitor.hpp"
 #include "timing/workload.hpp"
 
 namespace asterope {
@@ -41,11 +41,11 @@ struct ProbeKey {
 
 /// A search asks for figures in an order that depends on nothing but its options, its seed and the
 /// figures it got. So whoever has the figures of an earlier run can serve them again, one by one,
-/// and the search comes to the same end: that is how a run is resumed (Journal) and replayed
-/// (LoggedFigures).
-class Figures {
+/// and the search comes to the same end: that is how a run is resumed (LoggingTrials) and replayed
+/// (LoggedTrials).
+class TrialSource {
   public:
-    virtual ~Figures() = default;
+    virtual ~TrialSource() = default;
 
     /// Whether there are any of this step: those of a log may be older than the step is.
     virtual bool has(const std::string&) const { return true; }

@@ -1,5 +1,5 @@
 // The searches of one run, step by step, on figures from wherever they come.
-#include "run/searches.hpp"
+#include "run/search_steps.hpp"
 
 #include <algorithm>
 #include <set>
@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "base/named_random.hpp"
 #include "base/size_text.hpp"
-#include "run/live_figures.hpp"
+#include "run/machine_trials.hpp"
 #include "search/boundaries.hpp"
 #include "search/overlapping_search.hpp"
 #include "search/sensing_search.hpp"
@@ -46,7 +46,7 @@ double weight_of(const Weights& weights, Workload workload) {
 /// What copies over threads are timed under: what counts early, and whatever counts, cached and
 /// uncached.
 Weights shared_weights(const Weights& weights) {
-    Weights shared = told_early(weights);
+    Weights shared = screening_weights(weights);
     for (const auto& weighted : weights) {
         const bool either = weighted.first == Workload::hot || weighted.first == Workload::cold;
         if (either && weight_of(shared, weighted.first) == 0) shared.push_back(weighted);
@@ -60,15 +60,15 @@ constexpr double kShareOfSizes = 0.9, kShareOfBoundaries = 0.97;
 
 } // namespace
 
-Searches::Searches(const Plan& plan, const Spaces& spaces, const Machine& machine,
-                   std::uint64_t seed, bool quiet, Figures& figures, Budget& budget,
-                   TimeSpent& spent)
+SearchSteps::SearchSteps(const Plan& plan, const Spaces& spaces, const Machine& machine,
+                         std::uint64_t seed, bool quiet, TrialSource& figures, Budget& budget,
+                         TimeSpent& spent)
     : plan_(plan), spaces_(spaces), libc_thresholds_(machine.libc_thresholds),
       last_cache_bytes_(last_cache_bytes(machine)), seed_(seed), objectives_(plan.objectives()),
       figures_(figures), budget_(budget), spent_(spent),
-      progress_(calibrate(), quiet), context_{figures_, noise_, progress_, spent_} {}
+      progress_(calibrate(), quiet), context_{figures_, disturbed_rounds_, progress_, spent_} {}
 
-Findings Searches::run() {
+Findings SearchSteps::run() {
     Findings findings;
     findings.pipelines.objectives = objectives_;
     budget_.allow(kShareOfSizes);
@@ -78,21 +78,21 @@ Findings Searches::run() {
     budget_.allow(1);
     aliased_copies(findings);
     shared_copies(findings);
-    findings.noise = noise_;
+    findings.noise = disturbed_rounds_;
     findings.trials = context_.trials;
     findings.recorded_seconds = context_.recorded_seconds;
     return findings;
 }
 
-std::mt19937_64 Searches::enter(const std::string& step) {
+std::mt19937_64 SearchSteps::enter(const std::string& step) {
     figures_.enter(step);
-    noise_.enter_step();
+    disturbed_rounds_.enter_step();
     return named_random(seed_, step);
 }
 
 /// Indices into the plan's sizes: the one that small copies hand over to, where it is ours, then
 /// coarse to fine; a border last, as all others matter more.
-std::vector<std::size_t> Searches::order_of_sizes() const {
+std::vector<std::size_t> SearchSteps::order_of_sizes() const {
     const std::size_t first_own = plan_.border ? 1 : 0;
     std::vector<std::size_t> order = coarse_to_fine(plan_.sizes.size() - first_own);
     for (std::size_t& index : order) index += first_own;
@@ -104,7 +104,7 @@ std::vector<std::size_t> Searches::order_of_sizes() const {
     return order;
 }
 
-void Searches::search_sizes(Findings& findings) {
+void SearchSteps::search_sizes(Findings& findings) {
     bool budget_left = true;
     for (const std::size_t index : order_of_sizes()) {
         const bool first = found_.empty();
@@ -141,7 +141,7 @@ void Searches::search_sizes(Findings& findings) {
     }
 }
 
-Searches::SizeFound Searches::search_one_size(std::size_t index) {
+SearchSteps::SizeFound SearchSteps::search_one_size(std::size_t index) {
     const std::size_t size = plan_.sizes[index];
     progress_.label(format_size(size));
     std::vector<std::vector<Entrant>> neighbours(objectives_.size());
@@ -175,7 +175,7 @@ Searches::SizeFound Searches::search_one_size(std::size_t index) {
 }
 
 /// The finalists that this size takes over, see Rigor::inherits; none: it is searched itself.
-std::vector<Entrant> Searches::inherited(std::size_t index, const Rigor& rigor) const {
+std::vector<Entrant> SearchSteps::inherited(std::size_t index, const Rigor& rigor) const {
     std::set<Entrant> finalists;
     const auto beyond = [&](std::size_t one) {
         return outgrows(plan_.sizes[one], last_cache_bytes_);
@@ -190,7 +190,7 @@ std::vector<Entrant> Searches::inherited(std::size_t index, const Rigor& rigor) 
     return {finalists.begin(), finalists.end()};
 }
 
-std::optional<SensingResult> Searches::sensing(std::size_t size, const Found& found) {
+std::optional<SensingResult> SearchSteps::sensing(std::size_t size, const Found& found) {
     spent_.enter("sensing");
     std::mt19937_64 random = enter("sensing " + std::to_string(size));
     const std::vector<SensingCopy> copies = sensing_copies(size, found);
@@ -206,7 +206,7 @@ std::optional<SensingResult> Searches::sensing(std::size_t size, const Found& fo
                                   // pipeline does.
                                   return {copy.probe->sense,
                                           reinterpret_cast<std::size_t>(&arguments[index(entrant)]),
-                                          copy_of(copy.cold).company};
+                                          copy_of(copy.cold).cache_effect};
                               },
                               [&](Entrant entrant) {
                                   return entrant ? copies[index(entrant)].name() : fixed.name();
@@ -218,7 +218,7 @@ std::optional<SensingResult> Searches::sensing(std::size_t size, const Found& fo
     return SensingResult{copies[index(winner->candidate)], *winner, plan_.rigor.rounds};
 }
 
-std::vector<SensingCopy> Searches::sensing_copies(std::size_t size, const Found& found) {
+std::vector<SensingCopy> SearchSteps::sensing_copies(std::size_t size, const Found& found) {
     std::vector<SensingCopy> copies;
     const std::optional<Entrant> hot = winner_under(Workload::hot, objectives_, found);
     // What both sides outgrow is cached nowhere: there is nothing to tell apart.
@@ -273,8 +273,8 @@ std::vector<SensingCopy> Searches::sensing_copies(std::size_t size, const Found&
     return copies;
 }
 
-std::vector<double> Searches::read(const asterope_probe& probe, const Candidate& copy,
-                                   std::size_t size, Workload workload) {
+std::vector<double> SearchSteps::read(const asterope_probe& probe, const Candidate& copy,
+                                      std::size_t size, Workload workload) {
     return figures_.readings(
         {size, workload, probe_name(probe), copy.name()}, [&](Instruments& instruments) {
             ReadingCopy reading{&probe, copy, {}};
@@ -283,7 +283,7 @@ std::vector<double> Searches::read(const asterope_probe& probe, const Candidate&
                 reading.ticks.clear();
                 instruments.stopwatch.time(&ReadingCopy::run,
                                            reinterpret_cast<std::size_t>(&reading), size, workload,
-                                           round, copy_of(copy).company);
+                                           round, copy_of(copy).cache_effect);
                 // The first trial finds the caches as somebody else left them.
                 if (round > 0)
                     ticks.insert(ticks.end(), reading.ticks.begin(), reading.ticks.end());
@@ -292,7 +292,7 @@ std::vector<double> Searches::read(const asterope_probe& probe, const Candidate&
         });
 }
 
-SizeResult Searches::small_copies(const Candidate& large) {
+SizeResult SearchSteps::small_copies(const Candidate& large) {
     progress_.label("small copies");
     spent_.enter("small copies");
     std::mt19937_64 random = enter("small copies");
@@ -314,7 +314,7 @@ SizeResult Searches::small_copies(const Candidate& large) {
                         timings);
 }
 
-SizeResult Searches::overlapping_copies() {
+SizeResult SearchSteps::overlapping_copies() {
     progress_.label(kOverlappingStep);
     spent_.enter(kOverlappingStep);
     std::mt19937_64 random = enter(kOverlappingStep);
@@ -332,7 +332,7 @@ SizeResult Searches::overlapping_copies() {
     return search_overlapping(spaces_.overlapping_space.size(), plan_.rigor, random, timings);
 }
 
-void Searches::find_boundaries(Findings& findings) {
+void SearchSteps::find_boundaries(Findings& findings) {
     spent_.enter("boundaries");
     PipelineFacts& facts = findings.pipelines;
     SearchTimings timings(field([&](Entrant entrant) { return copy_of(candidate(entrant)); },
@@ -350,7 +350,7 @@ void Searches::find_boundaries(Findings& findings) {
                 std::mt19937_64 random =
                     enter("boundary " + objectives_[objective].name + ' ' + std::to_string(size));
                 calibrate(size);
-                Race race(size, told_early(objectives_[objective].weights), random, timings);
+                Race race(size, screening_weights(objectives_[objective].weights), random, timings);
                 return race.run_off({lower, upper}, plan_.rigor.rounds, lower)
                            .finalists.front()
                            .candidate == lower;
@@ -367,7 +367,7 @@ void Searches::find_boundaries(Findings& findings) {
 
 /// A matter of cached buffers: where memory is waited for, or written past the caches, a load that
 /// is held up costs nothing, and these would be the wrong copies.
-void Searches::aliased_copies(Findings& findings) {
+void SearchSteps::aliased_copies(Findings& findings) {
     const Weights& weights = plan_.objective.weights;
     const bool hot_counts = std::any_of(weights.begin(), weights.end(), [](const auto& weighted) {
         return weighted.first == Workload::hot;
@@ -403,7 +403,7 @@ void Searches::aliased_copies(Findings& findings) {
     }
 }
 
-void Searches::shared_copies(Findings& findings) {
+void SearchSteps::shared_copies(Findings& findings) {
     if (plan_.threads < 2) return;
     progress_.label("threads");
     spent_.enter("threads");
@@ -420,7 +420,7 @@ void Searches::shared_copies(Findings& findings) {
 }
 
 /// A chunk takes the copy that the routine takes for the whole.
-SharedSize Searches::share(std::size_t size, const PipelineFacts& pipelines) {
+SharedSize SearchSteps::share(std::size_t size, const PipelineFacts& pipelines) {
     std::mt19937_64 random = enter("threads " + std::to_string(size));
     const Candidate& fixed = candidate(pipelines.winner_for(size));
     const auto& sensing = pipelines.sensing[pipelines.result_for(size)];
@@ -429,9 +429,9 @@ SharedSize Searches::share(std::size_t size, const PipelineFacts& pipelines) {
     if (sensing) {
         arguments = sensing->copy.arguments();
         alone = {sensing->copy.probe->sense, reinterpret_cast<std::size_t>(&arguments),
-                 copy_of(sensing->copy.cold).company};
+                 copy_of(sensing->copy.cold).cache_effect};
     }
-    const std::vector<Share> shares = shares_for(size, plan_.threads);
+    const std::vector<ThreadShare> shares = shares_for(size, plan_.threads);
     std::vector<asterope_share> how;
     for (const auto& [threads, chunk] : shares) {
         how.push_back({threads, chunk, alone.function, alone.distance});
@@ -442,7 +442,7 @@ SharedSize Searches::share(std::size_t size, const PipelineFacts& pipelines) {
                                   if (entrant == 0) return alone;
                                   return {&asterope_copy_over_threads,
                                           reinterpret_cast<std::size_t>(&how[index(entrant)]),
-                                          alone.company};
+                                          alone.cache_effect};
                               },
                               [&](Entrant entrant) {
                                   if (entrant > 0) return share_name(shares[index(entrant)]);
@@ -454,7 +454,7 @@ SharedSize Searches::share(std::size_t size, const PipelineFacts& pipelines) {
 }
 
 /// Fixes the calls of each trial. Returns the seconds that the pipelines' search may take.
-double Searches::calibrate() {
+double SearchSteps::calibrate() {
     spent_.enter("calibrating");
     figures_.enter("calibration");
     double seconds = 0;
@@ -462,7 +462,7 @@ double Searches::calibrate() {
     for (const Entrant entrant : spaces_.entrants) paper.push_back(candidate(entrant));
     for (const std::size_t size : plan_.sizes) {
         calibrate(size);
-        const Weights early = told_early(objectives_.front().weights);
+        const Weights early = screening_weights(objectives_.front().weights);
         for (const auto& [workload, weight] : objectives_.front().weights) {
             const Calibration& calibration = calibrations_.at({size, workload});
             const Timed timed = weight == 0                  ? Timed::for_the_record
@@ -477,31 +477,31 @@ double Searches::calibrate() {
     return seconds;
 }
 
-void Searches::calibrate(std::size_t size) {
+void SearchSteps::calibrate(std::size_t size) {
     for (const auto& [workload, weight] : objectives_.front().weights) {
         calibrations_[{size, workload}] = figures_.calibration(size, workload);
     }
 }
 
-std::size_t Searches::calls(std::size_t size, Workload workload) const {
+std::size_t SearchSteps::calls(std::size_t size, Workload workload) const {
     // Aliasing buffers have the hot ones' calls, see Stopwatch.
     return calibrations_.at({size, workload == Workload::aliased ? Workload::hot : workload}).calls;
 }
 
-const Candidate& Searches::candidate(Entrant entrant) const {
+const Candidate& SearchSteps::candidate(Entrant entrant) const {
     return spaces_.space[static_cast<std::size_t>(entrant)];
 }
 
-Searches::Copy Searches::copy_of(const Candidate& candidate) {
-    return {candidate.variant->copy, candidate.distance(), company_of(candidate)};
+SearchSteps::Copy SearchSteps::copy_of(const Candidate& candidate) {
+    return {candidate.variant->copy, candidate.distance(), cache_effect_of(candidate)};
 }
 
-Searches::Copy Searches::libc(std::size_t size) const {
-    return {libc_copy(), 0, company_of_libc(size, libc_thresholds_)};
+SearchSteps::Copy SearchSteps::libc(std::size_t size) const {
+    return {libc_copy(), 0, cache_effect_of_libc(size, libc_thresholds_)};
 }
 
 /// The pipelines' field: `copy_of` each entrant, and libc beside them.
-Field Searches::field(CopyOf copy_of, Name name) const {
+Entrants SearchSteps::field(CopyOf copy_of, Name name) const {
     const auto copy = [this, copy_of](std::size_t size, Entrant entrant) {
         return entrant < 0 ? libc(size) : copy_of(entrant);
     };
@@ -509,11 +509,11 @@ Field Searches::field(CopyOf copy_of, Name name) const {
                    std::uint64_t round) {
                 const Copy one = copy(size, entrant);
                 return instruments.stopwatch.time(one.function, one.distance, size, workload, round,
-                                                  one.company);
+                                                  one.cache_effect);
             },
             std::move(name),
             [this](std::size_t size, Workload workload) { return calls(size, workload); },
-            [copy](std::size_t size, Entrant entrant) { return copy(size, entrant).company; }};
+            [copy](std::size_t size, Entrant entrant) { return copy(size, entrant).cache_effect; }};
 }
 
 } // namespace asterope

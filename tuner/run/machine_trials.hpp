@@ -7,10 +7,10 @@
 #include "run/plan.hpp"
 #include "timing/arena.hpp"
 #include "timing/budget.hpp"
-#include "timing/figures.hpp"
+#include "timing/disturbance_monitor.hpp"
 #include "timing/mix.hpp"
 #include "timing/overlap_stopwatch.hpp"
-#include "timing/watch.hpp"
+#include "timing/trial_source.hpp"
 #include "timing/workload.hpp"
 
 namespace asterope {
@@ -29,11 +29,11 @@ struct Instruments {
 
 /// Throws Interrupted between trials when the user asked to stop, BudgetSpent when there is no time
 /// left, and Failure where the clock cannot be trusted at all.
-class LiveFigures : public Figures {
+class MachineTrials : public TrialSource {
   public:
     /// `budget` must outlive it.
-    LiveFigures(const Plan& plan, const Machine& machine, std::uint64_t seed, int cpu,
-                const Budget& budget);
+    MachineTrials(const Plan& plan, const Machine& machine, std::uint64_t seed, int cpu,
+                  const Budget& budget);
 
     void enter(const std::string& step, std::size_t known = 0) override;
     Trial trial(const TrialKey& key, const std::function<double(Instruments&)>& time) override;
@@ -48,7 +48,7 @@ class LiveFigures : public Figures {
     void throw_if_over() const;
 
     Instruments instruments_;
-    Watch watch_;
+    DisturbanceMonitor monitor_;
     const Budget& budget_;
     bool in_round_ = false;
 };

@@ -6,18 +6,18 @@
 #include <string>
 #include <utility>
 
-#include "timing/noise.hpp"
-#include "timing/watch.hpp"
+#include "timing/disturbance_monitor.hpp"
+#include "timing/disturbed_rounds.hpp"
 
 namespace asterope {
 
 /// For all that times copies and keeps no log. One for a whole command, so that it accounts for
 /// everything that was timed.
-class WatchedRounds {
+class MonitoredRounds {
   public:
-    explicit WatchedRounds(Watch watch) : watch_(std::move(watch)) {}
+    explicit MonitoredRounds(DisturbanceMonitor watch) : monitor_(std::move(watch)) {}
     /// Of this machine and the CPU that the thread is pinned to. start_clock() comes first.
-    explicit WatchedRounds(int cpu) : WatchedRounds(Watch(cpu)) {}
+    explicit MonitoredRounds(int cpu) : MonitoredRounds(DisturbanceMonitor(cpu)) {}
 
     /// Another comparison begins: see Noise::enter_step. Forgets a round that was not ended.
     void enter_step();
@@ -33,7 +33,7 @@ class WatchedRounds {
     /// Ends the round. True: it is to be timed again, and its trials do not count.
     bool disturbed();
 
-    NoiseFacts facts() const { return noise_.facts(); }
+    DisturbanceCounts facts() const { return disturbed_rounds_.facts(); }
 
     /// Prints the warning of noise_warning() on stderr, where there is one.
     void warn(const std::string& result) const;
@@ -42,8 +42,8 @@ class WatchedRounds {
     void begin_trial();
     void end_trial();
 
-    Watch watch_;
-    Noise noise_;
+    DisturbanceMonitor monitor_;
+    DisturbedRounds disturbed_rounds_;
     bool in_round_ = false;
     double round_seconds_ = 0;
     std::chrono::steady_clock::time_point trial_began_ = {};

@@ -31,7 +31,7 @@ std::string_view name_of(Disturbance disturbance);
 std::optional<Disturbance> parse_disturbance(std::string_view name);
 
 /// What one look at the machine sees. What it does not tell is empty: nothing is concluded from it.
-struct Glance {
+struct MachineCounters {
     std::uint64_t ticks = 0;                   ///< see asterope::ticks()
     std::int64_t nanoseconds = 0;              ///< of CLOCK_MONOTONIC, at the same moment
     std::optional<std::int64_t> busy = {};     ///< nanoseconds that this thread had a CPU
@@ -43,16 +43,17 @@ struct Glance {
 
 /// Looks at this machine with a special eye on `cpu`; the thread that calls it is the one that
 /// switches and is busy. Throws nothing: where a file or a call is missing, that field is empty.
-std::function<Glance()> look_at_machine(int cpu);
+std::function<MachineCounters()> counters_of_machine(int cpu);
 
 /// Compares a glance before each round with one after it.
-class Watch {
+class DisturbanceMonitor {
   public:
-    /// `cpu`: the one the thread is pinned to. `tick_rate`: of Glance::ticks, a second.
-    Watch(int cpu, std::function<Glance()> look, double tick_rate)
+    /// `cpu`: the one the thread is pinned to. `tick_rate`: of MachineCounters::ticks, a second.
+    DisturbanceMonitor(int cpu, std::function<MachineCounters()> look, double tick_rate)
         : cpu_(cpu), look_(std::move(look)), tick_rate_(tick_rate) {}
     /// Of this machine. start_clock() comes first.
-    explicit Watch(int cpu) : Watch(cpu, look_at_machine(cpu), asterope::tick_rate()) {}
+    explicit DisturbanceMonitor(int cpu)
+        : DisturbanceMonitor(cpu, counters_of_machine(cpu), asterope::tick_rate()) {}
 
     void begin_round();
 
@@ -60,14 +61,14 @@ class Watch {
     std::vector<Disturbance> end_round();
 
   private:
-    Glance look();
-    bool is_odd(const Glance& glance) const;
-    void remember(const Glance& glance);
+    MachineCounters look();
+    bool is_odd(const MachineCounters& glance) const;
+    void remember(const MachineCounters& glance);
 
     int cpu_;
-    std::function<Glance()> look_;
+    std::function<MachineCounters()> look_;
     double tick_rate_;
-    Glance begin_;
+    MachineCounters begin_;
     std::deque<double> speeds_; ///< of the latest rounds
     double reference_ = 0;      ///< their median; 0 while there are too few
 };

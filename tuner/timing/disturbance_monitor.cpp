@@ -1,5 +1,5 @@
 // Watches the machine during a round of timings: what hit it that was none of the copies' doing.
-#include "timing/watch.hpp"
+#include "timing/disturbance_monitor.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -46,8 +46,8 @@ std::optional<std::int64_t> nanoseconds_of(clockid_t clock) {
 /// 6 us where there are 2 CPUs, and longer the more CPUs and interrupts there are: it is read every
 /// 10 ms at most, and for half a percent of the time. So what is stolen in small pieces appears
 /// once they sum up to a step, and of several short rounds the one before the reading is blamed.
-/// That serves the account of the run; the round itself is seen to be hit by Glance::busy, where
-/// the kernel takes stolen time away at once.
+/// That serves the account of the run; the round itself is seen to be hit by MachineCounters::busy,
+/// where the kernel takes stolen time away at once.
 class StealTime {
   public:
     explicit StealTime(int cpu)
@@ -135,7 +135,7 @@ bool counts_busy_time() {
 
 /// Both clocks at one moment: of several readings the tightest, as an interruption between the two
 /// would look like a jump of one of them.
-void read_clocks(Glance& glance) {
+void read_clocks(MachineCounters& glance) {
     std::uint64_t tightest = ~std::uint64_t{0};
     for (int i = 0; i < 3; ++i) {
         const std::uint64_t before = ticks();
@@ -180,10 +180,10 @@ std::optional<Disturbance> parse_disturbance(std::string_view name) {
     return std::nullopt;
 }
 
-std::function<Glance()> look_at_machine(int cpu) {
+std::function<MachineCounters()> counters_of_machine(int cpu) {
     // shared: a std::function must be able to be copied
     return [steal = std::make_shared<StealTime>(cpu), counts_busy = counts_busy_time()] {
-        Glance glance;
+        MachineCounters glance;
         glance.speed = speed();
         glance.steal = steal->at(nanoseconds_of(CLOCK_MONOTONIC).value_or(0));
         glance.switches = involuntary_switches();
@@ -194,18 +194,18 @@ std::function<Glance()> look_at_machine(int cpu) {
     };
 }
 
-void Watch::begin_round() {
+void DisturbanceMonitor::begin_round() {
     begin_ = look();
 }
 
-std::vector<Disturbance> Watch::end_round() {
-    const Glance end = look();
+std::vector<Disturbance> DisturbanceMonitor::end_round() {
+    const MachineCounters end = look();
     const double nanoseconds = static_cast<double>(end.nanoseconds - begin_.nanoseconds);
     std::vector<Disturbance> hits;
     const auto check = [&](Disturbance disturbance, bool hit) {
         if (hit) hits.push_back(disturbance);
     };
-    const auto is_elsewhere = [&](const Glance& glance) {
+    const auto is_elsewhere = [&](const MachineCounters& glance) {
         return glance.cpu.value_or(cpu_) != cpu_;
     };
     check(Disturbance::steal, grew(begin_.steal, end.steal));
@@ -227,18 +227,18 @@ std::vector<Disturbance> Watch::end_round() {
 }
 
 /// An odd speed is believed only when it is seen twice: an interrupt may hit all tries of one.
-Glance Watch::look() {
-    Glance glance = look_();
+MachineCounters DisturbanceMonitor::look() {
+    MachineCounters glance = look_();
     if (is_odd(glance)) glance.speed = look_().speed;
     return glance;
 }
 
-bool Watch::is_odd(const Glance& glance) const {
+bool DisturbanceMonitor::is_odd(const MachineCounters& glance) const {
     if (reference_ == 0 || !glance.speed) return false;
     return std::abs(static_cast<double>(*glance.speed) - reference_) > kSpeedShare * reference_;
 }
 
-void Watch::remember(const Glance& glance) {
+void DisturbanceMonitor::remember(const MachineCounters& glance) {
     if (!glance.speed) return;
     speeds_.push_back(static_cast<double>(*glance.speed));
     if (speeds_.size() > kSpeeds) speeds_.pop_front();

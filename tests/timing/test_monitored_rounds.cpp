@@ -1,5 +1,5 @@
 // What times copies without a log repeats disturbed rounds and says when that was not enough.
-#include "timing/watched_rounds.hpp"
+#include "timing/monitored_rounds.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,11 +12,11 @@ struct Machine {
     bool disturbs = false;
     std::int64_t switches = 0;
 
-    Watch watch() {
-        return Watch(
+    DisturbanceMonitor watch() {
+        return DisturbanceMonitor(
             0,
             [this] {
-                Glance glance;
+                MachineCounters glance;
                 glance.switches = disturbs ? switches++ : switches;
                 return glance;
             },
@@ -25,7 +25,7 @@ struct Machine {
 };
 
 /// One round of two trials, until it counts. Returns how often it was timed.
-int time_round(WatchedRounds& rounds) {
+int time_round(MonitoredRounds& rounds) {
     int times = 0;
     do {
         ++times;
@@ -37,42 +37,42 @@ int time_round(WatchedRounds& rounds) {
 
 } // namespace
 
-TEST(WatchedRounds, repeats_what_was_disturbed_and_counts_all) {
+TEST(MonitoredRounds, repeats_what_was_disturbed_and_counts_all) {
     Machine machine;
-    WatchedRounds rounds(machine.watch());
+    MonitoredRounds rounds(machine.watch());
     EXPECT_EQ(time_round(rounds), 1);
     machine.disturbs = true;
     EXPECT_EQ(time_round(rounds), 4);
     machine.disturbs = false;
     EXPECT_EQ(time_round(rounds), 1);
-    const NoiseFacts facts = rounds.facts();
+    const DisturbanceCounts facts = rounds.facts();
     EXPECT_EQ(facts.rounds, 6u);
     EXPECT_EQ(facts.repeated, 3u);
     EXPECT_EQ(facts.kept, 1u);
     EXPECT_EQ(facts.disturbed, (std::map<std::string, std::size_t>{{"preempted", 4}}));
 }
 
-TEST(WatchedRounds, counts_no_round_in_which_nothing_was_timed_under_watch) {
+TEST(MonitoredRounds, counts_no_round_in_which_nothing_was_timed_under_watch) {
     Machine machine;
     machine.disturbs = true;
-    WatchedRounds rounds(machine.watch());
+    MonitoredRounds rounds(machine.watch());
     EXPECT_FALSE(rounds.disturbed());
     EXPECT_EQ(rounds.facts().rounds, 0u);
 }
 
-TEST(WatchedRounds, has_free_repetitions_in_each_step) {
+TEST(MonitoredRounds, has_free_repetitions_in_each_step) {
     Machine machine;
     machine.disturbs = true;
-    WatchedRounds rounds(machine.watch());
+    MonitoredRounds rounds(machine.watch());
     for (int i = 0; i < 3; ++i) time_round(rounds); // which takes what is free
     EXPECT_EQ(time_round(rounds), 1);
     rounds.enter_step();
     EXPECT_EQ(time_round(rounds), 4);
 }
 
-TEST(WatchedRounds, warns_in_the_words_of_all_and_only_where_there_is_a_reason) {
+TEST(MonitoredRounds, warns_in_the_words_of_all_and_only_where_there_is_a_reason) {
     Machine machine;
-    WatchedRounds rounds(machine.watch());
+    MonitoredRounds rounds(machine.watch());
     testing::internal::CaptureStderr();
     time_round(rounds);
     rounds.warn("these figures are");

@@ -1,5 +1,5 @@
 // Figures measured on this machine, now.
-#include "run/live_figures.hpp"
+#include "run/machine_trials.hpp"
 
 #include <cmath>
 
@@ -33,22 +33,22 @@ Instruments::Instruments(const Plan& plan, const Machine& machine, std::uint64_t
           kLargestMixed, seed),
       overlap(arena) {}
 
-LiveFigures::LiveFigures(const Plan& plan, const Machine& machine, std::uint64_t seed, int cpu,
-                         const Budget& budget)
-    : instruments_(plan, machine, seed), watch_(cpu), budget_(budget) {}
+MachineTrials::MachineTrials(const Plan& plan, const Machine& machine, std::uint64_t seed, int cpu,
+                             const Budget& budget)
+    : instruments_(plan, machine, seed), monitor_(cpu), budget_(budget) {}
 
-void LiveFigures::throw_if_over() const {
+void MachineTrials::throw_if_over() const {
     throw_if_interrupted();
     budget_.throw_if_spent();
 }
 
-void LiveFigures::enter(const std::string&, std::size_t) {
+void MachineTrials::enter(const std::string&, std::size_t) {
     in_round_ = false;
 }
 
-Trial LiveFigures::trial(const TrialKey&, const std::function<double(Instruments&)>& time) {
+Trial MachineTrials::trial(const TrialKey&, const std::function<double(Instruments&)>& time) {
     throw_if_over();
-    if (!in_round_) watch_.begin_round();
+    if (!in_round_) monitor_.begin_round();
     in_round_ = true;
     for (int i = 0; i < kTries; ++i) {
         const std::uint64_t begin = ticks();
@@ -64,14 +64,14 @@ Trial LiveFigures::trial(const TrialKey&, const std::function<double(Instruments
 }
 
 std::vector<double>
-LiveFigures::readings(const ProbeKey&,
-                      const std::function<std::vector<double>(Instruments&)>& read) {
+MachineTrials::readings(const ProbeKey&,
+                        const std::function<std::vector<double>(Instruments&)>& read) {
     throw_if_over();
     return read(instruments_);
 }
 
-Calibration LiveFigures::calibration(std::size_t size, Workload workload,
-                                     const std::optional<Calibration>& known) {
+Calibration MachineTrials::calibration(std::size_t size, Workload workload,
+                                       const std::optional<Calibration>& known) {
     Stopwatch& stopwatch = instruments_.stopwatch;
     if (known) {
         stopwatch.set_calibration(size, workload, *known);
@@ -82,10 +82,10 @@ Calibration LiveFigures::calibration(std::size_t size, Workload workload,
     return stopwatch.calibration(size, workload);
 }
 
-std::vector<Disturbance> LiveFigures::round_ended() {
+std::vector<Disturbance> MachineTrials::round_ended() {
     if (!in_round_) return {};
     in_round_ = false;
-    return watch_.end_round();
+    return monitor_.end_round();
 }
 
 } // namespace asterope

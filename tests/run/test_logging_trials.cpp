@@ -1,10 +1,10 @@
 // The journal: a search that is asked again gets what it got before, and then goes on.
-#include "run/journal.hpp"
+#include "run/logging_trials.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
-#include "run/logged_figures.hpp"
+#include "run/logged_trials.hpp"
 #include "support/made_up_log.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 const json kHeader = made_up_header();
 
 /// Counts what it is asked for; every figure is another.
-class EveryFigure : public Figures {
+class EveryFigure : public TrialSource {
   public:
     void enter(const std::string& step, std::size_t known) override {
         entered.emplace_back(step, known);
@@ -61,7 +61,7 @@ class JournalFile : public TemporaryFolder {
     }
 
     /// A search of eight figures, as one text. A disturbed round is one of the figures.
-    static std::string search(Figures& figures) {
+    static std::string search(TrialSource& figures) {
         std::string found;
         figures.enter("calibration");
         found += std::to_string(figures.calibration(128, Workload::hot).calls) + ' ';
@@ -79,7 +79,7 @@ class JournalFile : public TemporaryFolder {
     /// A whole search, and its log. What it found.
     std::string first_run() const {
         EveryFigure machine;
-        Journal journal(machine, path(), kHeader, std::nullopt);
+        LoggingTrials journal(machine, path(), kHeader, std::nullopt);
         return search(journal);
     }
 };
@@ -88,7 +88,7 @@ class JournalFile : public TemporaryFolder {
 
 TEST_F(JournalFile, lets_the_first_run_see_the_machine) {
     EveryFigure alone, machine;
-    Journal journal(machine, path(), kHeader, std::nullopt);
+    LoggingTrials journal(machine, path(), kHeader, std::nullopt);
     EXPECT_EQ(search(journal), search(alone));
     EXPECT_EQ(journal.resumed(), 0);
 }
@@ -114,7 +114,7 @@ TEST_F(JournalFile, serves_all_that_a_killed_run_left_at_whatever_line_it_was_ki
         const auto trials = steps.find("pipelines 128");
         // of the two rounds the first is quiet, and leaves no line
         machine.rounds = trials == steps.end() ? 0 : trials->second.size() > 1 ? 1 : 0;
-        Journal journal(machine, path(), kHeader, std::move(earlier));
+        LoggingTrials journal(machine, path(), kHeader, std::move(earlier));
         EXPECT_EQ(journal.resumed(), 1);
         EXPECT_EQ(search(journal), expected) << "killed behind byte " << end;
     }
@@ -123,7 +123,7 @@ TEST_F(JournalFile, serves_all_that_a_killed_run_left_at_whatever_line_it_was_ki
 TEST_F(JournalFile, tells_the_machine_what_the_log_has) {
     first_run();
     EveryFigure machine;
-    Journal journal(machine, path(), kHeader, open_log_to_resume(path(), kHeader));
+    LoggingTrials journal(machine, path(), kHeader, open_log_to_resume(path(), kHeader));
     search(journal);
     EXPECT_EQ(machine.next, 0); // nothing was measured again
     EXPECT_EQ(machine.taken_over, std::vector<std::size_t>{1});
@@ -135,7 +135,7 @@ TEST_F(JournalFile, can_be_resumed_again_and_again) {
     const std::string expected = first_run();
     for (int times = 1; times <= 3; ++times) {
         EveryFigure machine;
-        Journal journal(machine, path(), kHeader, open_log_to_resume(path(), kHeader));
+        LoggingTrials journal(machine, path(), kHeader, open_log_to_resume(path(), kHeader));
         EXPECT_EQ(journal.resumed(), times);
         EXPECT_EQ(journal.started(), "2026-11-21T10:00:00Z");
         EXPECT_EQ(search(journal), expected);
@@ -145,7 +145,7 @@ TEST_F(JournalFile, can_be_resumed_again_and_again) {
 TEST_F(JournalFile, serves_a_step_that_was_cut_short_before_a_later_one) {
     {
         EveryFigure machine;
-        Journal journal(machine, path(), kHeader, std::nullopt);
+        LoggingTrials journal(machine, path(), kHeader, std::nullopt);
         journal.enter("pipelines 128");
         journal.trial(trial_of(0), nullptr); // then the time budget ended
         journal.enter("aliased 512");
@@ -153,7 +153,7 @@ TEST_F(JournalFile, serves_a_step_that_was_cut_short_before_a_later_one) {
     }
     EveryFigure machine;
     machine.next = 100;
-    Journal journal(machine, path(), kHeader, open_log_to_resume(path(), kHeader));
+    LoggingTrials journal(machine, path(), kHeader, open_log_to_resume(path(), kHeader));
     journal.enter("pipelines 128");
     EXPECT_EQ(journal.trial(trial_of(0), nullptr).ns, 1);
     EXPECT_EQ(journal.trial(trial_of(1), nullptr).ns, 101);
@@ -164,7 +164,7 @@ TEST_F(JournalFile, serves_a_step_that_was_cut_short_before_a_later_one) {
 TEST_F(JournalFile, refuses_another_search_in_the_middle) {
     first_run();
     EveryFigure machine;
-    Journal journal(machine, path(), kHeader, open_log_to_resume(path(), kHeader));
+    LoggingTrials journal(machine, path(), kHeader, open_log_to_resume(path(), kHeader));
     journal.enter("pipelines 128");
     EXPECT_THROW(journal.trial(trial_of(1), nullptr), BadInput); // it was round 0
     EXPECT_THROW(journal.readings({128, Workload::hot, "source 2", "copy"}, nullptr), BadInput);
@@ -173,7 +173,7 @@ TEST_F(JournalFile, refuses_another_search_in_the_middle) {
 TEST_F(JournalFile, keeps_the_log_of_an_earlier_run) {
     put("trials.jsonl", "hours of work\n");
     EveryFigure machine;
-    EXPECT_THROW(Journal(machine, path(), kHeader, std::nullopt), BadInput);
+    EXPECT_THROW(LoggingTrials(machine, path(), kHeader, std::nullopt), BadInput);
     EXPECT_EQ(content(path()), "hours of work\n");
 }
 
@@ -198,12 +198,12 @@ TEST_F(JournalFile, refuses_the_log_of_another_machine_version_space_seed_or_sea
 TEST_F(JournalFile, a_whole_log_serves_the_search_without_the_machine) {
     const std::string expected = first_run();
     const TrialLogContents log = read_trial_log(path());
-    LoggedFigures logged(log, "log");
+    LoggedTrials logged(log, "log");
     EXPECT_EQ(search(logged), expected);
     // and behind a journal of its own, which has the beginning
     put("half.jsonl", content(path()).substr(0, content(path()).rfind("{\"step\"")));
-    Journal journal(logged, folder / "half.jsonl", kHeader,
-                    open_log_to_resume(folder / "half.jsonl", kHeader));
+    LoggingTrials journal(logged, folder / "half.jsonl", kHeader,
+                          open_log_to_resume(folder / "half.jsonl", kHeader));
     EXPECT_EQ(search(journal), expected);
 }
 
@@ -212,6 +212,6 @@ TEST_F(JournalFile, a_log_that_ends_early_cannot_be_replayed) {
     TrialLogContents log = read_trial_log(path());
     log.steps.at("pipelines 128").pop_back();
     log.steps.at("pipelines 128").pop_back();
-    LoggedFigures logged(log, "log");
+    LoggedTrials logged(log, "log");
     EXPECT_THROW(search(logged), BadInput);
 }

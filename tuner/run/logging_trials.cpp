@@ -1,5 +1,5 @@
 // The journal: writes every figure to the trial log, and serves those that an earlier run wrote.
-#include "run/journal.hpp"
+#include "run/logging_trials.hpp"
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -58,8 +58,8 @@ std::optional<LogToResume> open_log_to_resume(const std::filesystem::path& path,
     return LogToResume{std::move(file), std::move(contents)};
 }
 
-Journal::Journal(Figures& behind, const std::filesystem::path& path, const json& header,
-                 std::optional<LogToResume> earlier)
+LoggingTrials::LoggingTrials(TrialSource& behind, const std::filesystem::path& path,
+                             const json& header, std::optional<LogToResume> earlier)
     : behind_(behind), steps_(earlier ? std::move(earlier->contents.steps) : decltype(steps_)()),
       recorded_(steps_, "log " + path.string()),
       log_(earlier ? TrialLogWriter(path, std::move(earlier->file), earlier->contents.bytes)
@@ -69,11 +69,11 @@ Journal::Journal(Figures& behind, const std::filesystem::path& path, const json&
     if (earlier) log_.resumed(header.value("started", ""));
 }
 
-void Journal::enter(const std::string& step, std::size_t) {
+void LoggingTrials::enter(const std::string& step, std::size_t) {
     behind_.enter(step, recorded_.enter(step));
 }
 
-TrialLogWriter& Journal::writer() {
+TrialLogWriter& LoggingTrials::writer() {
     if (written_step_ != recorded_.step()) {
         written_step_ = recorded_.step();
         log_.step(written_step_);
@@ -81,7 +81,7 @@ TrialLogWriter& Journal::writer() {
     return log_;
 }
 
-Trial Journal::trial(const TrialKey& key, const std::function<double(Instruments&)>& time) {
+Trial LoggingTrials::trial(const TrialKey& key, const std::function<double(Instruments&)>& time) {
     if (const auto* known = recorded_.take<Trial>(key)) return *known;
     const Trial trial = behind_.trial(key, time);
     writer().write(key, trial);
@@ -89,16 +89,16 @@ Trial Journal::trial(const TrialKey& key, const std::function<double(Instruments
 }
 
 std::vector<double>
-Journal::readings(const ProbeKey& key,
-                  const std::function<std::vector<double>(Instruments&)>& read) {
+LoggingTrials::readings(const ProbeKey& key,
+                        const std::function<std::vector<double>(Instruments&)>& read) {
     if (const auto* known = recorded_.take<std::vector<double>>(key)) return *known;
     const std::vector<double> ticks = behind_.readings(key, read);
     writer().write(key, ticks);
     return ticks;
 }
 
-Calibration Journal::calibration(std::size_t size, Workload workload,
-                                 const std::optional<Calibration>&) {
+Calibration LoggingTrials::calibration(std::size_t size, Workload workload,
+                                       const std::optional<Calibration>&) {
     if (const auto* known = recorded_.take<Calibration>(std::pair(size, workload))) {
         return behind_.calibration(size, workload, *known);
     }
@@ -107,7 +107,7 @@ Calibration Journal::calibration(std::size_t size, Workload workload,
     return calibration;
 }
 
-std::vector<Disturbance> Journal::round_ended() {
+std::vector<Disturbance> LoggingTrials::round_ended() {
     // A run that was killed between a round's last trial and its hits has lost these.
     if (!recorded_.at_end()) return recorded_.take_hits();
     const std::vector<Disturbance> hits = behind_.round_ended();

@@ -1,5 +1,5 @@
 // What a log tells of its candidates is what was timed, each round against libc in that round.
-#include "merge/evidence.hpp"
+#include "merge/source_results.hpp"
 
 #include <gtest/gtest.h>
 
@@ -50,14 +50,14 @@ TEST(StandingsOf, compares_with_libc_of_the_same_round) {
         const double slow = 1 + 0.1 * i;
         rounds.push_back({Workload::hot, {{"libc", 10 * slow}, {"a", 5 * slow}, {"b", 8 * slow}}});
     }
-    const Standings standings = standings_of(rounds, is_libc);
-    const Standing& a = standings.at(Workload::hot).at("a");
+    const MeasuredGains gains = gains_of(rounds, is_libc);
+    const MeasuredGain& a = gains.at(Workload::hot).at("a");
     EXPECT_NEAR(a.log_ratio, std::log(2), 1e-6);
-    EXPECT_NEAR(standings.at(Workload::hot).at("b").log_ratio, std::log(1.25), 1e-6);
+    EXPECT_NEAR(gains.at(Workload::hot).at("b").log_ratio, std::log(1.25), 1e-6);
     EXPECT_EQ(a.rounds, 9u);
     EXPECT_NEAR(a.ns, 7, 1e-9);
     EXPECT_NEAR(a.reference_ns, 14, 1e-9);
-    EXPECT_EQ(standings.at(Workload::hot).count("libc"), 0u);
+    EXPECT_EQ(gains.at(Workload::hot).count("libc"), 0u);
 }
 
 TEST(StandingsOf, is_the_less_certain_the_less_often_somebody_was_timed) {
@@ -66,12 +66,12 @@ TEST(StandingsOf, is_the_less_certain_the_less_often_somebody_was_timed) {
         rounds.push_back({Workload::hot, {{"libc", 10}, {"often", 5 + 0.2 * (i % 5)}}});
         if (i == 0) rounds.back().trials.emplace_back("once", 5.0);
     }
-    const auto standings = standings_of(rounds, is_libc).at(Workload::hot);
-    EXPECT_NEAR(standings.at("once").error / standings.at("often").error, 4, 1e-6);
+    const auto gains = gains_of(rounds, is_libc).at(Workload::hot);
+    EXPECT_NEAR(gains.at("once").error / gains.at("often").error, 4, 1e-6);
 }
 
 TEST(StandingsOf, leaves_out_a_round_without_libc) {
-    EXPECT_TRUE(standings_of({{Workload::hot, {{"a", 5}}}}, is_libc).empty());
+    EXPECT_TRUE(gains_of({{Workload::hot, {{"a", 5}}}}, is_libc).empty());
 }
 
 } // namespace

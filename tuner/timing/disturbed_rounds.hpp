@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "timing/watch.hpp"
+#include "timing/disturbance_monitor.hpp"
 
 namespace asterope {
 
 /// What disturbed the rounds of a run.
-struct NoiseFacts {
+struct DisturbanceCounts {
     std::size_t rounds = 0;   ///< all that were timed, those in vain included
     std::size_t repeated = 0; ///< in vain: disturbed, so timed again
     std::size_t kept = 0;     ///< disturbed, and they count all the same
@@ -22,12 +22,12 @@ struct NoiseFacts {
 
 /// Whether so many rounds stayed disturbed that what was found may be due to that. The one limit of
 /// everything that times copies.
-bool too_many_kept(const NoiseFacts& noise);
+bool too_many_kept(const DisturbanceCounts& noise);
 
 /// How many did, in words: "12 % of the rounds stayed disturbed, however often they were repeated
 /// (seen: preempted 9)"; empty for less than half a percent. scripts/asterope/provisional.py says
 /// the same.
-std::string kept_in_words(const NoiseFacts& noise);
+std::string kept_in_words(const DisturbanceCounts& noise);
 
 /// What a warning of a search, and of a profile, is about.
 inline constexpr const char* kTheseWinners = "these winners are";
@@ -38,7 +38,7 @@ std::string noise_warning(const std::string& reason, const std::string& result);
 
 /// Decides from the sequence of rounds alone, so that a run that is resumed from its log decides
 /// as it did before.
-class Noise {
+class DisturbedRounds {
   public:
     /// Another step of the search begins. What may be repeated in it depends on nothing before: a
     /// run whose time was up has done some steps early, and when it is resumed, more comes before
@@ -57,7 +57,7 @@ class Noise {
     /// several.
     const std::map<Disturbance, std::size_t>& seen() const { return seen_; }
 
-    NoiseFacts facts() const;
+    DisturbanceCounts facts() const;
 
     /// So many of the samples are disturbed that the result may be due to that.
     bool provisional() const { return facts().provisional; }

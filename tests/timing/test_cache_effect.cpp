@@ -1,5 +1,5 @@
 // The order of companies: together, each time the other way round, and nobody lost.
-#include "timing/company.hpp"
+#include "timing/cache_effect.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,20 +13,20 @@ int tens(int entrant) {
     return entrant / 10;
 }
 
-Order applied(CompanyOrder& order, Order entrants) {
+Order applied(CacheEffectOrder& order, Order entrants) {
     order.apply(entrants);
     return entrants;
 }
 
 } // namespace
 
-TEST(CompanyOrder, puts_companies_together_and_keeps_the_order_within_each) {
-    CompanyOrder order(tens);
+TEST(CacheEffectOrder, puts_companies_together_and_keeps_the_order_within_each) {
+    CacheEffectOrder order(tens);
     EXPECT_EQ(applied(order, {23, 1, 11, 3, 21, 12, 2}), (Order{1, 3, 2, 11, 12, 23, 21}));
 }
 
-TEST(CompanyOrder, begins_each_turn_with_the_company_that_ended_the_last) {
-    CompanyOrder order(tens);
+TEST(CacheEffectOrder, begins_each_turn_with_the_company_that_ended_the_last) {
+    CacheEffectOrder order(tens);
     const Order mixed = {23, 1, 11, 3, 21, 12, 2};
     const Order forwards = {1, 3, 2, 11, 12, 23, 21}, backwards = {23, 21, 11, 12, 1, 3, 2};
     for (int i = 0; i < 3; ++i) {
@@ -35,18 +35,18 @@ TEST(CompanyOrder, begins_each_turn_with_the_company_that_ended_the_last) {
     }
 }
 
-TEST(CompanyOrder, keeps_those_who_are_there_more_than_once) {
-    CompanyOrder order(tens);
+TEST(CacheEffectOrder, keeps_those_who_are_there_more_than_once) {
+    CacheEffectOrder order(tens);
     EXPECT_EQ(applied(order, {1, 11, 1, 12, 1}), (Order{1, 1, 1, 11, 12}));
 }
 
-TEST(CompanyOrder, takes_any_numbers) {
-    CompanyOrder order([](int entrant) { return -entrant; });
+TEST(CacheEffectOrder, takes_any_numbers) {
+    CacheEffectOrder order([](int entrant) { return -entrant; });
     EXPECT_EQ(applied(order, {-7, 2000000000, 0}), (Order{2000000000, 0, -7}));
 }
 
-TEST(CompanyOrder, changes_nothing_where_all_are_of_one_company) {
-    CompanyOrder nothing(nullptr), one([](int) { return 5; });
+TEST(CacheEffectOrder, changes_nothing_where_all_are_of_one_company) {
+    CacheEffectOrder nothing(nullptr), one([](int) { return 5; });
     for (int i = 0; i < 2; ++i) {
         EXPECT_EQ(applied(nothing, {3, 1, 2, 1}), (Order{3, 1, 2, 1}));
         EXPECT_EQ(applied(one, {3, 1, 2, 1}), (Order{3, 1, 2, 1}));
@@ -58,7 +58,7 @@ TEST(CompanyOrder, changes_nothing_where_all_are_of_one_company) {
 TEST(CompanyOfLibc, is_that_of_its_stores_at_that_size) {
     const std::map<std::string, std::size_t> thresholds = {{"x86_non_temporal_threshold", 4096},
                                                            {"x86_rep_movsb_threshold", 1}};
-    EXPECT_EQ(company_of_libc(4095, thresholds), kTemporal);
-    EXPECT_EQ(company_of_libc(4096, thresholds), kNonTemporal);
-    EXPECT_EQ(company_of_libc(~std::size_t{0}, {}), kTemporal) << "it did not say";
+    EXPECT_EQ(cache_effect_of_libc(4095, thresholds), kTemporal);
+    EXPECT_EQ(cache_effect_of_libc(4096, thresholds), kNonTemporal);
+    EXPECT_EQ(cache_effect_of_libc(~std::size_t{0}, {}), kTemporal) << "it did not say";
 }

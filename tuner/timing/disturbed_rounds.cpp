@@ -1,5 +1,5 @@
 // The account of disturbed rounds, and which of them are timed again.
-#include "timing/noise.hpp"
+#include "timing/disturbed_rounds.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -27,12 +27,12 @@ constexpr double kBearable = 0.05;
 
 } // namespace
 
-void Noise::enter_step() {
+void DisturbedRounds::enter_step() {
     step_ = {};
     in_a_row_ = 0;
 }
 
-bool Noise::round_ended(const std::vector<Disturbance>& hits, double seconds) {
+bool DisturbedRounds::round_ended(const std::vector<Disturbance>& hits, double seconds) {
     for (const Disturbance hit : hits) ++seen_[hit];
     const bool affordable =
         step_.repeated < kFree + step_.counted / kEarnedBy &&
@@ -53,8 +53,8 @@ bool Noise::round_ended(const std::vector<Disturbance>& hits, double seconds) {
     return false;
 }
 
-NoiseFacts Noise::facts() const {
-    NoiseFacts facts{rounds(), repeated_, kept_, {}, false};
+DisturbanceCounts DisturbedRounds::facts() const {
+    DisturbanceCounts facts{rounds(), repeated_, kept_, {}, false};
     for (const auto& [disturbance, rounds] : seen_) {
         facts.disturbed[std::string(name_of(disturbance))] = rounds;
     }
@@ -65,18 +65,18 @@ NoiseFacts Noise::facts() const {
 namespace {
 
 /// Of the rounds that count, those that were disturbed.
-double kept_share(const NoiseFacts& noise) {
+double kept_share(const DisturbanceCounts& noise) {
     const std::size_t counted = noise.rounds - std::min(noise.rounds, noise.repeated);
     return counted ? static_cast<double>(noise.kept) / static_cast<double>(counted) : 0;
 }
 
 } // namespace
 
-bool too_many_kept(const NoiseFacts& noise) {
+bool too_many_kept(const DisturbanceCounts& noise) {
     return kept_share(noise) > kBearable;
 }
 
-std::string kept_in_words(const NoiseFacts& noise) {
+std::string kept_in_words(const DisturbanceCounts& noise) {
     const long percent = std::lround(100 * kept_share(noise));
     if (percent == 0) return "";
     std::string kinds;

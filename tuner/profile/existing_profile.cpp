@@ -1,5 +1,5 @@
 // The profile that lies where a new one shall go: whether it is worth more.
-#include "profile/standing_profile.hpp"
+#include "profile/existing_profile.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +25,7 @@ namespace {
 using nlohmann::json;
 
 /// What lies at `place`; null where nothing does, or nothing that is worth a thought.
-json standing_profile(const std::filesystem::path& place) {
+json existing_profile(const std::filesystem::path& place) {
     std::error_code error;
     const auto type = std::filesystem::status(place, error).type();
     // A pipe or a terminal is no profile either, and to read one might take for ever.
@@ -162,9 +162,9 @@ std::string advantages(const Worth& standing, const Worth& wanted, const json& r
 
 } // namespace
 
-void refuse_lesser(const std::filesystem::path& place, const json& machine, const json& options,
-                   bool may_end_early) {
-    const json profile = standing_profile(place);
+void refuse_worse_than_existing(const std::filesystem::path& place, const json& machine,
+                                const json& options, bool may_end_early) {
+    const json profile = existing_profile(place);
     if (profile.is_null() || profile.value("architecture", json()) != kArchitecture) return;
     if (!fingerprint_differences(nearest_machine(profile, machine), machine).empty()) return;
     if (!same_purpose(profile, options)) return;

@@ -10,7 +10,7 @@
 
 #include "run/record_cursor.hpp"
 #include "run/trial_log.hpp"
-#include "timing/figures.hpp"
+#include "timing/trial_source.hpp"
 
 namespace asterope {
 
@@ -26,13 +26,13 @@ struct LogToResume {
 std::optional<LogToResume> open_log_to_resume(const std::filesystem::path& path,
                                               const nlohmann::json& header);
 
-class Journal : public Figures {
+class LoggingTrials : public TrialSource {
   public:
     /// Goes on with the log at `path`, which is `earlier`; without that, begins a new one.
     /// `behind` has the figures that no earlier run left. Throws BadInput where the log cannot be
     /// written, or where a new one would replace another, which may hold hours of work.
-    Journal(Figures& behind, const std::filesystem::path& path, const nlohmann::json& header,
-            std::optional<LogToResume> earlier);
+    LoggingTrials(TrialSource& behind, const std::filesystem::path& path,
+                  const nlohmann::json& header, std::optional<LogToResume> earlier);
 
     bool has(const std::string& step) const override { return behind_.has(step); }
     void enter(const std::string& step, std::size_t known = 0) override;
@@ -54,7 +54,7 @@ class Journal : public Figures {
   private:
     TrialLogWriter& writer();
 
-    Figures& behind_;
+    TrialSource& behind_;
     std::map<std::string, std::vector<Record>> steps_; ///< of earlier runs
     RecordCursor recorded_;
     TrialLogWriter log_;

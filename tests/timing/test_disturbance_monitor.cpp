@@ -1,6 +1,6 @@
 // What a watch concludes from made-up glances, each kind just above and just below its bound; of
 // the machine only what no clock decides.
-#include "timing/watch.hpp"
+#include "timing/disturbance_monitor.hpp"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -53,17 +53,17 @@ class Machine {
         for (int i = 0; i < count; ++i) ASSERT_EQ(round(), Hits{});
     }
 
-    Glance now;
+    MachineCounters now;
     int odd_looks = 0; ///< the next ones see half of the speed
     int looks = 0;
-    Watch watch{kCpu,
-                [this] {
-                    ++looks;
-                    Glance glance = now;
-                    if (odd_looks > 0 && odd_looks-- > 0) *glance.speed *= 2;
-                    return glance;
-                },
-                kTickRate};
+    DisturbanceMonitor watch{kCpu,
+                             [this] {
+                                 ++looks;
+                                 MachineCounters glance = now;
+                                 if (odd_looks > 0 && odd_looks-- > 0) *glance.speed *= 2;
+                                 return glance;
+                             },
+                             kTickRate};
 };
 
 } // namespace
@@ -88,12 +88,12 @@ TEST(Disturbance, has_no_other_name) {
 
 // --- Kinds ---------------------------------------------------------------------------------------
 
-TEST(Watch, sees_nothing_in_quiet_rounds) {
+TEST(DisturbanceMonitor, sees_nothing_in_quiet_rounds) {
     Machine machine;
     machine.quiet_rounds(100);
 }
 
-TEST(Watch, sees_stolen_time) {
+TEST(DisturbanceMonitor, sees_stolen_time) {
     Machine machine;
     EXPECT_EQ(machine.round([&] { ++*machine.now.steal; }), Hits{Disturbance::steal});
     EXPECT_EQ(machine.round(), Hits{});
@@ -101,13 +101,13 @@ TEST(Watch, sees_stolen_time) {
     EXPECT_EQ(machine.round([&] { *machine.now.steal = 0; }), Hits{});
 }
 
-TEST(Watch, sees_an_involuntary_switch) {
+TEST(DisturbanceMonitor, sees_an_involuntary_switch) {
     Machine machine;
     EXPECT_EQ(machine.round([&] { ++*machine.now.switches; }), Hits{Disturbance::preempted});
     EXPECT_EQ(machine.round(), Hits{});
 }
 
-TEST(Watch, sees_another_cpu_at_either_end) {
+TEST(DisturbanceMonitor, sees_another_cpu_at_either_end) {
     Machine machine;
     EXPECT_EQ(machine.round([&] { machine.now.cpu = kCpu + 1; }), Hits{Disturbance::migrated});
     EXPECT_EQ(machine.round(), Hits{Disturbance::migrated});
@@ -116,7 +116,7 @@ TEST(Watch, sees_another_cpu_at_either_end) {
 }
 
 // Between two rounds anything may happen: it hits neither.
-TEST(Watch, sees_only_what_happens_during_a_round) {
+TEST(DisturbanceMonitor, sees_only_what_happens_during_a_round) {
     Machine machine;
     machine.quiet_rounds(1);
     ++*machine.now.steal;
@@ -127,7 +127,7 @@ TEST(Watch, sees_only_what_happens_during_a_round) {
     machine.quiet_rounds(1);
 }
 
-TEST(Watch, tells_all_kinds_that_hit_a_round_in_their_order) {
+TEST(DisturbanceMonitor, tells_all_kinds_that_hit_a_round_in_their_order) {
     Machine machine;
     machine.quiet_rounds(10);
     const Hits hits = machine.round([&] {
@@ -142,7 +142,7 @@ TEST(Watch, tells_all_kinds_that_hit_a_round_in_their_order) {
 
 // --- The clocks ----------------------------------------------------------------------------------
 
-TEST(Watch, sees_clocks_that_disagree_by_more_than_1_percent_and_50_us) {
+TEST(DisturbanceMonitor, sees_clocks_that_disagree_by_more_than_1_percent_and_50_us) {
     // 1 % of the 1.5 ms that the system's clock counted is 15 us.
     for (const std::int64_t sign : {-1, 1}) {
         const auto skew = [&](Machine& machine, std::int64_t nanoseconds) {
@@ -155,7 +155,7 @@ TEST(Watch, sees_clocks_that_disagree_by_more_than_1_percent_and_50_us) {
     }
 }
 
-TEST(Watch, lets_the_clocks_of_a_long_round_differ_by_1_percent) {
+TEST(DisturbanceMonitor, lets_the_clocks_of_a_long_round_differ_by_1_percent) {
     const auto skew = [](std::uint64_t ticks) {
         Machine machine;
         return machine.round([&] {
@@ -167,7 +167,7 @@ TEST(Watch, lets_the_clocks_of_a_long_round_differ_by_1_percent) {
     EXPECT_EQ(skew(2 * 101'000'000), Hits{Disturbance::clock});
 }
 
-TEST(Watch, sees_a_counter_that_runs_backwards) {
+TEST(DisturbanceMonitor, sees_a_counter_that_runs_backwards) {
     Machine machine;
     EXPECT_EQ(machine.round([&] { machine.now.ticks -= 2 * 1'500'001; }), Hits{Disturbance::clock});
     machine.now.ticks = ~std::uint64_t{0} - 2 * 750'001;
@@ -175,13 +175,13 @@ TEST(Watch, sees_a_counter_that_runs_backwards) {
     EXPECT_EQ(machine.round(), Hits{});
 }
 
-TEST(Watch, sees_a_counter_that_jumps_ahead) {
+TEST(DisturbanceMonitor, sees_a_counter_that_jumps_ahead) {
     Machine machine;
     EXPECT_EQ(machine.round([&] { machine.now.ticks += std::uint64_t{1} << 60; }),
               Hits{Disturbance::clock});
 }
 
-TEST(Watch, sees_a_system_clock_that_runs_backwards) {
+TEST(DisturbanceMonitor, sees_a_system_clock_that_runs_backwards) {
     Machine machine;
     machine.now.busy.reset();
     EXPECT_EQ(machine.round([&] { machine.now.nanoseconds -= 2 * kMillisecond; }),
@@ -190,7 +190,7 @@ TEST(Watch, sees_a_system_clock_that_runs_backwards) {
 
 // --- Off the CPU ---------------------------------------------------------------------------------
 
-TEST(Watch, sees_a_thread_that_was_off_the_cpu_for_more_than_1_ms) {
+TEST(DisturbanceMonitor, sees_a_thread_that_was_off_the_cpu_for_more_than_1_ms) {
     // and 1 % of the 2.5 ms that the round took
     const auto off = [](std::int64_t nanoseconds) {
         Machine machine;
@@ -204,7 +204,7 @@ TEST(Watch, sees_a_thread_that_was_off_the_cpu_for_more_than_1_ms) {
     EXPECT_EQ(off(60'000 * kMillisecond), Hits{Disturbance::stalled}); // stopped and continued
 }
 
-TEST(Watch, lets_a_long_round_be_off_the_cpu_for_1_percent) {
+TEST(DisturbanceMonitor, lets_a_long_round_be_off_the_cpu_for_1_percent) {
     const auto off = [](std::int64_t nanoseconds) {
         Machine machine;
         return machine.round([&] {
@@ -218,7 +218,7 @@ TEST(Watch, lets_a_long_round_be_off_the_cpu_for_1_percent) {
 
 // --- Frequency -----------------------------------------------------------------------------------
 
-TEST(Watch, sees_a_speed_5_percent_off_the_latest_ones) {
+TEST(DisturbanceMonitor, sees_a_speed_5_percent_off_the_latest_ones) {
     for (const std::uint64_t speed : {950, 1050}) {
         Machine machine;
         machine.quiet_rounds(10);
@@ -235,7 +235,7 @@ TEST(Watch, sees_a_speed_5_percent_off_the_latest_ones) {
     }
 }
 
-TEST(Watch, takes_a_second_look_before_it_believes_an_odd_speed) {
+TEST(DisturbanceMonitor, takes_a_second_look_before_it_believes_an_odd_speed) {
     Machine machine;
     machine.quiet_rounds(10);
     const int looks = machine.looks;
@@ -247,7 +247,7 @@ TEST(Watch, takes_a_second_look_before_it_believes_an_odd_speed) {
     EXPECT_EQ(machine.looks, looks + 9);
 }
 
-TEST(Watch, knows_no_normal_speed_in_the_first_rounds) {
+TEST(DisturbanceMonitor, knows_no_normal_speed_in_the_first_rounds) {
     Machine machine;
     for (const std::uint64_t speed : {1000, 2000, 1000, 500, 1000, 1000, 1000, 3000}) {
         machine.now.speed = speed;
@@ -257,7 +257,7 @@ TEST(Watch, knows_no_normal_speed_in_the_first_rounds) {
     EXPECT_EQ(machine.round(), Hits{Disturbance::frequency});
 }
 
-TEST(Watch, takes_a_lasting_speed_for_normal_after_a_while) {
+TEST(DisturbanceMonitor, takes_a_lasting_speed_for_normal_after_a_while) {
     Machine machine;
     machine.quiet_rounds(100);
     machine.now.speed = 1300;
@@ -267,7 +267,7 @@ TEST(Watch, takes_a_lasting_speed_for_normal_after_a_while) {
     machine.quiet_rounds(100);
 }
 
-TEST(Watch, follows_a_slow_drift) {
+TEST(DisturbanceMonitor, follows_a_slow_drift) {
     Machine machine;
     for (int i = 0; i < 1000; ++i) {
         *machine.now.speed += 2; // 16 rounds later by 3 % at most
@@ -276,7 +276,7 @@ TEST(Watch, follows_a_slow_drift) {
 }
 
 // A CPU whose speed goes to and fro: neither is believed to be normal by turns.
-TEST(Watch, takes_the_more_frequent_of_two_speeds_for_normal) {
+TEST(DisturbanceMonitor, takes_the_more_frequent_of_two_speeds_for_normal) {
     Machine machine;
     int hit = 0;
     for (int i = 0; i < 400; ++i) {
@@ -289,7 +289,7 @@ TEST(Watch, takes_the_more_frequent_of_two_speeds_for_normal) {
 
 // --- Blind sensors -------------------------------------------------------------------------------
 
-TEST(Watch, concludes_nothing_from_what_it_cannot_see) {
+TEST(DisturbanceMonitor, concludes_nothing_from_what_it_cannot_see) {
     Machine machine;
     machine.now.busy.reset();
     machine.now.switches.reset();
@@ -301,10 +301,10 @@ TEST(Watch, concludes_nothing_from_what_it_cannot_see) {
     EXPECT_EQ(machine.round([&] { machine.now.ticks = 0; }), Hits{Disturbance::clock});
 }
 
-TEST(Watch, concludes_nothing_from_what_it_saw_only_once) {
+TEST(DisturbanceMonitor, concludes_nothing_from_what_it_saw_only_once) {
     for (const bool first : {true, false}) {
         Machine machine;
-        const Glance seen = machine.now;
+        const MachineCounters seen = machine.now;
         const auto lose = [&] {
             machine.now.busy.reset();
             machine.now.switches.reset();
@@ -332,8 +332,8 @@ TEST(Watch, concludes_nothing_from_what_it_saw_only_once) {
 
 TEST(LookAtMachine, sees_the_cpu_that_the_thread_is_pinned_to) {
     const int cpu = pin_to_cpu(-1);
-    const auto look = look_at_machine(cpu);
-    const Glance first = look(), second = look();
+    const auto look = counters_of_machine(cpu);
+    const MachineCounters first = look(), second = look();
     EXPECT_EQ(first.cpu, cpu);
     EXPECT_EQ(second.cpu, cpu);
     EXPECT_GE(second.nanoseconds, first.nanoseconds);
@@ -350,7 +350,7 @@ TEST(LookAtMachine, sees_a_thread_that_moved) {
     CPU_ZERO(&all);
     for (const int cpu : cpus) CPU_SET(cpu, &all);
     pin_to_cpu(cpus.front());
-    Watch watch(cpus.front() + 1);
+    DisturbanceMonitor watch(cpus.front() + 1);
     watch.begin_round();
     const Hits hits = watch.end_round();
     EXPECT_TRUE(std::count(hits.begin(), hits.end(), Disturbance::migrated));
@@ -359,15 +359,15 @@ TEST(LookAtMachine, sees_a_thread_that_moved) {
 
 TEST(LookAtMachine, does_without_a_cpu_that_is_not_there) {
     for (const int cpu : {-1, 9999}) {
-        const auto look = look_at_machine(cpu);
+        const auto look = counters_of_machine(cpu);
         EXPECT_EQ(look().steal, std::nullopt);
     }
 }
 
 TEST(LookAtMachine, goes_on_from_a_copy) {
-    const auto look = look_at_machine(allowed_cpus().front());
+    const auto look = counters_of_machine(allowed_cpus().front());
     const auto copy = look;
-    const Glance first = look(), second = copy();
+    const MachineCounters first = look(), second = copy();
     EXPECT_EQ(first.steal.has_value(), second.steal.has_value());
     if (first.steal) {
         EXPECT_GE(*second.steal, *first.steal);
