@@ -47,7 +47,7 @@ TrialKey trial_of(std::uint64_t round) {
     return {128, Workload::hot, "libc", round};
 }
 
-class JournalFile : public TemporaryFolder {
+class LoggingTrialsFile : public TemporaryFolder {
   protected:
     std::filesystem::path path() const { return folder / "trials.jsonl"; }
 
@@ -86,14 +86,14 @@ class JournalFile : public TemporaryFolder {
 
 } // namespace
 
-TEST_F(JournalFile, lets_the_first_run_see_the_machine) {
+TEST_F(LoggingTrialsFile, lets_the_first_run_see_the_machine) {
     EveryFigure alone, machine;
     LoggingTrials journal(machine, path(), kHeader, std::nullopt);
     EXPECT_EQ(search(journal), search(alone));
     EXPECT_EQ(journal.resumed(), 0);
 }
 
-TEST_F(JournalFile, serves_all_that_a_killed_run_left_at_whatever_line_it_was_killed) {
+TEST_F(LoggingTrialsFile, serves_all_that_a_killed_run_left_at_whatever_line_it_was_killed) {
     first_run();
     const std::string text = content(path());
     EveryFigure alone;
@@ -120,7 +120,7 @@ TEST_F(JournalFile, serves_all_that_a_killed_run_left_at_whatever_line_it_was_ki
     }
 }
 
-TEST_F(JournalFile, tells_the_machine_what_the_log_has) {
+TEST_F(LoggingTrialsFile, tells_the_machine_what_the_log_has) {
     first_run();
     EveryFigure machine;
     LoggingTrials journal(machine, path(), kHeader, open_log_to_resume(path(), kHeader));
@@ -131,7 +131,7 @@ TEST_F(JournalFile, tells_the_machine_what_the_log_has) {
                                    {"calibration", 1}, {"pipelines 128", 3}, {"sensing 128", 1}}));
 }
 
-TEST_F(JournalFile, can_be_resumed_again_and_again) {
+TEST_F(LoggingTrialsFile, can_be_resumed_again_and_again) {
     const std::string expected = first_run();
     for (int times = 1; times <= 3; ++times) {
         EveryFigure machine;
@@ -142,7 +142,7 @@ TEST_F(JournalFile, can_be_resumed_again_and_again) {
     }
 }
 
-TEST_F(JournalFile, serves_a_step_that_was_cut_short_before_a_later_one) {
+TEST_F(LoggingTrialsFile, serves_a_step_that_was_cut_short_before_a_later_one) {
     {
         EveryFigure machine;
         LoggingTrials journal(machine, path(), kHeader, std::nullopt);
@@ -161,7 +161,7 @@ TEST_F(JournalFile, serves_a_step_that_was_cut_short_before_a_later_one) {
     EXPECT_EQ(journal.trial(trial_of(7), nullptr).ns, 2);
 }
 
-TEST_F(JournalFile, refuses_another_search_in_the_middle) {
+TEST_F(LoggingTrialsFile, refuses_another_search_in_the_middle) {
     first_run();
     EveryFigure machine;
     LoggingTrials journal(machine, path(), kHeader, open_log_to_resume(path(), kHeader));
@@ -170,14 +170,14 @@ TEST_F(JournalFile, refuses_another_search_in_the_middle) {
     EXPECT_THROW(journal.readings({128, Workload::hot, "source 2", "copy"}, nullptr), BadInput);
 }
 
-TEST_F(JournalFile, keeps_the_log_of_an_earlier_run) {
+TEST_F(LoggingTrialsFile, keeps_the_log_of_an_earlier_run) {
     put("trials.jsonl", "hours of work\n");
     EveryFigure machine;
     EXPECT_THROW(LoggingTrials(machine, path(), kHeader, std::nullopt), BadInput);
     EXPECT_EQ(content(path()), "hours of work\n");
 }
 
-TEST_F(JournalFile, refuses_the_log_of_another_machine_version_space_seed_or_search) {
+TEST_F(LoggingTrialsFile, refuses_the_log_of_another_machine_version_space_seed_or_search) {
     put("trials.jsonl", kHeader.dump() + '\n');
     EXPECT_EQ(refusal(kHeader), "taken");
     const auto with = [](const char* pointer, const json& value) {
@@ -195,7 +195,7 @@ TEST_F(JournalFile, refuses_the_log_of_another_machine_version_space_seed_or_sea
     EXPECT_EQ(refusal(with("/started", "now")), "taken");
 }
 
-TEST_F(JournalFile, a_whole_log_serves_the_search_without_the_machine) {
+TEST_F(LoggingTrialsFile, a_whole_log_serves_the_search_without_the_machine) {
     const std::string expected = first_run();
     const TrialLogContents log = read_trial_log(path());
     LoggedTrials logged(log, "log");
@@ -207,7 +207,7 @@ TEST_F(JournalFile, a_whole_log_serves_the_search_without_the_machine) {
     EXPECT_EQ(search(journal), expected);
 }
 
-TEST_F(JournalFile, a_log_that_ends_early_cannot_be_replayed) {
+TEST_F(LoggingTrialsFile, a_log_that_ends_early_cannot_be_replayed) {
     first_run();
     TrialLogContents log = read_trial_log(path());
     log.steps.at("pipelines 128").pop_back();

@@ -26,7 +26,7 @@ struct Contestant {
     MixCopy small = {}; ///< of small copies only
 };
 
-/// One size. `then` is 1 where the profile does not say.
+/// One size. `tuned` is 1 where the profile does not say.
 struct HoldContest {
     std::size_t size = 0; ///< bytes; 0: small copies, of all sizes up to their bound
     std::string label;    ///< "4 KiB", "to 256 B"

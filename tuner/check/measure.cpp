@@ -172,9 +172,12 @@ bool still_holds(const CheckContests& contests, const Machine& machine, int want
         }
     }
     std::printf(
-        "\n%zu of %zu were timed, in %.0f s. Stale is what fell behind libc, or behind its "
-        "runner-up, in two runs:\nwith the whole interval by more than %.0f %% and the "
-        "floor's distance from 1; where it was behind tuned, by\nso much more than tuned.\n",
+        "\n%zu of %zu were timed, in %.0f s. A size is stale where its winner was slower than "
+        "libc, "
+        "or than its runner-up,\nin both of two runs, by more than %.0f %% beyond what libc "
+        "differs "
+        "from itself. A winner that was slower already when it\nwas chosen is stale only where it "
+        "has lost that much more since.\n",
         timed, contests.all().size(), elapsed(), 100 * kHoldBand);
     timings.rounds().warn("this verdict is");
     if (const std::string few = too_few_sentence(timed, fitting); !few.empty()) {

@@ -30,16 +30,17 @@ struct TunedResult {
     double lead = 1;  ///< the runner-up's time over the winner's
 };
 
-/// What is found now, all as in Then.
+/// What is found now, all as in TunedResult.
 struct PresentResult {
     Estimate ratio;
     std::optional<Estimate> lead; ///< none: there is no runner-up
     Estimate floor;               ///< libc's time over libc's
 };
 
-/// Whether the whole interval of `now` lies below the least that will do: 1, or what it was `then`
-/// if that was less (a winner may have been behind libc from the start, or have lost a tie), less
-/// the band and libc's distance from itself.
+/// Whether a winner has become slower than it may be. The bound is 1, or `tuned`, its ratio when it
+/// was chosen, where that is less (a winner may have been slower than libc from the start, or have
+/// lost a tie). It is behind where its whole interval `now` lies below that bound by more than
+/// kHoldBand and libc's distance from itself.
 bool is_behind(const Estimate& now, double tuned, const Estimate& floor);
 
 enum class Verdict { holds, behind_libc, behind_rival };

@@ -1,4 +1,4 @@
-// Evidence: what one search measured of each candidate, from its profile or its whole log.
+// SourceResults: what one search measured of each candidate, from its profile or its whole log.
 #include "merge/source_results.hpp"
 
 #include <algorithm>

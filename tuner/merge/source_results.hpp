@@ -1,4 +1,4 @@
-// Evidence: what one search measured of each candidate, from its profile or its whole log.
+// SourceResults: what one search measured of each candidate, from its profile or its whole log.
 #pragma once
 
 #include <cstddef>

@@ -23,7 +23,7 @@ namespace asterope {
 
 namespace {
 
-/// What a border's search takes of an own size's, see Searches: quick is five times as fast.
+/// What a border's search takes of an own size's, see SearchSteps: quick is five times as fast.
 double border_cost(const Rigor& rigor) {
     return rigor.name == "quick" ? 1 : 0.2;
 }

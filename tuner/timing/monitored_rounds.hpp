@@ -19,7 +19,8 @@ class MonitoredRounds {
     /// Of this machine and the CPU that the thread is pinned to. start_clock() comes first.
     explicit MonitoredRounds(int cpu) : MonitoredRounds(DisturbanceMonitor(cpu)) {}
 
-    /// Another comparison begins: see Noise::enter_step. Forgets a round that was not ended.
+    /// Another comparison begins: see DisturbedRounds::enter_step. Forgets a round that was not
+    /// ended.
     void enter_step();
 
     /// Calls `timed`, a trial of the present round, and returns what it returns.

@@ -1,4 +1,5 @@
-// Figures: all that a search learns of the machine, whether it is measured now or comes from a log.
+// TrialSource: all that a search learns of the machine, whether it is measured now or comes from a
+// log.
 #pragma once
 
 #include <cstddef>
