@@ -9,8 +9,10 @@ log=$build/setup.log
 # The optional packages we once went on without: not asked for again while this build folder lives.
 going_without=$build/.going-without
 
+watcher='' # the process that shows the progress of a step, where there is one
+
 # cmake and make may turn Ctrl-C into an exit code of their own; the contract says 130.
-trap 'printf "\n" >&2; exit 130' INT
+trap 'end_progress; printf "\n" >&2; exit 130' INT
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -24,14 +26,24 @@ die() {
 
 have() { command -v -- "$1" >/dev/null; }
 
-# step TITLE COMMAND...: runs the command with its output in the log and one line on the terminal.
-# Returns the command's status, after showing the end of what it said if that is not 0.
+# step TITLE COMMAND...: runs the command with its output in the log and one line on the terminal,
+# which moves while it runs. Returns the command's status, after showing the end of what it said if
+# that is not 0.
 step() {
     local title=$1 started=$SECONDS status=0 before
     shift
     before=$(wc -l <"$log")
     printf '%s ... ' "$title" >&2
+    if [[ -t 2 ]]; then
+        # The command stays in the foreground: what runs in the background ignores Ctrl-C.
+        show_progress "$title" "$before" &
+        watcher=$!
+    fi
     "$@" >>"$log" 2>&1 </dev/null || status=$?
+    if [[ -n $watcher ]]; then
+        end_progress
+        printf '\r\033[K%s ... ' "$title" >&2
+    fi
     if ((status == 0)); then
         say "$((SECONDS - started)) s"
     else
@@ -44,6 +56,46 @@ step() {
         say "    (all of it: $log)"
     fi
     return "$status"
+}
+
+# show_progress TITLE LINES: rewrites the step's line twice a second until it is killed, or until
+# the script has ended. LINES: how many the log had before the step.
+show_progress() {
+    local started=$SECONDS width line
+    width=$(stty size <&2 2>/dev/null) || width='24 80'
+    width=${width#* }
+    while kill -0 $$ 2>/dev/null; do
+        line="$1 ... $(tail -n "+$(($2 + 1))" "$log" | progress_of $((SECONDS - started)))"
+        # A line that wraps could not be rewritten.
+        printf '\r\033[K%s' "${line:0:width - 1}" >&2
+        sleep 0.5
+    done
+}
+
+end_progress() {
+    [[ -n $watcher ]] || return 0
+    kill "$watcher" 2>/dev/null || true
+    wait "$watcher" 2>/dev/null || true
+    watcher=''
+}
+
+# progress_of SECONDS: how far the build is whose output is read, SECONDS after it began:
+# "[123/260], about 40 s left" of ninja's, "[ 45%], ..." of make's; else "SECONDS s".
+progress_of() {
+    local done_ all last
+    last=$(grep -oE '^\[ *([0-9]+/[0-9]+|[0-9]+%)\]' | tail -n 1) || true
+    if [[ $last =~ ^\[([0-9]+)/([0-9]+)\]$ ]]; then
+        done_=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
+    elif [[ $last =~ ^\[\ *([0-9]+)%\]$ ]]; then
+        done_=${BASH_REMATCH[1]} all=100
+    fi
+    if [[ -z $last ]]; then
+        printf '%d s' "$1"
+    elif (($1 < 2 || 20 * done_ < all)); then # too early to tell
+        printf '%s' "$last"
+    else
+        printf '%s, about %d s left' "$last" $(($1 * (all - done_) / done_))
+    fi
 }
 
 # --- System packages ---

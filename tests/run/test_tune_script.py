@@ -3,9 +3,11 @@ about, when it searches again. Its set-up and asterope-tune are stand-ins here."
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
+import pty
 import pwd
 import re
 import shutil
@@ -252,8 +254,9 @@ def test_a_question_without_a_profile_is_about_the_one_written_here(
 
 def test_man_pages_and_guides_are_built_for_the_installation(checkout: Checkout) -> None:
     assert checkout.run().returncode == 0
-    targets = (checkout.root / "targets").read_text().split()
-    assert {"asterope-tune", "asterope-bench", "asterope_manual", "asterope_docs"} <= set(targets)
+    first, *others = (checkout.root / "targets").read_text().splitlines()
+    assert first == "asterope-tune"  # the search begins as soon as this is there
+    assert {"asterope-bench", "asterope_manual", "asterope_docs"} <= set(" ".join(others).split())
 
 
 # --- When to search again -------------------------------------------------------------------------
@@ -281,6 +284,67 @@ def test_a_settled_profile_is_kept_and_a_provisional_one_searched_for_again(
 def test_the_last_lines_of_a_settled_search_name_what_was_made(checkout: Checkout) -> None:
     last = checkout.run().stderr.splitlines()[-1]
     assert last == f"for LD_PRELOAD: {checkout.root}/build/libasterope_preload.so"
+
+
+# --- The line that moves while it builds ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("output", "seconds", "line"),
+    [
+        ("", 7, "7 s"),
+        ("Collecting jinja2\nnot [3/4]\n", 7, "7 s"),
+        ("[1/158] a\n[2/158] b\n", 5, "[2/158]"),
+        ("[39/158] a\n[40/158] b\n    [99/100] c", 20, "[40/158], about 59 s left"),
+        ("[  9%] a\n[ 50%] Built\n", 30, "[ 50%], about 30 s left"),
+        ("[  9%] a\n", 1, "[  9%]"),
+    ],
+)
+def test_the_progress_of_a_step_is_read_from_what_it_prints(
+    bare: Checkout, output: str, seconds: int, line: str
+) -> None:
+    script = f". {bare.scripts}/setup.sh; progress_of {seconds}"
+    done = subprocess.run(["bash", "-euc", script], input=output, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, line), done
+
+
+def on_a_terminal(checkout: Checkout, act: Callable[[int], object]) -> tuple[int, str]:
+    """Runs scripts/tune with a terminal, whose build goes on until a file is there. `act` gets the
+    terminal once it shows the build's progress. Returns the exit code and all that was printed."""
+    with (checkout.scripts / "setup.sh").open("a") as setup:
+        setup.write(
+            "build_targets() { echo '[30/40] Compiling'; "
+            'until [[ -e "$root/go" ]]; do sleep 0.05; done; }\n'
+        )
+    process, terminal = pty.fork()
+    if process == 0:
+        os.environ |= {
+            "ASTEROPE_CALLS": str(checkout.calls),
+            "ASTEROPE_VERDICT": str(checkout.verdict),
+        }
+        os.execv(checkout.scripts / "tune", ["tune"])
+    shown = ""
+    with contextlib.suppress(OSError):  # what a terminal gives whose other end is closed
+        while text := os.read(terminal, 4096).decode():
+            if "[30/40]" in text:
+                act(terminal)
+            shown += text
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), shown
+
+
+def test_where_somebody_watches_the_line_of_a_step_moves(checkout: Checkout) -> None:
+    code, shown = on_a_terminal(checkout, lambda _: (checkout.root / "go").touch())
+    assert code == 0, shown
+    assert "\r\033[Kbuilding asterope-tune ... [30/40]" in shown
+    assert re.search(r"\r\033\[Kbuilding asterope-tune \.\.\. \d+ s\r\n", shown)
+    assert "[30/40] Compiling\n" in (checkout.root / "build" / "setup.log").read_text()
+
+
+def test_ctrl_c_ends_a_step_that_is_watched_with_130(checkout: Checkout) -> None:
+    code, shown = on_a_terminal(checkout, lambda terminal: os.write(terminal, b"\x03"))
+    assert code == 130, shown
+    assert checkout.searches() == 0
 
 
 # --- A checkout of somebody else's ----------------------------------------------------------------
