@@ -23,7 +23,6 @@ SECTIONS = [
     "aliasing",
     "store_forwarding",
     "huge_pages",
-    "placement",
     "contents",
     "single_timings",
     "identical",
@@ -198,19 +197,6 @@ def test_store_forwarding_reads_head_and_tail(diagnose, tmp_path: Path) -> None:
         reads = [(row["read"], row["bytes"]) for row in own[1:]]
         for where in ("head", "tail"):
             assert {bytes for read, bytes in reads if read == where} >= {1, 8, 16}
-
-
-def test_placement_has_each_place_at_equal_and_natural_offsets(diagnose, tmp_path: Path) -> None:
-    section = section_of(diagnose, tmp_path, "placement")
-    for size in {row["size"] for row in section["rows"]}:
-        own = [row for row in section["rows"] if row["size"] == size]
-        equal, natural = own[:4], own[4:]
-        assert [row["place"] for row in equal] == ["heap", "static", "stack", "shared"]
-        assert [row["place"] for row in natural] == ["heap", "static", "stack", "shared"]
-        assert len({(row["source_offset"], row["destination_offset"]) for row in equal}) == 1
-        for row in own:
-            difference = (row["destination_offset"] - row["source_offset"]) % 4096
-            assert row["difference"] == difference
 
 
 def test_single_timings_are_percentiles(diagnose, tmp_path: Path) -> None:

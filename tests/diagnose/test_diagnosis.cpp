@@ -4,7 +4,6 @@
 #include <set>
 
 #include "diagnose/comparison.hpp"
-#include "diagnose/mapping.hpp"
 #include "diagnose/sections.hpp"
 #include "timing/clock.hpp"
 
@@ -279,7 +278,7 @@ namespace {
 
 /// Counts calls instead of copying.
 std::map<std::string, int> runs;
-Run counted(const std::string& name) {
+CopyLoop counted(const std::string& name) {
     return [=](const Copy& copy, std::size_t, std::uint64_t) {
         ++runs[name + (copy.function == libc().function ? " libc" : " winner")];
     };
@@ -325,7 +324,7 @@ TEST(Compare, runs_every_copy_in_every_condition_in_every_round) {
 TEST(Repeated, copies_within_its_buffers_in_every_round) {
     constexpr std::size_t size = 300;
     std::string source(size + kRoaming, 's'), destination(size + kRoaming, 'd');
-    const diagnosis::Run run = repeated(destination.data(), source.data(), size);
+    const CopyLoop run = repeated(destination.data(), source.data(), size);
     std::set<std::size_t> places;
     for (std::uint64_t round = 0; round < 64; ++round) {
         EXPECT_LT(roam(round), kRoaming);
@@ -337,16 +336,4 @@ TEST(Repeated, copies_within_its_buffers_in_every_round) {
         EXPECT_EQ(destination.find_last_of('s'), roam(round) + size - 1);
     }
     EXPECT_EQ(places.size(), 64u);
-}
-
-TEST(Mapping, is_writable_whatever_its_pages) {
-    for (const Pages pages : {Pages::huge, Pages::small, Pages::shared}) {
-        const Mapping mapping(3 * kMiB, pages);
-        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(mapping.data()) % 4096, 0u);
-        for (std::size_t i = 0; i < 3 * kMiB; i += 64) {
-            ASSERT_NE(std::string(mapping.data() + i, 64), std::string(64, '\0'));
-        }
-        mapping.data()[3 * kMiB - 1] = 1;
-        EXPECT_LE(mapping.huge_bytes(), pages == Pages::huge ? 4 * kMiB : 0);
-    }
 }

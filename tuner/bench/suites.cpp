@@ -4,12 +4,10 @@
 
 #include "base/size_text.hpp"
 #include "bench/suite.hpp"
-#include "machine/cpu.hpp"
 #include "search/objective.hpp"
-#include "timing/clock.hpp"
 #include "timing/mix.hpp"
 #include "timing/overlap_stopwatch.hpp"
-#include "timing/roam.hpp"
+#include "timing/repeated_copy.hpp"
 
 namespace asterope {
 
@@ -204,16 +202,13 @@ std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& aren
             for (const std::size_t destination : kPast) {
                 char* const to = arena.destination() + kPhase + destination;
                 const char* const from = arena.source() + source;
-                const auto time = [=](CopyFunction copy, std::uint64_t round) {
-                    clean_vector_state();
+                const auto time = [=](CopyFunction copy, std::uint64_t round, std::size_t times) {
                     const std::size_t place = roam(round);
-                    const auto run = [=](std::size_t times) {
-                        for (; times; --times) copy(to + place, from + place, size, 0);
-                    };
-                    run(std::max<std::size_t>(3, *calls / 8));
-                    const std::uint64_t begin = ticks();
-                    run(*calls);
-                    return seconds_between(begin, ticks()) / static_cast<double>(*calls);
+                    return time_calls(
+                        [=](std::size_t left) {
+                            for (; left; --left) copy(to + place, from + place, size, 0);
+                        },
+                        times);
                 };
                 Job job{"misalignment", "hot",
                         format_size(size) + " +" + std::to_string(source) + " +" +
@@ -223,12 +218,11 @@ std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& aren
                     kTrialSeconds * 1.2 + 4 * static_cast<double>(size) / kBytesPerSecond;
                 job.prepare = [=, libc = setting.contenders.front().copy] {
                     if (*calls) return; // the whole grid has the calls of its first cell
-                    *calls = 16;
-                    const double seconds = std::max(1e-9, time(libc, 0));
-                    *calls = static_cast<std::size_t>(kTrialSeconds / seconds) + 1;
+                    *calls = calls_that_take(kTrialSeconds,
+                                             [&](std::size_t some) { return time(libc, 0, some); });
                 };
                 job.time = [=](const Contender& contender, std::uint64_t round, int) {
-                    return time(contender.copy, round);
+                    return time(contender.copy, round, *calls);
                 };
                 suite.jobs.push_back(std::move(job));
             }

@@ -6,42 +6,22 @@
 
 #include "base/interrupt.hpp"
 #include "base/size_text.hpp"
-#include "machine/cpu.hpp"
-#include "timing/clock.hpp"
 #include "timing/paired.hpp"
+#include "timing/repeated_copy.hpp"
 
 namespace asterope::diagnosis {
 
 namespace {
 
 constexpr double kTrialSeconds = 20e-6;
-constexpr std::size_t kWarmUp = 3; ///< as in Stopwatch: what another copy left behind is gone then
 constexpr double kWorthNaming = 1.05;
 
-/// Who runs in a condition.
+/// The copies that are timed in a condition.
 enum Entrant { kLibc, kWinner, kLibcAgain, kEntrants };
 
-double time(const Run& run, const Copy& copy, std::size_t calls, std::uint64_t round) {
+double time(const CopyLoop& loop, const Copy& copy, std::size_t calls, std::uint64_t round) {
     throw_if_interrupted();
-    clean_vector_state(); // upper register halves that the copy before left dirty slow others down
-    run(copy, std::max(kWarmUp, calls / 8), round);
-    const std::uint64_t begin = ticks();
-    run(copy, calls, round);
-    return seconds_between(begin, ticks()) / static_cast<double>(calls);
-}
-
-std::size_t calibrate(const Run& run) {
-    for (std::size_t calls = 1;;) {
-        std::vector<double> tries;
-        for (std::uint64_t round = 0; round < 5; ++round) {
-            tries.push_back(time(run, libc(), calls, round));
-        }
-        // never less than a nanosecond a call: the clock may not have moved at all
-        const double seconds = std::max(1e-9, median(std::move(tries)));
-        const auto wanted = static_cast<std::size_t>(std::max(1.0, kTrialSeconds / seconds));
-        if (calls >= wanted / 2) return wanted;
-        calls = std::min(calls * 16, wanted);
-    }
+    return time_calls([&](std::size_t some) { loop(copy, some, round); }, calls);
 }
 
 std::vector<Comparison> compare(const Group& group, const Context& context, double share) {
@@ -57,7 +37,9 @@ std::vector<Comparison> compare(const Group& group, const Context& context, doub
         entrants.push_back(entrant(i, kLibc));
         if (winner) entrants.push_back(entrant(i, kWinner));
     }
-    const std::size_t calls = calibrate(conditions.front().run);
+    const std::size_t calls = calls_that_take(kTrialSeconds, [&](std::size_t some) {
+        return time(conditions.front().loop, libc(), some, 0);
+    });
     share /= static_cast<double>(entrants.size()) * context.rounds;
     // `hot` stands for whatever the condition is: one kind of timing, one name
     constexpr Workload any = Workload::hot;
@@ -68,7 +50,7 @@ std::vector<Comparison> compare(const Group& group, const Context& context, doub
             const auto i = static_cast<std::size_t>(which / kEntrants);
             context.advance(share);
             return context.watched.time(
-                [&] { return time(conditions[i].run, copies[which % kEntrants], calls, round); });
+                [&] { return time(conditions[i].loop, copies[which % kEntrants], calls, round); });
         },
         nullptr, [&] { return context.watched.disturbed(); });
 
@@ -163,7 +145,7 @@ std::vector<Comparison> compare(const std::vector<Group>& groups, const Context&
     return comparisons;
 }
 
-Run repeated(char* destination, const char* source, std::size_t size) {
+CopyLoop repeated(char* destination, const char* source, std::size_t size) {
     return [=](const Copy& copy, std::size_t calls, std::uint64_t round) {
         const std::size_t place = roam(round);
         for (std::size_t i = 0; i < calls; ++i) copy(destination + place, source + place, size);

@@ -10,19 +10,19 @@
 #include "base/statistics.hpp"
 #include "diagnose/copies.hpp"
 #include "diagnose/section.hpp"
-#include "timing/roam.hpp"
+#include "timing/repeated_copy.hpp"
 
 namespace asterope::diagnosis {
 
-/// Calls a copy so many times; in different rounds it may do so at different places.
-using Run = std::function<void(const Copy& copy, std::size_t calls, std::uint64_t round)>;
+/// Makes so many calls of a copy; in different rounds it may make them at different places.
+using CopyLoop = std::function<void(const Copy& copy, std::size_t calls, std::uint64_t round)>;
 
 /// One condition under which copies are timed.
 struct Condition {
     std::string label;           ///< "source +1 B": the row of the table
     std::string baseline;        ///< label of the condition to compare with; its own: none
     nlohmann::ordered_json keys; ///< what tells it from others, for the JSON
-    Run run;
+    CopyLoop loop;
     bool in_table = true;
 };
 
@@ -55,11 +55,11 @@ struct Comparison {
 };
 
 /// Times all groups one after the other. Each trial is a run of calls, as many as libc does in
-/// about 20 us in the group's first condition, after an untimed few of the same kind.
+/// about 20 us in the group's first condition: see time_calls().
 std::vector<Comparison> compare(const std::vector<Group>& groups, const Context& context);
 
 /// Copies from one place to another again and again. Both places move as roam() says.
-Run repeated(char* destination, const char* source, std::size_t size);
+CopyLoop repeated(char* destination, const char* source, std::size_t size);
 
 /// Table, rows and verdict from the comparisons: conditions downwards, groups across. Baselines
 /// show times, the others how many times slower they are than these.

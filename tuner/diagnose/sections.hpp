@@ -14,7 +14,6 @@ Section misalignment(const Context& context);
 Section aliasing(const Context& context);
 Section store_forwarding(const Context& context);
 Section huge_pages(const Context& context);
-Section placement(const Context& context);
 Section contents(const Context& context);
 Section single_timings(const Context& context);
 Section identical(const Context& context);
@@ -32,7 +31,6 @@ inline constexpr NamedSection kSections[] = {
     {"aliasing", aliasing},
     {"store_forwarding", store_forwarding},
     {"huge_pages", huge_pages},
-    {"placement", placement},
     {"contents", contents},
     {"single_timings", single_timings},
     {"identical", identical},

@@ -1,4 +1,5 @@
-// What buffers at nearly the same page offset cost: loads mistaken for stores in flight.
+// The section `aliasing`: what buffers at nearly the same page offset cost, where loads are
+// mistaken for loads of what a store in flight writes.
 #include <algorithm>
 #include <array>
 

@@ -1,4 +1,5 @@
-// What a stride at which all buffers fall into the same sets of a cache costs small copies.
+// The section `critical_stride`: what small copies cost whose buffers all fall into the same sets
+// of a cache.
 #include <algorithm>
 
 #include "base/size_text.hpp"
@@ -14,7 +15,7 @@ constexpr std::size_t kLine = 64;
 constexpr std::size_t kMostSpan = std::size_t{256} << 20;
 
 /// Copies from one slot after the other; sources and destinations fall into different sets.
-Run strided(const Arena& arena, std::size_t stride, std::size_t slots) {
+CopyLoop strided(const Arena& arena, std::size_t stride, std::size_t slots) {
     return [=, &arena](const Copy& copy, std::size_t calls, std::uint64_t round) {
         const char* source = arena.source() + roam(round);
         char* destination = arena.destination() + kPhase + roam(round);

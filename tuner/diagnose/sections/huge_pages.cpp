@@ -1,11 +1,13 @@
-// What small pages cost against huge ones, where the TLB does not reach all of the buffers.
-#include <algorithm>
+// The section `huge_pages`: what buffers on small pages cost where the TLB does not reach them all.
+#include <cstdio>
+#include <fstream>
 #include <memory>
+#include <sys/mman.h>
 
 #include "base/size_text.hpp"
 #include "diagnose/comparison.hpp"
-#include "diagnose/mapping.hpp"
 #include "diagnose/sections.hpp"
+#include "timing/fresh_memory.hpp"
 
 namespace asterope::diagnosis {
 
@@ -18,9 +20,27 @@ constexpr std::size_t kSlots = 4096;     ///< of scattered copies, a power of 2
 constexpr std::size_t kSlotBytes = 4096 + 64;
 static_assert(kSlots * kSlotBytes <= kLargest);
 
+/// How many bytes of the mapping that `at` lies in are on transparent huge pages; 0 where the
+/// kernel does not say.
+std::size_t huge_bytes(const char* at) {
+    const auto address = reinterpret_cast<std::uintptr_t>(at);
+    std::ifstream smaps("/proc/self/smaps");
+    bool inside = false;
+    for (std::string line; std::getline(smaps, line);) {
+        std::uintptr_t from = 0, to = 0;
+        std::size_t kilobytes = 0;
+        if (std::sscanf(line.c_str(), "%zx-%zx ", &from, &to) == 2) {
+            inside = from <= address && address < to;
+        } else if (inside && std::sscanf(line.c_str(), "AnonHugePages: %zu kB", &kilobytes) == 1) {
+            return kilobytes * 1024;
+        }
+    }
+    return 0;
+}
+
 /// Copies from slot to slot in a scattered order. Each trial goes on where the one before stopped:
 /// else all would go to the same few slots.
-Run scattered(char* destination, const char* source) {
+CopyLoop scattered(char* destination, const char* source) {
     return [=, next = std::make_shared<std::size_t>(0)](const Copy& copy, std::size_t calls,
                                                         std::uint64_t) {
         std::size_t slot = *next;
@@ -44,24 +64,25 @@ Section huge_pages(const Context& context) {
                           " (/sys/kernel/mm/transparent_hugepage/enabled)";
         return section;
     }
-    const std::size_t side = kLargest + kRoaming + kPhase;
-    const Mapping huge_source(side, Pages::huge), huge_destination(side, Pages::huge);
-    const Mapping small_source(side, Pages::small), small_destination(side, Pages::small);
-    if (std::min(huge_source.huge_bytes(), huge_destination.huge_bytes()) < kLargest) {
+    constexpr std::size_t side = kLargest + kRoaming + kPhase;
+    const Arena huge(side);
+    if (huge_bytes(huge.source()) < 2 * kLargest) {
         section.skipped = "the kernel granted too few huge pages: memory may be fragmented";
         return section;
     }
-    const std::string on_huge = "huge pages", on_small = "small pages";
+    const FreshMemory small(2 * side);
+    madvise(small.begin(), small.bytes(), MADV_NOHUGEPAGE);
+    fill_with_data(small.begin(), small.bytes());
     const auto conditions =
-        [&](const std::function<Run(char*, const char*)>& run) -> std::vector<Condition> {
-        return {{on_huge,
-                 on_huge,
+        [&](const std::function<CopyLoop(char*, const char*)>& loop) -> std::vector<Condition> {
+        return {{"huge pages",
+                 "huge pages",
                  {{"pages", "huge"}},
-                 run(huge_destination.data() + kPhase, huge_source.data())},
-                {on_small,
-                 on_huge,
+                 loop(huge.destination() + kPhase, huge.source())},
+                {"small pages",
+                 "huge pages",
                  {{"pages", "small"}},
-                 run(small_destination.data() + kPhase, small_source.data())}};
+                 loop(small.begin() + side + kPhase, small.begin())}};
     };
     std::vector<Group> groups;
     for (const std::size_t size : {kLargest / 16, kLargest / 4, kLargest}) {

@@ -1,4 +1,4 @@
-// Whether a race finds a winner where there is none: all entrants are libc's memcpy.
+// The section `identical`: whether a race finds a winner among copies that are all libc's memcpy.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -21,7 +21,7 @@ constexpr int kEntrants = 24, kKept = 12, kMoreSamples = 6, kFinalists = 5, kRou
 /// Of one race, with libc thrice a heat and twice a round of the run-off.
 constexpr int kTrials = kEntrants + 3 + kMoreSamples * (kKept + 3) + kRounds * (kFinalists + 2);
 
-/// Libc's memcpy, whoever is asked for. Disturbed rounds are repeated, as in a search.
+/// Times libc's memcpy for every entrant. Disturbed rounds are repeated, as in a search.
 class LibcAlone : public Timings {
   public:
     LibcAlone(Stopwatch& stopwatch, MonitoredRounds& watched, const std::function<void()>& timed)

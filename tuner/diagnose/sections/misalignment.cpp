@@ -1,4 +1,4 @@
-// What buffers that do not begin at a cache line cost.
+// The section `misalignment`: what buffers cost that do not begin at a cache line.
 #include <algorithm>
 #include <array>
 

@@ -1,4 +1,5 @@
-// How single timed calls are distributed, alone and beside a neighbour that streams memory.
+// The section `single_timings`: how the times of single calls are distributed, alone and beside a
+// neighbour that streams memory.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -10,7 +11,6 @@
 #include "base/size_text.hpp"
 #include "base/statistics.hpp"
 #include "diagnose/comparison.hpp"
-#include "diagnose/mapping.hpp"
 #include "diagnose/sections.hpp"
 #include "machine/cpu.hpp"
 #include "timing/clock.hpp"
@@ -33,15 +33,15 @@ std::string percent_name(double percent) {
 /// lives.
 class Neighbour {
   public:
-    Neighbour(int cpu, std::size_t bytes)
-        : memory_(bytes, Pages::huge), begin_(ticks()), thread_([this, cpu, bytes] {
+    Neighbour(int cpu, std::size_t bytes_a_side)
+        : memory_(bytes_a_side), begin_(ticks()), thread_([this, cpu] {
               cpu_set_t one;
               CPU_ZERO(&one);
               CPU_SET(cpu, &one);
               sched_setaffinity(0, sizeof one, &one); // 0: this thread alone
               constexpr std::size_t step = std::size_t{1} << 20;
-              for (std::size_t at = 0; !stop_; at = (at + step) % (bytes / 2)) {
-                  std::memcpy(memory_.data() + bytes / 2 + at, memory_.data() + at, step);
+              for (std::size_t at = 0; !stop_; at = (at + step) % memory_.bytes()) {
+                  std::memcpy(memory_.destination() + at, memory_.source() + at, step);
                   copied_ += step;
               }
           }) {}
@@ -57,7 +57,7 @@ class Neighbour {
     }
 
   private:
-    Mapping memory_;
+    Arena memory_;
     std::atomic<bool> stop_ = false;
     std::atomic<std::size_t> copied_ = 0;
     std::uint64_t begin_;
@@ -65,6 +65,8 @@ class Neighbour {
 };
 
 enum Who { kLibc, kLibcAgain, kWinner, kNothing };
+constexpr std::pair<Who, const char*> kNames[] = {
+    {kLibc, "libc"}, {kLibcAgain, "libc again"}, {kWinner, "winner"}, {kNothing, "nothing"}};
 
 /// Seconds of single calls, sorted, by who was timed; all in turn, in shuffled rounds.
 std::vector<std::vector<double>> time_singly(std::size_t size, const Context& context, int rounds,
@@ -128,6 +130,24 @@ double clock_step(const std::vector<double>& sorted) {
     return least;
 }
 
+/// A copy's percentiles in table and report. `sorted`: the seconds of its calls.
+void add_row(Section& section, const Spread& spread, const std::vector<double>& sorted) {
+    std::vector<std::string> cells = {format_size(spread.size) + ", " + spread.beside + ": " +
+                                      spread.copy};
+    auto percentiles = nlohmann::ordered_json::object();
+    for (const double percent : kPercents) {
+        const double seconds = percentile(sorted, percent);
+        cells.push_back(format_time(seconds));
+        percentiles[percent == 100 ? "max" : nlohmann::json(percent).dump()] = seconds * 1e9;
+    }
+    section.cells.push_back(std::move(cells));
+    section.rows.push_back({{"size", spread.size},
+                            {"neighbour", spread.beside != kAlone},
+                            {"copy", spread.copy},
+                            {"calls", sorted.size()},
+                            {"percentiles_ns", std::move(percentiles)}});
+}
+
 } // namespace
 
 std::string spread_verdict(const std::vector<Spread>& spreads) {
@@ -144,48 +164,32 @@ Section single_timings(const Context& context) {
     // enough for the last percentiles to mean something: 40 and more calls beyond 99.9 %
     const int rounds = context.rounds * 1300;
     const std::size_t stream = std::clamp(4 * last_cache_bytes(context.machine),
-                                          std::size_t{64} << 20, std::size_t{256} << 20) >>
-                               20 << 20;
+                                          std::size_t{64} << 20, std::size_t{256} << 20) /
+                               2;
     const bool with_neighbour = !context.other_cpus.empty();
     const double share = with_neighbour ? 0.25 : 0.5;
 
     std::vector<Spread> spreads;
     double step = 0;
-    const auto measure = [&](const std::string& beside, const Neighbour* neighbour) {
+    const auto measure = [&](const std::string& beside) {
         for (const std::size_t size : kSizes) {
             const auto timings = time_singly(size, context, rounds, share);
-            const Candidate* winner = context.copies.winner(size);
-            const auto add = [&](Who who, const std::string& name) {
-                const auto& own = timings[who];
-                std::vector<std::string> cells = {format_size(size) + ", " + beside + ": " + name};
-                nlohmann::ordered_json row = {
-                    {"size", size}, {"neighbour", neighbour != nullptr}, {"copy", name}};
-                if (who == kWinner) row["candidate"] = winner->name();
-                nlohmann::ordered_json percentiles = nlohmann::ordered_json::object();
-                for (const double percent : kPercents) {
-                    const double seconds = percentile(own, percent);
-                    cells.push_back(format_time(seconds));
-                    const std::string key = percent == 100 ? "max" : nlohmann::json(percent).dump();
-                    percentiles[key] = seconds * 1e9;
-                }
-                row["calls"] = own.size();
-                row["percentiles_ns"] = percentiles;
-                spreads.push_back({size, beside, name, percentile(own, 50), percentile(own, 99.9)});
-                section.cells.push_back(std::move(cells));
-                section.rows.push_back(std::move(row));
-            };
-            add(kLibc, "libc");
-            add(kLibcAgain, "libc again");
-            if (winner) add(kWinner, "winner");
-            add(kNothing, "nothing");
+            for (const auto& [who, name] : kNames) {
+                if (timings[who].empty()) continue;
+                spreads.push_back({size, beside, name, percentile(timings[who], 50),
+                                   percentile(timings[who], 99.9)});
+                add_row(section, spreads.back(), timings[who]);
+                if (who != kWinner) continue;
+                section.rows.back()["candidate"] = context.copies.winner(size)->name();
+            }
             step = clock_step(timings[kNothing]);
         }
     };
-    measure(kAlone, nullptr);
+    measure(kAlone);
     if (with_neighbour) {
         const int cpu = context.other_cpus.front();
         const Neighbour neighbour(cpu, stream);
-        measure("beside a neighbour", &neighbour);
+        measure("beside a neighbour");
         char text[120];
         std::snprintf(text, sizeof text, "the neighbour copied %.1f GB/s on CPU %d",
                       neighbour.gb_per_s(), cpu);
