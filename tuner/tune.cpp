@@ -158,6 +158,9 @@ int run(int argc, char** argv) {
     app.add_flag("--quiet", request.quiet, "print errors only");
     app.add_flag("--no-generate", request.no_generate, "stop after the profile");
     app.add_flag("--list-space", list, "count the candidates by axis and stop");
+    mark_as_expert(app, {"--force", "--weights", "--space", "--no-sensing", "--source-map",
+                         "--small", "--distribution", "--without", "--log", "--shard", "--cpu",
+                         "--seed", "--timings", "--list-space"});
     CLI::App* check_command =
         app.add_subcommand("check", "say whether a profile still fits this machine: exit code 0 "
                                     "fits, 3 stale, 2 unusable");

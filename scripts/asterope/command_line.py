@@ -33,6 +33,8 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.add_argument("--help-json", action=_HelpJson, nargs=0, help=argparse.SUPPRESS)
+        # Most users need none of these.
+        self.expert = self.add_argument_group("expert options")
 
     def error(self, message: str) -> NoReturn:
         hint = self._nearest_option(message)
@@ -70,9 +72,16 @@ def help_json(parser: argparse.ArgumentParser) -> dict[str, Any]:
         "name": parser.prog,
         "description": parser.description or "",
         "epilog": parser.epilog or "",
-        "options": [_option(parser, action) for action in shown],
+        "options": [
+            {**_option(parser, action), "expert": action in _expert_actions(parser)}
+            for action in shown
+        ],
         "commands": [],
     }
+
+
+def _expert_actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    return parser.expert._group_actions if isinstance(parser, Parser) else []
 
 
 def _option(parser: argparse.ArgumentParser, action: argparse.Action) -> dict[str, Any]:

@@ -84,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
         default=".",
         help="folder to write into, created where missing (default: the current folder)",
     )
-    parser.add_argument(
+    parser.expert.add_argument(
         "--prefix",
         metavar="NAME",
         type=_prefix,

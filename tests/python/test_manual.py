@@ -43,6 +43,24 @@ def test_a_man_page_has_the_options_of_help_and_no_others(share, build_dir, prog
         assert options_of(part) == options_in(help_of(build_dir / program, command)), command
 
 
+@pytest.mark.parametrize(
+    ("program", "everyday", "expert"),
+    [
+        ("asterope-tune", "--rigor", "--seed"),
+        ("asterope-bench", "--suite", "--rounds"),
+        ("asterope-generate", "--output", "--prefix"),
+        ("asterope-placement", "--plot", "--seed"),
+        ("asterope-apps", "--preload", "--rounds"),
+    ],
+)
+def test_help_and_man_page_list_expert_options_apart(share, build_dir, program, everyday, expert):
+    own = page(share, program).partition(".SH EXIT STATUS")[0].partition(".SH COMMANDS")[0]
+    for text in (help_of(build_dir / program), own.replace("\\fB", "").replace("\\fR", "")):
+        _, first, second = re.split(r"(?im)^(?:\.SH )?(?:expert )?options:?$", text)
+        assert everyday in first and expert not in first
+        assert expert in second
+
+
 def test_some_commands_have_subcommands(build_dir):
     assert {"check", "replay"} <= set(commands_in(help_of(build_dir / "asterope-tune")))
     assert "cache" in commands_in(help_of(build_dir / "asterope-bench"))

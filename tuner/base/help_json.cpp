@@ -32,6 +32,7 @@ json option_json(const CLI::Option& option) {
     out["limits"] = limits.empty() ? json() : json(limits);
     out["default"] = value.empty() ? json() : json(value);
     out["description"] = option.get_description();
+    out["expert"] = option.get_group() == "Expert options";
     out["choices"] = nullptr;
     out["list"] = option.get_delimiter() != '\0';
     out["required"] = option.get_required();

@@ -371,6 +371,8 @@ int run(int argc, char** argv) {
                    "with its whole interval, so that noise alone fails nobody")
         ->type_name("MIN")
         ->check(CLI::Range(0.001, 1000.0));
+    mark_as_expert(
+        app, {"--symbol", "--rounds", "--cpu", "--peer", "--distribution", "--csv", "--check"});
     const std::vector<Command> commands = {
         add_locality_command(app),
         add_messages_command(app),

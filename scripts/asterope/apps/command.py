@@ -53,13 +53,13 @@ def _parser() -> argparse.ArgumentParser:
         default="build/libasterope_preload.so",
         help="the library (default: %(default)s)",
     )
-    parser.add_argument(
+    parser.expert.add_argument(
         "--rounds",
         metavar="N",
         type=_rounds,
         help="rounds of all cells (default: what takes about half a minute)",
     )
-    parser.add_argument(
+    parser.expert.add_argument(
         "--cpu",
         metavar="N",
         type=int,

@@ -72,15 +72,15 @@ def _parser() -> argparse.ArgumentParser:
         default="256,4K,64K,1M",
         help="transfer sizes, at most 1M (default: %(default)s)",
     )
-    parser.add_argument(
+    parser.expert.add_argument(
         "--rounds",
         metavar="N",
         type=_whole(1, MOST_ROUNDS),
         default=31,
         help="rounds, each with every cell once (default: %(default)s)",
     )
-    parser.add_argument("--cpu", metavar="N", type=_whole(0, 65535), help="CPU to run on")
-    parser.add_argument(
+    parser.expert.add_argument("--cpu", metavar="N", type=_whole(0, 65535), help="CPU to run on")
+    parser.expert.add_argument(
         "--seed",
         metavar="N",
         type=_whole(0, 1 << 62),
