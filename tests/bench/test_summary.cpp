@@ -3,6 +3,7 @@
 #include "bench/summary.hpp"
 
 #include <gtest/gtest.h>
+#include <sstream>
 
 using namespace asterope;
 
@@ -160,4 +161,32 @@ TEST(NameOfCell, says_what_tells_it_from_others) {
     one.workload = one.label = "mix_l1";
     one.weighting = "bytes";
     EXPECT_EQ(name_of(one), "mix mix_l1 by bytes");
+}
+
+// --- In a few lines
+// -------------------------------------------------------------------------------
+
+TEST(BriefText, has_the_means_of_the_workloads_and_the_extremes) {
+    std::vector<Cell> cells = {cell(2, 1), cell(8, 1, 1, "8 KiB"), cell(1, 1), cell(0.5, 1)};
+    cells[2].workload = "cold";
+    cells[3].suite = "mix";
+    cells[3].workload = cells[3].label = "mix_l1";
+    cells[3].weighting = "bytes";
+    cells.push_back(cells[3]);
+    cells[4].workload = cells[4].label = "page_end_read";
+    cells[4].weighting = "calls";
+    EXPECT_EQ(brief_text(cells),
+              "  hot 4.00, cold 1.00, small copies by bytes 0.50, small copies at page ends 0.50\n"
+              "  lowest 0.50 (mix mix_l1 by bytes), highest 8.00 (sizes hot 8 KiB)\n");
+    EXPECT_EQ(brief_text({}), "");
+}
+
+TEST(BriefText, stays_within_100_columns) {
+    std::vector<Cell> cells;
+    for (int i = 0; i < 9; ++i) {
+        cells.push_back(cell(1, 1));
+        cells.back().workload = "workload_" + std::to_string(i);
+    }
+    std::istringstream lines(brief_text(cells));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
 }

@@ -44,6 +44,7 @@ struct Options {
     PeerOptions peers;
     std::string profile, workload, sizes, json, csv, distribution;
     std::optional<double> check;
+    bool brief = false;
     std::vector<std::string> suites = {"sizes", "mix"};
 };
 
@@ -174,8 +175,8 @@ class BenchRun {
         }
     }
 
-    static void print(Progress& progress, const std::string& text) {
-        if (text.empty()) return;
+    void print(Progress& progress, const std::string& text) const {
+        if (text.empty() || options_.brief) return;
         progress.clear();
         std::fputs(text.c_str(), stdout);
         std::fflush(stdout);
@@ -296,11 +297,15 @@ int compare(const Options& options) {
     }
     for (const LeftOutCopy& one : choice.left_out) say_left_out(one);
 
-    std::printf("%s against %s: %d paired rounds, CPU %d. x libc above 1: the routine is faster;\n"
-                "floor: libc against itself in the same rounds. Intervals of 95 %% (sign test).\n",
-                options.routine.symbol.c_str(), machine.libc.c_str(), options.routine.rounds, cpu);
+    std::printf(
+        options.brief
+            ? "%s against %s, %d paired rounds, CPU %d: libc's time over its own, "
+              "geometric means over sizes\n"
+            : "%s against %s: %d paired rounds, CPU %d. x libc above 1: the routine is faster;\n"
+              "floor: libc against itself in the same rounds. Intervals of 95 %% (sign test).\n",
+        options.routine.symbol.c_str(), machine.libc.c_str(), options.routine.rounds, cpu);
     const Setting setting{machine, choice.contenders, statistics};
-    if (setting.with_peers()) print_legend(choice.contenders);
+    if (setting.with_peers() && !options.brief) print_legend(choice.contenders);
     std::fflush(stdout);
     BenchRun run(options, machine, statistics.name, choice, cpu);
     try {
@@ -310,7 +315,9 @@ int compare(const Options& options) {
         throw;
     }
     run.write_files(true);
-    if (setting.with_peers()) {
+    if (options.brief) {
+        std::printf("%s", brief_text(run.cells()).c_str());
+    } else if (setting.with_peers()) {
         std::printf("\n%s", summary_text(run.cells(), choice.contenders).c_str());
     }
     std::fflush(stdout);
@@ -363,6 +370,7 @@ int run(int argc, char** argv) {
         ->type_name("FILE");
     app.add_option("--sizes", options.sizes, "bytes a call, K, M, G for powers of 1024")
         ->type_name("LIST");
+    app.add_flag("--brief", options.brief, "print a few lines instead of the tables");
     app.add_option("--json", options.json, "write the results there too")->type_name("FILE");
     app.add_option("--csv", options.csv, "the same, a line for each copy in each cell")
         ->type_name("FILE");

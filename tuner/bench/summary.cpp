@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "base/append.hpp"
 
@@ -65,6 +67,13 @@ class Counts {
     std::size_t all_ = 0, best_ = 0;
 };
 
+/// What a cell counts for in the few lines.
+std::string group_of(const Cell& cell) {
+    if (cell.suite != "mix") return cell.workload;
+    if (cell.workload.starts_with("page_end")) return "small copies at page ends";
+    return "small copies by " + cell.weighting;
+}
+
 } // namespace
 
 std::string name_of(const Cell& cell) {
@@ -99,12 +108,12 @@ std::string summary_text(const std::vector<Cell>& cells, const Contenders& conte
         if (better_than_told) told.add(cell.suite, better_than_told->copy.empty());
         if (cell.routine().ratio.median < worst->routine().ratio.median) worst = &cell;
     }
-    out += std::string(kRoutineName) + " is the best or within the noise floor of the best in " +
-           counts.text();
+    append(out, "%s is the best or within the noise floor of the best in ", kRoutineName);
+    out += counts.text();
     if (told.all() > 0) out += "Its entry points that are told the workload, in " + told.text();
-    out += "Another is clearly better where the interval of the routine's time over its own lies "
-           "wholly above\nthe farther end of libc's over libc's; copies over several threads do "
-           "not count.\n";
+    out += "A copy is clearly better where it is faster than the routine by more than libc's copy "
+           "is from itself\nin the same rounds, with 95 % confidence. Copies over several threads "
+           "are not counted.\n";
     const Estimate& ratio = worst->routine().ratio;
     append(out, "Its worst ratio to %s: %.2f (%.2f..%.2f) in %s.\n", worst->libc().copy.c_str(),
            ratio.median, ratio.low, ratio.high, name_of(*worst).c_str());
@@ -119,6 +128,35 @@ std::string summary_text(const std::vector<Cell>& cells, const Contenders& conte
     if (lost.size() > kNamed) {
         append(out, "  and %zu more, by less\n", lost.size() - kNamed);
     }
+    return out;
+}
+
+std::string brief_text(const std::vector<Cell>& cells) {
+    if (cells.empty()) return "";
+    std::vector<std::pair<std::string, std::vector<double>>> groups; // logarithms of ratios
+    const Cell *lowest = &cells.front(), *highest = lowest;
+    for (const Cell& cell : cells) {
+        const double ratio = cell.routine().ratio.median;
+        if (ratio < lowest->routine().ratio.median) lowest = &cell;
+        if (ratio > highest->routine().ratio.median) highest = &cell;
+        const std::string name = group_of(cell);
+        auto group = std::find_if(groups.begin(), groups.end(),
+                                  [&](const auto& one) { return one.first == name; });
+        if (group == groups.end()) group = groups.insert(group, {name, {}});
+        group->second.push_back(std::log(ratio));
+    }
+    std::string out, line = " ";
+    for (const auto& [name, logs] : groups) {
+        const double sum = std::accumulate(logs.begin(), logs.end(), 0.0);
+        std::string part = " " + name;
+        append(part, " %.2f%s", std::exp(sum / static_cast<double>(logs.size())),
+               &name == &groups.back().first ? "" : ",");
+        if (line.size() + part.size() > 100) out += std::exchange(line, " ") + '\n';
+        line += part;
+    }
+    out += line + '\n';
+    append(out, "  lowest %.2f (%s), ", lowest->routine().ratio.median, name_of(*lowest).c_str());
+    append(out, "highest %.2f (%s)\n", highest->routine().ratio.median, name_of(*highest).c_str());
     return out;
 }
 

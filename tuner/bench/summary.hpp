@@ -32,6 +32,11 @@ std::optional<Better> clearly_better_than_told(const Cell& cell, const Contender
 /// Empty without cells.
 std::string summary_text(const std::vector<Cell>& cells, const Contenders& contenders);
 
+/// The same in a few lines, for one routine beside libc: for each workload (mixes of sizes: as
+/// calls and as bytes count, and at page ends) the geometric mean of its ratios to libc, then the
+/// lowest and the highest ratio of all. Empty without cells.
+std::string brief_text(const std::vector<Cell>& cells);
+
 /// A line for each cell where the routine's ratio to libc is under `least`, its whole interval: so
 /// noise alone fails nobody.
 std::vector<std::string> cells_under(double least, const std::vector<Cell>& cells);
