@@ -29,7 +29,8 @@ void list_space(const std::vector<std::string>& without) {
     const Machine machine = read_machine();
     const Features features(machine.cpu, without);
     std::cout << describe_space(paper_space(features), extension_variants(features))
-              << "small copies: " << small_space(features).size() << " candidates\n";
+              << "small copies: " << copies_of(asterope_small_copies, features).size()
+              << " candidates\n";
 }
 
 /// A profile for all lies where all may read it, whatever the caller's umask.

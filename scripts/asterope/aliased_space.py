@@ -21,6 +21,11 @@ class AliasedTuple:
     rt: str
 
     @property
+    def name(self) -> str:
+        """How it is written in logs: `backward YMM`."""
+        return f"{self.kind} {self.rt}"
+
+    @property
     def symbol(self) -> str:
         return f"{self.kind}_{self.rt}".lower()
 

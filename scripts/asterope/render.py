@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,6 +54,11 @@ def as_c_strings(assembly: str, indent: int = 8) -> str:
     return ("\n" + " " * indent).join(lines)
 
 
+def tuple_json(copy: Any) -> str:
+    """The parameters of a copy as profiles have them, escaped for a C string."""
+    return json.dumps(dataclasses.asdict(copy)).replace('"', '\\"')
+
+
 @functools.cache
 def _environment(architecture: str) -> jinja2.Environment:
     environment = jinja2.Environment(
@@ -64,6 +71,7 @@ def _environment(architecture: str) -> jinja2.Environment:
     )
     environment.filters["c_strings"] = as_c_strings
     environment.filters["human_size"] = human_size
+    environment.filters["tuple_json"] = tuple_json
     return environment
 
 

@@ -35,6 +35,11 @@ class Probe:
     def symbol(self) -> str:
         return f"{self.kind}_{self.lines}"
 
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """No feature that a search must grant: where there is no counter, a probe dies."""
+        return ()
+
 
 # Simplest first: in this order ties are broken.
 PROBES = (

@@ -44,8 +44,10 @@ PipelineFacts pipelines() {
     return pipelines({result(128, 1, 0), result(8192, 0, 1)});
 }
 
-const asterope_small_variant kSmall[] = {{"grouped", "YMM", "up", 256, "avx2", nullptr},
-                                         {"rep", "XMM", "up", 512, "", nullptr}};
+const asterope_copy kSmall[] = {
+    made_up("grouped YMM up 256",
+            R"({"shape": "grouped", "rt": "YMM", "order": "up", "bound": 256})"),
+    made_up("rep XMM up 512", R"({"shape": "rep", "rt": "XMM", "order": "up", "bound": 512})")};
 
 SmallFacts small(const std::string& distribution = "fleet") {
     SizeResult small = result(0, 1, 0);
@@ -56,8 +58,8 @@ SmallFacts small(const std::string& distribution = "fleet") {
     return {distribution, "predictable", {&kSmall[0], &kSmall[1]}, small};
 }
 
-constexpr asterope_aliased_variant kAliased[] = {{"wide", "XMM", "", nullptr},
-                                                 {"backward", "YMM", "avx2", nullptr}};
+const asterope_copy kAliased[] = {made_up("wide XMM", R"({"kind": "wide", "rt": "XMM"})"),
+                                  made_up("backward YMM", R"({"kind": "backward", "rt": "YMM"})")};
 
 AliasedFacts aliased() {
     return {{&kAliased[0], &kAliased[1]},
@@ -65,8 +67,9 @@ AliasedFacts aliased() {
             AliasedChoice{1, 511, 1024}};
 }
 
-constexpr asterope_overlapping_variant kOverlapping[] = {{"XMM", 128, "", nullptr},
-                                                         {"ZMM", 256, "avx512f", nullptr}};
+const asterope_copy kOverlapping[] = {
+    made_up("overlapping XMM 128", R"({"rt": "XMM", "block": 128})"),
+    made_up("overlapping ZMM 256", R"({"rt": "ZMM", "block": 256})")};
 
 OverlappingFacts overlapping() {
     SizeResult race = result(0, 1, 0);
@@ -399,7 +402,7 @@ TEST_F(ProfileFile, says_how_it_was_resumed_and_what_it_might_take) {
 
 namespace {
 
-const asterope_probe kProbe = {"source", 4, nullptr, nullptr};
+const asterope_copy kProbe = made_up("source 4", R"({"kind": "source", "lines": 4})");
 
 /// A balanced run over two sizes: at the larger one sensing won, and two axes were tried.
 PipelineFacts balanced() {

@@ -149,7 +149,7 @@ TEST(ResultTable, of_nothing_is_empty) {
 // --- Sensing -------------------------------------------------------------------------------------
 
 TEST(SensingTable, has_a_row_for_each_size_at_which_it_won) {
-    const asterope_probe probe = {"source", 4, nullptr, nullptr};
+    const asterope_copy probe = made_up("source 4", "{}");
     PipelineFacts facts = pipelines({result(4096, 1, {{Workload::hot, 1}, {Workload::cold, 1}}),
                                      result(65536, 0, {{Workload::hot, 1}, {Workload::cold, 1}})});
     EXPECT_EQ(sensing_table(facts), "");
@@ -214,10 +214,9 @@ TEST(IntentsTable, has_the_geometric_means_of_each_objectives_winners) {
 
 namespace {
 
-const asterope_small_variant kSmall[] = {{"masked", "ZMM", "up", 256, "avx512bw", nullptr},
-                                         {"stepped", "XMM", "middle", 128, "", nullptr},
-                                         {"grouped", "YMM", "down", 512, "avx2", nullptr},
-                                         {"rep", "XMM", "up", 128, "", nullptr}};
+const asterope_copy kSmall[] = {
+    made_up("masked ZMM up 256", "{}"), made_up("stepped XMM middle 128", "{}"),
+    made_up("grouped YMM down 512", "{}"), made_up("rep XMM up 128", "{}")};
 
 Finalist small_finalist(Entrant candidate, double ratio) {
     return {candidate,
@@ -257,8 +256,8 @@ TEST(SmallTable, is_as_wide_as_its_workloads) {
 // --- Overlapping buffers -------------------------------------------------------------------------
 
 TEST(OverlappingTable, has_every_copy_and_the_noise_floor) {
-    const asterope_overlapping_variant variants[] = {{"XMM", 128, "", nullptr},
-                                                     {"ZMM", 256, "avx512f", nullptr}};
+    const asterope_copy variants[] = {made_up("overlapping XMM 128", "{}"),
+                                      made_up("overlapping ZMM 256", "{}")};
     const SizeResult result{0,
                             {{1, {{Workload::overlapping, measured(5, 1.25)}}, 1.25, false},
                              {0, {{Workload::overlapping, measured(5, 0.5)}}, 0.5, false}},
@@ -267,8 +266,8 @@ TEST(OverlappingTable, has_every_copy_and_the_noise_floor) {
     const auto rows = lines(overlapping_table({{&variants[0], &variants[1]}, result}));
     ASSERT_EQ(rows.size(), 4u);
     EXPECT_EQ(rows[0], "Overlapping buffers        x libc's memmove");
-    EXPECT_EQ(rows[1], "ZMM, 256 bytes a turn      1.25");
-    EXPECT_EQ(rows[2], "XMM, 128 bytes a turn      0.50");
+    EXPECT_EQ(rows[1], "overlapping ZMM 256        1.25");
+    EXPECT_EQ(rows[2], "overlapping XMM 128        0.50");
     EXPECT_EQ(rows[3], "libc against libc          0.99..1.01");
 }
 

@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "space/candidates.h"
 #include "copy_check.h"
 #include "movdir64b.h"
+#include "space/candidates.h"
 
 enum { LINE = 64, PAGE = 4096, SMALL = 1024, LARGE = 1 << 20, LARGEST = 64 << 20 };
 
@@ -189,27 +189,25 @@ static void (*plain_pipeline(void))(void) {
 }
 
 static bool check_small(size_t index) {
-    const struct asterope_small_variant* v = &asterope_small_variants[index];
-    char name[64];
-    snprintf(name, sizeof name, "%s %s %s %d", v->shape, v->rt, v->order, v->bound);
-    if (!can_run(name, v->needs)) return true;
+    const struct asterope_copy* v = &asterope_small_copies.copies[index];
+    if (!can_run(v->name, v->needs)) return true;
     const struct copy_subject subject = {
-        .name = name,
+        .name = v->name,
         .copy = call_small,
         .distances = {LINE, 3 * LINE}, /* to see that they are handed on */
         .fifth = plain_pipeline(),
     };
-    const bool masked = strncmp(v->shape, "masked", 6) == 0;
-    const bool moves = strcmp(v->shape, "rep") != 0; /* which copies upwards only */
-    const size_t last = (size_t)v->bound + 130;
-    small.copy = v->copy;
-    small.bound = (size_t)v->bound;
-    const bool right = copy_check_state(&subject, (void (*)(void))v->copy) &&
+    const bool masked = strncmp(v->name, "masked", 6) == 0;
+    const bool moves = strncmp(v->name, "rep ", 4) != 0; /* which copies upwards only */
+    small.copy = v->small;
+    small.bound = strtoull(strrchr(v->name, ' '), NULL, 10);
+    const size_t last = small.bound + 130;
+    const bool right = copy_check_state(&subject, (void (*)(void))v->small) &&
                        copy_check_guards(&subject, 0, last) &&
                        copy_check_page_ends(&subject, masked ? 1 : 13) &&
                        copy_check_offsets(&subject, 0, last, 1) &&
                        (!moves || copy_check_overlaps(&subject, 1, last));
-    if (right) printf("ok %s\n", name);
+    if (right) printf("ok %s\n", v->name);
     return right;
 }
 
@@ -217,17 +215,15 @@ static bool check_small(size_t index) {
  */
 
 static bool check_aliased(size_t index) {
-    const struct asterope_aliased_variant* v = &asterope_aliased_variants[index];
-    char name[64];
-    snprintf(name, sizeof name, "aliased %s %s", v->kind, v->rt);
-    if (!can_run(name, v->needs)) return true;
-    const struct copy_subject subject = {.name = name, .copy = v->copy, .minimum = 512};
+    const struct asterope_copy* v = &asterope_aliased_copies.copies[index];
+    if (!can_run(v->name, v->needs)) return true;
+    const struct copy_subject subject = {.name = v->name, .copy = v->copy, .minimum = 512};
     /* source and destination begin alike, so half of the offsets make them alias */
     const bool right = copy_check_state(&subject, (void (*)(void))v->copy) &&
                        copy_check_guards(&subject, subject.minimum, 2 * SMALL) &&
                        copy_check_doubling(&subject, 2 * SMALL, LARGE) &&
                        copy_check_offsets(&subject, subject.minimum, 2 * SMALL, 3);
-    if (right) printf("ok %s\n", name);
+    if (right) printf("ok %s\n", v->name);
     return right;
 }
 
@@ -235,17 +231,15 @@ static bool check_aliased(size_t index) {
  */
 
 static bool check_overlapping(size_t index) {
-    const struct asterope_overlapping_variant* v = &asterope_overlapping_variants[index];
-    char name[64];
-    snprintf(name, sizeof name, "overlapping %s %d", v->rt, v->block);
-    if (!can_run(name, v->needs)) return true;
-    const struct copy_subject subject = {.name = name, .copy = v->copy, .minimum = 128};
+    const struct asterope_copy* v = &asterope_overlapping_copies.copies[index];
+    if (!can_run(v->name, v->needs)) return true;
+    const struct copy_subject subject = {.name = v->name, .copy = v->copy, .minimum = 128};
     const bool right = copy_check_state(&subject, (void (*)(void))v->copy) &&
                        copy_check_guards(&subject, subject.minimum, SMALL) &&
                        copy_check_doubling(&subject, 2 * SMALL, LARGE) &&
                        copy_check_offsets(&subject, subject.minimum, SMALL, 7) &&
                        copy_check_overlaps(&subject, 1, LARGE);
-    if (right) printf("ok %s\n", name);
+    if (right) printf("ok %s\n", v->name);
     return right;
 }
 
@@ -259,9 +253,9 @@ int main(int argc, char** argv) {
     if (!movdir64b_is_there()) movdir64b_emulate();
     bool right = true;
     const size_t pipelines = asterope_variant_count;
-    const size_t aliased = pipelines + asterope_small_variant_count;
-    const size_t overlapping = aliased + asterope_aliased_variant_count;
-    for (size_t i = from; i < overlapping + asterope_overlapping_variant_count; i += shares) {
+    const size_t aliased = pipelines + asterope_small_copies.count;
+    const size_t overlapping = aliased + asterope_aliased_copies.count;
+    for (size_t i = from; i < overlapping + asterope_overlapping_copies.count; i += shares) {
         right = (i < pipelines     ? check(i, step)
                  : i < aliased     ? check_small(i - pipelines)
                  : i < overlapping ? check_aliased(i - aliased)

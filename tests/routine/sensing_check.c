@@ -10,11 +10,12 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "space/candidates.h"
 #include "copy_check.h"
+#include "space/candidates.h"
 
 enum { PAGE = 4096, PAGES = 64, LEAST = 4096 };
 #define NEVER 0xFFFFFFFFul /* no number of ticks is above it; every one is above 0 */
@@ -56,21 +57,29 @@ static void* cold(void* destination, const void* source, size_t bytes, size_t di
 
 static unsigned char from[PAGE * PAGES], to[PAGE * PAGES];
 
-static bool goes_on(const struct asterope_probe* probe, const char* name) {
+/* Of a probe called "copy 16", say. */
+static bool is_copy(const struct asterope_copy* probe) {
+    return strncmp(probe->name, "copy ", 5) == 0;
+}
+
+static size_t lines_of(const struct asterope_copy* probe) {
+    return strtoull(strchr(probe->name, ' '), NULL, 10);
+}
+
+static bool goes_on(const struct asterope_copy* probe, const char* name) {
     static const size_t sizes[] = {LEAST, LEAST + 1, 2 * LEAST - 1, 100001, sizeof from};
     for (size_t i = 0; i < 2 * sizeof sizes / sizeof sizes[0]; ++i) {
         const struct asterope_sensing sensing = {i % 2 ? 0 : NEVER, hot, 11ul << 32 | 7, cold,
                                                  13ul << 32 | 5};
         const size_t bytes = sizes[i / 2];
         for (size_t b = 0; b < bytes; ++b) from[b] = (unsigned char)(b * 7 + b / 256 + i);
-        probe->sense(to, from, bytes, (size_t)&sensing);
+        probe->copy(to, from, bytes, (size_t)&sensing);
         const size_t done = (size_t)(gone_on.destination - to);
         const bool right =
             gone_on.which == (i % 2 ? 'c' : 'h') &&
             gone_on.distance == (i % 2 ? sensing.cold_distance : sensing.hot_distance) &&
             (size_t)(gone_on.source - from) == done && gone_on.bytes == bytes - done &&
-            gone_on.bytes >= 128 && (strcmp(probe->kind, "copy") == 0) == (done > 0) &&
-            memcmp(from, to, bytes) == 0;
+            gone_on.bytes >= 128 && is_copy(probe) == (done > 0) && memcmp(from, to, bytes) == 0;
         if (right) continue;
         printf("FAIL %s: went on wrongly with %c after %zu of %zu bytes\n", name, gone_on.which,
                done, bytes);
@@ -90,7 +99,7 @@ static void on_fault(int number) {
 }
 
 /* Whether reading the ticks touches the page, which is made inaccessible meanwhile. */
-static bool touches(const struct asterope_probe* probe, unsigned char* source,
+static bool touches(const struct asterope_copy* probe, unsigned char* source,
                     unsigned char* destination, unsigned char* page) {
     volatile bool touched = true;
     mprotect(page, PAGE, PROT_NONE);
@@ -102,7 +111,7 @@ static bool touches(const struct asterope_probe* probe, unsigned char* source,
     return touched;
 }
 
-static void print_pages(const struct asterope_probe* probe, const char* name) {
+static void print_pages(const struct asterope_copy* probe, const char* name) {
     unsigned char* const sides =
         mmap(NULL, 2 * PAGE * PAGES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     struct sigaction action = {.sa_handler = on_fault}, before;
@@ -121,13 +130,13 @@ static void print_pages(const struct asterope_probe* probe, const char* name) {
 
 /* How many bytes of the destination reading the ticks may change, each to what it is in the source:
  * its lines, or one in each page of the destination that it asks. */
-static size_t most_changed(const struct asterope_probe* probe) {
-    if (strcmp(probe->kind, "copy") == 0) return 64 * (size_t)probe->lines;
-    return strcmp(probe->kind, "source") == 0 ? 0 : (size_t)probe->lines / 2;
+static size_t most_changed(const struct asterope_copy* probe) {
+    if (is_copy(probe)) return 64 * lines_of(probe);
+    return strncmp(probe->name, "source ", 7) == 0 ? 0 : lines_of(probe) / 2;
 }
 
 /* `read` as a copy, to see that what it has not copied is as it was. */
-static const struct asterope_probe* reading;
+static const struct asterope_copy* reading;
 
 static void* read_then_copy(void* destination, const void* source, size_t bytes, size_t distance) {
     (void)distance;
@@ -143,28 +152,27 @@ static void* read_then_copy(void* destination, const void* source, size_t bytes,
     if (wrong != 0 || changed > most_changed(reading)) {
         copy_check_abort("reading the ticks changed something else than its lines");
     }
-    if (strcmp(reading->kind, "copy") == 0 && memcmp(to, from, most_changed(reading)) != 0) {
+    if (is_copy(reading) && memcmp(to, from, most_changed(reading)) != 0) {
         copy_check_abort("reading the ticks has not copied its lines");
     }
     return memcpy(destination, source, bytes);
 }
 
-static bool check(const struct asterope_probe* probe) {
-    char name[64];
-    snprintf(name, sizeof name, "%s %d", probe->kind, probe->lines);
+static bool check(const struct asterope_copy* probe) {
+    const char* name = probe->name;
     const asterope_candidate pipeline = (asterope_candidate)by_rep;
     const struct asterope_sensing always[] = {{NEVER, pipeline, 0, pipeline, 0},
                                               {0, pipeline, 0, pipeline, 0}};
     const struct copy_subject subject = {
         .name = name,
-        .copy = probe->sense,
+        .copy = probe->copy,
         .distances = {(size_t)&always[0], (size_t)&always[1]},
         .minimum = LEAST,
     };
     const struct copy_subject reader = {.name = name, .copy = read_then_copy, .minimum = LEAST};
     reading = probe;
     print_pages(probe, name);
-    const bool right = copy_check_state(&subject, (void (*)(void))probe->sense) &&
+    const bool right = copy_check_state(&subject, (void (*)(void))probe->copy) &&
                        goes_on(probe, name) && copy_check_guards(&subject, LEAST, LEAST + 200) &&
                        copy_check_guards(&reader, LEAST, LEAST + 200) &&
                        copy_check_doubling(&subject, 2 * LEAST, 1 << 20) &&
@@ -177,6 +185,6 @@ static bool check(const struct asterope_probe* probe) {
 int main(void) {
     copy_check_start((1 << 20) + 64);
     bool right = true;
-    for (size_t i = 0; i < asterope_probe_count; ++i) right &= check(&asterope_probes[i]);
+    for (size_t i = 0; i < asterope_probes.count; ++i) right &= check(&asterope_probes.copies[i]);
     return right ? 0 : 1;
 }

@@ -28,7 +28,7 @@ VARIANTS = list(space.variants())
 CANDIDATES = [
     *((v.name, v.needs) for v in VARIANTS),
     *((s.name, s.needs) for s in small_space.small_tuples()),
-    *((f"aliased {a.kind} {a.rt}", a.needs) for a in aliased_space.aliased_tuples()),
+    *((a.name, a.needs) for a in aliased_space.aliased_tuples()),
     *((o.name, o.needs) for o in overlapping_space.overlapping_tuples()),
 ]
 

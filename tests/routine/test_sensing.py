@@ -76,11 +76,11 @@ def counts() -> None:
 
 def candidates_with(before: str = "", after: str = "") -> str:
     """The candidates without pipelines, each sensing copy with a change of its text."""
-    head, probes = render_candidates(variants=()).split("void asterope_sense_", 1)
+    head, probes = render_candidates(variants=()).split("\nvoid asterope_sense_", 1)
     assert probes.count(before) >= len(PROBES)
     # Arrays of nothing are no C, and without pipelines one table is empty.
     head = re.sub(r"(asterope_variants\[)\] = \{\s*\};\n", r"\g<1>1];\n", head)
-    return f"{head}void asterope_sense_{probes.replace(before, after) if before else probes}"
+    return f"{head}\nvoid asterope_sense_{probes.replace(before, after) if before else probes}"
 
 
 def sensing_check(folder: Path, objects: Path, *change: str) -> Path:

@@ -56,17 +56,6 @@ TEST(SearchOverlapping, keeps_all_it_timed) {
     EXPECT_THROW(search({}), Failure);
 }
 
-TEST(OverlappingSpace, holds_what_the_cpu_can_run_each_by_a_name_of_its_own) {
-    const auto all = overlapping_space([](std::string_view) { return true; });
-    EXPECT_EQ(all.size(), asterope_overlapping_variant_count);
-    std::set<std::string> names;
-    for (const auto* variant : all) names.insert(overlapping_name(*variant));
-    EXPECT_EQ(names.size(), all.size());
-    const auto plain = overlapping_space([](std::string_view) { return false; });
-    ASSERT_EQ(plain.size(), 1u);
-    EXPECT_EQ(overlapping_name(*plain.front()), "overlapping XMM 128");
-}
-
 class OverlappingProfile : public TemporaryFolder {
   protected:
     /// The log of a search; `old`: from before there was such a step.

@@ -132,12 +132,11 @@ const asterope_variant kHotVariant = copying(made_up("YMM", "T", "T", "none", 0)
                        kColdVariant = copying(made_up("YMM", "T", "NT", "T0", 2), &other_copy);
 const Candidate kHot{&kHotVariant, 0}, kCold{&kColdVariant, 16};
 
-const asterope_probe kSource4 = {"source", 4, nullptr, nullptr};
+const asterope_copy kSource4 = made_up("source 4", "{}");
 
 } // namespace
 
 TEST(SensingCopy, is_named_by_its_probe_threshold_and_pipelines) {
-    EXPECT_EQ(probe_name(kSource4), "source 4");
     const SensingCopy copy{&kSource4, kHot, kCold, {187, 90, 390}};
     EXPECT_EQ(copy.name(), "source 4 > 187: YMM T NT T0 2 16, else YMM T T none 0 0");
 }
@@ -180,7 +179,8 @@ void* noted_copy(void* destination, const void* source, std::size_t bytes, std::
 TEST(ReadingCopy, collects_what_the_probe_reads_and_then_copies) {
     probed.clear();
     copied.clear();
-    const asterope_probe probe{"source", 4, nullptr, &read_next};
+    asterope_copy probe = kSource4;
+    probe.read = &read_next;
     const asterope_variant variant = copying(made_up("ZMM", "T", "T", "T0", 4), &noted_copy);
     ReadingCopy reading{&probe, {&variant, 8}, {}};
     std::vector<char> source(5000), destination(5000, 'x');

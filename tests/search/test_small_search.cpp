@@ -12,23 +12,21 @@ using namespace asterope;
 
 namespace {
 
-using Space = std::vector<const asterope_small_variant*>;
+using Space = std::vector<const asterope_copy*>;
 
 const std::vector<Workload> kMix = {Workload::mix_l1, Workload::mix_l2, Workload::mix_l3};
 const std::vector<Workload> kMixRead = {Workload::mix_l1_read, Workload::mix_l2_read,
                                         Workload::mix_l3_read};
 
-Space space_with(const std::set<std::string, std::less<>>& features) {
-    return small_space([&](std::string_view feature) { return features.count(feature) > 0; });
-}
-
 const Space& whole_space() {
-    static const Space space = small_space([](std::string_view) { return true; });
+    static const Space space =
+        copies_of(asterope_small_copies, [](std::string_view) { return true; });
     return space;
 }
 
 bool is_masked(Entrant entrant) {
-    return std::string_view(whole_space()[static_cast<std::size_t>(entrant)]->shape) == "masked";
+    return std::string_view(whole_space()[static_cast<std::size_t>(entrant)]->name)
+        .starts_with("masked ");
 }
 
 std::vector<Entrant> all_of(const Space& space) {
@@ -77,72 +75,6 @@ double mean(const KnownMachine& machine, Entrant entrant, const std::string& obj
 }
 
 } // namespace
-
-// --- The space -----------------------------------------------------------------------------------
-
-TEST(SmallSpace, has_everything_for_a_cpu_that_has_everything) {
-    EXPECT_EQ(whole_space().size(), asterope_small_variant_count);
-    std::set<std::string> names;
-    for (const asterope_small_variant* variant : whole_space()) {
-        EXPECT_TRUE(names.insert(small_name(*variant)).second) << small_name(*variant);
-    }
-    EXPECT_EQ(names.count("masked ZMM up 256"), 1u);
-    EXPECT_EQ(names.count("grouped YMM down 512"), 1u);
-    EXPECT_EQ(names.count("rep XMM up 128"), 1u);
-}
-
-TEST(SmallSpace, begins_with_the_simplest) {
-    EXPECT_EQ(small_name(*whole_space().front()), "stepped XMM middle 128");
-}
-
-TEST(SmallSpace, of_any_x86_64_needs_nothing) {
-    const Space plain = space_with({});
-    EXPECT_FALSE(plain.empty());
-    for (const asterope_small_variant* variant : plain) {
-        EXPECT_STREQ(variant->needs, "");
-        EXPECT_STREQ(variant->rt, "XMM");
-        EXPECT_STRNE(variant->shape, "masked");
-    }
-}
-
-TEST(SmallSpace, obeys_every_feature) {
-    const auto has = [](const Space& space, const std::string& name) {
-        return std::any_of(space.begin(), space.end(),
-                           [&](const auto* v) { return small_name(*v) == name; });
-    };
-    const Space avx2 = space_with({"avx2"});
-    EXPECT_TRUE(has(avx2, "stepped YMM up 128"));
-    EXPECT_FALSE(has(avx2, "stepped ZMM up 128"));
-    const Space wide = space_with({"avx512f", "avx512vl"});
-    EXPECT_TRUE(has(wide, "stepped ZMM up 128"));
-    EXPECT_FALSE(has(wide, "stepped YMM up 128"));
-    EXPECT_FALSE(has(wide, "masked ZMM up 128"));
-    // Each of several that are needed, the first, the last and the one between.
-    EXPECT_TRUE(has(space_with({"avx512bw", "avx512f", "avx512vl", "bmi2"}), "masked ZMM up 128"));
-    EXPECT_FALSE(has(space_with({"avx512f", "avx512vl", "bmi2"}), "masked ZMM up 128"));
-    EXPECT_FALSE(has(space_with({"avx512bw", "avx512vl", "bmi2"}), "masked ZMM up 128"));
-    EXPECT_FALSE(has(space_with({"avx512bw", "avx512f", "avx512vl"}), "masked ZMM up 128"));
-    EXPECT_FALSE(has(space_with({"avx512bw", "avx512f", "bmi2"}), "masked ZMM up 128"));
-    EXPECT_FALSE(has(space_with({"avx512f"}), "stepped ZMM up 128"));
-    EXPECT_FALSE(has(space_with({"avx512vl"}), "stepped ZMM up 128"));
-}
-
-TEST(SmallSpace, asks_for_one_feature_at_a_time) {
-    small_space([](std::string_view feature) {
-        EXPECT_FALSE(feature.empty());
-        EXPECT_EQ(feature.find(' '), std::string_view::npos);
-        return true;
-    });
-}
-
-TEST(SmallSpace, keeps_the_order_in_which_ties_break) {
-    const Space part = space_with({"avx2"});
-    auto at = whole_space().begin();
-    for (const asterope_small_variant* variant : part) {
-        at = std::find(at, whole_space().end(), variant);
-        ASSERT_NE(at, whole_space().end()) << small_name(*variant);
-    }
-}
 
 // --- What counts ---------------------------------------------------------------------------------
 
@@ -216,8 +148,8 @@ TEST(Suited, holds_only_what_a_reader_can_be_forwarded_from_where_sizes_are_pred
     EXPECT_FALSE(chosen.empty());
     for (const Entrant entrant : all) {
         const bool is_chosen = std::find(chosen.begin(), chosen.end(), entrant) != chosen.end();
-        const std::string shape = space[static_cast<std::size_t>(entrant)]->shape;
-        EXPECT_EQ(is_chosen, shape == "stepped") << shape;
+        const std::string_view name = space[static_cast<std::size_t>(entrant)]->name;
+        EXPECT_EQ(is_chosen, name.starts_with("stepped ")) << name;
     }
 }
 
@@ -235,7 +167,7 @@ TEST(SmallSearch, chooses_by_the_objective) {
     Entrant masked = kLibc, grouped = kLibc;
     for (const Entrant entrant : all_of(whole_space())) {
         set(ratios, entrant, 0.9, 0.95, 0.9, 0.9);
-        const std::string name = small_name(*whole_space()[static_cast<std::size_t>(entrant)]);
+        const std::string name = whole_space()[static_cast<std::size_t>(entrant)]->name;
         if (name == "masked ZMM up 256") masked = entrant;
         if (name == "grouped ZMM up 256") grouped = entrant;
     }
@@ -396,8 +328,7 @@ TEST(SmallSearch, works_with_one_entrant_and_fails_with_none) {
 
 TEST(SmallSearch, gives_what_noise_hides_to_the_plain_copy) {
     const Entrant plain = plain_small(whole_space());
-    EXPECT_EQ(small_name(*whole_space()[static_cast<std::size_t>(plain)]),
-              "stepped XMM middle 128");
+    EXPECT_STREQ(whole_space()[static_cast<std::size_t>(plain)]->name, "stepped XMM middle 128");
     KnownMachine::Ratios ratios = flat();
     set(ratios, plain, 0.9, 0.9, 0.9, 0.9);
     for (std::uint64_t seed = 0; seed < 10; ++seed) {

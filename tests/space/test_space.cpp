@@ -243,6 +243,70 @@ TEST(Around, begins_with_the_simplest) {
     }
 }
 
+// --- The other kinds -----------------------------------------------------------------------------
+
+namespace {
+
+using Features = std::set<std::string, std::less<>>;
+
+std::set<std::string> names_of(const asterope_kind& kind, const Features& features) {
+    std::set<std::string> names;
+    for (const asterope_copy* copy : copies_of(kind, [&](std::string_view name) {
+             EXPECT_EQ(name.find(' '), std::string_view::npos) << "one feature at a time";
+             return features.count(name) > 0;
+         })) {
+        EXPECT_TRUE(names.insert(copy->name).second) << copy->name;
+    }
+    return names;
+}
+
+const std::map<std::string, const asterope_kind*> kKinds = {
+    {"small", &asterope_small_copies},
+    {"aliased", &asterope_aliased_copies},
+    {"overlapping", &asterope_overlapping_copies},
+    {"probes", &asterope_probes}};
+
+} // namespace
+
+TEST(CopiesOf, a_kind_are_all_in_their_order_each_by_a_name_of_its_own) {
+    for (const auto& [name, kind] : kKinds) {
+        const auto all = copies_of(*kind, everything);
+        ASSERT_EQ(all.size(), kind->count) << name;
+        for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], &kind->copies[i]) << name;
+        std::set<std::string> names;
+        for (const asterope_copy* copy : all) names.insert(copy->name);
+        EXPECT_EQ(names.size(), all.size()) << name;
+    }
+    EXPECT_STREQ(asterope_small_copies.copies[0].name, asterope_plain_small_copy);
+}
+
+TEST(CopiesOf, a_kind_are_those_whose_every_feature_the_cpu_has) {
+    const Features masked = {"avx512bw", "avx512f", "avx512vl", "bmi2"};
+    const struct {
+        const asterope_kind& kind;
+        const char* name;
+        Features needs;
+    } cases[] = {{asterope_small_copies, "rep XMM up 128", {}},
+                 {asterope_small_copies, "stepped YMM up 128", {"avx2"}},
+                 {asterope_small_copies, "stepped ZMM up 128", {"avx512f", "avx512vl"}},
+                 {asterope_small_copies, "masked ZMM up 256", masked},
+                 {asterope_aliased_copies, "backward XMM", {}},
+                 {asterope_aliased_copies, "wide ZMM", {"avx512f"}},
+                 {asterope_overlapping_copies, "overlapping XMM 128", {}},
+                 {asterope_overlapping_copies, "overlapping YMM 256", {"avx2"}},
+                 {asterope_probes, "source 4", {}}};
+    for (const auto& one : cases) {
+        EXPECT_EQ(names_of(one.kind, one.needs).count(one.name), 1u) << one.name;
+        for (const std::string& missing : one.needs) {
+            Features others = one.needs;
+            others.erase(missing);
+            EXPECT_EQ(names_of(one.kind, others).count(one.name), 0u) << one.name << missing;
+        }
+    }
+    EXPECT_EQ(names_of(asterope_aliased_copies, {}).size(), 2u);
+    EXPECT_EQ(names_of(asterope_overlapping_copies, {}).size(), 1u);
+}
+
 TEST(TakesEffect, only_where_blocks_pages_and_prefetches_lie_within_the_copy) {
     std::vector<Candidate> space = paper_space(everything);
     const std::vector<Candidate> extension = extension_space(everything);

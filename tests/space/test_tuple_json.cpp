@@ -143,3 +143,25 @@ TEST(TupleJson, leads_to_none_where_the_distance_of_prefetchw_does_not_fit) {
     tuple["st"] = "NT"; // which has no such stage
     EXPECT_FALSE(find_candidate(tuple, all));
 }
+
+TEST(TupleJson, of_the_other_kinds_leads_back_to_the_copy) {
+    const auto none = [](std::string_view) { return false; };
+    const auto all = [](std::string_view) { return true; };
+    for (const asterope_kind* kind : {&asterope_small_copies, &asterope_aliased_copies,
+                                      &asterope_overlapping_copies, &asterope_probes}) {
+        for (const asterope_copy* copy : copies_of(*kind, all)) {
+            nlohmann::json tuple = tuple_json(*copy);
+            EXPECT_EQ(find_copy(*kind, tuple, all), copy) << copy->name;
+            EXPECT_EQ(find_copy(*kind, tuple, none), *copy->needs ? nullptr : copy) << copy->name;
+            tuple["threshold"] = 187; // as a sensing copy has it
+            EXPECT_EQ(find_copy(*kind, tuple, all), copy) << copy->name;
+            tuple.erase(tuple.begin().key() == "threshold" ? "rt" : tuple.begin().key());
+            EXPECT_EQ(find_copy(*kind, tuple, all), nullptr) << tuple;
+        }
+        for (const char* text : {"null", "{}", "[]", "7", R"({"rt": "XMM", "block": "128"})"}) {
+            EXPECT_EQ(find_copy(*kind, nlohmann::json::parse(text), all), nullptr) << text;
+        }
+    }
+    EXPECT_EQ(tuple_json(asterope_small_copies.copies[0]).dump(),
+              R"({"shape":"stepped","rt":"XMM","order":"middle","bound":128})");
+}

@@ -253,13 +253,17 @@ void* move_returns_the_end(void* destination, const void* source, std::size_t by
     return static_cast<char*>(std::memmove(destination, source, bytes)) + bytes;
 }
 
-using Moves = std::vector<const asterope_overlapping_variant*>;
+using Copies = std::vector<const asterope_copy*>;
+
+asterope_copy with(asterope_candidate copy) {
+    return {"made up", "{}", "", copy, nullptr, nullptr};
+}
 
 /// The reason why `move` is refused while good ones stand before and behind it.
 std::string move_reason_of(asterope_candidate move) {
-    const asterope_overlapping_variant good{"XMM", 128, "", move_good},
-        broken{"XMM", 128, "", move};
-    const std::vector<Invalid> invalid = verify(Moves{&good, &broken, &good});
+    const asterope_copy good = with(move_good), broken = with(move);
+    const std::vector<Invalid> invalid =
+        verify(asterope_overlapping_copies, {&good, &broken, &good});
     EXPECT_EQ(invalid.size(), 1u);
     if (invalid.empty()) return "";
     EXPECT_EQ(invalid.front().index, 1u);
@@ -269,21 +273,17 @@ std::string move_reason_of(asterope_candidate move) {
 } // namespace
 
 TEST(VerifyMoves, passes_good_ones) {
-    const asterope_overlapping_variant variant{"XMM", 128, "", move_good};
-    EXPECT_TRUE(verify(Moves{&variant}).empty());
-    EXPECT_TRUE(verify(Moves{}).empty());
+    const asterope_copy copy = with(move_good);
+    EXPECT_TRUE(verify(asterope_overlapping_copies, {&copy}).empty());
+    EXPECT_TRUE(verify(asterope_overlapping_copies, {}).empty());
 }
 
 TEST(VerifyMoves, passes_the_real_ones_that_this_cpu_runs) {
     const Cpu cpu = read_cpu();
-    Moves space;
-    for (std::size_t i = 0; i < asterope_overlapping_variant_count; ++i) {
-        const asterope_overlapping_variant& variant = asterope_overlapping_variants[i];
-        const auto has = [&](std::string_view name) { return has_feature(cpu, name); };
-        if (has_all(variant.needs, has)) space.push_back(&variant);
-    }
+    const Copies space = copies_of(asterope_overlapping_copies,
+                                   [&](std::string_view name) { return has_feature(cpu, name); });
     ASSERT_FALSE(space.empty());
-    EXPECT_TRUE(verify(space).empty());
+    EXPECT_TRUE(verify(asterope_overlapping_copies, space).empty());
 }
 
 TEST(VerifyMoves, finds_what_goes_wrong_in_one_direction_or_by_one_distance) {
@@ -354,13 +354,15 @@ void* dies_at_64(void* destination, const void* source, std::size_t bytes, std::
     return small_good(destination, source, bytes, distance, large);
 }
 
-using SmallSpace = std::vector<const asterope_small_variant*>;
+asterope_copy with(asterope_small_candidate copy) {
+    return {"made up", "{}", "", nullptr, copy, nullptr};
+}
 
 /// The reason why `copy` is refused while good copies stand before and behind it.
 std::string small_reason_of(asterope_small_candidate copy, asterope_candidate large = good) {
-    const asterope_small_variant before{"stepped", "XMM", "up", 256, "", small_good},
-        broken{"stepped", "XMM", "up", 256, "", copy}, after = before;
-    const std::vector<Invalid> invalid = verify(SmallSpace{&before, &broken, &after}, large);
+    const asterope_copy good = with(small_good), broken = with(copy);
+    const std::vector<Invalid> invalid =
+        verify(asterope_small_copies, {&good, &broken, &good}, large);
     EXPECT_EQ(invalid.size(), 1u);
     if (invalid.empty()) return "";
     EXPECT_EQ(invalid.front().index, 1u);
@@ -370,19 +372,15 @@ std::string small_reason_of(asterope_small_candidate copy, asterope_candidate la
 } // namespace
 
 TEST(VerifySmall, passes_good_copies) {
-    const asterope_small_variant variant{"stepped", "XMM", "up", 256, "", small_good};
-    EXPECT_TRUE(verify(SmallSpace{&variant, &variant}, good).empty());
-    EXPECT_TRUE(verify(SmallSpace{}, good).empty());
+    const asterope_copy copy = with(small_good);
+    EXPECT_TRUE(verify(asterope_small_copies, {&copy, &copy}, good).empty());
+    EXPECT_TRUE(verify(asterope_small_copies, {}, good).empty());
 }
 
 TEST(VerifySmall, passes_the_real_ones_of_any_x86_64) {
-    SmallSpace space;
-    for (std::size_t i = 0; i < asterope_small_variant_count; ++i) {
-        const asterope_small_variant& variant = asterope_small_variants[i];
-        if (*variant.needs == '\0') space.push_back(&variant);
-    }
+    const Copies space = copies_of(asterope_small_copies, [](std::string_view) { return false; });
     ASSERT_FALSE(space.empty());
-    EXPECT_TRUE(verify(space, good).empty());
+    EXPECT_TRUE(verify(asterope_small_copies, space, good).empty());
 }
 
 TEST(VerifySmall, finds_what_is_wrong_at_one_size) {
@@ -406,14 +404,13 @@ TEST(VerifySmall, goes_beyond_the_bound) {
 }
 
 TEST(VerifySmall, finds_all_of_many) {
-    const asterope_small_variant variants[] = {{"stepped", "XMM", "up", 256, "", dies_at_64},
-                                               {"stepped", "XMM", "up", 256, "", dies_at_64},
-                                               {"stepped", "XMM", "up", 256, "", small_good},
-                                               {"stepped", "XMM", "up", 256, "", wrong_at_37}};
-    SmallSpace space;
-    for (const asterope_small_variant& variant : variants) space.push_back(&variant);
+    const asterope_copy dies = with(dies_at_64), right = with(small_good),
+                        wrong = with(wrong_at_37);
     std::vector<std::size_t> indices;
-    for (const Invalid& invalid : verify(space, good)) indices.push_back(invalid.index);
+    for (const Invalid& invalid :
+         verify(asterope_small_copies, {&dies, &dies, &right, &wrong}, good)) {
+        indices.push_back(invalid.index);
+    }
     EXPECT_EQ(indices, (std::vector<std::size_t>{0, 1, 3}));
 }
 
@@ -464,13 +461,10 @@ void* sense_the_other_way(void* destination, const void* source, std::size_t byt
     return (uncached(sensing) ? way.hot : way.cold)(destination, source, bytes, 0);
 }
 
-using ProbeSpace = std::vector<const asterope_probe*>;
-
 /// The reason why the probe is refused while good ones stand before and behind it.
 std::string probe_reason_of(asterope_candidate sense, asterope_candidate pipeline = good) {
-    const asterope_probe fine{"source", 4, sense_good, nullptr},
-        broken{"source", 4, sense, nullptr};
-    const std::vector<Invalid> invalid = verify(ProbeSpace{&fine, &broken, &fine}, pipeline);
+    const asterope_copy fine = with(sense_good), broken = with(sense);
+    const std::vector<Invalid> invalid = verify(asterope_probes, {&fine, &broken, &fine}, pipeline);
     EXPECT_EQ(invalid.size(), 1u);
     if (invalid.empty()) return "";
     EXPECT_EQ(invalid.front().index, 1u);
@@ -480,19 +474,18 @@ std::string probe_reason_of(asterope_candidate sense, asterope_candidate pipelin
 } // namespace
 
 TEST(VerifyProbe, passes_good_copies) {
-    const asterope_probe probe{"source", 4, sense_good, nullptr};
-    EXPECT_TRUE(verify(ProbeSpace{&probe, &probe}, good).empty());
-    EXPECT_TRUE(verify(ProbeSpace{}, good).empty());
+    const asterope_copy probe = with(sense_good);
+    EXPECT_TRUE(verify(asterope_probes, {&probe, &probe}, good).empty());
+    EXPECT_TRUE(verify(asterope_probes, {}, good).empty());
 }
 
 TEST(VerifyProbe, passes_the_real_ones) {
     if (!has_feature(read_cpu(), "rdtscp")) GTEST_SKIP() << "no rdtscp";
-    ProbeSpace space;
-    for (std::size_t i = 0; i < asterope_probe_count; ++i) space.push_back(&asterope_probes[i]);
+    const Copies space = copies_of(asterope_probes, [](std::string_view) { return false; });
     ASSERT_FALSE(space.empty());
-    EXPECT_TRUE(verify(space, good).empty());
+    EXPECT_TRUE(verify(asterope_probes, space, good).empty());
     // the pipeline's faults are not theirs alone
-    EXPECT_EQ(verify(space, wrong_last_byte).size(), space.size());
+    EXPECT_EQ(verify(asterope_probes, space, wrong_last_byte).size(), space.size());
 }
 
 TEST(VerifyProbe, tries_both_ways) {

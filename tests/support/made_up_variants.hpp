@@ -29,4 +29,9 @@ inline asterope_variant made_up(const char* rt, const char* lt, const char* st, 
     return variant;
 }
 
+/// A copy of another kind, without functions.
+inline asterope_copy made_up(const char* name, const char* tuple) {
+    return {name, tuple, "", nullptr, nullptr, nullptr};
+}
+
 } // namespace asterope

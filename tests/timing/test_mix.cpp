@@ -410,15 +410,15 @@ TEST_F(Mix, draws_the_sizes_of_page_ends_as_the_others) {
 // Or the timing would make the situation go away.
 TEST_F(Mix, touches_no_page_behind_a_page_end_with_any_copy) {
     const Cpu cpu = read_cpu();
-    const auto space =
-        small_space([&](std::string_view feature) { return has_feature(cpu, feature); });
+    const auto space = copies_of(
+        asterope_small_copies, [&](std::string_view feature) { return has_feature(cpu, feature); });
     const asterope_candidate large = asterope_variants[0].copy;
     MixStopwatch stopwatch = of_the_fleet();
     ASSERT_EQ(pages_there(stopwatch.page_ends()), only_stretches_there(stopwatch.page_ends()));
     for (const Workload workload : kPageEnd) {
         stopwatch.time(libc_mix_copy(), workload, 0);
-        for (const asterope_small_variant* variant : space) {
-            EXPECT_GT(stopwatch.time({variant->copy, 0, large}, workload, 0), 0);
+        for (const asterope_copy* copy : space) {
+            EXPECT_GT(stopwatch.time({copy->small, 0, large}, workload, 0), 0);
         }
     }
     EXPECT_EQ(pages_there(stopwatch.page_ends()), only_stretches_there(stopwatch.page_ends()));

@@ -81,20 +81,16 @@ Contestant CheckContests::pipeline(const json& tuple, const std::string& where) 
 std::optional<Contestant> CheckContests::sensing(const json& json, const std::string& where) {
     if (!json.is_object() || !senses_) return std::nullopt;
     const auto threshold = part_of(json, "/threshold");
-    const auto probe = std::find_if(
-        asterope_probes, asterope_probes + asterope_probe_count, [&](const asterope_probe& one) {
-            return part_of(json, "/kind") == one.kind && part_of(json, "/lines") == one.lines;
-        });
-    if (probe == asterope_probes + asterope_probe_count || !threshold.is_number_unsigned() ||
-        threshold.get<std::uint64_t>() > UINT32_MAX) {
+    const asterope_copy* probe = find_copy(asterope_probes, json, has_);
+    if (!probe || !threshold.is_number_unsigned() || threshold.get<std::uint64_t>() > UINT32_MAX) {
         throw BadInput("its sensing copy of " + where + " is none that this version knows");
     }
     const Contestant hot = pipeline(part_of(json, "/hot"), where);
     const Contestant cold = pipeline(part_of(json, "/cold"), where);
     arguments_.push_back(
         {threshold.get<std::uint32_t>(), hot.function, hot.distance, cold.function, cold.distance});
-    return Contestant{probe_name(*probe) + ": " + hot.name + ", else " + cold.name,
-                      probe->sense,
+    return Contestant{std::string(probe->name) + ": " + hot.name + ", else " + cold.name,
+                      probe->copy,
                       reinterpret_cast<std::size_t>(&arguments_.back()),
                       cold.cache_effect,
                       {}};
@@ -136,14 +132,10 @@ std::optional<HoldContest> CheckContests::small_contest(const json& profile) {
                      [](const HoldContest& contest) { return contest.size >= kLargestMixed; });
     const Contestant& beyond = large == contests_.end() ? contests_.back().holder : large->holder;
     const auto find = [&](const json& tuple) -> std::optional<Contestant> {
-        for (const asterope_small_variant* one : small_space(has_)) {
-            if (part_of(tuple, "/shape") == one->shape && part_of(tuple, "/rt") == one->rt &&
-                part_of(tuple, "/order") == one->order && part_of(tuple, "/bound") == one->bound) {
-                return Contestant{
-                    small_name(*one), nullptr, 0, 0, {one->copy, beyond.distance, beyond.function}};
-            }
-        }
-        return std::nullopt;
+        const asterope_copy* found = find_copy(asterope_small_copies, tuple, has_);
+        if (!found) return std::nullopt;
+        return Contestant{
+            found->name, nullptr, 0, 0, {found->small, beyond.distance, beyond.function}};
     };
     const std::optional<Contestant> winner = find(part_of(small, "/winner/tuple"));
     if (!winner) {

@@ -463,10 +463,10 @@ class Merger {
             machines.push_back(&evidence_[i].small);
         }
         std::map<std::string, std::size_t> place;
-        std::map<std::string, const asterope_small_variant*> variants;
-        for (const asterope_small_variant* variant : small_space(anything)) {
-            place.emplace(small_name(*variant), place.size());
-            variants.emplace(small_name(*variant), variant);
+        std::map<std::string, ordered_json> tuples;
+        for (const asterope_copy* copy : copies_of(asterope_small_copies, anything)) {
+            place.emplace(copy->name, place.size());
+            tuples.emplace(copy->name, tuple_json(*copy));
         }
         ordered_json small = sources_.front().profile.at("small");
         // As in search_small, by what all machines timed.
@@ -480,10 +480,8 @@ class Merger {
         if (ranked.empty()) return nullptr;
         ordered_json common = {{"distribution", small.at("distribution")},
                                {"objective", small.at("objective")}};
-        add_race(common, machines, ranked, 5, 0, [&](const std::string& name) -> ordered_json {
-            const asterope_small_variant& v = *variants.at(name);
-            return {{"shape", v.shape}, {"rt", v.rt}, {"order", v.order}, {"bound", v.bound}};
-        });
+        add_race(common, machines, ranked, 5, 0,
+                 [&](const std::string& name) { return tuples.at(name); });
         std::vector<ordered_json> floors;
         for (const MergeSource& source : sources_) {
             floors.push_back(
@@ -506,9 +504,9 @@ class Merger {
         }
         std::map<std::string, std::size_t> place;
         std::map<std::string, ordered_json> tuples;
-        for (const asterope_overlapping_variant* v : overlapping_space(anything)) {
-            place.emplace(overlapping_name(*v), place.size());
-            tuples[overlapping_name(*v)] = {{"rt", v->rt}, {"block", v->block}};
+        for (const asterope_copy* copy : copies_of(asterope_overlapping_copies, anything)) {
+            place.emplace(copy->name, place.size());
+            tuples.emplace(copy->name, tuple_json(*copy));
         }
         const auto ranked = rank(machines, {{Workload::overlapping, 1}}, "", place, {0, {}});
         if (ranked.empty()) return nullptr;
@@ -520,9 +518,9 @@ class Merger {
     }
 
     ordered_json aliased_copies() const {
-        const auto space = aliased_space(anything);
+        const auto space = copies_of(asterope_aliased_copies, anything);
         std::map<std::string, std::size_t> place;
-        for (const auto* variant : space) place.emplace(aliased_name(*variant), place.size());
+        for (const auto* variant : space) place.emplace(variant->name, place.size());
         ordered_json aliased = ordered_json::object(), sizes = ordered_json::array();
         std::vector<AliasedSize> all;
         for (const auto& [size, unused] : evidence_.front().aliased) {
@@ -543,14 +541,14 @@ class Merger {
             ordered_json gains = ordered_json::array();
             for (std::size_t i = 0; i < space.size(); ++i) {
                 if (found.gains[i] == 0) continue;
-                gains.push_back({{"tuple", {{"kind", space[i]->kind}, {"rt", space[i]->rt}}},
-                                 {"gain", rounded(found.gains[i])}});
+                gains.push_back(
+                    {{"tuple", tuple_json(*space[i])}, {"gain", rounded(found.gains[i])}});
             }
             const auto& best = *space[found.variant];
             sizes.push_back(
                 {{"size", size},
                  {"pipeline", pipeline},
-                 {"best", {{"kind", best.kind}, {"rt", best.rt}}},
+                 {"best", tuple_json(best)},
                  {"best_ratio",
                   ratio_json(std::log(pipeline.at("median").get<double>()) + ranked.front().mean,
                              ranked.front().error)},
@@ -559,9 +557,8 @@ class Merger {
         }
         if (const auto choice = choose_aliased(all)) {
             const auto& variant = *space[choice->variant];
-            aliased["winner"] = {{"above", choice->above},
-                                 {"up_to", choice->up_to},
-                                 {"tuple", {{"kind", variant.kind}, {"rt", variant.rt}}}};
+            aliased["winner"] = {
+                {"above", choice->above}, {"up_to", choice->up_to}, {"tuple", tuple_json(variant)}};
         }
         aliased["sizes"] = sizes;
         return aliased;

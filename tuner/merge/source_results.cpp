@@ -34,29 +34,26 @@ constexpr std::size_t kSpread = 5;
 /// No figure is more certain than this: two runs differ by as much, see TieBand.
 constexpr double kLeastError = 0.002;
 
+bool anything(std::string_view) {
+    return true;
+}
+
 std::string pipeline_name(const json& tuple) {
-    const auto candidate = find_candidate(tuple, [](std::string_view) { return true; });
+    const auto candidate = find_candidate(tuple, anything);
     if (!candidate) throw BadInput("has a tuple that this version does not know");
     return candidate->name();
 }
 
 std::string small_tuple_name(const json& tuple) {
-    for (std::size_t i = 0; i < asterope_small_variant_count; ++i) {
-        const asterope_small_variant& v = asterope_small_variants[i];
-        if (tuple.at("shape") == v.shape && tuple.at("rt") == v.rt &&
-            tuple.at("order") == v.order && tuple.at("bound") == v.bound) {
-            return small_name(v);
-        }
-    }
-    throw BadInput("has a small copy that this version does not know");
+    const asterope_copy* copy = find_copy(asterope_small_copies, tuple, anything);
+    if (!copy) throw BadInput("has a small copy that this version does not know");
+    return copy->name;
 }
 
 std::string overlapping_tuple_name(const json& tuple) {
-    for (std::size_t i = 0; i < asterope_overlapping_variant_count; ++i) {
-        const asterope_overlapping_variant& v = asterope_overlapping_variants[i];
-        if (tuple.at("rt") == v.rt && tuple.at("block") == v.block) return overlapping_name(v);
-    }
-    throw BadInput("has a copy for overlapping buffers that this version does not know");
+    const asterope_copy* copy = find_copy(asterope_overlapping_copies, tuple, anything);
+    if (!copy) throw BadInput("has a copy for overlapping buffers that this version does not know");
+    return copy->name;
 }
 
 /// An estimate as a profile has it.
@@ -142,10 +139,9 @@ bool is_libc(const std::string& name) {
 }
 
 bool is_aliased_copy(const std::string& name) {
-    for (std::size_t i = 0; i < asterope_aliased_variant_count; ++i) {
-        if (aliased_name(asterope_aliased_variants[i]) == name) return true;
-    }
-    return false;
+    const auto copies = copies_of(asterope_aliased_copies, anything);
+    return std::any_of(copies.begin(), copies.end(),
+                       [&](const asterope_copy* copy) { return copy->name == name; });
 }
 
 /// In a race of copies for aliasing buffers.

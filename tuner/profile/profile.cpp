@@ -30,31 +30,23 @@ Json to_json(const Estimate& ratio) {
             {"high", rounded(ratio.high)}};
 }
 
-Json to_json(const asterope_small_variant& v) {
-    return {{"shape", v.shape}, {"rt", v.rt}, {"order", v.order}, {"bound", v.bound}};
-}
-
-Json to_json(const asterope_aliased_variant& v) {
-    return {{"kind", v.kind}, {"rt", v.rt}};
-}
-
 Json to_json(const AliasedFacts& aliased) {
     Json json = Json::object();
     if (aliased.choice) {
         json["winner"] = {{"above", aliased.choice->above},
                           {"up_to", aliased.choice->up_to},
-                          {"tuple", to_json(*aliased.space[aliased.choice->variant])}};
+                          {"tuple", tuple_json(*aliased.space[aliased.choice->variant])}};
     }
     json["sizes"] = Json::array();
     for (const AliasedSize& size : aliased.sizes) {
         Json gains = Json::array();
         for (std::size_t i = 0; i < size.gains.size(); ++i) {
             gains.push_back(
-                {{"tuple", to_json(*aliased.space[i])}, {"gain", rounded(size.gains[i])}});
+                {{"tuple", tuple_json(*aliased.space[i])}, {"gain", rounded(size.gains[i])}});
         }
         json["sizes"].push_back({{"size", size.size},
                                  {"pipeline", to_json(size.pipeline)},
-                                 {"best", to_json(*aliased.space[size.variant])},
+                                 {"best", tuple_json(*aliased.space[size.variant])},
                                  {"best_ratio", to_json(size.best)},
                                  {"gains", gains}});
         if (size.undecided) json["sizes"].back()["undecided"] = true;
@@ -158,13 +150,12 @@ void add_result(Json& json, const SizeResult& result, std::size_t runners_up, co
 
 Json to_json(const SensingResult& sensing, std::size_t size) {
     const SensingCopy& copy = sensing.copy;
-    Json json = {{"kind", copy.probe->kind},
-                 {"lines", copy.probe->lines},
-                 {"threshold", copy.threshold.ticks},
-                 {"cached_ticks", rounded(copy.threshold.cached_ticks)},
-                 {"uncached_ticks", rounded(copy.threshold.uncached_ticks)},
-                 {"hot", to_json(copy.hot)},
-                 {"cold", to_json(copy.cold)}};
+    Json json = tuple_json(*copy.probe);
+    json["threshold"] = copy.threshold.ticks;
+    json["cached_ticks"] = rounded(copy.threshold.cached_ticks);
+    json["uncached_ticks"] = rounded(copy.threshold.uncached_ticks);
+    json["hot"] = to_json(copy.hot);
+    json["cold"] = to_json(copy.cold);
     const Json measured = to_json(sensing.finalist, nullptr, size, sensing.rounds);
     json["ratio"] = measured.at("ratio");
     json["workloads"] = measured.at("workloads");
@@ -214,14 +205,14 @@ Json axes_of(const SearchFacts& facts, const PipelineFacts& pipelines) {
 }
 
 Json to_json(const SmallFacts& small) {
-    const auto variant = [&](Entrant entrant) -> const asterope_small_variant& {
+    const auto variant = [&](Entrant entrant) -> const asterope_copy& {
         return *small.space[static_cast<std::size_t>(entrant)];
     };
     Json json = {{"distribution", profile_name(small.distribution)},
                  {"objective", small.objective}};
     add_result(json, small.result, kRunnersUp,
-               {[&](Entrant entrant) { return to_json(variant(entrant)); },
-                [&](Entrant entrant) { return small_name(variant(entrant)); }});
+               {[&](Entrant entrant) { return tuple_json(variant(entrant)); },
+                [&](Entrant entrant) { return std::string(variant(entrant).name); }});
     return json;
 }
 
@@ -229,8 +220,7 @@ Json to_json(const OverlappingFacts& facts) {
     Json entries = Json::array();
     for (const Finalist& finalist : facts.result.finalists) {
         const auto& v = *facts.space[static_cast<std::size_t>(finalist.candidate)];
-        entries.push_back(
-            to_json(finalist, {{"rt", v.rt}, {"block", v.block}}, 0, facts.result.rounds));
+        entries.push_back(to_json(finalist, tuple_json(v), 0, facts.result.rounds));
     }
     Json json = {{"winner", entries.front()}};
     entries.erase(0);

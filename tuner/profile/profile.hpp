@@ -87,20 +87,20 @@ void drop_sensing_below_minimum(PipelineFacts& pipelines);
 /// The small copies: what they were timed for, and how the race for them ended.
 struct SmallFacts {
     std::string distribution, objective;
-    std::vector<const asterope_small_variant*> space;
+    std::vector<const asterope_copy*> space;
     SizeResult result;
 };
 
 /// What was found where buffers alias modulo 4096.
 struct AliasedFacts {
-    std::vector<const asterope_aliased_variant*> space;
+    std::vector<const asterope_copy*> space;
     std::vector<AliasedSize> sizes;
     std::optional<AliasedChoice> choice;
 };
 
 /// The copies of overlapping buffers, and how the race for them ended.
 struct OverlappingFacts {
-    std::vector<const asterope_overlapping_variant*> space;
+    std::vector<const asterope_copy*> space;
     SizeResult result;
 };
 

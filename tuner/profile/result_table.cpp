@@ -234,11 +234,11 @@ std::string small_table(const SmallFacts& small) {
     }
     out += '\n';
     for (const Finalist& finalist : small.result.finalists) {
-        const auto& variant = *small.space[static_cast<std::size_t>(finalist.candidate)];
+        // "masked ZMM up 256" as "to 256 B: masked ZMM up"
+        const std::string name = small.space[static_cast<std::size_t>(finalist.candidate)]->name;
+        const std::size_t bound = name.rfind(' ');
         append(out, "%-26s %4.2f",
-               ("to " + std::to_string(variant.bound) + " B: " + variant.shape + " " + variant.rt +
-                " " + variant.order)
-                   .c_str(),
+               ("to" + name.substr(bound) + " B: " + name.substr(0, bound)).c_str(),
                finalist.ratio);
         for (const auto& [workload, measured] : finalist.workloads) {
             cell(workload, two_digits(measured.ratio.median));
@@ -260,14 +260,14 @@ std::string aliased_table(const AliasedFacts& aliased) {
     append(out, "%-26s %s\n", "Aliasing modulo 4096",
            "x libc: the size's winner, the best copy for it");
     for (const AliasedSize& size : aliased.sizes) {
-        const asterope_aliased_variant& best = *aliased.space[size.variant];
-        append(out, "%-26s %15.2f %8.2f %s %s\n", format_size(size.size).c_str(),
-               size.pipeline.median, size.best.median, best.kind, best.rt);
+        const asterope_copy& best = *aliased.space[size.variant];
+        append(out, "%-26s %15.2f %8.2f %s\n", format_size(size.size).c_str(), size.pipeline.median,
+               size.best.median, best.name);
     }
     if (aliased.choice) {
-        const asterope_aliased_variant& taken = *aliased.space[aliased.choice->variant];
-        append(out, "taken above %zu B up to %s: %s %s\n", aliased.choice->above,
-               format_size(aliased.choice->up_to).c_str(), taken.kind, taken.rt);
+        const asterope_copy& taken = *aliased.space[aliased.choice->variant];
+        append(out, "taken above %zu B up to %s: %s\n", aliased.choice->above,
+               format_size(aliased.choice->up_to).c_str(), taken.name);
     } else {
         append(out, "none is worth a path of its own here\n");
     }
@@ -279,8 +279,7 @@ std::string overlapping_table(const OverlappingFacts& overlapping) {
     append(out, "%-26s x libc's memmove\n", "Overlapping buffers");
     for (const Finalist& finalist : overlapping.result.finalists) {
         const auto& variant = *overlapping.space[static_cast<std::size_t>(finalist.candidate)];
-        append(out, "%s, %d bytes a turn%*s %4.2f\n", variant.rt, variant.block, 5, "",
-               finalist.ratio);
+        append(out, "%-26s %4.2f\n", variant.name, finalist.ratio);
     }
     const Estimate& floor = overlapping.result.noise_floor.at(Workload::overlapping);
     append(out, "%-26s %.2f..%.2f\n", "libc against libc", floor.low, floor.high);

@@ -204,7 +204,7 @@ std::optional<SensingResult> SearchSteps::sensing(std::size_t size, const Found&
                                   const SensingCopy& copy = copies[index(entrant)];
                                   // What it leaves in the caches where nothing is cached, its cold
                                   // pipeline does.
-                                  return {copy.probe->sense,
+                                  return {copy.probe->copy,
                                           reinterpret_cast<std::size_t>(&arguments[index(entrant)]),
                                           copy_of(copy.cold).cache_effect};
                               },
@@ -243,7 +243,7 @@ std::vector<SensingCopy> SearchSteps::sensing_copies(std::size_t size, const Fou
     const Entrant over_all = found.results.front().finalists.front().candidate;
     if (over_all != *hot) hots.push_back(over_all);
 
-    for (const asterope_probe* probe : spaces_.probes) {
+    for (const asterope_copy* probe : spaces_.probes) {
         const std::vector<double> cached = read(*probe, candidate(*hot), size, Workload::hot);
         const std::vector<double> fetched = read(*probe, candidate(*hot), size, Workload::fetch);
         std::vector<double> uncached;
@@ -273,10 +273,10 @@ std::vector<SensingCopy> SearchSteps::sensing_copies(std::size_t size, const Fou
     return copies;
 }
 
-std::vector<double> SearchSteps::read(const asterope_probe& probe, const Candidate& copy,
+std::vector<double> SearchSteps::read(const asterope_copy& probe, const Candidate& copy,
                                       std::size_t size, Workload workload) {
     return figures_.readings(
-        {size, workload, probe_name(probe), copy.name()}, [&](Instruments& instruments) {
+        {size, workload, probe.name, copy.name()}, [&](Instruments& instruments) {
             ReadingCopy reading{&probe, copy, {}};
             std::vector<double> ticks;
             for (std::uint64_t round = 0; ticks.size() < plan_.rigor.probe_readings; ++round) {
@@ -296,7 +296,7 @@ SizeResult SearchSteps::small_copies(const Candidate& large) {
     progress_.label("small copies");
     spent_.enter("small copies");
     std::mt19937_64 random = enter("small copies");
-    const auto variant = [&](Entrant entrant) -> const asterope_small_variant& {
+    const auto variant = [&](Entrant entrant) -> const asterope_copy& {
         return *spaces_.small_space[static_cast<std::size_t>(entrant)];
     };
     SearchTimings timings(
@@ -304,9 +304,9 @@ SizeResult SearchSteps::small_copies(const Candidate& large) {
              std::uint64_t round) {
              if (entrant < 0) return instruments.mix.time(libc_mix_copy(), workload, round);
              return instruments.mix.time(
-                 {variant(entrant).copy, large.distance(), large.variant->copy}, workload, round);
+                 {variant(entrant).small, large.distance(), large.variant->copy}, workload, round);
          },
-         [&](Entrant entrant) { return small_name(variant(entrant)); },
+         [&](Entrant entrant) { return std::string(variant(entrant).name); },
          [](std::size_t, Workload workload) { return MixStopwatch::calls(workload); }},
         context_, false);
     return search_small(suited(spaces_.small_entrants, spaces_.small_space, plan_.small_objective),
@@ -318,7 +318,7 @@ SizeResult SearchSteps::overlapping_copies() {
     progress_.label(kOverlappingStep);
     spent_.enter(kOverlappingStep);
     std::mt19937_64 random = enter(kOverlappingStep);
-    const auto variant = [&](Entrant entrant) -> const asterope_overlapping_variant& {
+    const auto variant = [&](Entrant entrant) -> const asterope_copy& {
         return *spaces_.overlapping_space[static_cast<std::size_t>(entrant)];
     };
     SearchTimings timings({[&](Instruments& instruments, std::size_t, Workload, Entrant entrant,
@@ -326,7 +326,7 @@ SizeResult SearchSteps::overlapping_copies() {
                                return instruments.overlap.time(
                                    entrant < 0 ? libc_move() : variant(entrant).copy, round);
                            },
-                           [&](Entrant entrant) { return overlapping_name(variant(entrant)); },
+                           [&](Entrant entrant) { return std::string(variant(entrant).name); },
                            [](std::size_t, Workload) { return OverlapStopwatch::calls(); }},
                           context_, false);
     return search_overlapping(spaces_.overlapping_space.size(), plan_.rigor, random, timings);
@@ -375,7 +375,7 @@ void SearchSteps::aliased_copies(Findings& findings) {
     if (spaces_.aliased_space.empty() || !hot_counts) return;
     progress_.label("aliasing buffers");
     spent_.enter("aliasing buffers");
-    const auto variant = [&](Entrant entrant) -> const asterope_aliased_variant& {
+    const auto variant = [&](Entrant entrant) -> const asterope_copy& {
         return *spaces_.aliased_space[static_cast<std::size_t>(entrant) - 1];
     };
     for (const Found& found : findings.pipelines.found) {
@@ -390,7 +390,7 @@ void SearchSteps::aliased_copies(Findings& findings) {
                     return entrant == 0 ? copy_of(pipeline) : Copy{variant(entrant).copy, 0};
                 },
                 [&](Entrant entrant) {
-                    return entrant == 0 ? pipeline.name() : aliased_name(variant(entrant));
+                    return entrant == 0 ? pipeline.name() : variant(entrant).name;
                 }),
             context_, false);
         try {
@@ -428,7 +428,7 @@ SharedSize SearchSteps::share(std::size_t size, const PipelineFacts& pipelines) 
     asterope_sensing arguments;
     if (sensing) {
         arguments = sensing->copy.arguments();
-        alone = {sensing->copy.probe->sense, reinterpret_cast<std::size_t>(&arguments),
+        alone = {sensing->copy.probe->copy, reinterpret_cast<std::size_t>(&arguments),
                  copy_of(sensing->copy.cold).cache_effect};
     }
     const std::vector<ThreadShare> shares = shares_for(size, plan_.threads);

@@ -75,7 +75,7 @@ class SearchSteps {
     std::vector<Entrant> inherited(std::size_t index, const Rigor& rigor) const;
     std::optional<SensingResult> sensing(std::size_t size, const Found& found);
     std::vector<SensingCopy> sensing_copies(std::size_t size, const Found& found);
-    std::vector<double> read(const asterope_probe& probe, const Candidate& copy, std::size_t size,
+    std::vector<double> read(const asterope_copy& probe, const Candidate& copy, std::size_t size,
                              Workload workload);
     SizeResult small_copies(const Candidate& large);
     SizeResult overlapping_copies();

@@ -8,20 +8,6 @@
 
 namespace asterope {
 
-std::string aliased_name(const asterope_aliased_variant& variant) {
-    return std::string(variant.kind) + ' ' + variant.rt;
-}
-
-std::vector<const asterope_aliased_variant*>
-aliased_space(const std::function<bool(std::string_view)>& has) {
-    std::vector<const asterope_aliased_variant*> space;
-    for (std::size_t i = 0; i < asterope_aliased_variant_count; ++i) {
-        const asterope_aliased_variant& variant = asterope_aliased_variants[i];
-        if (has_all(variant.needs, has)) space.push_back(&variant);
-    }
-    return space;
-}
-
 AliasedSize search_aliased(std::size_t count, std::size_t size, const Rigor& rigor,
                            std::mt19937_64& random, Timings& timings) {
     std::vector<Entrant> everybody(count + 1);

@@ -14,13 +14,6 @@
 
 namespace asterope {
 
-/// "backward YMM".
-std::string aliased_name(const asterope_aliased_variant& variant);
-
-/// The copies for aliasing buffers that a CPU with these features runs, simplest first.
-std::vector<const asterope_aliased_variant*>
-aliased_space(const std::function<bool(std::string_view)>& has);
-
 /// Bytes from which on such a copy copies right.
 inline constexpr std::size_t kAliasedMinimum = 512;
 

@@ -8,20 +8,6 @@
 
 namespace asterope {
 
-std::string overlapping_name(const asterope_overlapping_variant& variant) {
-    return std::string("overlapping ") + variant.rt + ' ' + std::to_string(variant.block);
-}
-
-std::vector<const asterope_overlapping_variant*>
-overlapping_space(const std::function<bool(std::string_view)>& has) {
-    std::vector<const asterope_overlapping_variant*> space;
-    for (std::size_t i = 0; i < asterope_overlapping_variant_count; ++i) {
-        const asterope_overlapping_variant& variant = asterope_overlapping_variants[i];
-        if (has_all(variant.needs, has)) space.push_back(&variant);
-    }
-    return space;
-}
-
 SizeResult search_overlapping(std::size_t count, const Rigor& rigor, std::mt19937_64& random,
                               Timings& timings) {
     if (count == 0) throw Failure("no copy for overlapping buffers copies right on this machine");

@@ -16,13 +16,6 @@ namespace asterope {
 /// The step of a search: in logs, among what was left out, and in the account of time.
 inline constexpr const char* kOverlappingStep = "overlapping buffers";
 
-/// "overlapping ZMM 256": register type, bytes a turn.
-std::string overlapping_name(const asterope_overlapping_variant& variant);
-
-/// The copies for overlapping buffers that a CPU with these features runs, simplest first.
-std::vector<const asterope_overlapping_variant*>
-overlapping_space(const std::function<bool(std::string_view)>& has);
-
 /// Chooses one of `count` for all sizes and shifts, the simplest that is as good as the best within
 /// the noise; SizeResult::size is 0. In `timings`, libc is its memmove. Throws Failure for 0.
 SizeResult search_overlapping(std::size_t count, const Rigor& rigor, std::mt19937_64& random,

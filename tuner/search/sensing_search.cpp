@@ -31,12 +31,8 @@ asterope_sensing SensingCopy::arguments() const {
             cold.distance()};
 }
 
-std::string probe_name(const asterope_probe& probe) {
-    return std::string(probe.kind) + ' ' + std::to_string(probe.lines);
-}
-
 std::string SensingCopy::name() const {
-    return probe_name(*probe) + " > " + std::to_string(threshold.ticks) + ": " + cold.name() +
+    return std::string(probe->name) + " > " + std::to_string(threshold.ticks) + ": " + cold.name() +
            ", else " + hot.name();
 }
 

@@ -38,16 +38,13 @@ std::optional<Threshold> find_threshold(const Readings& readings);
 /// The same from the two percentiles.
 std::optional<Threshold> threshold_between(double cached_ticks, double uncached_ticks);
 
-/// "source 4".
-std::string probe_name(const asterope_probe& probe);
-
 /// A copy that probes where its data is, then goes on with the one pipeline or the other.
 struct SensingCopy {
-    const asterope_probe* probe;
+    const asterope_copy* probe;
     Candidate hot, cold;
     Threshold threshold;
 
-    /// What `probe->sense` is handed the address of.
+    /// What `probe->copy` is handed the address of.
     asterope_sensing arguments() const;
     /// "source 4 > 187: YMM T NT T0 2 16, else YMM T T none 0 0".
     std::string name() const;
@@ -56,7 +53,7 @@ struct SensingCopy {
 /// A copy function that only collects what `probe` reads on its way, and then copies by `copy`.
 /// To be timed like any other, its own address as the distance.
 struct ReadingCopy {
-    const asterope_probe* probe;
+    const asterope_copy* probe;
     Candidate copy;
     std::vector<double> ticks;
 

@@ -8,21 +8,6 @@
 
 namespace asterope {
 
-std::string small_name(const asterope_small_variant& variant) {
-    return std::string(variant.shape) + ' ' + variant.rt + ' ' + variant.order + ' ' +
-           std::to_string(variant.bound);
-}
-
-std::vector<const asterope_small_variant*>
-small_space(const std::function<bool(std::string_view)>& has) {
-    std::vector<const asterope_small_variant*> space;
-    for (std::size_t i = 0; i < asterope_small_variant_count; ++i) {
-        const asterope_small_variant& variant = asterope_small_variants[i];
-        if (has_all(variant.needs, has)) space.push_back(&variant);
-    }
-    return space;
-}
-
 Weights parse_small_weights(std::string_view text) {
     double unpredictable = 0, predictable = 0;
     if (text == "balanced") {
@@ -64,20 +49,22 @@ Weights timed_weights(Weights weights, const std::function<bool(Workload)>& time
 }
 
 std::vector<Entrant> suited(const std::vector<Entrant>& entrants,
-                            const std::vector<const asterope_small_variant*>& space,
+                            const std::vector<const asterope_copy*>& space,
                             std::string_view objective) {
     std::vector<Entrant> chosen = entrants;
     if (objective == "predictable") {
         std::erase_if(chosen, [&](Entrant entrant) {
-            return std::string_view(space[static_cast<std::size_t>(entrant)]->shape) != "stepped";
+            return !std::string_view(space[static_cast<std::size_t>(entrant)]->name)
+                        .starts_with("stepped ");
         });
     }
     return chosen;
 }
 
-Entrant plain_small(const std::vector<const asterope_small_variant*>& space) {
+Entrant plain_small(const std::vector<const asterope_copy*>& space) {
     for (std::size_t i = 0; i < space.size(); ++i) {
-        if (small_name(*space[i]) == asterope_plain_small_copy) return static_cast<Entrant>(i);
+        if (std::string_view(space[i]->name) == asterope_plain_small_copy)
+            return static_cast<Entrant>(i);
     }
     return kLibc;
 }

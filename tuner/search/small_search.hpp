@@ -14,13 +14,6 @@
 
 namespace asterope {
 
-/// "masked ZMM up 256": shape, register type, order of tests, bound.
-std::string small_name(const asterope_small_variant& variant);
-
-/// The small copies that a CPU with these features runs, simplest first.
-std::vector<const asterope_small_variant*>
-small_space(const std::function<bool(std::string_view)>& has);
-
 /// What counts: calls of unpredictable sizes, of one size, or both with the former double, as
 /// compilers inline copies of a constant size and what reaches a memcpy is variable. Half of each
 /// is followed by a reader of the copy. Besides, whatever the objective, copies at the ends of
@@ -36,11 +29,11 @@ Weights timed_weights(Weights weights, const std::function<bool(Workload)>& time
 /// as what a reader of that size loads. A load that spans two stores, or reads from a masked one,
 /// cannot be forwarded: others win the mean and lose a third at single sizes (grouped, 8 bytes).
 std::vector<Entrant> suited(const std::vector<Entrant>& entrants,
-                            const std::vector<const asterope_small_variant*>& space,
+                            const std::vector<const asterope_copy*>& space,
                             std::string_view objective);
 
 /// The index of asterope_plain_small_copy; kLibc where it is not there.
-Entrant plain_small(const std::vector<const asterope_small_variant*>& space);
+Entrant plain_small(const std::vector<const asterope_copy*>& space);
 
 /// Chooses among the entrants; SizeResult::size is 0. `plain` wins where noise hides which of them
 /// is the fastest, if it is one of them. Throws Failure where there are none.

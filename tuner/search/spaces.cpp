@@ -8,11 +8,6 @@
 #include <tuple>
 
 #include "base/text_hash.hpp"
-#include "search/aliased_search.hpp"
-#include "search/overlapping_search.hpp"
-#include "search/sensing_search.hpp"
-#include "search/small_search.hpp"
-#include "space/verify.hpp"
 
 namespace asterope {
 
@@ -22,12 +17,6 @@ using Key = std::tuple<const asterope_variant*, int, int>;
 
 Key key_of(const Candidate& candidate) {
     return {candidate.variant, candidate.pd, candidate.pw};
-}
-
-template <class Value>
-void drop(std::vector<const Value*>& values, const std::vector<bool>& wrong) {
-    std::size_t i = 0;
-    std::erase_if(values, [&](const Value*) { return wrong[i++]; });
 }
 
 } // namespace
@@ -41,22 +30,20 @@ Spaces::Spaces(const Features& features, bool extended, bool sensing, Invalids i
     build(features, extended, sensing);
 }
 
-/// `large`: what small copies and probes call for more.
-template <class Members, class Name, class... Large>
-Spaces::Wrong Spaces::wrong(const Members& members, const Name& name, Large... large) {
-    Wrong wrong(members.size(), false);
+Spaces::Wrong Spaces::wrong(std::size_t count, const std::function<std::string(std::size_t)>& name,
+                            const std::function<std::vector<Invalid>()>& verify) {
+    Wrong wrong(count, false);
     if (!verified_) {
-        for (std::size_t i = 0; i < members.size(); ++i) {
-            wrong[i] = std::any_of(invalid.begin(), invalid.end(), [&](const auto& known) {
-                return known.first == name(members[i]);
-            });
+        for (std::size_t i = 0; i < count; ++i) {
+            wrong[i] = std::any_of(invalid.begin(), invalid.end(),
+                                   [&](const auto& known) { return known.first == name(i); });
         }
         return wrong;
     }
-    const std::vector<Invalid> faults = verify(members, large...);
+    const std::vector<Invalid> faults = verify();
     for (const Invalid& fault : faults) {
         wrong[fault.index] = true;
-        invalid.emplace_back(name(members[fault.index]), fault.reason);
+        invalid.emplace_back(name(fault.index), fault.reason);
     }
     if (!faults.empty()) {
         const auto& [first, reason] = invalid[invalid.size() - faults.size()];
@@ -66,6 +53,22 @@ Spaces::Wrong Spaces::wrong(const Members& members, const Name& name, Large... l
     return wrong;
 }
 
+Spaces::Wrong Spaces::wrong(const asterope_kind& kind,
+                            const std::vector<const asterope_copy*>& members) {
+    return wrong(
+        members.size(), [&](std::size_t i) { return std::string(members[i]->name); },
+        [&] { return verify(kind, members, space.front().variant->copy); });
+}
+
+std::vector<const asterope_copy*> Spaces::right(const asterope_kind& kind,
+                                                const Features& features) {
+    std::vector<const asterope_copy*> members = copies_of(kind, features);
+    const Wrong left_out = wrong(kind, members);
+    std::size_t i = 0;
+    std::erase_if(members, [&](const asterope_copy*) { return left_out[i++]; });
+    return members;
+}
+
 void Spaces::build(const Features& features, bool extended, bool sensing) {
     space = paper_space(features);
     const std::size_t paper = space.size();
@@ -73,7 +76,9 @@ void Spaces::build(const Features& features, bool extended, bool sensing) {
         const std::vector<Candidate> more = extension_space(features);
         space.insert(space.end(), more.begin(), more.end());
     }
-    const Wrong wrong_large = wrong(space, [](const Candidate& one) { return one.name(); });
+    const Wrong wrong_large = wrong(
+        space.size(), [&](std::size_t i) { return space[i].name(); },
+        [&] { return verify(space); });
     for (std::size_t i = 0; i < paper; ++i) {
         if (!wrong_large[i]) entrants.push_back(static_cast<Entrant>(i));
     }
@@ -102,38 +107,23 @@ void Spaces::build(const Features& features, bool extended, bool sensing) {
         };
     }
 
-    small_space = asterope::small_space(features);
-    const auto name_small = [](const asterope_small_variant* one) { return small_name(*one); };
-    const Wrong wrong_small = wrong(small_space, name_small, space.front().variant->copy);
+    small_space = copies_of(asterope_small_copies, features);
+    const Wrong wrong_small = wrong(asterope_small_copies, small_space);
     for (std::size_t i = 0; i < small_space.size(); ++i) {
         if (!wrong_small[i]) small_entrants.push_back(static_cast<Entrant>(i));
     }
-
-    aliased_space = asterope::aliased_space(features);
-    drop(aliased_space, wrong(aliased_space, [](const asterope_aliased_variant* one) {
-             return aliased_name(*one);
-         }));
-
-    overlapping_space = asterope::overlapping_space(features);
-    drop(overlapping_space, wrong(overlapping_space, [](const asterope_overlapping_variant* one) {
-             return overlapping_name(*one);
-         }));
-
-    if (sensing) {
-        for (std::size_t i = 0; i < asterope_probe_count; ++i)
-            probes.push_back(&asterope_probes[i]);
-        const auto name = [](const asterope_probe* one) { return probe_name(*one); };
-        drop(probes, wrong(probes, name, space.front().variant->copy));
-    }
+    aliased_space = right(asterope_aliased_copies, features);
+    overlapping_space = right(asterope_overlapping_copies, features);
+    if (sensing) probes = right(asterope_probes, features);
 }
 
 std::string Spaces::hash() const {
     std::string names;
     const auto add = [&](const std::string& name) { names += name + '\n'; };
     for (const Candidate& candidate : space) add(candidate.name());
-    for (const asterope_small_variant* variant : small_space) add(small_name(*variant));
-    for (const asterope_aliased_variant* variant : aliased_space) add(aliased_name(*variant));
-    for (const asterope_probe* probe : probes) add(probe_name(*probe));
+    for (const auto* kind : {&small_space, &aliased_space, &probes}) {
+        for (const asterope_copy* copy : *kind) add(copy->name);
+    }
     // What copies wrongly stays in some of the spaces, but is not timed.
     for (const auto& [name, reason] : invalid) add(name);
     return text_hash(names);

@@ -1,6 +1,7 @@
 // The spaces of one run: all that is searched, less what copies wrongly here.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "space/candidates.h"
 #include "space/features.hpp"
 #include "space/space.hpp"
+#include "space/verify.hpp"
 
 namespace asterope {
 
@@ -31,21 +33,23 @@ struct Spaces {
     std::vector<Candidate> space;  ///< pipelines: the paper's first, then the extension's
     std::vector<Entrant> entrants; ///< those of the paper's that copy right
     Extension extension;           ///< empty functions where not extended
-    std::vector<const asterope_small_variant*> small_space;
+    std::vector<const asterope_copy*> small_space;
     std::vector<Entrant> small_entrants;
-    std::vector<const asterope_aliased_variant*> aliased_space;         ///< those that copy right
-    std::vector<const asterope_overlapping_variant*> overlapping_space; ///< those that copy right
-    std::vector<const asterope_probe*> probes;                          ///< those that copy right
+    std::vector<const asterope_copy*> aliased_space;     ///< those that copy right
+    std::vector<const asterope_copy*> overlapping_space; ///< those that copy right
+    std::vector<const asterope_copy*> probes;            ///< those that copy right
     Invalids invalid;
 
     Spaces(const Spaces&) = delete; // the extension's functions refer to this one
     Spaces& operator=(const Spaces&) = delete;
 
   private:
-    /// Which of `count` members copy wrongly.
+    /// Which of `count` members copy wrongly: what `verify` finds, or what an earlier run found.
     using Wrong = std::vector<bool>;
-    template <class Members, class Name, class... Large>
-    Wrong wrong(const Members& members, const Name& name, Large... large);
+    Wrong wrong(std::size_t count, const std::function<std::string(std::size_t)>& name,
+                const std::function<std::vector<Invalid>()>& verify);
+    Wrong wrong(const asterope_kind& kind, const std::vector<const asterope_copy*>& members);
+    std::vector<const asterope_copy*> right(const asterope_kind& kind, const Features& features);
     void build(const Features& features, bool extended, bool sensing);
 
     bool verified_; ///< here, and not taken from an earlier run

@@ -11,7 +11,7 @@ extern "C" {
 /* A complete copy of `bytes` (128 or more). The low 32 bits of `distance` are how many bytes it
  * prefetches ahead of its loads, the high 32 bits how many bytes ahead of its stores it prefetches
  * the destination; each 0 for a variant that does not. */
-typedef void *(*asterope_candidate)(void *destination, const void *source, size_t bytes,
+typedef void* (*asterope_candidate)(void* destination, const void* source, size_t bytes,
                                     size_t distance);
 
 /* A parameter tuple without its prefetch distances, and the function that copies so. `needs`: CPU
@@ -22,8 +22,8 @@ struct asterope_variant {
     /* The extension axes. The paper has 2, 1, 0, "up". */
     int tb, pi;
     int pw; /* 1: has a prefetchw stage */
-    const char *dir;
-    const char *needs;
+    const char* dir;
+    const char* needs;
     asterope_candidate copy;
 };
 
@@ -41,46 +41,43 @@ extern const size_t asterope_write_distance_count;
 
 /* A complete copy of any size: up to its bound by itself, above it by calling `large`, which gets
  * the other arguments as they are. */
-typedef void *(*asterope_small_candidate)(void *destination, const void *source, size_t bytes,
+typedef void* (*asterope_small_candidate)(void* destination, const void* source, size_t bytes,
                                           size_t distance, asterope_candidate large);
 
-/* A small copy as scripts/asterope/small_space.py describes it; `needs`: CPU features, blanks in
- * between. In the order in which ties break. */
-struct asterope_small_variant {
-    const char *shape, *rt, *order;
-    int bound;
-    const char *needs;
-    asterope_small_candidate copy;
+/* Probes and returns the ticks that it took; a probe of kind "copy" copies its lines on the way. */
+typedef unsigned (*asterope_reader)(void* destination, const void* source, size_t bytes);
+
+/* A copy of another kind than the pipelines. */
+struct asterope_copy {
+    const char* name;  /* as tables and logs write it: "masked ZMM up 256" */
+    const char* tuple; /* as a profile writes it: a JSON object */
+    const char* needs; /* as of a variant */
+    /* The functions that its kind has. */
+    asterope_candidate copy;
+    asterope_small_candidate small;
+    asterope_reader read;
 };
-extern const struct asterope_small_variant asterope_small_variants[];
-extern const size_t asterope_small_variant_count;
+
+/* All copies of a kind, in the order in which ties break. */
+struct asterope_kind {
+    const struct asterope_copy* copies;
+    size_t count;
+};
+
+/* `small`: any size. */
+extern const struct asterope_kind asterope_small_copies;
+/* `copy`: 512 bytes or more, between buffers that alias modulo 4096; its distance means nothing. */
+extern const struct asterope_kind asterope_aliased_copies;
+/* `copy`: 128 bytes or more, between buffers that overlap or not; its distance means nothing. */
+extern const struct asterope_kind asterope_overlapping_copies;
+/* Probes, on a CPU that has rdtscp. `copy`: 4096 bytes or more, probes first; as its 4th argument
+ * it gets the address of a struct asterope_sensing. `read`: only probes. */
+extern const struct asterope_kind asterope_probes;
 
 /* The names of the plain copies, which win where noise hid which copy is the fastest: as tables and
  * logs write a candidate, "XMM T T none 0 0", and a small copy. */
 extern const char asterope_plain_copy[];
 extern const char asterope_plain_small_copy[];
-
-/* A copy of 512 bytes or more for buffers that alias modulo 4096 (aliased.j2); `distance` means
- * nothing to it. In the order in which ties break. */
-struct asterope_aliased_variant {
-    const char *kind, *rt;
-    const char *needs;
-    asterope_candidate copy;
-};
-extern const struct asterope_aliased_variant asterope_aliased_variants[];
-extern const size_t asterope_aliased_variant_count;
-
-/* A move of 128 bytes or more, between buffers that overlap or not (overlap.j2): with registers of
- * this type, so many bytes a turn. `distance` means nothing to it. In the order in which ties
- * break. */
-struct asterope_overlapping_variant {
-    const char *rt;
-    int block;
-    const char *needs;
-    asterope_candidate copy;
-};
-extern const struct asterope_overlapping_variant asterope_overlapping_variants[];
-extern const size_t asterope_overlapping_variant_count;
 
 /* What a sensing copy goes on with: the cold pipeline where its probe took more than `threshold`
  * ticks of the time stamp counter (32 bits), else the hot one. Distances as a candidate gets them.
@@ -92,19 +89,6 @@ struct asterope_sensing {
     asterope_candidate cold;
     size_t cold_distance;
 };
-
-/* A probe as scripts/asterope/sensing_space.py describes it, for 4096 bytes or more, on a CPU that
- * has rdtscp. `sense` is a complete copy, which probes first; as its 4th argument it gets the
- * address of a struct asterope_sensing. `read` only probes and returns the ticks; the kind "copy"
- * copies its lines on the way. In the order in which ties break. */
-struct asterope_probe {
-    const char *kind;
-    int lines;
-    asterope_candidate sense;
-    unsigned (*read)(void *destination, const void *source, size_t bytes);
-};
-extern const struct asterope_probe asterope_probes[];
-extern const size_t asterope_probe_count;
 
 /* How a copy is shared among threads: up to so many of them, the caller included, in chunks of so
  * many bytes (64 KiB or more; 0: an even share for each), each of which `copy` copies. */
@@ -125,7 +109,7 @@ unsigned asterope_start_threads(void);
 
 /* The copy over threads that asterope_memcpy_mt is, 4096 bytes or more; as its 4th argument it gets
  * the address of a struct asterope_share. Copies alone where there is nobody to share with. */
-void *asterope_copy_over_threads(void *destination, const void *source, size_t bytes, size_t share);
+void* asterope_copy_over_threads(void* destination, const void* source, size_t bytes, size_t share);
 
 #ifdef __cplusplus
 }

@@ -119,6 +119,14 @@ bool has_all(std::string_view needs, const HasFeature& has) {
     return true;
 }
 
+std::vector<const asterope_copy*> copies_of(const asterope_kind& kind, const HasFeature& has) {
+    std::vector<const asterope_copy*> copies;
+    for (std::size_t i = 0; i < kind.count; ++i) {
+        if (has_all(kind.copies[i].needs, has)) copies.push_back(&kind.copies[i]);
+    }
+    return copies;
+}
+
 bool in_paper(const asterope_variant& v) {
     return v.rt != kDirect && v.tb == 2 && v.pi == 1 && v.pw == 0 &&
            v.dir == std::string_view("up");

@@ -45,6 +45,9 @@ using HasFeature = std::function<bool(std::string_view)>;
 /// Whether the CPU has all of `needs`, feature names with blanks in between.
 bool has_all(std::string_view needs, const HasFeature& has);
 
+/// The copies of a kind whose CPU features `has` grants, simplest first.
+std::vector<const asterope_copy*> copies_of(const asterope_kind& kind, const HasFeature& has);
+
 /// Whether the variant is one of the paper's: on no extension axis anything but the default.
 bool in_paper(const asterope_variant& variant);
 

@@ -15,4 +15,12 @@ nlohmann::ordered_json to_json(const Candidate& candidate);
 /// this build, or needs a CPU feature that `has` does not grant. Takes any JSON.
 std::optional<Candidate> find_candidate(const nlohmann::json& tuple, const HasFeature& has);
 
+/// The "tuple" object of a copy of another kind; of a probe the fields that tell which it is.
+nlohmann::ordered_json tuple_json(const asterope_copy& copy);
+
+/// The copy of that kind whose fields `tuple` has, maybe beside others, or null: it is unknown to
+/// this build, or needs what `has` does not grant. Takes any JSON.
+const asterope_copy* find_copy(const asterope_kind& kind, const nlohmann::json& tuple,
+                               const HasFeature& has);
+
 } // namespace asterope

@@ -235,12 +235,45 @@ std::vector<std::string> find_faults(const std::vector<Subject>& subjects) {
     return faults;
 }
 
-std::vector<Invalid> numbered(const std::vector<std::string>& faults) {
-    std::vector<Invalid> invalid;
-    for (std::size_t i = 0; i < faults.size(); ++i) {
-        if (!faults[i].empty()) invalid.push_back({i, faults[i]});
-    }
-    return invalid;
+Subject small_subject(asterope_small_candidate copy, asterope_candidate large) {
+    std::vector<std::size_t> sizes(140);
+    std::iota(sizes.begin(), sizes.end(), 0);
+    sizes.insert(sizes.end(), {191, 192, 193, 255, 256, 257, 300, 511, 512, 513, 1025});
+    return {[=](void* to, const void* from, std::size_t size) {
+                return copy(to, from, size, 0, large);
+            },
+            sizes};
+}
+
+Subject aliased_subject(asterope_candidate copy) {
+    return {[=](void* to, const void* from, std::size_t size) { return copy(to, from, size, 0); },
+            {512, 513, 575, 576, 577, 639, 640, 641, 1023, 1024, 1025, 2047, 9001}};
+}
+
+Subject overlapping_subject(asterope_candidate move) {
+    return {[=](void* to, const void* from, std::size_t size) { return move(to, from, size, 0); },
+            {128, 129, 143, 144, 145, 159, 160, 161, 191, 192, 193, 255,
+             256, 257, 287, 288, 289, 319, 320, 321, 384, 385, 512, 577},
+            {1023, 1025, 4160, 9001},
+            true};
+}
+
+/// Both ways in turn, only the cached way where it already went wrong.
+Subject sensing_subject(asterope_candidate sense, asterope_candidate pipeline) {
+    constexpr unsigned long kNever = 0xFFFFFFFF;
+    const auto both_ways = [=](void* to, const void* from, std::size_t size) {
+        const asterope_sensing cached{kNever, pipeline, 0, nullptr, 0};
+        const asterope_sensing uncached{0, nullptr, 0, pipeline, 0};
+        sense(to, from, size, reinterpret_cast<std::size_t>(&cached));
+        if (std::memcmp(to, from, size) == 0) {
+            std::memset(to, 0xA5, size);
+            sense(to, from, size, reinterpret_cast<std::size_t>(&uncached));
+        }
+        // What is returned is the pipeline's: in candidates the place where it began, which is
+        // behind what a probe has copied.
+        return static_cast<const void*>(to);
+    };
+    return {both_ways, {4096, 4097, 4159, 4160, 5003, 8191, 8192, 9001}};
 }
 
 } // namespace
@@ -280,68 +313,22 @@ std::vector<Invalid> verify(const std::vector<Candidate>& space) {
     return invalid;
 }
 
-std::vector<Invalid> verify(const std::vector<const asterope_small_variant*>& space,
-                            asterope_candidate large) {
-    std::vector<Subject> subjects;
-    for (const asterope_small_variant* variant : space) {
-        std::vector<std::size_t> sizes(140);
-        std::iota(sizes.begin(), sizes.end(), 0);
-        sizes.insert(sizes.end(), {191, 192, 193, 255, 256, 257, 300, 511, 512, 513, 1025});
-        subjects.push_back({[variant, large](void* to, const void* from, std::size_t size) {
-                                return variant->copy(to, from, size, 0, large);
-                            },
-                            sizes});
-    }
-    return numbered(find_faults(subjects));
-}
-
-std::vector<Invalid> verify(const std::vector<const asterope_aliased_variant*>& space) {
-    std::vector<Subject> subjects;
-    for (const asterope_aliased_variant* variant : space) {
-        subjects.push_back(
-            {[variant](void* to, const void* from, std::size_t size) {
-                 return variant->copy(to, from, size, 0);
-             },
-             {512, 513, 575, 576, 577, 639, 640, 641, 1023, 1024, 1025, 2047, 9001}});
-    }
-    return numbered(find_faults(subjects));
-}
-
-std::vector<Invalid> verify(const std::vector<const asterope_overlapping_variant*>& space) {
-    std::vector<Subject> subjects;
-    for (const asterope_overlapping_variant* variant : space) {
-        subjects.push_back({[variant](void* to, const void* from, std::size_t size) {
-                                return variant->copy(to, from, size, 0);
-                            },
-                            {128, 129, 143, 144, 145, 159, 160, 161, 191, 192, 193, 255,
-                             256, 257, 287, 288, 289, 319, 320, 321, 384, 385, 512, 577},
-                            {1023, 1025, 4160, 9001},
-                            true});
-    }
-    return numbered(find_faults(subjects));
-}
-
-std::vector<Invalid> verify(const std::vector<const asterope_probe*>& space,
+std::vector<Invalid> verify(const asterope_kind& kind,
+                            const std::vector<const asterope_copy*>& space,
                             asterope_candidate pipeline) {
-    constexpr unsigned long kNever = 0xFFFFFFFF;
     std::vector<Subject> subjects;
-    for (const asterope_probe* probe : space) {
-        // Both ways in turn, only the cached way where it already went wrong.
-        const auto both_ways = [probe, pipeline](void* to, const void* from, std::size_t size) {
-            const asterope_sensing cached{kNever, pipeline, 0, nullptr, 0};
-            const asterope_sensing uncached{0, nullptr, 0, pipeline, 0};
-            probe->sense(to, from, size, reinterpret_cast<std::size_t>(&cached));
-            if (std::memcmp(to, from, size) == 0) {
-                std::memset(to, 0xA5, size);
-                probe->sense(to, from, size, reinterpret_cast<std::size_t>(&uncached));
-            }
-            // What is returned is the pipeline's: in candidates the place where it began, which
-            // is behind what a probe has copied.
-            return static_cast<const void*>(to);
-        };
-        subjects.push_back({both_ways, {4096, 4097, 4159, 4160, 5003, 8191, 8192, 9001}});
+    for (const asterope_copy* copy : space) {
+        subjects.push_back(&kind == &asterope_small_copies ? small_subject(copy->small, pipeline)
+                           : &kind == &asterope_aliased_copies ? aliased_subject(copy->copy)
+                           : &kind == &asterope_probes ? sensing_subject(copy->copy, pipeline)
+                                                       : overlapping_subject(copy->copy));
     }
-    return numbered(find_faults(subjects));
+    const std::vector<std::string> faults = find_faults(subjects);
+    std::vector<Invalid> invalid;
+    for (std::size_t i = 0; i < faults.size(); ++i) {
+        if (!faults[i].empty()) invalid.push_back({i, faults[i]});
+    }
+    return invalid;
 }
 
 } // namespace asterope

@@ -21,20 +21,11 @@ struct Invalid {
 /// be had.
 std::vector<Invalid> verify(const std::vector<Candidate>& space);
 
-/// The same for small copies, from 0 bytes to beyond their bound. `large` is what they call there.
-std::vector<Invalid> verify(const std::vector<const asterope_small_variant*>& space,
-                            asterope_candidate large);
-
-/// The same for copies that aliasing buffers take; offsets of every kind, aliasing or not.
-std::vector<Invalid> verify(const std::vector<const asterope_aliased_variant*>& space);
-
-/// The same for copies of overlapping buffers: at every distance up to some sizes, at a few of
-/// larger ones, either way.
-std::vector<Invalid> verify(const std::vector<const asterope_overlapping_variant*>& space);
-
-/// The same for copies that sense, on either side of their threshold. `pipeline` is what they go on
-/// with.
-std::vector<Invalid> verify(const std::vector<const asterope_probe*>& space,
-                            asterope_candidate pipeline);
+/// The same for copies of another kind: small ones from 0 bytes to beyond their bound, those for
+/// overlapping buffers as moves, either way, those that sense on either side of their threshold.
+/// `pipeline` is what small copies call beyond their bound, and what sensing ones go on with.
+std::vector<Invalid> verify(const asterope_kind& kind,
+                            const std::vector<const asterope_copy*>& space,
+                            asterope_candidate pipeline = nullptr);
 
 } // namespace asterope
