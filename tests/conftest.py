@@ -9,6 +9,7 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("ASTEROPE_BUILD_DIR", REPOSITORY / "build")).resolve()
+CPUS = sorted(os.sched_getaffinity(0))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -25,6 +26,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     others = [item for item in items if bool(item.get_closest_marker("slow")) != wanted]
     config.hook.pytest_deselected(items=others)
     items[:] = [item for item in items if bool(item.get_closest_marker("slow")) == wanted]
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """What times copies would run on the last CPU; beside others (pytest -n) each worker has a CPU
+    of its own for that."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    if worker:
+        alone = item.get_closest_marker("one_cpu") and not item.get_closest_marker("all_cpus")
+        here = CPUS[int(worker[len("gw") :]) % len(CPUS)]
+        os.sched_setaffinity(0, [here] if alone else CPUS)
 
 
 @pytest.fixture(scope="session")

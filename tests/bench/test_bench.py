@@ -23,6 +23,8 @@ from asterope.profile import load_profile
 from asterope.render import render_routine
 from command_errors import only_error_of, without_warnings
 
+pytestmark = pytest.mark.one_cpu
+
 FEW = ("--rounds", "3", "--sizes", "128,4K")
 SIZES = ("--suite", "sizes")
 SMALL = ("--suite", "mix,fixed")
@@ -587,6 +589,7 @@ def test_overlaps_need_a_memmove_that_is_right(bench, tmp_path: Path, symbol: st
     assert done.stderr == f"asterope-bench: overlap is left out: {missing}\n"
 
 
+@pytest.mark.all_cpus
 def test_all_cpus_copy_at_once_in_the_suite_of_threads(
     bench, library: Path, tmp_path: Path
 ) -> None:

@@ -14,6 +14,8 @@ from asterope.provisional import why_provisional
 from command_errors import only_error_of
 from namespaces import run_with, skip_without_namespaces
 
+pytestmark = pytest.mark.one_cpu
+
 
 @pytest.fixture(scope="module")
 def program(build_dir: Path) -> Path:

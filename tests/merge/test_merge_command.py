@@ -17,6 +17,8 @@ import pytest
 from asterope.profile import load_profile
 from command_errors import only_error_of
 
+pytestmark = pytest.mark.one_cpu
+
 SEARCH = ("--rigor", "quick", "--sizes", "128,1K", "--workload", "hot", "--space", "paper")
 SEARCH += ("--threads", "1", "--quiet", "--no-generate", "--no-sensing")
 SEARCH += ("--without", "avx2,avx512")  # fewer candidates: less to verify

@@ -16,7 +16,6 @@ from copy_programs import (
     REPOSITORY,
     build_with_routines,
     failures,
-    parse_templates_once,
     render,
     render_every_kind,
     run,
@@ -27,8 +26,7 @@ SEED = os.environ.get("ASTEROPE_FUZZ_SEED", "1")
 COUNT = os.environ.get("ASTEROPE_FUZZ_COUNT", "50000")
 
 
-def test_random_copies_are_right(tmp_path, monkeypatch):
-    parse_templates_once(monkeypatch)
+def test_random_copies_are_right(tmp_path):
     routines = dict(render_every_kind(tmp_path))
     for number, machine in enumerate(("opteron-6378", "xeon-gold-5218")):
         profile = REPOSITORY / "generated" / "reference" / f"{machine}.json"

@@ -25,7 +25,6 @@ from copy_programs import (
     copies_taken,
     failures,
     lacking_features,
-    parse_templates_once,
     profile_json,
     render,
     run,
@@ -198,8 +197,7 @@ def check(batch: Sequence[RandomProfile], folder: Path) -> None:
     assert done.stdout.count("ok ") == len(batch)
 
 
-def test_random_profiles_give_routines_that_copy_right(tmp_path, monkeypatch):
-    parse_templates_once(monkeypatch)
+def test_random_profiles_give_routines_that_copy_right(tmp_path):
     seen: set[RandomProfile] = set()
 
     # Derandomized: the same profiles in every run, and nothing to remember in a database. A batch

@@ -28,7 +28,6 @@ from copy_programs import (
     failures,
     need,
     output_of,
-    parse_templates_once,
     render,
     run,
 )
@@ -179,7 +178,6 @@ def probing(body: list[str]) -> tuple[list[str], list[str]]:
 )
 def test_every_probe_is_what_was_timed(tmp_path, monkeypatch, compiler):
     need("objdump", *compiler[:1])
-    parse_templates_once(monkeypatch)
     (tmp_path / "candidates.c").write_text(candidates_with(), encoding="ascii")
     target = tmp_path / "candidates.o"
     include = f"-I{REPOSITORY / 'tuner'}"

@@ -9,7 +9,6 @@ from asterope.space import Tuple
 from copy_programs import (
     build_with_routines,
     failures,
-    parse_templates_once,
     render,
     render_every_kind,
     run,
@@ -19,8 +18,7 @@ from copy_programs import (
 ROUNDS = 400_000  # of each thread with each of the 18 routines: 2 s on two CPUs
 
 
-def test_concurrent_copies_to_neighbouring_ranges_are_right(tmp_path, monkeypatch):
-    parse_templates_once(monkeypatch)
+def test_concurrent_copies_to_neighbouring_ranges_are_right(tmp_path):
     routines = render_every_kind(tmp_path)
     program = build_with_routines(routines, tmp_path, "threads_check")
     done = run(program, "--rounds", ROUNDS)

@@ -19,6 +19,8 @@ import pytest
 from asterope.profile import load_profile
 from command_errors import without_warnings
 
+pytestmark = pytest.mark.one_cpu
+
 RUN = ("--rigor", "quick", "--sizes", "128,1K,64K", "--no-generate")
 SHORT = ("--rigor", "quick", "--sizes", "128", "--workload", "hot", "--space", "paper")
 

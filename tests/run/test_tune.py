@@ -23,6 +23,8 @@ from asterope import __version__, overlapping_space, small_space, space
 from asterope.profile import load_profile
 from command_errors import without_warnings
 
+pytestmark = pytest.mark.one_cpu
+
 SIZES = ("--sizes", "128,1K", "--workload", "hot")
 EXTENDED = ("--rigor", "standard", *SIZES)  # quick does not compare the axes
 QUICK = ("--rigor", "quick", *SIZES, "--space", "paper")
@@ -855,6 +857,7 @@ def test_without_may_be_given_again(tune) -> None:
     assert apart == listed(tune("--list-space", "--without", "avx512,avx2"))
 
 
+@pytest.mark.all_cpus
 def test_a_cpu_that_is_not_allowed_is_refused(tune) -> None:
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 2:

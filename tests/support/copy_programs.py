@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import json
 import re
@@ -13,7 +12,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from asterope import render as rendering
 from asterope import small_space, space
 from asterope.overlapping_space import OverlappingTuple
 from asterope.profile import Aliased, load_profile
@@ -202,11 +200,6 @@ def render(
     for name, text in render_routine(load_profile(profile), prefix).items():
         (folder / name).write_text(text, encoding="ascii")
     return folder / f"{prefix}_memcpy.c"
-
-
-def parse_templates_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets a test render many routines: nearly all of the time goes into parsing the templates."""
-    monkeypatch.setattr(rendering, "_environment", functools.cache(rendering._environment))
 
 
 def build_routine_check(
