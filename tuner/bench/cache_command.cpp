@@ -1,5 +1,5 @@
 // asterope-bench cache: reads of a cached file through a file system client's buffer cache.
-#include "bench/cache_command.hpp"
+#include "bench/app_commands.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/error.hpp"
+#include "base/append.hpp"
 #include "base/interrupt.hpp"
 #include "base/progress.hpp"
 #include "base/size_text.hpp"
@@ -17,7 +17,6 @@
 #include "bench/apps/steps.hpp"
 #include "bench/routine.hpp"
 #include "machine/affinity.hpp"
-#include "machine/machine.hpp"
 #include "timing/clock.hpp"
 #include "timing/libc_copy.hpp"
 
@@ -38,12 +37,12 @@ struct Options {
 constexpr std::size_t kTimedBytes = std::size_t{32} << 20;
 
 void check(const std::vector<std::size_t>& sizes, const std::vector<std::size_t>& blocks,
-           std::size_t file, std::size_t past_page) {
-    for (const std::size_t bytes : {sizes.front(), blocks.front()}) {
-        if (bytes < 512) throw BadInput(format_size(bytes) + " is less than 512 B, the least here");
-    }
+           std::size_t file) {
     for (const auto* list : {&sizes, &blocks}) {
         for (const std::size_t bytes : *list) {
+            if (bytes < 512) {
+                throw BadInput(format_size(bytes) + " is less than 512 B, the least here");
+            }
             if (bytes & (bytes - 1)) {
                 throw BadInput(format_size(bytes) +
                                " is no power of two: reads and blocks must divide the file");
@@ -55,26 +54,17 @@ void check(const std::vector<std::size_t>& sizes, const std::vector<std::size_t>
         throw BadInput("--file " + format_size(file) + " is no multiple of " +
                        format_size(largest) + ", the largest read or block");
     }
-    if (past_page % sizeof(std::uint64_t)) throw BadInput("--past-page must be a multiple of 8");
-}
-
-/// As many reads as bring `bytes`, and a few in any case.
-unsigned reads_of(std::size_t bytes, std::size_t read_bytes) {
-    return static_cast<unsigned>(std::max<std::size_t>(4, bytes / read_bytes));
 }
 
 void run(const Options& options) {
     const std::vector<std::size_t> sizes = parse_size_list(options.sizes);
     const std::vector<std::size_t> blocks = parse_size_list(options.blocks);
     const std::size_t file_bytes = parse_size(options.file);
-    check(sizes, blocks, file_bytes, options.past_page);
+    check(sizes, blocks, file_bytes);
     const CopyFunction routine = load_routine(options.routine);
     const Machine machine = read_machine();
-    const std::size_t usable =
-        machine.usable_bytes ? machine.usable_bytes : machine.memory_bytes / 2;
-    if (file_bytes > usable) {
-        throw BadInput("--file " + format_size(file_bytes) + " is more than the " +
-                       std::to_string(usable >> 20) + " MiB that may be taken: make it smaller");
+    if (file_bytes > usable_bytes(machine)) {
+        throw too_large("--file " + format_size(file_bytes) + " is", machine);
     }
     {
         // what starts threads does so at its first call, and while there is more than one CPU
@@ -87,42 +77,39 @@ void run(const Options& options) {
 
     std::printf("Sequential reads of a cached file of %s, %u %% of its blocks missing, %s against "
                 "%s:\n%d paired rounds, CPU %d. x libc above 1: the routine is faster; floor: libc "
-                "against itself.\n\n",
+                "against itself.\n\n%s",
                 format_size(file_bytes).c_str(), options.misses, options.routine.symbol.c_str(),
-                machine.libc.c_str(), options.routine.rounds, cpu);
-    std::printf("%-8s %-8s %-10s %9s %9s %10s %7s  %s\n", "block", "read", "", "libc us", "ours us",
-                "ours GB/s", "x libc", "(low..high)   floor");
-
-    // see asterope-bench messages
-    const std::size_t settling =
-        std::min<std::size_t>(last_cache_bytes(machine), std::size_t{64} << 20);
+                machine.libc.c_str(), options.routine.rounds, cpu,
+                step_header("block    read               ").c_str());
     std::vector<double> ratios[2];
     MonitoredRounds watched(cpu);
     Progress progress(
         static_cast<double>(blocks.size() * sizes.size()) * 2 * options.routine.rounds * 3, false);
+    const auto compare = [&](SequentialReader& reader, std::size_t size, bool consume) {
+        return compare_steps(
+            options.routine.rounds,
+            [&](int copy, std::uint64_t) {
+                throw_if_interrupted();
+                const CopyFunction function = copy == kAppRoutine ? routine : libc_copy();
+                reader.run(function, times_for(settling_bytes_of(machine), size), consume, true);
+                progress.advance(1);
+                return std::vector<double>{
+                    reader.run(function, times_for(kTimedBytes, size), consume, false)};
+            },
+            &watched)[0];
+    };
     for (const std::size_t block : blocks) {
         progress.label("blocks of " + format_size(block));
         CachedFile file(file_bytes, block);
         for (const std::size_t size : sizes) {
             SequentialReader reader(file, size, options.misses, options.past_page);
             for (const bool consume : {false, true}) {
-                const Step step = compare_steps(
-                    options.routine.rounds,
-                    [&](int copy, std::uint64_t) {
-                        throw_if_interrupted();
-                        const CopyFunction function = copy == kAppRoutine ? routine : libc_copy();
-                        reader.run(function, reads_of(settling, size), consume, true);
-                        progress.advance(1);
-                        return std::vector<double>{
-                            reader.run(function, reads_of(kTimedBytes, size), consume, false)};
-                    },
-                    &watched)[0];
+                const Step step = compare(reader, size, consume);
+                std::string label;
+                append(label, "%-8s %-8s %-9s", format_size(block).c_str(),
+                       format_size(size).c_str(), consume ? "and used" : "read");
                 progress.clear();
-                std::printf("%-8s %-8s %-10s %9.1f %9.1f %10.2f%s\n", format_size(block).c_str(),
-                            format_size(size).c_str(), consume ? "and used" : "read",
-                            step.libc * 1e6, step.ours * 1e6,
-                            static_cast<double>(size) / step.ours / 1e9,
-                            ratio_columns(step).c_str());
+                std::fputs(step_row(label, step, size).c_str(), stdout);
                 std::fflush(stdout);
                 ratios[consume].push_back(step.ratio.median);
             }
@@ -136,7 +123,7 @@ void run(const Options& options) {
 
 } // namespace
 
-Command add_cache_command(CLI::App& app) {
+AppCommand add_cache_command(CLI::App& app) {
     // the options must outlive this function, as the parser writes into them
     const auto options = std::make_shared<Options>();
     CLI::App* command = app.add_subcommand(
@@ -159,15 +146,10 @@ Command add_cache_command(CLI::App& app) {
         ->type_name("N")
         ->check(CLI::Range(0, 50))
         ->capture_default_str();
-    command
-        ->add_option("--past-page", options->past_page,
-                     "bytes past a page at which the application's buffer begins; blocks begin at "
-                     "one; 16 is what malloc does, and brings 4K aliasing")
-        ->type_name("N")
-        ->check(CLI::Range(0, 4088))
-        ->capture_default_str();
+    add_past_page(*command, options->past_page,
+                  "the application's buffer begins; blocks begin at one");
     add_options(*command, options->routine);
-    return make_command(app, *command, [options] { run(*options); });
+    return {command, [options] { run(*options); }};
 }
 
 } // namespace asterope

@@ -4,20 +4,19 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <numeric>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
 
-#include "base/error.hpp"
+#include "base/atomic_file.hpp"
 #include "base/interrupt.hpp"
+#include "bench/child_process.hpp"
 
 namespace asterope {
 
@@ -86,7 +85,8 @@ class Buffers {
     std::vector<std::uint8_t> source_, destination_, untouched_;
 };
 
-/// Small sizes all, larger ones about what copies change their ways at; at few offsets then.
+/// Every small size, and larger ones about powers of two, where copies change their way; of these
+/// at few offsets.
 std::string try_all(CopyFunction copy, std::size_t least) {
     constexpr std::array<std::size_t, 5> offsets = {0, 1, 15, 32, 63};
     std::vector<std::size_t> sizes(260);
@@ -111,8 +111,8 @@ std::string try_all(CopyFunction copy, std::size_t least) {
     return buffers.source_is_as_it_was() ? "" : "writes to its source";
 }
 
-/// Moves within one buffer, about the sizes and shifts at which they change their ways, up and
-/// down.
+/// Moves within one buffer up and down, at sizes and shifts about those where copies change their
+/// way.
 std::string try_overlaps(CopyFunction move) {
     constexpr std::array<std::size_t, 18> sizes = {
         1, 7, 32, 64, 100, 128, 129, 255, 257, 500, 512, 513, 1000, 1024, 1025, 4097, 9001, 70001};
@@ -172,20 +172,7 @@ std::string read_all(int file, double seconds, bool& in_time) {
 
 std::string fault_of(const std::function<CopyFunction(std::string& reason)>& find,
                      std::size_t least, double seconds, bool moves) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        throw Failure(std::string("no pipe to check a copy through: ") + std::strerror(errno));
-    }
-    std::fflush(nullptr); // what is not printed yet is the parent's to print
-    const pid_t child = fork();
-    if (child < 0) {
-        close(ends[0]);
-        close(ends[1]);
-        throw Failure(std::string("cannot start a process to check a copy in: ") +
-                      std::strerror(errno));
-    }
-    if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ChildProcess child([&](int answers) {
         // what a library prints when it is loaded is no part of our output
         const int nowhere = open("/dev/null", O_RDWR);
         for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
@@ -197,21 +184,16 @@ std::string fault_of(const std::function<CopyFunction(std::string& reason)>& fin
         if (copy && moves && reason.empty()) reason = try_overlaps(copy);
         // said aloud: a copy that calls exit() says nothing
         if (reason.empty()) reason = kRight;
-        _exit(write(ends[1], reason.data(), reason.size()) < 0);
-    }
-    close(ends[1]);
+        write_all(answers, reason);
+    });
     bool in_time = true;
-    std::string reason = read_all(ends[0], seconds, in_time);
-    close(ends[0]);
-    if (!in_time) kill(child, SIGKILL);
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+    const std::string reason = read_all(child.answers(), seconds, in_time);
     if (!in_time) {
         char text[64];
         std::snprintf(text, sizeof text, "still runs after %g s of checking", seconds);
         return text;
     }
+    const int status = child.wait();
     if (WIFSIGNALED(status)) return std::string("died: ") + strsignal(WTERMSIG(status));
     if (reason.empty()) return "ends the process that calls it";
     return reason == kRight ? "" : reason;

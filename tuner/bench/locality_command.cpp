@@ -1,5 +1,5 @@
 // asterope-bench locality: what copy and move cost once the data they leave behind is used.
-#include "bench/locality_command.hpp"
+#include "bench/app_commands.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -14,11 +14,11 @@
 #include "base/interrupt.hpp"
 #include "base/progress.hpp"
 #include "base/size_text.hpp"
+#include "bench/apps/locality.hpp"
+#include "bench/apps/steps.hpp"
 #include "bench/routine.hpp"
 #include "machine/affinity.hpp"
-#include "machine/machine.hpp"
 #include "timing/clock.hpp"
-#include "timing/locality.hpp"
 
 namespace asterope {
 
@@ -54,20 +54,11 @@ LocalityRequest read_parameters(const std::array<std::string, 7>& texts) {
 }
 
 /// The rows that the memory has room for. Throws BadInput where that is none.
-std::vector<Locality> that_fit(const std::vector<Locality>& rows, const Machine& machine) {
-    // 0 is what a system without /proc reports
-    const std::size_t usable =
-        machine.usable_bytes ? machine.usable_bytes : machine.memory_bytes / 2;
-    std::vector<Locality> fitting;
-    for (const Locality& row : rows) {
-        if (memory_of(row) <= usable) fitting.push_back(row);
-    }
-    if (fitting.empty()) {
-        throw BadInput("systemSize " + format_size(rows[0].systemSize) +
-                       " and what manages it need more than the " + std::to_string(usable >> 20) +
-                       " MiB that may be taken: make it smaller");
-    }
-    return fitting;
+std::vector<Locality> that_fit(std::vector<Locality> rows, const Machine& machine) {
+    const std::size_t first = rows[0].systemSize, usable = usable_bytes(machine);
+    std::erase_if(rows, [&](const Locality& row) { return memory_of(row) > usable; });
+    if (!rows.empty()) return rows;
+    throw too_large("systemSize " + format_size(first) + " and what manages it need", machine);
 }
 
 std::string csv_header() {
@@ -115,7 +106,23 @@ std::string percents(const Estimate& ratio) {
     return text;
 }
 
-void print_header(const std::string& symbol) {
+/// What is compared, and the table's head.
+void print_head(const RoutineOptions& routine, const Machine& machine, int test, int cpu,
+                const Locality& row, bool default_reps, std::size_t left_out) {
+    const std::string& symbol = routine.symbol;
+    std::printf("%s and move against the copy of %s: %s%d paired rounds, CPU %d.\n"
+                "elemSize %zu, churnCount %zu, accessCount %zu. Below 100 %%: faster than "
+                "libc's copy; floor: libc's copy against itself.\n",
+                symbol.c_str(), machine.libc.c_str(),
+                test ? ("P2329, test " + std::to_string(test) + ", ").c_str() : "", routine.rounds,
+                cpu, row.elemSize, row.churnCount, row.accessCount);
+    if (default_reps) {
+        std::printf("repCount is that of the paper's tests divided by 64, at least 2; "
+                    "--repCount sets another.\n");
+    }
+    if (left_out) {
+        std::printf("%zu rows are left out: there is no memory for their systems.\n", left_out);
+    }
     std::printf("\n%52s | %-17s | %-31s | %-31s |\n", "", "libc's copy, ms",
                 (symbol + ", % of libc's copy").c_str(), "move, % of libc's copy");
     std::printf("%10s %13s %14s %12s | %8s %8s | %5s %6s %5s %-12s | %5s %6s %5s %-12s | %s\n",
@@ -138,24 +145,33 @@ void print_row(const Locality& row, const LocalityResult& result) {
     std::fflush(stdout);
 }
 
-/// In how many rows `ratio` is wholly above 1, and where it is largest.
-template <class Ratio>
-void print_losses(const char* loser, const char* winner, const std::vector<Locality>& rows,
-                  const std::vector<LocalityResult>& results, const Ratio& ratio) {
-    int losses = 0;
-    std::size_t worst = 0;
-    for (std::size_t i = 0; i < results.size(); ++i) {
-        losses += ratio(results[i].total).low > 1;
-        if (ratio(results[i].total).median > ratio(results[worst].total).median) worst = i;
-    }
-    std::printf("%s loses to %s in %d of %zu rows", loser, winner, losses, rows.size());
-    if (losses) {
-        std::printf("; worst: %.0f %% in %s of %zu x %zu elements",
-                    ratio(results[worst].total).median * 100,
-                    format_size(rows[worst].systemSize).c_str(), rows[worst].numSubsystems,
-                    rows[worst].elemsPerSubsys);
-    }
+/// In how many rows one of the three loses to another with its whole interval, and where by most.
+void print_losses(const std::string& symbol, const std::vector<Locality>& rows,
+                  const std::vector<LocalityResult>& results) {
+    const struct {
+        std::string loser, winner;
+        Estimate LocalityStep::*ratio;
+    } pairs[] = {{"move", "libc's copy", &LocalityStep::move_by_libc},
+                 {"move", symbol, &LocalityStep::move_by_ours},
+                 {symbol, "libc's copy", &LocalityStep::ours_by_libc}};
     std::printf("\n");
+    for (const auto& [loser, winner, ratio] : pairs) {
+        int losses = 0;
+        std::size_t worst = 0;
+        for (std::size_t i = 0; i < results.size(); ++i) {
+            losses += (results[i].total.*ratio).low > 1;
+            if ((results[i].total.*ratio).median > (results[worst].total.*ratio).median) worst = i;
+        }
+        std::printf("%s loses to %s in %d of %zu rows", loser.c_str(), winner.c_str(), losses,
+                    rows.size());
+        if (losses) {
+            std::printf("; worst: %.0f %% in %s of %zu x %zu elements",
+                        (results[worst].total.*ratio).median * 100,
+                        format_size(rows[worst].systemSize).c_str(), rows[worst].numSubsystems,
+                        rows[worst].elemsPerSubsys);
+        }
+        std::printf("\n");
+    }
 }
 
 void run(const Options& options) {
@@ -171,26 +187,11 @@ void run(const Options& options) {
     start_clock(machine.cpu.invariant_tsc);
     catch_interrupts();
 
-    const std::string& symbol = options.routine.symbol;
     if (csv_only) {
         std::fputs(csv_header().c_str(), stdout);
     } else {
-        std::printf(
-            "%s and move against the copy of %s: %s%d paired rounds, CPU %d.\n"
-            "elemSize %zu, churnCount %zu, accessCount %zu. Below 100 %%: faster than "
-            "libc's copy; floor: libc's copy against itself.\n",
-            symbol.c_str(), machine.libc.c_str(),
-            options.preset ? ("P2329, test " + std::to_string(options.preset) + ", ").c_str() : "",
-            options.routine.rounds, cpu, rows[0].elemSize, rows[0].churnCount, rows[0].accessCount);
-        if (!request.repCount) {
-            std::printf("repCount is that of the paper's tests divided by 64, at least 2; "
-                        "--repCount sets another.\n");
-        }
-        if (rows.size() < wanted.size()) {
-            std::printf("%zu rows are left out: there is no memory for their systems.\n",
-                        wanted.size() - rows.size());
-        }
-        print_header(symbol);
+        print_head(options.routine, machine, options.preset, cpu, rows[0], !request.repCount,
+                   wanted.size() - rows.size());
     }
 
     const auto work = [](const Locality& row) {
@@ -223,21 +224,13 @@ void run(const Options& options) {
     std::fflush(stdout);
     watched.warn("these figures are");
     if (csv_only) return;
-    if (rows.size() > 1) {
-        std::printf("\n");
-        print_losses("move", "libc's copy", rows, results,
-                     [](const LocalityStep& step) { return step.move_by_libc; });
-        print_losses("move", symbol.c_str(), rows, results,
-                     [](const LocalityStep& step) { return step.move_by_ours; });
-        print_losses(symbol.c_str(), "libc's copy", rows, results,
-                     [](const LocalityStep& step) { return step.ours_by_libc; });
-    }
+    if (rows.size() > 1) print_losses(options.routine.symbol, rows, results);
     if (!options.csv.empty()) write_atomically(options.csv, csv);
 }
 
 } // namespace
 
-Command add_locality_command(CLI::App& app) {
+AppCommand add_locality_command(CLI::App& app) {
     // the options must outlive this function, as the parser writes into them
     const auto options = std::make_shared<Options>();
     CLI::App* command = app.add_subcommand(
@@ -266,7 +259,7 @@ Command add_locality_command(CLI::App& app) {
     command->add_option("--csv", options->csv, "write the results there too; '-': to stdout, alone")
         ->type_name("FILE");
     add_options(*command, options->routine);
-    return make_command(app, *command, [options] { run(*options); });
+    return {command, [options] { run(*options); }};
 }
 
 } // namespace asterope

@@ -1,5 +1,5 @@
 // asterope-bench messages: publish and subscribe over shared memory, between two processes.
-#include "bench/messages_command.hpp"
+#include "bench/app_commands.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.hpp"
+#include "base/append.hpp"
 #include "base/interrupt.hpp"
 #include "base/progress.hpp"
 #include "base/size_text.hpp"
@@ -18,7 +18,6 @@
 #include "bench/apps/steps.hpp"
 #include "bench/routine.hpp"
 #include "machine/affinity.hpp"
-#include "machine/machine.hpp"
 #include "timing/clock.hpp"
 #include "timing/libc_copy.hpp"
 
@@ -38,14 +37,7 @@ struct Options {
 /// Bytes of messages that are timed in one turn of one copier.
 constexpr std::size_t kTimedBytes = std::size_t{32} << 20;
 
-/// As many messages as bring `bytes`, and a few in any case.
-unsigned messages_of(std::size_t bytes, std::size_t message_bytes) {
-    return static_cast<unsigned>(std::max<std::size_t>(4, bytes / message_bytes));
-}
-
-void check(const std::vector<std::size_t>& sizes, const std::vector<std::size_t>& rings,
-           std::size_t past_page) {
-    if (past_page % sizeof(std::uint64_t)) throw BadInput("--past-page must be a multiple of 8");
+void check(const std::vector<std::size_t>& sizes, const std::vector<std::size_t>& rings) {
     for (const std::size_t size : sizes) {
         if (size % sizeof(std::uint64_t)) {
             throw BadInput("a message of " + format_size(size) +
@@ -77,55 +69,37 @@ std::pair<int, int> choose_cpus(const Options& options) {
     return {publisher, subscriber};
 }
 
-void print_step(const std::string& ring, const std::string& size, const char* name,
-                std::size_t bytes, const Step& step) {
-    std::printf("%-8s %-8s %-11s %9.1f %9.1f %10.2f%s\n", ring.c_str(), size.c_str(), name,
-                step.libc * 1e6, step.ours * 1e6, static_cast<double>(bytes) / step.ours / 1e9,
-                ratio_columns(step).c_str());
-}
-
 void run(const Options& options) {
     const std::vector<std::size_t> sizes = parse_size_list(options.sizes);
     const std::vector<std::size_t> rings = parse_size_list(options.rings);
-    check(sizes, rings, options.past_page);
+    check(sizes, rings);
     const CopyFunction publish = load_routine(options.routine);
     RoutineOptions takes = options.routine;
     if (!options.take.empty()) takes.symbol = options.take;
     const CopyFunction take = load_routine(takes);
     const Machine machine = read_machine();
-    const std::size_t usable =
-        machine.usable_bytes ? machine.usable_bytes : machine.memory_bytes / 2;
-    if (rings.back() > usable) {
-        throw BadInput("a ring of " + format_size(rings.back()) + " is more than the " +
-                       std::to_string(usable >> 20) + " MiB that may be taken: make it smaller");
+    if (rings.back() > usable_bytes(machine)) {
+        throw too_large("a ring of " + format_size(rings.back()) + " is", machine);
     }
     // Nothing is pinned here: the two processes that are started take these CPUs.
     const auto [publisher_cpu, subscriber_cpu] = choose_cpus(options);
     start_clock(false); // the system's clock is one for all CPUs, whatever their counters say
     catch_interrupts();
 
-    FunctionCopier libc(libc_copy(), libc_copy(), options.past_page);
-    FunctionCopier ours(publish, take, options.past_page);
     std::string symbol = options.routine.symbol;
     if (take != publish) symbol += " and " + options.take;
-    std::vector<MessagePair::Named> copiers(3);
-    copiers[kAppLibc] = {"libc's memcpy", &libc};
-    copiers[kAppRoutine] = {symbol, &ours};
-    copiers[kAppLibcAgain] = {"libc's memcpy", &libc};
+    const Copier libc{"libc's memcpy", libc_copy(), libc_copy(), options.past_page};
+    std::vector<Copier> copiers(3, libc);
+    copiers[kAppRoutine] = {symbol, publish, take, options.past_page};
 
     std::printf("Messages over shared memory, %s against %s: %d paired rounds, publisher on CPU "
                 "%d,\nsubscriber on CPU %d%s. x libc above 1: the routine is faster; floor: libc "
-                "against itself.\n\n",
+                "against itself.\n\n%s",
                 symbol.c_str(), machine.libc.c_str(), options.routine.rounds, publisher_cpu,
                 subscriber_cpu,
-                subscriber_cpu == publisher_cpu ? " as well: each waits for the other to run" : "");
-    std::printf("%-8s %-8s %-11s %9s %9s %10s %7s  %s\n", "ring", "message", "step", "libc us",
-                "ours us", "ours GB/s", "x libc", "(low..high)   floor");
+                subscriber_cpu == publisher_cpu ? " as well: each waits for the other to run" : "",
+                step_header("ring     message  step       ").c_str());
 
-    // As much as the last cache holds, so that none of what another copier left is written back in
-    // this one's turn; a shared cache may be said to be larger than what this machine has of it.
-    const std::size_t settling =
-        std::min<std::size_t>(last_cache_bytes(machine), std::size_t{64} << 20);
     std::vector<double> ratios;
     Progress progress(static_cast<double>(rings.size() * sizes.size()) * options.routine.rounds * 3,
                       false);
@@ -135,17 +109,23 @@ void run(const Options& options) {
             MessagePair pair(copiers, ring, size, publisher_cpu, subscriber_cpu);
             const std::vector<Step> steps =
                 compare_steps(options.routine.rounds, [&](int copy, std::uint64_t) {
-                    const MessageTimes times =
-                        pair.run(static_cast<std::size_t>(copy), messages_of(settling, size),
-                                 messages_of(kTimedBytes, size));
+                    const MessageTimes times = pair.run(static_cast<std::size_t>(copy),
+                                                        times_for(settling_bytes_of(machine), size),
+                                                        times_for(kTimedBytes, size));
                     progress.advance(1);
                     return std::vector<double>{times.total, times.publish, times.take, times.read};
                 });
             progress.clear();
-            print_step(format_size(ring), format_size(size), "end to end", size, steps[0]);
-            print_step("", "", "  publish", size, steps[1]);
-            print_step("", "", "  take", size, steps[2]);
-            print_step("", "", "  read", size, steps[3]);
+            std::string table;
+            append(table, "%-8s %-8s ", format_size(ring).c_str(), format_size(size).c_str());
+            table = step_row(table + "end to end ", steps[0], size);
+            for (std::size_t i = 1; i < steps.size(); ++i) {
+                constexpr const char* names[] = {"", "publish", "take", "read"};
+                std::string label;
+                append(label, "%20s%-9s", "", names[i]);
+                table += step_row(label, steps[i], size);
+            }
+            std::fputs(table.c_str(), stdout);
             std::fflush(stdout);
             ratios.push_back(steps[0].ratio.median);
         }
@@ -155,7 +135,7 @@ void run(const Options& options) {
 
 } // namespace
 
-Command add_messages_command(CLI::App& app) {
+AppCommand add_messages_command(CLI::App& app) {
     // the options must outlive this function, as the parser writes into them
     const auto options = std::make_shared<Options>();
     CLI::App* command = app.add_subcommand(
@@ -184,14 +164,9 @@ Command add_messages_command(CLI::App& app) {
                      "one")
         ->type_name("N")
         ->check(CLI::Range(0, 99999));
-    command
-        ->add_option("--past-page", options->past_page,
-                     "bytes past a page at which the user's buffers begin; the ring's slots begin "
-                     "at one; 16 is what malloc does, and brings 4K aliasing")
-        ->type_name("N")
-        ->check(CLI::Range(0, 4088))
-        ->capture_default_str();
-    return make_command(app, *command, [options] { run(*options); });
+    add_past_page(*command, options->past_page,
+                  "the user's buffers begin; the ring's slots begin at one");
+    return {command, [options] { run(*options); }};
 }
 
 } // namespace asterope

@@ -1,5 +1,5 @@
 // The buffer cache: what is found, what gives way, and that no two blocks share memory.
-#include "bench/apps/buffer_cache.hpp"
+#include "bench/apps/cached_file.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,9 +1,12 @@
-// The comparison of applications: which trials run, and what their steps come to.
+// What applications share: which trials are compared, their table, and buffers past a page.
 #include "bench/apps/steps.hpp"
 
+#include <cstring>
 #include <gtest/gtest.h>
 #include <map>
 #include <set>
+
+#include "bench/apps/user_buffer.hpp"
 
 using namespace asterope;
 
@@ -37,9 +40,23 @@ TEST(Steps, each_is_compared_by_itself_and_within_its_round) {
     EXPECT_NEAR(steps[1].ours, 4, 1e-9);
 }
 
-TEST(Steps, columns_and_summary_say_what_was_measured) {
-    const Step step{1, 1, {1.234, 1.2, 1.25}, {1, 0.99, 1.01}};
-    EXPECT_EQ(ratio_columns(step), "    1.23  (1.20..1.25)  (0.99..1.01)");
+TEST(Steps, rows_and_summary_say_what_was_measured) {
+    const Step step{2e-6, 1e-6, {1.234, 1.2, 1.25}, {1, 0.99, 1.01}};
+    const std::string header = step_header("step "), row = step_row("read ", step, 4000);
+    EXPECT_EQ(row, "read        2.0       1.0       4.00    1.23  (1.20..1.25)  (0.99..1.01)\n");
+    EXPECT_EQ(header.find("(low"), row.find("(1.20"));
     EXPECT_EQ(ratio_summary("end to end", {2, 0.5, 1}),
               "end to end: 1.00 geometric mean, least 0.50");
+}
+
+TEST(UserBuffer, begins_as_far_past_a_page_as_it_was_told_to) {
+    for (const std::size_t past_page : {0, 16, 4088}) {
+        for (const std::size_t bytes : {1, 4096, 100000}) {
+            void* const memory = allocate_buffer(bytes, past_page);
+            ASSERT_NE(memory, nullptr);
+            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % kPageBytes, past_page);
+            std::memset(memory, 1, bytes); // a sanitizer or valgrind sees whether it has the room
+            free_buffer(memory);
+        }
+    }
 }

@@ -1,28 +1,66 @@
-// A file that is read through a client's buffer cache: the paper's own case for a faster memcpy.
+// A file that is read through a file system client's buffer cache: the paper's own case for a
+// faster memcpy.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "base/random_stream.hpp"
-#include "bench/apps/buffer_cache.hpp"
 #include "bench/apps/sequence.hpp"
+#include "bench/apps/shared_memory.hpp"
 #include "bench/apps/user_buffer.hpp"
 #include "timing/workload.hpp"
 
 namespace asterope {
 
-/// A file of a distant server, wholly cached, except that others write to it now and then: a
-/// block that somebody wrote is dropped from the cache, and the next read of it is a miss, which
+/// Blocks of one size, found by number through a hash table and kept in the order of their use; the
+/// least recently used one gives way. Their data is in memory that processes could share, as
+/// clients that serve several have it.
+class BufferCache {
+  public:
+    /// Room for so many blocks. Throws Failure where the memory is not to be had.
+    BufferCache(std::size_t blocks, std::size_t block_bytes);
+
+    /// The block's data, and it becomes the most recently used. Null where it is not there.
+    char* find(std::uint64_t block);
+
+    /// Room for the data of a block that is not there, which becomes the most recently used: that
+    /// of a block that was dropped, of one never used, or of the least recently used, which is then
+    /// there no longer.
+    char* insert(std::uint64_t block);
+
+    /// Forgets a block, as when the server says that another client has written it. Nothing where
+    /// it is not there.
+    void drop(std::uint64_t block);
+
+    std::size_t size() const { return by_block_.size(); } ///< blocks that are there
+    std::size_t block_bytes() const { return block_bytes_; }
+
+  private:
+    struct Entry {
+        std::uint64_t block;
+        char* data;
+    };
+    std::size_t block_bytes_;
+    SharedMemory memory_;
+    std::list<Entry> by_use_; ///< the most recently used first
+    std::unordered_map<std::uint64_t, std::list<Entry>::iterator> by_block_;
+    std::list<char*> free_; ///< the next one to be used first
+};
+
+/// A file of a distant server, wholly cached, except that others write to it now and then: a block
+/// that another client wrote is dropped from the cache, and the next read of it is a miss, which
 /// fetches the block anew.
 ///
 /// What is modelled of a user-level client (as Polytropon's): a read finds each of its blocks
 /// through a hash table and the order of use, and copies out of it what it wants, into the
-/// application's buffer. What is not: the network, whose time is nobody's copy; a fetched block's
-/// data is written into the cache with ordinary stores, as a receiver would leave it. Locks, and
-/// the way from the application to the client, are left out too: they would make all copies alike.
+/// application's buffer. What is not: the network, which does not copy here; a fetched block's data
+/// is written into the cache with ordinary stores, as a receiver would leave it. Locks, and the way
+/// from the application to the client, are left out too: they would make all copies alike.
 ///
 /// Neighbours in the file are no neighbours in the cache: it is filled in random order, as a cache
 /// is after a while.

@@ -1,14 +1,12 @@
-// Two processes that pass messages through shared memory, with one copier or another.
+// Two processes that pass messages through shared memory, with one pair of copy functions or
+// another.
 #include "bench/apps/message_pair.hpp"
 
-#include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
@@ -18,6 +16,7 @@
 #include "base/random_stream.hpp"
 #include "base/statistics.hpp"
 #include "bench/apps/sequence.hpp"
+#include "bench/apps/user_buffer.hpp"
 #include "machine/affinity.hpp"
 #include "timing/buffer_access.hpp"
 #include "timing/clock.hpp"
@@ -25,15 +24,6 @@
 namespace asterope {
 
 namespace {
-
-/// A pipe's two ends. Throws Failure.
-std::array<int, 2> make_pipe() {
-    std::array<int, 2> ends;
-    if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-        throw Failure(std::string("cannot make a pipe: ") + std::strerror(errno));
-    }
-    return ends;
-}
 
 /// Whether all of it came: less than a pipe's buffer comes as a whole or not at all.
 bool read_all(int from, void* data, std::size_t bytes) {
@@ -52,108 +42,63 @@ bool write_all(int to, const void* data, std::size_t bytes) {
     return put == static_cast<ssize_t>(bytes);
 }
 
-constexpr char kReady = 1;
-
 } // namespace
 
-MessagePair::MessagePair(std::vector<Named> copiers, std::size_t ring_bytes,
+MessagePair::MessagePair(std::vector<Copier> copiers, std::size_t ring_bytes,
                          std::size_t message_bytes, int publisher_cpu, int subscriber_cpu,
                          int patience_ms)
     : copiers_(std::move(copiers)), message_bytes_(message_bytes), ring_(ring_bytes, message_bytes),
       patience_ms_(patience_ms) {
     // a child that is gone is found at the end of its pipe, not by the signal of writing to it
     std::signal(SIGPIPE, SIG_IGN);
-    try {
-        subscriber_ = start(subscriber_cpu, [this](int answers) {
-            write_all(answers, &kReady, sizeof kReady);
-            subscribe();
-        });
-        const std::array<int, 2> orders = make_pipe();
-        orders_ = orders[1];
-        publisher_ = start(publisher_cpu, [&](int answers) {
-            close(orders[1]);
-            write_all(answers, &kReady, sizeof kReady);
-            publish(orders[0], answers);
-        });
-        close(orders[0]);
-        doing_ = "before the first message";
-        char ready;
-        wait_for_answer(subscriber_, &ready, sizeof ready);
-        wait_for_answer(publisher_, &ready, sizeof ready);
-    } catch (...) {
-        end();
-        throw;
+    subscriber_.emplace([&](int answers) {
+        set_up_child(subscriber_cpu, answers);
+        subscribe();
+    });
+    int orders[2];
+    if (pipe2(orders, O_CLOEXEC) != 0) {
+        throw Failure(std::string("cannot make a pipe: ") + std::strerror(errno));
     }
+    const Descriptor reading(orders[0]);
+    orders_ = Descriptor(orders[1]);
+    publisher_.emplace([&](int answers) {
+        orders_ = Descriptor(); // its own copy of the end that this process writes to
+        set_up_child(publisher_cpu, answers);
+        publish(orders[0], answers);
+    });
+    char ready;
+    wait_for_answer(*subscriber_, &ready, sizeof ready);
+    wait_for_answer(*publisher_, &ready, sizeof ready);
 }
 
-MessagePair::~MessagePair() {
-    end();
-}
-
-void MessagePair::end() {
-    for (Process* process : {&publisher_, &subscriber_}) {
-        if (process->pid > 0) {
-            kill(process->pid, SIGKILL);
-            waitpid(process->pid, nullptr, 0);
-        }
-        if (process->answers >= 0) close(process->answers);
-        *process = {};
-    }
-    if (orders_ >= 0) close(orders_);
-    orders_ = -1;
-}
-
-template <class Work> MessagePair::Process MessagePair::start(int cpu, const Work& work) {
-    const std::array<int, 2> answers = make_pipe();
-    const pid_t parent = getpid();
-    std::fflush(nullptr); // or both would write what is still in the buffers
-    const pid_t pid = fork();
-    if (pid < 0) {
-        throw Failure(std::string("cannot start a process: ") + std::strerror(errno));
-    }
-    if (pid > 0) {
-        close(answers[1]);
-        return {pid, answers[0]};
-    }
-    // In the child, which must not return into the parent's functions.
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(kFailed);
-    std::signal(SIGINT, SIG_IGN); // a terminal sends it to all; the parent decides
-    std::signal(SIGTERM, SIG_DFL);
-    std::signal(SIGHUP, SIG_DFL);
-    close(answers[0]);
-    try {
-        // A copy that starts threads does so at its first call, and they stay on the CPUs that
-        // their starter had then.
-        std::vector<char> from(message_bytes_), to(message_bytes_);
-        for (const Named& named : copiers_) {
-            named.copier->user_to_shared(to.data(), from.data(), message_bytes_);
-        }
-        pin_to_cpu(cpu);
-        ring_.touch();
-        work(answers[1]);
-    } catch (...) {
-        _exit(kFailed);
-    }
-    _exit(kDone);
+/// Before a child's first message: what is slow once only.
+void MessagePair::set_up_child(int cpu, int answers) {
+    // A copy that starts threads does so at its first call, and they stay on the CPUs that their
+    // starter had then.
+    std::vector<char> from(message_bytes_), to(message_bytes_);
+    for (const Copier& copier : copiers_) copier.publish(to.data(), from.data(), to.size(), 0);
+    pin_to_cpu(cpu);
+    ring_.touch();
+    constexpr char ready = 1;
+    write_all(answers, &ready, sizeof ready);
 }
 
 void MessagePair::subscribe() {
     for (;;) {
         const std::uint64_t number = ring_.next();
         MessageHeader& header = ring_.header(number);
-        Copier& copier = *copiers_[static_cast<std::size_t>(header.copier)].copier;
+        const Copier& copier = copiers_[static_cast<std::size_t>(header.copier)];
         header.seen = ticks();
-        auto* const user = static_cast<char*>(copier.alloc(header.bytes));
+        auto* const user = static_cast<char*>(allocate_buffer(header.bytes, copier.past_page));
         if (!user) throw Failure("no memory for a message");
-        copier.shared_to_user(user, ring_.payload(number), header.bytes);
+        copier.take(user, ring_.payload(number), header.bytes, 0);
         header.copied = ticks();
         header.right = read_copy(user, header.bytes) == header.sum;
         header.read = ticks();
         if (header.check_all) {
             header.right &= Sequence{header.first}.is_at(user, 0, header.bytes);
         }
-        copier.dealloc(user);
+        free_buffer(user);
         ring_.release();
     }
 }
@@ -161,16 +106,16 @@ void MessagePair::subscribe() {
 void MessagePair::publish(int orders, int answers) {
     Order order;
     while (read_all(orders, &order, sizeof order)) {
-        Copier& copier = *copiers_[order.copier].copier;
-        void* const user = copier.alloc(message_bytes_);
+        const Copier& copier = copiers_[order.copier];
+        void* const user = allocate_buffer(message_bytes_, copier.past_page);
         if (!user) throw Failure("no memory for a message");
         const Answer answer = pass(order, copier, user);
-        copier.dealloc(user);
+        free_buffer(user);
         if (!write_all(answers, &answer, sizeof answer)) return;
     }
 }
 
-MessagePair::Answer MessagePair::pass(const Order& order, Copier& copier, void* user) {
+MessagePair::Answer MessagePair::pass(const Order& order, const Copier& copier, void* user) {
     Answer answer{{}, true};
     RandomStream random{order.turn};
     std::vector<double> publish, take, read, total;
@@ -190,7 +135,7 @@ MessagePair::Answer MessagePair::pass(const Order& order, Copier& copier, void* 
                   .read = 0,
                   .right = false};
         const std::uint64_t begin = ticks();
-        copier.user_to_shared(ring_.payload(number), user, message_bytes_);
+        copier.publish(ring_.payload(number), user, message_bytes_, 0);
         const std::uint64_t published = ticks();
         ring_.publish();
         ring_.wait_until_taken();
@@ -209,9 +154,9 @@ MessageTimes MessagePair::run(std::size_t copier, unsigned settling, unsigned ti
     const std::string& name = copiers_.at(copier).name;
     doing_ = "in a turn of " + name;
     const Order order{copier, settling, timed, turns_++};
-    if (!write_all(orders_, &order, sizeof order)) fail_for(publisher_);
+    if (!write_all(orders_.get(), &order, sizeof order)) fail_for(*publisher_);
     Answer answer;
-    wait_for_answer(publisher_, &answer, sizeof answer);
+    wait_for_answer(*publisher_, &answer, sizeof answer);
     if (!answer.right) {
         throw Failure("a message arrived changed: " + name +
                       " copies wrongly; do not use this routine");
@@ -219,10 +164,10 @@ MessageTimes MessagePair::run(std::size_t copier, unsigned settling, unsigned ti
     return answer.times;
 }
 
-void MessagePair::wait_for_answer(Process& process, void* answer, std::size_t bytes) {
+void MessagePair::wait_for_answer(ChildProcess& process, void* answer, std::size_t bytes) {
     for (;;) {
         throw_if_interrupted();
-        pollfd ends[] = {{process.answers, POLLIN, 0}, {subscriber_.answers, 0, 0}};
+        pollfd ends[] = {{process.answers(), POLLIN, 0}, {subscriber_->answers(), 0, 0}};
         const int ready = poll(ends, 2, patience_ms_);
         if (ready < 0 && errno == EINTR) continue;
         if (ready == 0) {
@@ -230,22 +175,20 @@ void MessagePair::wait_for_answer(Process& process, void* answer, std::size_t by
                           std::to_string(patience_ms_ / 1000) + " s " + doing_);
         }
         if (ends[0].revents & POLLIN) {
-            if (read_all(process.answers, answer, bytes)) return;
+            if (read_all(process.answers(), answer, bytes)) return;
             fail_for(process);
         }
-        fail_for(ends[0].revents ? process : subscriber_);
+        fail_for(ends[0].revents ? process : *subscriber_);
     }
 }
 
-void MessagePair::fail_for(Process& process) {
-    int status = 0;
-    waitpid(process.pid, &status, 0);
-    const std::string role = &process == &subscriber_ ? "subscriber" : "publisher";
+void MessagePair::fail_for(ChildProcess& process) {
+    const int status = process.wait();
+    const std::string role = &process == &*subscriber_ ? "subscriber" : "publisher";
     const std::string how = WIFSIGNALED(status)
                                 ? "was ended by signal " + std::to_string(WTERMSIG(status)) + " (" +
                                       strsignal(WTERMSIG(status)) + ')'
                                 : "ended with exit code " + std::to_string(WEXITSTATUS(status));
-    process.pid = -1; // it has been waited for
     throw Failure("the " + role + ' ' + how + ' ' + doing_);
 }
 

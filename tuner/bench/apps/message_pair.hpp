@@ -1,16 +1,29 @@
-// Two processes that pass messages through shared memory, with one copier or another.
+// Two processes that pass messages through shared memory, with one pair of copy functions or
+// another.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <sys/types.h>
 #include <vector>
 
-#include "bench/apps/copier.hpp"
+#include "base/descriptor.hpp"
 #include "bench/apps/message_ring.hpp"
+#include "bench/child_process.hpp"
+#include "timing/workload.hpp"
 
 namespace asterope {
+
+/// How a publisher and a subscriber copy, as shadesmar's copiers do
+/// (github.com/Squadrick/shadesmar, memory/copier.h): all memory of messages and all their copies
+/// go through it.
+struct Copier {
+    std::string name;      ///< for errors
+    CopyFunction publish;  ///< the publisher's: its message into shared memory
+    CopyFunction take;     ///< the subscriber's: a message out of it
+    std::size_t past_page; ///< where the user's memory begins: see allocate_buffer
+};
 
 /// Seconds that one message takes, each the median of those of a turn: now and then a message waits
 /// for a process that the system has interrupted.
@@ -30,35 +43,22 @@ struct MessageTimes {
 /// under way.
 class MessagePair {
   public:
-    struct Named {
-        std::string name; ///< for errors
-        Copier* copier;
-    };
-
     /// Starts both, the publisher on the first of the two CPUs, the subscriber on the second. The
     /// clock has been started, on the system's clock, which all CPUs agree on. Throws Failure where
     /// that is impossible, and where neither answers for that many milliseconds, then or later.
-    MessagePair(std::vector<Named> copiers, std::size_t ring_bytes, std::size_t message_bytes,
+    MessagePair(std::vector<Copier> copiers, std::size_t ring_bytes, std::size_t message_bytes,
                 int publisher_cpu, int subscriber_cpu, int patience_ms = 60'000);
-    /// Ends both.
-    ~MessagePair();
-    MessagePair(const MessagePair&) = delete;
-    MessagePair& operator=(const MessagePair&) = delete;
 
     /// Passes messages with the copier of that index: first as many as settle the caches after
-    /// whoever came before, which are compared word for word and not timed, then those that are
+    /// the copier before, which are compared word for word and not timed, then those that are
     /// timed. No two messages have the same data. Throws Failure where a message arrives changed,
     /// and where a process has died or hangs, Interrupted where a signal came.
     MessageTimes run(std::size_t copier, unsigned settling, unsigned timed);
 
-    pid_t publisher() const { return publisher_.pid; }
-    pid_t subscriber() const { return subscriber_.pid; }
+    pid_t publisher() const { return publisher_->pid(); }
+    pid_t subscriber() const { return subscriber_->pid(); }
 
   private:
-    struct Process {
-        pid_t pid = -1;
-        int answers = -1; ///< a pipe; at its end, the process has died
-    };
     struct Order {
         std::size_t copier;
         unsigned settling, timed;
@@ -69,23 +69,21 @@ class MessagePair {
         bool right;
     };
 
-    /// A process that does `work(its end of the pipe of answers)`, and nothing afterwards.
-    template <class Work> Process start(int cpu, const Work& work);
+    void set_up_child(int cpu, int answers);
     void subscribe();
     void publish(int orders, int answers);
-    Answer pass(const Order& order, Copier& copier, void* user);
-    void wait_for_answer(Process& process, void* answer, std::size_t bytes);
-    [[noreturn]] void fail_for(Process& process);
-    void end();
+    Answer pass(const Order& order, const Copier& copier, void* user);
+    void wait_for_answer(ChildProcess& process, void* answer, std::size_t bytes);
+    [[noreturn]] void fail_for(ChildProcess& process);
 
-    std::vector<Named> copiers_;
+    std::vector<Copier> copiers_;
     std::size_t message_bytes_;
     MessageRing ring_;
-    Process publisher_, subscriber_;
-    int orders_ = -1; ///< a pipe to the publisher
+    Descriptor orders_; ///< a pipe to the publisher
+    std::optional<ChildProcess> publisher_, subscriber_;
     int patience_ms_;
     std::uint64_t turns_ = 0;
-    std::string doing_; ///< what was asked for last, for errors
+    std::string doing_ = "before the first message"; ///< what was asked for last, for errors
 };
 
 } // namespace asterope

@@ -1,5 +1,5 @@
 // The experiment of P2329, "Move, Copy, and Locality at Scale": see locality.hpp.
-#include "timing/locality.hpp"
+#include "bench/apps/locality.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -10,10 +10,10 @@
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
 #include "base/size_text.hpp"
+#include "bench/apps/steps.hpp"
 #include "machine/cpu.hpp"
 #include "timing/clock.hpp"
 #include "timing/libc_copy.hpp"
-#include "timing/paired.hpp"
 
 namespace asterope {
 
@@ -286,50 +286,38 @@ LocalityResult compare_locality(const Locality& parameters, CopyFunction ours, i
                                 const std::function<void()>& after_trial,
                                 MonitoredRounds* watched) {
     enum Entrant { kLibcCopy, kOurCopy, kMove, kLibcCopyAgain };
-    const std::vector<int> entrants = {kLibcCopy, kOurCopy, kMove, kLibcCopyAgain};
-    constexpr Workload kAny = Workload::hot; // Paired asks for one; here there is but one
     LocalitySystem system(parameters);
-    std::map<std::pair<int, std::uint64_t>, LocalityTimes> trials;
-    std::map<std::uint64_t, std::uint64_t> checksums;
-    if (watched) watched->enter_step();
-    const Paired total(
-        entrants, {kAny}, rounds, 0,
-        [&](int entrant, Workload, std::uint64_t round) {
-            system.lay_out();
-            const CopyFunction copy = entrant == kMove      ? nullptr
-                                      : entrant == kOurCopy ? ours
-                                                            : libc_copy();
-            const auto timed = [&] { return system.run(copy, round); };
-            const LocalityTimes times = watched ? watched->time(timed) : timed();
-            trials[{entrant, round}] = times;
-            const std::uint64_t checksum = system.checksum();
-            if (checksums.emplace(round, checksum).first->second != checksum) {
-                throw Failure("the checksums disagree: what the routine copied is not what libc's "
-                              "memcpy and move leave; do not use this routine");
-            }
-            after_trial();
-            return times.total();
-        },
-        nullptr, [&] { return watched && watched->disturbed(); });
-    // Each step by itself: the same trials once more, from the record.
-    const Paired churn(entrants, {kAny}, rounds, 0,
-                       [&](int entrant, Workload, std::uint64_t round) {
-                           return trials.at({entrant, round}).churn;
-                       });
-    const Paired access(entrants, {kAny}, rounds, 0,
-                        [&](int entrant, Workload, std::uint64_t round) {
-                            return trials.at({entrant, round}).access;
-                        });
-    const auto step = [&](const Paired& paired) {
-        return LocalityStep{paired.seconds(kLibcCopy, kAny),
-                            paired.seconds(kOurCopy, kAny),
-                            paired.seconds(kMove, kAny),
-                            paired.ratio(kOurCopy, kLibcCopy, kAny),
-                            paired.ratio(kMove, kLibcCopy, kAny),
-                            paired.ratio(kMove, kOurCopy, kAny),
-                            paired.ratio(kLibcCopyAgain, kLibcCopy, kAny)};
+    std::map<std::uint64_t, std::uint64_t> checksums; // by round
+    const auto trial = [&](int entrant, std::uint64_t round) {
+        system.lay_out();
+        const CopyFunction copy = entrant == kMove      ? nullptr
+                                  : entrant == kOurCopy ? ours
+                                                        : libc_copy();
+        const LocalityTimes times = system.run(copy, round);
+        const std::uint64_t checksum = system.checksum();
+        if (checksums.emplace(round, checksum).first->second != checksum) {
+            throw Failure("the checksums disagree: what the routine copied is not what libc's "
+                          "memcpy and move leave; do not use this routine");
+        }
+        after_trial();
+        return std::vector<double>{times.total(), times.churn, times.access};
     };
-    return {step(churn), step(access), step(total)};
+    const std::vector<Paired> steps =
+        pair_steps({kLibcCopy, kOurCopy, kMove, kLibcCopyAgain}, rounds, trial, watched);
+    const auto step = [](const Paired& paired) {
+        const auto seconds = [&](int entrant) { return paired.seconds(entrant, kAnyWorkload); };
+        const auto ratio = [&](int over, int under) {
+            return paired.ratio(over, under, kAnyWorkload);
+        };
+        return LocalityStep{seconds(kLibcCopy),
+                            seconds(kOurCopy),
+                            seconds(kMove),
+                            ratio(kOurCopy, kLibcCopy),
+                            ratio(kMove, kLibcCopy),
+                            ratio(kMove, kOurCopy),
+                            ratio(kLibcCopyAgain, kLibcCopy)};
+    };
+    return {step(steps[1]), step(steps[2]), step(steps[0])};
 }
 
 } // namespace asterope

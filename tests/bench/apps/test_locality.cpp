@@ -1,6 +1,6 @@
 // P2329's experiment: the parameters and the paper's rows, where churn leaves the data, and that
 // copy and move leave the same elements.
-#include "timing/locality.hpp"
+#include "bench/apps/locality.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,0 +1,151 @@
+// What asterope-bench is asked to compare: its options, and the suites, workloads and sizes that
+// they come to.
+#include "bench/request.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/command_line.hpp"
+#include "base/contains.hpp"
+#include "base/error.hpp"
+#include "base/json_part.hpp"
+#include "base/size_text.hpp"
+#include "profile/profile.hpp"
+#include "search/objective.hpp"
+
+namespace asterope {
+
+namespace {
+
+constexpr const char* kUsualSizes = "128,512,2K,8K,32K,128K,512K,2M,8M,32M";
+
+/// What each suite measures where no sizes are named: those of a profile, if there is one and the
+/// suite is about the sizes that it tunes for, else `sizes`.
+const struct {
+    std::string name;
+    const char* sizes;
+    bool takes_profiles;
+} kSuites[] = {
+    // for reading between two sizes: each power of two
+    {"workloads", "128,256,512,1K,2K,4K,8K,16K,32K,64K,128K,256K,512K,1M,2M,4M,8M,16M,32M", true},
+    {"sizes", kUsualSizes, true},
+    {"aliased", kUsualSizes, true},
+    {"misalignment", "512,4K,64K", false},
+    {"mix", kUsualSizes, true}, // of both, the arena that they draw from
+    {"fixed", kUsualSizes, true},
+    {"overlap", "512,2K,4K,16K,64K,1M", false},
+    {"threads", "1K,8K,64K,512K,4M,32M", false},
+};
+
+/// What the suite `sizes` measures: of tuning's workloads and those for measuring only. "": nothing
+/// was asked for. A mix of weights is measured as balanced.
+std::vector<Workload> workloads_of(const std::string& text) {
+    if (text.empty()) {
+        return {Workload::hot, Workload::hot_read, Workload::cold, Workload::consume};
+    }
+    for (const Workload single : {Workload::hot_read, Workload::fetch, Workload::fresh}) {
+        if (text == name_of(single)) return {single};
+    }
+    std::vector<Workload> workloads;
+    for (const auto& [workload, weight] :
+         parse_objective(text == "weights" ? "balanced" : text, "").weights) {
+        workloads.push_back(workload);
+    }
+    return workloads;
+}
+
+void require_known(const std::vector<std::string>& suites) {
+    std::string known;
+    for (const auto& suite : kSuites) known += suite.name + ", ";
+    for (const std::string& name : suites) {
+        const auto is_it = [&](const auto& suite) { return suite.name == name; };
+        if (name == "all" || std::any_of(std::begin(kSuites), std::end(kSuites), is_it)) continue;
+        throw BadInput("suite '" + name.substr(0, 40) + "' is unknown: choose " + known + "or all");
+    }
+}
+
+} // namespace
+
+void add_options(CLI::App& app, Options& options) {
+    add_options(app, options.routine);
+    add_options(app, options.peers);
+    app.add_option("--profile", options.profile,
+                   "take sizes and workload from this profile, and build the routine from it "
+                   "where no library is found (without FILE: from your own, "
+                   "$XDG_CONFIG_HOME/asterope/profile.json, else /etc/asterope/profile.json)")
+        ->type_name("FILE")
+        ->expected(0, 1);
+    app.add_option("--workload", options.workload,
+                   "of the sizes suite: hot, hot_read, cold, consume, produce, fetch, fresh (to "
+                   "memory just "
+                   "mapped, from 4 KiB up), or balanced (hot, cold, consume and fetch); without "
+                   "it, the first four")
+        ->type_name("NAME");
+    app.add_option(
+           "--suite", options.suites,
+           "comma-separated; workloads: one table of sizes and workloads; sizes: one size "
+           "at a time, by workload; aliased: the same where buffers alias modulo 4096; "
+           "misalignment: a grid of misaligned sources and destinations; mix: copies of "
+           "unpredictable sizes, as calls count, at page ends, and as bytes count; fixed: small "
+           "copies of one size at a time; overlap: memmove within cached buffers, shifted by 1, "
+           "8, 64 and 4096 bytes up and down; threads: 1 to all CPUs at once; all")
+        ->type_name("NAMES")
+        ->delimiter(',')
+        ->capture_default_str();
+    app.add_option("--distribution", options.distribution,
+                   "sizes and alignments of the mix, instead of those of Google's fleet")
+        ->type_name("FILE");
+    app.add_option("--sizes", options.sizes, "bytes a call, K, M, G for powers of 1024")
+        ->type_name("LIST");
+    app.add_option("--json", options.json, "write the results there too")->type_name("FILE");
+    app.add_option("--csv", options.csv, "the same, a line for each copy in each cell")
+        ->type_name("FILE");
+    app.add_option("--check", options.check,
+                   "exit with 1 and name the cells where the routine's ratio to libc is under MIN: "
+                   "with its whole interval, so that noise alone fails nobody")
+        ->type_name("MIN")
+        ->check(CLI::Range(0.001, 1000.0));
+    app.add_flag("--brief", options.brief, "print a few lines instead of the tables");
+    mark_as_expert(
+        app, {"--symbol", "--rounds", "--cpu", "--peer", "--distribution", "--csv", "--check"});
+}
+
+std::size_t Request::largest_size() const {
+    std::size_t largest = 0;
+    for (const auto& [suite, own] : sizes) {
+        if (suite != "threads") largest = std::max(largest, own.back());
+    }
+    return largest;
+}
+
+Request read_request(const Options& options) {
+    require_known(options.suites);
+    std::vector<std::size_t> named, of_profile;
+    if (!options.sizes.empty()) named = parse_size_list(options.sizes);
+    std::string workload = options.workload;
+    if (!options.profile.empty()) {
+        const nlohmann::json profile = read_profile(options.profile);
+        const nlohmann::json tuned_for = part_of(profile, "/search/workload");
+        if (workload.empty() && tuned_for.is_string()) workload = tuned_for;
+        of_profile = profile_sizes(profile);
+    }
+    Request request{{}, workloads_of(workload)};
+    for (const auto& suite : kSuites) {
+        if (!contains(options.suites, suite.name) && !contains(options.suites, std::string("all")))
+            continue;
+        request.sizes[suite.name] = !named.empty() ? named
+                                    : suite.takes_profiles && !of_profile.empty()
+                                        ? of_profile
+                                        : parse_size_list(suite.sizes);
+    }
+    if (workload == "fresh" && request.has("sizes") &&
+        request.sizes.at("sizes").back() < kFreshFrom) {
+        throw BadInput("workload fresh is timed from " + format_size(kFreshFrom) +
+                       " up: name larger --sizes");
+    }
+    return request;
+}
+
+} // namespace asterope

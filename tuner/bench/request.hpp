@@ -1,0 +1,45 @@
+// What asterope-bench is asked to compare: its options, and the suites, workloads and sizes that
+// they come to.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/choice.hpp"
+#include "bench/routine.hpp"
+#include "timing/workload.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace asterope {
+
+struct Options {
+    RoutineOptions routine{.rounds = 51};
+    PeerOptions peers;
+    std::string profile, workload, sizes, json, csv, distribution;
+    std::optional<double> check;
+    bool brief = false;
+    std::vector<std::string> suites = {"sizes", "mix"};
+};
+
+/// All options but those of subcommands.
+void add_options(CLI::App& app, Options& options);
+
+struct Request {
+    std::map<std::string, std::vector<std::size_t>> sizes; ///< by suite, ascending
+    std::vector<Workload> workloads;                       ///< of the suite `sizes`
+
+    bool has(const std::string& suite) const { return sizes.count(suite) > 0; }
+    /// The largest copy on one thread, in bytes; 0 where all are on several.
+    std::size_t largest_size() const;
+};
+
+/// Reads the profile that is named there, too. Throws BadInput.
+Request read_request(const Options& options);
+
+} // namespace asterope
