@@ -128,11 +128,12 @@ AppCommand add_cache_command(CLI::App& app) {
     const auto options = std::make_shared<Options>();
     CLI::App* command = app.add_subcommand(
         "cache",
-        "reads of a cached file through a file system client's buffer cache: blocks in a hash "
-        "table, in the order of their use, in memory that is shared and larger than the last CPU "
-        "cache; an application reads the file from one end to the other into one buffer; blocks "
-        "that others wrote meanwhile are missing and are written into the cache anew, within the "
-        "read's time; 'read': the read alone, 'and used': and the application sums what it got");
+        "sequential reads of a file through a file system client's buffer cache: blocks that a "
+        "hash "
+        "table finds, in shared memory larger than the last CPU cache, are copied into one buffer; "
+        "some are missing and are written into the cache first. 'read': the read alone; 'and "
+        "used': "
+        "the application also sums what it got");
     command->add_option("--sizes", options->sizes, "bytes a read, K, M, G for powers of 1024")
         ->type_name("LIST")
         ->capture_default_str();

@@ -235,9 +235,12 @@ AppCommand add_locality_command(CLI::App& app) {
     const auto options = std::make_shared<Options>();
     CLI::App* command = app.add_subcommand(
         "locality",
-        "P2329's experiment: elements change places between subsystems by libc's copy, by the "
-        "routine's and by move, and are accessed there; one of the first four parameters is '.' or "
-        "left out and computed");
+        "what it costs later to move data instead of copying it (the experiment of P2329): "
+        "elements "
+        "are exchanged among subsystems, by copying their bytes with libc's copy or the routine, "
+        "or "
+        "by exchanging pointers; then each subsystem reads its elements. One of the first four "
+        "parameters is '.' or left out, and computed from the others");
     const std::array<const char*, 7> help = {"bytes of all elements",
                                              "subsystems in the system",
                                              "elements in a subsystem",

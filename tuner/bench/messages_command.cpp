@@ -140,10 +140,10 @@ AppCommand add_messages_command(CLI::App& app) {
     const auto options = std::make_shared<Options>();
     CLI::App* command = app.add_subcommand(
         "messages",
-        "publish and subscribe over shared memory: a publisher writes a message, copies it into a "
-        "ring of slots, a subscriber in another process on another CPU copies it out and reads it; "
-        "the time from the beginning of the first copy to the end of the reading, and of its "
-        "parts");
+        "publish and subscribe over shared memory: a publisher copies each message into a ring of "
+        "slots, a subscriber on another CPU copies it out and reads it; timed from the beginning "
+        "of "
+        "the first copy to the end of the reading, and in parts");
     command->add_option("--sizes", options->sizes, "bytes a message, K, M, G for powers of 1024")
         ->type_name("LIST")
         ->capture_default_str();

@@ -71,7 +71,7 @@ struct SelfRaces {
     std::size_t size;
     Workload workload;
     std::vector<double> leads;  ///< libc's time over the winner's
-    std::vector<double> floors; ///< the farther end of the interval of libc against libc, above 0
+    std::vector<double> floors; ///< how far libc seems from itself at most (95 %)
 
     double largest_lead() const;
     double largest_floor() const;

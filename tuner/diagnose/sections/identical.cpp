@@ -137,10 +137,11 @@ Section identical(const Context& context) {
             all.push_back(std::move(some));
         }
     }
-    section.notes.push_back("lead: of the winner over libc; noise floor: the farther end of the "
-                            "interval of libc against libc; beyond both: by more than the race's "
-                            "own floor and the " +
-                            percents(TieBand().never) + " that a tie may cost");
+    section.notes.push_back(
+        "lead: how much faster than libc the winner seems; noise floor: how far "
+        "libc seems from itself at most; beyond both: races whose lead exceeds "
+        "their noise floor and the " +
+        percents(TieBand().never) + " that a tie may cost");
     section.verdict = self_races_verdict(all);
     return section;
 }
