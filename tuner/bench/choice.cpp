@@ -18,17 +18,19 @@ namespace asterope {
 
 namespace {
 
-/// The routine over several threads, where the library has it.
-constexpr const char* kThreadedRoutine = "asterope_mt";
-
-/// The routine's entry points for callers who know what surrounds the copy, and where that is so.
+/// An entry point of the routine's library besides the one that is compared.
 struct EntryPoint {
-    std::string suffix; ///< of the routine's names, here and in its library
-    std::vector<std::string> workloads;
+    std::string suffix;                 ///< of the routine's names, here and in its library
+    std::string what;                   ///< for --peers list and legends
+    std::vector<std::string> workloads; ///< that it is meant for; none: all
+    bool threaded = false;
 };
 const std::vector<EntryPoint>& entry_points() {
-    static const std::vector<EntryPoint> points = {
-        {"_hot", {"hot", "hot_read", "aliased"}}, {"_cold", {"cold"}}, {"_consume", {"consume"}}};
+    static const std::string told = "the routine told the workload";
+    static const std::vector<EntryPoint> points = {{"_hot", told, {"hot", "hot_read", "aliased"}},
+                                                   {"_cold", told, {"cold"}},
+                                                   {"_consume", told, {"consume"}},
+                                                   {"_mt", "the routine over threads", {}, true}};
     return points;
 }
 
@@ -51,26 +53,50 @@ CopyFunction load(const std::string& path, const std::string& symbol, std::strin
     return reinterpret_cast<CopyFunction>(function);
 }
 
-/// The names of all built-in copies, found or not.
-std::vector<std::string> known_names(const std::vector<Peer>& peers,
-                                     const std::vector<MissingPeer>& missing) {
+/// The names of all built-in copies, whether they can be timed or not.
+std::vector<std::string> known_names(const std::vector<Peer>& peers) {
     std::vector<std::string> names;
     for (const EntryPoint& point : entry_points()) names.push_back(kRoutineName + point.suffix);
-    names.push_back(kThreadedRoutine);
     names.push_back(kTunedGlibc);
     for (const Peer& peer : peers) names.push_back(peer.name);
-    for (const MissingPeer& peer : missing) names.push_back(peer.name);
     return names;
 }
 
 constexpr const char* kTunedGlibcText =
     "glibc's memcpy under the best of some settings of its tunables, in a process of its own";
 
-/// Long enough for every copy to start its threads.
-void start_threads(const Contender& contender) {
-    const std::size_t bytes = std::max(contender.least, std::size_t{16} << 20);
-    std::vector<char> source(bytes, 1), destination(bytes);
-    contender.copy(destination.data(), source.data(), bytes, 0);
+/// Adds what `find` finds where it copies right, else the reason why it is left out.
+void add(Choice& choice, Contender contender,
+         const std::function<CopyFunction(std::string& reason)>& find) {
+    std::string reason = fault_of(find);
+    if (reason.empty()) contender.copy = find(reason);
+    if (!reason.empty()) {
+        choice.left_out.push_back({contender.name, reason});
+        return;
+    }
+    if (contender.threaded) { // long enough for it to start its threads
+        std::vector<char> source(std::size_t{16} << 20, 1), destination(source.size());
+        contender.copy(destination.data(), source.data(), source.size(), 0);
+    }
+    choice.contenders.push_back(std::move(contender));
+}
+
+void add_loaded(Choice& choice, const LoadedPeer& peer, Contender contender) {
+    add(choice, std::move(contender),
+        [&](std::string& reason) { return load(peer.path, peer.symbol, reason); });
+}
+
+/// The routine, which must copy right.
+Contender contender_of(const RoutineOptions& routine) {
+    const CopyFunction function = load_routine(routine), move = load_move(routine);
+    std::string fault = fault_of([&](std::string&) { return function; });
+    if (!fault.empty()) throw Failure("the routine " + routine.symbol + " copies wrong: " + fault);
+    if (move) fault = fault_of([&](std::string&) { return move; }, 20, true);
+    if (!fault.empty()) throw Failure("the memmove of " + routine.routine + " is wrong: " + fault);
+    Contender ours{kRoutineName, routine.symbol + ", the routine", function};
+    ours.move = move;
+    ours.ours = true;
+    return ours;
 }
 
 } // namespace
@@ -137,13 +163,13 @@ std::string list_peers() {
     };
     for (const EntryPoint& point : entry_points()) {
         line(kRoutineName + point.suffix,
-             "the routine's entry point for those who know the workload, under " +
-                 point.workloads.front());
+             point.what + (point.workloads.empty() ? "" : ": " + point.workloads.front()) +
+                 ", where its library has that");
     }
-    line(kThreadedRoutine, "the routine over threads, where its library has that");
     line(kTunedGlibc, kTunedGlibcText);
-    for (const Peer& peer : built_in_peers()) line(peer.name, peer.description);
-    for (const MissingPeer& peer : missing_peers()) line(peer.name, "left out: " + peer.reason);
+    for (const Peer& peer : built_in_peers()) {
+        line(peer.name, peer.missing.empty() ? peer.description : "left out: " + peer.missing);
+    }
     return out;
 }
 
@@ -179,77 +205,46 @@ void add_tuned_glibc(Choice& choice, const Machine& machine, const Arena& arena,
 
 Choice choose(const PeerOptions& options, const RoutineOptions& routine, const std::string& libc) {
     const std::vector<Peer> peers = built_in_peers();
-    const std::vector<MissingPeer> missing = missing_peers();
     const std::vector<std::string> built_in =
-        parse_peer_names(options.built_in, known_names(peers, missing));
-    std::vector<LoadedPeer> loaded;
-    for (const std::string& text : options.loaded) loaded.push_back(parse_peer(text));
-
+        parse_peer_names(options.built_in, known_names(peers));
     const std::string libc_name = libc.substr(0, libc.find(' '));
     std::vector<std::string> names = {libc_name, kRoutineName};
     names.insert(names.end(), built_in.begin(), built_in.end());
-    for (const LoadedPeer& peer : loaded) {
-        if (contains(names, peer.name)) {
-            throw BadInput("--peer " + peer.name + " is the name of another copy: choose another");
+    std::vector<LoadedPeer> loaded;
+    for (const std::string& text : options.loaded) {
+        loaded.push_back(parse_peer(text));
+        if (contains(names, loaded.back().name)) {
+            throw BadInput("--peer " + loaded.back().name +
+                           " is the name of another copy: choose another");
         }
-        names.push_back(peer.name);
+        names.push_back(loaded.back().name);
     }
 
     Choice choice;
     choice.contenders.push_back({libc_name, libc + "'s memcpy as it is", libc_copy()});
     choice.contenders.back().move = libc_move();
-    const CopyFunction function = load_routine(routine), move = load_move(routine);
-    std::string fault = fault_of([&](std::string&) { return function; }, 0);
-    if (!fault.empty()) throw Failure("the routine " + routine.symbol + " copies wrong: " + fault);
-    if (move) fault = fault_of([&](std::string&) { return move; }, 0, 20, true);
-    if (!fault.empty()) throw Failure("the memmove of " + routine.routine + " is wrong: " + fault);
-    Contender ours{kRoutineName, routine.symbol + ", the routine", function};
-    ours.move = move;
-    ours.ours = true;
-    choice.contenders.push_back(std::move(ours));
-
-    const auto leave_out = [&](const std::string& name, const std::string& reason) {
-        choice.left_out.push_back({name, reason});
-    };
-    const auto add = [&](Contender contender,
-                         const std::function<CopyFunction(std::string&)>& find) {
-        std::string reason = fault_of(find, contender.least);
-        if (reason.empty()) contender.copy = find(reason);
-        if (!reason.empty()) return leave_out(contender.name, reason);
-        if (contender.threaded) start_threads(contender);
-        choice.contenders.push_back(std::move(contender));
-    };
-    const auto add_loaded = [&](const LoadedPeer& peer, Contender contender) {
-        add(std::move(contender),
-            [peer](std::string& reason) { return load(peer.path, peer.symbol, reason); });
-    };
-    for (const std::string& name : built_in) {
-        for (const EntryPoint& point : entry_points()) {
-            if (name != kRoutineName + point.suffix) continue;
-            const std::string symbol = routine.symbol + point.suffix;
-            Contender told{name, symbol + ", the routine told the workload", nullptr};
-            told.workloads = point.workloads;
-            told.ours = true;
-            add_loaded({name, routine_library(routine), symbol}, std::move(told));
-        }
-        if (name == kThreadedRoutine) {
-            const std::string symbol = routine.symbol + "_mt";
-            Contender threads{name, symbol + ", the routine over threads", nullptr, true};
-            threads.ours = true;
-            add_loaded({name, routine_library(routine), symbol}, std::move(threads));
-        }
-        if (name == kTunedGlibc) choice.wants_tuned_glibc = true;
-        for (const Peer& peer : peers) {
-            if (peer.name != name) continue;
-            add({peer.name, peer.description, nullptr, peer.threaded, peer.least},
-                [copy = peer.copy](std::string&) { return copy; });
-        }
-        for (const MissingPeer& peer : missing) {
-            if (peer.name == name) leave_out(name, peer.reason);
+    choice.contenders.push_back(contender_of(routine));
+    for (const EntryPoint& point : entry_points()) {
+        const std::string name = kRoutineName + point.suffix;
+        if (!contains(built_in, name)) continue;
+        const std::string symbol = routine.symbol + point.suffix;
+        Contender contender{name, symbol + ", " + point.what, nullptr, point.threaded};
+        contender.workloads = point.workloads;
+        contender.ours = true;
+        add_loaded(choice, {name, routine_library(routine), symbol}, std::move(contender));
+    }
+    choice.wants_tuned_glibc = contains(built_in, std::string(kTunedGlibc));
+    for (const Peer& peer : peers) {
+        if (!contains(built_in, peer.name)) continue;
+        if (peer.missing.empty()) {
+            add(choice, {peer.name, peer.description, nullptr},
+                [&](std::string&) { return peer.copy; });
+        } else {
+            choice.left_out.push_back({peer.name, peer.missing});
         }
     }
     for (const LoadedPeer& peer : loaded) {
-        add_loaded(peer, {peer.name, peer.symbol + " of " + peer.path, nullptr});
+        add_loaded(choice, peer, {peer.name, peer.symbol + " of " + peer.path, nullptr});
     }
     return choice;
 }

@@ -60,7 +60,7 @@ void add_tuned_glibc(Choice& choice, const Machine& machine, const Arena& arena,
 /// that cannot be read and for two copies of one name, Failure where the routine itself copies
 /// wrong. A peer that is not there, lacks the symbol, copies wrong, crashes or hangs is left out.
 /// Threaded copies have started their threads after it, so call it before pin_to_cpu(): threads
-/// inherit the CPUs of who starts them.
+/// inherit the CPUs of the thread that starts them.
 Choice choose(const PeerOptions& peers, const RoutineOptions& routine, const std::string& libc);
 
 } // namespace asterope

@@ -15,7 +15,6 @@ struct Contender {
     std::string name, description;
     CopyFunction copy;                            ///< none where another process copies
     bool threaded = false;                        ///< uses more than the calling thread
-    std::size_t least = 0;                        ///< smallest size it is meant for, bytes
     std::shared_ptr<RemoteCopy> remote = nullptr; ///< the other process, as long as it lives
     std::vector<std::string> workloads = {};      ///< it takes part under these alone; none: all
     CopyFunction move = nullptr; ///< its memmove; none: its buffers must not overlap

@@ -87,7 +87,7 @@ class Buffers {
 
 /// Every small size, and larger ones about powers of two, where copies change their way; of these
 /// at few offsets.
-std::string try_all(CopyFunction copy, std::size_t least) {
+std::string try_all(CopyFunction copy) {
     constexpr std::array<std::size_t, 5> offsets = {0, 1, 15, 32, 63};
     std::vector<std::size_t> sizes(260);
     std::iota(sizes.begin(), sizes.end(), 0);
@@ -98,7 +98,6 @@ std::string try_all(CopyFunction copy, std::size_t least) {
     sizes.insert(sizes.end(), {std::size_t{5} << 20, (std::size_t{20} << 20) + 77});
     Buffers buffers(sizes.back());
     for (const std::size_t size : sizes) {
-        if (size < least) continue;
         for (const std::size_t source : offsets) {
             for (const std::size_t destination : offsets) {
                 if (size > 10000 && source + destination != 64) continue;
@@ -170,8 +169,8 @@ std::string read_all(int file, double seconds, bool& in_time) {
 
 } // namespace
 
-std::string fault_of(const std::function<CopyFunction(std::string& reason)>& find,
-                     std::size_t least, double seconds, bool moves) {
+std::string fault_of(const std::function<CopyFunction(std::string& reason)>& find, double seconds,
+                     bool moves) {
     ChildProcess child([&](int answers) {
         // what a library prints when it is loaded is no part of our output
         const int nowhere = open("/dev/null", O_RDWR);
@@ -180,7 +179,7 @@ std::string fault_of(const std::function<CopyFunction(std::string& reason)>& fin
         }
         std::string reason;
         const CopyFunction copy = find(reason);
-        if (copy) reason = try_all(copy, least);
+        if (copy) reason = try_all(copy);
         if (copy && moves && reason.empty()) reason = try_overlaps(copy);
         // said aloud: a copy that calls exit() says nothing
         if (reason.empty()) reason = kRight;

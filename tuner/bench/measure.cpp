@@ -13,9 +13,7 @@ bool takes_part(const Contender& contender, const Job& job) {
     if (job.moves) return contender.move != nullptr;
     if (!contender.copy && !(contender.remote && job.time_remotely)) return false;
     if (contender.threaded && job.threads > 1) return false;
-    if (!contender.workloads.empty() && !contains(contender.workloads, job.workload)) return false;
-    // of mixes, whose sizes are small or vary, those that are meant for all
-    return contender.least == 0 || job.size >= contender.least;
+    return contender.workloads.empty() || contains(contender.workloads, job.workload);
 }
 
 double expected_seconds(const Job& job, const Contenders& contenders, int rounds) {

@@ -91,8 +91,7 @@ std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& aren
 double expected_seconds(const Job& job, const Contenders& contenders, int rounds);
 
 /// Whether the contender takes part: threaded copies only where one thread copies, other processes
-/// only where they can be asked, none below its least size, and what is no memmove only where
-/// buffers do not overlap.
+/// only where they can be asked, and copies that are no memmove only where buffers do not overlap.
 bool takes_part(const Contender& contender, const Job& job);
 
 /// Times everybody who takes part in paired rounds, libc under two names, each copy its own
