@@ -37,6 +37,7 @@ from copy_programs import (
     run,
 )
 from profile_samples import good_profile, incomplete_profile
+from sampling import sampled
 
 XMM = Tuple("XMM", "T", "T", "none", 0, 0)
 STREAMED_XMM = Tuple("XMM", "NT", "NT", "T0", 4, 8)  # needs SSE4.1
@@ -53,6 +54,7 @@ FLAVOURS = {
     "sse4": (["mmx", "sse", "sse2", "sse4_1"], STREAMED_XMM, None),
     "sse2": (["mmx", "sse", "sse2"], XMM, None),
 }
+IDENTITY = ("vendor", "family", "model", "stepping")
 # Machines as profiles name them: vendor, family, model, stepping, flavour.
 MACHINES = {
     "genoa": ("AuthenticAMD", 25, 17, 1, "avx512"),
@@ -72,8 +74,7 @@ def write_profile(folder: Path, name: str, machine: Sequence, features: object =
     *identity, flavour = machine
     has, winner, small = FLAVOURS[flavour]
     raw = json.loads(profile_json([(4096, winner)], small))
-    keys = ("vendor", "family", "model", "stepping")
-    cpu = {key: value for key, value in zip(keys, identity) if value is not None}
+    cpu = {key: value for key, value in zip(IDENTITY, identity) if value is not None}
     if cpu:
         raw["machine"] = {"cpu": {**cpu, "features": has if features is None else features}}
     path = folder / f"{name}.json"
@@ -151,22 +152,17 @@ def refused(capsys: pytest.CaptureFixture[str], out: Path, *arguments: object) -
     return stderr
 
 
-def test_it_writes_both_files_and_names_the_profiles(tmp_path, out, capsys):
-    paths = write_profiles(tmp_path, ["genoa", "haswell"])
-    assert command(*paths, "--dispatch", "-o", out) == 0
-    stdout, stderr = capsys.readouterr()
-    assert stdout == f"wrote {out / NAMES[0]} and {out / NAMES[1]} (2 profiles: genoa, haswell)\n"
-    assert stderr == ""
-
-
-def test_options_may_stand_between_the_profiles(tmp_path, out):
+def test_options_may_stand_between_the_profiles(tmp_path, out, capsys):
     first, second = write_profiles(tmp_path, ["genoa", "haswell"])
     assert command(first, "-o", tmp_path / "a", "--dispatch", second, "--prefix", "fast") == 0
-    assert command("--prefix", "fast", "--dispatch", first, second, "-o", tmp_path / "b") == 0
-    for name in ("fast_memcpy.c", "fast_memcpy.h"):
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
-    header = (tmp_path / "a" / "fast_memcpy.h").read_text(encoding="ascii")
-    assert "const char *fast_profile(void);" in header
+    names = [tmp_path / "a" / f"fast_memcpy.{kind}" for kind in "ch"]
+    expected = f"wrote {names[0]} and {names[1]} (2 profiles: genoa, haswell)\n"
+    assert capsys.readouterr() == (expected, "")
+    prefix = ("--prefix", "fast", "--prefix", "fast")  # one, if twice
+    assert command(*prefix, "--dispatch", first, second, "-o", tmp_path / "b") == 0
+    for path in names:
+        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
+    assert "const char *fast_profile(void);" in names[1].read_text(encoding="ascii")
 
 
 def test_the_same_profiles_give_the_same_bytes(tmp_path):
@@ -199,34 +195,46 @@ def test_several_profiles_without_dispatch_are_refused(tmp_path, out, capsys):
     assert (out / NAMES[0]).read_text(encoding="utf-8") == f"the old {NAMES[0]}"
 
 
-def test_several_prefixes_are_refused(tmp_path, out, capsys):
-    first, second = write_profiles(tmp_path, ["genoa", "haswell"])
-    line = refused(capsys, out, first, "--prefix", "a", second, "--prefix", "b")
-    assert "--prefix: one file has one prefix" in line
-    assert command(first, second, "--dispatch", "--prefix", "a", "--prefix", "a", "-o", out) == 0
+# What is wrong with two files, {0} and {1}: the text of the second, further options, what is said.
+REFUSED: dict[str, tuple[object, list[str], list[str]]] = {
+    "several prefixes": (None, ["--prefix", "a", "--prefix", "b"], ["--prefix: one file has one"]),
+    "another architecture": (
+        {"architecture": "aarch64"},
+        [],
+        ["{1}: architecture: ", "aarch64"],
+    ),
+    "the same CPU": (
+        {
+            "machine": {
+                "cpu": dict(zip(("vendor", "family", "model", "stepping"), MACHINES["genoa"]))
+            }
+        },
+        [],
+        [
+            "{1}: tuned on the same CPU as {0} (AuthenticAMD, family 25, model 17",
+            "asterope-tune merge",
+        ],
+    ),
+    "a file given twice": (None, ["{0}"], ["{0}: given twice: leave one out"]),
+    "no JSON": ("{", [], ["{1}: line 1"]),
+    "a missing file": (None, ["none.json"], ["none.json: cannot read it"]),
+    "a vendor that no CPU has": (
+        {"machine": {"cpu": {"vendor": "AuthenticAMD2"}}},
+        [],
+        ["machine.cpu.vendor: longer than the 12"],
+    ),
+}
 
 
-def test_another_architecture_s_profile_is_refused(tmp_path, out, capsys):
-    good, other = write_profiles(tmp_path, ["genoa", "haswell"])
-    raw = json.loads(other.read_text(encoding="utf-8"))
-    raw["architecture"] = "aarch64"
-    other.write_text(json.dumps(raw), encoding="utf-8")
-    line = refused(capsys, out, good, other)
-    assert f"{other}: architecture: " in line
-    assert "aarch64" in line
-
-
-def test_two_profiles_of_the_same_cpu_are_refused(tmp_path, out, capsys):
-    genoa = write_profile(tmp_path, "genoa", MACHINES["genoa"])
-    again = write_profile(tmp_path, "again", MACHINES["genoa"], features=["avx512f"])
-    line = refused(capsys, out, genoa, again)
-    assert f"{again}: tuned on the same CPU as {genoa} (AuthenticAMD, family 25, model 17" in line
-    assert "asterope-tune merge" in line
-
-
-def test_a_profile_that_is_given_twice_is_refused(tmp_path, out, capsys):
-    (path,) = write_profiles(tmp_path, ["genoa"])
-    assert f"{path}: given twice: leave one out" in refused(capsys, out, path, path)
+@pytest.mark.parametrize(("second", "more", "said"), REFUSED.values(), ids=REFUSED)
+def test_profiles_that_do_not_go_together_are_refused(tmp_path, out, capsys, second, more, said):
+    paths = write_profiles(tmp_path, ["genoa", "haswell"])
+    if second is not None:
+        raw = json.loads(paths[1].read_text(encoding="utf-8"))
+        text = second if isinstance(second, str) else json.dumps({**raw, **second})
+        paths[1].write_text(text, encoding="utf-8")
+    line = refused(capsys, out, *paths, *(part.format(*paths) for part in more))
+    assert all(part.format(*paths) in line for part in said), line
 
 
 @pytest.mark.parametrize(
@@ -241,42 +249,28 @@ def test_two_profiles_of_the_same_name_are_refused(tmp_path, out, capsys, first,
     assert f"is that of {tmp_path / first}: rename one of the files" in line
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "a b",
-        'a"b',
-        "a\\",
-        "-a",
-        ".a",
-        "caf\u00e9",
-        "a\nb",
-        "a" * 64,
-        "fallback",
-        "a*",
-        "??/",
-        "a/*",
-    ],
-)
+BAD_NAMES = [
+    "a b",
+    'a"b',
+    "a\\",
+    "-a",
+    ".a",
+    "caf\u00e9",
+    "a\nb",
+    "a" * 64,
+    "fallback",
+    "a*",
+    "??/",
+]
+
+
+@pytest.mark.parametrize("name", BAD_NAMES)
 def test_a_name_that_is_none_for_a_profile_is_refused(tmp_path, out, capsys, name):
     path = tmp_path / f"{name.replace('/', '%')}.json"
     path.write_text("{}", encoding="utf-8")
     line = refused(capsys, out, "--", path)
     assert "rename the file" in line
     assert ("plus signs" in line) == (name != "fallback")
-
-
-def test_a_bad_profile_among_good_ones_is_refused(tmp_path, out, capsys):
-    good, bad = write_profiles(tmp_path, ["genoa", "haswell"])
-    bad.write_text("{", encoding="utf-8")
-    assert f"{bad}: line 1" in refused(capsys, out, good, bad)
-    bad.unlink()
-    assert f"{bad}: cannot read it" in refused(capsys, out, good, bad)
-
-
-def test_a_vendor_that_no_cpu_has_is_refused(tmp_path, out, capsys):
-    path = write_profile(tmp_path, "a", ("AuthenticAMD2", 25, 17, 1, "avx2"))
-    assert "machine.cpu.vendor: longer than the 12" in refused(capsys, out, path)
 
 
 def test_only_a_file_of_several_profiles_promises_to_name_the_chosen_one(tmp_path):
@@ -685,10 +679,9 @@ def build_chosen(folder: Path, routine: Path, compiler: str, *flags: str) -> Pat
     return program
 
 
-@pytest.mark.parametrize(("compiler", "flags"), [(w[0], w[1:]) for w in WAYS.values()], ids=WAYS)
-def test_it_chooses_before_the_first_constructor_however_linked(
-    tmp_path, routine, avx2, compiler, flags
-):
+@pytest.mark.parametrize("way", sampled(WAYS, 4))
+def test_it_chooses_before_the_first_constructor_however_linked(tmp_path, routine, avx2, way):
+    compiler, *flags = WAYS[way]
     need_way(tmp_path, compiler, *flags)
     program = build_chosen(tmp_path, routine, compiler, "-std=gnu11", *flags)
     for ask in ("haswell", "any.sse2"):
@@ -710,9 +703,9 @@ def test_what_is_named_is_what_is_called(tmp_path, routine, avx2, way):
 def test_it_compiles_without_a_word(tmp_path, routine, compiler):
     need(compiler)
     standard = ["-x", "c++", "-std=c++11"] if "++" in compiler else ["-std=c99"]
-    for flags in (["-O0"], ["-O3", "-DASTEROPE_THREADS"], ["-O2", "-DASTEROPE_NO_IFUNC"]):
+    for flags in ("-O0", "-O3 -DASTEROPE_THREADS", "-O2 -DASTEROPE_NO_IFUNC -ffreestanding"):
         target = tmp_path / "routine.o"
-        output_of(compiler, *standard, *STRICT, *flags, "-c", routine, "-o", target)
+        output_of(compiler, *standard, *STRICT, *flags.split(), "-c", routine, "-o", target)
 
 
 @pytest.mark.parametrize("position", ["-fPIC", "-fno-pic"])
@@ -852,11 +845,6 @@ def test_the_preload_library_copies_before_it_is_relocated(tmp_path, routine, av
         assert ask is None or f" are {ask}: generated by asterope " in done.stderr
 
 
-def test_it_compiles_into_a_freestanding_program(tmp_path, routine):
-    target = tmp_path / "routine.o"
-    output_of("gcc", *STRICT_C, "-ffreestanding", "-O2", "-c", routine, "-o", target)
-
-
 # --- What the chosen functions are ----------------------------------------------------------------
 
 
@@ -977,25 +965,19 @@ def test_pipelines_that_profiles_share_are_there_once(tmp_path):
     assert len(re.findall(r"^void asterope_copy_\w+\(void\)$", text, re.MULTILINE)) == 1
 
 
-def test_sensing_copies_wait_for_the_counter_in_every_profile(tmp_path, avx2):
+def test_sensing_copies_wait_for_the_counter_in_every_profile(tmp_path, avx2, monkeypatch):
     """The gate that a constructor opens is one for all; steps of both name their own copies."""
     sensing = [SensingCopy(PROBES[0], 100 * n, XMM, STREAMED_XMM) for n in (1, 2)]
     for name, copy in zip(("one", "two"), sensing):
         raw = profile_json([(4096, XMM), (65536, YMM)], sensing={65536: copy})
         (tmp_path / f"{name}.json").write_text(raw, encoding="utf-8")
     routine = render_profiles(tmp_path, [tmp_path / "one.json", tmp_path / "two.json"])
-    text = routine.read_text(encoding="ascii")
-    assert len(re.findall(r"^void asterope_sense_\d\(void\)$", text, re.MULTILINE)) == 2
-    lines = [f"SENSE(asterope_sense_{n})" for n in (1, 2)]
-    lines += [f"COPY(asterope_copy_{t.symbol})" for t in (XMM, YMM, STREAMED_XMM)]
-    lines.append("FUNCTION(asterope_memcpy)")
-    (tmp_path / "dispatch.inc").write_text("\n".join(lines) + "\n", encoding="ascii")
+    names = [f"SENSE(asterope_sense_{n})" for n in (1, 2)] + ["FUNCTION(asterope_memcpy)"]
+    names += [f"COPY(asterope_copy_{t.symbol})" for t in (XMM, YMM, STREAMED_XMM)]
+    (tmp_path / "dispatch.inc").write_text("\n".join(names) + "\n", encoding="ascii")
     program = tmp_path / "dispatch_check"
     output_of("gcc", f"-I{tmp_path}", CHECKERS / "dispatch_check.c", routine, "-o", program)
     for number, name in enumerate(("one", "two"), 1):
-        os.environ["ASTEROPE_PROFILE"] = name
-        try:
-            taken = copies_taken(program, "asterope_memcpy", 2**40, [4096, 5000])
-        finally:
-            del os.environ["ASTEROPE_PROFILE"]
+        monkeypatch.setenv("ASTEROPE_PROFILE", name)
+        taken = copies_taken(program, "asterope_memcpy", 2**40, [4096, 5000])
         assert taken == [f"asterope_copy_{XMM.symbol}", f"asterope_sense_{number}"]

@@ -199,10 +199,13 @@ def compiled(
     return disassemble(target)
 
 
-COMPILERS = [["gcc", "-O0"], ["gcc", "-O2"], ["clang", "-O0"], ["clang", "-O2"]]
+COMPILERS = [
+    pytest.param(command.split(), id=command, marks=[pytest.mark.slow] * (command != "gcc -O2"))
+    for command in ("gcc -O0", "gcc -O2", "clang -O0", "clang -O2")
+]
 
 
-@pytest.fixture(scope="module", params=COMPILERS, ids=" ".join)
+@pytest.fixture(scope="module", params=COMPILERS)
 def shipped(request, tmp_path_factory) -> dict[space.Tuple, Function]:
     """The pipelines of every variant, those of the paper at two distances, as one compiler makes
     them."""
@@ -307,7 +310,7 @@ def nested(target: int, function: Function) -> bool:
 # --- Small copies ---------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module", params=[["gcc", "-O2"], ["clang", "-O0"]], ids=" ".join)
+@pytest.fixture(scope="module", params=COMPILERS)
 def routines(request, tmp_path_factory) -> dict[str, Function]:
     """A routine for each small copy, all in one library: the i-th is called smalli."""
     if not shutil.which(request.param[0]):
@@ -358,7 +361,7 @@ def test_small_copies_differ_from_each_other(candidates) -> None:
 # --- Moves ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("compiler", COMPILERS, ids=" ".join)
+@pytest.mark.parametrize("compiler", COMPILERS)
 def test_every_move_is_what_was_timed(candidates, tmp_path, compiler) -> None:
     if not shutil.which(compiler[0]):
         pytest.skip(f"needs {compiler[0]}")
