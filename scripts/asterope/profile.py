@@ -15,9 +15,9 @@ from typing import Any
 import jsonschema
 from jsonschema.exceptions import ValidationError, best_match
 
-from . import aliased_space, overlapping_space, sensing_space, small_space, space, threads_space
 from .json_depth import MAXIMUM_DEPTH
 from .one_line import one_line
+from .spaces import aliased_copies, overlapping_copies, pipelines, probes, small_copies, threads
 from .text_file import open_to_read
 
 FORMAT = "asterope-profile"
@@ -90,7 +90,7 @@ class Timed:
 class Entry(Timed):
     """One pipeline and how it did."""
 
-    tuple: space.Tuple
+    tuple: pipelines.Tuple
     tied: bool | None
 
 
@@ -98,7 +98,7 @@ class Entry(Timed):
 class Sensing(Timed):
     """One sensing copy and how it did; percentiles of its probe's ticks, see the schema."""
 
-    copy: sensing_space.SensingCopy
+    copy: probes.SensingCopy
     cached_ticks: float | None
     uncached_ticks: float | None
 
@@ -137,7 +137,7 @@ class Interval:
 class SmallEntry:
     """One small copy and how it did against libc."""
 
-    tuple: small_space.SmallTuple
+    tuple: small_copies.SmallTuple
     ratio: float | None
     tied: bool | None
     workloads: Mapping[str, Measurement]
@@ -149,14 +149,14 @@ class Aliased:
 
     above: int
     up_to: int
-    tuple: aliased_space.AliasedTuple
+    tuple: aliased_copies.AliasedTuple
 
 
 @dataclass(frozen=True)
 class Overlapping:
     """The copy for buffers that overlap, and how it did against libc."""
 
-    tuple: overlapping_space.OverlappingTuple
+    tuple: overlapping_copies.OverlappingTuple
     ratio: float | None = None
 
 
@@ -212,7 +212,7 @@ class Profile:
     small: SmallEntry | None
     aliased: Aliased | None
     overlapping: Overlapping | None
-    shares: Sequence[threads_space.Share]  # below the first one, and where there is none: alone
+    shares: Sequence[threads.Share]  # below the first one, and where there is none: alone
     raw: Mapping[str, Any]
 
     @property
@@ -356,12 +356,12 @@ def _check(raw: Any) -> None:
     if aliased is not None and aliased["above"] >= aliased["up_to"]:
         raise _Fault(f"above must be less than up_to: {_REMEDY}", ("aliased", "winner"))
     for place, fields in _tuples(raw):
-        reason = _WHY_NOT.get(place[0], space.why_not)(**fields)
+        reason = _WHY_NOT.get(place[0], pipelines.why_not)(**fields)
         if reason is not None:
             raise _Fault(f"no such copy: {reason}: {_REMEDY}", place)
     for place, interval in _intervals(raw):
         for where, axis, entry in _axes(interval):
-            used = _axes_used(space.Tuple(**entry["tuple"]))
+            used = pipelines.Tuple(**entry["tuple"]).extensions
             if used != ({axis} - {"paper"}):
                 what = " ".join(sorted(used)) or "none"
                 expected = "none" if axis == "paper" else f"{axis} alone"
@@ -507,13 +507,13 @@ def _refuse_false_sensing(raw: Mapping[str, Any]) -> None:
         place = (*place, "sensing")
         if place[0] == "intents":
             raise _Fault(f"who states an intent needs no sensing: {_REMEDY}", place)
-        least = sensing_space.MINIMUM_BYTES
+        least = probes.MINIMUM_BYTES
         if interval["above"] < least - 1:
             raise _Fault(
                 f"it takes {least} bytes or more, but the interval begins below: {_REMEDY}", place
             )
         sensing = interval["sensing"]
-        reason = sensing_space.why_not_probe(sensing["kind"], sensing["lines"])
+        reason = probes.why_not_probe(sensing["kind"], sensing["lines"])
         if reason is not None:
             raise _Fault(f"no such probe: {reason}: {_REMEDY}", place)
 
@@ -525,18 +525,18 @@ def _refuse_false_shares(shares: Sequence[Mapping[str, Any]]) -> None:
         return
     _refuse_loose_intervals(shares, place, shares[0]["above"])
     for i, share in enumerate(shares):
-        if 0 < share["chunk"] < threads_space.LEAST_CHUNK:
-            fault = f"{share['chunk']} is neither 0 nor {threads_space.LEAST_CHUNK} and more"
+        if 0 < share["chunk"] < threads.LEAST_CHUNK:
+            fault = f"{share['chunk']} is neither 0 nor {threads.LEAST_CHUNK} and more"
             raise _Fault(f"{fault}: {_REMEDY}", (*place, i, "chunk"))
 
 
 def _refuse_false_ties(raw: Mapping[str, Any]) -> None:
     """Refuses winners that tie with themselves."""
     races: list[tuple[_Place, Mapping[str, Any], type]] = [
-        (place, interval, space.Tuple) for place, interval in _intervals(raw)
+        (place, interval, pipelines.Tuple) for place, interval in _intervals(raw)
     ]
     if "small" in raw:
-        races.append((("small",), raw["small"], small_space.SmallTuple))
+        races.append((("small",), raw["small"], small_copies.SmallTuple))
     for place, race, make in races:
         ties = race.get("proof", {}).get("ties", ())
         winner = make(**race["winner"]["tuple"]).name
@@ -577,13 +577,6 @@ def _axes(interval: Mapping[str, Any]) -> Iterator[tuple[_Place, str, Mapping[st
             yield ("axes", workload, axis, "tuple"), axis, entry
 
 
-def _axes_used(t: space.Tuple) -> set[str]:
-    """The extension axes in which the tuple leaves the paper's space."""
-    used = {"tb": t.tb != 2, "pi": t.pi != 1, "pw": t.pw != 0, "dir": t.dir != "up"}
-    used["movdir64b"] = t.rt == "MOVDIR64B"
-    return {axis for axis, is_used in used.items() if is_used}
-
-
 def _intervals(raw: Mapping[str, Any]) -> Iterator[tuple[_Place, Mapping[str, Any]]]:
     """Every interval of the profile, those of its intents included, with its place."""
     for i, interval in enumerate(raw["intervals"]):
@@ -595,8 +588,8 @@ def _intervals(raw: Mapping[str, Any]) -> Iterator[tuple[_Place, Mapping[str, An
 
 # What other races than those of the pipelines choose among.
 _WHY_NOT = {
-    "small": small_space.why_not_small,
-    "overlapping": overlapping_space.why_not_overlapping,
+    "small": small_copies.why_not_small,
+    "overlapping": overlapping_copies.why_not_overlapping,
 }
 
 
@@ -668,7 +661,7 @@ def _build(raw: Mapping[str, Any]) -> Profile:
         overlapping=_build_overlapping(raw["overlapping"]["winner"])
         if "overlapping" in raw
         else None,
-        shares=tuple(threads_space.Share(**share) for share in _shares(raw)),
+        shares=tuple(threads.Share(**share) for share in _shares(raw)),
         raw=raw,
     )
 
@@ -704,7 +697,7 @@ def _build_interval(raw: Mapping[str, Any]) -> Interval:
 
 def _build_entry(raw: Mapping[str, Any]) -> Entry:
     return Entry(
-        tuple=space.Tuple(**raw["tuple"]),
+        tuple=pipelines.Tuple(**raw["tuple"]),
         ratio=raw.get("ratio"),
         tied=raw.get("tied"),
         workloads=_build_workloads(raw),
@@ -717,11 +710,11 @@ def _build_proof(raw: Mapping[str, Any]) -> Proof:
 
 def _build_sensing(raw: Mapping[str, Any]) -> Sensing:
     return Sensing(
-        copy=sensing_space.SensingCopy(
-            sensing_space.Probe(raw["kind"], raw["lines"]),
+        copy=probes.SensingCopy(
+            probes.Probe(raw["kind"], raw["lines"]),
             raw["threshold"],
-            space.Tuple(**raw["hot"]),
-            space.Tuple(**raw["cold"]),
+            pipelines.Tuple(**raw["hot"]),
+            pipelines.Tuple(**raw["cold"]),
         ),
         ratio=raw.get("ratio"),
         workloads=_build_workloads(raw),
@@ -732,7 +725,7 @@ def _build_sensing(raw: Mapping[str, Any]) -> Sensing:
 
 def _build_small(raw: Mapping[str, Any]) -> SmallEntry:
     return SmallEntry(
-        tuple=small_space.SmallTuple(**raw["tuple"]),
+        tuple=small_copies.SmallTuple(**raw["tuple"]),
         ratio=raw.get("ratio"),
         tied=raw.get("tied"),
         workloads=_build_workloads(raw),
@@ -743,11 +736,11 @@ def _build_aliased(raw: Mapping[str, Any]) -> Aliased | None:
     winner = raw.get("winner")
     if winner is None:
         return None
-    return Aliased(winner["above"], winner["up_to"], aliased_space.AliasedTuple(**winner["tuple"]))
+    return Aliased(winner["above"], winner["up_to"], aliased_copies.AliasedTuple(**winner["tuple"]))
 
 
 def _build_overlapping(raw: Mapping[str, Any]) -> Overlapping:
-    return Overlapping(overlapping_space.OverlappingTuple(**raw["tuple"]), raw.get("ratio"))
+    return Overlapping(overlapping_copies.OverlappingTuple(**raw["tuple"]), raw.get("ratio"))
 
 
 def _build_workloads(raw: Mapping[str, Any]) -> dict[str, Measurement]:

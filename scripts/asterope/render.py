@@ -12,20 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 import jinja2
 
-from . import (
-    __version__,
-    aliased_space,
-    overlapping_space,
-    sensing_space,
-    small_space,
-    space,
-    threads_space,
-)
+from . import __version__
 from .provisional import why_provisional
+from .spaces import (
+    ARCHITECTURE,
+    aliased_copies,
+    overlapping_copies,
+    pipelines,
+    probes,
+    small_copies,
+    threads,
+)
 
 if TYPE_CHECKING:
     from .profile import Interval, Profile
-    from .sensing_space import SensingCopy
+    from .spaces.x86_64.probes import SensingCopy
 
 
 # The workloads that have an entry point each where a profile has winners of theirs.
@@ -72,6 +73,8 @@ def _environment(architecture: str) -> jinja2.Environment:
     environment.filters["c_strings"] = as_c_strings
     environment.filters["human_size"] = human_size
     environment.filters["tuple_json"] = tuple_json
+    environment.globals["axes"] = pipelines.AXES
+    environment.globals["marked_axes"] = pipelines.MARKED
     return environment
 
 
@@ -81,25 +84,25 @@ def rendered(architecture: str, template: str, context: Mapping[str, Any]) -> st
 
 
 def render_candidates(
-    architecture: str = "x86_64", variants: Iterable[space.Variant] | None = None
+    architecture: str = ARCHITECTURE, variants: Iterable[pipelines.Variant] | None = None
 ) -> str:
     """The C file that `asterope-tune` links: every variant, its distances left open.
 
     With `variants`, only those of the pipelines.
     """
     context = {
-        "variants": list(space.variants() if variants is None else variants),
-        "distances": space.PREFETCH_DISTANCES,
-        "write_distances": [distance for distance in space.WRITE_DISTANCES if distance],
-        "small_copies": list(small_space.small_tuples()),
-        "plain": space.PLAIN,
-        "plain_small": small_space.PLAIN,
-        "aliased_copies": list(aliased_space.aliased_tuples()),
-        "overlapping": list(overlapping_space.overlapping_tuples()),
-        "probes": sensing_space.PROBES,
-        "most_threads": threads_space.MOST_THREADS,
-        "least_chunk": threads_space.LEAST_CHUNK,
-        "minimum": space.MINIMUM_BYTES,
+        "variants": list(pipelines.variants() if variants is None else variants),
+        "distances": pipelines.VALUES["pd"],
+        "write_distances": [distance for distance in pipelines.VALUES["pw"] if distance],
+        "small_copies": list(small_copies.small_tuples()),
+        "plain": pipelines.PLAIN,
+        "plain_small": small_copies.PLAIN,
+        "aliased_copies": list(aliased_copies.aliased_tuples()),
+        "overlapping": list(overlapping_copies.overlapping_tuples()),
+        "probes": probes.PROBES,
+        "most_threads": threads.MOST_THREADS,
+        "least_chunk": threads.LEAST_CHUNK,
+        "minimum": pipelines.MINIMUM_BYTES,
         "version": __version__,
     }
     return rendered(architecture, "candidates.c.j2", context)
@@ -148,7 +151,7 @@ def render_routine(profile: Profile, prefix: str = "asterope") -> dict[str, str]
 
 def parts_of(profile: Profile, prefix: str) -> dict[str, Any]:
     """What the templates call `r`: one profile's functions, which begin with `prefix`."""
-    small_copy = profile.small.tuple if profile.small else small_space.PLAIN
+    small_copy = profile.small.tuple if profile.small else small_copies.PLAIN
     steps = _steps(profile.intervals, small_copy.bound)
     intents = [profile.intents[i] for i in INTENTS if i in profile.intents]
     intent_steps = {i.workload: _steps(i.intervals, small_copy.bound) for i in intents}
@@ -165,7 +168,7 @@ def parts_of(profile: Profile, prefix: str) -> dict[str, Any]:
         alias = None  # the small copy does these
     if alias:
         needs |= set(alias.tuple.needs)
-    overlapping = profile.overlapping.tuple if profile.overlapping else overlapping_space.PLAIN
+    overlapping = profile.overlapping.tuple if profile.overlapping else overlapping_copies.PLAIN
     needs |= set(overlapping.needs)
     most_threads = max((share.threads for share in profile.shares), default=1)
     workload = _workload(profile)
@@ -186,7 +189,7 @@ def parts_of(profile: Profile, prefix: str) -> dict[str, Any]:
         "alias": alias,
         "overlapping": overlapping,
         # rep movsb copies upwards only, so a move must not take it
-        "small_move": small_space.PLAIN if small_copy.shape == "rep" else small_copy,
+        "small_move": small_copies.PLAIN if small_copy.shape == "rep" else small_copy,
         "steps": steps,
         "intents": intents,
         "intent_steps": intent_steps,
@@ -194,9 +197,9 @@ def parts_of(profile: Profile, prefix: str) -> dict[str, Any]:
         "shares": profile.shares if most_threads > 1 else (),
         "most_threads": most_threads,
         "sensing_above": min((i.above for i in profile.intervals if i.sensing), default=0),
-        # whether the tables need the columns of the extension axes
+        # whether the tables need the columns of the axes that the paper lacks
         "extended": any(
-            _is_extended(t)
+            t.is_marked
             for i in intervals
             for t in _pipelines(i.winner.tuple, i.sensing and i.sensing.copy)
         ),
@@ -227,19 +230,19 @@ def shared_parts(routines: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "sensing_above": min(
             (r["sensing_above"] for r in routines if r["sensing_above"]), default=0
         ),
-        "least_sensing": sensing_space.MINIMUM_BYTES,
+        "least_sensing": probes.MINIMUM_BYTES,
         "shared_above": min((r["shares"][0].above for r in sharing), default=None),
         "most_threads": max((r["most_threads"] for r in sharing), default=1),
-        "least_chunk": threads_space.LEAST_CHUNK,
+        "least_chunk": threads.LEAST_CHUNK,
         "extended": any(routine["extended"] for routine in routines),
         "measured": any(routine["profile"].measured for routine in routines),
-        "plain": small_space.PLAIN,
-        "plain_move": overlapping_space.PLAIN,
+        "plain": small_copies.PLAIN,
+        "plain_move": overlapping_copies.PLAIN,
         # the plain one is that of any CPU: of what runs where a profile's does not
         "overlapping": list(
-            dict.fromkeys([overlapping_space.PLAIN, *(r["overlapping"] for r in routines)])
+            dict.fromkeys([overlapping_copies.PLAIN, *(r["overlapping"] for r in routines)])
         ),
-        "portable": space.PLAIN,
+        "portable": pipelines.PLAIN,
         # the least that any pipeline copies, in bytes
         "minimum": 1
         + min(r[small].bound for r in routines for small in ("small_copy", "small_move")),
@@ -261,14 +264,9 @@ def _steps(intervals: Sequence[Interval], bound: int) -> list[dict[str, Any]]:
     return steps
 
 
-def _pipelines(winner: space.Tuple, sensing: SensingCopy | None) -> list[space.Tuple]:
+def _pipelines(winner: pipelines.Tuple, sensing: SensingCopy | None) -> list[pipelines.Tuple]:
     """What an interval needs, and shows in the head comment."""
     return [winner, *((sensing.hot, sensing.cold) if sensing else ())]
-
-
-def _is_extended(t: space.Tuple) -> bool:
-    """Whether a value of an extension axis is not the paper's."""
-    return (t.tb, t.pi, t.pw, t.dir) != (2, 1, 0, "up")
 
 
 def _workload(profile: Profile) -> str:

@@ -13,8 +13,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-from asterope import sensing_space, small_space, space
-from asterope.overlapping_space import OverlappingTuple
 from asterope.profile import (
     SCHEMA_FILE,
     LeftOut,
@@ -24,7 +22,9 @@ from asterope.profile import (
     Ratio,
     load_profile,
 )
-from asterope.threads_space import Share
+from asterope.spaces import pipelines, probes, small_copies
+from asterope.spaces.threads import Share
+from asterope.spaces.x86_64.overlapping_copies import OverlappingTuple
 from profile_samples import (
     HOSTILE,
     good_profile,
@@ -93,10 +93,10 @@ def test_a_full_profile_comes_through_whole(tmp_path):
         (20000, 1048576),
     ]
     last = profile.intervals[3]
-    assert last.winner.tuple == space.Tuple("YMM", "T", "NT", "T0", 4, 30)
+    assert last.winner.tuple == pipelines.Tuple("YMM", "T", "NT", "T0", 4, 30)
     assert last.winner.workloads["cold"].ratio == Ratio(1.31, 1.29, 1.33)
     assert last.winner.workloads["cold"].rounds == 15
-    assert last.runners_up[0].tuple == space.Tuple("R64", "T", "T", "none", 0, 0)
+    assert last.runners_up[0].tuple == pipelines.Tuple("R64", "T", "T", "none", 0, 0)
     assert last.runners_up[0].tied is True
     assert last.noise_floor["hot"].median == 1.31
     assert (last.size, last.sensing, last.axes) == (1024, None, {})
@@ -105,19 +105,19 @@ def test_a_full_profile_comes_through_whole(tmp_path):
     assert profile.intents["hot"].intervals[3].proof == last.proof
     extended = profile.intervals[4]
     assert extended.size == 16384
-    assert extended.winner.tuple == space.Tuple("ZMM", "T", "T", "T0", 16, 8, tb=16)
+    assert extended.winner.tuple == pipelines.Tuple("ZMM", "T", "T", "T0", 16, 8, tb=16)
     assert set(extended.axes) == {"hot", "produce"}
-    backward = space.Tuple("XMM", "T", "T", "T0", 6, 8, dir="down")
+    backward = pipelines.Tuple("XMM", "T", "T", "T0", 6, 8, dir="down")
     assert extended.axes["hot"]["dir"].tuple == backward
     assert extended.axes["hot"]["movdir64b"].ratio == 1.05
     assert extended.axes["produce"]["paper"].tuple == replace(backward, dir="up")
     assert extended.noise_floor["produce"].low == 1.29
     sensing = profile.intervals[5].sensing
-    assert sensing.copy == sensing_space.SensingCopy(
-        sensing_space.Probe("source", 4),
+    assert sensing.copy == probes.SensingCopy(
+        probes.Probe("source", 4),
         300,
-        space.Tuple("YMM", "T", "T", "none", 0, 0, pw=8),
-        space.Tuple("XMM", "T", "NT", "T0", 4, 8, pi=4),
+        pipelines.Tuple("YMM", "T", "T", "none", 0, 0, pw=8),
+        pipelines.Tuple("XMM", "T", "NT", "T0", 4, 8, pi=4),
     )
     assert (sensing.ratio, sensing.cached_ticks, sensing.uncached_ticks) == (1.41, 126, 364.5)
     assert sensing.workloads["hot_read"].gb_per_s == 14.5
@@ -132,7 +132,7 @@ def test_a_full_profile_comes_through_whole(tmp_path):
         Share(2097151, 8388608, 4, 65536),
     )
     assert profile.intents["cold"].intervals[4] == extended
-    assert profile.small.tuple == small_space.SmallTuple("masked", "ZMM", "up", 256)
+    assert profile.small.tuple == small_copies.SmallTuple("masked", "ZMM", "up", 256)
     assert (profile.small.ratio, profile.small.tied) == (1.21, True)
     assert profile.small.workloads["mix_l3_read"].ratio == Ratio(1.31, 1.29, 1.33)
     assert profile.overlapping == Overlapping(OverlappingTuple("YMM", 128), 1.1)
@@ -182,11 +182,11 @@ def test_a_profile_of_before_there_was_proof_is_as_good(tmp_path):
 
 def test_every_tuple_of_the_space_may_tie(tmp_path):
     names = {
-        space.Tuple(
+        pipelines.Tuple(
             *(v.rt, v.lt, v.st, v.pt, v.ps, 0 if v.pt == "none" else 30),
             *(v.tb, v.pi, 32 if v.pw else 0, v.dir),
         ).name
-        for v in space.variants()
+        for v in pipelines.variants()
     }
     ordered = sorted(names)
     assert len(ordered) > 1000
@@ -196,8 +196,8 @@ def test_every_tuple_of_the_space_may_tie(tmp_path):
         ties = load_profile(written(tmp_path, raw)).intervals[0].proof.ties
         assert list(ties) == ordered[start : start + 1000]
     raw = good_profile()
-    winner = small_space.SmallTuple(**raw["small"]["winner"]["tuple"])
-    raw["small"]["proof"]["ties"] = [t.name for t in small_space.small_tuples() if t != winner]
+    winner = small_copies.SmallTuple(**raw["small"]["winner"]["tuple"])
+    raw["small"]["proof"]["ties"] = [t.name for t in small_copies.small_tuples() if t != winner]
     assert load_profile(written(tmp_path, raw)).small.tuple == winner
 
 
@@ -291,11 +291,11 @@ def test_256_intervals_up_to_one_tebibyte_are_accepted(tmp_path):
 
 def test_the_tuples_that_get_through_are_those_of_the_space(tmp_path):
     some_that_exist = {
-        space.Tuple(
+        pipelines.Tuple(
             *(v.rt, v.lt, v.st, v.pt, v.ps, 0 if v.pt == "none" else 30),
             *(v.tb, v.pi, 32 if v.pw else 0, v.dir),
         )
-        for v in space.variants()
+        for v in pipelines.variants()
     }
     raw = good_profile()
     fields = ("rt", "lt", "st", "pt", "ps", "pd", "tb", "pi", "pw", "dir")
@@ -315,7 +315,7 @@ def test_a_small_copy_needs_no_measurements(tmp_path):
     fields = {"shape": "rep", "rt": "XMM", "order": "up", "bound": 256}
     raw["small"] = {"winner": {"tuple": fields}}
     small = load_profile(written(tmp_path, raw)).small
-    assert small.tuple == small_space.SmallTuple("rep", "XMM", "up", 256)
+    assert small.tuple == small_copies.SmallTuple("rep", "XMM", "up", 256)
     assert small.ratio is None
     assert small.tied is None
     assert not small.workloads
@@ -323,9 +323,9 @@ def test_a_small_copy_needs_no_measurements(tmp_path):
 
 def test_the_small_tuples_that_get_through_are_those_of_the_space(tmp_path):
     spans = itertools.product(
-        small_space.SHAPES, small_space.REGISTER_TYPES, small_space.ORDERS, small_space.BOUNDS
+        small_copies.SHAPES, ("XMM", "YMM", "ZMM"), small_copies.ORDERS, small_copies.BOUNDS
     )
-    exist = set(small_space.small_tuples())
+    exist = set(small_copies.small_tuples())
     accepted = set()
     for shape, rt, order, bound in spans:
         raw = good_profile()
@@ -349,7 +349,7 @@ def test_the_probes_that_get_through_are_those_of_the_space(tmp_path):
             accepted.add(load_profile(written(tmp_path, raw)).intervals[5].sensing.copy.probe)
         except ProfileError as error:
             assert "intervals[5].sensing: no such probe" in str(error)
-    assert accepted == set(sensing_space.PROBES)
+    assert accepted == set(probes.PROBES)
 
 
 @pytest.mark.parametrize("threshold", [0, 2**32 - 1])
@@ -376,7 +376,7 @@ def test_a_reference_profile_holds_the_paper_s_table(name):
     rows = [row.split() for row in PAPER[name].strip().splitlines()]
     assert [str(interval.up_to) for interval in profile.intervals] == [row[0] for row in rows]
     assert [interval.winner.tuple for interval in profile.intervals] == [
-        space.Tuple(*row[1:5], int(row[5]), int(row[6])) for row in rows
+        pipelines.Tuple(*row[1:5], int(row[5]), int(row[6])) for row in rows
     ]
     assert "Kappes and Anastasiadis" in profile.source
     assert "PLOS 2021" in profile.source
@@ -528,32 +528,32 @@ def test_no_text_may_hold_what_could_leave_a_c_comment_or_string(schema, charact
 
 def test_the_schema_s_tuples_span_the_space():
     fields = SCHEMA["$defs"]["tuple"]["properties"]
-    assert tuple(fields["rt"]["enum"]) == (*space.REGISTER_TYPES, space.DIRECT)
-    assert tuple(fields["lt"]["enum"]) == space.ACCESS_TYPES
-    assert tuple(fields["st"]["enum"]) == space.ACCESS_TYPES
-    assert tuple(fields["pt"]["enum"]) == space.PREFETCH_TYPES
-    assert tuple(fields["ps"]["enum"]) == (0, *space.PREFETCH_SIZES, 16)
-    assert set(fields["tb"]["enum"]) == set(space.TRANSFER_BLOCKS)
-    assert tuple(fields["pi"]["enum"]) == space.PAGES_INTERLEAVED
-    assert tuple(fields["pw"]["enum"]) == space.WRITE_DISTANCES
-    assert tuple(fields["dir"]["enum"]) == space.DIRECTIONS
+    assert tuple(fields["rt"]["enum"]) == pipelines.VALUES["rt"]
+    assert tuple(fields["lt"]["enum"]) == pipelines.VALUES["lt"]
+    assert tuple(fields["st"]["enum"]) == pipelines.VALUES["lt"]
+    assert tuple(fields["pt"]["enum"]) == pipelines.VALUES["pt"]
+    assert tuple(fields["ps"]["enum"]) == pipelines.VALUES["ps"]
+    assert set(fields["tb"]["enum"]) == set(pipelines.VALUES["tb"])
+    assert tuple(fields["pi"]["enum"]) == pipelines.VALUES["pi"]
+    assert tuple(fields["pw"]["enum"]) == pipelines.VALUES["pw"]
+    assert tuple(fields["dir"]["enum"]) == pipelines.VALUES["dir"]
     distance = fields["pd"]
     assert (
         tuple(range(distance["minimum"], distance["maximum"] + 1, distance["multipleOf"]))
-        == space.PREFETCH_DISTANCES
+        == pipelines.VALUES["pd"]
     )
 
 
 def test_the_schema_s_probes_span_the_space():
     fields = SCHEMA["$defs"]["sensing"]["properties"]
-    assert {probe.kind for probe in sensing_space.PROBES} == set(fields["kind"]["enum"])
-    assert {probe.lines for probe in sensing_space.PROBES} == set(fields["lines"]["enum"])
-    assert fields["threshold"]["maximum"] == sensing_space.MAXIMUM_THRESHOLD
+    assert {probe.kind for probe in probes.PROBES} == set(fields["kind"]["enum"])
+    assert {probe.lines for probe in probes.PROBES} == set(fields["lines"]["enum"])
+    assert fields["threshold"]["maximum"] == probes.MAXIMUM_THRESHOLD
 
 
 def test_the_schema_s_small_tuples_span_the_space():
     fields = SCHEMA["$defs"]["small_tuple"]["properties"]
-    assert tuple(fields["shape"]["enum"]) == small_space.SHAPES
-    assert tuple(fields["rt"]["enum"]) == small_space.REGISTER_TYPES
-    assert tuple(fields["order"]["enum"]) == small_space.ORDERS
-    assert tuple(fields["bound"]["enum"]) == small_space.BOUNDS
+    assert tuple(fields["shape"]["enum"]) == small_copies.SHAPES
+    assert tuple(fields["rt"]["enum"]) == ("XMM", "YMM", "ZMM")
+    assert tuple(fields["order"]["enum"]) == small_copies.ORDERS
+    assert tuple(fields["bound"]["enum"]) == small_copies.BOUNDS

@@ -41,8 +41,8 @@ from asterope.report.intervals import intervals_picture
 from asterope.report.search_maps import families_picture, plane_of, planes_picture, scored_sizes
 from asterope.report.series import find_series
 from asterope.report.style import Picture, cache_sizes, legend_outside, new_figure, set_up
-from asterope.report.trial_log import parse_name
 from asterope.report.words import findings, machine_facts, progress, search_facts, standing
+from asterope.spaces import pipelines
 
 # matplotlib warns where a picture has no room for what is in it
 pytestmark = pytest.mark.filterwarnings("error::UserWarning")
@@ -231,14 +231,14 @@ def test_recordings_are_logs(repository: Path) -> None:
     "name", [*CANDIDATES, "MOVDIR64B T NT T0 4 8", "ZMM T T T0 16 8 TB16 down"]
 )
 def test_names_are_parsed_as_they_are_written(name: str) -> None:
-    assert parse_name(name).name == name
+    assert pipelines.named(name).name == name
 
 
 @pytest.mark.parametrize(
     "name", ["", "libc", "ZMM T NT T0 4", "QMM T T none 0 0", "MM NT T none 0 0"]
 )
 def test_what_is_no_candidate_has_no_tuple(name: str) -> None:
-    assert parse_name(name) is None
+    assert pipelines.named(name) is None
 
 
 def _log(*lines: dict[str, Any], **header: Any) -> str:

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from asterope import aliased_space, overlapping_space, small_space, space
 from asterope.render import render_candidates
+from asterope.spaces import aliased_copies, overlapping_copies, pipelines, small_copies
 from copy_programs import REPOSITORY, STRICT_C, cpu_features, failures, output_of
 
 # All 64 x 64 offsets with all sizes from 128 to 1024 bytes take 2 s for each of the 233 variants
@@ -23,14 +23,14 @@ from copy_programs import REPOSITORY, STRICT_C, cpu_features, failures, output_o
 SAMPLE = 17
 PROCESSES = 2
 
-VARIANTS = list(space.variants())
+VARIANTS = list(pipelines.variants())
 
 # The name of each candidate and what it needs of the CPU, in the order of candidates_check.
 CANDIDATES = [
     *((v.name, v.needs) for v in VARIANTS),
-    *((s.name, s.needs) for s in small_space.small_tuples()),
-    *((a.name, a.needs) for a in aliased_space.aliased_tuples()),
-    *((o.name, o.needs) for o in overlapping_space.overlapping_tuples()),
+    *((s.name, s.needs) for s in small_copies.small_tuples()),
+    *((a.name, a.needs) for a in aliased_copies.aliased_tuples()),
+    *((o.name, o.needs) for o in overlapping_copies.overlapping_tuples()),
 ]
 
 
@@ -101,7 +101,7 @@ def test_no_candidate_is_skipped(verdicts):
 
 # --- The checks find what is wrong ----------------------------------------------------------------
 
-PIPELINE, SMALL, MOVE = "XMM T T none 0", "stepped XMM up 256", overlapping_space.PLAIN.name
+PIPELINE, SMALL, MOVE = "XMM T T none 0", "stepped XMM up 256", overlapping_copies.PLAIN.name
 BEGIN = "ASTEROPE_RETURN_DESTINATION"  # with which pipelines and small copies begin
 UP, DOWN = (f"asterope_candidate_move_{way}_xmm_128" for way in ("upwards", "downwards"))
 

@@ -14,11 +14,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from asterope import aliased_space, generate, overlapping_space, small_space, space
+from asterope import generate
 from asterope.dispatch import load_profiles, render_dispatch
-from asterope.sensing_space import PROBES, SensingCopy
-from asterope.small_space import SmallTuple
-from asterope.space import Tuple
+from asterope.spaces import aliased_copies, overlapping_copies, pipelines, small_copies
+from asterope.spaces.x86_64.pipelines import Tuple
+from asterope.spaces.x86_64.probes import PROBES, SensingCopy
+from asterope.spaces.x86_64.small_copies import SmallTuple
 from copy_programs import (
     CHECKERS,
     FUNCTIONS,
@@ -416,8 +417,8 @@ def test_each_feature_is_read_from_its_bit(routine, nearest_check):
 def test_all_that_a_copy_may_need_is_known(routine):
     text = routine.read_text(encoding="ascii")
     known = set(re.findall(r"asterope_has_(\w+) = 1 <<", text))
-    others = [*aliased_space.aliased_tuples(), *overlapping_space.overlapping_tuples()]
-    copies = [*small_space.small_tuples(), *others, *space.variants()]
+    others = [*aliased_copies.aliased_tuples(), *overlapping_copies.overlapping_tuples()]
+    copies = [*small_copies.small_tuples(), *others, *pipelines.variants()]
     needs = {feature for copy in copies for feature in copy.needs}
     assert {"avx512f", "movdir64b", "3dnowprefetch"} < needs
     assert needs <= known
@@ -893,7 +894,7 @@ def rich(tmp_path_factory: pytest.TempPathFactory) -> Path:
             [(4096, YMM), (1 << 20, XMM)],
             SmallTuple("grouped", "YMM", "up", 256),
             intents={"hot": [(4096, YMM)], "consume": [(4096, STREAMED_XMM)]},
-            overlapping=overlapping_space.OverlappingTuple("YMM", 256),
+            overlapping=overlapping_copies.OverlappingTuple("YMM", 256),
         )
     )
     intents["threads"] = {"intervals": [shares]}

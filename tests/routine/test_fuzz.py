@@ -10,8 +10,8 @@ import re
 from pathlib import Path
 
 import pytest
-from asterope.small_space import SmallTuple
-from asterope.space import Tuple
+from asterope.spaces.x86_64.pipelines import Tuple
+from asterope.spaces.x86_64.small_copies import SmallTuple
 from copy_programs import (
     REPOSITORY,
     build_with_routines,

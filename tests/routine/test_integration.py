@@ -14,8 +14,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from asterope import __version__, small_space
-from asterope.space import Tuple
+from asterope import __version__
+from asterope.spaces import small_copies
+from asterope.spaces.x86_64.pipelines import Tuple
 from copy_programs import (
     CHECKERS,
     REPOSITORY,
@@ -314,7 +315,7 @@ def replaced(environment, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("replaced")
     for name, text in {"CMakeLists.txt": PROJECT, "library.c": LIBRARY, "user.c": USER}.items():
         (folder / name).write_text(text, encoding="ascii")
-    small = small_space.SmallTuple("stepped", "XMM", "up", 128)
+    small = small_copies.SmallTuple("stepped", "XMM", "up", 128)
     (folder / "profile.json").write_text(profile_json(INTERVALS, small), encoding="utf-8")
     (folder / "asterope").mkdir()
     (folder / "asterope" / "profile.json").write_text(profile_json(OTHERS), encoding="utf-8")

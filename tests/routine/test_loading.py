@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from asterope.aliased_space import aliased_tuples
 from asterope.profile import Aliased
-from asterope.sensing_space import PROBES, SensingCopy
-from asterope.small_space import PLAIN, SmallTuple
-from asterope.space import Tuple
+from asterope.spaces.x86_64.aliased_copies import aliased_tuples
+from asterope.spaces.x86_64.pipelines import Tuple
+from asterope.spaces.x86_64.probes import PROBES, SensingCopy
+from asterope.spaces.x86_64.small_copies import PLAIN, SmallTuple
 from copy_programs import (
     CHECKERS,
     FUNCTIONS,

@@ -17,15 +17,15 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import pytest
-from asterope import overlapping_space, small_space, space
 from asterope.profile import Profile, load_profile
 from asterope.render import render_routine
+from asterope.spaces import overlapping_copies, pipelines, small_copies
 from copy_programs import tuple_json
 
-VARIANTS = list(space.variants())
-PAPER = space.paper_variants()
-PLAIN = space.Tuple("XMM", "T", "T", "none", 0, 0)
-SMALL_COPIES = list(small_space.small_tuples())
+VARIANTS = list(pipelines.variants())
+PAPER = pipelines.paper_variants()
+PLAIN = pipelines.Tuple("XMM", "T", "T", "none", 0, 0)
+SMALL_COPIES = list(small_copies.small_tuples())
 LONGEST_PROFILE = 256  # intervals
 
 pytestmark = pytest.mark.skipif(not shutil.which("objdump"), reason="needs objdump")
@@ -124,23 +124,23 @@ def prologue(candidate: list[str], pipeline: list[str]) -> list[str]:
     return candidate[: len(candidate) - len(pipeline)]
 
 
-def differences_of(t: space.Tuple, candidate: list[str], pipeline: list[str]) -> list[str]:
+def differences_of(t: pipelines.Tuple, candidate: list[str], pipeline: list[str]) -> list[str]:
     return list(differences(candidate, pipeline, t.pd, t.pw, t.dir == "down"))
 
 
-def candidate_name(t: space.Tuple) -> str:
+def candidate_name(t: pipelines.Tuple) -> str:
     return f"asterope_candidate_{t.variant.symbol}"
 
 
-def pipeline_name(t: space.Tuple) -> str:
+def pipeline_name(t: pipelines.Tuple) -> str:
     return f"asterope_copy_{t.symbol}"  # which ends in the distance
 
 
 def profile_of(
     folder: Path,
-    tuples: list[space.Tuple],
-    small: small_space.SmallTuple | None = None,
-    overlapping: overlapping_space.OverlappingTuple | None = None,
+    tuples: list[pipelines.Tuple],
+    small: small_copies.SmallTuple | None = None,
+    overlapping: overlapping_copies.OverlappingTuple | None = None,
 ) -> Profile:
     """An interval for each tuple. The first ends beyond 128 bytes: its pipeline is then needed."""
     intervals = [
@@ -169,13 +169,13 @@ def profile_of(
     return replace(loaded, intervals=with_tuples)
 
 
-def all_tuples(shift: int, variants: list[space.Variant] = VARIANTS) -> list[space.Tuple]:
+def all_tuples(shift: int, variants: list[pipelines.Variant] = VARIANTS) -> list[pipelines.Tuple]:
     """Every variant at one distance; over the variants, all the distances."""
     tuples = []
     for i, v in enumerate(variants):
-        pd = 0 if v.pt == "none" else space.PREFETCH_DISTANCES[(5 * i + shift) % 16]
-        pw = space.WRITE_DISTANCES[1 + (i + shift) % 5] if v.pw else 0
-        tuples.append(space.Tuple(v.rt, v.lt, v.st, v.pt, v.ps, pd, v.tb, v.pi, pw, v.dir))
+        pd = 0 if v.pt == "none" else pipelines.VALUES["pd"][(5 * i + shift) % 16]
+        pw = pipelines.VALUES["pw"][1 + (i + shift) % 5] if v.pw else 0
+        tuples.append(pipelines.Tuple(v.rt, v.lt, v.st, v.pt, v.ps, pd, v.tb, v.pi, pw, v.dir))
     return tuples
 
 
@@ -187,9 +187,9 @@ def candidates(build_dir: Path) -> dict[str, Function]:
 
 def compiled(
     folder: Path,
-    tuples: list[space.Tuple],
+    tuples: list[pipelines.Tuple],
     compiler: list[str],
-    small: small_space.SmallTuple | None = None,
+    small: small_copies.SmallTuple | None = None,
 ) -> dict[str, Function]:
     for name, text in render_routine(profile_of(folder, tuples, small)).items():
         (folder / name).write_text(text)
@@ -206,7 +206,7 @@ COMPILERS = [
 
 
 @pytest.fixture(scope="module", params=COMPILERS)
-def shipped(request, tmp_path_factory) -> dict[space.Tuple, Function]:
+def shipped(request, tmp_path_factory) -> dict[pipelines.Tuple, Function]:
     """The pipelines of every variant, those of the paper at two distances, as one compiler makes
     them."""
     if not shutil.which(request.param[0]):
@@ -223,8 +223,8 @@ def shipped(request, tmp_path_factory) -> dict[space.Tuple, Function]:
 
 def test_every_pipeline_is_what_was_timed(candidates, shipped) -> None:
     assert {t.variant for t in shipped} == set(VARIANTS)
-    assert {t.pd for t in shipped} == set(space.PREFETCH_DISTANCES)
-    assert {t.pw for t in shipped} == set(space.WRITE_DISTANCES)
+    assert {t.pd for t in shipped} == set(pipelines.VALUES["pd"])
+    assert {t.pw for t in shipped} == set(pipelines.VALUES["pw"])
     faults = [
         f"{t.name}: {fault}"
         for t, pipeline in shipped.items()
@@ -235,7 +235,7 @@ def test_every_pipeline_is_what_was_timed(candidates, shipped) -> None:
     assert not faults, "\n".join(faults[:20])
 
 
-def unpacking(t: space.Tuple) -> list[str]:
+def unpacking(t: pipelines.Tuple) -> list[str]:
     """What takes the distances apart that a candidate gets in one register."""
     prefetches, down = t.pt != "none", t.dir == "down"
     return [
@@ -269,7 +269,7 @@ def test_a_candidate_has_nothing_more_than_its_arguments_and_128_bytes(candidate
 def test_above_a_small_copy_of_256_bytes_only_the_way_for_so_few_is_left_out(tmp_path) -> None:
     """No call reaches that way: the test for it comes first, and its copy last."""
     tuples = all_tuples(0)[::40]
-    wide = small_space.SmallTuple("stepped", "XMM", "up", 256)
+    wide = small_copies.SmallTuple("stepped", "XMM", "up", 256)
     with_way = compiled(tmp_path, tuples, ["cc", "-O2"])
     without = compiled(tmp_path, tuples, ["cc", "-O2"], wide)
     for t in tuples[1:]:  # the first one's interval is the small copy's
@@ -328,7 +328,7 @@ def routines(request, tmp_path_factory) -> dict[str, Function]:
     return disassemble(target)
 
 
-def small_candidate(candidates: dict[str, Function], small: small_space.SmallTuple) -> Function:
+def small_candidate(candidates: dict[str, Function], small: small_copies.SmallTuple) -> Function:
     return candidates[f"asterope_small_{small.symbol}"]
 
 
@@ -345,7 +345,7 @@ def test_every_small_copy_is_what_was_timed(candidates, routines) -> None:
 def test_moves_have_the_small_copy_as_well(candidates, routines) -> None:
     """But for `rep movsb`, which copies upwards only."""
     for i, small in enumerate(SMALL_COPIES):
-        expected = small_space.PLAIN if small.shape == "rep" else small
+        expected = small_copies.PLAIN if small.shape == "rep" else small
         returns, *instructions, _ = small_candidate(candidates, expected).instructions
         for name, returned in (("memmove", returns), ("mempcpy", "lea (%rdi,%rdx,1),%rax")):
             shipped = routines[f"small{i}_{name}"].instructions
@@ -366,7 +366,7 @@ def test_every_move_is_what_was_timed(candidates, tmp_path, compiler) -> None:
     if not shutil.which(compiler[0]):
         pytest.skip(f"needs {compiler[0]}")
     bodies = set()
-    for o in overlapping_space.overlapping_tuples():
+    for o in overlapping_copies.overlapping_tuples():
         for name, text in render_routine(profile_of(tmp_path, [PLAIN], None, o)).items():
             (tmp_path / name).write_text(text)
         target = tmp_path / "routine.o"
@@ -384,7 +384,7 @@ def test_every_move_is_what_was_timed(candidates, tmp_path, compiler) -> None:
                 begins = [to for at, to in enumerate(loops) if to is not None and to < at]
                 assert [function.addresses[to] % 64 for to in begins] == [0], name
             bodies.add(tuple(timed.instructions))
-    assert len(bodies) == 2 * len(list(overlapping_space.overlapping_tuples()))
+    assert len(bodies) == 2 * len(list(overlapping_copies.overlapping_tuples()))
 
 
 # --- The comparison itself must be able to fail ---------------------------------------------------
@@ -484,9 +484,9 @@ def test_downwards_the_distances_count_downwards() -> None:
 @pytest.mark.parametrize("change", ["drop", "double"])
 def test_a_change_in_a_real_pipeline_is_noticed(candidates, tmp_path: Path, change: str) -> None:
     some = (*all_tuples(0, PAPER)[::40], *all_tuples(0)[len(PAPER) :: 190])
-    assert {t.dir for t in some} == set(space.DIRECTIONS)
-    assert {t.tb for t in some} == set(space.TRANSFER_BLOCKS)
-    assert {t.pi for t in some} == set(space.PAGES_INTERLEAVED)
+    assert {t.dir for t in some} == set(pipelines.VALUES["dir"])
+    assert {t.tb for t in some} == set(pipelines.VALUES["tb"])
+    assert {t.pi for t in some} == set(pipelines.VALUES["pi"])
     assert any(t.pw for t in some)
     for t in some:
         functions = compiled(tmp_path, [t], ["cc", "-O2"])

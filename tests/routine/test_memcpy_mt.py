@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from asterope.profile import load_profile
 from asterope.render import render_routine
-from asterope.small_space import SmallTuple
-from asterope.space import Tuple
+from asterope.spaces.x86_64.pipelines import Tuple
+from asterope.spaces.x86_64.small_copies import SmallTuple
 from copy_programs import CHECKERS, STRICT_C, Intervals, cpu_features, output_of, profile_json, run
 
 # Plain chunks, even shares, a size between for one thread, and chunks that no page divides.

@@ -10,8 +10,9 @@ import itertools
 import re
 
 import pytest
-from asterope import render, space
-from asterope.space import Tuple
+from asterope import render
+from asterope.spaces import pipelines
+from asterope.spaces.x86_64.pipelines import Tuple
 
 SOURCE, DESTINATION = 0x100000, 0x900000  # on line boundaries
 
@@ -87,15 +88,15 @@ def trace(t: Tuple, size: int) -> list[tuple[str, int]]:
 def some_tuples() -> list[Tuple]:
     """Each combination of the axes that prefetches, at distances that tell the two apart."""
     tuples = []
-    for v in space.variants():
-        if v.rt in ("XMM", "ZMM", space.DIRECT) and v.pt in ("none", "T0") and (v.ps or v.pw):
+    for v in pipelines.variants():
+        if v.rt in ("XMM", "ZMM", pipelines.DIRECT) and v.pt in ("none", "T0") and (v.ps or v.pw):
             pd, pw = (6 if v.ps else 0), (8 if v.pw else 0)
             tuples.append(Tuple(v.rt, v.lt, v.st, v.pt, v.ps, pd, v.tb, v.pi, pw, v.dir))
     return tuples
 
 
 @pytest.mark.parametrize(("dir", "pi"), [("up", 1), ("up", 2), ("up", 4), ("down", 1)])
-@pytest.mark.parametrize("tb", sorted(space.TRANSFER_BLOCKS))
+@pytest.mark.parametrize("tb", sorted(pipelines.VALUES["tb"]))
 def test_each_line_is_asked_for_once_and_ahead_of_its_copy(tb, pi, dir):
     chosen = [t for t in some_tuples() if (t.tb, t.pi, t.dir) == (tb, pi, dir)]
     assert chosen

@@ -20,9 +20,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from asterope import small_space, space
 from asterope.profile import load_profile
 from asterope.render import render_routine
+from asterope.spaces import pipelines, small_copies
 from copy_programs import CHECKERS, cpu_features, need, output_of, run, tuple_json
 
 NAMES = {
@@ -37,8 +37,11 @@ NAMES = {
 MIB = 1 << 20
 
 # One whose pipelines need AVX2, and one that needs AVX-512 for small copies and large ones.
-MASKED = small_space.SmallTuple("masked", "ZMM", "up", 256)
-LARGE = [space.Tuple("ZMM", "T", "T", "none", 0, 0), space.Tuple("ZMM", "T", "NT", "T0", 4, 8)]
+MASKED = small_copies.SmallTuple("masked", "ZMM", "up", 256)
+LARGE = [
+    pipelines.Tuple("ZMM", "T", "T", "none", 0, 0),
+    pipelines.Tuple("ZMM", "T", "NT", "T0", 4, 8),
+]
 
 
 def masked_profile(folder: Path) -> Path:

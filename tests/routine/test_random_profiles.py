@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from asterope import aliased_space, overlapping_space, sensing_space, small_space, space
-from asterope.overlapping_space import OverlappingTuple
 from asterope.profile import Aliased
-from asterope.sensing_space import SensingCopy
-from asterope.small_space import PLAIN, SmallTuple
-from asterope.space import Tuple
+from asterope.spaces import aliased_copies, overlapping_copies, pipelines, probes, small_copies
+from asterope.spaces.x86_64.overlapping_copies import OverlappingTuple
+from asterope.spaces.x86_64.pipelines import Tuple
+from asterope.spaces.x86_64.probes import SensingCopy
+from asterope.spaces.x86_64.small_copies import PLAIN, SmallTuple
 from copy_programs import (
     KINDS,
     SMALL_COPIES,
@@ -41,9 +41,9 @@ CASES = 3000  # for each profile
 
 # Pipelines beyond the paper's space. Direct stores are left out: a CPU that lacks them, as most do,
 # takes the portable path for all of a routine, and nothing of it would be checked.
-EXTENSIONS = [v for v in space.variants() if v.departures and v.rt != space.DIRECT]
+EXTENSIONS = [v for v in pipelines.variants() if v.departures and v.rt != pipelines.DIRECT]
 
-OVERLAPPING = list(overlapping_space.overlapping_tuples())
+OVERLAPPING = list(overlapping_copies.overlapping_tuples())
 
 
 class RandomProfile(NamedTuple):
@@ -83,18 +83,18 @@ def tuples(draw: some.DrawFn) -> Tuple:
     if draw(some.integers(0, 3)) == 0:
         return draw(extended_tuples())
     kind = draw(some.sampled_from(KINDS))
-    pt = "none" if kind[0].startswith("REP") else draw(some.sampled_from(space.PREFETCH_TYPES))
+    pt = "none" if kind[0].startswith("REP") else draw(some.sampled_from(pipelines.VALUES["pt"]))
     if pt == "none":
         return Tuple(*kind, "none", 0, 0)
-    ps = draw(some.sampled_from(space.PREFETCH_SIZES))
-    return Tuple(*kind, pt, ps, draw(some.sampled_from(space.PREFETCH_DISTANCES)))
+    ps = draw(some.sampled_from(pipelines.VALUES["ps"][1:-1]))
+    return Tuple(*kind, pt, ps, draw(some.sampled_from(pipelines.VALUES["pd"])))
 
 
 @some.composite
 def extended_tuples(draw: some.DrawFn) -> Tuple:
     v = draw(some.sampled_from(EXTENSIONS))
-    pd = 0 if v.pt == "none" else draw(some.sampled_from(space.PREFETCH_DISTANCES))
-    pw = draw(some.sampled_from(space.WRITE_DISTANCES[1:])) if v.pw else 0
+    pd = 0 if v.pt == "none" else draw(some.sampled_from(pipelines.VALUES["pd"]))
+    pw = draw(some.sampled_from(pipelines.VALUES["pw"][1:])) if v.pw else 0
     return Tuple(v.rt, v.lt, v.st, v.pt, v.ps, pd, v.tb, v.pi, pw, v.dir)
 
 
@@ -135,7 +135,7 @@ def profiles(draw: some.DrawFn) -> RandomProfile:
             last = draw(some.sampled_from(sorted(up_to)))
             of_intent = some.sampled_from(winners) | tuples()
             intents.append((name, tuple((e, draw(of_intent)) for e in sorted(up_to) if e <= last)))
-    aliased = draw(some.none() | aliased_copies())
+    aliased = draw(some.none() | aliased_winners())
     overlapping = draw(some.none() | some.sampled_from(OVERLAPPING))
     return RandomProfile(intervals, small, aliased, tuple(sensing), tuple(intents), overlapping)
 
@@ -143,15 +143,15 @@ def profiles(draw: some.DrawFn) -> RandomProfile:
 @some.composite
 def sensing_copies(draw: some.DrawFn, winners: Sequence[Tuple]) -> SensingCopy:
     pipelines = some.sampled_from(winners) | tuples()
-    probe = draw(some.sampled_from(sensing_space.PROBES))
-    thresholds = some.sampled_from((0, sensing_space.MAXIMUM_THRESHOLD)) | some.integers(0, 2000)
+    probe = draw(some.sampled_from(probes.PROBES))
+    thresholds = some.sampled_from((0, probes.MAXIMUM_THRESHOLD)) | some.integers(0, 2000)
     return SensingCopy(probe, draw(thresholds), draw(pipelines), draw(pipelines))
 
 
 @some.composite
-def aliased_copies(draw: some.DrawFn) -> Aliased:
+def aliased_winners(draw: some.DrawFn) -> Aliased:
     above, up_to = sorted(max(draw(ends()), 511 + n) for n in range(2))
-    tuple_ = draw(some.sampled_from(list(aliased_space.aliased_tuples())))
+    tuple_ = draw(some.sampled_from(list(aliased_copies.aliased_tuples())))
     return Aliased(above, max(up_to, above + 1), tuple_)
 
 
@@ -183,7 +183,7 @@ def check(batch: Sequence[RandomProfile], folder: Path) -> None:
                 check_one(intervals, small, sizes, alias, functions=[f"memcpy_{name}"])
             for distance, direction in ((8, "downwards"), (-8, "upwards")):
                 taken = copies_taken(dispatch_check, f"p{number}_memmove", distance, [5000, 2**20])
-                symbol = (p.overlapping or overlapping_space.PLAIN).symbol
+                symbol = (p.overlapping or overlapping_copies.PLAIN).symbol
                 assert taken == [f"p{number}_move_{direction}_{symbol}"] * 2
         except AssertionError as error:
             pytest.fail(f"{error}\nin the profile {p.json}")
@@ -218,22 +218,22 @@ def test_random_profiles_give_routines_that_copy_right(tmp_path):
     winners = {t for p in seen for _, t in p.everything}
     assert len(seen) >= 200  # of 280: some come again
     assert {(t.rt, t.lt, t.st) for t in winners} == set(KINDS)
-    assert {t.pt for t in winners} == set(space.PREFETCH_TYPES)
-    assert {t.ps for t in winners} == {0, *space.PREFETCH_SIZES, 16}
-    assert {t.pd for t in winners} == set(space.PREFETCH_DISTANCES)
+    assert {t.pt for t in winners} == set(pipelines.VALUES["pt"])
+    assert {t.ps for t in winners} == set(pipelines.VALUES["ps"])
+    assert {t.pd for t in winners} == set(pipelines.VALUES["pd"])
     for axis, values in (
-        ("tb", space.TRANSFER_BLOCKS),
-        ("pi", space.PAGES_INTERLEAVED),
-        ("pw", space.WRITE_DISTANCES),
-        ("dir", space.DIRECTIONS),
+        ("tb", pipelines.VALUES["tb"]),
+        ("pi", pipelines.VALUES["pi"]),
+        ("pw", pipelines.VALUES["pw"]),
+        ("dir", pipelines.VALUES["dir"]),
     ):
         assert {getattr(t, axis) for t in winners} == set(values)
     assert any(p.intervals[-1][0] > 2**31 for p in seen)
-    assert {p.small.shape for p in seen if p.small} == set(small_space.SHAPES)
+    assert {p.small.shape for p in seen if p.small} == set(small_copies.SHAPES)
     tuples_ = {p.aliased.tuple for p in seen if p.aliased}
-    assert tuples_ == set(aliased_space.aliased_tuples())
+    assert tuples_ == set(aliased_copies.aliased_tuples())
     probes = {copy.probe for p in seen for _, copy in p.sensing_items}
-    assert probes == set(sensing_space.PROBES)
+    assert probes == set(probes.PROBES)
     assert {name for p in seen for name, _ in p.intent_items} == {"hot", "cold", "consume"}
     assert {p.overlapping for p in seen} == {None, *OVERLAPPING}
     assert any(p.small is p.aliased is None for p in seen)

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from asterope import aliased_space, overlapping_space
-from asterope.overlapping_space import OverlappingTuple
 from asterope.profile import Aliased, load_profile
-from asterope.small_space import PLAIN, SmallTuple
-from asterope.space import Tuple
+from asterope.spaces import aliased_copies, overlapping_copies
+from asterope.spaces.x86_64.overlapping_copies import OverlappingTuple
+from asterope.spaces.x86_64.pipelines import Tuple
+from asterope.spaces.x86_64.small_copies import PLAIN, SmallTuple
 from copy_programs import (
     CHECKERS,
     FUNCTIONS,
@@ -68,8 +68,8 @@ ONE_KIND = {
     if not (prefetch and kind[0].startswith("REP"))
 }
 
-ALIASED = list(aliased_space.aliased_tuples())
-OVERLAPPING, PLAIN_MOVE = list(overlapping_space.overlapping_tuples()), overlapping_space.PLAIN
+ALIASED = list(aliased_copies.aliased_tuples())
+OVERLAPPING, PLAIN_MOVE = list(overlapping_copies.overlapping_tuples()), overlapping_copies.PLAIN
 
 # Every extension axis, each with the others' values that it can have; but for movdir64b, which few
 # CPUs have.

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from asterope.profile import load_profile
 from asterope.render import render_candidates, render_routine
-from asterope.sensing_space import MAXIMUM_THRESHOLD, PROBES, Probe, SensingCopy
-from asterope.small_space import PLAIN
-from asterope.space import Tuple
+from asterope.spaces.x86_64.pipelines import Tuple
+from asterope.spaces.x86_64.probes import MAXIMUM_THRESHOLD, PROBES, Probe, SensingCopy
+from asterope.spaces.x86_64.small_copies import PLAIN
 from copy_programs import (
     FUNCTIONS,
     REPOSITORY,

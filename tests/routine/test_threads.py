@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from asterope.space import Tuple
+from asterope.spaces.x86_64.pipelines import Tuple
 from copy_programs import (
     build_with_routines,
     failures,

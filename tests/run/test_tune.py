@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from asterope import __version__, overlapping_space, small_space, space
+from asterope import __version__
 from asterope.profile import load_profile
+from asterope.spaces import overlapping_copies, pipelines, small_copies
 from command_errors import without_warnings
 
 pytestmark = pytest.mark.one_cpu
@@ -182,8 +183,8 @@ def test_the_log_has_the_header_and_every_trial(tuned: Tuned) -> None:
         assert workload == "hot"
     small = [trial for trial in trials if not trial["size"]]  # they are of many sizes
     assert {trial["workload"] for trial in small} == MIXES | FIXED | PAGE_ENDS | {"overlapping"}
-    names = {copy.name for copy in small_space.small_tuples()}
-    names |= {copy.name for copy in overlapping_space.overlapping_tuples()}
+    names = {copy.name for copy in small_copies.small_tuples()}
+    names |= {copy.name for copy in overlapping_copies.overlapping_tuples()}
     assert {trial["candidate"] for trial in small} <= names | {"libc"}
     assert all(trial["ns"] > 0 and trial["us"] > 0 for trial in trials)
     calibrations = [figure for figure in figures if "calls" in figure]
@@ -200,10 +201,10 @@ def test_the_log_has_the_header_and_every_trial(tuned: Tuned) -> None:
 def test_overlapping_buffers_have_a_copy_and_all_are_told(tuned: Tuned) -> None:
     found = tuned.profile["overlapping"]
     features = set(tuned.profile["machine"]["cpu"]["features"])
-    tuples = overlapping_space.overlapping_tuples()
+    tuples = overlapping_copies.overlapping_tuples()
     expected = [copy for copy in tuples if set(copy.needs) <= features]
     entries = [found["winner"], *found["runners_up"]]
-    copies = [overlapping_space.OverlappingTuple(**entry["tuple"]) for entry in entries]
+    copies = [overlapping_copies.OverlappingTuple(**entry["tuple"]) for entry in entries]
     assert sorted(copies, key=str) == sorted(expected, key=str)
     for entry in entries:
         assert entry["ratio"] == entry["workloads"]["overlapping"]["ratio"]["median"]
@@ -214,7 +215,7 @@ def test_overlapping_buffers_have_a_copy_and_all_are_told(tuned: Tuned) -> None:
 
 def name_of(fields: dict) -> str:
     """As the log has it: what is not the paper's stands behind."""
-    tuple_ = space.Tuple(**fields)
+    tuple_ = pipelines.Tuple(**fields)
     name = " ".join(str(fields[key]) for key in ("rt", "lt", "st", "pt", "ps", "pd"))
     for axis, default in (("tb", 2), ("pi", 1), ("pw", 0)):
         value = getattr(tuple_, axis)
@@ -580,10 +581,10 @@ def listed(outcome: Outcome) -> tuple[int, int, list[str], list[str]]:
 
 def in_the_space(features: set[str]) -> tuple[int, int]:
     """How many candidates there are for a CPU with these features, large and small."""
-    large = [variant for variant in space.paper_variants() if set(variant.needs) <= features]
-    small = [copy for copy in small_space.small_tuples() if set(copy.needs) <= features]
+    large = [variant for variant in pipelines.paper_variants() if set(variant.needs) <= features]
+    small = [copy for copy in small_copies.small_tuples() if set(copy.needs) <= features]
     return (
-        sum(len(space.PREFETCH_DISTANCES) if v.pt != "none" else 1 for v in large),
+        sum(len(pipelines.VALUES["pd"]) if v.pt != "none" else 1 for v in large),
         len(small),
     )
 
@@ -599,7 +600,7 @@ def test_list_space_counts_what_this_cpu_has(tune, tuned: Tuned) -> None:
     assert [line.split()[0] for line in axes] == ["RT", "LT", "ST", "PT", "PS", "PD"]
     for line in axes:
         assert sum(int(count) for count in re.findall(r": (\d+)", line)) == expected
-    beyond = sum(v.departures > 0 and set(v.needs) <= features for v in space.variants())
+    beyond = sum(v.departures > 0 and set(v.needs) <= features for v in pipelines.variants())
     assert extension[0].startswith(f"extension axes: {beyond} variants")
     assert [line.split()[0] for line in extension[1:]] == ["RT", "TB", "PI", "PW", "DIR"]
     for line in extension[1:]:

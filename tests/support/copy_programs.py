@@ -12,13 +12,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from asterope import small_space, space
-from asterope.overlapping_space import OverlappingTuple
 from asterope.profile import Aliased, load_profile
 from asterope.render import render_routine
-from asterope.sensing_space import SensingCopy
-from asterope.small_space import SmallTuple
-from asterope.space import Tuple
+from asterope.spaces import pipelines, small_copies
+from asterope.spaces.x86_64.overlapping_copies import OverlappingTuple
+from asterope.spaces.x86_64.pipelines import Tuple
+from asterope.spaces.x86_64.probes import SensingCopy
+from asterope.spaces.x86_64.small_copies import SmallTuple
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CHECKERS = REPOSITORY / "tests" / "routine"  # the C programs, and what they share
@@ -35,19 +35,21 @@ Sensing = Mapping[int, SensingCopy]
 
 KINDS = [
     (rt, lt, st)
-    for rt, lt, st in itertools.product(space.REGISTER_TYPES, space.ACCESS_TYPES, ("T", "NT"))
-    if space.why_not(rt, lt, st, "none", 0, 0) is None
+    for rt, lt, st in itertools.product(
+        pipelines.VALUES["rt"][:-1], pipelines.VALUES["lt"], ("T", "NT")
+    )
+    if pipelines.why_not(rt, lt, st, "none", 0, 0) is None
 ]
-SMALL_COPIES = {small.name: small for small in small_space.small_tuples()}
+SMALL_COPIES = {small.name: small for small in small_copies.small_tuples()}
 
 
 def one_of(rt: str, lt: str, st: str, number: int) -> Tuple:
     """A tuple of that kind that prefetches, the `number`-th way."""
     if rt.startswith("REP"):
         return Tuple(rt, lt, st, "none", 0, 0)
-    pt = space.PREFETCH_TYPES[1 + number % 4]
-    ps = space.PREFETCH_SIZES[number % len(space.PREFETCH_SIZES)]
-    return Tuple(rt, lt, st, pt, ps, space.PREFETCH_DISTANCES[number * 5 % 16])
+    pt = pipelines.VALUES["pt"][1 + number % 4]
+    ps = pipelines.VALUES["ps"][1:-1][number % len(pipelines.VALUES["ps"][1:-1])]
+    return Tuple(rt, lt, st, pt, ps, pipelines.VALUES["pd"][number * 5 % 16])
 
 
 def need(*tools: str) -> None:
@@ -65,7 +67,7 @@ def cpu_features() -> frozenset[str]:
 
 def lacking_features(
     intervals: Intervals,
-    small: SmallTuple = small_space.PLAIN,
+    small: SmallTuple = small_copies.PLAIN,
     aliased: Aliased | None = None,
     overlapping: OverlappingTuple | None = None,
 ) -> set[str]:
@@ -270,7 +272,7 @@ def expected_copy(
     """
     # rep movsb copies upwards only: what forgives overlap has the plain small copy in its place
     plain = small.shape == "rep" and function in ("mempcpy", "memmove")
-    if size <= (small_space.PLAIN if plain else small).bound:
+    if size <= (small_copies.PLAIN if plain else small).bound:
         return "none"
     if aliased and aliased.up_to > small.bound and aliased.above < size <= aliased.up_to:
         return "copy_aliased"
@@ -294,7 +296,7 @@ def assert_dispatched(
     functions: Sequence[str] = FUNCTIONS,
 ) -> None:
     """Each of the sizes takes the copy that the profile says, in each function."""
-    in_line = {n for n in sizes if n <= max(small_space.BOUNDS)}
+    in_line = {n for n in sizes if n <= max(small_copies.BOUNDS)}
     beyond = set(sizes) - in_line
     # What is copied in line really is; what is larger must not overlap, however large. How far the
     # destination is ahead, less whole pages, and whether that aliases.

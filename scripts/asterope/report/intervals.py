@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from .. import space
 from ..profile import Interval, Profile
 from ..render import human_size
+from ..spaces import pipelines
 from .style import INK, Picture, Table, legend_outside, mark_caches, new_figure, size_axis
 
 COLOURS = {
@@ -92,7 +92,7 @@ def intervals_picture(profile: Profile) -> Picture:
     )
 
 
-def _strips(profile: Profile) -> list[tuple[str, list[tuple[int, int, space.Tuple]]]]:
+def _strips(profile: Profile) -> list[tuple[str, list[tuple[int, int, pipelines.Tuple]]]]:
     """Name -> (above, up to, pipeline), neighbours with one pipeline joined."""
     main, sensed = profile.intervals, any(i.sensing for i in profile.intervals)
     if sensed:
@@ -109,8 +109,8 @@ def _strips(profile: Profile) -> list[tuple[str, list[tuple[int, int, space.Tupl
 
 def _joined(
     intervals: Sequence[Interval], sensed: str | None
-) -> list[tuple[int, int, space.Tuple]]:
-    bars: list[tuple[int, int, space.Tuple]] = []
+) -> list[tuple[int, int, pipelines.Tuple]]:
+    bars: list[tuple[int, int, pipelines.Tuple]] = []
     for interval in intervals:
         copy = interval.winner.tuple
         if sensed and interval.sensing:
@@ -122,7 +122,7 @@ def _joined(
     return bars
 
 
-def _words(t: space.Tuple) -> str:
+def _words(t: pipelines.Tuple) -> str:
     """What a strip has room for: the register, and the prefetch."""
     words = t.rt
     if t.pt != "none":

@@ -10,9 +10,9 @@ from matplotlib.colors import LogNorm
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from .. import space
 from ..profile import Profile
 from ..render import human_size
+from ..spaces import pipelines
 from .grids import draw_ratios
 from .style import INK, MUTED, Picture, Table, new_figure
 from .trial_log import TrialLog
@@ -60,8 +60,8 @@ def scored_sizes(log: TrialLog, profile: Profile | None) -> list[SizeScores]:
 
 
 def plane_of(
-    tuples: Mapping[str, space.Tuple], of_size: SizeScores
-) -> tuple[space.Tuple, dict[tuple[int, int], str]] | None:
+    tuples: Mapping[str, pipelines.Tuple], of_size: SizeScores
+) -> tuple[pipelines.Tuple, dict[tuple[int, int], str]] | None:
     """All prefetch sizes and distances (ps, pd) with the winner's other parameters, by name.
 
     Where the winner does not prefetch, those of the best that does, of the winner's registers
@@ -83,11 +83,11 @@ def plane_of(
     return base, plane
 
 
-def _registers(t: space.Tuple) -> tuple[str, str, str]:
+def _registers(t: pipelines.Tuple) -> tuple[str, str, str]:
     return t.rt, t.lt, t.st
 
 
-def family_name(t: space.Tuple) -> str:
+def family_name(t: pipelines.Tuple) -> str:
     """The tuple without prefetch size and distance: `YMM T NT T0`, and what the paper lacks."""
     words = t.name.split()
     return " ".join(words[:4] + words[6:])
@@ -108,8 +108,8 @@ def planes_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | None
     table_rows = []
     for axes, (of_size, (base, plane)) in zip(grid.flat, drawn):
         best = of_size.scores[of_size.winner]
-        distances = list(space.PREFETCH_DISTANCES)
-        ps_values = sorted({*space.prefetch_sizes(base.tb, base.pi), *(ps for ps, _ in plane)})
+        distances = list(pipelines.VALUES["pd"])
+        ps_values = sorted({*pipelines.prefetch_sizes(base.tb, base.pi), *(ps for ps, _ in plane)})
         values = [[math.nan] * len(distances) for _ in ps_values]
         for (ps, pd), name in plane.items():
             slower = 100 * (best / of_size.scores[name] - 1)
@@ -204,8 +204,8 @@ def families_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | No
         return None
     kinds = {
         (t.rt, t.st): None
-        for rt in (*space.REGISTER_TYPES, space.DIRECT)
-        for st in space.ACCESS_TYPES
+        for rt in pipelines.VALUES["rt"]
+        for st in pipelines.VALUES["lt"]
         for t in log.tuples.values()
         if (t.rt, t.st) == (rt, st)
     }

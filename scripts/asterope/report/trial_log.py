@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,9 +15,9 @@ from functools import cached_property
 from statistics import median
 from typing import Any
 
-from .. import space
 from ..profile import BALANCED, Ratio, log_header_fault
 from ..robust import sign_interval
+from ..spaces import pipelines
 from .faults import BadInput
 
 FORMAT, VERSION = "asterope-trials", 2
@@ -35,22 +34,6 @@ RUN_OFF_SHARE = 0.7
 UNIT, MOST = 1e-4, 500_000
 
 MAXIMUM_SIZE = 1 << 40
-_NAME = re.compile(
-    r"(?P<rt>[A-Z0-9_]+) (?P<lt>N?T) (?P<st>N?T) (?P<pt>\w+) (?P<ps>\d{1,2}) (?P<pd>\d{1,2})"
-    r"(?: TB(?P<tb>\d{1,2}))?(?: PI(?P<pi>\d))?(?: PW(?P<pw>\d{1,2}))?(?: (?P<dir>down))?"
-)
-
-
-def parse_name(name: str) -> space.Tuple | None:
-    """The tuple that space.Tuple.name writes so; None where there is none."""
-    match = _NAME.fullmatch(name)
-    if match is None:
-        return None
-    given = {key: value for key, value in match.groupdict().items() if value is not None}
-    numbers = {key: int(given.pop(key)) for key in ("ps", "pd", "tb", "pi", "pw") if key in given}
-    if space.why_not(**given, **numbers) is not None:
-        return None
-    return space.Tuple(**given, **numbers)
 
 
 @dataclass
@@ -141,10 +124,10 @@ class TrialLog:
         return weights or dict.fromkeys(BALANCED, 1.0)
 
     @cached_property
-    def tuples(self) -> Mapping[str, space.Tuple]:
+    def tuples(self) -> Mapping[str, pipelines.Tuple]:
         """Every candidate that was timed, by name."""
         names = {name for trials in self.sizes.values() for name in trials.samples}
-        return {name: parse_name(name) for name in sorted(names)}  # type: ignore[misc]
+        return {name: pipelines.named(name) for name in sorted(names)}  # type: ignore[misc]
 
 
 def read_trial_log(header: Mapping[str, Any], lines: Iterable[bytes], where: str) -> TrialLog:
@@ -219,7 +202,7 @@ def _workload(value: object) -> str:
 
 
 def _candidate(value: object) -> str:
-    if not isinstance(value, str) or parse_name(value) is None:
+    if not isinstance(value, str) or pipelines.named(value) is None:
         raise ValueError("names a candidate that does not exist")
     return value
 

@@ -6,16 +6,25 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-REGISTER_TYPES = ("XMM", "YMM", "ZMM")
+from ..axis import Axis, Copy
+from .registers import VECTORS, needs
+
 BLOCKS = (128, 256)
+
+AXES = (
+    Axis("rt", VECTORS, "Register type.", needs=needs),
+    Axis("block", BLOCKS, "Bytes that a turn of the loop moves."),
+)
 
 
 @dataclass(frozen=True)
-class OverlappingTuple:
+class OverlappingTuple(Copy):
     """One such copy: what carries the data, and how many bytes a turn of its loop moves."""
 
     rt: str
     block: int
+
+    AXES = AXES
 
     @property
     def name(self) -> str:
@@ -26,11 +35,6 @@ class OverlappingTuple:
     def symbol(self) -> str:
         return f"{self.rt}_{self.block}".lower()
 
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The CPU features beyond baseline x86-64, as /proc/cpuinfo names them."""
-        return {"XMM": (), "YMM": ("avx2",), "ZMM": ("avx512f",)}[self.rt]
-
 
 # What any x86-64 CPU runs, and a profile without such a copy of its own gets.
 PLAIN = OverlappingTuple("XMM", 128)
@@ -38,8 +42,8 @@ PLAIN = OverlappingTuple("XMM", 128)
 
 def why_not_overlapping(rt: str, block: int) -> str | None:
     """Why the copy does not exist, or None where it does."""
-    if rt not in REGISTER_TYPES:
-        return f"rt is none of {' '.join(REGISTER_TYPES)}"
+    if rt not in VECTORS:
+        return f"rt is none of {' '.join(VECTORS)}"
     if block not in BLOCKS:
         return "block is 128 or 256 bytes"
     if (rt, block) == ("XMM", 256):
@@ -49,6 +53,6 @@ def why_not_overlapping(rt: str, block: int) -> str | None:
 
 def overlapping_tuples() -> Iterator[OverlappingTuple]:
     """All of them, simplest first."""
-    for block, rt in itertools.product(BLOCKS, REGISTER_TYPES):
+    for block, rt in itertools.product(BLOCKS, VECTORS):
         if why_not_overlapping(rt, block) is None:
             yield OverlappingTuple(rt, block)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import space
+from ..axis import Axis, Copy
+from . import pipelines
 
 # The least a sensing copy takes, in bytes.
 MINIMUM_BYTES = 4096
@@ -12,9 +13,14 @@ MINIMUM_BYTES = 4096
 # Ticks of the time stamp counter; the copy compares 32 bits of them.
 MAXIMUM_THRESHOLD = 2**32 - 1
 
+AXES = (
+    Axis("kind", ("source", "both", "least", "copy"), "What the probe times."),
+    Axis("lines", (2, 4, 8, 16, 64), "How many cache lines it touches."),
+)
+
 
 @dataclass(frozen=True)
-class Probe:
+class Probe(Copy):
     """What is timed before the copy goes on with one of two pipelines.
 
     `kind`: source (loads from as many `lines` of the source, spread evenly), both (from half as
@@ -26,40 +32,28 @@ class Probe:
     kind: str
     lines: int
 
-    @property
-    def name(self) -> str:
-        """How it is written in tables and logs: `source 4`."""
-        return f"{self.kind} {self.lines}"
-
-    @property
-    def symbol(self) -> str:
-        return f"{self.kind}_{self.lines}"
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """No feature that a search must grant: where there is no counter, a probe dies."""
-        return ()
+    AXES = AXES
 
 
 # Simplest first: in this order ties are broken.
-PROBES = (
-    Probe("source", 2),
-    Probe("source", 4),
-    Probe("source", 8),
-    Probe("both", 4),
-    Probe("both", 8),
-    Probe("least", 4),
-    Probe("least", 8),
-    Probe("copy", 16),
-    Probe("copy", 64),
+PROBES = tuple(
+    Probe(kind, lines)
+    for kind, counts in (
+        ("source", (2, 4, 8)),
+        ("both", (4, 8)),
+        ("least", (4, 8)),
+        ("copy", (16, 64)),
+    )
+    for lines in counts
 )
 
 
 def why_not_probe(kind: str, lines: int) -> str | None:
     """Why the probe does not exist, or None where it does."""
+    outside = AXES[0].why_not(kind)
+    if outside:
+        return outside
     lines_of_kind = [str(probe.lines) for probe in PROBES if probe.kind == kind]
-    if not lines_of_kind:
-        return f"kind is none of {' '.join(dict.fromkeys(probe.kind for probe in PROBES))}"
     if str(lines) not in lines_of_kind:
         return f"a probe of kind {kind} has {' or '.join(lines_of_kind)} lines"
     return None
@@ -71,5 +65,5 @@ class SensingCopy:
 
     probe: Probe
     threshold: int
-    hot: space.Tuple
-    cold: space.Tuple
+    hot: pipelines.Tuple
+    cold: pipelines.Tuple

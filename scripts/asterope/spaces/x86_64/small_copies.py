@@ -4,41 +4,47 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
+
+from ..axis import Axis, Copy, why_outside
+from .registers import VECTORS
 
 SHAPES = ("stepped", "grouped", "masked", "masked32", "masked16", "rep")
-REGISTER_TYPES = ("XMM", "YMM", "ZMM")
 ORDERS = ("middle", "up", "down")
 BOUNDS = (128, 256, 512, 1024)
+
+AXES = (
+    Axis(
+        "shape",
+        SHAPES,
+        "How up to 64 bytes are copied: stepped (a class for every power of two), grouped (few "
+        "classes, no branch in each), masked (one AVX-512 masked move; masked32, masked16: only "
+        "up to that many bytes), rep (rep movsb up to 127 bytes).",
+    ),
+    Axis("rt", VECTORS, "The widest register."),
+    Axis(
+        "order",
+        ORDERS,
+        "Order of the tests: smallest class first (up), largest first (down), 16 bytes first "
+        "(middle).",
+    ),
+    Axis("bound", BOUNDS, "In bytes: larger copies take a pipeline."),
+)
 
 # Bytes that the registers of a type hold at once; ZMM has registers 16 to 31 alone (stages.j2).
 _AT_ONCE = {"XMM": 256, "YMM": 512, "ZMM": 1024}
 
 
 @dataclass(frozen=True)
-class SmallTuple:
-    """One small copy: how it takes up to 64 bytes, what carries more, up to which bound.
-
-    `shape`: stepped (a class for every power of two), grouped (few classes, no branch in each),
-    masked (one AVX-512 masked move; masked32, masked16: only up to that many bytes), rep (rep
-    movsb up to 127 bytes). `rt`: the widest register. `order`: of the
-    tests, smallest class first (up), largest first (down), or 16 bytes first (middle). `bound`: in
-    bytes; larger copies take a pipeline.
-    """
+class SmallTuple(Copy):
+    """One small copy: how it takes up to 64 bytes, what carries more, up to which bound."""
 
     shape: str
     rt: str
     order: str
     bound: int
 
-    @property
-    def name(self) -> str:
-        """How it is written in tables and logs: `masked ZMM up 256`."""
-        return " ".join(str(field) for field in astuple(self))
-
-    @property
-    def symbol(self) -> str:
-        return self.name.lower().replace(" ", "_")
+    AXES = AXES
 
     @property
     def masked_bytes(self) -> int:
@@ -62,15 +68,9 @@ PLAIN = SmallTuple("stepped", "XMM", "middle", 128)
 
 def why_not_small(shape: str, rt: str, order: str, bound: int) -> str | None:
     """Why the small copy does not exist, or None where it does."""
-    for field, value, domain in (
-        ("shape", shape, SHAPES),
-        ("rt", rt, REGISTER_TYPES),
-        ("order", order, ORDERS),
-    ):
-        if value not in domain:
-            return f"{field} is none of {' '.join(domain)}"
-    if bound not in BOUNDS:
-        return f"bound is none of {' '.join(map(str, BOUNDS))}"
+    outside = why_outside(AXES, {"shape": shape, "rt": rt, "order": order, "bound": bound})
+    if outside:
+        return outside
     if shape.startswith("masked") and (rt, order) != ("ZMM", "up"):
         return "the masked shapes have only rt ZMM, order up"
     if shape == "rep" and (rt, order) != ("XMM", "up"):
@@ -82,6 +82,6 @@ def why_not_small(shape: str, rt: str, order: str, bound: int) -> str | None:
 
 def small_tuples() -> Iterator[SmallTuple]:
     """All small copies, simplest first: in this order ties are broken."""
-    for bound, shape, rt, order in itertools.product(BOUNDS, SHAPES, REGISTER_TYPES, ORDERS):
+    for bound, shape, rt, order in itertools.product(BOUNDS, SHAPES, VECTORS, ORDERS):
         if why_not_small(shape, rt, order, bound) is None:
             yield SmallTuple(shape, rt, order, bound)

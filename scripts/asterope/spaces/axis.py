@@ -1,0 +1,136 @@
+"""One parameter of a copy, an axis of the space: what everybody must know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Callable, ClassVar
+
+Value = Any  # a word or a whole number
+
+
+def _nothing(_: Value) -> str:
+    return ""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A parameter, its values and its words; `values` begin with the default.
+
+    Those of one type are words or numbers alike. `needs`: the CPU features of a value, with blanks
+    in between, as /proc/cpuinfo names them.
+
+    Axes beyond the paper's: `paper` of the values, the first ones, are the paper's; all others are
+    a matter of the extension axis called `extension` in profiles. One with a `mark` may be left out
+    of a tuple, and stands in names, behind its mark, where it is not the default: "TB4". In the
+    comments of a routine, `words` tells such a value, and `legend` what the column is.
+
+    A `distance` is no variant of its own but an argument of the copy, in cache lines, for those
+    that have such a prefetch stage: whose axis `stage` is not 0.
+    """
+
+    field: str
+    values: tuple[Value, ...]
+    meaning: str
+    needs: Callable[[Value], str] = _nothing
+    title: str = ""  # of a column
+    paper: int = 0
+    extension: str = ""
+    brings: str = ""  # what the best of the extension axis are, for the schema
+    mark: str | None = None
+    words: Callable[[Value], str] = _nothing
+    legend: str = ""
+    stage: str = ""
+
+    @property
+    def default(self) -> Value:
+        return self.values[0]
+
+    @property
+    def is_distance(self) -> bool:
+        return bool(self.stage)
+
+    @property
+    def is_number(self) -> bool:
+        return isinstance(self.default, int)
+
+    @property
+    def column(self) -> str:
+        """The title of its column in tables."""
+        return self.title or self.field.upper()
+
+    @property
+    def width(self) -> int:
+        """How wide the column is."""
+        return max(len(str(value)) for value in (*self.values, self.column))
+
+    def in_column(self, value: Value) -> str:
+        """The value in a column: words to the left, numbers to the right."""
+        return f"{value:{self.width}d}" if self.is_number else f"{value:<{self.width}}"
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """What a JSON schema says of a field with such a value."""
+        kind = {"type": "integer"} if self.is_number else {}
+        return {"description": self.meaning, **kind, "enum": self.ordered}
+
+    @property
+    def ordered(self) -> list[Value]:
+        """The values as a message or a schema lists them: numbers by size."""
+        return sorted(self.values) if self.is_number else list(self.values)
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression for the value in a name; of numbers, any as long."""
+        words = [str(value) for value in self.values[self.mark is not None :]]
+        if self.is_number:
+            longest = max(map(len, words))
+            text = "[0-9]" if longest == 1 else f"[0-9]{{1,{longest}}}"
+        else:
+            text = "|".join(words)
+            text = text if len(words) == 1 else f"({text})"
+        return f" {text}" if self.mark is None else f"( {self.mark}{text})?"
+
+    def why_not(self, value: Value) -> str | None:
+        """Why a copy cannot have the value, or None where it can."""
+        if value in self.values:
+            return None
+        return f"{self.field} is none of {' '.join(map(str, self.ordered))}"
+
+
+class Copy:
+    """A copy of any kind: a value on each of the kind's axes."""
+
+    AXES: ClassVar[tuple[Axis, ...]]
+
+    @property
+    def name(self) -> str:
+        """How it is written in tables and logs: `masked ZMM up 256`."""
+        return " ".join(str(getattr(self, axis.field)) for axis in self.AXES)
+
+    @property
+    def symbol(self) -> str:
+        """The same as a part of a C identifier: `masked_zmm_up_256`."""
+        return self.name.lower().replace(" ", "_")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The CPU features beyond those that all CPUs of the architecture have."""
+        return needs_of(self.AXES, vars(self))
+
+
+# What a feature brings with it: named alone it says enough.
+_IMPLIED = {"sse4_1": {"avx2", "avx512f"}}
+
+
+def needs_of(axes: Iterable[Axis], values: Mapping[str, Value]) -> tuple[str, ...]:
+    """The features that a copy with these values needs."""
+    given = [axis for axis in axes if axis.field in values]
+    needed = [need for axis in given for need in axis.needs(values[axis.field]).split()]
+    return tuple(need for need in needed if not _IMPLIED.get(need, set()) & set(needed))
+
+
+def why_outside(axes: Iterable[Axis], values: Mapping[str, Value]) -> str | None:
+    """Why there is no copy with these values on the axes, each looked at alone; None: there is."""
+    reasons = (axis.why_not(values[axis.field]) for axis in axes)
+    return next((reason for reason in reasons if reason), None)

@@ -1,0 +1,11 @@
+"""What the vector registers of x86-64 need of the CPU."""
+
+VECTORS = ("XMM", "YMM", "ZMM")
+
+# A loop with 256-bit registers needs AVX2: AVX has no 256-bit movntdqa; one for all is simple.
+_NEEDS = {"YMM": "avx2", "ZMM": "avx512f"}
+
+
+def needs(rt: str) -> str:
+    """The CPU feature of a register type; none for what every CPU has."""
+    return _NEEDS.get(rt, "")
