@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "machine/affinity.hpp"
 #include "timing/clock.hpp"
-#include "timing/libc_copy.hpp"
+#include "timing/timed_copy.hpp"
 
 using namespace asterope;
 
@@ -70,7 +70,7 @@ TEST_F(TeamTest, copies_on_every_cpu_into_buffers_that_nobody_shares) {
     for (const Workload workload : {Workload::hot, Workload::cold}) {
         seen.clear();
         team.calibrate(65536, workload);
-        EXPECT_GT(team.time(remember, 65536, workload, 0, 1), 0);
+        EXPECT_GT(team.time({remember, 0, 1}, workload, 65536, 0), 0);
         ASSERT_EQ(seen.size(), cpus.size());
         std::map<int, Seen> by_cpu;
         for (const auto& [thread, own] : seen) by_cpu.emplace(own.cpu, own);
@@ -94,7 +94,7 @@ TEST_F(TeamTest, copies_on_every_cpu_into_buffers_that_nobody_shares) {
 TEST_F(TeamTest, of_one_is_the_calling_thread) {
     Team team({cpus.front()}, 8 * kMiB, 4096, 0);
     team.calibrate(4096, Workload::hot);
-    team.time(remember, 4096, Workload::hot, 0, 1);
+    team.time({remember, 0, 1}, Workload::hot, 4096, 0);
     ASSERT_EQ(seen.size(), 1u);
     EXPECT_EQ(seen.begin()->first, std::this_thread::get_id());
 }
@@ -103,8 +103,9 @@ TEST_F(TeamTest, does_many_trials_one_after_the_other) {
     Team team(cpus, 8 * kMiB, 4096, 0);
     team.calibrate(4096, Workload::hot);
     for (std::uint64_t round = 0; round < 200; ++round) {
-        ASSERT_GT(team.time(libc_copy(), 4096, Workload::hot, round, static_cast<int>(round % 3)),
-                  0);
+        ASSERT_GT(
+            team.time({libc_copy(), 0, static_cast<int>(round % 3)}, Workload::hot, 4096, round),
+            0);
     }
 }
 
@@ -112,5 +113,5 @@ TEST_F(TeamTest, throws_what_goes_wrong_on_any_thread) {
     EXPECT_THROW(Team(cpus, std::size_t{1} << 60, 4096, 0), Failure);
     Team team(cpus, 8 * kMiB, 4096, 0);
     team.calibrate(4096, Workload::hot);
-    EXPECT_ANY_THROW(team.time(libc_copy(), 8192, Workload::hot, 0, 0)); // not calibrated
+    EXPECT_ANY_THROW(team.time({libc_copy(), 0, 0}, Workload::hot, 8192, 0)); // not calibrated
 }

@@ -1,6 +1,6 @@
 // The workloads of small copies: which calls are made, and where. How long they take is nobody's
 // business here.
-#include "timing/mix.hpp"
+#include "timing/stopwatch.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -52,6 +52,8 @@ void* remember(void* destination, const void* source, std::size_t bytes, std::si
     return destination;
 }
 
+const TimedCopy kRemember = small_copy(remember);
+
 Machine machine_with(std::size_t l1, std::size_t l2, std::size_t l3) {
     Machine machine;
     machine.caches = {{1, "data", l1, 64, 8, 1}, {2, "unified", l2, 64, 8, 1}};
@@ -76,17 +78,19 @@ class Mix : public ::testing::Test {
   protected:
     void SetUp() override { start_clock(false, 0); }
 
-    std::vector<Call> trial(MixStopwatch& stopwatch, Workload workload, std::uint64_t round = 0) {
+    std::vector<Call> trial(Stopwatch& stopwatch, Workload workload, std::uint64_t round = 0) {
         calls.clear();
-        stopwatch.time({remember, 0, nullptr}, workload, round);
+        stopwatch.time(kRemember, workload, 0, round);
         return calls;
     }
-    MixStopwatch stopwatch(const std::string& statistics, std::size_t largest = kLargestMixed,
-                           std::uint64_t seed = 1) {
-        return {arena, machine, parse_statistics(statistics, "test"), largest, seed};
+    Stopwatch make(const std::string& statistics, std::size_t largest = kLargestMixed,
+                   std::uint64_t seed = 1) {
+        return Stopwatch(arena, kLargestMixed, 0,
+                         {machine.caches, parse_statistics(statistics, "test"), largest, seed});
     }
-    MixStopwatch of_the_fleet(std::uint64_t seed = 1) {
-        return {arena, machine, fleet_statistics(), kLargestMixed, seed};
+    Stopwatch of_the_fleet(std::uint64_t seed = 1) {
+        return Stopwatch(arena, kLargestMixed, 0,
+                         {machine.caches, fleet_statistics(), kLargestMixed, seed});
     }
     std::size_t source_offset(const Call& call) const {
         return static_cast<std::size_t>(call.source - arena.source());
@@ -104,7 +108,7 @@ class Mix : public ::testing::Test {
 // --- Unpredictable sizes -------------------------------------------------------------------------
 
 TEST_F(Mix, stays_in_half_of_its_cache) {
-    MixStopwatch stopwatch = of_the_fleet();
+    Stopwatch stopwatch = of_the_fleet();
     for (const Workload workload : kMix) {
         const std::size_t side = working_set(workload) / 4; // source and destination take half
         std::size_t furthest = 0;
@@ -121,7 +125,8 @@ TEST_F(Mix, stays_in_half_of_its_cache) {
 
 TEST_F(Mix, stays_inside_an_arena_that_is_smaller_than_the_cache) {
     const Arena small(kMiB);
-    MixStopwatch stopwatch(small, machine, fleet_statistics(), kLargestMixed, 1);
+    Stopwatch stopwatch(small, kLargestMixed, 0,
+                        {machine.caches, fleet_statistics(), kLargestMixed, 1});
     for (int i = 0; i < 90; ++i) {
         for (const Call& call : trial(stopwatch, Workload::mix_l3)) {
             ASSERT_GE(call.source, small.source());
@@ -133,7 +138,8 @@ TEST_F(Mix, stays_inside_an_arena_that_is_smaller_than_the_cache) {
 }
 
 TEST_F(Mix, assumes_usual_caches_where_none_are_known) {
-    MixStopwatch stopwatch(arena, Machine{}, fleet_statistics(), kLargestMixed, 1);
+    Stopwatch stopwatch(arena, kLargestMixed, 0,
+                        {Machine{}.caches, fleet_statistics(), kLargestMixed, 1});
     for (const Call& call : trial(stopwatch, Workload::mix_l1)) {
         ASSERT_LE(source_offset(call) + call.bytes, 8 * kKiB);
     }
@@ -144,15 +150,14 @@ TEST_F(Mix, assumes_usual_caches_where_none_are_known) {
 
 // A machine without a third level has its second one there.
 TEST_F(Mix, takes_the_largest_cache_up_to_a_level) {
-    MixStopwatch stopwatch(arena, machine_with(32 * kKiB, 512 * kKiB, 0), fleet_statistics(),
-                           kLargestMixed, 1);
+    Stopwatch stopwatch(arena, kLargestMixed, 0, {machine_with(32 * kKiB, 512 * kKiB, 0).caches});
     for (const Call& call : trial(stopwatch, Workload::mix_l3)) {
         ASSERT_LE(source_offset(call) + call.bytes, 128 * kKiB);
     }
 }
 
 TEST_F(Mix, draws_no_size_above_the_largest) {
-    MixStopwatch stopwatch = of_the_fleet();
+    Stopwatch stopwatch = of_the_fleet();
     std::size_t largest = 0;
     for (int i = 0; i < 90; ++i) {
         for (const Call& call : trial(stopwatch, Workload::mix_l1)) {
@@ -161,12 +166,12 @@ TEST_F(Mix, draws_no_size_above_the_largest) {
     }
     EXPECT_LE(largest, kLargestMixed);
     EXPECT_GT(largest, kLargestMixed / 2);
-    MixStopwatch short_ones = this->stopwatch("8:0.2,100:0.2,101:0.6", 100);
+    Stopwatch short_ones = make("8:0.2,100:0.2,101:0.6", 100);
     for (const Call& call : trial(short_ones, Workload::mix_l2)) ASSERT_LE(call.bytes, 100u);
 }
 
 TEST_F(Mix, has_the_sizes_of_the_distribution) {
-    MixStopwatch stopwatch = this->stopwatch("3:0.5,100:0.125,7:0.375");
+    Stopwatch stopwatch = make("3:0.5,100:0.125,7:0.375");
     std::map<std::size_t, double> shares;
     std::size_t count = 0;
     for (int i = 0; i < 20; ++i) {
@@ -181,7 +186,7 @@ TEST_F(Mix, has_the_sizes_of_the_distribution) {
 }
 
 TEST_F(Mix, is_as_aligned_as_the_distribution_says_and_no_more) {
-    MixStopwatch stopwatch = this->stopwatch("8:1\n0:1\n16:0.5,64:0.5\n");
+    Stopwatch stopwatch = make("8:1\n0:1\n16:0.5,64:0.5\n");
     int lines = 0, count = 0;
     for (const Call& call : trial(stopwatch, Workload::mix_l2)) {
         for (const std::size_t offset : {source_offset(call), destination_offset(call)}) {
@@ -195,7 +200,7 @@ TEST_F(Mix, is_as_aligned_as_the_distribution_says_and_no_more) {
 }
 
 TEST_F(Mix, reaches_every_byte_of_a_line_where_no_alignment_is_given) {
-    MixStopwatch stopwatch = this->stopwatch("8:1");
+    Stopwatch stopwatch = make("8:1");
     std::set<std::size_t> sources, destinations;
     for (const Call& call : trial(stopwatch, Workload::mix_l1)) {
         sources.insert(source_offset(call) % 64);
@@ -206,7 +211,7 @@ TEST_F(Mix, reaches_every_byte_of_a_line_where_no_alignment_is_given) {
 }
 
 TEST_F(Mix, draws_source_and_destination_apart) {
-    MixStopwatch stopwatch = of_the_fleet();
+    Stopwatch stopwatch = of_the_fleet();
     std::size_t alike = 0, count = 0;
     for (const Call& call : trial(stopwatch, Workload::mix_l2)) {
         alike += source_offset(call) == destination_offset(call);
@@ -217,7 +222,7 @@ TEST_F(Mix, draws_source_and_destination_apart) {
 
 // Branch predictors learn calls that are repeated.
 TEST_F(Mix, makes_new_calls_in_each_trial) {
-    MixStopwatch stopwatch = of_the_fleet();
+    Stopwatch stopwatch = of_the_fleet();
     std::set<std::vector<std::size_t>> trials; // sizes alone: they are what is learnt
     for (int i = 0; i < 87; ++i) {
         std::vector<std::size_t> sizes;
@@ -227,12 +232,12 @@ TEST_F(Mix, makes_new_calls_in_each_trial) {
 }
 
 TEST_F(Mix, makes_other_calls_when_the_copies_are_read) {
-    MixStopwatch stopwatch = of_the_fleet();
+    Stopwatch stopwatch = of_the_fleet();
     EXPECT_FALSE(trial(stopwatch, Workload::mix_l1) == trial(stopwatch, Workload::mix_l1_read));
 }
 
 TEST_F(Mix, makes_other_calls_in_each_level) {
-    MixStopwatch stopwatch = of_the_fleet();
+    Stopwatch stopwatch = of_the_fleet();
     const auto sizes = [&](Workload workload) {
         std::vector<std::size_t> sizes;
         for (const Call& call : trial(stopwatch, workload)) sizes.push_back(call.bytes);
@@ -242,7 +247,7 @@ TEST_F(Mix, makes_other_calls_in_each_level) {
 }
 
 TEST_F(Mix, makes_the_same_calls_for_the_same_seed) {
-    MixStopwatch one = of_the_fleet(5), two = of_the_fleet(5), other = of_the_fleet(6);
+    Stopwatch one = of_the_fleet(5), two = of_the_fleet(5), other = of_the_fleet(6);
     for (const Workload workload : kMix) {
         const std::vector<Call> made = trial(one, workload);
         EXPECT_TRUE(made == trial(two, workload));
@@ -253,7 +258,7 @@ TEST_F(Mix, makes_the_same_calls_for_the_same_seed) {
 TEST_F(Mix, refuses_statistics_without_a_size_that_fits) {
     for (const char* text : {"1025:1", "8:0,2048:1"}) {
         try {
-            stopwatch(text);
+            make(text);
             FAIL() << text;
         } catch (const BadInput& error) {
             EXPECT_STREQ(error.what(), "distribution test has no size of up to 1024 bytes");
@@ -264,14 +269,14 @@ TEST_F(Mix, refuses_statistics_without_a_size_that_fits) {
 // --- One size ------------------------------------------------------------------------------------
 
 TEST(FixedSizes, ascend_from_1_to_256) {
-    const std::vector<std::size_t>& sizes = MixStopwatch::fixed_sizes();
+    const std::vector<std::size_t>& sizes = fixed_sizes();
     EXPECT_EQ(sizes.front(), 1u);
     EXPECT_EQ(sizes.back(), 256u);
     for (std::size_t i = 1; i < sizes.size(); ++i) EXPECT_LT(sizes[i - 1], sizes[i]);
 }
 
 TEST_F(Mix, goes_through_the_fixed_sizes_one_after_the_other) {
-    MixStopwatch stopwatch = of_the_fleet();
+    Stopwatch stopwatch = of_the_fleet();
     for (const Workload workload : kFixed) {
         std::vector<std::size_t> sizes;
         std::map<std::size_t, int> counts;
@@ -279,21 +284,21 @@ TEST_F(Mix, goes_through_the_fixed_sizes_one_after_the_other) {
             if (sizes.empty() || sizes.back() != call.bytes) sizes.push_back(call.bytes);
             ++counts[call.bytes];
         }
-        EXPECT_EQ(sizes, MixStopwatch::fixed_sizes());
+        EXPECT_EQ(sizes, fixed_sizes());
         for (const auto& [size, count] : counts) EXPECT_EQ(count, counts[1]);
     }
 }
 
 TEST_F(Mix, times_one_fixed_size_alone) {
-    MixStopwatch stopwatch = of_the_fleet();
+    Stopwatch stopwatch = of_the_fleet();
     calls.clear();
-    stopwatch.time_fixed({remember, 0, nullptr}, 20, false, 0);
+    stopwatch.time(kRemember, Workload::fixed, 20, 0);
     ASSERT_GT(calls.size(), 100u);
     for (const Call& call : calls) ASSERT_EQ(call.bytes, 20u);
 }
 
 TEST_F(Mix, puts_fixed_sizes_at_every_misalignment_in_the_same_places_for_a_round) {
-    MixStopwatch stopwatch = of_the_fleet();
+    Stopwatch stopwatch = of_the_fleet();
     for (const Workload workload : kFixed) {
         const std::vector<Call> made = trial(stopwatch, workload, 7);
         EXPECT_TRUE(made == trial(stopwatch, workload, 7));
@@ -315,11 +320,11 @@ TEST_F(Mix, puts_fixed_sizes_at_every_misalignment_in_the_same_places_for_a_roun
 }
 
 TEST_F(Mix, moves_fixed_sizes_through_the_page_from_round_to_round) {
-    MixStopwatch stopwatch = of_the_fleet();
+    Stopwatch stopwatch = of_the_fleet();
     std::set<std::size_t> lines;
     for (std::uint64_t round = 0; round < 64; ++round) {
         calls.clear();
-        stopwatch.time_fixed({remember, 0, nullptr}, 20, false, round);
+        stopwatch.time(kRemember, Workload::fixed, 20, round);
         lines.insert(source_offset(calls.front()) / 64);
     }
     EXPECT_GE(lines.size(), 60u);
@@ -330,6 +335,11 @@ TEST_F(Mix, moves_fixed_sizes_through_the_page_from_round_to_round) {
 namespace {
 
 constexpr std::size_t kPage = PageEnds::kPage;
+
+const PageEnds& page_ends_of(Stopwatch& stopwatch) {
+    stopwatch.prepare(Workload::page_end);
+    return *stopwatch.buffers().page_ends;
+}
 
 /// Which stretch of a side a call lies in, and how many bytes of it are left behind the call.
 struct Place {
@@ -364,8 +374,8 @@ std::vector<bool> only_stretches_there(const PageEnds& ends) {
 } // namespace
 
 TEST_F(Mix, ends_every_other_source_and_every_other_copy_with_the_page) {
-    MixStopwatch stopwatch = of_the_fleet();
-    const PageEnds& ends = stopwatch.page_ends();
+    Stopwatch stopwatch = of_the_fleet();
+    const PageEnds& ends = page_ends_of(stopwatch);
     for (const Workload workload : kPageEnd) {
         std::set<std::size_t> sources, destinations, left;
         std::size_t at_source = 0, count = 0, empty = 0;
@@ -393,7 +403,7 @@ TEST_F(Mix, ends_every_other_source_and_every_other_copy_with_the_page) {
 }
 
 TEST_F(Mix, draws_the_sizes_of_page_ends_as_the_others) {
-    MixStopwatch stopwatch = this->stopwatch("3:0.25,100:0.0625,7:0.1875,2000:0.5");
+    Stopwatch stopwatch = make("3:0.25,100:0.0625,7:0.1875,2000:0.5");
     std::map<std::size_t, double> shares;
     std::size_t count = 0;
     for (int i = 0; i < 20; ++i) {
@@ -413,23 +423,23 @@ TEST_F(Mix, touches_no_page_behind_a_page_end_with_any_copy) {
     const auto space = copies_of(
         asterope_small_copies, [&](std::string_view feature) { return has_feature(cpu, feature); });
     const asterope_candidate large = asterope_variants[0].copy;
-    MixStopwatch stopwatch = of_the_fleet();
-    ASSERT_EQ(pages_there(stopwatch.page_ends()), only_stretches_there(stopwatch.page_ends()));
+    Stopwatch stopwatch = of_the_fleet();
+    ASSERT_EQ(pages_there(page_ends_of(stopwatch)), only_stretches_there(page_ends_of(stopwatch)));
     for (const Workload workload : kPageEnd) {
-        stopwatch.time(libc_mix_copy(), workload, 0);
+        stopwatch.time({libc_copy()}, workload, 0, 0);
         for (const asterope_copy* copy : space) {
-            EXPECT_GT(stopwatch.time({copy->small, 0, large}, workload, 0), 0);
+            EXPECT_GT(stopwatch.time(small_copy(copy->small, 0, large), workload, 0, 0), 0);
         }
     }
-    EXPECT_EQ(pages_there(stopwatch.page_ends()), only_stretches_there(stopwatch.page_ends()));
+    EXPECT_EQ(pages_there(page_ends_of(stopwatch)), only_stretches_there(page_ends_of(stopwatch)));
 }
 
 TEST_F(Mix, reads_the_copies_at_page_ends_where_it_says_so) {
-    MixStopwatch stopwatch = of_the_fleet();
-    const PageEnds& ends = stopwatch.page_ends();
+    Stopwatch stopwatch = of_the_fleet();
+    const PageEnds& ends = page_ends_of(stopwatch);
     const auto run = [&](Workload workload) {
         mprotect(ends.destination(), PageEnds::kStretches * ends.stride(), PROT_NONE);
-        stopwatch.time({remember, 0, nullptr}, workload, 0);
+        stopwatch.time(kRemember, workload, 0, 0);
         std::_Exit(0);
     };
     EXPECT_EXIT(run(Workload::page_end_read), ::testing::KilledBySignal(SIGSEGV), "");
@@ -437,9 +447,10 @@ TEST_F(Mix, reads_the_copies_at_page_ends_where_it_says_so) {
 }
 
 TEST_F(Mix, has_no_page_ends_where_bytes_count) {
-    MixStopwatch stopwatch(arena, machine, fleet_statistics(), kMiB, 1, Weighting::bytes);
-    EXPECT_FALSE(stopwatch.fits(Workload::page_end));
-    EXPECT_TRUE(of_the_fleet().fits(Workload::page_end));
+    Stopwatch stopwatch(arena, kLargestMixed, 0,
+                        {machine.caches, fleet_statistics(), kMiB, 1, Weighting::bytes});
+    EXPECT_FALSE(stopwatch.prepare(Workload::page_end));
+    EXPECT_TRUE(of_the_fleet().prepare(Workload::page_end));
 }
 
 TEST(PageEndsOf, any_length_are_whole_pages_in_front_of_one_that_is_untouched_or_forbidden) {
@@ -465,24 +476,24 @@ TEST(PageEndsOf, any_length_are_whole_pages_in_front_of_one_that_is_untouched_or
 // --- All of them ---------------------------------------------------------------------------------
 
 TEST_F(Mix, makes_as_many_calls_as_it_says_and_some_to_warm_up) {
-    MixStopwatch stopwatch = of_the_fleet();
+    Stopwatch stopwatch = of_the_fleet();
     for (const auto& workloads : {kMix, kFixed, kPageEnd}) {
         for (const Workload workload : workloads) {
             const std::size_t made = trial(stopwatch, workload).size();
-            EXPECT_GT(made, MixStopwatch::calls(workload));
-            EXPECT_LT(made, MixStopwatch::calls(workload) * 5 / 4);
+            EXPECT_GT(made, fixed_calls(workload));
+            EXPECT_LT(made, fixed_calls(workload) * 5 / 4);
         }
     }
 }
 
 TEST_F(Mix, hands_distance_and_large_copy_through) {
-    MixStopwatch stopwatch = of_the_fleet();
+    Stopwatch stopwatch = of_the_fleet();
     const asterope_candidate large = asterope_variants[1].copy;
     for (const auto& workloads : {kMix, kFixed, kPageEnd}) {
         for (const Workload workload : workloads) {
             last_distance = 0;
             last_large = nullptr;
-            stopwatch.time({remember, 1920, large}, workload, 0);
+            stopwatch.time(small_copy(remember, 1920, large), workload, 0, 0);
             EXPECT_EQ(last_distance, 1920u);
             EXPECT_EQ(last_large, large);
         }
@@ -490,11 +501,11 @@ TEST_F(Mix, hands_distance_and_large_copy_through) {
 }
 
 TEST_F(Mix, reads_the_copies_where_it_says_so) {
-    MixStopwatch stopwatch = of_the_fleet();
+    Stopwatch stopwatch = of_the_fleet();
     // What copies nothing writes nothing: who touches the destination now reads it, and dies.
     const auto run = [&](Workload workload) {
         mprotect(arena.destination(), arena.bytes(), PROT_NONE);
-        stopwatch.time({remember, 0, nullptr}, workload, 0);
+        stopwatch.time(kRemember, workload, 0, 0);
         std::_Exit(0);
     };
     for (const Workload workload : kRead) {
@@ -505,35 +516,19 @@ TEST_F(Mix, reads_the_copies_where_it_says_so) {
     }
 }
 
-TEST_F(Mix, refuses_workloads_of_large_copies) {
-    MixStopwatch stopwatch = of_the_fleet();
-    for (const Workload workload : {Workload::hot, Workload::cold}) {
-        EXPECT_THROW(stopwatch.time({remember, 0, nullptr}, workload, 0), Failure);
-    }
-}
-
-TEST(LibcMixCopy, copies) {
-    const MixCopy libc = libc_mix_copy();
-    const std::string text = "thirty-one bytes, one of them 0";
-    std::string copy(text.size(), '?');
-    EXPECT_EQ(libc.function(copy.data(), text.data(), text.size(), libc.distance, libc.large),
-              copy.data());
-    EXPECT_EQ(copy, text);
-}
-
 // --- By bytes, and in memory ---------------------------------------------------------------------
 
 TEST_F(Mix, makes_the_same_calls_whichever_working_set_came_before) {
-    MixStopwatch stopwatch = of_the_fleet();
+    Stopwatch stopwatch = of_the_fleet();
     const std::vector<Call> of_memory = trial(stopwatch, Workload::mix_memory);
     EXPECT_EQ(of_memory.size(), 6000u);
     const std::vector<Call> of_l3 = trial(stopwatch, Workload::mix_l3);
-    MixStopwatch other = of_the_fleet();
+    Stopwatch other = of_the_fleet();
     EXPECT_EQ(trial(other, Workload::mix_l3), of_l3);
 }
 
 TEST_F(Mix, reaches_over_the_whole_arena_in_memory) {
-    MixStopwatch stopwatch = of_the_fleet();
+    Stopwatch stopwatch = of_the_fleet();
     for (const Workload workload : {Workload::mix_memory, Workload::mix_memory_read}) {
         std::size_t furthest = 0;
         for (const Call& call : trial(stopwatch, workload)) {
@@ -547,24 +542,26 @@ TEST_F(Mix, reaches_over_the_whole_arena_in_memory) {
 
 TEST_F(Mix, draws_sizes_by_their_bytes_where_bytes_count) {
     // 8 bytes nine times as often as 72: as many bytes of each
-    MixStopwatch stopwatch(arena, machine, parse_statistics("8:0.9,72:0.1", "test"), kMiB, 1,
-                           Weighting::bytes);
+    Stopwatch stopwatch(
+        arena, kLargestMixed, 0,
+        {machine.caches, parse_statistics("8:0.9,72:0.1", "test"), kMiB, 1, Weighting::bytes});
     std::size_t large = 0;
     const std::vector<Call> calls = trial(stopwatch, Workload::mix_l2);
     for (const Call& call : calls) large += call.bytes == 72;
     EXPECT_NEAR(static_cast<double>(large) / static_cast<double>(calls.size()), 0.5, 0.05);
-    EXPECT_NEAR(stopwatch.mean_bytes(Workload::mix_l2), 40, 0.5);
+    EXPECT_NEAR(stopwatch.buffers().sequences.at(2).mean_bytes, 40, 0.5);
 }
 
 TEST_F(Mix, draws_only_what_fits_in_the_working_set_where_bytes_count) {
     // sides of 8 KiB, 128 KiB and 4 MiB: up to half of them
-    MixStopwatch stopwatch(arena, machine,
-                           parse_statistics("1024:0.25,4096:0.25,8192:0.25,100000:0.25", "test"),
-                           kMiB, 1, Weighting::bytes);
+    Stopwatch stopwatch(arena, kLargestMixed, 0,
+                        {machine.caches,
+                         parse_statistics("1024:0.25,4096:0.25,8192:0.25,100000:0.25", "test"),
+                         kMiB, 1, Weighting::bytes});
     for (const auto& [workload, largest] :
          {std::pair(Workload::mix_l1, 4096u), std::pair(Workload::mix_l2, 8192u),
           std::pair(Workload::mix_l3, 100000u), std::pair(Workload::mix_memory, 100000u)}) {
-        ASSERT_TRUE(stopwatch.fits(workload));
+        ASSERT_TRUE(stopwatch.prepare(workload));
         std::size_t most = 0;
         for (const Call& call : trial(stopwatch, workload)) {
             most = std::max(most, call.bytes);
@@ -577,18 +574,20 @@ TEST_F(Mix, draws_only_what_fits_in_the_working_set_where_bytes_count) {
 }
 
 TEST_F(Mix, has_no_plan_where_nothing_fits_and_bytes_count) {
-    MixStopwatch stopwatch(arena, machine, parse_statistics("100000:1", "test"), kMiB, 1,
-                           Weighting::bytes);
-    EXPECT_FALSE(stopwatch.fits(Workload::mix_l1));
-    EXPECT_FALSE(stopwatch.fits(Workload::mix_l2_read));
-    EXPECT_TRUE(stopwatch.fits(Workload::mix_l3));
-    EXPECT_TRUE(stopwatch.fits(Workload::mix_memory_read));
+    Stopwatch stopwatch(
+        arena, kLargestMixed, 0,
+        {machine.caches, parse_statistics("100000:1", "test"), kMiB, 1, Weighting::bytes});
+    EXPECT_FALSE(stopwatch.prepare(Workload::mix_l1));
+    EXPECT_FALSE(stopwatch.prepare(Workload::mix_l2_read));
+    EXPECT_TRUE(stopwatch.prepare(Workload::mix_l3));
+    EXPECT_TRUE(stopwatch.prepare(Workload::mix_memory_read));
 }
 
 TEST_F(Mix, copies_all_that_the_last_cache_holds_before_bytes_in_memory_are_timed) {
     const Machine small = machine_with(32 * kKiB, 512 * kKiB, 4 * kMiB);
-    MixStopwatch stopwatch(arena, small, parse_statistics("65536:1", "test"), kMiB, 1,
-                           Weighting::bytes);
+    Stopwatch stopwatch(
+        arena, kLargestMixed, 0,
+        {small.caches, parse_statistics("65536:1", "test"), kMiB, 1, Weighting::bytes});
     std::size_t bytes = 0;
     for (const Call& call : trial(stopwatch, Workload::mix_memory)) bytes += call.bytes;
     EXPECT_GE(bytes, 5 * kMiB + 3 * kMiB); // what is timed included

@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "support/temporary_folder.hpp"
-#include "timing/workload.hpp"
+#include "timing/placement.hpp"
 
 using namespace asterope;
 

@@ -18,7 +18,7 @@
 #include "bench/routine.hpp"
 #include "machine/affinity.hpp"
 #include "timing/clock.hpp"
-#include "timing/libc_copy.hpp"
+#include "timing/timed_copy.hpp"
 
 namespace asterope {
 

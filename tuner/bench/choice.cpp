@@ -12,7 +12,7 @@
 #include "bench/correctness.hpp"
 #include "bench/peers/tuned_glibc.hpp"
 #include "bench/routine.hpp"
-#include "timing/libc_copy.hpp"
+#include "timing/timed_copy.hpp"
 
 namespace asterope {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/peers/remote.hpp"
-#include "timing/workload.hpp"
+#include "timing/timed_copy.hpp"
 
 namespace asterope {
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "timing/workload.hpp"
+#include "timing/timed_copy.hpp"
 
 namespace asterope {
 

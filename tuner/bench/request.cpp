@@ -141,8 +141,9 @@ Request read_request(const Options& options) {
                                         : parse_size_list(suite.sizes);
     }
     if (workload == "fresh" && request.has("sizes") &&
-        request.sizes.at("sizes").back() < kFreshFrom) {
-        throw BadInput("workload fresh is timed from " + format_size(kFreshFrom) +
+        !is_timed_at(request.sizes.at("sizes").back(), Workload::fresh)) {
+        throw BadInput("workload fresh is timed from " +
+                       format_size(facts_of(Workload::fresh).from_bytes) +
                        " up: name larger --sizes");
     }
     return request;

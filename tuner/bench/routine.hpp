@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "timing/workload.hpp"
+#include "timing/timed_copy.hpp"
 
 namespace CLI {
 class App;

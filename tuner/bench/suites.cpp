@@ -5,9 +5,9 @@
 #include "base/size_text.hpp"
 #include "bench/suite.hpp"
 #include "search/objective.hpp"
-#include "timing/mix.hpp"
-#include "timing/overlap_stopwatch.hpp"
 #include "timing/repeated_copy.hpp"
+#include "timing/stopwatch.hpp"
+#include "timing/workloads/overlapping.hpp"
 
 namespace asterope {
 
@@ -36,7 +36,7 @@ Job size_job(const std::string& suite, const std::shared_ptr<Stopwatch>& stopwat
     job.trial_seconds = estimate(size, workload, machine);
     job.prepare = [=] { stopwatch->calibrate(size, workload, trial_seconds(workload)); };
     job.time = [=](const Contender& contender, std::uint64_t round, int cache_effect) {
-        return stopwatch->time(contender.copy, 0, size, workload, round, cache_effect);
+        return stopwatch->time({contender.copy, 0, cache_effect}, workload, size, round);
     };
     job.time_remotely = [=](RemoteCopy& remote, std::uint64_t round) {
         return remote.time(size, workload, round, stopwatch->calls(size, workload));
@@ -47,11 +47,6 @@ Job size_job(const std::string& suite, const std::shared_ptr<Stopwatch>& stopwat
 std::shared_ptr<Stopwatch> stopwatch_of(const Setting& setting, const Arena& arena,
                                         const std::vector<std::size_t>& sizes) {
     return std::make_shared<Stopwatch>(arena, sizes.back(), last_cache_bytes(setting.machine));
-}
-
-MixCopy mix_copy(const Contender& contender) {
-    void* copy = reinterpret_cast<void*>(contender.copy);
-    return {reinterpret_cast<asterope_small_candidate>(copy), 0, nullptr};
 }
 
 } // namespace
@@ -113,12 +108,13 @@ std::vector<Suite> mix_suites(const Setting& setting, const Arena& arena) {
         const bool by_bytes = weighting == Weighting::bytes;
         // larger ones than this come up in the sizes suite
         const std::size_t largest = by_bytes ? std::size_t{4} << 20 : kLargestMixed;
-        const auto stopwatch = std::make_shared<MixStopwatch>(
-            arena, setting.machine, setting.statistics, largest, 1, weighting);
+        const auto stopwatch = std::make_shared<Stopwatch>(
+            arena, kLargestMixed, 0,
+            SmallCalls{setting.machine.caches, setting.statistics, largest, 1, weighting});
         const auto add = [&](const std::string& title, const std::vector<Workload>& workloads) {
             std::vector<Job> jobs;
             for (const Workload workload : workloads) {
-                if (!stopwatch->fits(workload)) continue;
+                if (!stopwatch->prepare(workload)) continue;
                 const std::string name(name_of(workload));
                 Job job{"mix", name, name};
                 job.weighting = by_bytes ? "bytes" : "calls";
@@ -130,7 +126,7 @@ std::vector<Suite> mix_suites(const Setting& setting, const Arena& arena) {
                         static_cast<double>(last_cache_bytes(setting.machine)) / kBytesPerSecond;
                 }
                 job.time = [=](const Contender& contender, std::uint64_t round, int) {
-                    return stopwatch->time(mix_copy(contender), workload, round);
+                    return stopwatch->time({contender.copy}, workload, 0, round);
                 };
                 jobs.push_back(std::move(job));
             }
@@ -148,18 +144,16 @@ std::vector<Suite> mix_suites(const Setting& setting, const Arena& arena) {
 }
 
 std::vector<Suite> fixed_suites(const Setting& setting, const Arena& arena) {
-    const auto stopwatch = std::make_shared<MixStopwatch>(arena, setting.machine,
-                                                          fleet_statistics(), kLargestMixed, 1);
+    const auto stopwatch = std::make_shared<Stopwatch>(arena, kLargestMixed);
     std::vector<Suite> suites;
     for (const Workload workload : {Workload::fixed, Workload::fixed_read}) {
         const std::string name(name_of(workload));
         std::vector<Job> jobs;
-        for (const std::size_t size : MixStopwatch::fixed_sizes()) {
+        for (const std::size_t size : fixed_sizes()) {
             Job job{"fixed", name, format_size(size), size};
             job.trial_seconds = 10e-6;
             job.time = [=](const Contender& contender, std::uint64_t round, int) {
-                return stopwatch->time_fixed(mix_copy(contender), size,
-                                             workload == Workload::fixed_read, round);
+                return stopwatch->time({contender.copy}, workload, size, round);
             };
             jobs.push_back(std::move(job));
         }
@@ -170,7 +164,6 @@ std::vector<Suite> fixed_suites(const Setting& setting, const Arena& arena) {
 
 std::vector<Suite> overlap_suites(const Setting& setting, const Arena& arena,
                                   const std::vector<std::size_t>& sizes) {
-    const OverlapStopwatch stopwatch(arena);
     std::vector<Job> jobs;
     for (const Overlap& overlap : overlaps_of(sizes)) {
         Job job{"overlap", std::string(name_of(Workload::overlapping)),
@@ -178,9 +171,9 @@ std::vector<Suite> overlap_suites(const Setting& setting, const Arena& arena,
                     std::to_string(overlap.shift),
                 overlap.size};
         job.moves = true;
-        job.trial_seconds = OverlapStopwatch::kTrialBytes * 1.2 / kBytesPerSecond;
-        job.time = [=](const Contender& contender, std::uint64_t round, int) {
-            return stopwatch.time(contender.move, overlap, round);
+        job.trial_seconds = kOverlapTrialBytes * 1.2 / kBytesPerSecond;
+        job.time = [=, &arena](const Contender& contender, std::uint64_t round, int) {
+            return time_overlap(arena, contender.move, overlap, round);
         };
         jobs.push_back(std::move(job));
     }

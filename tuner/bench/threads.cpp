@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "base/size_text.hpp"
 #include "machine/affinity.hpp"
-#include "timing/libc_copy.hpp"
+#include "timing/timed_copy.hpp"
 
 namespace asterope {
 
@@ -89,17 +89,16 @@ void Team::take_turn(Member& member) {
     ++arrived_;
     spin_until([&] { return arrived_ >= everybody; });
     try {
-        member.seconds = member.stopwatch->time(trial_.copy, 0, trial_.size, trial_.workload,
-                                                trial_.round, trial_.cache_effect);
+        member.seconds =
+            member.stopwatch->time(trial_.copy, trial_.workload, trial_.size, trial_.round);
     } catch (...) {
         member.error = std::current_exception();
     }
     ++ended_;
 }
 
-double Team::time(CopyFunction copy, std::size_t size, Workload workload, std::uint64_t round,
-                  int cache_effect) {
-    trial_ = {copy, size, workload, round, cache_effect};
+double Team::time(const TimedCopy& copy, Workload workload, std::size_t size, std::uint64_t round) {
+    trial_ = {copy, workload, size, round};
     const std::size_t everybody = members_.size() * (begun_ + 1);
     ++begun_;
     take_turn(*members_.front());
@@ -161,7 +160,7 @@ std::vector<Suite> thread_suites(const Setting& setting, const std::vector<int>&
                     (*team)->calibrate(size, workload);
                 };
                 job.time = [=](const Contender& contender, std::uint64_t round, int cache_effect) {
-                    return (*team)->time(contender.copy, size, workload, round, cache_effect);
+                    return (*team)->time({contender.copy, 0, cache_effect}, workload, size, round);
                 };
                 jobs.push_back(std::move(job));
             }

@@ -9,7 +9,7 @@
 
 #include "bench/suite.hpp"
 #include "timing/arena.hpp"
-#include "timing/workload.hpp"
+#include "timing/stopwatch.hpp"
 
 namespace asterope {
 
@@ -29,16 +29,14 @@ class Team {
     void calibrate(std::size_t size, Workload workload);
 
     /// Seconds from one call that some thread ends to the next: 1 / (calls a second of all).
-    double time(CopyFunction copy, std::size_t size, Workload workload, std::uint64_t round,
-                int cache_effect);
+    double time(const TimedCopy& copy, Workload workload, std::size_t size, std::uint64_t round);
 
   private:
     struct Trial {
-        CopyFunction copy;
-        std::size_t size;
+        TimedCopy copy;
         Workload workload;
+        std::size_t size;
         std::uint64_t round;
-        int cache_effect;
     };
     /// What belongs to one thread; on lines of its own.
     struct alignas(128) Member {

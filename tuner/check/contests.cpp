@@ -75,7 +75,7 @@ Contestant CheckContests::pipeline(const json& tuple, const std::string& where) 
         throw BadInput("its copy of " + where +
                        " is none that this version and this CPU can run; tune again");
     }
-    return {found->name(), found->variant->copy, found->distance(), cache_effect_of(*found), {}};
+    return {found->name(), {found->variant->copy, found->distance(), cache_effect_of(*found)}};
 }
 
 std::optional<Contestant> CheckContests::sensing(const json& json, const std::string& where) {
@@ -87,13 +87,11 @@ std::optional<Contestant> CheckContests::sensing(const json& json, const std::st
     }
     const Contestant hot = pipeline(part_of(json, "/hot"), where);
     const Contestant cold = pipeline(part_of(json, "/cold"), where);
-    arguments_.push_back(
-        {threshold.get<std::uint32_t>(), hot.function, hot.distance, cold.function, cold.distance});
-    return Contestant{std::string(probe->name) + ": " + hot.name + ", else " + cold.name,
-                      probe->copy,
-                      reinterpret_cast<std::size_t>(&arguments_.back()),
-                      cold.cache_effect,
-                      {}};
+    arguments_.push_back({threshold.get<std::uint32_t>(), hot.copy.function, hot.copy.distance,
+                          cold.copy.function, cold.copy.distance});
+    return Contestant{
+        std::string(probe->name) + ": " + hot.name + ", else " + cold.name,
+        {probe->copy, reinterpret_cast<std::size_t>(&arguments_.back()), cold.copy.cache_effect}};
 }
 
 HoldContest CheckContests::contest_of(const json& interval, std::size_t size,
@@ -130,12 +128,11 @@ std::optional<HoldContest> CheckContests::small_contest(const json& profile) {
     const auto large =
         std::find_if(contests_.begin(), contests_.end(),
                      [](const HoldContest& contest) { return contest.size >= kLargestMixed; });
-    const Contestant& beyond = large == contests_.end() ? contests_.back().holder : large->holder;
+    const TimedCopy& beyond = (large == contests_.end() ? contests_.back() : *large).holder.copy;
     const auto find = [&](const json& tuple) -> std::optional<Contestant> {
         const asterope_copy* found = find_copy(asterope_small_copies, tuple, has_);
         if (!found) return std::nullopt;
-        return Contestant{
-            found->name, nullptr, 0, 0, {found->small, beyond.distance, beyond.function}};
+        return Contestant{found->name, small_copy(found->small, beyond.distance, beyond.function)};
     };
     const std::optional<Contestant> winner = find(part_of(small, "/winner/tuple"));
     if (!winner) {

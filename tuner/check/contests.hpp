@@ -12,18 +12,15 @@
 #include "search/objective.hpp"
 #include "space/candidates.h"
 #include "space/space.hpp"
-#include "timing/mix.hpp"
-#include "timing/workload.hpp"
+#include "timing/stopwatch.hpp"
+#include "timing/timed_copy.hpp"
 
 namespace asterope {
 
 /// One of the two that a contest is between, besides libc.
 struct Contestant {
     std::string name;
-    CopyFunction function = nullptr; ///< none for small copies
-    std::size_t distance = 0;
-    int cache_effect = 0;
-    MixCopy small = {}; ///< of small copies only
+    TimedCopy copy;
 };
 
 /// One size. `tuned` is 1 where the profile does not say.

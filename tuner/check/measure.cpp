@@ -14,8 +14,8 @@
 #include "timing/cache_effect.hpp"
 #include "timing/clock.hpp"
 #include "timing/distribution.hpp"
-#include "timing/libc_copy.hpp"
 #include "timing/monitored_rounds.hpp"
+#include "timing/timed_copy.hpp"
 
 namespace asterope {
 
@@ -50,8 +50,7 @@ class Retimings : public Timings {
   public:
     Retimings(const Machine& machine, std::size_t largest, int cpu)
         : arena_(arena_bytes(largest, machine)),
-          stopwatch_(arena_, largest, last_cache_bytes(machine)),
-          mix_(arena_, machine, fleet_statistics(), kLargestMixed, 1), rounds_(cpu),
+          stopwatch_(arena_, largest, last_cache_bytes(machine), {machine.caches}), rounds_(cpu),
           thresholds_(machine.libc_thresholds) {}
 
     /// Returns the seconds that its contest will take, about.
@@ -59,15 +58,9 @@ class Retimings : public Timings {
         contest_ = &contest;
         double seconds = 0;
         for (const auto& [workload, weight] : contest.weights) {
-            double trial = 0;
-            if (contest.size) {
-                stopwatch_.calibrate(contest.size, workload, trial_seconds(workload));
-                const Calibration calibration = stopwatch_.calibration(contest.size, workload);
-                trial = static_cast<double>(calibration.calls) * calibration.seconds;
-            } else {
-                trial = static_cast<double>(MixStopwatch::calls(workload)) *
-                        mix_.time(libc_mix_copy(), workload, 0);
-            }
+            stopwatch_.calibrate(contest.size, workload, trial_seconds(workload));
+            const Calibration calibration = stopwatch_.calibration(contest.size, workload);
+            const double trial = static_cast<double>(calibration.calls) * calibration.seconds;
             seconds += kOverhead * kHoldRounds * (contest.rival ? 4 : 3) * trial;
         }
         return seconds;
@@ -76,39 +69,28 @@ class Retimings : public Timings {
     double seconds(std::size_t size, Workload workload, Entrant entrant,
                    std::uint64_t round) override {
         throw_if_interrupted();
-        const double seconds = rounds_.time([&] { return time(size, workload, entrant, round); });
+        const double seconds = rounds_.time(
+            [&] { return stopwatch_.time(copy_of(size, entrant), workload, size, round); });
         if (!(seconds > 0))
             throw Failure("the time stamp counter jumps: nothing can be timed here");
         return seconds;
     }
     int cache_effect(std::size_t size, Entrant entrant) const override {
-        if (size == 0) return 0;
-        return entrant < 0 ? cache_effect_of_libc(size, thresholds_)
-                           : contestant(entrant).cache_effect;
+        return copy_of(size, entrant).cache_effect;
     }
     bool disturbed() override { return rounds_.disturbed(); }
     const MonitoredRounds& rounds() const { return rounds_; }
 
   private:
-    const Contestant& contestant(Entrant entrant) const {
-        return entrant == kHolder ? contest_->holder : *contest_->rival;
-    }
-    double time(std::size_t size, Workload workload, Entrant entrant, std::uint64_t round) {
-        if (size == 0) {
-            return mix_.time(entrant < 0 ? libc_mix_copy() : contestant(entrant).small, workload,
-                             round);
-        }
+    TimedCopy copy_of(std::size_t size, Entrant entrant) const {
         if (entrant < 0) {
-            return stopwatch_.time(libc_copy(), 0, size, workload, round,
-                                   cache_effect(size, entrant));
+            return {libc_copy(), 0, size ? cache_effect_of_libc(size, thresholds_) : 0};
         }
-        const Contestant& one = contestant(entrant);
-        return stopwatch_.time(one.function, one.distance, size, workload, round, one.cache_effect);
+        return entrant == kHolder ? contest_->holder.copy : contest_->rival->copy;
     }
 
     Arena arena_;
     Stopwatch stopwatch_;
-    MixStopwatch mix_;
     MonitoredRounds rounds_;
     const std::map<std::string, std::size_t> thresholds_;
     const HoldContest* contest_ = nullptr;

@@ -6,7 +6,7 @@
 
 #include "base/size_text.hpp"
 #include "space/tuple_json.hpp"
-#include "timing/libc_copy.hpp"
+#include "timing/timed_copy.hpp"
 
 namespace asterope::diagnosis {
 

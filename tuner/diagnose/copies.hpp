@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "space/space.hpp"
-#include "timing/workload.hpp"
+#include "timing/timed_copy.hpp"
 
 namespace asterope::diagnosis {
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "diagnose/section.hpp"
+#include "timing/workload.hpp"
 
 namespace asterope::diagnosis {
 

@@ -529,9 +529,9 @@ std::string feature_difference(const json& recorded, const json& current) {
 
 } // namespace
 
-std::size_t last_cache_bytes(const Machine& machine) {
+std::size_t last_cache_bytes(const std::vector<Cache>& caches) {
     std::size_t bytes = 0;
-    for (const Cache& cache : machine.caches) bytes = std::max(bytes, cache.bytes);
+    for (const Cache& cache : caches) bytes = std::max(bytes, cache.bytes);
     return bytes;
 }
 

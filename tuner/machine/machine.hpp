@@ -37,7 +37,10 @@ struct Machine {
 };
 
 /// Of the last level, in bytes; 0 where that is not known.
-std::size_t last_cache_bytes(const Machine& machine);
+std::size_t last_cache_bytes(const std::vector<Cache>& caches);
+inline std::size_t last_cache_bytes(const Machine& machine) {
+    return last_cache_bytes(machine.caches);
+}
 
 /// `root` is where /proc and /sys are looked for; tests give a made-up tree. The processor, the
 /// kernel and libc are always those that run. What is unreadable is left empty, never an error.

@@ -28,10 +28,9 @@ constexpr int kTries = 5;
 
 Instruments::Instruments(const Plan& plan, const Machine& machine, std::uint64_t seed)
     : arena(arena_bytes(plan.all_sizes.back(), machine), plan.source_map),
-      stopwatch(arena, plan.all_sizes.back(), last_cache_bytes(machine)),
-      mix(plan.source_map ? small_arena.emplace(kSmallArena) : arena, machine, plan.statistics,
-          kLargestMixed, seed),
-      overlap(arena) {}
+      stopwatch(arena, plan.all_sizes.back(), last_cache_bytes(machine),
+                {machine.caches, plan.statistics, kLargestMixed, seed, Weighting::calls,
+                 plan.source_map ? &small_arena.emplace(kSmallArena) : nullptr}) {}
 
 MachineTrials::MachineTrials(const Plan& plan, const Machine& machine, std::uint64_t seed, int cpu,
                              const Budget& budget)

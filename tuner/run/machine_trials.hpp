@@ -8,14 +8,12 @@
 #include "timing/arena.hpp"
 #include "timing/budget.hpp"
 #include "timing/disturbance_monitor.hpp"
-#include "timing/mix.hpp"
-#include "timing/overlap_stopwatch.hpp"
+#include "timing/stopwatch.hpp"
 #include "timing/trial_source.hpp"
-#include "timing/workload.hpp"
 
 namespace asterope {
 
-/// What trials are timed with: memory and stopwatches.
+/// What trials are timed with: memory and a stopwatch.
 struct Instruments {
     /// Throws Failure where there is too little memory.
     Instruments(const Plan& plan, const Machine& machine, std::uint64_t seed);
@@ -23,8 +21,6 @@ struct Instruments {
     Arena arena;
     std::optional<Arena> small_arena; ///< of the small copies, where the source is mapped
     Stopwatch stopwatch;
-    MixStopwatch mix;
-    OverlapStopwatch overlap;
 };
 
 /// Throws Interrupted between trials when the user asked to stop, BudgetSpent when there is no time

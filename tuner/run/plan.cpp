@@ -17,7 +17,7 @@
 #include "search/small_search.hpp"
 #include "space/candidates.h"
 #include "space/space.hpp"
-#include "timing/mix.hpp"
+#include "timing/stopwatch.hpp"
 
 namespace asterope {
 

@@ -12,7 +12,7 @@
 #include "search/overlapping_search.hpp"
 #include "search/sensing_search.hpp"
 #include "search/size_order.hpp"
-#include "timing/libc_copy.hpp"
+#include "timing/timed_copy.hpp"
 
 namespace asterope {
 
@@ -199,7 +199,7 @@ std::optional<SensingResult> SearchSteps::sensing(std::size_t size, const Found&
     for (const SensingCopy& copy : copies) arguments.push_back(copy.arguments());
     const auto index = [](Entrant entrant) { return static_cast<std::size_t>(entrant) - 1; };
     SearchTimings timings(field(
-                              [&](Entrant entrant) -> Copy {
+                              [&](Entrant entrant) -> TimedCopy {
                                   if (entrant == 0) return copy_of(fixed);
                                   const SensingCopy& copy = copies[index(entrant)];
                                   // What it leaves in the caches where nothing is cached, its cold
@@ -281,9 +281,10 @@ std::vector<double> SearchSteps::read(const asterope_copy& probe, const Candidat
             std::vector<double> ticks;
             for (std::uint64_t round = 0; ticks.size() < plan_.rigor.probe_readings; ++round) {
                 reading.ticks.clear();
-                instruments.stopwatch.time(&ReadingCopy::run,
-                                           reinterpret_cast<std::size_t>(&reading), size, workload,
-                                           round, copy_of(copy).cache_effect);
+                instruments.stopwatch.time({&ReadingCopy::run,
+                                            reinterpret_cast<std::size_t>(&reading),
+                                            copy_of(copy).cache_effect},
+                                           workload, size, round);
                 // The first trial finds the caches as somebody else left them.
                 if (round > 0)
                     ticks.insert(ticks.end(), reading.ticks.begin(), reading.ticks.end());
@@ -299,16 +300,17 @@ SizeResult SearchSteps::small_copies(const Candidate& large) {
     const auto variant = [&](Entrant entrant) -> const asterope_copy& {
         return *spaces_.small_space[static_cast<std::size_t>(entrant)];
     };
-    SearchTimings timings(
-        {[&](Instruments& instruments, std::size_t, Workload workload, Entrant entrant,
-             std::uint64_t round) {
-             if (entrant < 0) return instruments.mix.time(libc_mix_copy(), workload, round);
-             return instruments.mix.time(
-                 {variant(entrant).small, large.distance(), large.variant->copy}, workload, round);
-         },
-         [&](Entrant entrant) { return std::string(variant(entrant).name); },
-         [](std::size_t, Workload workload) { return MixStopwatch::calls(workload); }},
-        context_, false);
+    SearchTimings timings({[&](Instruments& instruments, std::size_t, Workload workload,
+                               Entrant entrant, std::uint64_t round) {
+                               const TimedCopy copy =
+                                   entrant < 0 ? TimedCopy{libc_copy()}
+                                               : small_copy(variant(entrant).small,
+                                                            large.distance(), large.variant->copy);
+                               return instruments.stopwatch.time(copy, workload, 0, round);
+                           },
+                           [&](Entrant entrant) { return std::string(variant(entrant).name); },
+                           [](std::size_t, Workload workload) { return fixed_calls(workload); }},
+                          context_, false);
     return search_small(suited(spaces_.small_entrants, spaces_.small_space, plan_.small_objective),
                         plain_small(spaces_.small_space), plan_.small_weights, plan_.rigor, random,
                         timings);
@@ -323,11 +325,12 @@ SizeResult SearchSteps::overlapping_copies() {
     };
     SearchTimings timings({[&](Instruments& instruments, std::size_t, Workload, Entrant entrant,
                                std::uint64_t round) {
-                               return instruments.overlap.time(
-                                   entrant < 0 ? libc_move() : variant(entrant).copy, round);
+                               return instruments.stopwatch.time(
+                                   {entrant < 0 ? libc_move() : variant(entrant).copy},
+                                   Workload::overlapping, 0, round);
                            },
                            [&](Entrant entrant) { return std::string(variant(entrant).name); },
-                           [](std::size_t, Workload) { return OverlapStopwatch::calls(); }},
+                           [](std::size_t, Workload workload) { return fixed_calls(workload); }},
                           context_, false);
     return search_overlapping(spaces_.overlapping_space.size(), plan_.rigor, random, timings);
 }
@@ -384,15 +387,15 @@ void SearchSteps::aliased_copies(Findings& findings) {
         if (size < kAliasedMinimum || size > kAliasedMaximum || !plan_.owns(size)) continue;
         if (std::string_view(pipeline.variant->st) == "NT") continue;
         std::mt19937_64 random = enter("aliased " + std::to_string(size));
-        SearchTimings timings(
-            field(
-                [&](Entrant entrant) {
-                    return entrant == 0 ? copy_of(pipeline) : Copy{variant(entrant).copy, 0};
-                },
-                [&](Entrant entrant) {
-                    return entrant == 0 ? pipeline.name() : variant(entrant).name;
-                }),
-            context_, false);
+        SearchTimings timings(field(
+                                  [&](Entrant entrant) {
+                                      return entrant == 0 ? copy_of(pipeline)
+                                                          : TimedCopy{variant(entrant).copy};
+                                  },
+                                  [&](Entrant entrant) {
+                                      return entrant == 0 ? pipeline.name() : variant(entrant).name;
+                                  }),
+                              context_, false);
         try {
             findings.aliased.push_back(
                 search_aliased(spaces_.aliased_space.size(), size, plan_.rigor, random, timings));
@@ -424,7 +427,7 @@ SharedSize SearchSteps::share(std::size_t size, const PipelineFacts& pipelines) 
     std::mt19937_64 random = enter("threads " + std::to_string(size));
     const Candidate& fixed = candidate(pipelines.winner_for(size));
     const auto& sensing = pipelines.sensing[pipelines.result_for(size)];
-    Copy alone = copy_of(fixed);
+    TimedCopy alone = copy_of(fixed);
     asterope_sensing arguments;
     if (sensing) {
         arguments = sensing->copy.arguments();
@@ -438,7 +441,7 @@ SharedSize SearchSteps::share(std::size_t size, const PipelineFacts& pipelines) 
     }
     const auto index = [](Entrant entrant) { return static_cast<std::size_t>(entrant) - 1; };
     SearchTimings timings(field(
-                              [&](Entrant entrant) -> Copy {
+                              [&](Entrant entrant) -> TimedCopy {
                                   if (entrant == 0) return alone;
                                   return {&asterope_copy_over_threads,
                                           reinterpret_cast<std::size_t>(&how[index(entrant)]),
@@ -492,11 +495,11 @@ const Candidate& SearchSteps::candidate(Entrant entrant) const {
     return spaces_.space[static_cast<std::size_t>(entrant)];
 }
 
-SearchSteps::Copy SearchSteps::copy_of(const Candidate& candidate) {
+TimedCopy SearchSteps::copy_of(const Candidate& candidate) {
     return {candidate.variant->copy, candidate.distance(), cache_effect_of(candidate)};
 }
 
-SearchSteps::Copy SearchSteps::libc(std::size_t size) const {
+TimedCopy SearchSteps::libc(std::size_t size) const {
     return {libc_copy(), 0, cache_effect_of_libc(size, libc_thresholds_)};
 }
 
@@ -507,9 +510,7 @@ Entrants SearchSteps::field(CopyOf copy_of, Name name) const {
     };
     return {[copy](Instruments& instruments, std::size_t size, Workload workload, Entrant entrant,
                    std::uint64_t round) {
-                const Copy one = copy(size, entrant);
-                return instruments.stopwatch.time(one.function, one.distance, size, workload, round,
-                                                  one.cache_effect);
+                return instruments.stopwatch.time(copy(size, entrant), workload, size, round);
             },
             std::move(name),
             [this](std::size_t size, Workload workload) { return calls(size, workload); },

@@ -53,12 +53,7 @@ class SearchSteps {
 
   private:
     /// What an entrant copies with: a function, what to hand it as its distance, its cache effect.
-    struct Copy {
-        CopyFunction function;
-        std::size_t distance;
-        int cache_effect = kTemporal;
-    };
-    using CopyOf = std::function<Copy(Entrant)>;
+    using CopyOf = std::function<TimedCopy(Entrant)>;
     using Name = std::function<std::string(Entrant)>;
     struct SizeFound {
         Found found;
@@ -84,8 +79,8 @@ class SearchSteps {
     void shared_copies(Findings& findings);
     SharedSize share(std::size_t size, const PipelineFacts& pipelines);
     const Candidate& candidate(Entrant entrant) const;
-    static Copy copy_of(const Candidate& candidate);
-    Copy libc(std::size_t size) const;
+    static TimedCopy copy_of(const Candidate& candidate);
+    TimedCopy libc(std::size_t size) const;
     Entrants field(CopyOf copy, Name name) const;
 
     const Plan& plan_;

@@ -12,6 +12,9 @@ namespace asterope {
 
 namespace {
 
+/// What counts where nothing else is asked for.
+constexpr auto kBalanced = workloads_with<&WorkloadFacts::balanced>();
+
 constexpr std::string_view kExample = ", as in hot=1,consume=2";
 
 /// "hot, cold, consume or produce"
@@ -99,8 +102,7 @@ Objective parse_objective(std::string_view workload, std::string_view weights) {
                        std::string(kExample));
     }
     if (workload == "balanced") {
-        return {given,
-                equal_weights({Workload::hot, Workload::cold, Workload::consume, Workload::fetch})};
+        return {given, equal_weights({kBalanced.begin(), kBalanced.end()})};
     }
     const Workload* alone = find_tunable(workload);
     if (!alone) {
@@ -109,16 +111,12 @@ Objective parse_objective(std::string_view workload, std::string_view weights) {
     return {given, {{*alone, 1.0}}};
 }
 
-bool waits_for_run_off(Workload workload) {
-    return workload == Workload::fetch;
-}
-
 Weights screening_weights(const Weights& weights) {
     Weights counting, early;
     for (const auto& weighted : weights) {
         if (weighted.second == 0) continue;
         counting.push_back(weighted);
-        if (!waits_for_run_off(weighted.first)) early.push_back(weighted);
+        if (!facts_of(weighted.first).waits_for_run_off) early.push_back(weighted);
     }
     return early.empty() ? counting : early;
 }
@@ -128,7 +126,7 @@ std::vector<Objective> with_intents(const Objective& objective,
     std::vector<Objective> objectives = {objective};
     if (objective.weights.size() > 1) {
         for (const auto& [workload, weight] : objective.weights) {
-            if (objective.name == "balanced" && waits_for_run_off(workload)) continue;
+            if (objective.name == "balanced" && facts_of(workload).waits_for_run_off) continue;
             objectives.push_back({std::string(name_of(workload)), {{workload, 1}}});
         }
     }
@@ -145,7 +143,7 @@ std::vector<Objective> with_intents(const Objective& objective,
 
 void refuse_written_source(const Objective& objective) {
     for (const auto& [workload, weight] : objective.weights) {
-        if (weight > 0 && writes_source(workload)) {
+        if (weight > 0 && facts_of(workload).writes_source) {
             throw BadInput("workload " + std::string(name_of(workload)) +
                            " writes its source, but a source map is only read: choose another "
                            "workload, or leave out --source-map");

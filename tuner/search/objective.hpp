@@ -1,7 +1,6 @@
 // Objectives: which workloads a copy is tuned for, and how much each of them counts.
 #pragma once
 
-#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,17 +17,6 @@ using Weights = std::vector<std::pair<Workload, double>>;
 /// All alike; they add up to 1.
 Weights equal_weights(const std::vector<Workload>& workloads);
 
-/// What can be tuned for. hot_read is left to measuring: beside hot it says what a copy leaves to
-/// its reader, and whoever tunes for a reader has it in consume.
-inline constexpr std::array kTunable = {Workload::hot, Workload::cold, Workload::consume,
-                                        Workload::produce, Workload::fetch};
-
-/// What a winner is measured under, whatever it was tuned for. Not fresh, which is left to the
-/// bench: a page fault took 2 to 3 microseconds on a busy virtual machine, so the run-off of a
-/// quick search at 32 MiB alone would take 3 seconds more.
-inline constexpr std::array kMeasured = {Workload::hot,     Workload::hot_read, Workload::cold,
-                                         Workload::consume, Workload::produce,  Workload::fetch};
-
 struct Objective {
     std::string name; ///< "balanced", a workload's, or "weights" for a mix of the user's own
     Weights weights;  ///< each above 0, adding up to 1, in the order of Workload
@@ -36,7 +24,7 @@ struct Objective {
 
 /// What --workload and --weights ask for:
 /// - a workload that can be tuned for: that one alone;
-/// - "balanced": hot, cold, consume and fetch alike;
+/// - "balanced": what the table of workloads counts by default, alike;
 /// - `weights` such as "hot=1,consume=2" (any scale; a workload that is not named, or has 0, does
 ///   not count): the mix, if `workload` is "weights" or the default, "balanced". Empty: none given.
 /// Throws BadInput, and says which words can be chosen: for an unknown workload; for "weights"
@@ -44,12 +32,7 @@ struct Objective {
 /// up, that names no workload or the same again, and where all are 0.
 Objective parse_objective(std::string_view workload, std::string_view weights);
 
-/// Whether it is told only late in a race, of those that the others left, unless it counts alone:
-/// a trial of fetch takes as long as one of hot, cold and consume together, and what is slow there
-/// is mostly slow under one of those.
-bool waits_for_run_off(Workload workload);
-
-/// Those of `weights` that count, without what is told late where there are others.
+/// Those of `weights` that count, without what waits for the run-off where there are others.
 Weights screening_weights(const Weights& weights);
 
 /// What winners are chosen for: the objective, and where that is a mix, each workload in it by

@@ -11,7 +11,7 @@
 #include "search/search.hpp"
 #include "space/candidates.h"
 #include "space/space.hpp"
-#include "timing/workload.hpp"
+#include "timing/timed_copy.hpp"
 
 namespace asterope {
 

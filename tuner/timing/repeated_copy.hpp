@@ -1,26 +1,16 @@
-// Copies between the same two buffers again and again: where they begin in each round of a
-// comparison, and how a run of calls is timed.
+// Copies between the same two buffers again and again: how a run of calls is timed.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "base/statistics.hpp"
 #include "machine/cpu.hpp"
 #include "timing/clock.hpp"
+#include "timing/placement.hpp"
 
 namespace asterope {
-
-/// How much longer than the copies the buffers must be that roam() moves.
-inline constexpr std::size_t kRoaming = 4096;
-
-/// Bytes by which both buffers are moved in `round`: less than kRoaming, whole lines. Without it,
-/// what the timing loop itself touches (the stack) would alias the same copies in every round.
-inline std::size_t roam(std::uint64_t round) {
-    return round * 27 % 64 * 64;
-}
 
 /// Seconds a call, where `run(calls)` makes so many: of `calls` calls, after an untimed eighth of
 /// them, at least three, by which what another copy left behind is gone.

@@ -15,7 +15,7 @@
 
 #include "base/error.hpp"
 #include "base/size_text.hpp"
-#include "timing/workload.hpp"
+#include "timing/placement.hpp"
 
 namespace asterope {
 

@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "timing/buffer_access.hpp"
 #include "timing/clock.hpp"
-#include "timing/libc_copy.hpp"
+#include "timing/timed_copy.hpp"
 
 using namespace asterope;
 

@@ -11,7 +11,7 @@
 
 #include "base/error.hpp"
 #include "timing/clock.hpp"
-#include "timing/libc_copy.hpp"
+#include "timing/timed_copy.hpp"
 
 using namespace asterope;
 

@@ -13,7 +13,7 @@
 #include "bench/apps/sequence.hpp"
 #include "bench/apps/shared_memory.hpp"
 #include "bench/apps/user_buffer.hpp"
-#include "timing/workload.hpp"
+#include "timing/timed_copy.hpp"
 
 namespace asterope {
 

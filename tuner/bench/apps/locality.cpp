@@ -13,7 +13,7 @@
 #include "bench/apps/steps.hpp"
 #include "machine/cpu.hpp"
 #include "timing/clock.hpp"
-#include "timing/libc_copy.hpp"
+#include "timing/timed_copy.hpp"
 
 namespace asterope {
 

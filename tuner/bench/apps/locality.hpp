@@ -15,7 +15,7 @@
 
 #include "base/statistics.hpp"
 #include "timing/monitored_rounds.hpp"
-#include "timing/workload.hpp"
+#include "timing/timed_copy.hpp"
 
 namespace asterope {
 

@@ -11,7 +11,7 @@
 #include "base/descriptor.hpp"
 #include "bench/apps/message_ring.hpp"
 #include "bench/child_process.hpp"
-#include "timing/workload.hpp"
+#include "timing/timed_copy.hpp"
 
 namespace asterope {
 

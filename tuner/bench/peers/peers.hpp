@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "timing/workload.hpp"
+#include "timing/timed_copy.hpp"
 
 namespace asterope {
 

@@ -22,7 +22,7 @@
 #include "machine/machine.hpp"
 #include "timing/arena.hpp"
 #include "timing/clock.hpp"
-#include "timing/libc_copy.hpp"
+#include "timing/timed_copy.hpp"
 
 namespace asterope {
 
@@ -96,8 +96,8 @@ void serve(int socket) {
     int cache_effect = 0; // another one each time
     while (answer<Request>(socket, [&](const Request& request, Answer& answer) {
         stopwatch->set_calibration(request.size, request.workload, {request.calls, 0});
-        answer.seconds = stopwatch->time(libc_copy(), 0, request.size, request.workload,
-                                         request.round, ++cache_effect);
+        answer.seconds = stopwatch->time({libc_copy(), 0, ++cache_effect}, request.workload,
+                                         request.size, request.round);
     })) {
     }
 }
@@ -195,20 +195,6 @@ void RemoteCopy::end() {
     close(socket_); // it would leave by itself, but not before a trial is done
     kill(process_, SIGKILL);
     while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
-    }
-}
-
-bool RemoteCopy::serves(Workload workload) {
-    switch (workload) {
-    case Workload::hot:
-    case Workload::hot_read:
-    case Workload::cold:
-    case Workload::consume:
-    case Workload::produce:
-    case Workload::aliased:
-        return true;
-    default:
-        return false;
     }
 }
 

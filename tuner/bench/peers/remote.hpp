@@ -9,7 +9,7 @@
 #include <string>
 #include <sys/types.h>
 
-#include "timing/workload.hpp"
+#include "timing/stopwatch.hpp"
 
 namespace asterope {
 
@@ -37,12 +37,9 @@ class RemoteCopy {
     RemoteCopy(const RemoteCopy&) = delete;
     RemoteCopy& operator=(const RemoteCopy&) = delete;
 
-    /// Whether it can be asked for: small copies of mixed sizes are not served, nor threads.
-    static bool serves(Workload workload);
-
     /// Seconds a call of one trial, as Stopwatch::time, of `calls` calls. What ran in between was
     /// somebody else's copy, so where nothing is cached each trial begins with untimed copies until
-    /// the caches are as libc's leave them. Throws Failure where the process died or refuses.
+    /// the caches are as libc's leave them. Throws Failure where the process died.
     double time(std::size_t size, Workload workload, std::uint64_t round, std::size_t calls);
 
     pid_t process() const { return process_; }

@@ -7,7 +7,7 @@
 
 #include "base/interrupt.hpp"
 #include "base/statistics.hpp"
-#include "timing/libc_copy.hpp"
+#include "timing/timed_copy.hpp"
 
 namespace asterope {
 
@@ -68,7 +68,6 @@ TunedGlibc tune_glibc(const Machine& machine, const Gain& gain) {
 Gain measured_gain(Stopwatch& here, const RemoteSetup& setup, const std::vector<std::size_t>& sizes,
                    const std::vector<Workload>& workloads) {
     for (const Workload workload : workloads) {
-        if (!RemoteCopy::serves(workload)) continue;
         for (const std::size_t size : sizes) {
             here.calibrate(size, workload, trial_seconds(workload));
         }
@@ -79,7 +78,6 @@ Gain measured_gain(Stopwatch& here, const RemoteSetup& setup, const std::vector<
         double logs = 0;
         int count = 0;
         for (const Workload workload : workloads) {
-            if (!RemoteCopy::serves(workload)) continue;
             for (const std::size_t size : sizes) {
                 throw_if_interrupted();
                 const std::size_t calls = here.calls(size, workload);
@@ -90,7 +88,8 @@ Gain measured_gain(Stopwatch& here, const RemoteSetup& setup, const std::vector<
                         if (first == (round % 2 == 0)) {
                             there = remote.time(size, workload, round, calls);
                         } else {
-                            own = here.time(libc_copy(), 0, size, workload, round, ++cache_effect);
+                            own =
+                                here.time({libc_copy(), 0, ++cache_effect}, workload, size, round);
                         }
                     }
                     ratios.push_back(std::log(own / there));

@@ -8,7 +8,7 @@
 
 #include "bench/peers/remote.hpp"
 #include "machine/machine.hpp"
-#include "timing/workload.hpp"
+#include "timing/stopwatch.hpp"
 
 namespace asterope {
 

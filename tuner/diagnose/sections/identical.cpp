@@ -8,7 +8,7 @@
 #include "base/size_text.hpp"
 #include "diagnose/sections.hpp"
 #include "search/race.hpp"
-#include "timing/libc_copy.hpp"
+#include "timing/stopwatch.hpp"
 
 namespace asterope::diagnosis {
 
@@ -30,8 +30,7 @@ class LibcAlone : public Timings {
     double seconds(std::size_t size, Workload workload, Entrant, std::uint64_t round) override {
         throw_if_interrupted();
         timed_();
-        return watched_.time(
-            [&] { return stopwatch_.time(libc_copy(), 0, size, workload, round); });
+        return watched_.time([&] { return stopwatch_.time({libc_copy()}, workload, size, round); });
     }
 
     bool disturbed() override { return watched_.disturbed(); }

@@ -1,17 +1,20 @@
-// Times moves between buffers that overlap.
-#include "timing/overlap_stopwatch.hpp"
+// The workload overlapping: moves between buffers that overlap, of several sizes by several
+// shifts; the geometric mean of their times.
+#include "timing/workloads/overlapping.hpp"
 
 #include <cmath>
 
 #include "machine/cpu.hpp"
 #include "timing/clock.hpp"
+#include "timing/placement.hpp"
+#include "timing/workloads/workload_timer.hpp"
 
 namespace asterope {
 
 namespace {
 
 std::size_t calls_of(const Overlap& overlap) {
-    return OverlapStopwatch::kTrialBytes / overlap.size + 1;
+    return kOverlapTrialBytes / overlap.size + 1;
 }
 
 void run(CopyFunction move, char* source, const Overlap& overlap, std::uint64_t first,
@@ -36,14 +39,12 @@ std::vector<Overlap> overlaps_of(const std::vector<std::size_t>& sizes) {
     return overlaps;
 }
 
-double OverlapStopwatch::time(CopyFunction move, const Overlap& overlap,
-                              std::uint64_t round) const {
+double time_overlap(const Arena& arena, CopyFunction move, const Overlap& overlap,
+                    std::uint64_t round) {
     clean_vector_state();
-    // Each round has its place in the page, as in the hot workload.
-    const std::size_t place = round * 27 % 64 * 64;
     const std::size_t calls = calls_of(overlap), shift = std::abs(overlap.shift);
-    const std::size_t room = (overlap.size + shift + 4096 + 64 + 4095) / 4096 * 4096;
-    char* source = arena_.destination() + arena_.bytes() - room + place;
+    const std::size_t room = (overlap.size + shift + kRoaming + 64 + 4095) / 4096 * 4096;
+    char* source = arena.destination() + arena.bytes() - room + roam(round);
     if (overlap.shift < 0) source += shift;
     run(move, source, overlap, round, calls / 8 + 1);
     const std::uint64_t begin = ticks();
@@ -51,17 +52,25 @@ double OverlapStopwatch::time(CopyFunction move, const Overlap& overlap,
     return seconds_between(begin, ticks()) / static_cast<double>(calls);
 }
 
-double OverlapStopwatch::time(CopyFunction move, std::uint64_t round) const {
-    const std::vector<Overlap> overlaps = overlaps_of(kSizes);
+namespace {
+
+double time_overlapping(Buffers& buffers, const WorkloadFacts&, const TrialTask& task) {
+    const std::vector<Overlap> overlaps = overlaps_of(kOverlapSizes);
     double logs = 0;
-    for (const Overlap& overlap : overlaps) logs += std::log(time(move, overlap, round));
+    for (const Overlap& overlap : overlaps) {
+        logs += std::log(time_overlap(buffers.arena, task.copy.function, overlap, task.round));
+    }
     return std::exp(logs / static_cast<double>(overlaps.size()));
 }
 
-std::size_t OverlapStopwatch::calls() {
+std::size_t calls_of_all() {
     std::size_t calls = 0;
-    for (const Overlap& overlap : overlaps_of(kSizes)) calls += calls_of(overlap);
+    for (const Overlap& overlap : overlaps_of(kOverlapSizes)) calls += calls_of(overlap);
     return calls;
 }
+
+} // namespace
+
+const WorkloadTimer workloads::overlapping = {time_overlapping, calls_of_all};
 
 } // namespace asterope

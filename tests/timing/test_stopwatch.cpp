@@ -13,20 +13,19 @@
 #include "search/objective.hpp"
 #include "support/temporary_folder.hpp"
 #include "timing/clock.hpp"
+#include "timing/stopwatch.hpp"
 
 using namespace asterope;
 
 namespace {
 
-constexpr std::size_t kMiB = std::size_t{1} << 20;
+constexpr std::size_t kMiB = std::size_t{1} << 20, kPage = 4096;
 
-const std::vector<Workload> kAll = {
-    Workload::hot,        Workload::hot_read,    Workload::cold,          Workload::consume,
-    Workload::produce,    Workload::aliased,     Workload::mix_l1,        Workload::mix_l2,
-    Workload::mix_l3,     Workload::mix_l1_read, Workload::mix_l2_read,   Workload::mix_l3_read,
-    Workload::fixed,      Workload::fixed_read,  Workload::mix_memory,    Workload::mix_memory_read,
-    Workload::fetch,      Workload::page_end,    Workload::page_end_read, Workload::fresh,
-    Workload::overlapping};
+const std::vector<Workload> kAll = [] {
+    std::vector<Workload> workloads;
+    for (const WorkloadFacts& facts : kWorkloads) workloads.push_back(*find_workload(facts.name));
+    return workloads;
+}();
 const std::vector<Workload> kOfOneSize = [] {
     std::vector<Workload> workloads(kMeasured.begin(), kMeasured.end());
     workloads.push_back(Workload::fresh);
@@ -51,7 +50,7 @@ void* remember(void* destination, const void* source, std::size_t bytes, std::si
     return destination;
 }
 
-class Buffers : public ::testing::TestWithParam<std::size_t> {
+class TrialBuffers : public ::testing::TestWithParam<std::size_t> {
   protected:
     static constexpr std::size_t kLargest = 2 * kMiB;
 
@@ -60,7 +59,7 @@ class Buffers : public ::testing::TestWithParam<std::size_t> {
     /// The calls of one trial; the untimed ones of the hot workload first.
     std::vector<Call> trial(Workload workload, std::uint64_t round, std::size_t distance = 0) {
         calls.clear();
-        stopwatch.time(remember, distance, GetParam(), workload, round);
+        stopwatch.time({remember, distance}, workload, GetParam(), round);
         return calls;
     }
     /// Without libc's time: beside it, remembering would be hopeless now and then.
@@ -95,16 +94,16 @@ TEST(NameOf, is_another_for_each_workload) {
 TEST(DescriptionOf, is_another_line_for_each_workload) {
     std::set<std::string_view> descriptions;
     for (const Workload workload : kAll) {
-        const std::string_view text = description_of(workload);
+        const std::string_view text = facts_of(workload).text;
         EXPECT_TRUE(descriptions.insert(text).second) << text;
         EXPECT_GE(text.size(), 10u);
         EXPECT_LE(text.size(), 80u) << text;
         EXPECT_EQ(text.find('\n'), text.npos);
     }
-    EXPECT_EQ(description_of(Workload::fixed_read).find("as fixed"), 0u);
+    EXPECT_EQ(facts_of(Workload::fixed_read).text.find("as fixed"), 0u);
 }
 
-TEST_P(Buffers, lie_inside_the_arena) {
+TEST_P(TrialBuffers, lie_inside_the_arena) {
     for (const Workload workload : kMeasured) {
         calibrate(workload);
         // every slot, where they are few, and every place of a round
@@ -119,7 +118,7 @@ TEST_P(Buffers, lie_inside_the_arena) {
     }
 }
 
-TEST_P(Buffers, are_as_long_and_prefetched_as_far_as_asked) {
+TEST_P(TrialBuffers, are_as_long_and_prefetched_as_far_as_asked) {
     for (const Workload workload : kOfOneSize) {
         calibrate(workload);
         for (const Call& call : trial(workload, 3, 1920)) {
@@ -129,7 +128,7 @@ TEST_P(Buffers, are_as_long_and_prefetched_as_far_as_asked) {
     }
 }
 
-TEST_P(Buffers, number_as_many_as_the_calibration_says) {
+TEST_P(TrialBuffers, number_as_many_as_the_calibration_says) {
     for (const Workload workload : kOfOneSize) {
         calibrate(workload);
         const std::size_t timed = stopwatch.calls(GetParam(), workload);
@@ -143,7 +142,7 @@ TEST_P(Buffers, number_as_many_as_the_calibration_says) {
 }
 
 // Beside a libc that takes no time, everybody is hopeless.
-TEST_P(Buffers, are_as_few_as_the_untimed_ones_for_a_hopeless_hot_copy) {
+TEST_P(TrialBuffers, are_as_few_as_the_untimed_ones_for_a_hopeless_hot_copy) {
     for (const Workload workload : {Workload::hot, Workload::hot_read}) {
         stopwatch.set_calibration(GetParam(), workload, {800, 1e-18});
         EXPECT_EQ(trial(workload, 0).size(), 100u + 100u);
@@ -155,19 +154,19 @@ TEST_P(Buffers, are_as_few_as_the_untimed_ones_for_a_hopeless_hot_copy) {
 }
 
 // And whoever knows the cache knows what cannot be hot in it.
-TEST_P(Buffers, need_no_untimed_call_where_they_outgrow_the_cache) {
+TEST_P(TrialBuffers, need_no_untimed_call_where_they_outgrow_the_cache) {
     Stopwatch knows(arena, kLargest, 2 * GetParam());
     Stopwatch small(arena, kLargest, 2 * GetParam() - 1);
     for (Stopwatch* one : {&knows, &small}) {
         one->set_calibration(GetParam(), Workload::hot, {5, 0});
-        one->time(remember, 0, GetParam(), Workload::hot, 0); // settles
+        one->time({remember, 0}, Workload::hot, GetParam(), 0); // settles
         calls.clear();
-        one->time(remember, 0, GetParam(), Workload::hot, 1);
+        one->time({remember, 0}, Workload::hot, GetParam(), 1);
         EXPECT_EQ(calls.size(), one == &knows ? 3u + 5u : 5u);
     }
 }
 
-TEST_P(Buffers, are_misaligned_alike_for_all_copies_of_a_round) {
+TEST_P(TrialBuffers, are_misaligned_alike_for_all_copies_of_a_round) {
     for (const Workload workload : kOfOneSize) {
         calibrate(workload);
         const std::vector<Call> one = trial(workload, 7), two = trial(workload, 7);
@@ -181,7 +180,7 @@ TEST_P(Buffers, are_misaligned_alike_for_all_copies_of_a_round) {
     EXPECT_FALSE(trial(Workload::hot, 7) == trial(Workload::hot, 8));
 }
 
-TEST_P(Buffers, take_every_misalignment_on_either_side) {
+TEST_P(TrialBuffers, take_every_misalignment_on_either_side) {
     // reading and writing large buffers takes its time
     const std::uint64_t rounds = GetParam() > kMiB ? 512 : 4096;
     for (const Workload workload : kOfOneSize) {
@@ -201,7 +200,7 @@ TEST_P(Buffers, take_every_misalignment_on_either_side) {
 }
 
 // A destination up to 63 bytes past its source, modulo a page, stalls loads behind stores.
-TEST_P(Buffers, never_alias_in_their_page_offsets) {
+TEST_P(TrialBuffers, never_alias_in_their_page_offsets) {
     for (const Workload workload : kOfOneSize) {
         calibrate(workload);
         for (std::uint64_t round = 0; round < 100; ++round) {
@@ -214,7 +213,7 @@ TEST_P(Buffers, never_alias_in_their_page_offsets) {
     }
 }
 
-TEST_P(Buffers, of_hot_copies_stay_in_one_place) {
+TEST_P(TrialBuffers, of_hot_copies_stay_in_one_place) {
     for (const Workload workload : {Workload::hot, Workload::hot_read}) {
         calibrate(workload);
         const char *lowest = arena.source() + arena.bytes(), *highest = arena.source();
@@ -228,7 +227,7 @@ TEST_P(Buffers, of_hot_copies_stay_in_one_place) {
     }
 }
 
-TEST_P(Buffers, of_aliasing_copies_lie_just_past_their_sources_modulo_a_page) {
+TEST_P(TrialBuffers, of_aliasing_copies_lie_just_past_their_sources_modulo_a_page) {
     calibrate(Workload::hot);
     std::set<std::size_t> distances;
     for (std::uint64_t round = 0; round < 100; ++round) {
@@ -242,7 +241,7 @@ TEST_P(Buffers, of_aliasing_copies_lie_just_past_their_sources_modulo_a_page) {
     EXPECT_GE(distances.size(), 60u);
 }
 
-TEST_P(Buffers, of_cold_copies_come_round_only_after_the_whole_arena) {
+TEST_P(TrialBuffers, of_cold_copies_come_round_only_after_the_whole_arena) {
     for (const Workload workload : kOnSlots) {
         calibrate(workload);
         std::vector<Call> all;
@@ -278,7 +277,7 @@ TEST_P(Buffers, of_cold_copies_come_round_only_after_the_whole_arena) {
 }
 
 // The hardware prefetchers would fetch the next copy's buffers were it the neighbour.
-TEST_P(Buffers, of_cold_copies_are_not_visited_in_order) {
+TEST_P(TrialBuffers, of_cold_copies_are_not_visited_in_order) {
     for (const Workload workload : kOnSlots) {
         calibrate(workload);
         std::vector<Call> all;
@@ -293,7 +292,7 @@ TEST_P(Buffers, of_cold_copies_are_not_visited_in_order) {
     }
 }
 
-TEST_P(Buffers, of_cold_copies_are_not_those_of_hot_ones_nor_the_sources_just_written) {
+TEST_P(TrialBuffers, of_cold_copies_are_not_those_of_hot_ones_nor_the_sources_just_written) {
     for (const Workload workload : kMeasured) calibrate(workload);
     const char *source = arena.source() + arena.bytes(),
                *destination = arena.destination() + arena.bytes();
@@ -339,26 +338,26 @@ void* fill(void* destination, const void*, std::size_t bytes, std::size_t) {
 
 } // namespace
 
-TEST_P(Buffers, are_read_whole_after_each_copy_by_hot_read_and_consume) {
+TEST_P(TrialBuffers, are_read_whole_after_each_copy_by_hot_read_and_consume) {
     for (const Workload workload : {Workload::hot_read, Workload::consume}) {
         calibrate(workload);
         for (std::uint64_t round = 0; round < 3; ++round) {
             sum_expected = 0;
-            const std::uint64_t before = stopwatch.sum_read();
-            stopwatch.time(fill, 0, GetParam(), workload, round);
-            ASSERT_EQ(stopwatch.sum_read() - before, sum_expected) << name_of(workload);
+            const std::uint64_t before = stopwatch.buffers().sum_read;
+            stopwatch.time({fill, 0}, workload, GetParam(), round);
+            ASSERT_EQ(stopwatch.buffers().sum_read - before, sum_expected) << name_of(workload);
             ASSERT_NE(sum_expected, 0u);
         }
     }
 }
 
-TEST_P(Buffers, are_not_read_by_the_others) {
+TEST_P(TrialBuffers, are_not_read_by_the_others) {
     for (const Workload workload :
          {Workload::hot, Workload::cold, Workload::produce, Workload::aliased}) {
         calibrate(workload);
-        stopwatch.time(fill, 0, GetParam(), workload, 0);
+        stopwatch.time({fill, 0}, workload, GetParam(), 0);
     }
-    EXPECT_EQ(stopwatch.sum_read(), 0u);
+    EXPECT_EQ(stopwatch.buffers().sum_read, 0u);
 }
 
 // --- Who writes ----------------------------------------------------------------------------------
@@ -378,7 +377,7 @@ void* look_and_spoil(void* destination, const void* source, std::size_t bytes, s
 } // namespace
 
 // Or it would be consume again.
-TEST_P(Buffers, of_fetch_are_many_sources_and_one_destination_a_half_page_apart) {
+TEST_P(TrialBuffers, of_fetch_are_many_sources_and_one_destination_a_half_page_apart) {
     calibrate(Workload::fetch);
     for (std::uint64_t round = 0; round < 3; ++round) {
         const std::vector<Call> made = trial(Workload::fetch, round);
@@ -399,12 +398,12 @@ TEST_P(Buffers, of_fetch_are_many_sources_and_one_destination_a_half_page_apart)
     }
 }
 
-TEST_P(Buffers, of_produce_hold_what_was_written_before_each_copy) {
+TEST_P(TrialBuffers, of_produce_hold_what_was_written_before_each_copy) {
     calibrate(Workload::produce);
     std::set<std::string> seen;
     for (std::uint64_t round = 0; round < 3; ++round) {
         sources_seen.clear();
-        stopwatch.time(look_and_spoil, 0, GetParam(), Workload::produce, round);
+        stopwatch.time({look_and_spoil, 0}, Workload::produce, GetParam(), round);
         for (const std::string& content : sources_seen) {
             std::uint64_t first = 0, word = 0;
             std::memcpy(&first, content.data(), std::min<std::size_t>(8, content.size()));
@@ -421,19 +420,19 @@ TEST_P(Buffers, of_produce_hold_what_was_written_before_each_copy) {
     }
 }
 
-TEST_P(Buffers, are_not_written_to_by_the_others) {
+TEST_P(TrialBuffers, are_not_written_to_by_the_others) {
     for (const Workload workload : {Workload::hot, Workload::hot_read, Workload::cold,
                                     Workload::consume, Workload::aliased}) {
         calibrate(workload);
         std::memset(arena.writable_source(), 0x5A, arena.bytes());
-        stopwatch.time(remember, 0, GetParam(), workload, 0);
+        stopwatch.time({remember, 0}, workload, GetParam(), 0);
         const std::string_view all(arena.source(), arena.bytes());
         EXPECT_EQ(all.find_first_not_of('\x5A'), all.npos) << name_of(workload);
     }
 }
 
 // The clock costs as much as a small copy; and what was written must still be in the first cache.
-TEST_P(Buffers, of_produce_are_written_in_groups_that_stay_in_the_first_cache) {
+TEST_P(TrialBuffers, of_produce_are_written_in_groups_that_stay_in_the_first_cache) {
     calibrate(Workload::produce);
     const auto overlap = [&](const Call& one, const Call& other) {
         return one.source < other.source + GetParam() && other.source < one.source + GetParam();
@@ -478,24 +477,24 @@ void* look_and_touch(void* destination, const void*, std::size_t bytes, std::siz
 
 } // namespace
 
-TEST_P(Buffers, of_fresh_copies_go_to_pages_that_nobody_has_touched) {
+TEST_P(TrialBuffers, of_fresh_copies_go_to_pages_that_nobody_has_touched) {
     calibrate(Workload::fresh);
     fresh_calls = pages_touched = 0;
     for (std::uint64_t round = 0; round < 5; ++round) {
-        stopwatch.time(look_and_touch, 0, GetParam(), Workload::fresh, round);
+        stopwatch.time({look_and_touch, 0}, Workload::fresh, GetParam(), round);
     }
     EXPECT_EQ(fresh_calls, 5 * stopwatch.calls(GetParam(), Workload::fresh));
     EXPECT_EQ(pages_touched, 0u);
 }
 
-TEST_P(Buffers, of_fresh_copies_come_from_the_sources_of_cold_ones) {
+TEST_P(TrialBuffers, of_fresh_copies_come_from_the_sources_of_cold_ones) {
     stopwatch.set_calibration(GetParam(), Workload::fresh, {5, 0});
     stopwatch.set_calibration(GetParam(), Workload::cold, {5, 0});
     Stopwatch other(arena, kLargest);
     other.set_calibration(GetParam(), Workload::cold, {5, 0});
     const std::vector<Call> fresh = trial(Workload::fresh, 3);
     calls.clear();
-    other.time(remember, 0, GetParam(), Workload::cold, 3);
+    other.time({remember, 0}, Workload::cold, GetParam(), 3);
     ASSERT_EQ(fresh.size(), calls.size());
     for (std::size_t i = 0; i < fresh.size(); ++i) EXPECT_EQ(fresh[i].source, calls[i].source);
     // and the next cold ones meet no slot twice
@@ -503,19 +502,9 @@ TEST_P(Buffers, of_fresh_copies_come_from_the_sources_of_cold_ones) {
 }
 
 TEST(IsTimedAt, leaves_out_fresh_copies_of_less_than_a_page) {
-    EXPECT_FALSE(is_timed_at(kFreshFrom - 1, Workload::fresh));
-    EXPECT_TRUE(is_timed_at(kFreshFrom, Workload::fresh));
-    EXPECT_EQ(kFreshFrom, 4096u);
+    EXPECT_FALSE(is_timed_at(kPage - 1, Workload::fresh));
+    EXPECT_TRUE(is_timed_at(kPage, Workload::fresh));
     for (const Workload workload : kMeasured) EXPECT_TRUE(is_timed_at(1, workload));
-}
-
-TEST(StopwatchTime, refuses_workloads_of_small_copies) {
-    start_clock(false, 0);
-    const Arena arena(4 * kMiB);
-    Stopwatch stopwatch(arena, 128);
-    for (const Workload workload : {Workload::mix_l1, Workload::fixed_read, Workload::page_end}) {
-        EXPECT_THROW(stopwatch.calibrate(128, workload, 1e-6), Failure);
-    }
 }
 
 // --- Companies -----------------------------------------------------------------------------------
@@ -538,7 +527,7 @@ class Settling : public ::testing::Test {
     std::size_t untimed(Workload workload, std::size_t size, int cache_effect,
                         std::uint64_t round = 0) {
         calls.clear();
-        stopwatch.time(remember, 640, size, workload, round, cache_effect);
+        stopwatch.time({remember, 640, cache_effect}, workload, size, round);
         return calls.size() - stopwatch.calls(size, workload);
     }
     /// Of the cached workloads.
@@ -657,7 +646,7 @@ TEST_F(Settling, ends_after_64_mib) {
     Stopwatch patient(arena, kLargest, std::size_t{480} << 20);
     patient.calibrate(kLargest, Workload::cold, 20e-6);
     calls.clear();
-    patient.time(remember, 0, kLargest, Workload::cold, 0, 1);
+    patient.time({remember, 0, 1}, Workload::cold, kLargest, 0);
     const std::size_t bytes = (calls.size() - patient.calls(kLargest, Workload::cold)) * kLargest;
     EXPECT_GE(bytes, 64 * kMiB);
     EXPECT_LE(bytes, 64 * kMiB + kLargest);
@@ -693,7 +682,7 @@ class MappedSource : public TemporaryFolder {
                     stopwatch.calibrate(size, aliased ? Workload::hot : workload, 10e-6);
                     for (std::uint64_t round = 0; round < 200; ++round) {
                         calls.clear();
-                        stopwatch.time(remember, 0, size, workload, round);
+                        stopwatch.time({remember, 0}, workload, size, round);
                         ASSERT_FALSE(calls.empty());
                         check(workload, arena, calls);
                     }
@@ -784,7 +773,7 @@ TEST_F(MappedSource, is_not_for_produce) {
     put("map", std::string(kMiB, 'm'));
     const Arena arena(8 * kMiB, SourceMap((folder / "map").string(), 128));
     Stopwatch stopwatch(arena, 128);
-    EXPECT_TRUE(writes_source(Workload::produce));
+    EXPECT_TRUE(facts_of(Workload::produce).writes_source);
     EXPECT_THROW(stopwatch.calibrate(128, Workload::produce, 1e-6), Failure);
 }
 
@@ -805,7 +794,7 @@ TEST(StopwatchTime, stays_inside_the_smallest_arena) {
             stopwatch.calibrate(size, workload, trial_seconds(workload));
             for (std::uint64_t round = 0; round < 64; ++round) {
                 calls.clear();
-                stopwatch.time(remember, 0, size, workload, round);
+                stopwatch.time({remember, 0}, workload, size, round);
                 for (const Call& call : calls) {
                     ASSERT_GE(call.source, arena.source());
                     ASSERT_LE(call.source + size, arena.source() + arena.bytes());
@@ -817,5 +806,5 @@ TEST(StopwatchTime, stays_inside_the_smallest_arena) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(, Buffers, ::testing::Values(1, 128, 1024, 8192, 100000, 2 * kMiB),
+INSTANTIATE_TEST_SUITE_P(, TrialBuffers, ::testing::Values(1, 128, 1024, 8192, 100000, 2 * kMiB),
                          ::testing::PrintToStringParamName());

@@ -1,10 +1,11 @@
 // Moves are timed where buffers overlap as they are said to, inside the arena, hot.
-#include "timing/overlap_stopwatch.hpp"
+#include "timing/workloads/overlapping.hpp"
 
 #include <gtest/gtest.h>
 #include <set>
 
 #include "timing/clock.hpp"
+#include "timing/stopwatch.hpp"
 
 namespace asterope {
 namespace {
@@ -30,11 +31,10 @@ class OverlapTrials : public ::testing::Test {
     void SetUp() override { start_clock(false, 0); }
     std::vector<Call> trial(const Overlap& overlap, std::uint64_t round) {
         calls.clear();
-        stopwatch.time(remember, overlap, round);
+        time_overlap(arena, remember, overlap, round);
         return calls;
     }
     const Arena arena{2 * kMiB};
-    const OverlapStopwatch stopwatch{arena};
 };
 
 TEST(Overlaps, are_all_shifts_up_and_down_that_are_less_than_the_size) {
@@ -75,11 +75,11 @@ TEST_F(OverlapTrials, of_one_round_are_alike_and_stay_in_one_place) {
 
 TEST_F(OverlapTrials, of_the_workload_are_those_of_all_sizes_and_shifts) {
     calls.clear();
-    EXPECT_GT(stopwatch.time(remember, 0), 0);
+    EXPECT_GT(Stopwatch(arena, 128).time({remember}, Workload::overlapping, 0, 0), 0);
     std::set<std::pair<std::size_t, std::ptrdiff_t>> found;
     for (const Call& call : calls) found.insert({call.bytes, call.destination - call.source});
-    EXPECT_EQ(found.size(), overlaps_of(OverlapStopwatch::kSizes).size());
-    EXPECT_GT(calls.size(), OverlapStopwatch::calls()); // with those that are not timed
+    EXPECT_EQ(found.size(), overlaps_of(kOverlapSizes).size());
+    EXPECT_GT(calls.size(), fixed_calls(Workload::overlapping)); // with those that are not timed
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 // Pages that end before one that must not be touched: where a copy may not reach too far.
-#include "timing/page_ends.hpp"
+#include "timing/workloads/page_ends.hpp"
 
 #include <cerrno>
 #include <cstring>

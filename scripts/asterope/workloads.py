@@ -1,0 +1,75 @@
+"""The workloads, from the one table of them: tuner/timing/workloads/workloads.json.
+
+Usage: python -m asterope.workloads OUTPUT (a build step: writes the same table for C++)
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+SIDES = ("source", "destination")
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What surrounds a copy when it is timed; the table says what each column means."""
+
+    name: str
+    timed_by: str
+    family: str
+    text: str
+    prepares: str
+    cached: tuple[str, ...]
+    level: int = 0
+    from_bytes: int = 0
+    reads: bool = False
+    writes_source: bool = False
+    tunable: bool = False
+    balanced: bool = False
+    measured: bool = False
+    waits_for_run_off: bool = False
+    entry_point: bool = False
+
+
+def _table() -> Path:
+    package = Path(__file__).resolve().parent
+    installed = package / "workloads.json"
+    checkout = package.parents[1] / "tuner" / "timing" / "workloads" / "workloads.json"
+    return installed if installed.exists() else checkout
+
+
+WORKLOADS = tuple(
+    Workload(**{**row, "cached": tuple(row["cached"])})
+    for row in json.loads(_table().read_text(encoding="ascii"))["workloads"]
+)
+
+
+def names(column: str) -> tuple[str, ...]:
+    """The workloads that have this column set: `names("tunable")`."""
+    return tuple(workload.name for workload in WORKLOADS if getattr(workload, column))
+
+
+def _cpp(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return json.dumps(value) if isinstance(value, str) else str(value)
+
+
+def _cpp_row(workload: Workload) -> str:
+    left_to_python = ("name", "timed_by", "family", "prepares", "cached")
+    columns = [f".family = WorkloadFamily::{workload.family.replace(' ', '_')}"]
+    columns += [f".{side}_cached = {_cpp(side in workload.cached)}" for side in SIDES]
+    columns += [
+        f".{column.name} = {_cpp(getattr(workload, column.name))}"
+        for column in fields(workload)
+        if column.name not in left_to_python
+    ]
+    return f"ASTEROPE_WORKLOAD({workload.name}, {workload.timed_by}, {', '.join(columns)})\n"
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text("".join(map(_cpp_row, WORKLOADS)), encoding="ascii")

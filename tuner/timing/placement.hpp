@@ -1,0 +1,65 @@
+// Where the buffers of a call begin, and which sizes outgrow a cache.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace asterope {
+
+/// Where one call's buffers begin, in bytes past a line.
+struct Misalignment {
+    std::size_t source, destination;
+};
+
+/// Multiples of the golden ratio scatter best. Of 32 bits: an instruction can hold it.
+inline constexpr std::uint32_t kGolden = 0x9E3779B9u;
+
+inline Misalignment scattered_misalignment(std::uint32_t scattered) {
+    return {scattered >> 26, scattered >> 20 & 63};
+}
+
+/// The misalignments of the `i`-th call: the whole grid of 64 x 64 in a scattered order. Computed,
+/// not looked up: a table's loads would alias the copy's stores at some page offsets (a quarter of
+/// the time of a 1 KiB copy), and no copy would be to blame.
+inline Misalignment misalignment(std::uint64_t i) {
+    return scattered_misalignment(static_cast<std::uint32_t>(i) * kGolden);
+}
+
+/// How far destinations stand from their sources modulo 4096. Half a page and some lines: no load
+/// can be mistaken for one behind a store in flight (4K aliasing), whatever the misalignment.
+inline constexpr std::size_t kPhase = 2048 + 5 * 64;
+
+/// How much longer than the copies the buffers must be that roam() moves.
+inline constexpr std::size_t kRoaming = 4096;
+
+/// Bytes by which both buffers of a repeated copy are moved in `round`: less than kRoaming, whole
+/// lines. Without it, what the timing loop itself touches (the stack) would alias the same copies
+/// in every round.
+inline std::size_t roam(std::uint64_t round) {
+    return round * 27 % 64 * 64;
+}
+
+/// The least that a mapped source may have: a copy of `largest_size` bytes at every misalignment
+/// and in every line of a page.
+constexpr std::size_t source_bytes_needed(std::size_t largest_size) {
+    return largest_size + 2 * 4096;
+}
+
+/// Whether the two sides of a copy outgrow a cache together. "The same buffers again" are then not
+/// cached either. A cache of 0 bytes is one that is not known.
+inline bool outgrows(std::size_t size, std::size_t cache_bytes) {
+    return cache_bytes > 0 && size > cache_bytes / 2;
+}
+
+/// From this size on, in bytes, it matters which copy ran before where nothing is cached. Below, a
+/// copy with non-temporal stores waits so long for their end that no other copy's dirty lines show.
+inline constexpr std::size_t kSettledFrom = 16 << 10;
+
+/// How much is copied, in bytes, until a last cache of so many is as the copy leaves it. At most 64
+/// MiB: machines report last caches of which a process gets a part only.
+inline std::size_t settling_bytes(std::size_t cache_bytes) {
+    return std::min(cache_bytes + cache_bytes / 4, std::size_t{64} << 20);
+}
+
+} // namespace asterope

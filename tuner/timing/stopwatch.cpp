@@ -1,0 +1,101 @@
+// Times trials of copies under any workload.
+#include "timing/stopwatch.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/statistics.hpp"
+#include "machine/cpu.hpp"
+#include "timing/workloads/workload_timer.hpp"
+
+namespace asterope {
+
+namespace {
+
+const WorkloadTimer& timer_of(Workload workload) {
+    static constexpr const WorkloadTimer* kTimers[] = {
+#define ASTEROPE_WORKLOAD(name, timer, ...) &workloads::timer,
+#include "timing/workload_rows.inc"
+#undef ASTEROPE_WORKLOAD
+    };
+    return *kTimers[static_cast<std::size_t>(workload)];
+}
+
+/// Whose number of calls a workload has. Aliasing buffers have the hot ones': libc must not decide
+/// there, as it can be 30 times slower (rep movsb on AMD's Zen 4).
+Workload calibrated_as(Workload workload) {
+    return workload == Workload::aliased ? Workload::hot : workload;
+}
+
+} // namespace
+
+std::size_t fixed_calls(Workload workload) {
+    const WorkloadTimer& timer = timer_of(workload);
+    return timer.calls ? timer.calls() : 0;
+}
+
+Stopwatch::Stopwatch(const Arena& arena, std::size_t largest_size, std::size_t cache_bytes,
+                     SmallCalls small)
+    : buffers_(arena, largest_size, cache_bytes, std::move(small)) {}
+
+void Stopwatch::calibrate(std::size_t size, Workload workload, double target_seconds) {
+    workload = calibrated_as(workload);
+    const bool moves = facts_of(workload).family == WorkloadFamily::overlapping;
+    const TimedCopy libc{moves ? libc_move() : libc_copy()};
+    const std::size_t fixed = fixed_calls(workload);
+    for (std::size_t calls = std::max<std::size_t>(1, fixed);;) {
+        calibrations_[{size, workload}] = {calls, 0};
+        std::vector<double> tries;
+        for (std::uint64_t round = 0; round < 5; ++round) {
+            tries.push_back(time(libc, workload, size, round));
+        }
+        const double seconds = median(tries);
+        const auto wanted =
+            fixed ? fixed : static_cast<std::size_t>(std::max(1.0, target_seconds / seconds));
+        if (calls >= wanted / 2) { // long enough a trial to believe it
+            calibrations_[{size, workload}] = {wanted, seconds};
+            return;
+        }
+        calls = std::min(calls * 16, wanted);
+    }
+}
+
+Calibration Stopwatch::calibration(std::size_t size, Workload workload) const {
+    const auto found = calibrations_.find({size, calibrated_as(workload)});
+    if (found != calibrations_.end()) return found->second;
+    if (const std::size_t fixed = fixed_calls(workload)) return {fixed, 0};
+    return calibrations_.at({size, workload});
+}
+
+void Stopwatch::set_calibration(std::size_t size, Workload workload,
+                                const Calibration& calibration) {
+    calibrations_[{size, calibrated_as(workload)}] = calibration;
+}
+
+bool Stopwatch::prepare(Workload workload) {
+    const WorkloadTimer& timer = timer_of(workload);
+    return !timer.prepare || timer.prepare(buffers_, facts_of(workload));
+}
+
+void Stopwatch::settle(const TimedCopy& copy, Workload workload, std::size_t size,
+                       std::uint64_t round) {
+    const bool of_one_size = facts_of(workload).family == WorkloadFamily::one_size;
+    const bool uncached =
+        of_one_size && (is_uncached(workload) || outgrows(size, buffers_.cache_bytes));
+    if (uncached && size >= kSettledFrom && cache_effect_ != copy.cache_effect) {
+        const std::size_t calls = settling_bytes(buffers_.cache_bytes) / size + 1;
+        workloads::cold.time(buffers_, facts_of(Workload::cold), {copy, size, round, {calls, 0}});
+    }
+    cache_effect_ = uncached ? std::optional(copy.cache_effect) : std::nullopt;
+}
+
+double Stopwatch::time(const TimedCopy& copy, Workload workload, std::size_t size,
+                       std::uint64_t round) {
+    const TrialTask task{copy, size, round, calibration(size, workload)};
+    // What ran before may have left upper register halves dirty, which slows others down.
+    clean_vector_state();
+    settle(copy, workload, size, round);
+    return timer_of(workload).time(buffers_, facts_of(workload), task);
+}
+
+} // namespace asterope

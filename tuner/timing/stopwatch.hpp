@@ -1,0 +1,76 @@
+// Times trials of copies under any workload.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "timing/placement.hpp"
+#include "timing/timed_copy.hpp"
+#include "timing/workload.hpp"
+#include "timing/workloads/buffers.hpp"
+
+namespace asterope {
+
+/// Calls in one trial of workloads whose number does not depend on the machine: those of small
+/// copies and of moves. 0 for the others, which are calibrated.
+std::size_t fixed_calls(Workload workload);
+
+/// Times copies in an arena. One instance is one stream of buffers: what it times in turn never
+/// meets slots that another turn has just warmed (cold) and shares the arena's tail (hot).
+class Stopwatch {
+  public:
+    /// `largest_size` in bytes: the arena's tail of that size and two pages, at least of 256 KiB,
+    /// holds the hot buffers and the sources just written. A mapped source may be much shorter than
+    /// the arena: its tail holds the hot sources, but cold slots too, and where the map fits in a
+    /// cache and gets there, no source in it is cold. It must have source_bytes_needed.
+    /// `cache_bytes`: of the last cache, which decides how long it takes until that is settled,
+    /// and what can be hot in it. Throws BadInput where no call of `small` can be drawn.
+    explicit Stopwatch(const Arena& arena, std::size_t largest_size, std::size_t cache_bytes = 0,
+                       SmallCalls small = {});
+
+    /// Fixes the number of calls of one trial at `size` so that libc's copy takes about
+    /// `target_seconds`, where it is not fixed; shared by all copies timed later, but for hot ones
+    /// that libc's leaves far behind: theirs are fewer.
+    void calibrate(std::size_t size, Workload workload, double target_seconds);
+
+    /// Seconds a call of one trial; `size` in bytes. Under a workload of small copies or of moves
+    /// it is 0, which means all sizes, or one of the sizes of `fixed`. Trials of the same `round`
+    /// use the same misalignments. Throws Failure for a workload that writes its source where that
+    /// is mapped.
+    ///
+    /// Where nothing is cached, a copy pays for the dirty lines that those before it left:
+    /// non-temporal stores among temporal ones look up to a third slower than they are by
+    /// themselves, and the others as much faster (Zen 4, 256 KiB: 1.50 times libc instead of 2.03).
+    /// So at kSettledFrom bytes and more the first trial of another cache effect begins with
+    /// untimed copies, until the caches are as these leave them.
+    double time(const TimedCopy& copy, Workload workload, std::size_t size, std::uint64_t round);
+
+    /// As calibrate() fixed it.
+    Calibration calibration(std::size_t size, Workload workload) const;
+
+    /// Instead of calibrating: as an earlier run found it.
+    void set_calibration(std::size_t size, Workload workload, const Calibration& calibration);
+
+    /// Calls in one trial.
+    std::size_t calls(std::size_t size, Workload workload) const {
+        return calibration(size, workload).calls;
+    }
+
+    /// Prepares what the first trial would otherwise: the calls of small copies. False: there is
+    /// nothing to time, as no size fits in the working set.
+    bool prepare(Workload workload);
+
+    const Buffers& buffers() const { return buffers_; }
+
+  private:
+    void settle(const TimedCopy& copy, Workload workload, std::size_t size, std::uint64_t round);
+
+    Buffers buffers_;
+    std::optional<int> cache_effect_; ///< of the last trial, if nothing was cached in it
+    std::map<std::pair<std::size_t, Workload>, Calibration> calibrations_;
+};
+
+} // namespace asterope

@@ -1,0 +1,37 @@
+// A copy as a value: the function, what it gets along, and what it leaves in the caches; libc's.
+#include "timing/timed_copy.hpp"
+
+#include <cstring>
+
+namespace asterope {
+
+namespace {
+
+/// By way of void*, as the functions differ in arguments that one of them never looks at.
+template <class Function> CopyFunction as_copy(Function* function) {
+    return reinterpret_cast<CopyFunction>(reinterpret_cast<void*>(function));
+}
+
+} // namespace
+
+TimedCopy small_copy(asterope_small_candidate function, std::size_t distance,
+                     asterope_candidate large) {
+    return {as_copy(function), distance, 0, large};
+}
+
+asterope_small_candidate small_function(const TimedCopy& copy) {
+    return reinterpret_cast<asterope_small_candidate>(reinterpret_cast<void*>(copy.function));
+}
+
+// volatile: a compiler that knows that this is memcpy could expand or drop the calls
+CopyFunction libc_copy() {
+    static void* (*volatile copy)(void*, const void*, std::size_t) = std::memcpy;
+    return as_copy(copy);
+}
+
+CopyFunction libc_move() {
+    static void* (*volatile move)(void*, const void*, std::size_t) = std::memmove;
+    return as_copy(move);
+}
+
+} // namespace asterope

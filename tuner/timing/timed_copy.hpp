@@ -1,0 +1,38 @@
+// A copy as a value: the function, what it gets along, and what it leaves in the caches; libc's.
+#pragma once
+
+#include <cstddef>
+
+#include "space/candidates.h"
+
+namespace asterope {
+
+/// Any copy function; libc's ignores the last argument (x86-64 passes it in a spare register).
+using CopyFunction = void* (*)(void* destination, const void* source, std::size_t bytes,
+                               std::size_t distance);
+
+/// A copy to be timed.
+struct TimedCopy {
+    CopyFunction function = nullptr;
+    std::size_t distance = 0; ///< its last argument: see asterope_candidate and asterope_sensing
+    int cache_effect = 0;     ///< copies of one number leave the caches alike: see Stopwatch::time
+    /// What a small copy calls beyond its bound, under the workloads of small copies, where
+    /// `function` is called as an asterope_small_candidate. Means nothing to others.
+    asterope_candidate large = nullptr;
+};
+
+/// A small copy that goes on with `large`, which gets `distance`.
+TimedCopy small_copy(asterope_small_candidate function, std::size_t distance = 0,
+                     asterope_candidate large = nullptr);
+
+/// The function of a small copy, or of another copy under the workloads of small copies.
+asterope_small_candidate small_function(const TimedCopy& copy);
+
+/// libc's memcpy through the dynamic linker's choice for this CPU, as the application's own calls
+/// would reach it, and such that no compiler can inline it.
+CopyFunction libc_copy();
+
+/// The same of memmove.
+CopyFunction libc_move();
+
+} // namespace asterope

@@ -1,0 +1,85 @@
+// The workloads hot, hot_read and aliased: a run of calls on the very same buffers, each at another
+// misalignment. Leaves out the caches' misses.
+#include <algorithm>
+
+#include "timing/buffer_access.hpp"
+#include "timing/clock.hpp"
+#include "timing/placement.hpp"
+#include "timing/workloads/workload_timer.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// Untimed calls before a trial. What another copy left in the caches (a destination that its
+/// non-temporal stores evicted) takes up to three copies to be gone. Buffers that outgrow the
+/// caches are not in them however often they are copied.
+constexpr std::size_t kWarmUp = 3;
+
+/// A copy that takes so much longer than libc's in its untimed calls gets as few timed ones. At 1
+/// KiB non-temporal stores take 200 times as long where all is cached, half of the space has them,
+/// and the last digits of hopeless figures decide nothing.
+constexpr double kHopeless = 8;
+
+/// `calls` calls from the `first` one on, at least one. What an address or a length comes from must
+/// stay in the registers that a call preserves, and there are six: a load of the loop's that has
+/// the page offset of one of the copy's stores waits for it, and delays the next copy by a dozen
+/// cycles (2 KiB: a sixth of its time). Hence a function of its own for each kind, the counter and
+/// the multiple of the golden ratio in one, and its end in memory: a branch is predicted, whenever
+/// it is known.
+template <bool kRead, bool kAliased>
+[[gnu::noinline]] std::uint64_t run_calls(CopyFunction copy, std::size_t distance, std::size_t size,
+                                          char* destination, const char* source,
+                                          std::uint32_t first, std::uint32_t calls) {
+    const volatile std::uint32_t end = (first + calls) * kGolden;
+    volatile std::uint64_t sum = 0;
+    std::uint32_t scattered = first * kGolden;
+    do {
+        Misalignment past = scattered_misalignment(scattered);
+        // 1 to 63 bytes past the source, modulo the page
+        if (kAliased) past.destination = past.source + 1 + (past.destination * 63 >> 6);
+        copy(destination + past.destination, source + past.source, size, distance);
+        if (kRead) {
+            past = scattered_misalignment(scattered);
+            sum = sum + read_copy(destination + past.destination, size);
+        }
+        scattered += kGolden;
+    } while (scattered != end);
+    return sum;
+}
+
+template <bool kAliased>
+double time_hot(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task) {
+    const std::size_t place = roam(task.round);
+    const char* source = buffers.arena.source() + buffers.hot_source + place;
+    char* destination =
+        buffers.arena.destination() + buffers.cold_bytes + place + (kAliased ? 0 : kPhase);
+    const auto loop = facts.reads ? run_calls<true, false> : run_calls<false, kAliased>;
+    const auto run = [&](std::size_t calls) {
+        return loop(task.copy.function, task.copy.distance, task.size, destination, source,
+                    static_cast<std::uint32_t>(task.round), static_cast<std::uint32_t>(calls));
+    };
+    std::uint64_t sum = 0;
+    std::size_t calls = task.calibration.calls;
+    if (!outgrows(task.size, buffers.cache_bytes)) {
+        const std::size_t untimed = std::max(kWarmUp, calls / 8);
+        const std::uint64_t start = ticks();
+        sum = run(untimed);
+        const double seconds = seconds_between(start, ticks()) / static_cast<double>(untimed);
+        const double libc_seconds = task.calibration.seconds;
+        if (libc_seconds > 0 && seconds > kHopeless * libc_seconds)
+            calls = std::min(untimed, calls);
+    }
+    const std::uint64_t begin = ticks();
+    sum += run(calls);
+    const std::uint64_t end = ticks();
+    buffers.sum_read += sum;
+    return seconds_between(begin, end) / static_cast<double>(calls);
+}
+
+} // namespace
+
+const WorkloadTimer workloads::hot = {time_hot<false>};
+const WorkloadTimer workloads::aliased = {time_hot<true>};
+
+} // namespace asterope

@@ -1,0 +1,108 @@
+// The workloads mix_*: sizes and alignments drawn from call statistics, at random places of a
+// working set that fits in half of a cache; of mix_memory, in the whole arena.
+#include <algorithm>
+
+#include "base/named_random.hpp"
+#include "timing/placement.hpp"
+#include "timing/workloads/workload_timer.hpp"
+
+namespace asterope {
+
+namespace {
+
+constexpr std::size_t kCalls = 6000, kUntimed = kCalls / 8; ///< of one trial
+constexpr std::size_t kTrialBytes = std::size_t{3} << 20;   ///< in one trial where bytes count
+constexpr int kMemoryLevel = 4;
+/// Bounds the working sets of caches, lest a machine that reports a huge one touches all memory.
+constexpr std::size_t kMostOfACache = std::size_t{64} << 20;
+
+std::size_t cache_bytes(const std::vector<Cache>& caches, int level) {
+    std::size_t bytes = 0;
+    for (const Cache& cache : caches) {
+        if (cache.level <= level) bytes = std::max(bytes, cache.bytes);
+    }
+    return bytes ? bytes : std::size_t{32} << (10 + 5 * (level - 1)); // 32 KiB, 1 MiB, 32 MiB
+}
+
+/// `sizes`, each as often as its bytes are copied; none where no size up to `largest` counts.
+std::optional<Distribution> by_bytes(const Distribution& sizes, std::size_t largest) {
+    std::vector<std::pair<std::size_t, double>> pairs;
+    for (const auto& [size, probability] : sizes.pairs()) {
+        const double weight = probability * static_cast<double>(size);
+        if (size <= largest && weight > 0) pairs.emplace_back(size, weight);
+    }
+    if (pairs.empty()) return std::nullopt;
+    return Distribution(std::move(pairs));
+}
+
+/// How long a trial is where bytes count.
+void set_length_by_bytes(CallSequence& sequence, const SmallCalls& small, bool memory) {
+    const auto calls_of = [&](std::size_t bytes) {
+        return static_cast<std::size_t>(static_cast<double>(bytes) / sequence.mean_bytes) + 1;
+    };
+    sequence.timed = std::min(calls_of(kTrialBytes), kCalls);
+    // Where nothing is cached, the last cache must be as this copy leaves it: with its dirty lines
+    // or without (see Stopwatch::time).
+    const std::size_t settling =
+        memory ? calls_of(settling_bytes(last_cache_bytes(small.caches))) : 0;
+    sequence.warm = std::max(sequence.timed / 4, settling);
+    sequence.warm = std::min(sequence.warm, CallSequence::kCalls / 2); // of single bytes, say
+}
+
+/// No calls, where no size fits in the working set.
+CallSequence draw(const SmallCalls& small, int level) {
+    const bool memory = level == kMemoryLevel, calls_count = small.weighting == Weighting::calls;
+    const std::size_t area = std::min(small.arena->bytes(), small.arena->source_bytes());
+    std::size_t largest = small.largest;
+    std::size_t side = memory ? area : cache_bytes(small.caches, level) / 4; // half: both sides
+    CallSequence sequence;
+    sequence.source = small.arena->source();
+    sequence.destination = small.arena->destination();
+    std::optional<Distribution> sizes = small.statistics.sizes;
+    if (calls_count) {
+        side =
+            std::clamp(side, 2 * largest, std::min(area - largest, memory ? area : kMostOfACache));
+    } else {
+        side = std::min(side, memory ? area : std::min(area, kMostOfACache));
+        largest = std::min(largest, side / 2);
+        sizes = by_bytes(*sizes, largest);
+        if (!sizes) return sequence;
+    }
+    std::mt19937_64 random = named_random(small.seed, "mix " + std::to_string(level));
+    const auto place = [&] {
+        const std::size_t alignment = small.statistics.alignments.draw(random);
+        // an odd multiple: as aligned as was drawn, and not by chance more
+        const std::size_t multiples = std::max<std::size_t>(1, (side - largest) / alignment);
+        return static_cast<std::uint32_t>(alignment * ((random() % multiples) | 1));
+    };
+    sequence.fill([&]() -> CallSequence::Call {
+        std::size_t size = sizes->draw(random);
+        while (size > largest) size = sizes->draw(random);
+        const std::uint32_t source = place();
+        return {static_cast<std::uint32_t>(size), source, place()};
+    });
+    sequence.warm = kUntimed;
+    sequence.timed = kCalls - kUntimed;
+    if (!calls_count) set_length_by_bytes(sequence, small, memory);
+    return sequence;
+}
+
+double time_mix(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task) {
+    return time_sequence(mix_sequence(buffers, facts.level), task.copy, buffers.small.weighting,
+                         facts.reads);
+}
+
+} // namespace
+
+CallSequence& mix_sequence(Buffers& buffers, int level) {
+    const auto [found, added] = buffers.sequences.try_emplace(level);
+    if (added) found->second = draw(buffers.small, level);
+    return found->second;
+}
+
+const WorkloadTimer workloads::mix = {time_mix, [] { return kCalls - kUntimed; },
+                                      [](Buffers& buffers, const WorkloadFacts& facts) {
+                                          return !mix_sequence(buffers, facts.level).calls.empty();
+                                      }};
+
+} // namespace asterope

@@ -1,0 +1,41 @@
+// Moves between buffers that overlap: which, and a trial of one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "timing/arena.hpp"
+#include "timing/timed_copy.hpp"
+
+namespace asterope {
+
+/// How two buffers overlap.
+struct Overlap {
+    std::size_t size;     ///< bytes of a move
+    std::ptrdiff_t shift; ///< bytes from the source to the destination; below 0: downwards
+};
+
+/// How far buffers are shifted, in bytes: a character, an element, a line and a page, as programs
+/// do that insert at the front of what they hold, or erase there.
+inline constexpr std::array<std::ptrdiff_t, 4> kShifts = {1, 8, 64, 4096};
+
+/// Each of `sizes` with each of kShifts that is less, up and down.
+std::vector<Overlap> overlaps_of(const std::vector<std::size_t>& sizes);
+
+/// What a trial moves at one size and shift, at least, in bytes: enough for the clock's cost not to
+/// show.
+inline constexpr std::size_t kOverlapTrialBytes = std::size_t{256} << 10;
+
+/// The sizes of the workload, in bytes: what stays in the first and second cache.
+inline const std::vector<std::size_t> kOverlapSizes = {1 << 10, 4 << 10, 16 << 10, 64 << 10};
+
+/// Seconds a call of one trial of moves between buffers that overlap so. Every trial uses the same
+/// few cached lines again, at varying misalignments, those of the same `round` the same places. The
+/// buffers lie in the tail of the arena's destination, as hot ones do, whatever the source is
+/// mapped from. The arena must have room for the size, 8 KiB and a line.
+double time_overlap(const Arena& arena, CopyFunction move, const Overlap& overlap,
+                    std::uint64_t round);
+
+} // namespace asterope

@@ -1,0 +1,66 @@
+// The workloads page_end and page_end_read: calls as in the mixes, few enough places for the first
+// cache, and of every other call the source, of the others the destination ends 0 to 63 bytes
+// before the end of a page behind which nothing may be touched (PageEnds). A masked move whose
+// masked-off part reaches into such a page copies right, but takes hundreds of cycles or thousands.
+#include "base/named_random.hpp"
+#include "timing/workloads/workload_timer.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// Calls in one trial, untimed ones included. Fewer than of a mix, as they may be a hundred times
+/// as slow as others.
+constexpr std::size_t kCalls = 1600, kUntimed = kCalls / 8;
+/// Where the side of a call that is not at the end begins: so far into a stretch at most. The
+/// working set stays in the first cache.
+constexpr std::size_t kInside = 1024;
+constexpr std::size_t kLine = 64;
+constexpr int kPlace = 0; ///< among Buffers::sequences; mixes begin with 1
+
+CallSequence draw(const PageEnds& ends, const SmallCalls& small, std::mt19937_64& random) {
+    CallSequence sequence;
+    sequence.source = ends.source();
+    sequence.destination = ends.destination();
+    sequence.warm = kUntimed;
+    sequence.timed = kCalls - kUntimed;
+    const auto stretch = [&] { return random() % PageEnds::kStretches * ends.stride(); };
+    sequence.fill([&]() -> CallSequence::Call {
+        std::size_t size = small.statistics.sizes.draw(random);
+        while (size > small.largest) size = small.statistics.sizes.draw(random);
+        const std::size_t left = random() % kLine; // between the copy's end and the page's
+        const std::size_t at_end = stretch() + ends.stretch_bytes() - left - size;
+        const std::size_t inside = stretch() + random() % kInside;
+        const bool source = random() % 2 == 0;
+        return {static_cast<std::uint32_t>(size),
+                static_cast<std::uint32_t>(source ? at_end : inside),
+                static_cast<std::uint32_t>(source ? inside : at_end)};
+    });
+    return sequence;
+}
+
+double time_page_end(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task) {
+    return time_sequence(page_end_sequence(buffers), task.copy, Weighting::calls, facts.reads);
+}
+
+} // namespace
+
+CallSequence& page_end_sequence(Buffers& buffers) {
+    CallSequence& sequence = buffers.sequences[kPlace];
+    if (sequence.calls.empty()) {
+        const PageEnds& ends = buffers.page_ends.emplace(kInside + buffers.small.largest + kLine);
+        std::mt19937_64 random = named_random(buffers.small.seed, "page_end");
+        sequence = draw(ends, buffers.small, random);
+    }
+    return sequence;
+}
+
+const WorkloadTimer workloads::page_end = {time_page_end, [] { return kCalls - kUntimed; },
+                                           [](Buffers& buffers, const WorkloadFacts&) {
+                                               // The ends of few large copies say nothing.
+                                               if (buffers.small.weighting == Weighting::bytes)
+                                                   return false;
+                                               return !page_end_sequence(buffers).calls.empty();
+                                           }};
+
+} // namespace asterope

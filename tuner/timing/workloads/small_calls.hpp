@@ -1,0 +1,82 @@
+// The calls that the workloads of small copies make, and a trial of them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "machine/machine.hpp"
+#include "timing/arena.hpp"
+#include "timing/distribution.hpp"
+#include "timing/timed_copy.hpp"
+#include "timing/workloads/page_ends.hpp"
+
+namespace asterope {
+
+struct Buffers;
+
+/// Sizes above this, in bytes, are not drawn: twice the largest bound of the small copies.
+inline constexpr std::size_t kLargestMixed = 1024;
+
+/// Which size is drawn how often.
+/// - calls: each call counts once. Sizes have their own probabilities, and the few above `largest`
+///   are not drawn; the figure is the time a call. What a program's many small calls wait for.
+/// - bytes: each byte counts once. Sizes are drawn with probability times size, up to half of what
+///   the working set has for a side, at most `largest`. The figure is the time a byte, times the
+///   mean size (so that by chance larger calls in one trial say nothing). What moving the data
+///   takes, which a few large calls do most of.
+enum class Weighting { calls, bytes };
+
+/// Which calls are made.
+struct SmallCalls {
+    std::vector<Cache> caches = {}; ///< whose sizes the working sets have; none: usual ones
+    CallStatistics statistics = fleet_statistics();
+    std::size_t largest = kLargestMixed; ///< bytes; larger sizes are not drawn
+    std::uint64_t seed = 1;              ///< what the calls are drawn from
+    Weighting weighting = Weighting::calls;
+    const Arena* arena = nullptr; ///< where; none: that of the other workloads
+};
+
+/// Throws BadInput where calls count and none has a size that can be drawn.
+void refuse_undrawable(const SmallCalls& small);
+
+/// Calls in the order in which they are made. A trial makes the next ones of a sequence far longer
+/// than branch predictors remember: they do learn ten thousand calls by heart, and were the copies
+/// of one round given the same calls, the last ones would find them learnt.
+struct CallSequence {
+    struct Call {
+        std::uint32_t size, source, destination;
+    };
+    std::vector<Call> calls;
+    std::size_t next = 0;
+    std::size_t warm = 0, timed = 0; ///< calls of one trial
+    double mean_bytes = 0;
+    const char* source = nullptr; ///< where the calls' places count from
+    char* destination = nullptr;
+
+    static constexpr std::size_t kCalls = std::size_t{1} << 19;
+
+    /// `draw()` gives a call.
+    template <class Draw> void fill(const Draw& draw) {
+        calls.reserve(kCalls);
+        double bytes = 0;
+        while (calls.size() < kCalls) {
+            calls.push_back(draw());
+            bytes += static_cast<double>(calls.back().size);
+        }
+        mean_bytes = bytes / static_cast<double>(kCalls);
+    }
+};
+
+/// Seconds a call of one trial; `read`: each copy is read right after it was made.
+double time_sequence(CallSequence& sequence, const TimedCopy& copy, Weighting weighting, bool read);
+
+/// The sizes that the workloads fixed and fixed_read go through.
+const std::vector<std::size_t>& fixed_sizes();
+
+/// The calls of the workload mix of that level (4 is memory); drawn at their first use.
+CallSequence& mix_sequence(Buffers& buffers, int level);
+
+/// The calls of the workload page_end; drawn at their first use.
+CallSequence& page_end_sequence(Buffers& buffers);
+
+} // namespace asterope

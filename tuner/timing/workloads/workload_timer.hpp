@@ -1,0 +1,37 @@
+// What each workload is for the stopwatch: functions that time a trial of it in given buffers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "timing/timed_copy.hpp"
+#include "timing/workload.hpp"
+#include "timing/workloads/buffers.hpp"
+
+namespace asterope {
+
+/// A trial to be timed.
+struct TrialTask {
+    const TimedCopy& copy;
+    std::size_t size; ///< bytes; 0 where the workload has sizes of its own
+    std::uint64_t round;
+    Calibration calibration;
+};
+
+/// How the workloads of one name in the table's column `timed_by` are timed.
+struct WorkloadTimer {
+    /// Seconds a call of one trial. The vector registers are clean.
+    double (*time)(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task);
+    /// Calls in one trial where that does not depend on the machine; none: it is calibrated.
+    std::size_t (*calls)() = nullptr;
+    /// Prepares what the first trial would otherwise; false: there is nothing to time. May be none.
+    bool (*prepare)(Buffers& buffers, const WorkloadFacts& facts) = nullptr;
+};
+
+/// One for each name in that column, in the source file of that name; `aliased` is in hot.cpp.
+namespace workloads {
+extern const WorkloadTimer hot, aliased, cold, fetch, produce, fresh, mix, page_end, fixed,
+    overlapping;
+}
+
+} // namespace asterope
