@@ -31,6 +31,12 @@ def sign_interval(values: Sequence[float], confidence: float = 0.95) -> Ratio:
     return Ratio(median(ranked), ranked[cut], ranked[n - 1 - cut])
 
 
+def ratio_interval(logs: Sequence[float]) -> Ratio:
+    """sign_interval() of logarithms of ratios, as ratios."""
+    interval = sign_interval(logs)
+    return Ratio(*(math.exp(log) for log in (interval.median, interval.low, interval.high)))
+
+
 def geometric_mean(values: Iterable[float]) -> float:
     """Of values above 0. Raises ValueError where there is none."""
     logs = [math.log(value) for value in values]

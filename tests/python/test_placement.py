@@ -257,7 +257,6 @@ def test_what_is_no_routine_gets_one_line(
         ["--rounds", "0"],
         ["--cpu", "x"],
         ["--cpu", "65535"],
-        ["--seed", "-1"],
         ["absent.c"],
     ],
     ids=" ".join,

@@ -56,6 +56,12 @@ void check(const std::vector<std::size_t>& sizes, const std::vector<std::size_t>
     }
 }
 
+/// A routine that starts threads does so at its first call, and while there is more than one CPU.
+void start_threads_of(CopyFunction routine, std::size_t bytes) {
+    std::vector<char> from(bytes), to(bytes);
+    routine(to.data(), from.data(), bytes, 0);
+}
+
 void run(const Options& options) {
     const std::vector<std::size_t> sizes = parse_size_list(options.sizes);
     const std::vector<std::size_t> blocks = parse_size_list(options.blocks);
@@ -66,11 +72,7 @@ void run(const Options& options) {
     if (file_bytes > usable_bytes(machine)) {
         throw too_large("--file " + format_size(file_bytes) + " is", machine);
     }
-    {
-        // what starts threads does so at its first call, and while there is more than one CPU
-        std::vector<char> from(blocks.back()), to(blocks.back());
-        routine(to.data(), from.data(), to.size(), 0);
-    }
+    start_threads_of(routine, blocks.back());
     const int cpu = pin_to_cpu(options.routine.cpu);
     start_clock(machine.cpu.invariant_tsc);
     catch_interrupts();

@@ -173,14 +173,15 @@ std::string list_peers() {
     return out;
 }
 
-void add_tuned_glibc(Choice& choice, const Machine& machine, const Arena& arena,
+void add_tuned_glibc(Choice& choice, const Machine& machine, const std::optional<Arena>& arena,
                      std::size_t largest, int cpu) {
     const auto leave_out = [&](const std::string& reason) {
         choice.left_out.push_back({kTunedGlibc, reason});
     };
+    if (!arena) return leave_out("it runs in no process but its own: no threads");
     if (machine.libc.rfind("glibc", 0) != 0) return leave_out("libc here is " + machine.libc);
     const std::size_t cache = last_cache_bytes(machine);
-    const RemoteSetup setup{cpu, arena.bytes(), largest, cache};
+    const RemoteSetup setup{cpu, arena->bytes(), largest, cache};
     std::vector<std::size_t> sizes; // where the thresholds can be
     for (const std::size_t size : {std::size_t{4} << 10, std::size_t{64} << 10,
                                    std::size_t{1} << 20, std::size_t{8} << 20}) {
@@ -188,7 +189,7 @@ void add_tuned_glibc(Choice& choice, const Machine& machine, const Arena& arena,
     }
     if (sizes.empty()) sizes.push_back(largest);
     try {
-        Stopwatch stopwatch(arena, largest, cache);
+        Stopwatch stopwatch(*arena, largest, cache);
         const TunedGlibc tuned =
             tune_glibc(machine, measured_gain(stopwatch, setup, sizes,
                                               {Workload::hot, Workload::cold, Workload::consume}));

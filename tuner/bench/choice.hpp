@@ -1,6 +1,7 @@
 // Which copies are timed side by side: those asked for, as far as they are there and copy right.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -51,9 +52,10 @@ struct Choice {
 };
 
 /// Looks for the best setting of glibc's tunables, and adds a process that copies with it, or says
-/// why it is left out. The arena is taken a second time there; `largest` in bytes: of the copies.
-/// Call it when the clock runs.
-void add_tuned_glibc(Choice& choice, const Machine& machine, const Arena& arena,
+/// why it is left out. The arena is taken a second time there; without one, all copies are on
+/// several threads, of which it knows nothing. `largest` in bytes: of the copies. Call it when the
+/// clock runs.
+void add_tuned_glibc(Choice& choice, const Machine& machine, const std::optional<Arena>& arena,
                      std::size_t largest, int cpu);
 
 /// Loads and checks all. `libc`: its name and version, "glibc 2.36". Throws BadInput for options

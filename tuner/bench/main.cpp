@@ -172,6 +172,18 @@ void print_legend(const Contenders& contenders) {
     }
 }
 
+/// Names the cells under --check. Returns the exit code.
+int check(double least, const std::vector<Cell>& cells) {
+    const std::vector<std::string> under = cells_under(least, cells);
+    for (const std::string& line : under) {
+        std::fprintf(stderr, "asterope-bench: %s\n", line.c_str());
+    }
+    if (under.empty()) return kDone;
+    std::fprintf(stderr, "asterope-bench: %zu of %zu cells are under --check %g\n", under.size(),
+                 cells.size(), least);
+    return kFailed;
+}
+
 /// Returns the exit code.
 int compare(const Options& options) {
     const Request request = read_request(options);
@@ -194,11 +206,7 @@ int compare(const Options& options) {
         if (choice.wants_tuned_glibc) own.usable_bytes /= 2;
         arena.emplace(arena_bytes(largest, own));
     }
-    if (choice.wants_tuned_glibc && arena) {
-        add_tuned_glibc(choice, machine, *arena, largest, cpu);
-    } else if (choice.wants_tuned_glibc) {
-        choice.left_out.push_back({"glibc_tuned", "it runs in no process but its own: no threads"});
-    }
+    if (choice.wants_tuned_glibc) add_tuned_glibc(choice, machine, arena, largest, cpu);
     for (const LeftOutCopy& one : choice.left_out) say_left_out(one);
 
     std::printf(
@@ -226,14 +234,7 @@ int compare(const Options& options) {
     }
     std::fflush(stdout);
     run.warn_of_noise();
-    if (!options.check) return kDone;
-    const std::vector<std::string> under = cells_under(*options.check, run.cells());
-    if (under.empty()) return kDone;
-    for (const std::string& line : under)
-        std::fprintf(stderr, "asterope-bench: %s\n", line.c_str());
-    std::fprintf(stderr, "asterope-bench: %zu of %zu cells are under --check %g\n", under.size(),
-                 run.cells().size(), *options.check);
-    return kFailed;
+    return options.check ? check(*options.check, run.cells()) : kDone;
 }
 
 /// Options of the tables that stand before a subcommand would be passed over in silence.

@@ -69,6 +69,19 @@ std::pair<int, int> choose_cpus(const Options& options) {
     return {publisher, subscriber};
 }
 
+void print_rows(std::size_t ring, std::size_t size, const std::vector<Step>& steps) {
+    std::string table;
+    append(table, "%-8s %-8s ", format_size(ring).c_str(), format_size(size).c_str());
+    table = step_row(table + "end to end ", steps[0], size);
+    for (std::size_t i = 1; i < steps.size(); ++i) {
+        constexpr const char* names[] = {"", "publish", "take", "read"};
+        std::string label;
+        append(label, "%20s%-9s", "", names[i]);
+        table += step_row(label, steps[i], size);
+    }
+    std::fputs(table.c_str(), stdout);
+}
+
 void run(const Options& options) {
     const std::vector<std::size_t> sizes = parse_size_list(options.sizes);
     const std::vector<std::size_t> rings = parse_size_list(options.rings);
@@ -116,16 +129,7 @@ void run(const Options& options) {
                     return std::vector<double>{times.total, times.publish, times.take, times.read};
                 });
             progress.clear();
-            std::string table;
-            append(table, "%-8s %-8s ", format_size(ring).c_str(), format_size(size).c_str());
-            table = step_row(table + "end to end ", steps[0], size);
-            for (std::size_t i = 1; i < steps.size(); ++i) {
-                constexpr const char* names[] = {"", "publish", "take", "read"};
-                std::string label;
-                append(label, "%20s%-9s", "", names[i]);
-                table += step_row(label, steps[i], size);
-            }
-            std::fputs(table.c_str(), stdout);
+            print_rows(ring, size, steps);
             std::fflush(stdout);
             ratios.push_back(steps[0].ratio.median);
         }

@@ -24,6 +24,12 @@ double time(const CopyLoop& loop, const Copy& copy, std::size_t calls, std::uint
     return time_calls([&](std::size_t some) { loop(copy, some, round); }, calls);
 }
 
+std::size_t index_of(const std::string& label, const std::vector<Condition>& conditions) {
+    const auto found = std::find_if(conditions.begin(), conditions.end(),
+                                    [&](const Condition& one) { return one.label == label; });
+    return static_cast<std::size_t>(found - conditions.begin());
+}
+
 std::vector<Comparison> compare(const Group& group, const Context& context, double share) {
     const std::vector<Condition>& conditions = group.conditions;
     const Candidate* winner = context.copies.winner(group.size);
@@ -54,16 +60,10 @@ std::vector<Comparison> compare(const Group& group, const Context& context, doub
         },
         nullptr, [&] { return context.watched.disturbed(); });
 
-    const auto index_of = [&](const std::string& label) {
-        const auto found =
-            std::find_if(conditions.begin(), conditions.end(),
-                         [&](const Condition& condition) { return condition.label == label; });
-        return static_cast<std::size_t>(found - conditions.begin());
-    };
     std::vector<Comparison> comparisons;
     for (std::size_t i = 0; i < conditions.size(); ++i) {
         const Condition& condition = conditions[i];
-        const std::size_t base = index_of(condition.baseline);
+        const std::size_t base = index_of(condition.baseline, conditions);
         const auto figures = [&](Entrant who) -> Figures {
             return {paired.seconds(entrant(i, who), any),
                     paired.ratio(entrant(i, who), entrant(base, who), any)};

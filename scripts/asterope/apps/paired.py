@@ -10,7 +10,7 @@ from statistics import median
 from typing import TypeVar
 
 from ..profile import Ratio
-from ..robust import sign_interval
+from ..robust import ratio_interval
 
 Key = TypeVar("Key")
 LIBC, OURS, LIBC_AGAIN = range(3)
@@ -58,8 +58,7 @@ def _comparison(
     libc: Sequence[float], ours: Sequence[float], libc_again: Sequence[float]
 ) -> Comparison:
     def ratio(under: Sequence[float]) -> Ratio:
-        estimate = sign_interval([a - b for a, b in zip(libc, under)])
-        return Ratio(*map(math.exp, (estimate.median, estimate.low, estimate.high)))
+        return ratio_interval([a - b for a, b in zip(libc, under)])
 
     return Comparison(
         math.exp(median(libc)), math.exp(median(ours)), ratio(ours), ratio(libc_again)

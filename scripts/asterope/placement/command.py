@@ -18,6 +18,7 @@ from . import experiment, words
 
 PROGRAM = "asterope-placement"
 MOST_SIZES, MOST_ROUNDS = 16, 10_000
+SEED = 1  # of the orders: the same in every run
 
 
 def _sizes(text: str) -> list[int]:
@@ -80,15 +81,25 @@ def _parser() -> argparse.ArgumentParser:
         help="rounds, each with every cell once (default: %(default)s)",
     )
     parser.expert.add_argument("--cpu", metavar="N", type=_whole(0, 65535), help="CPU to run on")
-    parser.expert.add_argument(
-        "--seed",
-        metavar="N",
-        type=_whole(0, 1 << 62),
-        default=1,
-        help="of the orders (default: %(default)s)",
-    )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     return parser
+
+
+def _time(
+    routine: Path, compilers: Sequence[str], arguments: argparse.Namespace, cpu: int
+) -> tuple[list[experiment.Build], list[experiment.Trial]]:
+    """Raises CannotCompile, Failed."""
+    allowed = os.sched_getaffinity(0)
+    with tempfile.TemporaryDirectory() as folder:
+        builds = experiment.build_all(routine, compilers, Path(folder))
+        driver = experiment.build_driver(compilers[0], Path(folder))
+        os.sched_setaffinity(0, {cpu})  # the driver inherits it
+        try:
+            return builds, experiment.time_all(
+                driver, builds, arguments.sizes, arguments.rounds, SEED
+            )
+        finally:
+            os.sched_setaffinity(0, allowed)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -109,9 +120,8 @@ def _run(arguments: argparse.Namespace) -> int:
                 "install python3-matplotlib)",
                 FAILED,
             )
-    allowed = os.sched_getaffinity(0)
-    cpu = max(allowed) if arguments.cpu is None else arguments.cpu
-    if cpu not in allowed:
+    cpu = max(os.sched_getaffinity(0)) if arguments.cpu is None else arguments.cpu
+    if cpu not in os.sched_getaffinity(0):
         return fail(PROGRAM, f"--cpu {cpu}: this process may not run there", BAD_INPUT)
     compilers = experiment.find_compilers()
     if not compilers:
@@ -121,22 +131,12 @@ def _run(arguments: argparse.Namespace) -> int:
     for name in experiment.COMPILERS:
         if name not in compilers:
             print(f"{PROGRAM}: left out: {name}, which is not installed", file=sys.stderr)
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            builds = experiment.build_all(routine.resolve(), compilers, Path(folder))
-        except experiment.CannotCompile as error:
-            return fail(PROGRAM, f"{one_line(routine)}: {one_line(error)}", BAD_INPUT)
-        try:
-            driver = experiment.build_driver(compilers[0], Path(folder))
-            os.sched_setaffinity(0, {cpu})  # the driver inherits it
-            try:
-                trials = experiment.time_all(
-                    driver, builds, arguments.sizes, arguments.rounds, arguments.seed
-                )
-            finally:
-                os.sched_setaffinity(0, allowed)
-        except experiment.Failed as error:
-            return fail(PROGRAM, f"{one_line(routine)}: {one_line(error)}", FAILED)
+    try:
+        builds, trials = _time(routine.resolve(), compilers, arguments, cpu)
+    except experiment.CannotCompile as error:
+        return fail(PROGRAM, f"{one_line(routine)}: {one_line(error)}", BAD_INPUT)
+    except experiment.Failed as error:
+        return fail(PROGRAM, f"{one_line(routine)}: {one_line(error)}", FAILED)
     results = experiment.analyse(trials)
     print(
         f"{one_line(routine)}: {len(builds)} builds, {len(experiment.PLACES) ** 2} placements, "

@@ -22,7 +22,7 @@ from pathlib import Path
 from statistics import median
 
 from ..profile import Ratio
-from ..robust import sign_interval
+from ..robust import ratio_interval
 
 SOURCES = Path(__file__).parent
 COMPILERS, LEVELS = ("gcc", "clang"), ("-O0", "-O1", "-O2", "-O3")
@@ -225,19 +225,15 @@ def analyse(trials: Sequence[Trial]) -> Results:
             own = [math.log(by_round[n][build] / reference[n]) for n in by_round]
             logs.setdefault((copy, size, build), []).extend(own)
             ns = median(by_build[build] for by_build in by_round.values())
-            ratio = _exp(sign_interval(own))
+            ratio = ratio_interval(own)
             cells.append(Cell(size, source, destination, build, copy, ns, ratio))
     levels: dict[str, dict[int, list[Ratio]]] = {copy: {} for copy in COPIES}
     for (copy, size, _build), own in sorted(logs.items()):
-        levels[copy].setdefault(size, []).append(_exp(sign_interval(own)))
+        levels[copy].setdefault(size, []).append(ratio_interval(own))
     places: dict[str, dict[int, dict[tuple[str, str], Ratio]]] = {copy: {} for copy in COPIES}
     for (size, source, destination, copy), reference in usual.items():
         heap = usual[size, "heap", "heap", copy]
         ratios = [math.log(reference[number] / heap[number]) for number in reference]
         by_place = places[copy].setdefault(size, {})
-        by_place[source, destination] = _exp(sign_interval(ratios))
+        by_place[source, destination] = ratio_interval(ratios)
     return Results(cells, levels, places)
-
-
-def _exp(logs: Ratio) -> Ratio:
-    return Ratio(math.exp(logs.median), math.exp(logs.low), math.exp(logs.high))

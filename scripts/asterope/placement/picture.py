@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from ..render import human_size
 from ..report.grids import draw_ratios
 from ..report.style import LIBC as LIBC_COLOUR
-from ..report.style import OTHERS, OURS, new_figure, set_up
+from ..report.style import OTHERS, OURS, bars_of, headline, new_figure, set_up
 from .experiment import CALLED, PLACES, ROUTINE, Build, Results
 
 LOOKS = {
@@ -40,12 +40,9 @@ def draw(results: Results, builds: Sequence[Build]) -> Figure:
     grid[1][0].set_ylabel("from")
     grid[1][0].set_title("speed, x heap to heap", fontsize=10)
     low, high = results.spread(ROUTINE)
-    figure.suptitle(
+    headline(
+        figure,
         f"Compiled at any -O, the routine takes {low:.3f} to {high:.3f} of the builds' median time",
-        x=0.01,
-        ha="left",
-        fontsize=12,
-        fontweight="bold",
     )
     return figure
 
@@ -58,10 +55,7 @@ def _draw_levels(axes: Axes, results: Results, builds: Sequence[Build], size: in
         axes.errorbar(
             [x + shift for x in range(len(builds))],
             [r.median for r in ratios],
-            yerr=[
-                [max(0, r.median - r.low) for r in ratios],
-                [max(0, r.high - r.median) for r in ratios],
-            ],
+            yerr=bars_of(ratios),
             color=colour,
             marker=marker,
             markersize=5,

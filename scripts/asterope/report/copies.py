@@ -20,10 +20,13 @@ from .style import (
     OURS_TOO,
     Picture,
     Table,
+    bars_of,
+    headline,
     label_ends,
     legend_outside,
     mark_caches,
     new_figure,
+    panels,
     plain_log_axis,
     size_axis,
 )
@@ -175,24 +178,24 @@ def ratio_picture(
         return None
     suite = charts[0].suite
     name = "ratio" if suite in USUAL_SUITES else f"ratio-{file_name(suite)}"
-    columns = min(2, len(charts))
-    rows = -(-len(charts) // columns)
-    figure = new_figure(max(8, 5.4 * columns), 0.9 + 3.1 * rows)
-    grid = figure.subplots(rows, columns, squeeze=False, sharey=True)
-    for spare in grid.flat[len(charts) :]:
-        spare.set_axis_off()
+    figure, grid, all_axes = panels(
+        len(charts),
+        2,
+        lambda columns, rows: (max(8, 5.4 * columns), 0.9 + 3.1 * rows),
+        sharey=True,
+    )
     sizes = sorted({size for chart in charts for size in chart.copies[ROUTINE]})
-    for axes, chart in zip(grid.flat, charts):
+    for axes, chart in zip(all_axes, charts):
         _ratio_panel(axes, chart)
         size_axis(axes, sizes, label=False)
     low, high = _drawn_range(charts)
-    for axes in grid.flat[: len(charts)]:
+    for axes in all_axes:
         axes.set_ylim(low, high)
         plain_log_axis(axes.yaxis, ratio_ticks(low, high))
         mark_caches(axes, machine)
     for row in grid:
         row[0].set_ylabel("x libc (log scale)")
-    handles, labels = grid[0][0].get_legend_handles_labels()
+    handles, labels = all_axes[0].get_legend_handles_labels()
     legend_outside(figure, "below", handles=handles, labels=labels, ncols=len(labels))
     means = ", ".join(f"{chart.name} {chart.mean_ratio(ROUTINE):.2f}" for chart in charts)
     worst, where = min(
@@ -201,8 +204,7 @@ def ratio_picture(
         for size, point in chart.copies[ROUTINE].items()
         if point.ratio
     )
-    title = f"{libc_name}'s time over the routine's: above 1 the routine is faster"
-    figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
+    headline(figure, f"{libc_name}'s time over the routine's: above 1 the routine is faster")
     return Picture(
         name=name,
         title="By workload and size" if suite in USUAL_SUITES else f"Suite {suite}",
@@ -271,10 +273,7 @@ def _ratio_panel(axes: Axes, chart: Chart) -> None:
     axes.errorbar(
         sizes,
         medians,
-        yerr=[
-            [max(0, ours[size].median - ours[size].low) for size in sizes],
-            [max(0, ours[size].high - ours[size].median) for size in sizes],
-        ],
+        yerr=bars_of(ours[size] for size in sizes),
         color=OURS,
         marker="o",
         markersize=4.5,
@@ -323,42 +322,7 @@ def cells_picture(suite: str, cells: Sequence[Cell], peers: Sequence[str], sourc
     axes = figure.add_subplot()
     seen: set[str] = set()
     for y, (_, cell) in enumerate(rows):
-        if y % 2 == 0:
-            axes.axhspan(y - 0.5, y + 0.5, color="#f3f3f3", zorder=0)
-        if cell.noise_floor:
-            axes.barh(
-                y,
-                cell.noise_floor.high - cell.noise_floor.low,
-                left=cell.noise_floor.low,
-                height=0.8,
-                color="#bdbdbd",
-                zorder=1,
-                label=None if "floor" in seen else "libc against libc (noise)",
-            )
-            seen.add("floor")
-        for name, timing in cell.copies.items():
-            if timing.ratio is None:
-                continue
-            style = look(name, peers)
-            own = name == ROUTINE
-            low, high = (
-                timing.ratio.median - timing.ratio.low,
-                timing.ratio.high - timing.ratio.median,
-            )
-            axes.errorbar(
-                max(LEFT_END, timing.ratio.median),
-                y,
-                xerr=[[max(0, low)], [max(0, high)]] if own else None,
-                color=style["color"],
-                marker=style["marker"],
-                markersize=8 if own else 5,
-                elinewidth=2.2,
-                linestyle="none",
-                zorder=style["zorder"],
-                alpha=1 if own else 0.85,
-                label=None if name in seen else name,
-            )
-            seen.add(name)
+        _draw_cell(axes, y, cell, peers, seen)
     axes.axvline(1, color=LIBC_COLOUR, linewidth=1.2)
     axes.set_xscale("log")
     low, high = axes.get_xlim()
@@ -399,6 +363,42 @@ def cells_picture(suite: str, cells: Sequence[Cell], peers: Sequence[str], sourc
             ],
         ),
     )
+
+
+def _draw_cell(axes: Axes, y: int, cell: Cell, peers: Sequence[str], seen: set[str]) -> None:
+    """A row of dots. `seen`: what has its name in the legend already."""
+    if y % 2 == 0:
+        axes.axhspan(y - 0.5, y + 0.5, color="#f3f3f3", zorder=0)
+    if cell.noise_floor:
+        axes.barh(
+            y,
+            cell.noise_floor.high - cell.noise_floor.low,
+            left=cell.noise_floor.low,
+            height=0.8,
+            color="#bdbdbd",
+            zorder=1,
+            label=None if "floor" in seen else "libc against libc (noise)",
+        )
+        seen.add("floor")
+    for name, timing in cell.copies.items():
+        if timing.ratio is None:
+            continue
+        style = look(name, peers)
+        own = name == ROUTINE
+        axes.errorbar(
+            max(LEFT_END, timing.ratio.median),
+            y,
+            xerr=bars_of([timing.ratio]) if own else None,
+            color=style["color"],
+            marker=style["marker"],
+            markersize=8 if own else 5,
+            elinewidth=2.2,
+            linestyle="none",
+            zorder=style["zorder"],
+            alpha=1 if own else 0.85,
+            label=None if name in seen else name,
+        )
+        seen.add(name)
 
 
 def cell_label(cell: Cell) -> str:

@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 
 from .bench import ROUTINE, Cell
 from .copies import file_name, ratio_text
-from .style import INK, Picture, Table, new_figure
+from .style import INK, Picture, Table, headline, panels
 
 # `4 KiB +1 +63`: the size, bytes past a line of the source and of the destination.
 _LABEL = re.compile(r"(?P<panel>.+) \+(?P<source>\d{1,6}) \+(?P<destination>\d{1,6})")
@@ -25,7 +25,7 @@ def is_grid(cells: Sequence[Cell]) -> bool:
 
 def grid_picture(suite: str, cells: Sequence[Cell], source: str) -> Picture:
     """A panel a size: how many times faster than libc the routine is at each misalignment."""
-    panels: dict[str, dict[tuple[int, int], float]] = {}
+    by_size: dict[str, dict[tuple[int, int], float]] = {}
     rows = []
     for cell in cells:
         match = _LABEL.fullmatch(cell.label)
@@ -33,15 +33,12 @@ def grid_picture(suite: str, cells: Sequence[Cell], source: str) -> Picture:
         if match is None or timing is None or timing.ratio is None:
             continue
         place = int(match["source"]), int(match["destination"])
-        panels.setdefault(match["panel"], {})[place] = timing.ratio.median
+        by_size.setdefault(match["panel"], {})[place] = timing.ratio.median
         rows.append([cell.label, ratio_text(timing.ratio), ratio_text(cell.noise_floor)])
-    columns = min(3, max(1, len(panels)))
-    lines = max(1, -(-len(panels) // columns))
-    figure = new_figure(max(8, 0.6 + 3.9 * columns), 0.9 + 3.3 * lines)
-    grid = figure.subplots(lines, columns, squeeze=False)
-    for spare in grid.flat[len(panels) :]:
-        spare.set_axis_off()
-    for axes, (name, values) in zip(grid.flat, panels.items()):
+    figure, _, all_axes = panels(
+        len(by_size), 3, lambda columns, rows: (max(8, 0.6 + 3.9 * columns), 0.9 + 3.3 * rows)
+    )
+    for axes, (name, values) in zip(all_axes, by_size.items()):
         sources = sorted({source for source, _ in values})
         destinations = sorted({destination for _, destination in values})
         table = [[values.get((s, d), math.nan) for d in destinations] for s in sources]
@@ -49,21 +46,17 @@ def grid_picture(suite: str, cells: Sequence[Cell], source: str) -> Picture:
         axes.set_xticks([i + 0.5 for i in range(len(destinations))], destinations)
         axes.set_yticks([i + 0.5 for i in range(len(sources))], sources)
         axes.set_title(name, fontsize=10.5)
-    everything = [value for values in panels.values() for value in values.values()]
+    everything = [value for values in by_size.values() for value in values.values()]
     low, high = min(everything, default=1), max(everything, default=1)
-    figure.suptitle(
-        f"{suite}: asterope at {low:.2f} to {high:.2f} x libc, wherever the buffers begin",
-        x=0.01,
-        ha="left",
-        fontsize=12,
-        fontweight="bold",
+    headline(
+        figure, f"{suite}: asterope at {low:.2f} to {high:.2f} x libc, wherever the buffers begin"
     )
     figure.supxlabel("destination: bytes past a cache line", fontsize=10.5)
     figure.supylabel("source: bytes past a cache line", fontsize=10.5)
     return Picture(
         name=f"grid-{file_name(suite)}",
         title=f"Suite {suite}",
-        alt=f"A table in colours for each of {', '.join(panels)}: how many times faster than libc "
+        alt=f"A table in colours for each of {', '.join(by_size)}: how many times faster than libc "
         f"the routine is, by how far source and destination lie past a cache line: from {low:.2f} "
         f"to {high:.2f}.",
         caption=f"x libc; blue: faster than libc, red: slower. From {source}.",

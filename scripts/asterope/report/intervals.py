@@ -30,29 +30,10 @@ STREAM_HATCH = "////"
 def intervals_picture(profile: Profile) -> Picture:
     """A strip for each entry point and way of copying, over the transfer sizes."""
     strips = _strips(profile)
-    small = profile.small.tuple.bound if profile.small else 0
-    first, last = 1, profile.intervals[-1].up_to
     figure = new_figure(11, 1.9 + 0.62 * len(strips))
     axes = figure.add_subplot()
-    for y, (_, bars) in enumerate(strips):
-        for above, up_to, t in bars:
-            _bar(axes, y, max(above, small, first), up_to, COLOURS[t.rt], t.st == "NT", _words(t))
-    if profile.small:
-        s = profile.small.tuple
-        for y in range(len(strips)):
-            _bar(axes, y, first, small, SMALL, False, f"small: {s.shape} {s.rt}")
-    labels = [label for label, _ in strips]
-    if profile.aliased:
-        labels.append("buffers that alias")
-        alias = profile.aliased
-        words = f"{alias.tuple.kind} {alias.tuple.rt}"
-        _bar(axes, len(strips), max(alias.above, small), alias.up_to, ALIASED, False, words)
-    if profile.overlapping:
-        o = profile.overlapping.tuple
-        y, colour = len(labels), COLOURS[o.rt]
-        labels.append("buffers that overlap")
-        _bar(axes, y, max(small, first), last, colour, False, f"{o.rt}, {o.block} bytes a turn")
-    size_axis(axes, [first, last])
+    labels = _draw_strips(axes, profile, strips)
+    size_axis(axes, [1, profile.intervals[-1].up_to])
     axes.set_yticks(range(len(labels)), labels)
     axes.set_ylim(len(labels) - 0.4, -1.6)
     axes.tick_params(axis="y", length=0)
@@ -90,6 +71,35 @@ def intervals_picture(profile: Profile) -> Picture:
         figure=figure,
         table=_table(profile),
     )
+
+
+def _draw_strips(
+    axes: Axes,
+    profile: Profile,
+    strips: Sequence[tuple[str, list[tuple[int, int, pipelines.Tuple]]]],
+) -> list[str]:
+    """Also those of small, aliased and overlapping copies. Returns the name of each, downwards."""
+    small = profile.small.tuple.bound if profile.small else 0
+    first, last = 1, profile.intervals[-1].up_to
+    for y, (_, bars) in enumerate(strips):
+        for above, up_to, t in bars:
+            _bar(axes, y, max(above, small, first), up_to, COLOURS[t.rt], t.st == "NT", _words(t))
+    if profile.small:
+        s = profile.small.tuple
+        for y in range(len(strips)):
+            _bar(axes, y, first, small, SMALL, False, f"small: {s.shape} {s.rt}")
+    labels = [label for label, _ in strips]
+    if profile.aliased:
+        labels.append("buffers that alias")
+        alias = profile.aliased
+        words = f"{alias.tuple.kind} {alias.tuple.rt}"
+        _bar(axes, len(strips), max(alias.above, small), alias.up_to, ALIASED, False, words)
+    if profile.overlapping:
+        o = profile.overlapping.tuple
+        y, colour = len(labels), COLOURS[o.rt]
+        labels.append("buffers that overlap")
+        _bar(axes, y, max(small, first), last, colour, False, f"{o.rt}, {o.block} bytes a turn")
+    return labels
 
 
 def _strips(profile: Profile) -> list[tuple[str, list[tuple[int, int, pipelines.Tuple]]]]:

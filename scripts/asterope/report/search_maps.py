@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
@@ -14,7 +15,7 @@ from ..profile import Profile
 from ..render import human_size
 from ..spaces import pipelines
 from .grids import draw_ratios
-from .style import INK, MUTED, Picture, Table, new_figure
+from .style import INK, MUTED, Picture, Table, headline, new_figure, panels
 from .trial_log import TrialLog
 
 # Slower than the winner by so many per cent: the darkest, and the end of the scale.
@@ -98,67 +99,32 @@ def planes_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | None
     drawn = [(s, plane) for s in sizes if (plane := plane_of(log.tuples, s)) and len(plane[1]) > 1]
     if not drawn:
         return None
-    columns = min(3, len(drawn))
-    rows = -(-len(drawn) // columns)
-    figure = new_figure(max(8, 3.8 * columns + 0.4), 2.35 * rows + 1.5)
-    grid = figure.subplots(rows, columns, squeeze=False)
-    for spare in grid.flat[len(drawn) :]:
-        spare.set_axis_off()
+    rows = -(-len(drawn) // 3)
+    figure, grid, all_axes = panels(
+        len(drawn), 3, lambda columns, rows: (max(8, 3.8 * columns + 0.4), 2.35 * rows + 1.5)
+    )
     image = None
     table_rows = []
-    for axes, (of_size, (base, plane)) in zip(grid.flat, drawn):
-        best = of_size.scores[of_size.winner]
-        distances = list(pipelines.VALUES["pd"])
-        ps_values = sorted({*pipelines.prefetch_sizes(base.tb, base.pi), *(ps for ps, _ in plane)})
-        values = [[math.nan] * len(distances) for _ in ps_values]
-        for (ps, pd), name in plane.items():
-            slower = 100 * (best / of_size.scores[name] - 1)
-            values[ps_values.index(ps)][distances.index(pd)] = min(FAR, max(NEAR, slower))
-        axes.set_facecolor("#eeeeee")  # what was not timed
-        image = axes.pcolormesh(
-            values, cmap="viridis", norm=LogNorm(NEAR, FAR), edgecolors="white", linewidth=0.4
-        )
-        axes.set_xticks([i + 0.5 for i in range(0, len(distances), 5)], distances[::5])
-        step = 2 if len(ps_values) > 4 else 1
-        axes.set_yticks([i + 0.5 for i in range(0, len(ps_values), step)], ps_values[::step])
-        axes.tick_params(length=0)
-        axes.spines[:].set_visible(False)
-        winner = log.tuples[of_size.winner]
-        own = (winner.ps, winner.pd) in plane and plane[winner.ps, winner.pd] == of_size.winner
-        if own:
-            x, y = distances.index(winner.pd), ps_values.index(winner.ps)
-            axes.add_patch(
-                Rectangle((x, y), 1, 1, fill=False, edgecolor="#e8000b", linewidth=2.2, zorder=5)
-            )
-        note = "" if own else "\n(winner: no prefetch)"
-        axes.set_title(
-            f"{human_size(of_size.size)}: {family_name(base)}{note}", fontsize=9.5, color=INK
-        )
-        near = min(plane.values(), key=lambda name: -of_size.scores[name])
-        far = max(plane.values(), key=lambda name: -of_size.scores[name])
-        table_rows.append(
-            [
-                human_size(of_size.size),
-                of_size.winner,
-                family_name(base),
-                f"{len(plane)}",
-                near,
-                f"{100 * (best / of_size.scores[near] - 1):+.1f} %",
-                far,
-                f"{100 * (best / of_size.scores[far] - 1):+.1f} %",
-            ]
-        )
-    figure.suptitle(
+    for axes, (of_size, (base, plane)) in zip(all_axes, drawn):
+        image = _draw_plane(axes, log.tuples[of_size.winner], of_size, base, plane)
+        ranked = sorted(plane.values(), key=lambda name: -of_size.scores[name])
+        row = [human_size(of_size.size), of_size.winner, family_name(base), f"{len(plane)}"]
+        for name in (ranked[0], ranked[-1]):
+            row += [name, f"{_slower(of_size, name):+.1f} %"]
+        table_rows.append(row)
+    headline(
+        figure,
         "How much prefetch size and distance matter: dark is as fast as the winner (red frame)",
-        x=0.01,
-        ha="left",
-        fontsize=12,
-        fontweight="bold",
     )
     figure.supxlabel("prefetch distance PD (cache lines ahead)", fontsize=10.5)
     figure.supylabel("prefetch size PS (cache lines)", fontsize=10.5)
     bar = figure.colorbar(
-        image, ax=grid, location="top", shrink=0.6, aspect=40, pad=0.01 if rows > 3 else 0.04
+        image,
+        ax=grid,
+        location="top",
+        shrink=0.6,
+        aspect=40,
+        pad=0.01 if rows > 3 else 0.04,
     )
     _per_cent(bar.ax.xaxis)
     bar.set_label("slower than the winner of that size")
@@ -181,6 +147,47 @@ def planes_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | None
             table_rows,
         ),
     )
+
+
+def _slower(of_size: SizeScores, name: str) -> float:
+    """By so many per cent than the winner."""
+    return 100 * (of_size.scores[of_size.winner] / of_size.scores[name] - 1)
+
+
+def _draw_plane(
+    axes: Axes,
+    winner: pipelines.Tuple,
+    of_size: SizeScores,
+    base: pipelines.Tuple,
+    plane: Mapping[tuple[int, int], str],
+) -> object:
+    """The panel of one size. Returns what a colour bar needs."""
+    distances = list(pipelines.VALUES["pd"])
+    ps_values = sorted({*pipelines.prefetch_sizes(base.tb, base.pi), *(ps for ps, _ in plane)})
+    values = [[math.nan] * len(distances) for _ in ps_values]
+    for (ps, pd), name in plane.items():
+        shown = min(FAR, max(NEAR, _slower(of_size, name)))
+        values[ps_values.index(ps)][distances.index(pd)] = shown
+    axes.set_facecolor("#eeeeee")  # what was not timed
+    image = axes.pcolormesh(
+        values, cmap="viridis", norm=LogNorm(NEAR, FAR), edgecolors="white", linewidth=0.4
+    )
+    axes.set_xticks([i + 0.5 for i in range(0, len(distances), 5)], distances[::5])
+    step = 2 if len(ps_values) > 4 else 1
+    axes.set_yticks([i + 0.5 for i in range(0, len(ps_values), step)], ps_values[::step])
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    own = plane.get((winner.ps, winner.pd)) == of_size.winner
+    if own:
+        corner = distances.index(winner.pd), ps_values.index(winner.ps)
+        axes.add_patch(
+            Rectangle(corner, 1, 1, fill=False, edgecolor="#e8000b", linewidth=2.2, zorder=5)
+        )
+    note = "" if own else "\n(winner: no prefetch)"
+    axes.set_title(
+        f"{human_size(of_size.size)}: {family_name(base)}{note}", fontsize=9.5, color=INK
+    )
+    return image
 
 
 def _per_cent(axis: object) -> None:
@@ -219,19 +226,7 @@ def families_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | No
     winners = [log.tuples[s.winner] for s in sizes]
     image = draw_ratios(axes, values, [columns.index((w.rt, w.st)) for w in winners])
     axes.set_yticks([y + 0.5 for y in range(len(sizes))], [human_size(s.size) for s in sizes])
-    axes.set_xticks(
-        [x + 0.5 for x in range(len(columns))],
-        [
-            f"{rt.replace('_', chr(10))}\n{'stream' if st == 'NT' else 'plain'}"
-            for rt, st in columns
-        ],
-        fontsize=8.5,
-    )
-    axes.xaxis.tick_top()
-    axes.tick_params(length=0)
-    axes.set_xlabel("register type; below it: plain (T) or non-temporal (NT, stream) stores")
-    axes.xaxis.set_label_position("bottom")
-    axes.set_title("The best copy of each register and store type, x libc (framed: the winner)")
+    _name_families(axes, columns)
     bar = figure.colorbar(image, ax=axes, location="right", aspect=30, pad=0.02)
     bar.ax.yaxis.set_major_locator(FixedLocator([0.5, 0.7, 1, 1.4, 2]))
     bar.ax.yaxis.set_minor_locator(NullLocator())
@@ -266,3 +261,20 @@ def families_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | No
             ],
         ),
     )
+
+
+def _name_families(axes: Axes, columns: Sequence[tuple[str, str]]) -> None:
+    """Above the columns, the register and store type of each."""
+    axes.set_xticks(
+        [x + 0.5 for x in range(len(columns))],
+        [
+            f"{rt.replace('_', chr(10))}\n{'stream' if st == 'NT' else 'plain'}"
+            for rt, st in columns
+        ],
+        fontsize=8.5,
+    )
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.set_xlabel("register type; below it: plain (T) or non-temporal (NT, stream) stores")
+    axes.xaxis.set_label_position("bottom")
+    axes.set_title("The best copy of each register and store type, x libc (framed: the winner)")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
+from ..profile import Ratio
 from ..render import human_size
 
 # Dark enough on white to be read as text, and told apart by people who see no red and green
@@ -102,6 +103,31 @@ def new_figure(width: float, height: float) -> Figure:
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
+
+
+def headline(figure: Figure, text: str) -> None:
+    """What the whole figure says, above all its axes."""
+    figure.suptitle(text, x=0.01, ha="left", fontsize=12, fontweight="bold")
+
+
+def panels(
+    count: int, most_columns: int, size: Callable[[int, int], tuple[float, float]], **options: Any
+) -> tuple[Figure, Any, list[Axes]]:
+    """A figure with so many axes: as rows (what is left over is empty), and one after the other.
+    `size`: its width and height by columns and rows."""
+    columns = min(most_columns, max(1, count))
+    rows = max(1, -(-count // columns))
+    figure = new_figure(*size(columns, rows))
+    grid = figure.subplots(rows, columns, squeeze=False, **options)
+    for spare in grid.flat[count:]:
+        spare.set_axis_off()
+    return figure, grid, list(grid.flat[:count])
+
+
+def bars_of(ratios: Iterable[Ratio]) -> list[list[float]]:
+    """The intervals as errorbar() wants them: how far their ends are from the medians."""
+    both = [(r.median - r.low, r.high - r.median) for r in ratios]
+    return [[max(0, low) for low, _ in both], [max(0, high) for _, high in both]]
 
 
 def legend_outside(figure: Figure, side: str, **options: Any) -> None:
