@@ -1,8 +1,12 @@
-// A file read through a cache: right data whatever others write, and as many misses as asked for.
+// The buffer cache: what is found, and what gives way. A file read through it: right data whatever
+// others write, and as many misses as asked for.
 #include "bench/apps/cached_file.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <map>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -18,16 +22,80 @@ namespace {
 constexpr std::size_t kFile = 1 << 20;
 constexpr std::size_t kBlock = 4 << 10;
 
-/// Whether `part` is somewhere in `text`.
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 void* forgetful_copy(void* destination, const void* source, std::size_t bytes, std::size_t) {
     return std::memcpy(destination, source, bytes - 1);
 }
 
 } // namespace
+
+TEST(BufferCache, the_least_recently_used_gives_way) {
+    BufferCache cache(3, 4096);
+    for (const std::uint64_t block : {1, 2, 3}) cache.insert(block);
+    cache.find(1); // now 2 is the one
+    cache.insert(4);
+    EXPECT_EQ(cache.find(2), nullptr);
+    cache.insert(5); // and now 3, as looking for 2 found nothing
+    EXPECT_EQ(cache.find(3), nullptr);
+    for (const std::uint64_t block : {1, 4, 5}) EXPECT_NE(cache.find(block), nullptr) << block;
+    EXPECT_EQ(cache.size(), 3u);
+}
+
+TEST(BufferCache, what_was_dropped_is_gone_and_its_room_is_used_first) {
+    BufferCache cache(3, 4096);
+    std::map<std::uint64_t, char*> data;
+    for (const std::uint64_t block : {1, 2, 3}) data[block] = cache.insert(block);
+    cache.drop(2);
+    cache.drop(99); // not there: nothing happens
+    EXPECT_EQ(cache.size(), 2u);
+    EXPECT_EQ(cache.find(2), nullptr);
+    EXPECT_EQ(cache.insert(4), data[2]);
+    EXPECT_EQ(cache.find(1), data[1]);
+    EXPECT_EQ(cache.find(3), data[3]);
+}
+
+TEST(BufferCache, blocks_lie_a_block_apart) {
+    constexpr std::size_t kBlock = 1024;
+    BufferCache cache(8, kBlock);
+    std::vector<char*> places;
+    for (std::uint64_t block = 0; block < 8; ++block) {
+        places.push_back(cache.insert(block));
+        std::memset(places.back(), static_cast<int>(block), kBlock);
+    }
+    std::sort(places.begin(), places.end());
+    for (std::size_t i = 1; i < places.size(); ++i) EXPECT_EQ(places[i] - places[i - 1], 1024);
+}
+
+// Against the plainest model there is: a vector in the order of use.
+TEST(BufferCache, agrees_with_a_list_that_is_searched) {
+    constexpr std::size_t kRoom = 16;
+    BufferCache cache(kRoom, 64);
+    std::vector<std::uint64_t> model; // the most recently used last
+    std::mt19937_64 random(1);
+    for (int i = 0; i < 20000; ++i) {
+        const std::uint64_t block = random() % 24;
+        const auto at = std::find(model.begin(), model.end(), block);
+        char* const data = cache.find(block);
+        ASSERT_EQ(data != nullptr, at != model.end());
+        if (data) {
+            ASSERT_EQ(static_cast<std::uint64_t>(data[0]), block);
+            model.erase(at);
+        }
+        if (random() % 10 == 0) {
+            cache.drop(block);
+        } else {
+            if (!data) {
+                if (model.size() == kRoom) model.erase(model.begin());
+                cache.insert(block)[0] = static_cast<char>(block);
+            }
+            model.push_back(block);
+        }
+        ASSERT_EQ(cache.size(), model.size());
+    }
+}
+
+TEST(BufferCache, memory_that_is_not_to_be_had_is_a_failure) {
+    EXPECT_THROW(BufferCache(std::size_t{1} << 10, std::size_t{1} << 50), Failure);
+}
 
 TEST(CachedFile, is_all_there_at_first) {
     CachedFile file(kFile, kBlock);
@@ -118,7 +186,7 @@ TEST(SequentialReader, a_wrong_copy_is_noticed_by_whoever_looks) {
             reader.run(forgetful_copy, 8, consume, !consume);
             FAIL() << "not noticed";
         } catch (const Failure& error) {
-            EXPECT_TRUE(contains(error.what(), "a copy is wrong"));
+            EXPECT_NE(std::string(error.what()).find("a copy is wrong"), std::string::npos);
         }
     }
 }

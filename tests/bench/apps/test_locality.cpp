@@ -29,10 +29,6 @@ template <class Call> std::string refusal(const Call& call) {
     return "not refused";
 }
 
-std::string refusal(const LocalityRequest& request) {
-    return refusal([&] { solve(request); });
-}
-
 bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
@@ -60,50 +56,10 @@ void* bad_copy(void* destination, const void* source, std::size_t bytes, std::si
     return std::memcpy(destination, source, bytes - (++calls % 50 == 0));
 }
 
-const Locality kShapes[] = {
-    {.systemSize = 8192,
-     .numSubsystems = 16,
-     .elemsPerSubsys = 4,
-     .elemSize = 128,
-     .churnCount = 1,
-     .accessCount = 4,
-     .repCount = 3},
-    {.systemSize = 8064,
-     .numSubsystems = 21,
-     .elemsPerSubsys = 4,
-     .elemSize = 96,
-     .churnCount = 2,
-     .accessCount = 1,
-     .repCount = 2},
-    {.systemSize = 35,
-     .numSubsystems = 5,
-     .elemsPerSubsys = 7,
-     .elemSize = 1,
-     .churnCount = 1,
-     .accessCount = 1,
-     .repCount = 1},
-    {.systemSize = 3003,
-     .numSubsystems = 3,
-     .elemsPerSubsys = 77,
-     .elemSize = 13,
-     .churnCount = 3,
-     .accessCount = 2,
-     .repCount = 4},
-    {.systemSize = 640,
-     .numSubsystems = 1,
-     .elemsPerSubsys = 10,
-     .elemSize = 64,
-     .churnCount = 1,
-     .accessCount = 1,
-     .repCount = 2},
-    {.systemSize = 60000,
-     .numSubsystems = 6,
-     .elemsPerSubsys = 1,
-     .elemSize = 10000,
-     .churnCount = 1,
-     .accessCount = 1,
-     .repCount = 2},
-};
+/// systemSize, numSubsystems, elemsPerSubsys, elemSize, churnCount, accessCount, repCount
+const Locality kShapes[] = {{8192, 16, 4, 128, 1, 4, 3}, {8064, 21, 4, 96, 2, 1, 2},
+                            {35, 5, 7, 1, 1, 1, 1},      {3003, 3, 77, 13, 3, 2, 4},
+                            {640, 1, 10, 64, 1, 1, 2},   {60000, 6, 1, 10000, 1, 1, 2}};
 
 } // namespace
 
@@ -120,60 +76,47 @@ TEST(LocalityParameters, what_the_division_leaves_over_stays_unused) {
     const Locality row = solve({.systemSize = 32 * kMiB, .elemsPerSubsys = 4, .elemSize = 96});
     EXPECT_EQ(row.numSubsystems, 87381u);
     EXPECT_EQ(row.systemSize, 32 * kMiB);
-}
-
-TEST(LocalityParameters, counts_have_defaults_and_are_taken_as_given) {
-    const Locality row = solve({.systemSize = kMiB, .numSubsystems = 2, .elemSize = 64});
-    EXPECT_EQ(row.churnCount, 1u);
-    EXPECT_EQ(row.accessCount, 4u);
-    EXPECT_EQ(row.repCount, 32u);
-    EXPECT_EQ(default_reps(8192), 4096u);
-    EXPECT_EQ(default_reps(1024 * kMiB), 2u);
-    const Locality given = solve({.systemSize = kMiB,
-                                  .numSubsystems = 2,
-                                  .elemSize = 64,
-                                  .churnCount = 5,
-                                  .accessCount = 6,
-                                  .repCount = 7});
-    EXPECT_EQ(given.churnCount, 5u);
-    EXPECT_EQ(given.accessCount, 6u);
-    EXPECT_EQ(given.repCount, 7u);
-}
-
-TEST(LocalityParameters, none_or_several_computed_are_refused) {
-    EXPECT_TRUE(contains(
-        refusal({.systemSize = 8192, .numSubsystems = 16, .elemsPerSubsys = 4, .elemSize = 128}),
-        "all of systemSize"));
-    EXPECT_TRUE(contains(refusal({.systemSize = 8192, .elemSize = 128}), "too few of systemSize"));
-    EXPECT_TRUE(contains(refusal(LocalityRequest{}), "none of systemSize"));
-}
-
-TEST(LocalityParameters, zero_is_refused_by_name) {
-    EXPECT_TRUE(
-        contains(refusal({.systemSize = 0, .numSubsystems = 1, .elemSize = 1}), "systemSize is 0"));
-    EXPECT_TRUE(contains(refusal({.systemSize = 64, .numSubsystems = 0, .elemSize = 1}),
-                         "numSubsystems is 0"));
-    EXPECT_TRUE(
-        contains(refusal({.systemSize = 64, .numSubsystems = 1, .elemSize = 1, .churnCount = 0}),
-                 "churnCount is 0"));
-    EXPECT_TRUE(
-        contains(refusal({.systemSize = 64, .numSubsystems = 1, .elemSize = 1, .accessCount = 0}),
-                 "accessCount is 0"));
-    EXPECT_TRUE(
-        contains(refusal({.systemSize = 64, .numSubsystems = 1, .elemSize = 1, .repCount = 0}),
-                 "repCount is 0"));
-}
-
-TEST(LocalityParameters, a_system_without_room_for_an_element_each_is_refused) {
-    const std::string message = refusal({.systemSize = 511, .numSubsystems = 4, .elemSize = 128});
-    EXPECT_TRUE(contains(message, "511 B is less than the 512 B")) << message;
     EXPECT_EQ(solve({.systemSize = 512, .numSubsystems = 4, .elemSize = 128}).elemsPerSubsys, 1u);
 }
 
-TEST(LocalityParameters, products_beyond_64_bits_are_refused) {
-    const std::size_t huge = std::size_t{1} << 40;
-    EXPECT_TRUE(contains(refusal({.numSubsystems = huge, .elemsPerSubsys = huge, .elemSize = 2}),
-                         "too large"));
+TEST(LocalityParameters, counts_have_defaults_and_are_taken_as_given) {
+    LocalityRequest request{.systemSize = kMiB, .numSubsystems = 2, .elemSize = 64};
+    const auto counts = [&] {
+        const Locality row = solve(request);
+        return std::vector{row.churnCount, row.accessCount, row.repCount};
+    };
+    EXPECT_EQ(counts(), (std::vector<std::size_t>{1, 4, 32}));
+    request.churnCount = 5;
+    request.accessCount = 6;
+    request.repCount = 7;
+    EXPECT_EQ(counts(), (std::vector<std::size_t>{5, 6, 7}));
+    EXPECT_EQ(default_reps(8192), 4096u);
+    EXPECT_EQ(default_reps(1024 * kMiB), 2u);
+}
+
+TEST(LocalityParameters, that_make_no_system_are_refused_by_name) {
+    constexpr std::size_t huge = std::size_t{1} << 40;
+    const struct {
+        LocalityRequest request;
+        const char* part; ///< of what is said
+    } refused[] = {
+        {{.systemSize = 8192, .numSubsystems = 16, .elemsPerSubsys = 4, .elemSize = 128},
+         "all of systemSize"},
+        {{.systemSize = 8192, .elemSize = 128}, "too few of systemSize"},
+        {{}, "none of systemSize"},
+        {{.systemSize = 0, .numSubsystems = 1, .elemSize = 1}, "systemSize is 0"},
+        {{.systemSize = 64, .numSubsystems = 0, .elemSize = 1}, "numSubsystems is 0"},
+        {{.systemSize = 64, .numSubsystems = 1, .elemSize = 1, .churnCount = 0}, "churnCount is 0"},
+        {{.systemSize = 64, .numSubsystems = 1, .elemSize = 1, .accessCount = 0},
+         "accessCount is 0"},
+        {{.systemSize = 64, .numSubsystems = 1, .elemSize = 1, .repCount = 0}, "repCount is 0"},
+        {{.systemSize = 511, .numSubsystems = 4, .elemSize = 128}, "511 B is less than the 512 B"},
+        {{.numSubsystems = huge, .elemsPerSubsys = huge, .elemSize = 2}, "too large"},
+    };
+    for (const auto& [request, part] : refused) {
+        const std::string said = refusal([&, &request = request] { solve(request); });
+        EXPECT_TRUE(contains(said, part)) << said;
+    }
 }
 
 TEST(LocalityParameters, memory_counts_handles_and_orders_and_never_wraps) {
@@ -236,14 +179,7 @@ TEST(LocalitySystem, copy_leaves_the_data_where_it_was_and_move_scatters_it) {
 
 // With two subsystems there is one way to change places: each rank of one for that of the other.
 TEST(LocalitySystem, two_subsystems_change_places_as_a_whole) {
-    const Locality two{.systemSize = 8192,
-                       .numSubsystems = 2,
-                       .elemsPerSubsys = 32,
-                       .elemSize = 128,
-                       .churnCount = 1,
-                       .accessCount = 1,
-                       .repCount = 3};
-    EXPECT_EQ(used(two, nullptr).gaps(), 0u);
+    EXPECT_EQ(used({8192, 2, 32, 128, 1, 1, 3}, nullptr).gaps(), 0u);
 }
 
 TEST(LocalitySystem, copy_and_move_leave_the_same_elements) {
