@@ -69,21 +69,6 @@ def assert_estimate(estimate: dict[str, float]) -> None:
     assert 0 < estimate["low"] <= estimate["median"] <= estimate["high"]
 
 
-def section_of(diagnose, tmp_path: Path, name: str, *arguments: object) -> dict[str, Any]:
-    """The section of that name in the report of a run that measures nothing else."""
-    done = diagnose("--only", name, "--json", "report.json", *arguments)
-    assert (done.returncode, done.stderr) == (0, "")
-    (section,) = json.loads((tmp_path / "report.json").read_text())["sections"]
-    assert section["name"] == name
-    assert f"\n{name}: {section['question']}\n" in done.stdout
-    if "skipped" in section:
-        assert done.stdout.endswith(f"\nskipped: {section['skipped']}\n")
-        pytest.skip(section["skipped"])
-    assert done.stdout.endswith(f"\nverdict: {section['verdict']}\n")
-    assert section["rows"]
-    return section
-
-
 @pytest.fixture(scope="module")
 def whole(build_dir: Path, tmp_path_factory: pytest.TempPathFactory):
     """One run of all sections with a profile: its folder and how it ended."""
@@ -96,6 +81,20 @@ def whole(build_dir: Path, tmp_path_factory: pytest.TempPathFactory):
     return folder, done
 
 
+@pytest.fixture
+def section(whole) -> Callable[[str], dict[str, Any]]:
+    """The section of that name in the report of the whole run."""
+
+    def find(name: str) -> dict[str, Any]:
+        sections = json.loads((whole[0] / "report.json").read_text())["sections"]
+        found = next(section for section in sections if section["name"] == name)
+        if "skipped" in found:
+            pytest.skip(found["skipped"])
+        return found
+
+    return find
+
+
 def test_a_whole_run_has_all_sections_in_table_and_report(whole) -> None:
     folder, done = whole
     assert (done.returncode, done.stderr) == (0, "")
@@ -103,17 +102,15 @@ def test_a_whole_run_has_all_sections_in_table_and_report(whole) -> None:
     assert (report["format"], report["version"]) == ("asterope-diagnosis", 1)
     assert report["tool_version"] == __version__
     assert report["machine"]["fingerprint"]
-    assert report["rounds"] == 11
-    assert report["profile"] is True
-    assert report["left_out"] == []
+    assert (report["rounds"], report["profile"], report["left_out"]) == (11, True, [])
     assert report["noise"]["rounds"] > 0
     assert [section["name"] for section in report["sections"]] == SECTIONS
     for section in report["sections"]:
         assert f"\n{section['name']}: {section['question']}\n" in done.stdout
-        assert ("skipped" in section) != ("rows" in section)
-        if "rows" in section:
-            assert f"\nverdict: {section['verdict']}\n" in done.stdout
-            assert "nan" not in section["verdict"]
+        ending = "skipped" if "skipped" in section else "verdict"
+        assert f"\n{ending}: {section[ending]}\n" in done.stdout
+        assert "nan" not in section[ending]
+        assert bool(section.get("rows")) != ("skipped" in section)
     assert sorted(path.name for path in folder.iterdir()) == ["profile.json", "report.json"]
 
 
@@ -143,45 +140,44 @@ def test_rows_compare_libc_and_winner_with_their_baselines(whole) -> None:
                 assert (row["group"], row["baseline"]) in names
 
 
-def test_working_set_goes_from_the_first_cache_outwards(diagnose, tmp_path: Path) -> None:
-    section = section_of(diagnose, tmp_path, "working_set")
-    sizes = [row["size"] for row in section["rows"]]
+def test_working_set_goes_from_the_first_cache_outwards(section) -> None:
+    rows = section("working_set")["rows"]
+    sizes = [row["size"] for row in rows]
     assert sizes == sorted(set(sizes))
-    levels = [row["fits_in"] for row in section["rows"]]
+    levels = [row["fits_in"] for row in rows]
     order = ["L1", "L2", "L3", "L4", "memory"]
     assert [order.index(level) for level in levels] == sorted(map(order.index, levels))
-    for row in section["rows"]:
-        assert "winner" not in row
+    for row in rows:
         assert row["libc"]["gb_per_s"] == pytest.approx(row["size"] / row["libc"]["ns"])
 
 
-def test_critical_strides_are_beside_the_same_and_a_line(diagnose, tmp_path: Path) -> None:
-    section = section_of(diagnose, tmp_path, "critical_stride")
-    caches = json.loads((tmp_path / "report.json").read_text())["machine"]["caches"]
+def test_critical_strides_are_beside_the_same_and_a_line(whole, section) -> None:
+    rows = section("critical_stride")["rows"]
+    caches = json.loads((whole[0] / "report.json").read_text())["machine"]["caches"]
     ways = {cache["level"]: cache["bytes"] // cache["ways"] for cache in caches if cache["ways"]}
-    spread, critical = section["rows"][::2], section["rows"][1::2]
+    spread, critical = rows[::2], rows[1::2]
     for beside, row in zip(spread, critical):
         assert row["stride"] == ways[row["level"]]
         assert beside["stride"] == row["stride"] + 64
         assert beside["buffers"] == row["buffers"]
 
 
-def test_misalignment_has_every_byte_of_a_line_on_either_side(diagnose, tmp_path: Path) -> None:
-    section = section_of(diagnose, tmp_path, "misalignment")
+def test_misalignment_has_every_byte_of_a_line_on_either_side(section) -> None:
+    rows = section("misalignment")["rows"]
     wanted = {(0, 0)}
     for past in range(1, 64):
         wanted |= {(past, 0), (0, past), (past, past)}
-    sizes = {row["size"] for row in section["rows"]}
+    sizes = {row["size"] for row in rows}
     assert len(sizes) >= 3
     for size in sizes:
-        own = [row for row in section["rows"] if row["size"] == size]
+        own = [row for row in rows if row["size"] == size]
         assert {(row["source"], row["destination"]) for row in own} == wanted
 
 
-def test_aliasing_compares_like_misalignments(diagnose, tmp_path: Path) -> None:
-    section = section_of(diagnose, tmp_path, "aliasing")
-    for size in {row["size"] for row in section["rows"]}:
-        own = {row["condition"]: row for row in section["rows"] if row["size"] == size}
+def test_aliasing_compares_like_misalignments(section) -> None:
+    rows = section("aliasing")["rows"]
+    for size in {row["size"] for row in rows}:
+        own = {row["condition"]: row for row in rows if row["size"] == size}
         offsets = {row["offset"] for row in own.values()}
         assert offsets >= set(OFFSETS)
         for row in own.values():
@@ -189,28 +185,27 @@ def test_aliasing_compares_like_misalignments(diagnose, tmp_path: Path) -> None:
             assert base["offset"] == 2048 + row["offset"] % 64
 
 
-def test_store_forwarding_reads_head_and_tail(diagnose, tmp_path: Path) -> None:
-    section = section_of(diagnose, tmp_path, "store_forwarding")
-    for size in {row["size"] for row in section["rows"]}:
-        own = [row for row in section["rows"] if row["size"] == size]
+def test_store_forwarding_reads_head_and_tail(section) -> None:
+    rows = section("store_forwarding")["rows"]
+    for size in {row["size"] for row in rows}:
+        own = [row for row in rows if row["size"] == size]
         assert own[0]["read"] == "nothing"
         reads = [(row["read"], row["bytes"]) for row in own[1:]]
         for where in ("head", "tail"):
             assert {bytes for read, bytes in reads if read == where} >= {1, 8, 16}
 
 
-def test_single_timings_are_percentiles(diagnose, tmp_path: Path) -> None:
-    (tmp_path / "profile.json").write_text(ANYWHERE)
-    section = section_of(diagnose, tmp_path, "single_timings", "profile.json")
-    for row in section["rows"]:
+def test_single_timings_are_percentiles(section) -> None:
+    rows = section("single_timings")["rows"]
+    for row in rows:
         assert list(row["percentiles_ns"]) == ["1.0", "10.0", "50.0", "90.0", "99.0", "99.9", "max"]
         figures = list(row["percentiles_ns"].values())
         assert figures == sorted(figures)
         assert row["calls"] >= 10000
-    beside = {row["neighbour"] for row in section["rows"]}
+    beside = {row["neighbour"] for row in rows}
     assert beside == ({False, True} if len(os.sched_getaffinity(0)) > 1 else {False})
-    assert {row["copy"] for row in section["rows"]} == {"libc", "libc again", "winner", "nothing"}
-    assert {row["size"] for row in section["rows"]} == {4096, 262144}
+    assert {row["copy"] for row in rows} == {"libc", "libc again", "winner", "nothing"}
+    assert {row["size"] for row in rows} == {4096, 262144}
 
 
 def test_without_another_cpu_there_is_no_neighbour(diagnose) -> None:
@@ -222,11 +217,11 @@ def test_without_another_cpu_there_is_no_neighbour(diagnose) -> None:
     assert "beside" not in done.stdout.split("note:")[0].split("\n", 6)[-1]
 
 
-def test_identical_races_libc_against_itself(diagnose, tmp_path: Path) -> None:
-    section = section_of(diagnose, tmp_path, "identical")
-    named = [(row["size"], row["workload"]) for row in section["rows"]]
+def test_identical_races_libc_against_itself(section) -> None:
+    rows = section("identical")["rows"]
+    named = [(row["size"], row["workload"]) for row in rows]
     assert named == [(size, w) for size in (1024, 65536, 4194304) for w in ("hot", "cold")]
-    for row in section["rows"]:
+    for row in rows:
         assert len(row["leads"]) == len(row["floors"]) == 7
         assert row["largest_lead"] == max(row["leads"])
         assert row["largest_floor"] == max(row["floors"])
@@ -238,11 +233,16 @@ def test_identical_races_libc_against_itself(diagnose, tmp_path: Path) -> None:
         assert all(0.5 < lead < 2 for lead in row["leads"])
 
 
-def test_sections_run_in_their_own_order_and_once(diagnose) -> None:
-    done = diagnose("--only", "contents,store_forwarding,contents")
+def test_sections_run_in_their_own_order_and_once_with_libc_alone_without_a_profile(
+    diagnose, tmp_path: Path
+) -> None:
+    done = diagnose("--only", "contents,store_forwarding,contents", "--json", "report.json")
     assert (done.returncode, done.stderr) == (0, "")
     titles = [line.split(":")[0] for line in done.stdout.splitlines()]
     assert [title for title in titles if title in SECTIONS] == ["store_forwarding", "contents"]
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert report["profile"] is False
+    assert all("winner" not in row for s in report["sections"] for row in s["rows"])
 
 
 @pytest.mark.parametrize(
@@ -250,10 +250,12 @@ def test_sections_run_in_their_own_order_and_once(diagnose) -> None:
 )
 def test_an_unknown_winner_is_left_out_with_a_line(diagnose, tmp_path: Path, bad) -> None:
     (tmp_path / "profile.json").write_text(profile_of((512, bad), (4096, tuple_of("R64"))))
-    section = section_of(diagnose, tmp_path, "store_forwarding", "profile.json")
-    for row in section["rows"]:
+    done = diagnose("profile.json", "--only", "store_forwarding", "--json", "report.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    report = json.loads((tmp_path / "report.json").read_text())
+    for row in report["sections"][0]["rows"]:
         assert ("winner" in row) == (row["size"] > 512)
-    (line,) = json.loads((tmp_path / "report.json").read_text())["left_out"]
+    (line,) = report["left_out"]
     assert "up to 512 B" in line
 
 
