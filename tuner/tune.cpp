@@ -156,6 +156,7 @@ int run(int argc, char** argv) {
         ->check(whole_number)
         ->capture_default_str();
     app.add_flag("--timings", request.timings, "say where the time went");
+    app.add_flag("--verbose", request.verbose, "print every table, not only the routine's rows");
     app.add_flag("--quiet", request.quiet, "print errors only");
     app.add_flag("--no-generate", request.no_generate, "stop after the profile");
     app.add_flag("--list-space", list, "count the candidates by axis and stop");
@@ -249,6 +250,8 @@ int run(int argc, char** argv) {
     replay_command
         ->add_flag("--force", derived.force,
                    "with -o: replace a profile that came of a more rigorous search")
+        ->needs(derive);
+    replay_command->add_flag("--verbose", derived.verbose, "with -o: print every table")
         ->needs(derive);
     replay_command->add_flag("--quiet", derived.quiet, "with -o: print errors only")->needs(derive);
     replay_command

@@ -97,7 +97,7 @@ def tuned(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Tuned:
     """One complete run, log and routine included."""
     folder = tmp_path_factory.mktemp("tuned")
     done = subprocess.run(
-        [program, *EXTENDED, "--seed", "7", "--log", "trials.jsonl"],
+        [program, *EXTENDED, "--verbose", "--seed", "7", "--log", "trials.jsonl"],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -280,6 +280,22 @@ def test_the_log_times_libc_all_along(tuned: Tuned) -> None:
     assert names.count("libc") > len(names) / 30
 
 
+def test_a_run_ends_with_few_lines_where_verbose_prints_all_tables(
+    program: Path, tuned: Tuned, tmp_path: Path
+) -> None:
+    command = [program, "replay", tuned.folder / "trials.jsonl", "-o", "p.json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 32
+    assert lines[2].startswith("Up to ")
+    assert "times as fast as libc" in done.stdout
+    assert lines[-1] == "next: cc app.c asterope_memcpy.c"
+    for heading in ("Small copies, x libc", "Overlapping buffers", "Time spent on", "lead: "):
+        assert heading not in done.stdout
+        assert heading in tuned.outcome.stdout
+
+
 def test_the_table_has_the_winners(tuned: Tuned) -> None:
     lines = tuned.outcome.stdout.splitlines()
     header = next(i for i, line in enumerate(lines) if line.startswith("Up to "))
@@ -360,7 +376,7 @@ def balanced(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Tuned:
     """A run for the mix of workloads, at a size too small to sense and at one large enough."""
     folder = tmp_path_factory.mktemp("balanced")
     done = subprocess.run(
-        [program, "--rigor", "standard", "--sizes", "2K,64K"],
+        [program, "--rigor", "standard", "--verbose", "--sizes", "2K,64K"],
         cwd=folder,
         capture_output=True,
         text=True,

@@ -74,7 +74,7 @@ class Checkout:
         (self.root / "generated").mkdir()
         for name, text in (
             ("asterope-tune", TOOL),
-            ("asterope-bench", "#!/bin/sh\n"),
+            ("asterope-bench", '#!/bin/sh\necho "compared: $*"\n'),
             ("asterope-generate", "#!/bin/sh\n"),
         ):
             (build / name).write_text(text)
@@ -283,7 +283,9 @@ def test_a_settled_profile_is_kept_and_a_provisional_one_searched_for_again(
 
 def test_the_last_lines_of_a_settled_search_name_what_was_made(checkout: Checkout) -> None:
     last = checkout.run().stderr.splitlines()[-1]
-    assert last == f"for LD_PRELOAD: {checkout.root}/build/libasterope_preload.so"
+    assert (
+        last == f"to try it: LD_PRELOAD={checkout.root}/build/libasterope_preload.so YOUR-PROGRAM"
+    )
 
 
 # --- The line that moves while it builds ----------------------------------------------------------
@@ -345,6 +347,12 @@ def test_ctrl_c_ends_a_step_that_is_watched_with_130(checkout: Checkout) -> None
     code, shown = on_a_terminal(checkout, lambda terminal: os.write(terminal, b"\x03"))
     assert code == 130, shown
     assert checkout.searches() == 0
+
+
+def test_the_comparison_is_brief_or_verbose_or_left_out(checkout: Checkout) -> None:
+    assert checkout.run().stdout.splitlines()[-1].endswith("--suite workloads,mix --brief")
+    assert checkout.run("--verbose").stdout.splitlines()[-1].endswith("--suite workloads,mix")
+    assert "compared:" not in checkout.run("--quiet").stdout
 
 
 # --- A checkout of somebody else's ----------------------------------------------------------------

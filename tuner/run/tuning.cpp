@@ -24,6 +24,7 @@
 #include "profile/provisional.hpp"
 #include "profile/result_table.hpp"
 #include "profile/schema.hpp"
+#include "profile/short_result.hpp"
 #include "run/logged_trials.hpp"
 #include "run/logging_trials.hpp"
 #include "run/machine_trials.hpp"
@@ -162,8 +163,9 @@ class TuningRun {
     void write(const nlohmann::ordered_json& profile) const {
         write_atomically(request_.output, profile.dump(2) + '\n');
         say(tables_);
-        say('\n' + std::to_string(facts_.trials) + " trials in " + format_duration(facts_.seconds) +
-            "; profile: " + request_.output + '\n');
+        say(std::to_string(facts_.trials) + " trials in " + format_duration(facts_.seconds) +
+            "; profile: " + request_.output +
+            " (asterope-report draws it, --verbose prints all)\n");
         if (request_.quiet || renders(request_)) return; // asterope-generate warns as well
         const std::string warning = noise_warning(why_provisional(profile), kTheseWinners);
         if (!warning.empty()) std::fprintf(stderr, "%s\n", warning.c_str());
@@ -278,16 +280,31 @@ class TuningRun {
         if (!found.shared.empty()) {
             threads = {plan_.threads, found.shared, share_intervals(found.shared)};
         }
-        for (const std::string& table :
-             {result_table(spaces.space, found.pipelines), sensing_table(found.pipelines),
-              intents_table(found.pipelines), axes_table(found.pipelines),
-              small ? small_table(*small) : "", overlapping ? overlapping_table(*overlapping) : "",
-              aliased_table(aliased), threads ? threads_table(*threads) : "",
-              request_.timings ? timings_table(facts_.phases, facts_.seconds) : ""}) {
-            if (!table.empty()) tables_ += '\n' + table;
+        tables_ = request_.verbose ? all_tables(spaces, small, aliased, overlapping, threads)
+                                   : '\n' + routine_rows(spaces.space, found.pipelines, small);
+        tables_ += '\n' + result_sentences(found.pipelines, small, threads, facts_.left_out);
+        if (request_.timings && !request_.verbose) {
+            tables_ += '\n' + timings_table(facts_.phases, facts_.seconds);
         }
         return make_profile(machine_json_, facts_, spaces.space, found.pipelines, small, aliased,
                             threads, overlapping);
+    }
+
+    std::string all_tables(const Spaces& spaces, const std::optional<SmallFacts>& small,
+                           const AliasedFacts& aliased,
+                           const std::optional<OverlappingFacts>& overlapping,
+                           const std::optional<ThreadsFacts>& threads) const {
+        const PipelineFacts& pipelines = findings_.pipelines;
+        std::string tables;
+        for (const std::string& table :
+             {result_table(spaces.space, pipelines), sensing_table(pipelines),
+              intents_table(pipelines), axes_table(pipelines), small ? small_table(*small) : "",
+              overlapping ? overlapping_table(*overlapping) : "", aliased_table(aliased),
+              threads ? threads_table(*threads) : "",
+              timings_table(facts_.phases, facts_.seconds)}) {
+            if (!table.empty()) tables += '\n' + table;
+        }
+        return tables;
     }
 
     using Clock = std::chrono::steady_clock;
@@ -313,6 +330,8 @@ void render(const TuningRequest& request) {
     const std::filesystem::path folder = std::filesystem::path(request.output).parent_path();
     run_generator(request.output, folder.empty() ? "." : folder, request.quiet,
                   "the profile is written: run asterope-generate " + request.output + " yourself");
+    if (request.quiet) return;
+    std::printf("next: cc app.c %s\n", (folder / "asterope_memcpy.c").c_str());
 }
 
 } // namespace
@@ -335,6 +354,7 @@ TuningRequest replay_log(const TrialLogContents& log, const std::string& what,
     replayed.log = request.log;
     replayed.resume = request.resume;
     replayed.quiet = request.quiet;
+    replayed.verbose = request.verbose;
     replayed.no_generate = request.no_generate;
     replayed.force = request.force;
     TuningRun run(replayed, machine_of(log.header));

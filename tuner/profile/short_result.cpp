@@ -1,0 +1,392 @@
+// What a tuning run ends with: the routine in a few rows, and what it is worth in a few sentences.
+#include "profile/short_result.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <sstream>
+
+#include "base/append.hpp"
+#include "base/size_text.hpp"
+#include "base/statistics.hpp"
+
+namespace asterope {
+
+namespace {
+
+constexpr std::size_t kMostRows = 9, kWidth = 100;
+/// A mean this close to 1 is called equal.
+constexpr double kEqual = 0.02;
+
+/// RT LT ST PT PS PD, and what lies beyond the paper: of each the values that a row's copies have.
+constexpr std::size_t kColumns = 7, kMore = 6;
+using Copy = std::array<std::set<std::string>, kColumns>;
+
+/// From "ZMM T NT T0 4 8 TB4 down".
+Copy copy_of(const Candidate& candidate) {
+    Copy copy;
+    std::istringstream words(candidate.name());
+    std::string word, more;
+    for (std::size_t i = 0; words >> word; ++i) {
+        if (i < kMore) {
+            copy[i].insert(word);
+        } else {
+            more += more.empty() ? word : ' ' + word;
+        }
+    }
+    copy[kMore].insert(more);
+    return copy;
+}
+
+/// "4", or "2-8" of numbers that differ, or "*" of words that do.
+std::string cell_of(const std::set<std::string>& values) {
+    if (values.empty()) return "";
+    if (values.size() == 1) return *values.begin();
+    const auto number = [](const std::string& text) { return std::atoi(text.c_str()); };
+    if (!std::isdigit(static_cast<unsigned char>(values.begin()->front()))) return "*";
+    const auto [least, most] =
+        std::minmax_element(values.begin(), values.end(),
+                            [&](const auto& a, const auto& b) { return number(a) < number(b); });
+    return *least + '-' + *most;
+}
+
+/// Ratios that are gathered for their geometric mean.
+struct Ratios {
+    double logs = 0;
+    int count = 0;
+    void add(double ratio) {
+        logs += std::log(ratio);
+        ++count;
+    }
+    void add(const Ratios& others) {
+        logs += others.logs;
+        count += others.count;
+    }
+    double mean() const { return std::exp(logs / count); }
+};
+
+struct Row {
+    std::size_t up_to;
+    std::vector<Copy> copies; ///< one, or for cached and for uncached data
+    std::map<Workload, Ratios> ratios;
+};
+
+/// Whether the first `columns` of the copies' columns are the same.
+bool alike(const Row& a, const Row& b, std::size_t columns) {
+    if (a.copies.size() != b.copies.size()) return false;
+    for (std::size_t i = 0; i < a.copies.size(); ++i) {
+        if (!std::equal(a.copies[i].begin(), a.copies[i].begin() + columns, b.copies[i].begin())) {
+            return false;
+        }
+    }
+    return true;
+}
+
+std::vector<Row> merged(const std::vector<Row>& rows, std::size_t columns) {
+    std::vector<Row> out;
+    for (const Row& row : rows) {
+        if (out.empty() || !alike(out.back(), row, columns)) {
+            out.push_back(row);
+            continue;
+        }
+        Row& last = out.back();
+        last.up_to = row.up_to;
+        for (std::size_t i = 0; i < row.copies.size(); ++i) {
+            for (std::size_t j = 0; j < kColumns; ++j)
+                last.copies[i][j].merge(Copy(row.copies[i])[j]);
+        }
+        for (const auto& [workload, ratios] : row.ratios) last.ratios[workload].add(ratios);
+    }
+    return out;
+}
+
+std::size_t lines_of(const std::vector<Row>& rows) {
+    std::size_t lines = 0;
+    for (const Row& row : rows) lines += row.copies.size();
+    return lines;
+}
+
+/// The largest size that the small copies do, in bytes; 0: there are none.
+std::size_t small_bound(const std::optional<SmallFacts>& small) {
+    if (!small) return 0;
+    const auto winner = static_cast<std::size_t>(small->result.finalists.front().candidate);
+    const std::string name = small->space[winner]->name; // "masked ZMM up 256"
+    return static_cast<std::size_t>(std::atol(name.substr(name.rfind(' ') + 1).c_str()));
+}
+
+/// What the routine does at the size of `result`, an index into `found`.
+const Finalist& taken(const PipelineFacts& pipelines, std::size_t result) {
+    const auto& sensing = pipelines.sensing[result];
+    return sensing ? sensing->finalist : pipelines.found[result].results.front().finalists.front();
+}
+
+/// Those of the objective, and always those of "balanced".
+bool is_shown(Workload workload, const PipelineFacts& pipelines) {
+    const Weights& weights = pipelines.objectives.front().weights;
+    return workload == Workload::hot || workload == Workload::cold ||
+           workload == Workload::consume || workload == Workload::fetch ||
+           std::any_of(weights.begin(), weights.end(), [&](const auto& weight) {
+               return weight.first == workload && weight.second > 0;
+           });
+}
+
+std::vector<Row> rows_of(const std::vector<Candidate>& space, const PipelineFacts& pipelines,
+                         std::size_t above) {
+    std::vector<Row> rows;
+    for (const SizeInterval& interval : pipelines.intervals.front()) {
+        if (interval.up_to <= above) continue; // a small copy does these
+        Row row{interval.up_to, {}, {}};
+        if (const auto& sensing = pipelines.sensing[interval.result]) {
+            row.copies = {copy_of(sensing->copy.hot), copy_of(sensing->copy.cold)};
+        } else {
+            const Finalist& winner = taken(pipelines, interval.result);
+            row.copies = {copy_of(space[static_cast<std::size_t>(winner.candidate)])};
+        }
+        for (const auto& [workload, measured] : taken(pipelines, interval.result).workloads) {
+            if (is_shown(workload, pipelines)) row.ratios[workload].add(measured.ratio.median);
+        }
+        rows.push_back(std::move(row));
+    }
+    std::vector<Row> fewer = rows;
+    for (const std::size_t columns : {kColumns, std::size_t{4}, std::size_t{3}, std::size_t{1}}) {
+        fewer = merged(rows, columns);
+        if (lines_of(fewer) <= kMostRows) break;
+    }
+    return fewer;
+}
+
+/// Lines of at most kWidth characters, those behind the first indented.
+std::string wrapped(const std::string& text) {
+    std::istringstream words(text);
+    std::string out, line;
+    for (std::string word; words >> word;) {
+        if (!line.empty() && line.size() + 1 + word.size() > kWidth) {
+            out += line + '\n';
+            line = "  " + word;
+        } else {
+            line += line.empty() ? word : ' ' + word;
+        }
+    }
+    return out + line + '\n';
+}
+
+/// Where it happens, as a sentence ends: "1.4 times as fast as libc where nothing is cached".
+std::string where(Workload workload) {
+    switch (workload) {
+    case Workload::hot:
+        return "where all is cached";
+    case Workload::hot_read:
+        return "where all is cached and the copy is read at once";
+    case Workload::cold:
+        return "where nothing is cached";
+    case Workload::consume:
+        return "where nothing is cached and the copy is read at once";
+    case Workload::produce:
+        return "where the source was just written";
+    case Workload::fetch:
+        return "into a buffer that is used again";
+    default:
+        return "under " + std::string(name_of(workload));
+    }
+}
+
+std::string times(double ratio) {
+    std::string text;
+    append(text, "%.2f times", ratio);
+    return text;
+}
+
+/// "1.40 times as fast as libc where nothing is cached, 1.10 times where .., as fast where ..".
+std::string means_text(const std::map<Workload, Ratios>& means) {
+    std::vector<std::pair<double, Workload>> falling;
+    for (const auto& [workload, ratios] : means) falling.emplace_back(ratios.mean(), workload);
+    std::stable_sort(falling.begin(), falling.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::string out;
+    for (const auto& [mean, workload] : falling) {
+        const bool first = out.empty();
+        if (!first) out += ", ";
+        if (std::abs(mean - 1) < kEqual) {
+            out += first ? "as fast as libc" : "as fast";
+        } else {
+            out += times(mean) + (first ? " as fast as libc" : "");
+        }
+        out += ' ' + where(workload);
+    }
+    return out;
+}
+
+std::string legend(const std::vector<Row>& rows, const PipelineFacts& pipelines) {
+    std::string text =
+        "RT: register or instruction that carries the data. LT, ST: loads and stores, T "
+        "through the caches, NT past them. PT: into which cache it prefetches; PS: how "
+        "many lines at once; PD: how many lines ahead.";
+    bool more = false, differ = false, senses = false;
+    for (const Row& row : rows) {
+        senses = senses || row.copies.size() > 1;
+        for (const Copy& copy : row.copies) {
+            more = more || cell_of(copy[kMore]) != "";
+            for (const auto& values : copy) differ = differ || cell_of(values) == "*";
+        }
+    }
+    if (more) {
+        text +=
+            " TB: lines moved at a time; PI: pages copied side by side; PW: lines ahead that the "
+            "destination is prefetched; down: from the end.";
+    }
+    if (differ) text += " *: differs among these sizes.";
+    if (senses) text += " A size with two rows looks first whether its data is cached.";
+    std::string workloads = "Other columns: libc's time over ours, 2.00 is twice as fast;";
+    const auto& columns = taken(pipelines, 0).workloads;
+    for (const auto& [workload, measured] : columns) {
+        if (!is_shown(workload, pipelines)) continue;
+        workloads += ' ' + std::string(name_of(workload)) + ": " + where(workload) + ',';
+    }
+    workloads.back() = '.';
+    return wrapped(text) + wrapped(workloads);
+}
+
+/// In percent: how far libc seems to be from itself, the middle one of the sizes.
+double noise_percent(const PipelineFacts& pipelines) {
+    std::vector<double> widest;
+    for (const Found& found : pipelines.found) {
+        double farthest = 1;
+        for (const auto& [workload, floor] : found.results.front().noise_floor) {
+            farthest = std::max({farthest, floor.high, 1 / floor.low});
+        }
+        widest.push_back(farthest);
+    }
+    return 100 * (median(std::move(widest)) - 1);
+}
+
+std::string left_out_sentence(const LeftOut& left_out) {
+    std::string out;
+    if (!left_out.sizes.empty()) {
+        append(out, " the winners of %zu sizes", left_out.sizes.size());
+    }
+    for (const std::string& step : left_out.steps) out += (out.empty() ? " " : ", ") + step;
+    return "Left out, as the time was up:" + out + ". The same command with --resume goes on.";
+}
+
+} // namespace
+
+std::string routine_rows(const std::vector<Candidate>& space, const PipelineFacts& pipelines,
+                         const std::optional<SmallFacts>& small) {
+    if (pipelines.found.empty()) return "";
+    const std::size_t bound = small_bound(small);
+    const std::vector<Row> rows = rows_of(space, pipelines, bound);
+    const bool senses =
+        std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.copies.size() > 1; });
+    std::vector<std::vector<std::string>> table = {
+        {"Up to", senses ? "data" : "", "RT", "LT", "ST", "PT", "PS", "PD", ""}};
+    for (const auto& [workload, measured] : taken(pipelines, 0).workloads) {
+        if (is_shown(workload, pipelines)) table[0].emplace_back(name_of(workload));
+    }
+    if (bound) table.push_back({format_size(bound), "", "small copies"});
+    for (const Row& row : rows) {
+        for (std::size_t i = 0; i < row.copies.size(); ++i) {
+            const bool first = i == 0;
+            table.push_back({first ? format_size(row.up_to) : "", row.copies.size() < 2 ? ""
+                                                                  : first               ? "cached"
+                                                                          : "uncached"});
+            for (const auto& values : row.copies[i]) table.back().push_back(cell_of(values));
+            for (const auto& [workload, ratios] : row.ratios) {
+                table.back().push_back(first ? times(ratios.mean()).substr(0, 4) : "");
+            }
+        }
+    }
+    std::vector<std::size_t> widths(table[0].size(), 0);
+    for (auto& line : table) {
+        line.resize(widths.size());
+        for (std::size_t i = 0; i < widths.size(); ++i) {
+            // what only the first row has must not widen the column
+            if (line[i] != "small copies") widths[i] = std::max(widths[i], line[i].size());
+        }
+    }
+    std::string out;
+    for (const auto& line : table) {
+        std::string text;
+        for (std::size_t i = 0; i < widths.size(); ++i) {
+            if (widths[i] == 0) continue;
+            const std::size_t size = std::min(widths[i], line[i].size());
+            const std::string padding(widths[i] - size, ' ');
+            // words to the left, numbers to the right
+            const bool left = i < 6 || i == 8;
+            text += (text.empty() ? "" : " ") + (left ? line[i] + padding : padding + line[i]);
+            if (line[i] == "small copies") break;
+        }
+        text.erase(text.find_last_not_of(' ') + 1);
+        out += text + '\n';
+    }
+    return out + legend(rows, pipelines);
+}
+
+std::string result_sentences(const PipelineFacts& pipelines, const std::optional<SmallFacts>& small,
+                             const std::optional<ThreadsFacts>& threads, const LeftOut& left_out) {
+    if (pipelines.found.empty()) return "";
+    const std::size_t bound = small_bound(small);
+    struct Extreme {
+        double ratio;
+        std::string place;
+    };
+    std::optional<Extreme> best, worst;
+    std::map<Workload, Ratios> means;
+    std::vector<std::map<Workload, Ratios>> intents(pipelines.objectives.size());
+    const std::size_t largest = pipelines.found.back().results.front().size;
+    for (std::size_t i = 0; i < pipelines.found.size(); ++i) {
+        const std::size_t size = pipelines.found[i].results.front().size;
+        if (size <= bound && largest > bound) continue;
+        for (const auto& [workload, measured] : taken(pipelines, i).workloads) {
+            if (!is_shown(workload, pipelines)) continue;
+            const double ratio = measured.ratio.median;
+            means[workload].add(ratio);
+            const Extreme here{ratio, format_size(size) + ' ' + where(workload)};
+            if (!best || ratio > best->ratio) best = here;
+            if (!worst || ratio < worst->ratio) worst = here;
+        }
+        for (std::size_t j = 1; j < intents.size(); ++j) {
+            for (const auto& [workload, measured] :
+                 pipelines.found[i].results[j].finalists.front().workloads) {
+                intents[j][workload].add(measured.ratio.median);
+            }
+        }
+    }
+    std::string out =
+        wrapped("On average over the sizes" + (bound ? " above " + format_size(bound) : " timed") +
+                ": " + means_text(means) + ". Best: " + times(best->ratio) + ", " + best->place +
+                ". Worst: " + times(worst->ratio) + ", " + worst->place + ".");
+    if (small) {
+        out += wrapped("Small copies, of up to " + format_size(bound) + " in mixed sizes: " +
+                       times(small->result.finalists.front().ratio) + " as fast as libc.");
+    }
+    std::string known;
+    for (std::size_t j = 1; j < intents.size(); ++j) {
+        const std::string& name = pipelines.objectives[j].name;
+        const auto workload = find_workload(name);
+        if (!workload || !intents[j].count(*workload)) continue;
+        known += (known.empty() ? "" : ", ") + ("asterope_memcpy_" + name) + ' ' +
+                 times(intents[j][*workload].mean());
+    }
+    if (!known.empty()) {
+        out +=
+            wrapped("Where the caller knows that it is so, each in its own case: " + known + '.');
+    }
+    if (threads) {
+        const auto first =
+            std::find_if(threads->intervals.begin(), threads->intervals.end(),
+                         [](const ShareInterval& interval) { return interval.share.threads > 1; });
+        if (first != threads->intervals.end()) {
+            out += wrapped("asterope_memcpy_mt shares copies of " + format_size(first->above + 1) +
+                           " and more among threads.");
+        }
+    }
+    std::string noise;
+    append(noise, "Smaller differences than %.0f %% are noise: libc's own times differ as much.",
+           std::max(1.0, noise_percent(pipelines)));
+    out += noise + '\n';
+    if (!left_out.empty()) out += wrapped(left_out_sentence(left_out));
+    return out;
+}
+
+} // namespace asterope
