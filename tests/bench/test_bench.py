@@ -25,6 +25,7 @@ from command_errors import only_error_of, without_warnings
 
 pytestmark = pytest.mark.one_cpu
 
+PLAIN = {"rt": "XMM", "lt": "T", "st": "T", "pt": "none", "ps": 0, "pd": 0}
 FEW = ("--rounds", "3", "--sizes", "128,4K")
 SIZES = ("--suite", "sizes")
 SMALL = ("--suite", "mix,fixed")
@@ -181,8 +182,13 @@ def test_a_profile_gives_sizes_and_workload(bench, library: Path, tmp_path: Path
     profile = {
         "format": "asterope-profile",
         "version": 1,
+        "architecture": "x86_64",
+        "complete": True,
         "search": {"workload": "cold"},
-        "intervals": [{"up_to": 200}, {"up_to": 2048}],
+        "intervals": [
+            {"above": 0, "up_to": 200, "winner": {"tuple": PLAIN}},
+            {"above": 200, "up_to": 2048, "winner": {"tuple": PLAIN}},
+        ],
     }
     (tmp_path / "profile.json").write_text(json.dumps(profile))
     done = bench("--routine", library, "--rounds", "3", *SIZES, "--profile", "profile.json")
@@ -293,8 +299,13 @@ def test_the_table_of_workloads_takes_a_profiles_sizes(
     profile = {
         "format": "asterope-profile",
         "version": 1,
+        "architecture": "x86_64",
+        "complete": True,
         "search": {"workload": "cold"},
-        "intervals": [{"up_to": 200}, {"up_to": 2048}],
+        "intervals": [
+            {"above": 0, "up_to": 200, "winner": {"tuple": PLAIN}},
+            {"above": 200, "up_to": 2048, "winner": {"tuple": PLAIN}},
+        ],
     }
     (tmp_path / "profile.json").write_text(json.dumps(profile))
     done = bench("--routine", library, "--rounds", "3", *TABLE, "--profile", "profile.json")
@@ -911,8 +922,10 @@ def test_a_profile_with_an_unknown_workload_is_refused(
     profile = {
         "format": "asterope-profile",
         "version": 1,
+        "architecture": "x86_64",
+        "complete": True,
         "search": {"workload": "warm"},
-        "intervals": [{"up_to": 200}],
+        "intervals": [{"above": 0, "up_to": 200, "winner": {"tuple": PLAIN}}],
     }
     (tmp_path / "profile.json").write_text(json.dumps(profile))
     only_error(bench("--routine", library, "--profile", "profile.json"), 2)

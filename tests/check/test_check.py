@@ -382,7 +382,7 @@ def test_measuring_does_not_absolve_of_another_processor(check, profile: dict) -
 def test_what_cannot_be_timed_again_is_refused(check, profile: dict) -> None:
     profile["intervals"][0]["winner"]["tuple"]["rt"] = "QMM"
     line = only_error_of("asterope-tune", check(profile, "--measure"), 2)
-    assert "profile.json: its copy of 128 B is none" in line
+    assert 'profile.json: intervals[0].winner.tuple.rt: "QMM" is none of' in line
 
 
 def test_measuring_on_a_cpu_that_is_not_allowed_is_refused(check, profile: dict) -> None:

@@ -40,7 +40,12 @@ def profile_of(*intervals: tuple[int, dict[str, object]]) -> str:
         {
             "format": "asterope-profile",
             "version": 1,
-            "intervals": [{"up_to": up_to, "winner": {"tuple": t}} for up_to, t in intervals],
+            "architecture": "x86_64",
+            "complete": True,
+            "intervals": [
+                {"above": above, "up_to": up_to, "winner": {"tuple": t}}
+                for (above, _), (up_to, t) in zip([(0, None), *intervals], intervals)
+            ],
         }
     )
 
@@ -248,15 +253,10 @@ def test_sections_run_in_their_own_order_and_once_with_libc_alone_without_a_prof
 @pytest.mark.parametrize(
     "bad", [tuple_of("QMM"), tuple_of("XMM", tb=3), tuple_of("XMM", pd=8), {"kind": "new"}]
 )
-def test_an_unknown_winner_is_left_out_with_a_line(diagnose, tmp_path: Path, bad) -> None:
+def test_an_unknown_winner_is_refused_with_its_place(diagnose, tmp_path: Path, bad) -> None:
     (tmp_path / "profile.json").write_text(profile_of((512, bad), (4096, tuple_of("R64"))))
-    done = diagnose("profile.json", "--only", "store_forwarding", "--json", "report.json")
-    assert (done.returncode, done.stderr) == (0, "")
-    report = json.loads((tmp_path / "report.json").read_text())
-    for row in report["sections"][0]["rows"]:
-        assert ("winner" in row) == (row["size"] > 512)
-    (line,) = report["left_out"]
-    assert "up to 512 B" in line
+    error = only_error_of("asterope-tune", diagnose("profile.json"), 2)
+    assert "profile.json: intervals[0].winner.tuple" in error
 
 
 def test_an_interrupted_run_leaves_no_report(build_dir: Path, tmp_path: Path) -> None:

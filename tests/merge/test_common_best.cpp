@@ -2,7 +2,6 @@
 #include "merge/common_best.hpp"
 
 #include "base/error.hpp"
-#include "machine/nearest_machine.hpp"
 #include "merge/join_shards.hpp"
 #include "merge/merge.hpp"
 #include "run/tuning.hpp"
@@ -245,8 +244,9 @@ TEST_F(CommonBestOf, a_search_whose_shards_were_joined_is_as_of_any_other) {
     TuningRequest first = made_up_request(), second = made_up_request();
     first.shard = "1/2";
     second.shard = "2/2";
-    const ordered_json joined = join_shards({read_merge_source(search(machine(kOwn), 1, first)),
-                                             read_merge_source(search(machine(kOwn), 2, second))});
+    const ordered_json joined =
+        to_json(join_shards({read_merge_source(search(machine(kOwn), 1, first)),
+                             read_merge_source(search(machine(kOwn), 2, second))}));
     put("joined", joined.dump());
     const json merged = best({(folder / "joined").string(), search(machine(kOwn), 3)}).profile;
     EXPECT_EQ(merged.at("intervals").size(), 6u);
@@ -286,19 +286,4 @@ TEST_F(CommonBestOf, what_lacks_anything_is_refused_in_one_line_and_nothing_is_w
     }
     EXPECT_EQ(refused, 11 * 4);
     EXPECT_TRUE(content(folder / "out") == "before");
-}
-
-TEST_F(CommonBestOf, machines_is_compared_with_the_nearest_of_them) {
-    Machine newer = made_up_machine();
-    newer.microcode = "0x7";
-    newer.memory_bytes -= std::size_t{1} << 29;
-    const json merged =
-        best({search(machine(kOwn)), search(machine(kOwn), 2, made_up_request(), newer)}).profile;
-    EXPECT_EQ(nearest_machine(merged, to_json(newer)), to_json(newer));
-    EXPECT_EQ(nearest_machine(merged, to_json(made_up_machine())), to_json(made_up_machine()));
-    EXPECT_EQ(nearest_machine(json::object(), to_json(newer)), json::object());
-    for (const json& odd : {json{{"merged", 1}}, json{{"merged", {{"sources", {1, "x"}}}}},
-                            json{{"machine", 7}}, json(7), json::array({1})}) {
-        EXPECT_EQ(nearest_machine(odd, to_json(newer)), json::object());
-    }
 }

@@ -57,7 +57,9 @@ class JoinShards : public TemporaryFolder {
         for (const std::string& path : paths) sources.push_back(read_merge_source(path));
         return sources;
     }
-    static json join(const std::vector<std::string>& paths) { return join_shards(read(paths)); }
+    static json join(const std::vector<std::string>& paths) {
+        return to_json(join_shards(read(paths)));
+    }
 
     static std::string refusal(const std::vector<std::string>& paths) {
         try {
@@ -134,9 +136,10 @@ TEST_F(JoinShards, finds_the_boundary_where_two_shards_meet) {
 
 TEST_F(JoinShards, gives_the_same_for_any_order_and_for_logs_and_profiles) {
     const std::vector<std::string> logs = shards(3);
-    const ordered_json expected = join_shards(read(logs));
-    EXPECT_EQ(join_shards(read({logs[2], logs[0], logs[1]})), expected);
-    ordered_json mixed = join_shards(read({profile_of(logs[1]), logs[0], profile_of(logs[2])}));
+    const ordered_json expected = to_json(join_shards(read(logs)));
+    EXPECT_EQ(to_json(join_shards(read({logs[2], logs[0], logs[1]}))), expected);
+    ordered_json mixed =
+        to_json(join_shards(read({profile_of(logs[1]), logs[0], profile_of(logs[2])})));
     ordered_json named = expected;
     for (ordered_json* one : {&mixed, &named}) {
         for (ordered_json& source : one->at("merged").at("sources")) source.erase("name");
@@ -219,16 +222,14 @@ TEST_F(JoinShards, refuses_shards_of_different_types_of_machines) {
 TEST_F(JoinShards, whose_time_was_up_leave_out_in_the_whole_what_they_left_out) {
     const std::vector<std::string> logs = shards(2);
     std::vector<MergeSource> sources = read(logs);
-    ordered_json& first = sources[0].profile;
-    const std::vector<std::size_t> own = first.at("shard").at("sizes");
+    Profile& first = sources[0].profile;
+    const std::vector<std::size_t> own = first.shard->own;
     ASSERT_GT(own.size(), 1u);
-    first["left_out"]["sizes"].push_back(own.back());
-    first["left_out"]["steps"].push_back("boundaries");
-    first["intervals"].erase(first["intervals"].size() - 1);
-    for (auto& [name, intent] : first["intents"].items()) {
-        intent["intervals"].erase(intent["intervals"].size() - 1);
-    }
-    const json joined = join_shards(sources);
+    first.left_out.sizes.push_back(own.back());
+    first.left_out.steps.push_back("boundaries");
+    first.intervals.pop_back();
+    for (auto& [workload, intent] : first.intents) intent.intervals.pop_back();
+    const json joined = to_json(join_shards(sources));
     EXPECT_EQ(joined.at("complete"), false);
     EXPECT_EQ(joined.at("left_out"), (json{{"sizes", {own.back()}}, {"steps", {"boundaries"}}}));
     std::size_t above = 0;

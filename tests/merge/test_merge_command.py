@@ -280,15 +280,6 @@ def test_a_profile_that_generate_would_refuse_is_refused(tune: Run, searches: Pa
     assert "profile changed.json: machine.kernel: an array where a string is expected" in error
 
 
-def test_a_profile_that_lacks_what_a_merge_needs_is_refused_in_our_words(tune: Run, searches: Path):
-    profile = json.loads((searches / "whole1.json").read_text())
-    del profile["search"]["seconds"]
-    (searches / "changed.json").write_text(json.dumps(profile))
-    error = error_of(tune, "changed.json", "whole2.json")
-    assert "lacks a field that asterope-tune writes (seconds)" in error
-    assert "json.exception" not in error
-
-
 @pytest.mark.parametrize("kind", ["json", "trials"])
 def test_inputs_come_through_pipes_and_with_byte_order_marks(
     tune: Run, searches: Path, build_dir: Path, kind: str

@@ -16,6 +16,8 @@ namespace {
 
 const json kThird = 1.0 / 3;
 
+const json kXmm = {{"rt", "XMM"}, {"lt", "T"}, {"st", "T"}, {"pt", "none"}, {"ps", 0}, {"pd", 0}};
+
 json this_machine() {
     Machine machine;
     machine.cpu.vendor = "GenuineIntel";
@@ -28,23 +30,29 @@ json profile() {
     json intervals = json::array();
     std::size_t above = 0;
     for (const std::size_t size : {128, 4096, 65536}) {
-        intervals.push_back({{"above", above}, {"up_to", size}, {"size", size}});
+        intervals.push_back(
+            {{"above", above}, {"up_to", size}, {"size", size}, {"winner", {{"tuple", kXmm}}}});
         above = size;
     }
-    return {{"format", "asterope-profile"},
-            {"version", 1},
-            {"architecture", "x86_64"},
-            {"complete", true},
-            {"machine", this_machine()},
-            {"search",
-             {{"rigor", "standard"},
-              {"space", "extended"},
-              {"axes", {"tb", "sensing"}},
-              {"weights", {{"hot", 0.333333}, {"cold", 0.333333}, {"consume", 0.333333}}},
-              {"without", json::array()}}},
-            {"small", {{"objective", "balanced"}, {"distribution", "fleet"}}},
-            {"threads", {{"most", 4}}},
-            {"intervals", intervals}};
+    return {
+        {"format", "asterope-profile"},
+        {"version", 1},
+        {"architecture", "x86_64"},
+        {"complete", true},
+        {"machine", this_machine()},
+        {"search",
+         {{"rigor", "standard"},
+          {"space", "extended"},
+          {"axes", {"tb", "sensing"}},
+          {"weights", {{"hot", 0.333333}, {"cold", 0.333333}, {"consume", 0.333333}}},
+          {"without", json::array()}}},
+        {"small",
+         {{"objective", "balanced"},
+          {"distribution", "fleet"},
+          {"winner",
+           {{"tuple", {{"shape", "stepped"}, {"rt", "XMM"}, {"order", "up"}, {"bound", 128}}}}}}},
+        {"threads", {{"most", 4}, {"intervals", json::array()}}},
+        {"intervals", intervals}};
 }
 
 /// Those of Plan::options(), of the search that made profile().
@@ -156,7 +164,11 @@ TEST_F(StandingProfile, ForAnotherPurposeOrMachineItIsWorthNothing) {
         [](json& p) { p["architecture"] = "aarch64"; },
         [](json& p) { p["complete"] = false; },
         [](json& p) {
-            p["search"]["noise"] = {{"provisional", true}};
+            p["search"]["noise"] = {{"rounds", 1},
+                                    {"disturbed", json::object()},
+                                    {"repeated", 0},
+                                    {"kept", 1},
+                                    {"provisional", true}};
         },
         [](json& p) { p["intervals"] = "none"; },
         [](json& p) { p["search"] = 7; },
@@ -174,7 +186,9 @@ TEST_F(StandingProfile, AMergedOneIsOfEachMachineItCameFrom) {
     const auto merged_with = [&](const json& machine) {
         return changed(of_another, [&](json& p) {
             p["merged"] = {{"from", "machines"},
-                           {"sources", {{{"machine", p["machine"]}}, {{"machine", machine}}}}};
+                           {"sources",
+                            {{{"name", "a"}, {"machine", p["machine"]}},
+                             {{"name", "b"}, {"machine", machine}}}}};
         });
     };
     EXPECT_NE(refusal(merged_with(this_machine()), quick), "");

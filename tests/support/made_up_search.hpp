@@ -146,7 +146,7 @@ inline Truth made_up_truth(
 
 /// The profile of a whole log.
 inline nlohmann::ordered_json profile_of_log(const std::string& path) {
-    return profile_of_log(read_trial_log(path), path);
+    return to_json(profile_of_log(read_trial_log(path), path));
 }
 
 } // namespace asterope

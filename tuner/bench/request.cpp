@@ -5,12 +5,10 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/command_line.hpp"
 #include "base/contains.hpp"
 #include "base/error.hpp"
-#include "base/json_part.hpp"
 #include "base/size_text.hpp"
 #include "profile/profile.hpp"
 #include "search/objective.hpp"
@@ -126,10 +124,9 @@ Request read_request(const Options& options) {
     if (!options.sizes.empty()) named = parse_size_list(options.sizes);
     std::string workload = options.workload;
     if (!options.profile.empty()) {
-        const nlohmann::json profile = read_profile(options.profile);
-        const nlohmann::json tuned_for = part_of(profile, "/search/workload");
-        if (workload.empty() && tuned_for.is_string()) workload = tuned_for;
-        of_profile = profile_sizes(profile);
+        const Profile profile = read_profile(options.profile);
+        if (workload.empty()) workload = profile.search.workload;
+        of_profile = profile.sizes();
     }
     Request request{{}, workloads_of(workload)};
     for (const auto& suite : kSuites) {

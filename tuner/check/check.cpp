@@ -21,25 +21,6 @@ namespace asterope {
 
 namespace {
 
-/// Throws BadInput where a part is there but is of a kind that none is written in: compared, it
-/// would pass for one that was not recorded, and a damaged profile would fit.
-void require_sound(const std::string& path, const nlohmann::json& machine) {
-    const auto require = [&](const std::string& name, const nlohmann::json& part, bool sound) {
-        if (!sound) {
-            throw BadInput("profile " + path + ": its " + name + " is damaged (" +
-                           part.type_name() + "); make it anew with asterope-tune");
-        }
-    };
-    require("machine", machine, machine.is_object());
-    for (const char* name : {"cpu", "memory", "libc_thresholds"}) {
-        if (!machine.contains(name)) continue;
-        require(std::string("machine.") + name, machine[name], machine[name].is_object());
-    }
-    if (machine.contains("caches")) {
-        require("machine.caches", machine["caches"], machine["caches"].is_array());
-    }
-}
-
 /// Throws BadInput where the profile tells nothing of its machine: to a comparison, that would be
 /// another machine, and the profile stale.
 void require_machine(const std::string& path, const nlohmann::json& there,
@@ -53,20 +34,12 @@ void require_machine(const std::string& path, const nlohmann::json& there,
                    "fits; make one of this machine with asterope-tune");
 }
 
-/// The parts of the machine, and in front of them the architecture, which lies outside of it.
-std::vector<Part> parts_of(const std::string& path, const nlohmann::json& profile,
+std::vector<Part> parts_of(const std::string& path, const Profile& profile,
                            const Machine& machine) {
     const nlohmann::json here = to_json(machine);
-    if (profile.contains("machine")) require_sound(path, profile.at("machine"));
-    const nlohmann::json there = nearest_machine(profile, here);
-    require_sound(path, there);
+    const nlohmann::json there = nearest_machine(profile.machines(), here);
     std::vector<Part> parts = compare_machines(there, here);
     require_machine(path, there, parts);
-    if (profile.value("architecture", nlohmann::json()) != kArchitecture) {
-        parts.insert(parts.begin(),
-                     {"architecture", PartState::decides, "", kArchitecture,
-                      "architecture: it is for another than " + std::string(kArchitecture)});
-    }
     return parts;
 }
 
@@ -130,14 +103,12 @@ void print_parts(const std::string& path, const std::vector<Part>& parts,
 bool another_processor(const std::vector<Part>& parts) {
     return std::any_of(parts.begin(), parts.end(), [](const Part& part) {
         return part.state == PartState::decides &&
-               (part.name == "architecture" || part.name.rfind("cpu.", 0) == 0 ||
-                part.name.rfind("caches.", 0) == 0);
+               (part.name.rfind("cpu.", 0) == 0 || part.name.rfind("caches.", 0) == 0);
     });
 }
 
 /// Times the profile's copies again: whether they hold.
-bool measure(const std::string& path, const nlohmann::json& profile, const Machine& machine,
-             int cpu) {
+bool measure(const std::string& path, const Profile& profile, const Machine& machine, int cpu) {
     std::optional<CheckContests> contests;
     try {
         contests.emplace(profile, Features(machine.cpu, {}), counter_serves_copies());
@@ -151,7 +122,14 @@ bool measure(const std::string& path, const nlohmann::json& profile, const Machi
 
 ExitCode check(const CheckRequest& request) {
     const std::string path = profile_to_read(request.profile).string();
-    const nlohmann::json profile = read_profile(path);
+    Profile profile;
+    try {
+        profile = read_profile(path);
+    } catch (const OtherArchitecture&) {
+        std::printf("%s is stale:\n  architecture: it is for another than %s\n\n",
+                    Error::one_line(path).c_str(), kArchitecture);
+        return kStale;
+    }
     const Machine machine = read_machine();
     std::vector<Part> parts = parts_of(path, profile, machine);
     const std::string untold = set_unseen_apart(parts, machine);

@@ -3,12 +3,12 @@
 
 #include <cstddef>
 #include <deque>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "check/rule.hpp"
+#include "profile/profile.hpp"
 #include "search/objective.hpp"
 #include "space/candidates.h"
 #include "space/space.hpp"
@@ -40,7 +40,7 @@ class CheckContests {
     /// the routine takes the winner that senses nothing. Where it senses, that winner is the
     /// runner-up. Throws BadInput where a winner is none that this build and CPU can run, where the
     /// weights are none, and where the sources were mapped: what from is not known for sure.
-    CheckContests(const nlohmann::json& profile, const HasFeature& has, bool senses);
+    CheckContests(const Profile& profile, const HasFeature& has, bool senses);
     CheckContests(const CheckContests&) = delete; // sensing copies are handed addresses of its own
     CheckContests& operator=(const CheckContests&) = delete;
 
@@ -52,11 +52,10 @@ class CheckContests {
     const std::string& small_left_out() const { return small_left_out_; }
 
   private:
-    Contestant pipeline(const nlohmann::json& tuple, const std::string& where) const;
-    std::optional<Contestant> sensing(const nlohmann::json& json, const std::string& where);
-    HoldContest contest_of(const nlohmann::json& interval, std::size_t size,
-                           const Weights& weights);
-    std::optional<HoldContest> small_contest(const nlohmann::json& profile);
+    Contestant pipeline(const Candidate& copy, const std::string& where) const;
+    Contestant sensing(const Sensing& sensing, const std::string& where);
+    HoldContest contest_of(const Interval& interval, const Weights& weights);
+    std::optional<HoldContest> small_contest(const SmallOutcome& small);
 
     HasFeature has_;
     bool senses_;

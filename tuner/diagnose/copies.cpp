@@ -2,10 +2,8 @@
 #include "diagnose/copies.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/size_text.hpp"
-#include "space/tuple_json.hpp"
 #include "timing/timed_copy.hpp"
 
 namespace asterope::diagnosis {
@@ -14,17 +12,15 @@ Copy libc() {
     return {libc_copy(), 0};
 }
 
-Copies::Copies(const nlohmann::json& profile, const std::function<bool(std::string_view)>& has) {
-    for (const nlohmann::json& interval : profile.at("intervals")) {
-        const std::size_t up_to = interval.at("up_to");
-        const auto winner = interval.value("winner", nlohmann::json());
-        const auto tuple =
-            winner.is_object() ? winner.value("tuple", nlohmann::json()) : nlohmann::json();
-        intervals_.push_back({up_to, find_candidate(tuple, has)});
-        if (!intervals_.back().winner) {
-            left_out_.push_back("the winner up to " + format_size(up_to) +
-                                " is none that this program has and this CPU runs: " +
-                                tuple.dump(-1, ' ', true).substr(0, 120));
+Copies::Copies(const Profile& profile, const HasFeature& has) {
+    for (const asterope::Interval& interval : profile.intervals) {
+        const Candidate& winner = interval.winner.copy;
+        intervals_.push_back({interval.up_to, std::nullopt});
+        if (has_all(winner.variant->needs, has)) {
+            intervals_.back().winner = winner;
+        } else {
+            left_out_.push_back("the winner up to " + format_size(interval.up_to) +
+                                " is none that this CPU runs: " + winner.name());
         }
     }
 }

@@ -1,13 +1,11 @@
 // The copies that a diagnosis compares: libc's, and the profile's winner of each size.
 #pragma once
 
-#include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "profile/profile.hpp"
 #include "space/space.hpp"
 #include "timing/timed_copy.hpp"
 
@@ -25,19 +23,18 @@ struct Copy {
 
 Copy libc();
 
-/// The winners of a profile, as far as this build has them and this CPU runs them.
+/// The winners of a profile, as far as this CPU runs them.
 class Copies {
   public:
     /// None: libc alone.
     Copies() = default;
-    /// `profile`: as read_profile() gives it. `has`: whether the CPU has a feature.
-    Copies(const nlohmann::json& profile, const std::function<bool(std::string_view)>& has);
+    Copies(const Profile& profile, const HasFeature& has);
 
     /// The winner for copies of `bytes`, where there is one: none below kMinimumBytes, and beyond
     /// the last interval its winner goes on.
     const Candidate* winner(std::size_t bytes) const;
     bool empty() const;
-    /// A line for each interval whose winner is not among the candidates.
+    /// A line for each interval whose winner this CPU does not run.
     const std::vector<std::string>& left_out() const { return left_out_; }
 
   private:

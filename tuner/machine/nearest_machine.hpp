@@ -2,11 +2,13 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <vector>
 
 namespace asterope {
 
-/// The "machine" object of a profile that tells most about `current`: its own, or where it was
-/// merged, the one that differs from `current` in least. Takes any JSON.
-nlohmann::json nearest_machine(const nlohmann::json& profile, const nlohmann::json& current);
+/// Of the "machine" objects of a profile the one that differs from `current` in least, the first of
+/// several. Null ones do not count; an empty object where there is none.
+nlohmann::json nearest_machine(const std::vector<nlohmann::json>& machines,
+                               const nlohmann::json& current);
 
 } // namespace asterope

@@ -111,6 +111,7 @@ class Merger {
             source.log.reset(); // it may be large
         }
         sources_ = std::move(sources);
+        for (const MergeSource& source : sources_) jsons_.push_back(to_json(source.profile));
         for (const auto& [name, weight] : search(0).at("weights").items()) {
             const auto workload = find_workload(name);
             if (workload) weights_.emplace_back(*workload, weight.get<double>());
@@ -118,7 +119,7 @@ class Merger {
     }
 
     CommonBest merge() {
-        const ordered_json& first = sources_.front().profile;
+        const ordered_json& first = jsons_.front();
         ordered_json intervals = objective("", weights_);
         if (intervals.empty()) {
             throw BadInput("no candidate was measured on all machines at any size: profiles hold "
@@ -130,12 +131,12 @@ class Merger {
         }
         profile["complete"] = true;
         profile["machine"] = first.at("machine");
-        profile["search"] = merged_search(sources_);
+        profile["search"] = to_json(merged_search(sources_));
         ordered_json& about = profile["search"];
         about["rigor"] = least_rigor();
         if (!about.contains("space")) about["space"] = "extended"; // of some
         profile["left_out"] = nullptr;                             // its place; filled in last
-        profile["merged"] = merged_from("machines", sources_);
+        profile["merged"] = to_json(merged_from("machines", sources_));
         if (const ordered_json small = small_copies(); !small.is_null()) profile["small"] = small;
         if (const ordered_json overlapping = overlapping_copies(); !overlapping.is_null()) {
             profile["overlapping"] = overlapping;
@@ -162,9 +163,7 @@ class Merger {
     }
 
   private:
-    const ordered_json& search(std::size_t machine) const {
-        return sources_[machine].profile.at("search");
-    }
+    const ordered_json& search(std::size_t machine) const { return jsons_[machine].at("search"); }
 
     std::string least_rigor() const {
         for (const char* rigor : {"quick", "standard"}) {
@@ -177,7 +176,7 @@ class Merger {
 
     /// The intervals of an objective on one machine; null where it has none. "": the routine's own.
     const ordered_json* intervals_of(std::size_t machine, const std::string& name) const {
-        const ordered_json& profile = sources_[machine].profile;
+        const ordered_json& profile = jsons_[machine];
         if (name.empty()) return &profile.at("intervals");
         if (!profile.contains("intents") || !profile.at("intents").contains(name)) return nullptr;
         return &profile.at("intents").at(name).at("intervals");
@@ -459,7 +458,7 @@ class Merger {
     ordered_json small_copies() const {
         std::vector<const MeasuredGains*> machines;
         for (std::size_t i = 0; i < sources_.size(); ++i) {
-            if (!sources_[i].profile.contains("small")) return nullptr;
+            if (!jsons_[i].contains("small")) return nullptr;
             machines.push_back(&evidence_[i].small);
         }
         std::map<std::string, std::size_t> place;
@@ -468,7 +467,7 @@ class Merger {
             place.emplace(copy->name, place.size());
             tuples.emplace(copy->name, tuple_json(*copy));
         }
-        ordered_json small = sources_.front().profile.at("small");
+        ordered_json small = jsons_.front().at("small");
         // As in search_small, by what all machines timed.
         const Weights weights = timed_weights(
             parse_small_weights(small.at("objective").get<std::string>()), [&](Workload workload) {
@@ -483,9 +482,8 @@ class Merger {
         add_race(common, machines, ranked, 5, 0,
                  [&](const std::string& name) { return tuples.at(name); });
         std::vector<ordered_json> floors;
-        for (const MergeSource& source : sources_) {
-            floors.push_back(
-                source.profile.at("small").value("noise_floor", ordered_json::object()));
+        for (const ordered_json& source : jsons_) {
+            floors.push_back(source.at("small").value("noise_floor", ordered_json::object()));
         }
         common["noise_floor"] = noise_floor(floors);
         return common;
@@ -496,7 +494,7 @@ class Merger {
         std::vector<const MeasuredGains*> machines;
         std::vector<ordered_json> floors;
         for (std::size_t i = 0; i < sources_.size(); ++i) {
-            const ordered_json& profile = sources_[i].profile;
+            const ordered_json& profile = jsons_[i];
             if (!profile.contains("overlapping")) return nullptr;
             machines.push_back(&evidence_[i].overlapping);
             floors.push_back(
@@ -528,8 +526,8 @@ class Merger {
             const auto ranked = rank(machines, {{Workload::aliased, 1}}, "", place, {0, {0, 0}});
             if (ranked.empty()) continue;
             std::vector<ordered_json> of_pipelines;
-            for (const MergeSource& source : sources_) {
-                for (const ordered_json& one : source.profile.at("aliased").at("sizes")) {
+            for (const ordered_json& source : jsons_) {
+                for (const ordered_json& one : source.at("aliased").at("sizes")) {
                     if (one.at("size") == size) of_pipelines.push_back(one.at("pipeline"));
                 }
             }
@@ -567,9 +565,9 @@ class Merger {
     /// Null where not all timed any.
     ordered_json shared_copies() const {
         unsigned most = ASTEROPE_MOST_THREADS;
-        for (const MergeSource& source : sources_) {
-            if (!source.profile.contains("threads")) return nullptr;
-            most = std::min(most, source.profile.at("threads").at("most").get<unsigned>());
+        for (const ordered_json& source : jsons_) {
+            if (!source.contains("threads")) return nullptr;
+            most = std::min(most, source.at("threads").at("most").get<unsigned>());
         }
         ordered_json results = ordered_json::array(), intervals = ordered_json::array();
         std::vector<SharedSize> all;
@@ -586,8 +584,8 @@ class Merger {
             // It must beat one thread by more than a tie, and surely.
             const bool taken = best.acceptable && best.sure() > 0 && best.mean > TieBand{}.always;
             std::vector<ordered_json> floors;
-            for (const MergeSource& source : sources_) {
-                for (const ordered_json& one : source.profile.at("threads").at("results")) {
+            for (const ordered_json& source : jsons_) {
+                for (const ordered_json& one : source.at("threads").at("results")) {
                     if (one.at("size") == size) {
                         floors.push_back(one.value("noise_floor", ordered_json::object()));
                     }
@@ -622,7 +620,7 @@ class Merger {
             for (const ordered_json& interval : *intervals_of(i, "")) {
                 sizes.insert(interval.at("size").get<std::size_t>());
             }
-            const ordered_json& source = sources_[i].profile;
+            const ordered_json& source = jsons_[i];
             if (source.contains("left_out")) {
                 for (const ordered_json& size : source.at("left_out").at("sizes")) {
                     sizes.insert(size.get<std::size_t>());
@@ -658,6 +656,7 @@ class Merger {
     }
 
     std::vector<MergeSource> sources_;
+    std::vector<ordered_json> jsons_;     ///< their profiles
     std::vector<SourceResults> evidence_; ///< of each source
     std::vector<std::size_t> unsensed_;   ///< sizes at which some machine senses, but not all alike
     Weights weights_;

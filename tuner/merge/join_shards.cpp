@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/error.hpp"
@@ -16,48 +15,48 @@ namespace asterope {
 
 namespace {
 
-using nlohmann::ordered_json;
 using Sizes = std::vector<std::size_t>;
+using Shards = std::vector<MergeSource>;
 
-Shard shard_of(const MergeSource& source) {
-    const ordered_json& shard = source.profile.at("shard");
-    return {shard.at("index").get<unsigned>(), shard.at("count").get<unsigned>()};
+const ShardFacts& shard_of(const MergeSource& source) {
+    return *source.profile.shard;
 }
 
-Sizes own_sizes(const MergeSource& source) {
-    return source.profile.at("shard").at("sizes").get<Sizes>();
+/// The first option that the searches of two shards differ in, as in "--seed"; empty: none.
+std::string other_option(const SearchFacts& a, const SearchFacts& b) {
+    const std::pair<bool, const char*> options[] = {{a.rigor == b.rigor, "rigor"},
+                                                    {a.space == b.space, "space"},
+                                                    {a.seed == b.seed, "seed"},
+                                                    {a.without == b.without, "without"},
+                                                    {a.source_map == b.source_map, "source_map"}};
+    for (const auto& [same, name] : options) {
+        if (!same) return std::string("--") + name;
+    }
+    return {};
 }
 
-void require_one_search(const std::vector<MergeSource>& shards) {
+void require_one_search(const Shards& shards) {
     const MergeSource& first = shards.front();
-    const auto parts = [](const MergeSource& one, const char* name) {
-        return one.profile.at("shard").at(name);
-    };
     for (const MergeSource& one : shards) {
         const auto refuse = [&](const std::string& why) {
             return BadInput("cannot join " + first.path + " and " + one.path + ": " + why);
         };
         // First, as other machines have other options by default.
-        const std::string type =
-            type_difference(first.profile.at("machine"), one.profile.at("machine"));
+        const std::string type = type_difference(first.profile.machine, one.profile.machine);
         if (!type.empty()) throw refuse("they are of different types of machines (" + type + ')');
-        if (shard_of(one).count != shard_of(first).count) {
-            throw refuse("they are of " + std::to_string(shard_of(first).count) + " and " +
-                         std::to_string(shard_of(one).count) + " shards");
+        const ShardFacts &a = shard_of(first), &b = shard_of(one);
+        if (b.shard.count != a.shard.count) {
+            throw refuse("they are of " + std::to_string(a.shard.count) + " and " +
+                         std::to_string(b.shard.count) + " shards");
         }
-        if (parts(one, "all_sizes") != parts(first, "all_sizes")) {
-            throw refuse("they are shards of other --sizes");
-        }
-        for (const char* name : {"rigor", "space", "seed", "without", "source_map"}) {
-            const ordered_json &a = first.profile.at("search"), &b = one.profile.at("search");
-            if (a.value(name, ordered_json()) == b.value(name, ordered_json())) continue;
-            throw refuse(std::string("they were searched with another --") + name);
-        }
-        if (parts(one, "search") != parts(first, "search")) {
+        if (b.all != a.all) throw refuse("they are shards of other --sizes");
+        const std::string option = other_option(first.profile.search, one.profile.search);
+        if (!option.empty()) throw refuse("they were searched with another " + option);
+        if (b.search != a.search) {
             throw refuse("they were searched with other options (--threads, whose default are the "
                          "CPUs allowed, --small, --distribution, --no-sensing)");
         }
-        if (one.profile.at("search").at("invalid") != first.profile.at("search").at("invalid")) {
+        if (one.profile.search.invalid != first.profile.search.invalid) {
             throw refuse("other candidates copy wrongly there: one of the machines is faulty, or "
                          "they are of different types");
         }
@@ -65,11 +64,11 @@ void require_one_search(const std::vector<MergeSource>& shards) {
 }
 
 /// All there, none twice, and all sizes among them.
-void require_all(const std::vector<MergeSource>& shards) {
-    const unsigned count = shard_of(shards.front()).count;
+void require_all(const Shards& shards) {
+    const unsigned count = shard_of(shards.front()).shard.count;
     std::map<unsigned, const MergeSource*> by_index;
     for (const MergeSource& one : shards) {
-        const Shard shard = shard_of(one);
+        const Shard shard = shard_of(one).shard;
         if (shard.index < 1 || shard.index > count) {
             throw BadInput("profile " + one.path + ": there is no shard " + shard.name());
         }
@@ -94,9 +93,9 @@ void require_all(const std::vector<MergeSource>& shards) {
     }
     Sizes sizes;
     for (const MergeSource& one : shards) {
-        for (const std::size_t size : own_sizes(one)) sizes.push_back(size);
+        sizes.insert(sizes.end(), shard_of(one).own.begin(), shard_of(one).own.end());
     }
-    if (sizes != shards.front().profile.at("shard").at("all_sizes").get<Sizes>()) {
+    if (sizes != shard_of(shards.front()).all) {
         throw BadInput("the shards of " + shards.front().path +
                        " do not add up to its sizes: they were edited, or made by other versions");
     }
@@ -105,23 +104,20 @@ void require_all(const std::vector<MergeSource>& shards) {
 /// The intervals of one objective, which `of(profile)` gives: those of own sizes. An interval
 /// begins where its own shard found that it does: at the border, or where the next size below did
 /// not get its turn, at a boundary further below.
-template <class Of> ordered_json join_intervals(const std::vector<MergeSource>& shards, Of of) {
-    ordered_json joined = ordered_json::array();
+template <class Of> std::vector<Interval> join_intervals(const Shards& shards, Of of) {
+    std::vector<Interval> joined;
     for (const MergeSource& one : shards) {
-        const Sizes own = own_sizes(one);
-        for (const ordered_json& interval : of(one.profile)) {
-            const auto size = interval.at("size").get<std::size_t>();
-            if (!std::binary_search(own.begin(), own.end(), size)) continue;
-            ordered_json next = interval;
+        const Sizes& own = shard_of(one).own;
+        for (const Interval& interval : of(one.profile)) {
+            if (!std::binary_search(own.begin(), own.end(), interval.size)) continue;
+            Interval next = interval;
             if (joined.empty()) {
-                next["above"] = 0;
+                next.above = 0;
             } else {
                 // Without its border a shard's first interval begins at 0: then, as the paper's do,
                 // it begins at the size below.
-                ordered_json& before = joined.back();
-                const std::size_t meet = std::max(next.at("above").get<std::size_t>(),
-                                                  before.at("size").get<std::size_t>());
-                before["up_to"] = next["above"] = meet;
+                Interval& before = joined.back();
+                before.up_to = next.above = std::max(next.above, before.size);
             }
             joined.push_back(std::move(next));
         }
@@ -129,120 +125,101 @@ template <class Of> ordered_json join_intervals(const std::vector<MergeSource>& 
     return joined;
 }
 
-ordered_json join_aliased(const std::vector<MergeSource>& shards) {
-    ordered_json sizes = ordered_json::array(), space;
+AliasedOutcome join_aliased(const Shards& shards) {
+    AliasedOutcome joined;
     std::vector<AliasedSize> measured;
+    const auto copies = [](const AliasedOutcome::Size& size) {
+        std::vector<AliasedOutcome::Copy> copies;
+        for (const auto& [copy, gain] : size.gains) copies.push_back(copy);
+        return copies;
+    };
     for (const MergeSource& one : shards) {
-        for (const ordered_json& size : one.profile.at("aliased").at("sizes")) {
-            AliasedSize found{size.at("size"), {}, {}, 0, {}};
-            ordered_json tuples = ordered_json::array();
-            for (const ordered_json& gain : size.at("gains")) {
-                tuples.push_back(gain.at("tuple"));
-                found.gains.push_back(gain.at("gain"));
-            }
-            if (sizes.empty()) space = tuples;
-            if (tuples != space) {
+        if (!one.profile.aliased) continue;
+        for (const AliasedOutcome::Size& size : one.profile.aliased->sizes) {
+            joined.sizes.push_back(size);
+            if (copies(size) != copies(joined.sizes.front())) {
                 throw BadInput("profile " + one.path +
                                ": other copies for aliasing buffers were timed than in the other "
                                "shards");
             }
-            measured.push_back(std::move(found));
-            sizes.push_back(size);
+            AliasedSize& found = measured.emplace_back();
+            found.size = size.size;
+            found.undecided = size.undecided;
+            for (const auto& [copy, gain] : size.gains) found.gains.push_back(gain);
         }
     }
-    ordered_json aliased = ordered_json::object();
     if (const auto choice = choose_aliased(measured)) {
-        aliased["winner"] = {{"above", choice->above},
-                             {"up_to", choice->up_to},
-                             {"tuple", space.at(choice->variant)}};
+        joined.winner = {choice->above, choice->up_to,
+                         copies(joined.sizes.front())[choice->variant]};
     }
-    aliased["sizes"] = sizes;
-    return aliased;
+    return joined;
 }
 
-/// Null where no shard timed any.
-ordered_json join_threads(const std::vector<MergeSource>& shards) {
-    ordered_json results = ordered_json::array(), intervals = ordered_json::array(), most;
+/// None where no shard timed any.
+std::optional<ThreadsOutcome> join_threads(const Shards& shards) {
+    ThreadsOutcome joined;
     std::vector<SharedSize> sizes;
     for (const MergeSource& one : shards) {
-        if (!one.profile.contains("threads")) continue;
-        const ordered_json& threads = one.profile.at("threads");
-        most = threads.at("most");
-        for (const ordered_json& result : threads.at("results")) {
-            sizes.push_back({result.at("size"),
-                             {result.at("threads"), result.at("chunk")},
-                             result.at("taken"),
-                             result.at("ratio"),
-                             {},
-                             {},
-                             0});
-            results.push_back(result);
+        if (!one.profile.threads) continue;
+        joined.most = one.profile.threads->most;
+        for (const SharedOutcome& result : one.profile.threads->results) {
+            joined.results.push_back(result);
+            sizes.push_back({result.size, result.share, result.taken, result.ratio, {}, {}, 0});
         }
     }
-    if (results.empty()) return nullptr;
-    for (const auto& [above, up_to, share] : share_intervals(sizes)) {
-        intervals.push_back({{"above", above},
-                             {"up_to", up_to},
-                             {"threads", share.threads},
-                             {"chunk", share.chunk}});
+    if (sizes.empty()) return std::nullopt;
+    joined.intervals = share_intervals(sizes);
+    return joined;
+}
+
+/// What the one shard found that had the size small copies hand over to; none where it left that
+/// out. `part` is the profile's member.
+template <class Part> Part of_any(const Shards& shards, Part Profile::*part) {
+    for (const MergeSource& one : shards) {
+        if (one.profile.*part) return one.profile.*part;
     }
-    return {{"most", most}, {"intervals", intervals}, {"results", results}};
+    return std::nullopt;
 }
 
 } // namespace
 
-ordered_json join_shards(std::vector<MergeSource> shards) {
+Profile join_shards(Shards shards) {
     std::sort(shards.begin(), shards.end(), [](const MergeSource& a, const MergeSource& b) {
-        return std::pair(shard_of(a).index, a.content()) <
-               std::pair(shard_of(b).index, b.content());
+        return std::pair(shard_of(a).shard.index, a.content()) <
+               std::pair(shard_of(b).shard.index, b.content());
     });
     require_one_search(shards);
     require_all(shards);
     require_alike(shards);
-    const ordered_json& first = shards.front().profile;
+    const Profile& first = shards.front().profile;
 
-    const auto intervals = [](const ordered_json& profile) { return profile.at("intervals"); };
-    const ordered_json joined = join_intervals(shards, intervals);
-    Sizes left_out = first.at("shard").at("all_sizes").get<Sizes>();
-    for (const ordered_json& interval : joined) {
-        std::erase(left_out, interval.at("size").get<std::size_t>());
+    Profile joined;
+    joined.machine = first.machine;
+    joined.search = merged_search(shards);
+    joined.merged = merged_from("shards", shards);
+    joined.small = of_any(shards, &Profile::small);
+    joined.overlapping = of_any(shards, &Profile::overlapping);
+    joined.aliased = join_aliased(shards);
+    joined.threads = join_threads(shards);
+    joined.intervals = join_intervals(
+        shards, [](const Profile& one) -> const auto& { return one.intervals; });
+    for (const auto& [workload, unused] : first.intents) {
+        joined.intents[workload].intervals = join_intervals(
+            shards, [key = workload](const Profile& one) -> const auto& {
+                static const std::vector<Interval> none;
+                const auto intent = one.intents.find(key);
+                return intent == one.intents.end() ? none : intent->second.intervals;
+            });
     }
-    const auto having = [&](const char* race) {
-        return std::find_if(shards.begin(), shards.end(),
-                            [race](const MergeSource& one) { return one.profile.contains(race); });
-    };
-    const auto small = having("small"), overlapping = having("overlapping");
-    std::set<std::string> missed = left_out_steps(shards);
-    if (small != shards.end()) missed.erase("small copies"); // each but one leaves them out
-    if (overlapping != shards.end()) missed.erase(kOverlappingStep);
-    const std::vector<std::string> steps = in_order(missed);
 
-    ordered_json profile;
-    for (const char* name : {"format", "version", "architecture"}) profile[name] = first.at(name);
-    profile["complete"] = left_out.empty() && steps.empty();
-    profile["machine"] = first.at("machine");
-    profile["search"] = merged_search(shards);
-    if (!profile["complete"]) profile["left_out"] = {{"sizes", left_out}, {"steps", steps}};
-    profile["merged"] = merged_from("shards", shards);
-    if (small != shards.end()) profile["small"] = small->profile.at("small");
-    if (overlapping != shards.end()) {
-        profile["overlapping"] = overlapping->profile.at("overlapping");
-    }
-    profile["aliased"] = join_aliased(shards);
-    if (const ordered_json threads = join_threads(shards); !threads.is_null()) {
-        profile["threads"] = threads;
-    }
-    profile["intervals"] = joined;
-    if (first.contains("intents")) {
-        for (const auto& [name, unused] : first.at("intents").items()) {
-            const std::string intent = name;
-            profile["intents"][intent]["intervals"] =
-                join_intervals(shards, [&](const ordered_json& one) {
-                    return one.at("intents").at(intent).at("intervals");
-                });
-        }
-    }
-    return profile;
+    Sizes sizes = first.shard->all;
+    for (const Interval& interval : joined.intervals) std::erase(sizes, interval.size);
+    std::set<std::string> steps = left_out_steps(shards);
+    if (joined.small) steps.erase("small copies"); // each but one leaves them out
+    if (joined.overlapping) steps.erase(kOverlappingStep);
+    joined.left_out = {sizes, in_order(steps)};
+    joined.complete = joined.left_out.empty();
+    return joined;
 }
 
 } // namespace asterope

@@ -12,6 +12,6 @@ namespace asterope {
 /// its own, and the boundaries that it found; where two shards meet, the upper one has found it.
 /// Throws BadInput where one is missing or given twice, where they are of different searches, or
 /// say what no shard says.
-nlohmann::ordered_json join_shards(std::vector<MergeSource> shards);
+Profile join_shards(std::vector<MergeSource> shards);
 
 } // namespace asterope

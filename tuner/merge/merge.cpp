@@ -76,7 +76,7 @@ void merge(const MergeRequest& request) {
         const bool shards = std::all_of(sources.begin(), sources.end(),
                                         [](const MergeSource& one) { return one.is_shard(); });
         if (shards) {
-            profile = join_shards(std::move(sources));
+            profile = to_json(join_shards(std::move(sources)));
         } else {
             CommonBest common = common_best(std::move(sources));
             profile = std::move(common.profile);

@@ -10,12 +10,8 @@
 #include "base/error.hpp"
 #include "base/gzip_lines.hpp"
 #include "base/json_part.hpp"
-#include "base/json_text.hpp"
 #include "base/profile_text.hpp"
 #include "base/rounded.hpp"
-#include "machine/cpu.hpp"
-#include "profile/profile.hpp"
-#include "profile/schema.hpp"
 #include "run/tuning.hpp"
 
 namespace asterope {
@@ -23,7 +19,6 @@ namespace asterope {
 namespace {
 
 using nlohmann::json;
-using nlohmann::ordered_json;
 
 /// A value as a message may show it.
 std::string shown(const json& value) {
@@ -53,33 +48,40 @@ std::set<std::string> names_of(const json& list) {
 /// See type_difference.
 constexpr double kMemorySlack = 1.0 / 16;
 
-/// Adds up the numbers of two objects, by name.
-void add_all(ordered_json& to, const ordered_json& from) {
-    for (const auto& [name, value] : from.items()) {
-        to[name] = rounded(to.value(name, 0.0) + value.get<double>());
+/// Adds up the seconds of each phase.
+void add_phases(std::vector<std::pair<std::string, double>>& to,
+                const std::vector<std::pair<std::string, double>>& from) {
+    for (const auto& phase : from) {
+        const auto found = std::find_if(to.begin(), to.end(),
+                                        [&](const auto& one) { return one.first == phase.first; });
+        if (found == to.end()) {
+            to.push_back(phase);
+        } else {
+            found->second = rounded(found->second + phase.second);
+        }
     }
 }
 
-void add_whole(ordered_json& to, const char* name, const ordered_json& from) {
-    if (!from.contains(name)) return;
-    to[name] = to.value(name, std::uint64_t{0}) + from.at(name).get<std::uint64_t>();
+void add_noise(std::optional<DisturbanceCounts>& to, const std::optional<DisturbanceCounts>& from) {
+    if (!from) return;
+    if (!to) to.emplace();
+    to->rounds += from->rounds;
+    to->repeated += from->repeated;
+    to->kept += from->kept;
+    for (const auto& [kind, rounds] : from->disturbed) to->disturbed[kind] += rounds;
+    to->provisional = to->provisional || from->provisional;
 }
 
-void add_noise(ordered_json& to, const ordered_json& from) {
-    for (const char* name : {"rounds", "repeated", "kept"}) add_whole(to, name, from);
-    for (const auto& [kind, rounds] : from.at("disturbed").items()) {
-        add_whole(to["disturbed"], kind.c_str(), from.at("disturbed"));
-    }
-    to["provisional"] = to.at("provisional").get<bool>() || from.at("provisional").get<bool>();
+/// Both lists' members, each once, sorted.
+template <class T> void add_members(std::vector<T>& to, const std::vector<T>& from) {
+    std::set<T> members(to.begin(), to.end());
+    members.insert(from.begin(), from.end());
+    to.assign(members.begin(), members.end());
 }
 
-/// Both lists' members, each once.
-void add_members(ordered_json& to, const ordered_json& from) {
-    for (const ordered_json& one : from) {
-        if (std::find(to.begin(), to.end(), one) == to.end()) to.push_back(one);
-    }
-    std::sort(to.begin(), to.end(),
-              [](const ordered_json& a, const ordered_json& b) { return a.dump() < b.dump(); });
+/// Keeps what both agree on.
+template <class T> void keep_equal(T& to, const T& from) {
+    if (to != from) to = T{};
 }
 
 } // namespace
@@ -92,24 +94,18 @@ MergeSource read_merge_source(const std::string& path) {
     if (begins_trial_log(start.substr(0, start.find('\n')))) {
         lines.rename("log " + path);
         source.log = read_trial_log(lines);
-        source.profile = profile_of_log(*source.log, lines.what());
+        // As a file would have it: rounded.
+        source.profile = profile_of(to_json(profile_of_log(*source.log, lines.what())));
     } else {
         lines.rename("profile " + path);
-        const std::string text = lines.all();
-        const std::string fault = profile_fault(parse_profile(text, lines.what()));
-        if (!fault.empty()) {
-            throw BadInput(lines.what() + ": " + fault + ": correct it or run asterope-tune again");
-        }
-        source.profile = parse_ordered_json(text, lines.what());
+        source.profile = parse_profile(lines.all(), lines.what());
     }
-    for (const char* name : {"machine", "search"}) {
-        if (!source.profile.contains(name) || !source.profile.at(name).is_object()) {
-            throw BadInput("profile " + path +
-                           ": does not say on which machine it was found, and "
-                           "how: give one that asterope-tune wrote");
-        }
+    if (source.profile.machine.is_null() || source.profile.search.tool_version.empty()) {
+        throw BadInput("profile " + path +
+                       ": does not say on which machine it was found, and "
+                       "how: give one that asterope-tune wrote");
     }
-    if (part_of(source.profile, "/merged/from") == "machines") {
+    if (source.profile.merged && source.profile.merged->from == "machines") {
         throw BadInput("profile " + path +
                        ": is itself the common best of several: give those it was merged from");
     }
@@ -149,32 +145,26 @@ void require_alike(const std::vector<MergeSource>& sources) {
         const auto refuse = [&](const std::string& why) {
             return BadInput("cannot merge " + first.path + " and " + one.path + ": " + why);
         };
-        const json a = first.profile, b = one.profile;
-        if (a.value("architecture", json()) != b.value("architecture", json())) {
-            throw refuse("they are of different architectures: --dispatch of asterope-generate "
-                         "is for one architecture, too");
-        }
-        const std::string type = type_difference(a.at("machine"), b.at("machine"));
+        const Profile &a = first.profile, &b = one.profile;
+        const std::string type = type_difference(a.machine, b.machine);
         if (!type.empty()) {
             throw refuse("they are of different types of machines (" + type +
                          "): asterope-generate --dispatch makes one file for several types");
         }
-        static constexpr struct {
-            const char *place, *what;
-        } parts[] = {{"/search/tool_version", "version of asterope-tune"},
-                     {"/search/workload", "workload"},
-                     {"/search/weights", "weights of the workloads"},
-                     {"/small/objective", "--small"},
-                     {"/small/distribution", "--distribution"}};
-        for (const auto& [place, what] : parts) {
-            const json there = part_of(a, place), here = part_of(b, place);
-            // A profile may have no small copies: a shard, or a run that was cut short.
-            const bool of_small = std::string_view(place).substr(0, 7) == "/small/";
-            if (of_small && (there.is_null() || here.is_null())) continue;
-            if (there != here) {
-                throw refuse(std::string("they were tuned with another ") + what + " (" +
-                             shown(there) + " and " + shown(here) + ')');
-            }
+        const auto require = [&](const char* what, const json& there, const json& here) {
+            if (there == here) return;
+            throw refuse(std::string("they were tuned with another ") + what + " (" + shown(there) +
+                         " and " + shown(here) + ')');
+        };
+        require("version of asterope-tune", a.search.tool_version, b.search.tool_version);
+        require("workload", a.search.workload, b.search.workload);
+        if (a.search.weights != b.search.weights) {
+            throw refuse("they were tuned with another weights of the workloads (others and "
+                         "others)");
+        }
+        if (a.small && b.small) { // a shard has none, nor a run that was cut short
+            require("--small", a.small->objective, b.small->objective);
+            require("--distribution", a.small->distribution, b.small->distribution);
         }
         for (std::size_t j = 0; j < i; ++j) {
             if (sources[j].content() == one.content()) {
@@ -186,62 +176,49 @@ void require_alike(const std::vector<MergeSource>& sources) {
     }
 }
 
-ordered_json merged_search(const std::vector<MergeSource>& sources) {
-    ordered_json search = sources.front().profile.at("search");
+SearchFacts merged_search(const std::vector<MergeSource>& sources) {
+    constexpr std::size_t kMostWarnings = 100; // as the schema has it
+    SearchFacts all = sources.front().profile.search;
     for (std::size_t i = 1; i < sources.size(); ++i) {
-        const ordered_json& other = sources[i].profile.at("search");
-        for (const char* name : {"space", "candidates", "rigor", "seed", "cpu", "source_map"}) {
-            if (search.value(name, ordered_json()) != other.value(name, ordered_json())) {
-                search.erase(name);
-            }
-        }
-        search["seconds"] =
-            rounded(search.at("seconds").get<double>() + other.at("seconds").get<double>());
-        add_whole(search, "trials", other);
-        add_whole(search, "resumed", other);
-        search["started"] = std::min(search.at("started").get<std::string>(),
-                                     other.at("started").get<std::string>());
-        search["finished"] = std::max(search.at("finished").get<std::string>(),
-                                      other.at("finished").get<std::string>());
-        for (const char* name : {"axes", "invalid", "warnings", "without"}) {
-            if (other.contains(name)) add_members(search[name], other.at(name));
-        }
+        const SearchFacts& one = sources[i].profile.search;
+        keep_equal(all.space, one.space);
+        keep_equal(all.candidates, one.candidates);
+        keep_equal(all.rigor, one.rigor);
+        keep_equal(all.seed, one.seed);
+        keep_equal(all.cpu, one.cpu);
+        keep_equal(all.source_map, one.source_map);
+        all.seconds = rounded(all.seconds + one.seconds);
+        all.trials += one.trials;
+        all.resumed += one.resumed;
+        all.started = std::min(all.started, one.started);
+        all.finished = std::max(all.finished, one.finished);
+        add_members(all.axes, one.axes);
+        add_members(all.invalid, one.invalid);
+        add_members(all.warnings, one.warnings);
+        add_members(all.without, one.without);
         // Each machine words them with figures of its own, and a profile holds so many.
-        constexpr std::size_t kMostWarnings = 100;
-        ordered_json& warnings = search["warnings"];
-        if (warnings.size() > kMostWarnings) {
-            warnings.erase(warnings.begin() + kMostWarnings, warnings.end());
-        }
-        for (const char* name : {"extended_candidates", "time_budget_seconds"}) {
-            if (!other.contains(name)) continue;
-            if (!search.contains(name) || search.at(name) < other.at(name)) {
-                search[name] = other.at(name);
-            }
-        }
-        if (other.contains("phases")) add_all(search["phases"], other.at("phases"));
-        if (other.contains("noise")) {
-            if (search.contains("noise")) {
-                add_noise(search["noise"], other.at("noise"));
-            } else {
-                search["noise"] = other.at("noise");
-            }
-        }
+        if (all.warnings.size() > kMostWarnings) all.warnings.resize(kMostWarnings);
+        all.extended_candidates = std::max(all.extended_candidates, one.extended_candidates);
+        all.budget_seconds = std::max(all.budget_seconds, one.budget_seconds);
+        add_phases(all.phases, one.phases);
+        add_noise(all.noise, one.noise);
     }
-    return search;
+    return all;
 }
 
-ordered_json merged_from(const char* how, const std::vector<MergeSource>& sources) {
-    ordered_json merged = {{"from", how}, {"sources", ordered_json::array()}};
+Merged merged_from(const char* how, const std::vector<MergeSource>& sources) {
+    Merged merged{how, {}};
     for (const MergeSource& source : sources) {
-        const ordered_json& search = source.profile.at("search");
-        ordered_json one = {
-            {"name", profile_name(std::filesystem::path(source.path).filename().string())}};
-        if (source.is_shard()) one["shard"] = source.profile.at("shard").at("index");
-        for (const char* name : {"rigor", "seed", "started", "finished", "trials"}) {
-            if (search.contains(name)) one[name] = search.at(name);
-        }
-        one["machine"] = source.profile.at("machine");
-        merged["sources"].push_back(std::move(one));
+        const SearchFacts& search = source.profile.search;
+        Merged::Source& one = merged.sources.emplace_back();
+        one.name = profile_name(std::filesystem::path(source.path).filename().string());
+        if (source.is_shard()) one.shard = source.profile.shard->shard.index;
+        one.rigor = search.rigor;
+        one.seed = search.seed;
+        one.started = search.started;
+        one.finished = search.finished;
+        one.trials = search.trials;
+        one.machine = source.profile.machine;
     }
     return merged;
 }
@@ -249,10 +226,7 @@ ordered_json merged_from(const char* how, const std::vector<MergeSource>& source
 std::set<std::string> left_out_steps(const std::vector<MergeSource>& sources) {
     std::set<std::string> steps;
     for (const MergeSource& source : sources) {
-        if (!source.profile.contains("left_out")) continue;
-        for (const ordered_json& step : source.profile.at("left_out").at("steps")) {
-            steps.insert(step.get<std::string>());
-        }
+        steps.insert(source.profile.left_out.steps.begin(), source.profile.left_out.steps.end());
     }
     return steps;
 }

@@ -1,24 +1,24 @@
 // A search that is merged with others: its profile, and its trial log where that is given.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "profile/profile.hpp"
 #include "run/trial_log.hpp"
 
 namespace asterope {
 
 struct MergeSource {
     std::string path; ///< as given, for messages
-    nlohmann::ordered_json profile;
+    Profile profile;
     std::optional<TrialLogContents> log; ///< which the profile was derived from
 
-    bool is_shard() const { return profile.contains("shard"); }
+    bool is_shard() const { return profile.shard.has_value(); }
     /// Equal for equal profiles, whatever their files are called.
-    std::string content() const { return nlohmann::json(profile).dump(); }
+    std::string content() const { return to_json(profile).dump(); }
 };
 
 /// Reads a profile, or the whole log of a run, whose profile is derived from it (see replay_run).
@@ -38,10 +38,10 @@ void require_alike(const std::vector<MergeSource>& sources);
 
 /// What is told of the search as a whole: the first one's "search" object, where the others agree
 /// with it; sums of times and trials; the first start and the last end.
-nlohmann::ordered_json merged_search(const std::vector<MergeSource>& sources);
+SearchFacts merged_search(const std::vector<MergeSource>& sources);
 
 /// The "merged" object: what was merged how ("shards" or "machines"), source by source.
-nlohmann::ordered_json merged_from(const char* how, const std::vector<MergeSource>& sources);
+Merged merged_from(const char* how, const std::vector<MergeSource>& sources);
 
 /// The steps that some of these searches left out.
 std::set<std::string> left_out_steps(const std::vector<MergeSource>& sources);

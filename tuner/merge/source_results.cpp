@@ -266,7 +266,7 @@ SourceResults::SourceResults(const MergeSource& source) {
         if (source.log) {
             read_log(*source.log, *this);
         } else {
-            read_profile_of(source.profile, *this);
+            read_profile_of(to_json(source.profile), *this);
         }
     } catch (const BadInput& fault) {
         throw BadInput("profile " + source.path + ": " + fault.what() +

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "profile/profile.hpp"
+#include "profile/make_profile.hpp"
 #include "search/search.hpp"
 
 namespace asterope {

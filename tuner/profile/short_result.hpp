@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "profile/profile.hpp"
+#include "profile/make_profile.hpp"
 
 namespace asterope {
 

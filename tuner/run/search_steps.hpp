@@ -9,7 +9,7 @@
 
 #include "base/progress.hpp"
 #include "machine/machine.hpp"
-#include "profile/profile.hpp"
+#include "profile/make_profile.hpp"
 #include "run/plan.hpp"
 #include "search/aliased_search.hpp"
 #include "search/search_timings.hpp"

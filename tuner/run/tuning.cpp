@@ -20,7 +20,7 @@
 #include "machine/cpu.hpp"
 #include "machine/machine.hpp"
 #include "profile/existing_profile.hpp"
-#include "profile/profile.hpp"
+#include "profile/make_profile.hpp"
 #include "profile/provisional.hpp"
 #include "profile/result_table.hpp"
 #include "profile/schema.hpp"
@@ -93,10 +93,9 @@ class TuningRun {
         catch_interrupts();
         facts_.warnings = measurement_warnings(machine_);
         for (const std::string& warning : facts_.warnings) warn(warning);
-        facts_.sensing =
-            plan_.sensing && plan_.objective.weights.size() > 1 && counter_serves_copies();
+        sensing_ = plan_.sensing && plan_.objective.weights.size() > 1 && counter_serves_copies();
         spent_.enter("verifying");
-        const Spaces spaces(features(), plan_.extended, facts_.sensing);
+        const Spaces spaces(features(), plan_.extended, sensing_);
         start_threads();
         facts_.cpu = pin_to_cpu(request_.cpu); // not before: the verification takes all CPUs
         announce(spaces);
@@ -106,7 +105,7 @@ class TuningRun {
         spent_.enter("building");
         start_clock(machine_.cpu.invariant_tsc);
         try {
-            MachineTrials live(plan_, machine_, request_.seed, facts_.cpu, budget_);
+            MachineTrials live(plan_, machine_, request_.seed, *facts_.cpu, budget_);
             LoggingTrials journal(live, plan_.log, header, std::move(earlier));
             facts_.started = journal.started();
             facts_.resumed = journal.resumed();
@@ -126,7 +125,7 @@ class TuningRun {
     }
 
     /// On the figures of a whole log. Returns the profile.
-    nlohmann::ordered_json replay(const TrialLogContents& log, const std::string& what) {
+    Profile replay(const TrialLogContents& log, const std::string& what) {
         const nlohmann::json& header = log.header;
         if (log.end.is_null()) {
             throw BadInput(what + ": its run did not come to its end: finish it with --resume");
@@ -140,8 +139,8 @@ class TuningRun {
         machine_json_ = header.at("machine");
         refuse_lesser_than_what_is_there();
         header.at("started").get_to(facts_.started);
-        header.at("cpu").get_to(facts_.cpu);
-        header.at("sensing").get_to(facts_.sensing);
+        facts_.cpu = header.at("cpu");
+        header.at("sensing").get_to(sensing_);
         header.at("warnings").get_to(facts_.warnings);
         take_shard(header);
         announce(spaces);
@@ -160,8 +159,8 @@ class TuningRun {
         return profile(spaces);
     }
 
-    void write(const nlohmann::ordered_json& profile) const {
-        write_atomically(request_.output, profile.dump(2) + '\n');
+    void write(const Profile& profile) const {
+        write_atomically(request_.output, text_of(profile));
         say(tables_);
         say(std::to_string(facts_.trials) + " trials in " + format_duration(facts_.seconds) +
             "; profile: " + request_.output +
@@ -199,8 +198,8 @@ class TuningRun {
     void announce(const Spaces& spaces) {
         facts_.invalid = spaces.invalid;
         facts_.candidates = spaces.entrants.size();
-        say(machine_.cpu.brand + ", " + machine_.libc + ", CPU " + std::to_string(facts_.cpu) +
-            "; " + std::to_string(facts_.candidates) + " candidates a size" +
+        say(machine_.cpu.brand + ", " + machine_.libc + ", CPU " + std::to_string(*facts_.cpu) +
+            "; " + std::to_string(*facts_.candidates) + " candidates a size" +
             (plan_.extended ? " and the extension axes" : "") + ", " +
             std::to_string(spaces.small_space.size()) + " small copies, " + plan_.rigor.name +
             " search, workload " + plan_.objective.name + "\n");
@@ -212,16 +211,16 @@ class TuningRun {
         std::erase_if(own, [&](std::size_t size) { return !plan_.owns(size); });
         say("shard " + plan_.shard->name() + ": sizes from " + format_size(own.front()) + " to " +
             format_size(own.back()) + '\n');
-        facts_.shard = {*plan_.shard, own, plan_.all_sizes, search_hash(header)};
+        shard_ = {*plan_.shard, own, plan_.all_sizes, search_hash(header)};
     }
 
     nlohmann::json log_header(const Spaces& spaces) const {
         return {{"format", kTrialLogFormat},   {"version", kTrialLogVersion},
                 {"tool_version", kVersion},    {"machine", machine_json_},
-                {"space_hash", spaces.hash()}, {"candidates", facts_.candidates},
+                {"space_hash", spaces.hash()}, {"candidates", *facts_.candidates},
                 {"invalid", facts_.invalid},   {"options", plan_.options()},
-                {"sensing", facts_.sensing},   {"seed", request_.seed},
-                {"started", facts_.started},   {"cpu", facts_.cpu},
+                {"sensing", sensing_},         {"seed", request_.seed},
+                {"started", facts_.started},   {"cpu", *facts_.cpu},
                 {"warnings", facts_.warnings}};
     }
 
@@ -231,7 +230,7 @@ class TuningRun {
                                  budget_, spent_);
             findings_ = searches.run();
             facts_.trials = findings_.trials;
-            facts_.left_out = findings_.left_out;
+            left_out_ = findings_.left_out;
             facts_.noise = findings_.noise.facts();
         } catch (const BudgetSpent&) {
             throw Failure("the time budget ended before anything was timed");
@@ -254,8 +253,8 @@ class TuningRun {
     bool left_nothing() const {
         const bool sizes =
             std::none_of(plan_.sizes.begin(), plan_.sizes.end(),
-                         [&](std::size_t size) { return contains(facts_.left_out.sizes, size); });
-        std::vector<std::string> steps = facts_.left_out.steps;
+                         [&](std::size_t size) { return contains(left_out_.sizes, size); });
+        std::vector<std::string> steps = left_out_.steps;
         const std::size_t handover = plan_.handover_size();
         if (!contains(plan_.sizes, handover) || !plan_.owns(handover)) {
             std::erase(steps, "small copies");
@@ -267,7 +266,7 @@ class TuningRun {
     double elapsed() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
     /// Of what was found; and the tables, which tell the same.
-    nlohmann::ordered_json profile(const Spaces& spaces) {
+    Profile profile(const Spaces& spaces) {
         const Findings& found = findings_;
         AliasedFacts aliased{spaces.aliased_space, found.aliased, choose_aliased(found.aliased)};
         std::optional<SmallFacts> small;
@@ -282,12 +281,18 @@ class TuningRun {
         }
         tables_ = request_.verbose ? all_tables(spaces, small, aliased, overlapping, threads)
                                    : '\n' + routine_rows(spaces.space, found.pipelines, small);
-        tables_ += '\n' + result_sentences(found.pipelines, small, threads, facts_.left_out);
+        tables_ += '\n' + result_sentences(found.pipelines, small, threads, left_out_);
         if (request_.timings && !request_.verbose) {
             tables_ += '\n' + timings_table(facts_.phases, facts_.seconds);
         }
-        return make_profile(machine_json_, facts_, spaces.space, found.pipelines, small, aliased,
-                            threads, overlapping);
+        Profile profile;
+        profile.machine = machine_json_;
+        profile.search = facts_;
+        profile.left_out = left_out_;
+        profile.shard = shard_;
+        add_results(profile, {spaces.space, found.pipelines, small, aliased, threads, overlapping,
+                              sensing_});
+        return profile;
     }
 
     std::string all_tables(const Spaces& spaces, const std::optional<SmallFacts>& small,
@@ -316,6 +321,9 @@ class TuningRun {
     TimeSpent spent_;
     nlohmann::json machine_json_;
     SearchFacts facts_;
+    bool sensing_ = false; ///< whether copies that sense are tried
+    LeftOut left_out_;
+    std::optional<ShardFacts> shard_;
     Findings findings_;
     std::string tables_;
 };
@@ -358,9 +366,9 @@ TuningRequest replay_log(const TrialLogContents& log, const std::string& what,
     replayed.no_generate = request.no_generate;
     replayed.force = request.force;
     TuningRun run(replayed, machine_of(log.header));
-    nlohmann::ordered_json profile = run.replay(log, what);
+    Profile profile = run.replay(log, what);
     // The header's fields are sound each by itself, but not all that follows from them need be.
-    const std::string fault = profile_fault(profile);
+    const std::string fault = profile_fault(to_json(profile));
     if (!fault.empty()) {
         throw BadInput(what + ": the profile that follows from it is none: " + fault +
                        ": the log is damaged: give another, or record anew");
@@ -372,19 +380,17 @@ TuningRequest replay_log(const TrialLogContents& log, const std::string& what,
 } // namespace
 
 void replay_run(const std::string& path, const TuningRequest& request) {
-    render(replay_log(
-        read_trial_log(path), "log " + path, request,
-        [](const TuningRun& run, const nlohmann::ordered_json& profile) { run.write(profile); }));
+    render(replay_log(read_trial_log(path), "log " + path, request,
+                      [](const TuningRun& run, const Profile& profile) { run.write(profile); }));
 }
 
-nlohmann::ordered_json profile_of_log(const TrialLogContents& log, const std::string& what) {
+Profile profile_of_log(const TrialLogContents& log, const std::string& what) {
     TuningRequest request;
     request.output.clear();
     request.quiet = true;
-    nlohmann::ordered_json derived;
-    replay_log(log, what, request, [&](const TuningRun&, nlohmann::ordered_json profile) {
-        derived = std::move(profile);
-    });
+    Profile derived;
+    replay_log(log, what, request,
+               [&](const TuningRun&, Profile profile) { derived = std::move(profile); });
     return derived;
 }
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "profile/profile.hpp"
 #include "search/objective.hpp"
 
 namespace asterope {
@@ -51,6 +51,6 @@ void tune(const TuningRequest& request);
 void replay_run(const std::string& log, const TuningRequest& request);
 
 /// The profile that replay_run() derives from a log, `what` in messages. Throws as it does.
-nlohmann::ordered_json profile_of_log(const TrialLogContents& log, const std::string& what);
+Profile profile_of_log(const TrialLogContents& log, const std::string& what);
 
 } // namespace asterope

@@ -1,0 +1,231 @@
+// Turns what a search found into the profile's winners, proofs and runners-up.
+#include "profile/make_profile.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "base/profile_text.hpp"
+#include "base/version.hpp"
+#include "profile/provisional.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// How many of the others the profile keeps beside a winner.
+constexpr std::size_t kRunnersUp = 5, kRunnersUpOfIntent = 2;
+
+/// `size` 0: of many sizes, so there is no rate to tell.
+std::map<Workload, Measurement> measurements_of(const Finalist& finalist, std::size_t size,
+                                                int rounds) {
+    std::map<Workload, Measurement> workloads;
+    for (const auto& [workload, measured] : finalist.workloads) {
+        Measurement& one = workloads[workload];
+        one.ns = measured.seconds * 1e9;
+        if (size) one.gb_per_s = static_cast<double>(size) / measured.seconds / 1e9;
+        one.libc_ns = measured.libc_seconds * 1e9;
+        one.ratio = measured.ratio;
+        one.rounds = static_cast<std::size_t>(rounds);
+    }
+    return workloads;
+}
+
+/// The copy of a race's entrant, as the profile has it: a member of `space`.
+const Candidate& member(const std::vector<Candidate>& space, Entrant entrant) {
+    return space[static_cast<std::size_t>(entrant)];
+}
+
+const asterope_copy* member(const std::vector<const asterope_copy*>& space, Entrant entrant) {
+    return space[static_cast<std::size_t>(entrant)];
+}
+
+template <class Copy, class Space>
+Entry<Copy> entry_of(const Finalist& finalist, const Space& space, std::size_t size, int rounds) {
+    return {Copy{member(space, finalist.candidate)}, finalist.ratio, finalist.tied,
+            measurements_of(finalist, size, rounds)};
+}
+
+Proof proof_of(const SizeResult& result, const std::function<std::string(Entrant)>& name) {
+    Proof proof{result.samples, result.rounds, result.lead, {}};
+    for (std::size_t i = 1; i < result.finalists.size(); ++i) {
+        const Finalist& finalist = result.finalists[i];
+        if (finalist.tied) proof.ties.push_back(name(finalist.candidate));
+    }
+    return proof;
+}
+
+/// Winner, runners-up and noise floor of one race.
+template <class Copy, class Space>
+RaceOutcome<Copy> outcome_of(const SizeResult& result, const Space& space, std::size_t runners_up) {
+    const auto entry = [&](const Finalist& finalist) {
+        return entry_of<Copy>(finalist, space, result.size, result.rounds);
+    };
+    RaceOutcome<Copy> outcome;
+    outcome.winner = entry(result.finalists.front());
+    for (std::size_t i = 1; i < result.finalists.size() && i <= runners_up; ++i) {
+        outcome.runners_up.push_back(entry(result.finalists[i]));
+    }
+    outcome.noise_floor = result.noise_floor;
+    outcome.undecided = result.undecided;
+    return outcome;
+}
+
+Sensing sensing_of(const SensingResult& result, std::size_t size) {
+    const SensingCopy& copy = result.copy;
+    return {{copy.probe},
+            copy.threshold.ticks,
+            copy.threshold.cached_ticks,
+            copy.threshold.uncached_ticks,
+            copy.hot,
+            copy.cold,
+            result.finalist.ratio,
+            measurements_of(result.finalist, size, result.rounds)};
+}
+
+/// The intervals of one objective. Only the routine's own have what concerns them all: sensing, and
+/// what each axis brought.
+std::vector<Interval> intervals_of(std::size_t objective, const PipelineFacts& pipelines,
+                                   const std::vector<Candidate>& space) {
+    const auto name = [&](Entrant entrant) { return member(space, entrant).name(); };
+    std::vector<Interval> intervals;
+    for (const SizeInterval& one : pipelines.intervals[objective]) {
+        const Found& found = pipelines.found[one.result];
+        const SizeResult& result = found.results[objective];
+        Interval interval{
+            outcome_of<Candidate>(result, space, objective == 0 ? kRunnersUp : kRunnersUpOfIntent),
+            one.above,
+            one.up_to,
+            result.size,
+            {},
+            {},
+            {}};
+        interval.proof = proof_of(result, name);
+        if (objective == 0) {
+            if (const auto& sensing = pipelines.sensing[one.result]) {
+                interval.sensing = sensing_of(*sensing, result.size);
+            }
+            for (const auto& [workload, axis, best] : found.axes) {
+                interval.axes[workload].emplace_back(
+                    axis, entry_of<Candidate>(best, space, result.size, result.rounds));
+            }
+        }
+        intervals.push_back(std::move(interval));
+    }
+    return intervals;
+}
+
+/// What was explored beside the paper's axes.
+std::vector<std::string> axes_of(const PipelineFacts& pipelines, bool sensing) {
+    std::set<std::string_view> explored;
+    for (const Found& found : pipelines.found) {
+        for (const AxisResult& axis : found.axes) explored.insert(axis.axis);
+    }
+    explored.erase("paper");
+    std::vector<std::string> axes(explored.begin(), explored.end());
+    if (sensing) axes.emplace_back("sensing");
+    return axes;
+}
+
+SmallOutcome outcome_of(const SmallFacts& small) {
+    SmallOutcome outcome{outcome_of<SmallCopy>(small.result, small.space, kRunnersUp),
+                         profile_name(small.distribution), small.objective};
+    outcome.proof = proof_of(small.result, [&](Entrant entrant) {
+        return std::string(member(small.space, entrant)->name);
+    });
+    return outcome;
+}
+
+AliasedOutcome outcome_of(const AliasedFacts& aliased) {
+    AliasedOutcome outcome;
+    if (const auto& choice = aliased.choice) {
+        outcome.winner = {choice->above, choice->up_to, {aliased.space[choice->variant]}};
+    }
+    for (const AliasedSize& size : aliased.sizes) {
+        outcome.sizes.push_back({size.size,
+                                 size.pipeline,
+                                 {aliased.space[size.variant]},
+                                 size.best,
+                                 {},
+                                 size.undecided});
+        for (std::size_t i = 0; i < size.gains.size(); ++i) {
+            outcome.sizes.back().gains.push_back({{aliased.space[i]}, size.gains[i]});
+        }
+    }
+    return outcome;
+}
+
+ThreadsOutcome outcome_of(const ThreadsFacts& threads) {
+    ThreadsOutcome outcome{threads.most, threads.intervals, {}};
+    for (const SharedSize& size : threads.sizes) {
+        SharedOutcome one{size.size, size.best, size.taken, size.ratio, {}, size.noise_floor};
+        for (const auto& [workload, measured] : size.workloads) {
+            one.workloads[workload] = {measured.seconds * 1e9, measured.libc_seconds * 1e9,
+                                       measured.ratio, static_cast<std::size_t>(size.rounds)};
+        }
+        outcome.results.push_back(std::move(one));
+    }
+    return outcome;
+}
+
+/// The entry points by intent that a routine may have.
+bool is_intent(const Objective& objective) {
+    return objective.name == "hot" || objective.name == "cold" || objective.name == "consume";
+}
+
+} // namespace
+
+std::size_t PipelineFacts::result_for(std::size_t size) const {
+    const std::vector<SizeInterval>& of_routine = intervals.front();
+    const auto interval =
+        std::find_if(of_routine.begin(), of_routine.end(),
+                     [&](const SizeInterval& candidate) { return candidate.up_to >= size; });
+    return interval == of_routine.end() ? of_routine.back().result : interval->result;
+}
+
+Entrant PipelineFacts::winner_for(std::size_t size) const {
+    return found[result_for(size)].results.front().finalists.front().candidate;
+}
+
+void drop_sensing_below_minimum(PipelineFacts& pipelines) {
+    for (const SizeInterval& interval : pipelines.intervals.front()) {
+        if (interval.above + 1 < kSensingMinimum) pipelines.sensing[interval.result].reset();
+    }
+}
+
+void add_results(Profile& profile, const SearchResults& results) {
+    const PipelineFacts& pipelines = results.pipelines;
+    SearchFacts& search = profile.search;
+    search.tool_version = kVersion;
+    search.axes = axes_of(pipelines, results.sensing);
+    for (const Found& found : pipelines.found) {
+        search.extended_candidates = std::max(search.extended_candidates, found.extended);
+    }
+    const Objective& objective = pipelines.objectives.front();
+    search.workload = objective.name;
+    search.weights = objective.weights;
+    std::erase_if(search.weights, [](const auto& weighted) { return !(weighted.second > 0); });
+    search.source_map = profile_name(search.source_map);
+
+    if (results.small) profile.small = outcome_of(*results.small);
+    if (results.aliased) profile.aliased = outcome_of(*results.aliased);
+    if (results.overlapping) {
+        profile.overlapping =
+            outcome_of<OverlappingCopy>(results.overlapping->result, results.overlapping->space,
+                                        results.overlapping->result.finalists.size());
+    }
+    if (results.threads) profile.threads = outcome_of(*results.threads);
+    profile.intervals = intervals_of(0, pipelines, results.space);
+    for (std::size_t i = 1; i < pipelines.objectives.size(); ++i) {
+        const Objective& intent = pipelines.objectives[i];
+        if (!is_intent(intent)) continue;
+        profile.intents[*find_workload(intent.name)].intervals =
+            intervals_of(i, pipelines, results.space);
+    }
+    // A shard may have found a winner for every size: of two sizes, one is its border.
+    const bool whole = !profile.shard || profile.shard->shard.count == 1;
+    profile.complete = profile.left_out.empty() && whole;
+    if (search.noise && count_undecided(profile) > 0) search.noise->provisional = true;
+}
+
+} // namespace asterope
