@@ -29,3 +29,16 @@ INSTANTIATE_TEST_SUITE_P(, BadDuration,
                          testing::Values("", "0s", "0m", "-1m", "10", "10x", "10 m", "m", "10ms",
                                          "10min", "10M", "nan", "nans", "inf", "infs", "1e9s",
                                          "1e400s", "9999999h", "0x10s", "+5s", "5m30s", " 5m"));
+
+TEST(FormatDuration, shows_seconds_and_minutes) {
+    EXPECT_EQ(format_duration(0), "0 s");
+    EXPECT_EQ(format_duration(0.4), "0 s");
+    EXPECT_EQ(format_duration(59.4), "59 s");
+    EXPECT_EQ(format_duration(59.6), "1 min 00 s");
+    EXPECT_EQ(format_duration(65), "1 min 05 s");
+    EXPECT_EQ(format_duration(3600), "60 min 00 s");
+}
+
+TEST(FormatDuration, never_counts_below_zero) {
+    EXPECT_EQ(format_duration(-3), "0 s");
+}

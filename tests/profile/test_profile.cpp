@@ -5,7 +5,7 @@
 #include <regex>
 
 #include "base/error.hpp"
-#include "base/json_part.hpp"
+#include "base/json_text.hpp"
 #include "support/made_up_pipelines.hpp"
 #include "support/made_up_variants.hpp"
 #include "support/temporary_folder.hpp"

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <string>
 
-#include "base/text_hash.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "machine/machine.hpp"
 #include "run/logging_trials.hpp"

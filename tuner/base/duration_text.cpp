@@ -1,9 +1,10 @@
 // Lengths of time as people write them.
 #include "base/duration_text.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <string>
+#include <cstdio>
 
 #include "base/error.hpp"
 
@@ -29,6 +30,17 @@ double parse_duration(std::string_view text) {
     if (!(number > 0)) throw refuse("is not above 0");
     if (number > 366.0 * 24 * 3600) throw refuse("is more than a year");
     return number;
+}
+
+std::string format_duration(double seconds) {
+    const auto whole = static_cast<long>(std::lround(std::max(0.0, seconds)));
+    char text[32];
+    if (whole < 60) {
+        std::snprintf(text, sizeof text, "%ld s", whole);
+    } else {
+        std::snprintf(text, sizeof text, "%ld min %02ld s", whole / 60, whole % 60);
+    }
+    return text;
 }
 
 } // namespace asterope

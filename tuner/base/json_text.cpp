@@ -102,4 +102,9 @@ nlohmann::ordered_json parse_ordered_json(std::string_view text, const std::stri
     return parse<nlohmann::ordered_json>(text, what, 1);
 }
 
+nlohmann::json part_of(const nlohmann::json& value, const char* pointer) {
+    const nlohmann::json::json_pointer place(pointer);
+    return value.contains(place) ? value.at(place) : nlohmann::json();
+}
+
 } // namespace asterope

@@ -20,4 +20,7 @@ nlohmann::json parse_json(std::string_view text, const std::string& what, std::s
 /// The same, with the fields in the order of the text.
 nlohmann::ordered_json parse_ordered_json(std::string_view text, const std::string& what);
 
+/// What `pointer` leads to, as in "/cpu/model"; null where that is nothing, whatever `value` is.
+nlohmann::json part_of(const nlohmann::json& value, const char* pointer);
+
 } // namespace asterope

@@ -7,6 +7,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include "base/duration_text.hpp"
+
 namespace asterope {
 
 Progress::Progress(double total_work, bool quiet)
@@ -40,17 +42,6 @@ void Progress::advance(double work, bool recorded) {
 
 void Progress::clear() {
     if (visible_) std::fputs("\r\033[K", stderr);
-}
-
-std::string format_duration(double seconds) {
-    const auto whole = static_cast<long>(std::lround(std::max(0.0, seconds)));
-    char text[32];
-    if (whole < 60) {
-        std::snprintf(text, sizeof text, "%ld s", whole);
-    } else {
-        std::snprintf(text, sizeof text, "%ld min %02ld s", whole / 60, whole % 60);
-    }
-    return text;
 }
 
 } // namespace asterope

@@ -27,7 +27,4 @@ class Progress {
     Clock::time_point begin_, shown_;
 };
 
-/// "1 min 05 s" from seconds.
-std::string format_duration(double seconds);
-
 } // namespace asterope

@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "base/error.hpp"
-#include "base/run_program.hpp"
+#include "base/program.hpp"
 #include "machine/profile_places.hpp"
 #include "run/run_generator.hpp"
 

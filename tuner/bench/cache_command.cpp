@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "base/append.hpp"
 #include "base/interrupt.hpp"
 #include "base/progress.hpp"
 #include "base/size_text.hpp"
+#include "base/text.hpp"
 #include "bench/apps/cached_file.hpp"
 #include "bench/apps/steps.hpp"
 #include "bench/routine.hpp"

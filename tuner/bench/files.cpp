@@ -3,8 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/append.hpp"
-#include "base/profile_text.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "profile/provisional.hpp"
 

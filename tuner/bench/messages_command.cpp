@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/append.hpp"
 #include "base/interrupt.hpp"
 #include "base/progress.hpp"
 #include "base/size_text.hpp"
+#include "base/text.hpp"
 #include "bench/apps/message_pair.hpp"
 #include "bench/apps/steps.hpp"
 #include "bench/routine.hpp"

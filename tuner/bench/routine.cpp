@@ -11,7 +11,7 @@
 #include <system_error>
 
 #include "base/error.hpp"
-#include "base/program_folder.hpp"
+#include "base/program.hpp"
 #include "bench/built_routine.hpp"
 
 namespace asterope {

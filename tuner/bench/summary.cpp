@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/append.hpp"
+#include "base/text.hpp"
 
 namespace asterope {
 

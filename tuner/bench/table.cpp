@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "base/append.hpp"
+#include "base/text.hpp"
 
 namespace asterope {
 

@@ -1,8 +1,7 @@
 // Describes the machine: from sysfs, procfs, cgroups and libc's loader; its fingerprint.
 #include "machine/machine.hpp"
 
-#include "base/profile_text.hpp"
-#include "base/text_hash.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -7,10 +7,10 @@
 #include <optional>
 #include <set>
 
-#include "base/append.hpp"
 #include "base/error.hpp"
 #include "base/rounded.hpp"
 #include "base/size_text.hpp"
+#include "base/text.hpp"
 #include "merge/ranking.hpp"
 #include "merge/source_results.hpp"
 #include "search/aliased_search.hpp"

@@ -9,9 +9,9 @@
 
 #include "base/error.hpp"
 #include "base/gzip_lines.hpp"
-#include "base/json_part.hpp"
-#include "base/profile_text.hpp"
+#include "base/json_text.hpp"
 #include "base/rounded.hpp"
+#include "base/text.hpp"
 #include "run/tuning.hpp"
 
 namespace asterope {

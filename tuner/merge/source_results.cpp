@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "base/json_part.hpp"
+#include "base/json_text.hpp"
 #include "base/statistics.hpp"
 #include "run/recording.hpp"
 #include "search/aliased_search.hpp"

@@ -10,7 +10,7 @@
 
 #include "base/contains.hpp"
 #include "base/error.hpp"
-#include "base/profile_text.hpp"
+#include "base/text.hpp"
 #include "base/text_file.hpp"
 #include "machine/machine.hpp"
 #include "machine/nearest_machine.hpp"

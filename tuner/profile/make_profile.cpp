@@ -5,7 +5,7 @@
 #include <functional>
 #include <set>
 
-#include "base/profile_text.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "profile/provisional.hpp"
 

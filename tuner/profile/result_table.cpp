@@ -9,8 +9,8 @@
 #include <set>
 #include <string_view>
 
-#include "base/append.hpp"
 #include "base/size_text.hpp"
+#include "base/text.hpp"
 
 namespace asterope {
 

@@ -7,9 +7,9 @@
 #include <set>
 #include <sstream>
 
-#include "base/append.hpp"
 #include "base/size_text.hpp"
 #include "base/statistics.hpp"
+#include "base/text.hpp"
 
 namespace asterope {
 

@@ -9,14 +9,14 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/append.hpp"
 #include "base/atomic_file.hpp"
 #include "base/contains.hpp"
+#include "base/duration_text.hpp"
 #include "base/error.hpp"
-#include "base/named_random.hpp"
-#include "base/progress.hpp"
+#include "base/random.hpp"
 #include "base/size_text.hpp"
 #include "base/statistics.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "search/size_order.hpp"
 

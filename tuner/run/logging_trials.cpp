@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
-#include "base/json_part.hpp"
+#include "base/json_text.hpp"
 
 namespace asterope {
 

@@ -9,7 +9,7 @@
 #include "base/duration_text.hpp"
 #include "base/error.hpp"
 #include "base/size_text.hpp"
-#include "base/text_hash.hpp"
+#include "base/text.hpp"
 #include "machine/affinity.hpp"
 #include "machine/profile_places.hpp"
 #include "run/trial_log.hpp"

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
-#include "base/shuffle.hpp"
+#include "base/random.hpp"
 #include "space/features.hpp"
 #include "timing/cache_effect.hpp"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/random_stream.hpp"
+#include "base/random.hpp"
 #include "run/recording.hpp"
 #include "search/race.hpp"
 #include "search/spaces.hpp"

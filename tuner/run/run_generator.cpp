@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/program_folder.hpp"
-#include "base/run_program.hpp"
+#include "base/program.hpp"
 
 namespace asterope {
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "base/named_random.hpp"
+#include "base/random.hpp"
 #include "base/size_text.hpp"
 #include "run/machine_trials.hpp"
 #include "search/boundaries.hpp"

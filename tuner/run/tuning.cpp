@@ -10,11 +10,11 @@
 
 #include "base/atomic_file.hpp"
 #include "base/contains.hpp"
+#include "base/duration_text.hpp"
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
-#include "base/progress.hpp"
 #include "base/size_text.hpp"
-#include "base/text_hash.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "machine/affinity.hpp"
 #include "machine/cpu.hpp"

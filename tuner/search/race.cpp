@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include "base/contains.hpp"
-#include "base/round.hpp"
-#include "base/shuffle.hpp"
+#include "base/random.hpp"
+#include "timing/round.hpp"
 
 namespace asterope {
 

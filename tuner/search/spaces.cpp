@@ -7,7 +7,7 @@
 #include <memory>
 #include <tuple>
 
-#include "base/text_hash.hpp"
+#include "base/text.hpp"
 
 namespace asterope {
 

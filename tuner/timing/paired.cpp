@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "base/round.hpp"
-#include "base/shuffle.hpp"
+#include "base/random.hpp"
 #include "timing/cache_effect.hpp"
+#include "timing/round.hpp"
 
 namespace asterope {
 

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/random_stream.hpp"
+#include "base/random.hpp"
 #include "bench/apps/sequence.hpp"
 #include "bench/apps/shared_memory.hpp"
 #include "bench/apps/user_buffer.hpp"

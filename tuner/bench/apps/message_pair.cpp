@@ -13,7 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
-#include "base/random_stream.hpp"
+#include "base/random.hpp"
 #include "base/statistics.hpp"
 #include "bench/apps/sequence.hpp"
 #include "bench/apps/user_buffer.hpp"

@@ -9,7 +9,7 @@
 #include <map>
 #include <utility>
 
-#include "base/append.hpp"
+#include "base/text.hpp"
 
 namespace asterope {
 

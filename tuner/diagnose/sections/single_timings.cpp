@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "base/interrupt.hpp"
-#include "base/shuffle.hpp"
+#include "base/random.hpp"
 #include "base/size_text.hpp"
 #include "base/statistics.hpp"
 #include "diagnose/comparison.hpp"

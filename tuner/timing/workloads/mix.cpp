@@ -2,7 +2,7 @@
 // working set that fits in half of a cache; of mix_memory, in the whole arena.
 #include <algorithm>
 
-#include "base/named_random.hpp"
+#include "base/random.hpp"
 #include "timing/placement.hpp"
 #include "timing/workloads/workload_timer.hpp"
 

@@ -2,7 +2,7 @@
 // cache, and of every other call the source, of the others the destination ends 0 to 63 bytes
 // before the end of a page behind which nothing may be touched (PageEnds). A masked move whose
 // masked-off part reaches into such a page copies right, but takes hundreds of cycles or thousands.
-#include "base/named_random.hpp"
+#include "base/random.hpp"
 #include "timing/workloads/workload_timer.hpp"
 
 namespace asterope {

@@ -1,5 +1,5 @@
-// Text as profiles may hold it: it becomes C comments later.
-#include "base/profile_text.hpp"
+// Small things that are done with text: trimmed, and made fit for profiles.
+#include "base/text.hpp"
 
 namespace asterope {
 

@@ -1,12 +1,11 @@
-// Small random streams: named by numbers, each its own.
-#include "base/random_stream.hpp"
+// Random numbers: the same for the same names, others for others.
+#include "base/random.hpp"
 
 #include <gtest/gtest.h>
 #include <set>
 
 using namespace asterope;
 
-// The first numbers of the reference implementation (Vigna) from the state 1234567.
 TEST(RandomStream, is_splitmix64) {
     RandomStream stream(1234567);
     EXPECT_EQ(stream(), 6457827717110365317u);
@@ -26,4 +25,16 @@ TEST(RandomStream, is_another_for_each_list_of_names) {
 TEST(RandomStream, is_the_same_for_the_same_names) {
     RandomStream one{7, 8, 9}, other{7, 8, 9};
     for (int i = 0; i < 5; ++i) EXPECT_EQ(one(), other());
+}
+
+TEST(NamedRandom, is_the_same_for_the_same_name_and_seed) {
+    EXPECT_EQ(named_random(1, "pipelines 128")(), named_random(1, "pipelines 128")());
+}
+
+TEST(NamedRandom, is_another_for_another_name_or_seed) {
+    const auto one = named_random(1, "pipelines 128")();
+    EXPECT_NE(one, named_random(1, "pipelines 256")());
+    EXPECT_NE(one, named_random(2, "pipelines 128")());
+    EXPECT_NE(one, named_random(std::uint64_t{1} << 32 | 1, "pipelines 128")());
+    EXPECT_NE(one, named_random(1, "")());
 }

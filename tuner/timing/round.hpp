@@ -1,4 +1,4 @@
-// One round of timings: everybody in turn, and all of them again where something disturbed it.
+// One round of timings: every entrant in turn, and all of them again where something disturbed it.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@ namespace asterope {
 
 /// Times `entrants` in their order. Returns the logarithms of `seconds(entrant)`, in that order.
 /// As long as `disturbed()` says after the last one that the round must be timed again, it is; only
-/// the last try counts. Who says so sees to it that this ends.
+/// the last try counts. `disturbed` sees to it that this ends.
 template <typename Seconds, typename Disturbed>
 std::vector<double> time_round(const std::vector<int>& entrants, const Seconds& seconds,
                                const Disturbed& disturbed) {

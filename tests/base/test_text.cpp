@@ -1,7 +1,9 @@
-// Text for profiles: nothing gets through that could leave a C comment or string.
-#include "base/profile_text.hpp"
+// Text: nothing gets into a profile that could leave a C comment or string; hashes by their
+// published values, as fingerprints of older profiles must stay as they were.
+#include "base/text.hpp"
 
 #include <gtest/gtest.h>
+#include <set>
 
 using namespace asterope;
 
@@ -40,4 +42,11 @@ TEST(ProfileName, has_at_most_200_characters_and_no_blank_at_its_ends) {
     EXPECT_EQ(profile_name("  x  "), "x");
     EXPECT_EQ(profile_name(std::string(199, 'x').append(" yyy")), std::string(199, 'x'));
     EXPECT_EQ(profile_name(""), "");
+}
+
+TEST(TextHash, is_fnv_1a_of_64_bits) {
+    // Landon Curt Noll's test vectors.
+    EXPECT_EQ(text_hash(""), "cbf29ce484222325");
+    EXPECT_EQ(text_hash("a"), "af63dc4c8601ec8c");
+    EXPECT_EQ(text_hash("foobar"), "85944171f73967e8");
 }

@@ -1,5 +1,5 @@
-// Runs another program and waits for it.
-#include "base/run_program.hpp"
+// Other programs: running one, and the folder that this one lies in.
+#include "base/program.hpp"
 
 #include <cerrno>
 #include <fcntl.h>

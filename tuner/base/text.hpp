@@ -1,0 +1,40 @@
+// Small things that are done with text: trimmed, appended to as printf does, hashed, and made fit
+// for profiles.
+#pragma once
+
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace asterope {
+
+/// As printf, behind `out`; a piece is cut off after 255 characters.
+[[gnu::format(printf, 2, 3)]] inline void append(std::string& out, const char* format, ...) {
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    out += text;
+}
+
+/// Without blanks at both ends.
+std::string_view trim(std::string_view text);
+
+/// Letters, digits, blanks and ()@.,:_+/- as they are, anything else as '_'; trimmed, at most 200
+/// characters: the "name" of the profile's schema.
+std::string profile_name(std::string_view text);
+
+/// 16 hexadecimal digits: FNV-1a, 64 bits. No cryptographic hash: it guards against a changed
+/// machine or space, not against anybody.
+inline std::string text_hash(std::string_view text) {
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    char digits[17];
+    std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+    return digits;
+}
+
+} // namespace asterope
