@@ -486,7 +486,8 @@ def test_ratios_have_intervals_and_the_noise_floor(bench: Path) -> None:
     charts = [chart for chart in series.charts if chart.suite == "sizes"]
     picture = ratio_picture(charts, inputs.machine, series.source, "glibc 2.36")
     panels = [axes for axes in picture.figure.axes if axes.get_title(loc="left")]
-    assert [p.get_title(loc="left").partition(":")[0] for p in panels] == list(WORKLOADS)
+    titles = [panel.get_title(loc="left") for panel in panels]
+    assert [re.search(r"\((\w+)\)\n", title)[1] for title in titles] == list(WORKLOADS)
     for panel in panels:
         (bars,) = panel.containers
         assert list(bars.lines[0].get_xdata()) == list(SIZES)
@@ -572,9 +573,9 @@ def test_the_heat_map_has_what_was_timed_and_frames_the_winner(log: Path) -> Non
     assert set(plane) == {(4, 8), (4, 10), (2, 8), (14, 30)}
     picture = planes_picture(found, sizes)
     panels = [axes for axes in picture.figure.axes if axes.get_title(loc="left")]
-    assert [axes.get_title(loc="left") for axes in panels] == [
-        "1 KiB: YMM T NT T0",
-        "64 KiB: YMM T NT T0",
+    assert [axes.get_title(loc="left").replace("\n", " ") for axes in panels] == [
+        f"{size}: YMM, plain loads, non-temporal stores, prefetch T0"
+        for size in ("1 KiB", "64 KiB")
     ]
     values = panels[0].collections[0].get_array().reshape(7, 16)  # matplotlib 3.6: all in a row
     assert values.count() == 4, "the others were not timed"
@@ -656,7 +657,7 @@ def test_the_strips_cover_all_sizes_of_the_profile(profile: Path) -> None:
         "asterope_memcpy_hot",
         "asterope_memcpy_cold",
         "asterope_memcpy_consume",
-        "buffers that alias",
+        "buffers that alias (modulo 4096)",
         "buffers that overlap",
     ]
     first = sorted((p.get_x(), p.get_x() + p.get_width()) for p in axes.patches if p.get_y() < 0)

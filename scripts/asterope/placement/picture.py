@@ -36,9 +36,9 @@ def draw(results: Results, builds: Sequence[Build]) -> Figure:
         draw_ratios(axes, [[1 / ratios[s, d].median for d in PLACES] for s in PLACES])
         axes.set_xticks([i + 0.5 for i in range(len(PLACES))], PLACES)
         axes.set_yticks([i + 0.5 for i in range(len(PLACES))], PLACES)
-        axes.set_xlabel("to")
-    grid[1][0].set_ylabel("from")
-    grid[1][0].set_title("speed, x heap to heap", fontsize=10)
+        axes.set_xlabel("destination in")
+    grid[1][0].set_ylabel("source in")
+    grid[1][0].set_title("speed, heap to heap = 1", fontsize=10)
     low, high = results.spread(ROUTINE)
     headline(
         figure,

@@ -81,6 +81,24 @@ def file_name(text: str) -> str:
     return "".join(c if (c.isascii() and c.isalnum()) or c == "_" else "-" for c in text)
 
 
+# Short enough for the title of a panel.
+SITUATIONS = {
+    "hot": "Both sides cached",
+    "hot_read": "Both sides cached, the copy read at once",
+    "cold": "Neither side cached",
+    "consume": "Neither side cached, the copy read at once",
+    "produce": "The source just written",
+    "fetch": "Into one buffer again and again",
+    "fresh": "Into memory just mapped",
+}
+
+
+def in_words(chart: Chart) -> str:
+    """What surrounds the copies of a chart, and its name: `Neither side cached (cold)`."""
+    situation = SITUATIONS.get(chart.workload)
+    return f"{situation} ({chart.name})" if situation else chart.name
+
+
 # --- Throughput -----------------------------------------------------------------------------------
 
 
@@ -107,7 +125,7 @@ def throughput_picture(
     size_axis(axes, sizes)
     headroom(axes)
     mark_caches(axes, machine)
-    axes.set_title(f"{chart.name}: {_throughput_finding(chart)}")
+    axes.set_title(f"{in_words(chart)}\n{_throughput_finding(chart)}")
     label_ends(axes, ends)
     words = WORKLOAD_WORDS.get(chart.workload)
     shown = [name for name in chart.copies if any(p.gb_per_s for p in chart.copies[name].values())]
@@ -181,7 +199,7 @@ def ratio_picture(
     figure, grid, all_axes = panels(
         len(charts),
         2,
-        lambda columns, rows: (max(8, 5.4 * columns), 0.9 + 3.1 * rows),
+        lambda columns, rows: (max(8, 5.4 * columns), 0.9 + 3.3 * rows),
         sharey=True,
     )
     sizes = sorted({size for chart in charts for size in chart.copies[ROUTINE]})
@@ -194,7 +212,7 @@ def ratio_picture(
         plain_log_axis(axes.yaxis, ratio_ticks(low, high))
         mark_caches(axes, machine)
     for row in grid:
-        row[0].set_ylabel("x libc (log scale)")
+        row[0].set_ylabel("libc's time over asterope's (log scale)")
     handles, labels = all_axes[0].get_legend_handles_labels()
     legend_outside(figure, "below", handles=handles, labels=labels, ncols=len(labels))
     means = ", ".join(f"{chart.name} {chart.mean_ratio(ROUTINE):.2f}" for chart in charts)
@@ -287,8 +305,8 @@ def _ratio_panel(axes: Axes, chart: Chart) -> None:
     axes.grid(True, axis="y")
     worst = min(sizes, key=lambda size: ours[size].median)
     axes.set_title(
-        f"{chart.name}: {chart.mean_ratio(ROUTINE):.2f} x, least {ours[worst].median:.2f} "
-        f"({human_size(worst)})",
+        f"{in_words(chart)}\nmean {chart.mean_ratio(ROUTINE):.2f}, lowest {ours[worst].median:.2f} "
+        f"(at {human_size(worst)})",
         fontsize=10.5,
     )
 
@@ -330,7 +348,7 @@ def cells_picture(suite: str, cells: Sequence[Cell], peers: Sequence[str], sourc
     plain_log_axis(axes.xaxis, ratio_ticks(*axes.get_xlim()))
     axes.set_yticks(range(len(rows)), [label for label, _ in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.set_xlabel("x libc (log scale): right of 1 is faster than libc")
+    axes.set_xlabel("libc's time over that of the copy (log scale): right of 1 is faster than libc")
     axes.grid(True, axis="x")
     legend_outside(figure, "right", fontsize=9)
     ratios = [t.ratio.median for _, c in rows if (t := c.copies.get(ROUTINE)) and t.ratio]

@@ -87,18 +87,18 @@ def _draw_strips(
     if profile.small:
         s = profile.small.tuple
         for y in range(len(strips)):
-            _bar(axes, y, first, small, SMALL, False, f"small: {s.shape} {s.rt}")
+            _bar(axes, y, first, small, SMALL, False, [f"small copies:\n{s.shape} {s.rt}"])
     labels = [label for label, _ in strips]
     if profile.aliased:
-        labels.append("buffers that alias")
+        labels.append("buffers that alias\n(modulo 4096)")
         alias = profile.aliased
         words = f"{alias.tuple.kind} {alias.tuple.rt}"
-        _bar(axes, len(strips), max(alias.above, small), alias.up_to, ALIASED, False, words)
+        _bar(axes, len(strips), max(alias.above, small), alias.up_to, ALIASED, False, [words])
     if profile.overlapping:
         o = profile.overlapping.tuple
         y, colour = len(labels), COLOURS[o.rt]
         labels.append("buffers that overlap")
-        _bar(axes, y, max(small, first), last, colour, False, f"{o.rt}, {o.block} bytes a turn")
+        _bar(axes, y, max(small, first), last, colour, False, [f"{o.rt}, {o.block} bytes a turn"])
     return labels
 
 
@@ -132,16 +132,19 @@ def _joined(
     return bars
 
 
-def _words(t: pipelines.Tuple) -> str:
-    """What a strip has room for: the register, and the prefetch."""
-    words = t.rt
-    if t.pt != "none":
-        words += f"\n{t.pt} {t.ps} {t.pd}"
-    return words
+def _words(t: pipelines.Tuple) -> list[str]:
+    """What a strip may have room for, the longest first: the register, and the prefetch."""
+    if t.pt == "none":
+        return [t.rt]
+    return [
+        f"{t.rt}\nprefetch {t.pt}: {t.ps} lines, {t.pd} ahead",
+        f"{t.rt}\nprefetch {t.pt}\n{t.ps} lines, {t.pd} ahead",
+        t.rt,
+    ]
 
 
 def _bar(
-    axes: Axes, y: float, above: int, up_to: int, colour: str, streams: bool, words: str
+    axes: Axes, y: float, above: int, up_to: int, colour: str, streams: bool, words: Sequence[str]
 ) -> None:
     if up_to <= above:
         return
@@ -156,11 +159,12 @@ def _bar(
         hatch=STREAM_HATCH if streams else None,
     )
     doublings = math.log2(up_to / above)
+    fitting = [text for text in words if doublings >= 0.22 * max(map(len, text.split("\n")))]
     if doublings >= 1.5:
         axes.text(
             (above * up_to) ** 0.5,
             y,
-            words if doublings >= 0.22 * max(map(len, words.split("\n"))) else words[:3],
+            fitting[0] if fitting else words[-1][:3],
             ha="center",
             va="center",
             fontsize=8,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -94,6 +95,13 @@ def family_name(t: pipelines.Tuple) -> str:
     return " ".join(words[:4] + words[6:])
 
 
+def _family_words(t: pipelines.Tuple) -> str:
+    """The same for people: `YMM, plain loads, non-temporal stores, prefetch T0`."""
+    kinds = {"T": "plain", "NT": "non-temporal"}
+    words = [t.rt, f"{kinds[t.lt]} loads", f"{kinds[t.st]} stores"]
+    return ", ".join([*words, f"prefetch {t.pt}", *t.name.split()[6:]])
+
+
 def planes_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | None:
     """A panel a size: how much slower than the winner each prefetch size and distance is."""
     drawn = [(s, plane) for s in sizes if (plane := plane_of(log.tuples, s)) and len(plane[1]) > 1]
@@ -114,7 +122,7 @@ def planes_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | None
         table_rows.append(row)
     headline(
         figure,
-        "How much prefetch size and distance matter: dark is as fast as the winner (red frame)",
+        "Prefetch size and distance: dark is as fast as the winner (red frame)",
     )
     figure.supxlabel("prefetch distance PD (cache lines ahead)", fontsize=10.5)
     figure.supylabel("prefetch size PS (cache lines)", fontsize=10.5)
@@ -183,10 +191,10 @@ def _draw_plane(
         axes.add_patch(
             Rectangle(corner, 1, 1, fill=False, edgecolor="#e8000b", linewidth=2.2, zorder=5)
         )
-    note = "" if own else "\n(winner: no prefetch)"
-    axes.set_title(
-        f"{human_size(of_size.size)}: {family_name(base)}{note}", fontsize=9.5, color=INK
-    )
+    note = "" if own else " (the winner does not prefetch)"
+    title = f"{human_size(of_size.size)}: {_family_words(base)}{note}"
+    title = textwrap.fill(title, 38, break_on_hyphens=False)
+    axes.set_title(title, fontsize=9.5, color=INK)
     return image
 
 
@@ -226,12 +234,13 @@ def families_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | No
     winners = [log.tuples[s.winner] for s in sizes]
     image = draw_ratios(axes, values, [columns.index((w.rt, w.st)) for w in winners])
     axes.set_yticks([y + 0.5 for y in range(len(sizes))], [human_size(s.size) for s in sizes])
+    axes.set_ylabel("transfer size")
     _name_families(axes, columns)
     bar = figure.colorbar(image, ax=axes, location="right", aspect=30, pad=0.02)
     bar.ax.yaxis.set_major_locator(FixedLocator([0.5, 0.7, 1, 1.4, 2]))
     bar.ax.yaxis.set_minor_locator(NullLocator())
     bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
-    bar.set_label("x libc", color=MUTED)
+    bar.set_label("libc's time over the copy's", color=MUTED)
     weighed = ", ".join(log.weights)
     return Picture(
         name="search-registers",
@@ -268,13 +277,13 @@ def _name_families(axes: Axes, columns: Sequence[tuple[str, str]]) -> None:
     axes.set_xticks(
         [x + 0.5 for x in range(len(columns))],
         [
-            f"{rt.replace('_', chr(10))}\n{'stream' if st == 'NT' else 'plain'}"
+            f"{rt.replace('_', chr(10))}\n{'non-temp.' if st == 'NT' else 'plain'}"
             for rt, st in columns
         ],
         fontsize=8.5,
     )
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
-    axes.set_xlabel("register type; below it: plain (T) or non-temporal (NT, stream) stores")
+    axes.set_xlabel("register type; below it: plain (T) or non-temporal (NT) stores")
     axes.xaxis.set_label_position("bottom")
-    axes.set_title("The best copy of each register and store type, x libc (framed: the winner)")
+    axes.set_title("libc's time over that of the best copy of each kind (framed: the winner)")
