@@ -49,3 +49,9 @@ def build_dir() -> Path:
     if not (BUILD / "asterope-tune").exists():
         pytest.fail(f"no asterope-tune in {BUILD}: build first, or set ASTEROPE_BUILD_DIR")
     return BUILD
+
+
+@pytest.fixture(scope="session")
+def objects(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the C programs that check copies are compiled, once."""
+    return tmp_path_factory.mktemp("objects")

@@ -27,7 +27,6 @@ from copy_programs import (
     STRICT,
     STRICT_C,
     build_routine_check,
-    compiled,
     copies_taken,
     cpu_features,
     failures,
@@ -904,23 +903,16 @@ def rich(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", ["plain", "intents", "fallback"])
-def test_each_profile_copies_right_by_every_function(tmp_path, rich, avx2, name):
+def test_each_profile_copies_right_by_every_function(tmp_path, objects, rich, avx2, name):
     folder = tmp_path / "rich"
     shutil.copytree(rich.parent, folder)
-    program = build_routine_check(folder / rich.name, compiled_into(tmp_path), flags=("-O2",))
+    program = build_routine_check(folder / rich.name, objects, flags=("-O2",))
     options = ("--step", 29, "--other-step", 31, "--largest", 65536, "--around", "300,4096")
     done = run(program, *options, env=with_profile(name))
     assert failures(done.stdout) == []
     assert done.returncode == 0, done.stderr
     functions = [*FUNCTIONS, "memcpy_hot", "memcpy_consume"]
     assert done.stdout.splitlines() == [f"ok {function}" for function in functions]
-
-
-def compiled_into(tmp_path: Path) -> Path:
-    folder = tmp_path / "objects"
-    folder.mkdir()
-    compiled(folder, "copy_check")
-    return folder
 
 
 def test_a_profile_without_an_intent_takes_its_memcpy_for_it(tmp_path, rich, avx2):

@@ -24,16 +24,17 @@ from copy_programs import (
     STRICT_C,
     Intervals,
     assert_dispatched,
+    assert_right,
     build_dispatch_check,
     build_routine_check,
     compiled,
     copies_taken,
-    cpu_features,
     failures,
     instructions,
     lacking_features,
     memory_left,
     need,
+    need_features,
     one_of,
     output_of,
     render,
@@ -127,22 +128,6 @@ def intervals_of(profile: Path | Intervals) -> Intervals:
     return profile
 
 
-@pytest.fixture(scope="module")
-def objects(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the checkers are compiled, once."""
-    return tmp_path_factory.mktemp("objects")
-
-
-def assert_right(*command: object, **options: object) -> None:
-    """Runs routine_check, alone or in an emulator."""
-    done = run(*command, **options)
-    wrong = failures(done.stdout)
-    assert not wrong, "\n".join(wrong)
-    assert done.returncode == 0, done.stderr
-    assert [line[:3] for line in done.stdout.splitlines()] == ["ok "] * done.stdout.count("\n")
-    assert all(f"ok {function}\n" in done.stdout for function in FUNCTIONS)
-
-
 SHORT = ("--step", 29, "--other-step", 31, "--largest", 65536)
 
 
@@ -175,9 +160,7 @@ def test_it_copies_right_with_each_small_copy(tmp_path, objects, name):
     small = SMALL_COPIES[name]
     number = list(SMALL_COPIES).index(name)
     intervals = [(1 << 20, one_of(*KINDS[number % len(KINDS)], number))]
-    lacking = lacking_features(intervals, small)
-    if lacking:
-        pytest.skip(f"this CPU lacks {' '.join(sorted(lacking))}")
+    need_features(intervals, small)
     program = build_routine_check(render(intervals, tmp_path, small), objects)
     # Every size with every pair of offsets, and every size at every distance that overlaps.
     assert_right(program, "--last", small.bound + 130, "--largest", small.bound + 130)
@@ -185,9 +168,7 @@ def test_it_copies_right_with_each_small_copy(tmp_path, objects, name):
 
 @pytest.mark.parametrize("winner", ALIASED, ids=lambda winner: winner.symbol)
 def test_it_copies_right_where_buffers_alias(tmp_path, objects, winner):
-    lacking = set(winner.needs) - cpu_features()
-    if lacking:
-        pytest.skip(f"this CPU lacks {' '.join(sorted(lacking))}")
+    need_features(overlapping=winner)
     routine = render(
         [(1 << 20, one_of("XMM", "T", "T", 3))],
         tmp_path,
@@ -201,9 +182,7 @@ def test_it_copies_right_where_buffers_alias(tmp_path, objects, winner):
 
 @pytest.mark.parametrize("winner", OVERLAPPING, ids=lambda winner: winner.symbol)
 def test_it_copies_right_where_buffers_overlap(tmp_path, objects, winner):
-    lacking = set(winner.needs) - cpu_features()
-    if lacking:
-        pytest.skip(f"this CPU lacks {' '.join(sorted(lacking))}")
+    need_features(overlapping=winner)
     routine = render([(1 << 20, one_of("XMM", "T", "T", 3))], tmp_path, overlapping=winner)
     program = build_routine_check(routine, objects)
     # every distance to 130
@@ -218,9 +197,7 @@ def test_it_copies_right_with_every_extension(tmp_path, objects):
 
 
 def test_it_copies_right_with_direct_stores(tmp_path, objects):
-    lacking = lacking_features(DIRECT)
-    if lacking:
-        pytest.skip(f"this CPU lacks {' '.join(sorted(lacking))}")
+    need_features(DIRECT)
     program = build_routine_check(render(DIRECT, tmp_path), objects)
     assert_right(program, "--step", 7, "--other-step", 31, "--around", "8192,16384,20480")
 
@@ -242,9 +219,7 @@ def test_it_copies_right_by_each_intent(tmp_path, objects, names):
 
 def test_each_intent_takes_its_own_intervals_winner(tmp_path):
     small, aliased = SmallTuple("stepped", "XMM", "up", 256), Aliased(600, 4096, ALIASED[0])
-    lacking = lacking_features([i for name in INTENTS for i in INTENTS[name]])
-    if lacking:
-        pytest.skip(f"this CPU lacks {' '.join(sorted(lacking))}")
+    need_features([i for name in INTENTS for i in INTENTS[name]])
     winners = [(4096, Tuple("XMM", "T", "T", "none", 0, 0))]
     routine = render(winners, tmp_path, small, "asterope", aliased, intents=INTENTS)
     program = build_dispatch_check(routine)
@@ -286,9 +261,7 @@ def test_intents_share_the_pipelines_and_are_seen_from_outside(tmp_path):
 def test_aliased_buffers_take_their_copy_from_512_bytes_on(tmp_path, small):
     intervals = [(1 << 20, Tuple("XMM", "T", "T", "none", 0, 0))]
     aliased = Aliased(511, 4096, ALIASED[0])
-    lacking = lacking_features(intervals, small, aliased)
-    if lacking:
-        pytest.skip(f"this CPU lacks {' '.join(sorted(lacking))}")
+    need_features(intervals, small, aliased)
     program = build_dispatch_check(render(intervals, tmp_path, small, "asterope", aliased))
     sizes = range(100, 5000, 3)
     assert_dispatched(program, "asterope", intervals, small, sizes, aliased)
@@ -319,9 +292,7 @@ def test_it_copies_more_than_4_gib_to_the_last_byte(tmp_path, objects, st):
 @pytest.mark.parametrize("name", PROFILES)
 def test_each_size_takes_its_intervals_winner(tmp_path, name):
     intervals = intervals_of(PROFILES[name])
-    lacking = lacking_features(intervals)
-    if lacking:
-        pytest.skip(f"this CPU lacks {' '.join(sorted(lacking))}")
+    need_features(intervals)
     program = build_dispatch_check(render(PROFILES[name], tmp_path))
     ends = [end for end, _ in intervals]
     sizes = {e + n for e in ends for n in (-1, 0, 1)} | {129, 200, 2 * ends[-1], 2**46}
@@ -342,9 +313,7 @@ def test_small_copies_are_done_in_line_up_to_their_bound(tmp_path, part):
 
 @pytest.mark.parametrize("small", [s for s in SMALL_COPIES.values() if s.masked_bytes], ids=str)
 def test_a_masked_move_reaches_into_no_other_page(tmp_path, small):
-    lacking = lacking_features([], small)
-    if lacking:
-        pytest.skip(f"this CPU lacks {' '.join(sorted(lacking))}")
+    need_features([], small)
     winner = [(4096, Tuple("XMM", "T", "T", "none", 0, 0))]
     program = build_dispatch_check(render(winner, tmp_path, small))
     span = small.masked_bytes
@@ -366,9 +335,7 @@ def test_a_masked_move_reaches_into_no_other_page(tmp_path, small):
 
 @pytest.mark.parametrize("winner", [None, *OVERLAPPING], ids=str)
 def test_overlapping_buffers_take_the_copy_of_their_direction(tmp_path, winner):
-    lacking = lacking_features([], overlapping=winner)
-    if lacking:
-        pytest.skip(f"this CPU lacks {' '.join(sorted(lacking))}")
+    need_features([], overlapping=winner)
     intervals = [(4096, Tuple("MM", "T", "T", "none", 0, 0))]
     program = build_dispatch_check(render(intervals, tmp_path, overlapping=winner))
     symbol = (winner or PLAIN_MOVE).symbol

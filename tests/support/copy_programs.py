@@ -77,6 +77,18 @@ def lacking_features(
     return (needs | set(overlapping.needs if overlapping else ())) - cpu_features()
 
 
+def need_features(
+    intervals: Intervals = (),
+    small: SmallTuple = small_copies.PLAIN,
+    aliased: Aliased | None = None,
+    overlapping: OverlappingTuple | None = None,
+) -> None:
+    """Skips where the routine would take its portable path on this CPU."""
+    lacking = lacking_features(intervals, small, aliased, overlapping)
+    if lacking:
+        pytest.skip(f"this CPU lacks {', '.join(sorted(lacking))}")
+
+
 def memory_left() -> int:
     """Bytes that this process may still use: of the machine and of each cgroup around it."""
     meminfo = Path("/proc/meminfo").read_text(encoding="ascii")
@@ -118,6 +130,16 @@ def output_of(*command: object, **options: object) -> str:
 def failures(output: str) -> list[str]:
     """The complaints in a checker's output."""
     return [line for line in output.splitlines() if not line.startswith(("ok ", "skip "))]
+
+
+def assert_right(*command: object, **options: object) -> None:
+    """Runs routine_check, alone or in an emulator."""
+    done = run(*command, **options)
+    wrong = failures(done.stdout)
+    assert not wrong, "\n".join(wrong)
+    assert done.returncode == 0, done.stderr
+    assert [line[:3] for line in done.stdout.splitlines()] == ["ok "] * done.stdout.count("\n")
+    assert all(f"ok {function}\n" in done.stdout for function in FUNCTIONS)
 
 
 def compiled(folder: Path, name: str, includes: Iterable[Path] = ()) -> Path:
