@@ -65,7 +65,8 @@ fs::path folder_of(const fs::path& file) {
     return folder.empty() ? "." : folder;
 }
 
-/// Removes the temporary files of processes that were killed: nobody holds their locks any more.
+/// Removes the temporary files of processes that were killed: no process holds their locks any
+/// more.
 void remove_leftovers(const fs::path& target) {
     std::error_code error;
     for (fs::directory_iterator entry(folder_of(target), error), end; !error && entry != end;
@@ -144,7 +145,7 @@ Descriptor open_in_place(const WriteTarget& target) {
         if (!file) throw system_error();
         return file;
     }
-    // Not blocking: a pipe that nobody reads would keep us for ever.
+    // Not blocking: to open a pipe without a reader would wait for ever.
     Descriptor file(open(target.file.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     if (!file && errno == ENXIO) {
         throw Failure("cannot write " + target.file.string() +
@@ -175,7 +176,7 @@ WriteTarget find_target(const fs::path& path) {
     // others), and when they go round in a circle.
     if (stat(path.c_str(), &status) != 0 && errno != ENOENT) throw system_error();
     WriteTarget target{path};
-    constexpr int kMostLinks = 40; // as the system has it; somebody may be changing them
+    constexpr int kMostLinks = 40; // as the system has it; another process may be changing them
     for (int links = 0; links <= kMostLinks; ++links) {
         target.descriptor = own_descriptor(target.file);
         if (target.descriptor >= 0) break;

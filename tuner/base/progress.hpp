@@ -1,4 +1,4 @@
-// The progress line: how far, and how long still, where somebody watches.
+// The progress line on a terminal: how much is done, and how long the rest will take.
 #pragma once
 
 #include <chrono>

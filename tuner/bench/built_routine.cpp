@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kInstead = "name a shared library with --routine instead";
 
-/// For one folder, so that nobody else's files are in it.
+/// A new folder, so that no other process's files are in it.
 std::filesystem::path make_temporary_folder() {
     std::error_code error;
     std::string name = (std::filesystem::temp_directory_path(error) / "asterope-XXXXXX").string();

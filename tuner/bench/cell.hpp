@@ -22,7 +22,8 @@ struct CopyResult {
     double seconds;
     Estimate ratio;  ///< libc's time over its own
     Estimate versus; ///< the routine's time over its own
-    /// The same of the entry point that is told the cell's workload; where there is one.
+    /// The time of the routine's entry point for the cell's workload over its own; where there is
+    /// such an entry point.
     std::optional<Estimate> versus_told = std::nullopt;
 };
 

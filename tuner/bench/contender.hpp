@@ -21,7 +21,7 @@ struct Contender {
     bool ours = false;           ///< the routine, whichever entry point: no rival of the routine
 };
 
-/// libc first, then the routine, then the others. Their places are what they are told apart by.
+/// libc first, then the routine, then the others. They are told apart by their places.
 using Contenders = std::vector<Contender>;
 
 /// A copy that was asked for and is not timed.

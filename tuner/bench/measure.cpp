@@ -1,4 +1,4 @@
-// Measures one cell: everybody in paired rounds.
+// Measures one cell of the comparison: all copies that take part, in paired rounds.
 #include <algorithm>
 
 #include "base/contains.hpp"

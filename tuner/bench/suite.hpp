@@ -26,7 +26,7 @@ struct Job {
     std::size_t size = 0; ///< bytes a call; 0 where calls are of many sizes
     int threads = 1;
     std::string weighting = ""; ///< "calls" or "bytes" of a mix
-    bool moves = false;         ///< buffers overlap: who has no memmove takes no part
+    bool moves = false;         ///< buffers overlap: copies without a memmove take no part
     /// About how long a trial takes, in seconds, what is not timed included.
     double trial_seconds = 0;
     /// What must be known before the first trial; may be empty.
@@ -58,7 +58,7 @@ struct Setting {
     bool with_peers() const { return contenders.size() > 2; }
 };
 
-/// A table for these jobs: of libc and the routine, or with a column for each who takes part in
+/// A table for these jobs: of libc and the routine, or with a column for each that takes part in
 /// some job.
 Suite suite_of(const std::string& title, const Setting& setting, std::vector<Job> jobs);
 
@@ -94,7 +94,7 @@ double expected_seconds(const Job& job, const Contenders& contenders, int rounds
 /// only where they can be asked, and copies that are no memmove only where buffers do not overlap.
 bool takes_part(const Contender& contender, const Job& job);
 
-/// Times everybody who takes part in paired rounds, libc under two names, each copy its own
+/// Times all that take part in paired rounds, libc under two names, each copy its own
 /// cache effect. Disturbed rounds are timed again, as in a search; not so where other threads or
 /// processes copy, as `watched` sees but this thread, which waits for them. `advance` is called
 /// after each trial, with its share of the cell. Throws RemoteDied.

@@ -1,4 +1,4 @@
-// What the whole comparison comes to: where the routine is best, where somebody else is.
+// What the whole comparison comes to: where the routine is best, and where another copy is.
 #include "bench/summary.hpp"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ Better best_rival(const Cell& cell, const Contenders& contenders, const Versus& 
     return best;
 }
 
-/// How many cells of each suite, and in how many of them nobody is clearly better.
+/// How many cells of each suite, and in how many of them no copy is clearly better.
 class Counts {
   public:
     void add(const std::string& suite, bool best) {

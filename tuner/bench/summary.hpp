@@ -1,4 +1,4 @@
-// What the whole comparison comes to: where the routine is best, where somebody else is.
+// What the whole comparison comes to: where the routine is best, and where another copy is.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace asterope {
 
-/// Who is clearly faster than whom in a cell, and by what factor.
+/// A copy that is clearly faster than another in a cell, and by what factor.
 struct Better {
     const Cell* cell;
     std::string copy;
@@ -23,12 +23,12 @@ struct Better {
 /// time; nor do the routine's other entry points. `copy` is empty where there is none.
 Better clearly_better(const Cell& cell, const Contenders& contenders);
 
-/// The same for the entry point that is told the workload; none in a cell that has none.
+/// The same for the entry point for the workload; none in a cell that has none.
 std::optional<Better> clearly_better_than_told(const Cell& cell, const Contenders& contenders);
 
 /// Lines for people, the last one ended: in how many cells of each suite the routine is the best or
 /// within the noise floor of the best, the same of its entry points where they ran, its worst ratio
-/// to libc, and the cells where somebody else is clearly better, the worst first, at most ten.
+/// to libc, and the cells where another copy is clearly better, the worst first, at most ten.
 /// Empty without cells.
 std::string summary_text(const std::vector<Cell>& cells, const Contenders& contenders);
 
@@ -38,7 +38,7 @@ std::string summary_text(const std::vector<Cell>& cells, const Contenders& conte
 std::string brief_text(const std::vector<Cell>& cells);
 
 /// A line for each cell where the routine's ratio to libc is under `least`, its whole interval: so
-/// noise alone fails nobody.
+/// noise alone makes no cell fail.
 std::vector<std::string> cells_under(double least, const std::vector<Cell>& cells);
 
 /// "sizes cold 64 KiB", "mix mix_l1 by bytes", "threads hot 4 KiB, 2 threads".

@@ -1,4 +1,4 @@
-// The suite on several threads: everybody copies at once, each on buffers and a CPU of its own.
+// The suite on several threads: all copy at once, each on buffers and a CPU of its own.
 #include "bench/threads.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ constexpr double kTrialSeconds = 300e-6;
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
-/// Waits for a few microseconds at most, on a CPU that nobody else needs: so it spins.
+/// Waits for a few microseconds at most, on a CPU that runs nothing else: so it spins.
 template <class Condition> void spin_until(const Condition& condition) {
     while (!condition()) __builtin_ia32_pause();
 }

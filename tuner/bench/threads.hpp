@@ -1,4 +1,4 @@
-// The suite on several threads: everybody copies at once, each on buffers and a CPU of its own.
+// The suite on several threads: all copy at once, each on buffers and a CPU of its own.
 #pragma once
 
 #include <atomic>

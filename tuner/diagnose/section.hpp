@@ -21,7 +21,7 @@ struct Context {
     std::size_t largest_copy; ///< bytes; two of them and some pages fit in each side of the arena
     int rounds;
     std::vector<int> other_cpus; ///< that this process may use, besides the one it is pinned to
-    /// To be told how much of the section has been done since the last time, 1 being all of it.
+    /// Reports how much of the section has been done since the last call, 1 being all of it.
     std::function<void(double share)> advance;
     MonitoredRounds& watched; ///< what hit the comparisons of all sections
 };

@@ -73,7 +73,7 @@ class Place:
         return variables
 
     def enter(self) -> None:
-        """For preexec_fn: onto the CPU, and to die with whoever started it."""
+        """For preexec_fn: onto the CPU, and to end when the process that started it ends."""
         os.sched_setaffinity(0, {self.cpu})
         die_with_parent()
 

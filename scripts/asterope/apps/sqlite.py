@@ -73,7 +73,7 @@ WORKS = {
 
 
 class Shell:
-    """A sqlite3 shell with a database in memory, which does what it is told and says so."""
+    """A sqlite3 shell with a database in memory, which says when it has done what it was asked to."""
 
     def __init__(self, folder: Path, place: Place) -> None:
         self._place = place
@@ -83,7 +83,7 @@ class Shell:
             self._process = subprocess.Popen(
                 ["sqlite3", "-batch", ":memory:"],
                 cwd=folder,
-                env={**place.environment(), "HOME": str(folder)},  # nobody's .sqliterc
+                env={**place.environment(), "HOME": str(folder)},  # without a user's .sqliterc
                 preexec_fn=place.enter,
                 stdin=subprocess.PIPE,
                 stdout=its_end,

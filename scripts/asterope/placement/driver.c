@@ -68,7 +68,7 @@ static double now(void)
     return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-/* Nanoseconds a call. One loop for everybody: what is compiled at several levels is only the copy. */
+/* Nanoseconds a call. One loop for all: only the copy is compiled at several levels. */
 static double time_calls(copy_function *copy, char *destination, const char *source, size_t size,
                          long calls)
 {
@@ -110,7 +110,7 @@ static int load(const char *path, const char *again)
     return !own[2];
 }
 
-/* Everybody once, in random order, on buffers in these two places. */
+/* Each copy of each build once, in random order, on buffers in these two places. */
 static void run_block(int round, size_t size, long calls, int from, int to, char *destination,
                       const char *source)
 {

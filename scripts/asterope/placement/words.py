@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from ..render import human_size
 from .experiment import AGAIN, CALLED, LIBC, PLACES, ROUTINE, Build, Results
 
-# A difference that is there, but nobody would notice.
+# A difference up to this is real, but too small to matter.
 SMALL = 0.01
 
 COPY_WORDS = {

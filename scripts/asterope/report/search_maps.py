@@ -25,7 +25,7 @@ NEAR, FAR = 0.5, 50.0
 
 @dataclass(frozen=True)
 class SizeScores:
-    """What the search found at one size: x libc by candidate, and who won."""
+    """What the search found at one size: x libc by candidate, and the winner."""
 
     size: int
     scores: Mapping[str, float]

@@ -74,7 +74,7 @@ class Chart:
 
     @property
     def told(self) -> str | None:
-        """The routine's entry point that is told the workload, where it was timed."""
+        """The routine's entry point for the workload, where it was timed."""
         found = [n for n in self.copies if n in self.ours - self.threaded and n != ROUTINE]
         return found[0] if found else None
 
@@ -167,7 +167,7 @@ def _of_profile(profile: Profile) -> list[Chart]:
 
 
 def _of_log(log: TrialLog) -> list[Chart]:
-    """Sizes that are still being screened are left out: whoever leads there is merely lucky."""
+    """Sizes that are still being screened are left out: their leader is one of thousands and merely lucky."""
     least = 1 if log.thinned else LEAST_SAMPLES
     leaders = {size: trials.leader(log.weights) for size, trials in log.sizes.items()}
     charts = []

@@ -75,7 +75,7 @@ class Table:
 
 @dataclass
 class Picture:
-    """A figure with its words: `alt` for those who cannot see it, `caption` for everybody."""
+    """A figure with its words: `alt` for those who cannot see it, `caption` for all readers."""
 
     name: str  # of the PNG file, without its ending
     title: str

@@ -30,7 +30,7 @@ struct Locality {
     std::size_t repCount;       ///< cycles
 };
 
-/// What somebody asks for: a parameter or nothing.
+/// The parameters that were given; the others are computed or have defaults.
 struct LocalityRequest {
     std::optional<std::size_t> systemSize{}, numSubsystems{}, elemsPerSubsys{}, elemSize{};
     std::optional<std::size_t> churnCount{}, accessCount{}, repCount{};
@@ -73,11 +73,11 @@ class LocalitySystem {
     /// Throws Failure where the memory is not to be had.
     explicit LocalitySystem(const Locality& parameters);
 
-    /// New elements in their first places: whatever ran before, everybody starts from here.
+    /// New elements in their first places: whatever ran before, each run starts from here.
     void lay_out();
 
     /// All cycles: churn, then access, as `copy` leaves the data; no copy function: by move.
-    /// Equal seeds make equal systems, whoever churns.
+    /// Equal seeds make equal systems, by copies and by move.
     LocalityTimes run(CopyFunction copy, std::uint64_t seed);
 
     /// Of all elements as their subsystems see them, wherever they lie.

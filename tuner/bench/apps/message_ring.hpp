@@ -22,7 +22,7 @@ struct MessageHeader {
 };
 
 /// Slots of one size, used in turn, so that each message lies where none has lain for a whole
-/// round of the ring. Publisher and subscriber each move one counter; nobody else waits on it.
+/// round of the ring. Publisher and subscriber each move one counter; no other process writes it.
 class MessageRing {
   public:
     /// As many slots as `ring_bytes` hold, at least one. Throws Failure where the memory is not to

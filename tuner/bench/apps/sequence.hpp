@@ -17,7 +17,7 @@ struct Sequence {
 
     std::uint64_t word(std::size_t index) const { return first + index; }
 
-    /// Its first `bytes`, as whoever produces data would leave them.
+    /// Its first `bytes`, as a producer of data leaves them.
     void write(void* to, std::size_t bytes) const {
         write_source(static_cast<char*>(to), bytes, first);
     }

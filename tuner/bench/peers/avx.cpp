@@ -1,9 +1,9 @@
 // The AVX copiers of the article "Going faster than memcpy" (on the library shadesmar), written
 // anew: plain, streaming, streaming with prefetch, and unrolled.
 //
-// The article copies whole vectors between aligned buffers. A copy for everybody has to bring the
-// destination to a vector's boundary first and to finish what is left behind the last one: one
-// unaligned vector at either end, which may overlap those of the loop. The source stays as
+// The article copies whole vectors between aligned buffers. A copy of any size and place has to
+// bring the destination to a vector's boundary first and to finish what is left behind the last
+// one: one unaligned vector at either end, which may overlap those of the loop. The source stays as
 // misaligned as it is. Its streaming loads (vmovntdqa) are plain ones here: they need an aligned
 // source and AVX2, and on ordinary memory do nothing else.
 #include <cstdint>

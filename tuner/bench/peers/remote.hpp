@@ -38,7 +38,7 @@ class RemoteCopy {
     RemoteCopy& operator=(const RemoteCopy&) = delete;
 
     /// Seconds a call of one trial, as Stopwatch::time, of `calls` calls. What ran in between was
-    /// somebody else's copy, so where nothing is cached each trial begins with untimed copies until
+    /// another copy, so where nothing is cached each trial begins with untimed copies until
     /// the caches are as libc's leave them. Throws Failure where the process died.
     double time(std::size_t size, Workload workload, std::uint64_t round, std::size_t calls);
 

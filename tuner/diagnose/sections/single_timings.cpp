@@ -64,11 +64,11 @@ class Neighbour {
     std::thread thread_; // last: it uses all of the above
 };
 
-enum Who { kLibc, kLibcAgain, kWinner, kNothing };
-constexpr std::pair<Who, const char*> kNames[] = {
+enum Timed { kLibc, kLibcAgain, kWinner, kNothing };
+constexpr std::pair<Timed, const char*> kNames[] = {
     {kLibc, "libc"}, {kLibcAgain, "libc again"}, {kWinner, "winner"}, {kNothing, "nothing"}};
 
-/// Seconds of single calls, sorted, by who was timed; all in turn, in shuffled rounds.
+/// Seconds of single calls, sorted, by what was timed; all in turn, in shuffled rounds.
 std::vector<std::vector<double>> time_singly(std::size_t size, const Context& context, int rounds,
                                              double share) {
     const Candidate* winner = context.copies.winner(size);
