@@ -43,30 +43,18 @@ TEST(Median, of_nothing_or_of_nan_is_nan) {
 }
 
 TEST(Percentile, is_the_smallest_value_that_so_many_do_not_exceed) {
-    const std::vector<double> values = countdown(1000);
-    EXPECT_EQ(percentile(values, 1), 10);
-    EXPECT_EQ(percentile(values, 50), 500); // a value, where the median is a mean of two
-    EXPECT_EQ(percentile(values, 99.9), 999);
-    EXPECT_EQ(percentile(values, 99.91), 1000);
-    EXPECT_EQ(percentile({3, 1, 2}, 50), 2);
-    EXPECT_EQ(percentile({7}, 50), 7);
-}
-
-TEST(Percentile, rounds_ranks_up) {
-    const std::vector<double> values = countdown(30);
-    EXPECT_EQ(percentile(values, 10), 3);
-    EXPECT_EQ(percentile(values, 10.1), 4);
-    EXPECT_EQ(percentile(values, 90), 27);
-    EXPECT_EQ(percentile(values, 90.1), 28);
-}
-
-TEST(Percentile, ends_at_the_extremes) {
-    for (const double percent : {0.0, -5.0, 1e-9}) EXPECT_EQ(percentile(countdown(9), percent), 1);
-    for (const double percent : {100.0, 250.0}) EXPECT_EQ(percentile(countdown(9), percent), 9);
+    const struct {
+        int values; ///< 1 to so many
+        double percent, expected;
+    } rows[] = {{1000, 1, 10},     {1000, 50, 500}, // a value, where the median is a mean of two
+                {1000, 99.9, 999}, {1000, 99.91, 1000}, {3, 50, 2}, {1, 50, 1},
+                {30, 10, 3},       {30, 10.1, 4}, // ranks are rounded up
+                {30, 90, 27},      {30, 90.1, 28},      {9, 0, 1},  {9, -5, 1},
+                {9, 1e-9, 1},      {9, 100, 9},         {9, 250, 9}};
+    for (const auto& row : rows) {
+        EXPECT_EQ(percentile(countdown(row.values), row.percent), row.expected) << row.percent;
+    }
     EXPECT_EQ(percentile({kInfinity, 1, -kInfinity}, 100), kInfinity);
-}
-
-TEST(Percentile, of_nothing_or_of_nan_is_nan) {
     EXPECT_TRUE(std::isnan(percentile({}, 50)));
     EXPECT_TRUE(std::isnan(percentile({1, kNan, 2}, 50)));
 }

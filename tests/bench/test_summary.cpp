@@ -1,5 +1,5 @@
-// What a comparison comes to: who is clearly better, what is under a check, and how cells are
-// named.
+// What a comparison comes to: which copy is clearly better, what is under a check, and how cells
+// are named.
 #include "bench/summary.hpp"
 
 #include <gtest/gtest.h>
@@ -33,42 +33,39 @@ Cell cell(double routine, double other, double crowd = 1, const std::string& lab
 
 } // namespace
 
-TEST(DisturbedRounds, is_the_farther_end_of_libc_against_libc) {
-    Cell one = cell(1, 1);
-    one.floor = {1, 0.8, 1.1};
-    EXPECT_DOUBLE_EQ(one.noise(), 1.25);
-    one.floor = {1, 1.01, 1.1};
-    EXPECT_DOUBLE_EQ(one.noise(), 1.1);
-    one.floor = {1, 1, 1};
-    EXPECT_DOUBLE_EQ(one.noise(), 1);
+TEST(CellNoise, is_the_farther_end_of_libc_against_libc) {
+    const struct {
+        Estimate floor;
+        double noise;
+    } rows[] = {{{1, 0.8, 1.1}, 1.25}, {{1, 1.01, 1.1}, 1.1}, {{1, 1, 1}, 1}};
+    for (const auto& [floor, noise] : rows) {
+        Cell one = cell(1, 1);
+        one.floor = floor;
+        EXPECT_DOUBLE_EQ(one.noise(), noise);
+    }
 }
 
-TEST(ClearlyBetter, is_nobody_where_the_routine_leads_or_all_are_alike) {
-    EXPECT_EQ(clearly_better(cell(2, 1), kContenders).copy, "");
-    EXPECT_EQ(clearly_better(cell(1, 1), kContenders).copy, "");
-}
-
-TEST(ClearlyBetter, is_nobody_within_the_noise_floor) {
-    // low end of 1.025 is 1.015, inside 1.02; that of 1.04 is outside
-    EXPECT_EQ(clearly_better(cell(1, 1.025), kContenders).copy, "");
-    EXPECT_EQ(clearly_better(cell(1, 1.04), kContenders).copy, "other");
-    EXPECT_EQ(clearly_better(cell(2, 2.08), kContenders).copy, "other");
-}
-
-TEST(ClearlyBetter, is_libc_where_the_routine_loses_to_it) {
-    const Better better = clearly_better(cell(0.5, 0.4), kContenders);
-    EXPECT_EQ(better.copy, "glibc");
-    EXPECT_DOUBLE_EQ(better.factor, 2);
-}
-
-TEST(ClearlyBetter, is_the_one_that_leads_by_most) {
-    const Better better = clearly_better(cell(0.5, 3), kContenders);
-    EXPECT_EQ(better.copy, "other");
-    EXPECT_DOUBLE_EQ(better.factor, 6);
-}
-
-TEST(ClearlyBetter, is_nobody_who_takes_other_cpus) {
-    EXPECT_EQ(clearly_better(cell(1, 1, 5), kContenders).copy, "");
+TEST(ClearlyBetter, is_the_copy_that_leads_by_most_beyond_the_noise_floor) {
+    const struct {
+        double routine, other, crowd;
+        const char* better;
+        double factor;
+    } rows[] = {
+        {2, 1, 1, "", 1},     // the routine leads
+        {1, 1, 1, "", 1},     // all are alike
+        {1, 1.025, 1, "", 1}, // its low end is 1.015, inside 1.02
+        {1, 1.04, 1, "other", 1.04},
+        {2, 2.08, 1, "other", 1.04},
+        {0.5, 0.4, 1, "glibc", 2}, // the routine loses to libc
+        {0.5, 3, 1, "other", 6},
+        {1, 1, 5, "", 1}, // takes other CPUs' time
+    };
+    for (const auto& row : rows) {
+        const Cell one = cell(row.routine, row.other, row.crowd);
+        const Better better = clearly_better(one, kContenders);
+        EXPECT_EQ(better.copy, row.better) << row.routine << ' ' << row.other;
+        EXPECT_DOUBLE_EQ(better.factor, row.factor);
+    }
 }
 
 TEST(ClearlyBetter, is_no_other_entry_point_of_the_routine) {

@@ -139,24 +139,36 @@ def labels_in(done: subprocess.CompletedProcess) -> list[str]:
     return [row[:14].rstrip() for row in rows]
 
 
-@needs_redis
-def test_redis_is_timed(apps, library: Path) -> None:
-    done = apps("redis", "--rounds", "3", "--preload", library)
-    assert labels_in(done) == [
-        f"{test} {size}" for size in ("64 KiB", "256 KiB", "1 MiB") for test in ("SET", "GET")
-    ]
+@pytest.mark.parametrize(
+    ("application", "unit", "labels"),
+    [
+        pytest.param(
+            "redis",
+            "a request",
+            [
+                f"{test} {size}"
+                for size in ("64 KiB", "256 KiB", "1 MiB")
+                for test in ("SET", "GET")
+            ],
+            marks=needs_redis,
+        ),
+        pytest.param(
+            "sqlite",
+            "a blob or row",
+            ["INSERT 64 KiB", "INSERT 1 MiB", "SELECT 64 KiB", "SELECT 1 MiB", "INSERT 100 B"],
+            marks=needs_sqlite,
+        ),
+    ],
+)
+def test_an_application_is_timed(
+    apps, library: Path, application: str, unit: str, labels: list[str]
+) -> None:
+    done = apps(application, "--rounds", "3", "--preload", library)
+    assert labels_in(done) == labels
     lines = done.stdout.splitlines()
     assert str(library) in lines[0]
-    assert "us are for a request; 3 paired rounds" in lines[3]
+    assert f"us are for {unit}; 3 paired rounds" in lines[3]
     assert re.fullmatch(r"all +\d+\.\d\d  geometric mean", lines[-1])
-
-
-@needs_sqlite
-def test_sqlite_is_timed(apps, library: Path) -> None:
-    done = apps("sqlite", "--rounds", "3", "--preload", library)
-    assert labels_in(done) == [
-        *("INSERT 64 KiB", "INSERT 1 MiB", "SELECT 64 KiB", "SELECT 1 MiB", "INSERT 100 B")
-    ]
 
 
 def test_what_is_missing_is_named(apps, library: Path, tmp_path: Path) -> None:

@@ -69,18 +69,18 @@ def test_equal_builds_are_found_equal() -> None:
     assert "does not depend on the compiler and -O" in words.verdict(results, BUILDS)
 
 
-def test_a_slower_build_is_found() -> None:
-    results = analyse(made_up(slow_build={4: 1.05}))
-    assert {build for _, build in results.different()} == {4}
-    assert results.spread(ROUTINE)[1] == pytest.approx(1.05, abs=0.003)
-    text = words.verdict(results, BUILDS)
-    assert text.startswith("The routine's speed depends on the compiler and -O it was compiled")
-    assert "clang -O0 at 4 KiB" in text
-
-
-def test_a_difference_that_nobody_would_notice_is_called_so() -> None:
-    text = words.verdict(analyse(made_up(slow_build={7: 0.995})), BUILDS)
-    assert "by at most 1 % (beyond the noise: clang -O3 at 4 KiB, clang -O3 at 64 KiB)" in text
+@pytest.mark.parametrize(
+    ("slow", "by", "verdict"),
+    [
+        (4, 1.05, "depends on the compiler and -O it was compiled with (clang -O0 at 4 KiB, "),
+        (7, 0.995, "by at most 1 % (beyond the noise: clang -O3 at 4 KiB, clang -O3 at 64 KiB)"),
+    ],
+)
+def test_a_build_that_differs_is_found_and_weighed(slow: int, by: float, verdict: str) -> None:
+    results = analyse(made_up(slow_build={slow: by}))
+    assert {build for _, build in results.different()} == {slow}
+    assert results.spread(ROUTINE)[by > 1] == pytest.approx(by, abs=0.003)
+    assert verdict in words.verdict(results, BUILDS)
 
 
 def test_a_slower_place_is_found_in_both_copies() -> None:
@@ -210,18 +210,12 @@ def test_the_processes_share_the_rounds(routine: Path, tmp_path: Path) -> None:
     assert {t.copy for t in trials} == {ROUTINE, AGAIN, CALLED, LIBC}
 
 
-def test_a_wrong_routine_is_named(
-    routine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    wrong = tmp_path / "wrong.c"
-    wrong.write_text(
-        "#include <stddef.h>\n"
-        "void *asterope_memcpy(void *to, const void *from, size_t n)\n"
-        "{ for (size_t i = 1; i < n; ++i) ((char *)to)[i] = ((const char *)from)[i];\n"
-        "  return to; }\n"
-    )
-    assert run(wrong, "--sizes", "4K", "--rounds", "1") == 1
-    assert "the routine copies 4096 bytes wrongly" in only_line(capsys)
+MEMCPY = "#include <stddef.h>\nvoid *asterope_memcpy(void *to, const void *from, size_t n)\n"
+WRONG = (
+    MEMCPY + "{ for (size_t i = 1; i < n; ++i) ((char *)to)[i] = ((const char *)from)[i];\n"
+    "  return to; }"
+)
+CRASH = MEMCPY + "{ (void)to; (void)from; (void)n; __builtin_trap(); }"
 
 
 @pytest.mark.parametrize(
@@ -229,15 +223,10 @@ def test_a_wrong_routine_is_named(
     [
         ("int x = ;", "error", 2),
         ("int x;", "asterope_memcpy", 1),
-        (
-            "#include <stddef.h>\n"
-            "void *asterope_memcpy(void *a, const void *b, size_t n)\n"
-            "{ (void)a; (void)b; (void)n; __builtin_trap(); }",
-            "signal",
-            1,
-        ),
+        (WRONG, "the routine copies 64 bytes wrongly", 1),
+        (CRASH, "signal", 1),
     ],
-    ids=["no C", "no such function", "crash"],
+    ids=["no C", "no such function", "wrong", "crash"],
 )
 def test_what_is_no_routine_gets_one_line(
     text: str, expected: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]

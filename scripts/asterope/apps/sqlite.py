@@ -73,7 +73,7 @@ WORKS = {
 
 
 class Shell:
-    """A sqlite3 shell with a database in memory, which says when it has done what it was asked to."""
+    """A sqlite3 shell with a database in memory, which says when it is done."""
 
     def __init__(self, folder: Path, place: Place) -> None:
         self._place = place

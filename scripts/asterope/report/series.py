@@ -167,7 +167,7 @@ def _of_profile(profile: Profile) -> list[Chart]:
 
 
 def _of_log(log: TrialLog) -> list[Chart]:
-    """Sizes that are still being screened are left out: their leader is one of thousands and merely lucky."""
+    """Without sizes that are still being screened: of thousands, their leader is merely lucky."""
     least = 1 if log.thinned else LEAST_SAMPLES
     leaders = {size: trials.leader(log.weights) for size, trials in log.sizes.items()}
     charts = []
