@@ -84,10 +84,7 @@ int run(int argc, char** argv) {
                    "quick, standard (some minutes), or exhaustive (every candidate at every size)")
         ->type_name("LEVEL")
         ->capture_default_str();
-    app.add_option("--workload", request.workload,
-                   "hot: both sides cached; cold: neither; consume: neither, and the copy is read; "
-                   "produce: the source was just written; fetch: uncached sources into one buffer "
-                   "that is used again; balanced: hot, cold, consume and fetch alike")
+    app.add_option("--workload", request.workload, tunable_text())
         ->type_name("NAME")
         ->capture_default_str();
     app.add_option("--weights", request.weights,

@@ -15,8 +15,10 @@ from typing import Any
 import jsonschema
 from jsonschema.exceptions import ValidationError, best_match
 
+from . import workloads
 from .json_depth import MAXIMUM_DEPTH
 from .one_line import one_line
+from .schemas import read_schema
 from .spaces import aliased_copies, overlapping_copies, pipelines, probes, small_copies, threads
 from .text_file import open_to_read
 
@@ -219,9 +221,7 @@ class Profile:
     def weights(self) -> Mapping[str, float]:
         """What each workload counts for; empty where the profile does not say, so all alike."""
         workload = self.search.get("workload")
-        single = (
-            {workload: 1.0} if workload in ("hot", "cold", "consume", "produce", "fetch") else {}
-        )
+        single = {workload: 1.0} if workload in workloads.names("tunable") else {}
         balanced = dict.fromkeys(BALANCED, 1.0) if workload == "balanced" else {}
         return self.search.get("weights") or single or balanced
 
@@ -252,7 +252,7 @@ def log_header_fault(header: Any) -> str | None:
     """
     profile = _schema()
     # One schema of both: a registry of schemas is not in all versions of jsonschema.
-    text = LOG_SCHEMA_FILE.read_text(encoding="utf-8").replace(profile["$id"] + "#", "#")
+    text = json.dumps(read_schema(LOG_SCHEMA_FILE)).replace(profile["$id"] + "#", "#")
     schema = {**json.loads(text), "$defs": profile["$defs"]}
     error = best_match(itertools.islice(_validator(schema).iter_errors(header), 100))
     if error is None:
@@ -434,7 +434,7 @@ def _validator(schema: Mapping[str, Any]) -> jsonschema.Draft202012Validator:
 
 
 def _schema() -> dict[str, Any]:
-    return json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+    return read_schema(SCHEMA_FILE)
 
 
 def _schema_fault(error: ValidationError) -> _Fault:

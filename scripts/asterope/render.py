@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import jinja2
 
-from . import __version__
+from . import __version__, workloads
 from .provisional import why_provisional
 from .spaces import (
     ARCHITECTURE,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 # The workloads that have an entry point each where a profile has winners of theirs.
-INTENTS = ("hot", "cold", "consume")
+INTENTS = workloads.names("entry_point")
 
 
 def _template_folder(architecture: str) -> Path:

@@ -48,9 +48,17 @@ WORKLOADS = tuple(
 )
 
 
-def names(column: str) -> tuple[str, ...]:
-    """The workloads that have this column set: `names("tunable")`."""
-    return tuple(workload.name for workload in WORKLOADS if getattr(workload, column))
+TEXTS = {workload.name: workload.text for workload in WORKLOADS}
+
+
+def chosen(column: str, family: str = "one size") -> tuple[Workload, ...]:
+    """The workloads of a family that have this column set: `chosen("tunable")`."""
+    return tuple(one for one in WORKLOADS if one.family == family and getattr(one, column))
+
+
+def names(column: str, family: str = "one size") -> tuple[str, ...]:
+    """The same by their names."""
+    return tuple(one.name for one in chosen(column, family))
 
 
 def _cpp(value: Any) -> str:

@@ -21,6 +21,7 @@ if(SKBUILD)
   # pip install: the programs go beside asterope-generate, the templates into the package.
   install(TARGETS asterope-tune asterope-bench DESTINATION "${SKBUILD_SCRIPTS_DIR}")
   install(DIRECTORY templates DESTINATION asterope)
+  install(FILES tuner/timing/workloads/workloads.json DESTINATION asterope)
   install(DIRECTORY "${share}/man" "${share}/bash-completion"
           DESTINATION "${SKBUILD_DATA_DIR}/share")
   return()
@@ -50,6 +51,7 @@ endforeach()
 install(DIRECTORY scripts/asterope DESTINATION share/asterope/python
         PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY templates DESTINATION share/asterope)
+install(FILES tuner/timing/workloads/workloads.json DESTINATION share/asterope/python/asterope)
 # Who built some targets only, by name, gets what these are, and is told what else there is.
 install(CODE "
   foreach(part man bash-completion doc/asterope)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import re
 import subprocess
@@ -14,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from asterope import workloads
+from asterope.schemas import read_schema
 from conftest import BUILD, REPOSITORY
 
 GUIDES = REPOSITORY / "scripts/docs"
@@ -267,19 +268,13 @@ def test_code_is_found_wherever_it_stands() -> None:
 
 # --- A profile's fields ---
 
-WORKLOADS = {"hot", "hot_read", "cold", "consume", "produce", "fetch", "fixed", "fixed_read"} | {
-    f"{small}{read}"
-    for small in ("mix_l1", "mix_l2", "mix_l3", "page_end")
-    for read in ("", "_read")
-}
-
 
 def fields_of(owner: str, schema: dict, prefix: str = "") -> Iterator[tuple[str, str]]:
     """Section and name of each field, those within lists and nested objects, too. Those that are
     there for each workload have one section."""
     properties = schema.get("properties", {})
     for name, field in properties.items():
-        if set(properties) <= WORKLOADS:
+        if set(properties) <= set(workloads.TEXTS) - {"overlapping"}:
             yield "workloads", name
             continue
         yield owner, prefix + name
@@ -289,7 +284,7 @@ def fields_of(owner: str, schema: dict, prefix: str = "") -> Iterator[tuple[str,
 
 def fields_in_schema() -> set[tuple[str, str]]:
     path = REPOSITORY / "scripts/asterope/profile.schema.json"
-    schema = json.loads(path.read_text(encoding="utf-8"))
+    schema = read_schema(path)
     fields = set(fields_of("profile", schema))
     for name, definition in schema["$defs"].items():
         fields |= set(fields_of(name, definition))

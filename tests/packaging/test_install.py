@@ -60,6 +60,7 @@ def test_the_tree_holds_all_that_belongs_there(prefix):
             assert (prefix / name).is_file(), name
     for name in (
         "share/asterope/python/asterope/profile.schema.json",
+        "share/asterope/python/asterope/workloads.json",
         "share/asterope/templates/x86_64/routine.c.j2",
         "share/asterope/templates/preload.c",
         "share/doc/asterope/README.md",

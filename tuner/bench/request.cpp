@@ -43,9 +43,8 @@ std::vector<Workload> workloads_of(const std::string& text) {
     if (text.empty()) {
         return {Workload::hot, Workload::hot_read, Workload::cold, Workload::consume};
     }
-    for (const Workload single : {Workload::hot_read, Workload::fetch, Workload::fresh}) {
-        if (text == name_of(single)) return {single};
-    }
+    const std::optional<Workload> single = find_workload(text);
+    if (single && facts_of(*single).family == WorkloadFamily::one_size) return {*single};
     std::vector<Workload> workloads;
     for (const auto& [workload, weight] :
          parse_objective(text == "weights" ? "balanced" : text, "").weights) {
@@ -76,10 +75,8 @@ void add_options(CLI::App& app, Options& options) {
         ->type_name("FILE")
         ->expected(0, 1);
     app.add_option("--workload", options.workload,
-                   "of the sizes suite: hot, hot_read, cold, consume, produce, fetch, fresh (to "
-                   "memory just "
-                   "mapped, from 4 KiB up), or balanced (hot, cold, consume and fetch); without "
-                   "it, the first four")
+                   "of the sizes suite: " + names_of(WorkloadFamily::one_size) +
+                       ", or balanced; without it, hot, hot_read, cold and consume")
         ->type_name("NAME");
     app.add_option(
            "--suite", options.suites,

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <span>
 
 #include "base/error.hpp"
 
@@ -18,13 +19,17 @@ constexpr auto kBalanced = workloads_with<&WorkloadFacts::balanced>();
 constexpr std::string_view kExample = ", as in hot=1,consume=2";
 
 /// "hot, cold, consume or produce"
-std::string choices() {
+std::string joined(std::span<const Workload> workloads, const char* last) {
     std::string text;
-    for (const Workload workload : kTunable) {
-        if (!text.empty()) text += workload == kTunable.back() ? " or " : ", ";
+    for (const Workload workload : workloads) {
+        if (!text.empty()) text += workload == workloads.back() ? last : ", ";
         text += name_of(workload);
     }
     return text;
+}
+
+std::string choices() {
+    return joined(kTunable, " or ");
 }
 
 const Workload* find_tunable(std::string_view name) {
@@ -79,6 +84,14 @@ Weights parse_weights(std::string_view text) {
 }
 
 } // namespace
+
+std::string tunable_text() {
+    std::string text;
+    for (const Workload workload : kTunable) {
+        text += std::string(name_of(workload)) + ": " + std::string(facts_of(workload).text) + "; ";
+    }
+    return text + "balanced: " + joined(kBalanced, " and ") + " alike";
+}
 
 Weights equal_weights(const std::vector<Workload>& workloads) {
     Weights weights;

@@ -13,4 +13,13 @@ std::optional<Workload> find_workload(std::string_view name) {
     return static_cast<Workload>(found - std::begin(kWorkloads));
 }
 
+std::string names_of(WorkloadFamily family) {
+    std::string names;
+    for (const WorkloadFacts& facts : kWorkloads) {
+        if (facts.family != family) continue;
+        names += (names.empty() ? "" : ", ") + std::string(facts.name);
+    }
+    return names;
+}
+
 } // namespace asterope

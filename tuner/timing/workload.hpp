@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace asterope {
@@ -47,17 +48,20 @@ constexpr const WorkloadFacts& facts_of(Workload workload) {
     return kWorkloads[static_cast<std::size_t>(workload)];
 }
 
-/// All workloads for which `fact` holds, in the order of the table.
+/// All workloads of one size for which `fact` holds, in the order of the table.
 template <bool WorkloadFacts::*fact> constexpr auto workloads_with() {
-    constexpr std::size_t count = [] {
+    constexpr auto holds = [](const WorkloadFacts& facts) {
+        return facts.family == WorkloadFamily::one_size && facts.*fact;
+    };
+    constexpr std::size_t count = [holds] {
         std::size_t found = 0;
-        for (const WorkloadFacts& facts : kWorkloads) found += facts.*fact;
+        for (const WorkloadFacts& facts : kWorkloads) found += holds(facts);
         return found;
     }();
     std::array<Workload, count> workloads{};
     std::size_t next = 0;
     for (std::size_t i = 0; i < std::size(kWorkloads); ++i) {
-        if (kWorkloads[i].*fact) workloads[next++] = static_cast<Workload>(i);
+        if (holds(kWorkloads[i])) workloads[next++] = static_cast<Workload>(i);
     }
     return workloads;
 }
@@ -66,9 +70,9 @@ template <bool WorkloadFacts::*fact> constexpr auto workloads_with() {
 /// its reader, and whoever tunes for a reader has it in consume.
 inline constexpr auto kTunable = workloads_with<&WorkloadFacts::tunable>();
 
-/// What a winner is measured under, whatever it was tuned for. Not fresh, which is left to the
-/// bench: a page fault took 2 to 3 microseconds on a busy virtual machine, so the run-off of a
-/// quick search at 32 MiB alone would take 3 seconds more.
+/// What the winner of a size is measured under, whatever it was tuned for. Not fresh, which is left
+/// to the bench: a page fault took 2 to 3 microseconds on a busy virtual machine, so the run-off of
+/// a quick search at 32 MiB alone would take 3 seconds more.
 inline constexpr auto kMeasured = workloads_with<&WorkloadFacts::measured>();
 
 constexpr std::string_view name_of(Workload workload) {
@@ -77,6 +81,9 @@ constexpr std::string_view name_of(Workload workload) {
 
 /// The workload of that name.
 std::optional<Workload> find_workload(std::string_view name);
+
+/// All of a family: "hot, hot_read, ...".
+std::string names_of(WorkloadFamily family);
 
 /// Whether a call meets memory on either side.
 constexpr bool is_uncached(Workload workload) {

@@ -7,11 +7,12 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
+from .. import workloads
 from ..profile import Ratio
 from ..render import human_size
 from ..robust import geometric_mean
 from .bench import LIBC, ROUTINE, Cell
-from .series import USUAL_SUITES, WORKLOAD_WORDS, Chart
+from .series import USUAL_SUITES, Chart
 from .style import (
     DASHES,
     MARKERS,
@@ -37,7 +38,7 @@ from .style import (
 # Those that stand out: the routine, alone and over threads, and what it is compared with.
 FIRST = (ROUTINE, f"{ROUTINE}_mt", LIBC)
 # The routine's entry points for callers who know what surrounds the copy.
-TOLD = tuple(f"{ROUTINE}_{workload}" for workload in ("hot", "cold", "consume"))
+TOLD = tuple(f"{ROUTINE}_{workload}" for workload in workloads.names("entry_point"))
 RATIO_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100)
 MIDDLE_RATIO_TICKS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 2.5, 3, 4, 5)
 NEAR_RATIO_TICKS = (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5)
@@ -127,7 +128,7 @@ def throughput_picture(
     mark_caches(axes, machine)
     axes.set_title(f"{in_words(chart)}\n{_throughput_finding(chart)}")
     label_ends(axes, ends)
-    words = WORKLOAD_WORDS.get(chart.workload)
+    words = workloads.TEXTS.get(chart.workload)
     shown = [name for name in chart.copies if any(p.gb_per_s for p in chart.copies[name].values())]
     return Picture(
         name=f"throughput-{file_name(chart.name)}",

@@ -12,17 +12,6 @@ from .bench import LIBC, ROUTINE, Bench, Cell
 from .inputs import Inputs
 from .trial_log import WORKLOADS, TrialLog
 
-WORKLOAD_WORDS = {
-    "hot": "the same buffers again and again, both sides cached",
-    "hot_read": "both sides cached, and each copy is read at once",
-    "cold": "neither side in any cache",
-    "consume": "neither side in any cache, and each copy is read at once",
-    "produce": "the source just written, the destination in no cache",
-    "fetch": "the source in no cache, the destination used again and again and read at once",
-    "fresh": "the source in no cache, the destination just mapped and never touched",
-}
-
-
 # Of a leader in a log: fewer have no interval of 95 %.
 LEAST_SAMPLES = 6
 

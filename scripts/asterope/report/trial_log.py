@@ -15,13 +15,14 @@ from functools import cached_property
 from statistics import median
 from typing import Any
 
+from .. import workloads
 from ..profile import BALANCED, Ratio, log_header_fault
 from ..robust import sign_interval
 from ..spaces import pipelines
 from .faults import BadInput
 
 FORMAT, VERSION = "asterope-trials", 2
-WORKLOADS = ("hot", "hot_read", "cold", "consume", "produce", "fetch")
+WORKLOADS = workloads.names("measured")
 LIBC = "libc"
 
 # As the search has it: no candidate wins that loses more than this to libc in one workload while
