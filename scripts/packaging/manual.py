@@ -21,15 +21,15 @@ import jinja2
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from asterope import __version__  # noqa: E402
+from asterope import __version__, workloads  # noqa: E402
 from asterope.commands import COMMANDS  # noqa: E402
 
 # What the value of an option may be, where the command reads its words itself; a command's own
 # goes before that of all. A test finds each word in the text of the option.
 WORDS = {
     "--rigor": "quick standard exhaustive",
-    "--workload": "hot cold consume produce fetch balanced",
-    "asterope-bench --workload": "hot hot_read cold consume produce fetch fresh balanced",
+    "--workload": " ".join([*workloads.names("tunable"), "balanced"]),
+    "asterope-bench --workload": " ".join([*workloads.names("name"), "balanced"]),
     "--space": "paper extended",
     "--small": "unpredictable predictable balanced",
     "--suite": "workloads sizes aliased misalignment mix fixed overlap threads all",

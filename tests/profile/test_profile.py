@@ -22,6 +22,7 @@ from asterope.profile import (
     Ratio,
     load_profile,
 )
+from asterope.schemas import read_schema
 from asterope.spaces import pipelines, probes, small_copies
 from asterope.spaces.threads import Share
 from asterope.spaces.x86_64.overlapping_copies import OverlappingTuple
@@ -387,7 +388,7 @@ def test_a_file_name_cannot_break_the_line(tmp_path):
 
 # --- The schema -----------------------------------------------------------------------------------
 
-SCHEMA = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+SCHEMA = read_schema(SCHEMA_FILE)
 
 
 def subschemas(schema: Any, place: str = "schema") -> Iterator[tuple[str, dict[str, Any]]]:
