@@ -83,7 +83,7 @@ TEST(CheckContests, EachSizeHasItsWinnerAndItsBestRunnerUp) {
     for (const std::size_t i : {0, 1, 3}) {
         EXPECT_EQ(all[i].holder.name, "XMM T T none 0 0");
         EXPECT_EQ(all[i].rival->name, "YMM T NT T0 4 8");
-        EXPECT_NE(all[i].holder.copy.cache_effect, all[i].rival->copy.cache_effect);
+        EXPECT_NE(all[i].holder.cache_effect, all[i].rival->cache_effect);
         EXPECT_EQ(all[i].tuned.ratio, 1.2);
         EXPECT_EQ(all[i].tuned.lead, 0.98);
         EXPECT_EQ(all[i].weights, (Weights{{Workload::cold, 0.75}, {Workload::hot, 0.25}}));
@@ -97,9 +97,9 @@ TEST(CheckContests, WhereTheRoutineSensesTheWinnerThatDoesNotIsTheRunnerUp) {
     EXPECT_EQ(contest.rival->name, "XMM T T none 0 0");
     EXPECT_EQ(contest.tuned.ratio, 1.5);
     EXPECT_DOUBLE_EQ(contest.tuned.lead, 1.5 / 1.2);
-    const auto* arguments = reinterpret_cast<const asterope_sensing*>(contest.holder.copy.distance);
+    const auto* arguments = reinterpret_cast<const asterope_sensing*>(contest.holder.distance);
     EXPECT_EQ(arguments->threshold, 300u);
-    EXPECT_EQ(arguments->hot, contest.rival->copy.function);
+    EXPECT_EQ(arguments->hot, contest.rival->function);
     EXPECT_EQ(contests.all()[3].holder.name, "XMM T T none 0 0") << "it senses nothing";
 }
 
@@ -109,8 +109,8 @@ TEST(CheckContests, SmallCopiesGoOnWithALargeOne) {
     EXPECT_EQ(small.size, 0u);
     EXPECT_EQ(small.holder.name, "stepped XMM middle 128");
     EXPECT_EQ(small.rival->name, "stepped XMM up 128");
-    EXPECT_NE(small.holder.copy.function, nullptr);
-    EXPECT_NE(small.holder.copy.large, nullptr);
+    EXPECT_NE(small.holder.function, nullptr);
+    EXPECT_NE(small.holder.large, nullptr);
     EXPECT_EQ(small.tuned.ratio, 1.3);
     EXPECT_EQ(small.tuned.lead, 1.01);
     double sum = 0;

@@ -277,7 +277,7 @@ namespace {
 /// Counts calls instead of copying.
 std::map<std::string, int> runs;
 CopyLoop counted(const std::string& name) {
-    return [=](const Copy& copy, std::size_t, std::uint64_t) {
+    return [=](const diagnosis::Copy& copy, std::size_t, std::uint64_t) {
         ++runs[name + (copy.function == libc().function ? " libc" : " winner")];
     };
 }

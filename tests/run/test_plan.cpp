@@ -54,14 +54,6 @@ std::set<Workload> workloads(const Weights& weights, bool counted) {
     return chosen;
 }
 
-double weight_of(const Weights& weights, Workload workload) {
-    for (const auto& [other, weight] : weights) {
-        if (other == workload) return weight;
-    }
-    ADD_FAILURE() << "is not measured";
-    return -1;
-}
-
 bool mentions(const std::string& text, const std::string& word) {
     return text.find(word) != std::string::npos;
 }

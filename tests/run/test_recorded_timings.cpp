@@ -51,11 +51,16 @@ class RecordedFile : public TemporaryFolder {
     }
 };
 
+double ask(RecordedTimings& timings, Entrant entrant, std::uint64_t round,
+           Workload workload = Workload::hot) {
+    return timings.trial({TimedCopy{}, entrant, kSize, workload, round}).seconds();
+}
+
 std::vector<double> served(RecordedTimings& timings, Entrant entrant, int count,
                            Workload workload = Workload::hot) {
     std::vector<double> ns;
     for (int i = 0; i < count; ++i) {
-        ns.push_back(std::round(1e9 * timings.seconds(kSize, workload, entrant, 0) * 1000) / 1000);
+        ns.push_back(std::round(ask(timings, entrant, 0, workload) * 1e12) / 1000);
     }
     return ns;
 }
@@ -124,15 +129,16 @@ TEST_F(RecordedFile, keeps_company_as_live_timings_do) {
     const Recording recording = load(log);
     const RecordedSpace space(recording, "log x");
     RecordedTimings timings(recording, space, 1);
-    EXPECT_EQ(timings.cache_effect(kSize, kLibc), kTemporal);
-    EXPECT_EQ(timings.cache_effect(2 << 20, kLibcAgain),
+    const TimedCopies timed = space.timed(timings, kSize);
+    EXPECT_EQ(timed.cache_effect(kLibc), kTemporal);
+    EXPECT_EQ(space.timed(timings, 2 << 20).cache_effect(kLibcAgain),
               kNonTemporal); // from 1 MiB, says the header
     std::set<int> seen;
     for (const Entrant entrant : space.spaces().entrants) {
         const Candidate& candidate = space.spaces().space[static_cast<std::size_t>(entrant)];
         const bool temporal = std::string_view(candidate.variant->st) == "T";
-        EXPECT_EQ(timings.cache_effect(kSize, entrant), temporal ? kTemporal : kNonTemporal);
-        seen.insert(timings.cache_effect(kSize, entrant));
+        EXPECT_EQ(timed.cache_effect(entrant), temporal ? kTemporal : kNonTemporal);
+        seen.insert(timed.cache_effect(entrant));
     }
     EXPECT_EQ(seen.size(), 2u);
 }
@@ -193,10 +199,10 @@ TEST_F(RecordedFile, serves_what_libc_was_in_one_round_to_all_its_trials_of_a_ro
     RecordedTimings timings(recording, space, 1);
     int slow = 0;
     for (std::uint64_t round = 0; round < 200; ++round) {
-        const double libc = timings.seconds(kSize, Workload::hot, kLibc, round);
-        EXPECT_EQ(timings.seconds(kSize, Workload::hot, kLibc, round), libc);
-        EXPECT_EQ(timings.seconds(kSize, Workload::hot, kLibcAgain, round), libc);
-        EXPECT_NEAR(timings.seconds(kSize, Workload::hot, 3, round), 100e-9, 1e-12);
+        const double libc = ask(timings, kLibc, round);
+        EXPECT_EQ(ask(timings, kLibc, round), libc);
+        EXPECT_EQ(ask(timings, kLibcAgain, round), libc);
+        EXPECT_NEAR(ask(timings, 3, round), 100e-9, 1e-12);
         slow += libc > 150e-9;
     }
     EXPECT_NEAR(slow, 50, 25);

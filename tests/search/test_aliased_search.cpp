@@ -4,7 +4,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
-#include "support/random_figures.hpp"
+#include "support/known_machine.hpp"
 
 namespace asterope {
 namespace {
@@ -56,7 +56,7 @@ TEST(ChooseAliased, counts_no_gain_that_noise_may_have_made) {
 }
 
 /// libc takes 4, the pipeline 2, the copies what they are given.
-class Known : public Timings {
+class Known : public TimingsInSeconds {
   public:
     explicit Known(std::vector<double> copies) : copies_(std::move(copies)) {}
     double seconds(std::size_t, Workload workload, Entrant entrant, std::uint64_t) override {

@@ -8,6 +8,7 @@
 #include "merge/common_best.hpp"
 #include "merge/merge_source.hpp"
 #include "run/tuning.hpp"
+#include "support/known_machine.hpp"
 #include "support/made_up_search.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 using nlohmann::json;
 
 /// libc takes 4, the copies what they are given.
-class Known : public Timings {
+class Known : public TimingsInSeconds {
   public:
     explicit Known(std::vector<double> copies) : copies_(std::move(copies)) {}
     double seconds(std::size_t size, Workload workload, Entrant entrant, std::uint64_t) override {
@@ -70,7 +71,7 @@ class OverlappingProfile : public TemporaryFolder {
         bool leave_out = false;
         for (std::string line; std::getline(lines, line);) {
             if (line.rfind("{\"step\"", 0) == 0) {
-                leave_out = line.find(kOverlappingStep) != line.npos;
+                leave_out = line.find(title_of(Step::overlapping)) != line.npos;
             }
             if (!leave_out) kept += line + '\n';
         }
@@ -101,7 +102,7 @@ TEST_F(OverlappingProfile, merged_with_one_that_has_none_has_none_and_says_so) {
     }
     const json merged = common_best(std::move(sources)).profile;
     EXPECT_FALSE(merged.contains("overlapping"));
-    EXPECT_EQ(merged.at("left_out").at("steps"), json::array({kOverlappingStep}));
+    EXPECT_EQ(merged.at("left_out").at("steps"), json::array({title_of(Step::overlapping)}));
 }
 
 } // namespace

@@ -442,14 +442,20 @@ TEST(Proof, encloses_the_true_lead_as_often_as_it_says) {
 namespace {
 
 /// Who leaves the caches otherwise than libc does: every third.
-class MachineOfCompanies : public KnownMachine {
-  public:
-    using KnownMachine::KnownMachine;
-    int cache_effect(std::size_t size, Entrant entrant) const override {
-        EXPECT_EQ(size, kSize);
-        return entrant >= 0 && entrant % 3 == 0 ? 1 : 0;
-    }
-};
+int cache_effect(Entrant entrant) {
+    return entrant >= 0 && entrant % 3 == 0 ? 1 : 0;
+}
+
+TimedCopies with_cache_effects(KnownMachine& machine) {
+    static const std::vector<TimedCopy> copies = [] {
+        std::vector<TimedCopy> some;
+        for (Entrant i = 0; i < 100; ++i) {
+            some.push_back({nullptr, 0, cache_effect(i), nullptr, std::to_string(i)});
+        }
+        return some;
+    }();
+    return {machine, copies, {.name = "libc"}};
+}
 
 /// The calls from the `begin`-th on, those of one round and workload together.
 std::vector<std::vector<Entrant>> turns(const KnownMachine& machine, std::size_t begin = 0) {
@@ -465,16 +471,15 @@ std::vector<std::vector<Entrant>> turns(const KnownMachine& machine, std::size_t
 }
 
 /// Each turn has one change at most, and the next goes on with the cache effect that ended it.
-void expect_companies_together(const KnownMachine& machine,
-                               const std::vector<std::vector<Entrant>>& turns) {
+void expect_companies_together(const std::vector<std::vector<Entrant>>& turns) {
     int last = 0;
     for (const std::vector<Entrant>& turn : turns) {
-        int changes = 0, before = machine.cache_effect(kSize, turn.front());
+        int changes = 0, before = cache_effect(turn.front());
         EXPECT_EQ(before, last) << "the company changes between two turns";
         for (const Entrant entrant : turn) {
-            const int cache_effect = machine.cache_effect(kSize, entrant);
-            changes += cache_effect != before;
-            before = cache_effect;
+            const int own = cache_effect(entrant);
+            changes += own != before;
+            before = own;
         }
         EXPECT_EQ(changes, 1);
         last = before;
@@ -485,12 +490,12 @@ void expect_companies_together(const KnownMachine& machine,
 
 TEST(Companies, are_sampled_one_after_the_other_with_libc_thrice_a_heat) {
     noise::Random random(1);
-    MachineOfCompanies machine(ratios(std::vector<Truth>(60, {1, 1})));
-    Race race(kSize, weights(1, 1), random, machine);
+    KnownMachine machine(ratios(std::vector<Truth>(60, {1, 1})));
+    Race race(kSize, weights(1, 1), random, with_cache_effects(machine));
     race.sample(first(60), 4);
     const auto heats = turns(machine);
     ASSERT_EQ(heats.size(), 3u * 2 * 4); // of 24, 24 and 12, twice four times
-    expect_companies_together(machine, heats);
+    expect_companies_together(heats);
     std::map<Entrant, int> samples;
     for (const std::vector<Entrant>& heat : heats) {
         EXPECT_EQ(std::count(heat.begin(), heat.end(), kLibc), 3);
@@ -502,13 +507,13 @@ TEST(Companies, are_sampled_one_after_the_other_with_libc_thrice_a_heat) {
 // Libc stands at the beginning, in the middle and at the end of its own cache effect.
 TEST(Companies, have_libc_all_along_its_own) {
     noise::Random random(1);
-    MachineOfCompanies machine(ratios(std::vector<Truth>(24, {1, 1})));
-    Race race(kSize, weights(1, 0), random, machine);
+    KnownMachine machine(ratios(std::vector<Truth>(24, {1, 1})));
+    Race race(kSize, weights(1, 0), random, with_cache_effects(machine));
     race.sample(first(24), 6);
     for (const std::vector<Entrant>& heat : turns(machine)) {
         std::vector<Entrant> own;
         for (const Entrant entrant : heat) {
-            if (machine.cache_effect(kSize, entrant) == 0) own.push_back(entrant);
+            if (cache_effect(entrant) == 0) own.push_back(entrant);
         }
         ASSERT_EQ(own.size(), 16u + 3);
         EXPECT_EQ(own.front(), kLibc);
@@ -521,8 +526,8 @@ TEST(Companies, keep_each_time_with_who_was_timed) {
     std::vector<Truth> truths;
     for (int i = 0; i < 30; ++i) truths.push_back({1 + 0.01 * (i * 7 % 30), 1});
     noise::Random random(1);
-    MachineOfCompanies machine(ratios(truths));
-    Race race(kSize, weights(1, 0), random, machine);
+    KnownMachine machine(ratios(truths));
+    Race race(kSize, weights(1, 0), random, with_cache_effects(machine));
     race.sample(first(30), 2);
     std::vector<Entrant> ranked = first(30);
     race.rank(ranked);
@@ -534,12 +539,12 @@ TEST(Companies, keep_each_time_with_who_was_timed) {
 
 TEST(Companies, run_one_after_the_other_in_the_run_off) {
     noise::Random random(1);
-    MachineOfCompanies machine(ratios(std::vector<Truth>(8, {1, 1})));
-    Race race(kSize, weights(1, 1), random, machine);
+    KnownMachine machine(ratios(std::vector<Truth>(8, {1, 1})));
+    Race race(kSize, weights(1, 1), random, with_cache_effects(machine));
     race.run_off(first(8), 9, kLibc);
     const auto rounds = turns(machine);
     ASSERT_EQ(rounds.size(), 18u);
-    expect_companies_together(machine, rounds);
+    expect_companies_together(rounds);
     for (const std::vector<Entrant>& round : rounds) {
         EXPECT_EQ(std::set<Entrant>(round.begin(), round.end()).size(), 10u);
         EXPECT_EQ(round.size(), 10u);
@@ -1116,7 +1121,7 @@ namespace {
 /// Entrant 0 lags 4 % behind entrant 1 in two rounds of three under each workload, and is far ahead
 /// in the third, which is another one for each: by the medians it is behind, by the rounds' means
 /// ahead.
-class Alternating : public Timings {
+class Alternating : public TimingsInSeconds {
   public:
     double seconds(std::size_t, Workload workload, Entrant entrant, std::uint64_t round) override {
         if (entrant < 0) return 1e-6;

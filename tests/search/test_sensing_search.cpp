@@ -182,7 +182,8 @@ TEST(ReadingCopy, collects_what_the_probe_reads_and_then_copies) {
     asterope_copy probe = kSource4;
     probe.read = &read_next;
     const asterope_variant variant = copying(made_up("ZMM", "T", "T", "T0", 4), &noted_copy);
-    ReadingCopy reading{&probe, {&variant, 8}, {}};
+    const TimedCopy copy = timed_copy(Candidate{&variant, 8});
+    ReadingCopy reading{probe, copy, {}};
     std::vector<char> source(5000), destination(5000, 'x');
     std::iota(source.begin(), source.end(), '\0');
     const auto self = reinterpret_cast<std::size_t>(&reading);

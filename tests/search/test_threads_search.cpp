@@ -118,14 +118,23 @@ TEST(SearchShares, only_measures_what_does_not_count) {
     EXPECT_NEAR(found.workloads.at(Workload::hot).ratio.median, 0.5, 1e-6);
 }
 
-TEST(SearchShares, never_times_libc) {
-    KnownMachine machine(ratios({{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}));
-    search_on(machine);
-    EXPECT_FALSE(machine.calls.empty());
-    for (const auto& [size, workload, entrant, round] : machine.calls) {
-        EXPECT_EQ(size, 8 * kMiB);
-        EXPECT_GE(entrant, 0);
-    }
+TEST(SearchShares, times_one_thread_in_the_place_of_libc) {
+    class Names : public Timings {
+      public:
+        Trial trial(const TrialRequest& asked) override {
+            EXPECT_EQ(asked.size, 8 * kMiB);
+            ++seen[asked.copy.name];
+            return {1000};
+        }
+        std::map<std::string, int> seen;
+    } names;
+    const std::vector<TimedCopy> copies = {
+        {.name = "one"}, {.name = "a"}, {.name = "b"}, {.name = "c"}};
+    noise::Random random(1);
+    search_shares(kShares, 8 * kMiB, kBalanced, parse_rigor("standard"), random,
+                  {names, copies, {.name = "libc"}});
+    EXPECT_EQ(names.seen.count("libc"), 0u);
+    EXPECT_EQ(names.seen["one"], 3 * names.seen["a"]) << "itself, and libc's two names";
 }
 
 TEST(SearchShares, is_swayed_by_no_noise) {

@@ -13,8 +13,8 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "machine/machine.hpp"
-#include "run/logging_trials.hpp"
 #include "run/plan.hpp"
+#include "run/resume.hpp"
 #include "run/search_steps.hpp"
 #include "run/trial_log.hpp"
 #include "run/tuning.hpp"
@@ -26,34 +26,30 @@ namespace asterope {
 using Truth = std::function<double(const std::string&, std::size_t, Workload)>;
 
 /// Times as the truth has them, and a few thousandths up and down.
-class TrueFigures : public TrialSource {
+class TrueFigures : public Timings {
   public:
-    TrueFigures(Truth truth, std::uint64_t noise)
-        : truth_(std::move(truth)), disturbed_rounds_(noise) {}
+    TrueFigures(Truth truth, std::uint64_t noise) : truth_(std::move(truth)), noise_(noise) {}
 
-    void enter(const std::string&, std::size_t) override {}
-    Trial trial(const TrialKey& key, const std::function<double(Instruments&)>&) override {
-        const std::string shot = std::to_string(disturbed_rounds_) + key.candidate +
-                                 std::to_string(key.size) + std::string(name_of(key.workload)) +
-                                 std::to_string(key.round);
+    Trial trial(const TrialRequest& asked) override {
+        const auto& [copy, entrant, size, workload, round] = asked;
+        const std::string shot = std::to_string(noise_) + copy.name + std::to_string(size) +
+                                 std::string(name_of(workload)) + std::to_string(round);
         const double luck = std::stod("0x0." + text_hash(shot)) - 0.5;
-        const double ns = truth_(key.candidate, key.size, key.workload) * (1 + 0.004 * luck);
+        const double ns = truth_(copy.name, size, workload) * (1 + 0.004 * luck);
         return {std::round(ns * 1000) / 1000, 50};
     }
-    std::vector<double> readings(const ProbeKey& key,
-                                 const std::function<std::vector<double>(Instruments&)>&) override {
-        const bool cached = key.workload == Workload::hot || key.workload == Workload::fetch;
+    std::vector<double> readings(const ProbeRequest& asked) override {
+        const bool cached = asked.workload == Workload::hot || asked.workload == Workload::fetch;
         return std::vector<double>(30, cached ? 50 : 800);
     }
     Calibration calibration(std::size_t, Workload,
                             const std::optional<Calibration>& known) override {
         return known ? *known : Calibration{10, 1e-7};
     }
-    std::vector<Disturbance> round_ended() override { return {}; }
 
   private:
     Truth truth_;
-    std::uint64_t disturbed_rounds_;
+    std::uint64_t noise_;
 };
 
 /// One that all made-up searches ran on, if they do not say otherwise.
@@ -103,15 +99,16 @@ inline void run_made_up_search(const std::filesystem::path& path, const TuningRe
                                    {"cpu", 1},
                                    {"warnings", nlohmann::json::array()}};
     TrueFigures figures(truth, noise);
-    LoggingTrials journal(figures, path, header, std::nullopt);
+    RunLog log(path, header, std::nullopt);
     Budget budget;
     TimeSpent spent;
-    SearchSteps(plan, spaces, machine, request.seed, true, journal, budget, spent).run();
+    RunTimings timings(figures, spent, log.writer, log.known, path.string());
+    SearchSteps(plan, spaces, machine, request.seed, true, timings, budget, spent).run();
     const std::vector<std::pair<std::string, double>> phases = {{"screening", 50}};
-    journal.finish({{"finished", "2026-11-21T10:01:00Z"},
-                    {"seconds", 60},
-                    {"phases", phases},
-                    {"resumed", 0}});
+    log.writer.finish({{"finished", "2026-11-21T10:01:00Z"},
+                       {"seconds", 60},
+                       {"phases", phases},
+                       {"resumed", 0}});
 }
 
 /// The same, but each search is run once only: its log is remembered. `name` is the truth's.

@@ -42,20 +42,20 @@ std::size_t bound_of(const asterope_copy& small) {
 
 } // namespace
 
-Contestant CheckContests::pipeline(const Candidate& copy, const std::string& where) const {
+TimedCopy CheckContests::pipeline(const Candidate& copy, const std::string& where) const {
     if (!has_all(copy.variant->needs, has_)) {
         throw BadInput("its copy of " + where + " is none that this CPU can run; tune again");
     }
-    return {copy.name(), {copy.variant->copy, copy.distance(), cache_effect_of(copy)}};
+    return timed_copy(copy);
 }
 
-Contestant CheckContests::sensing(const Sensing& sensing, const std::string& where) {
-    const Contestant hot = pipeline(sensing.hot, where), cold = pipeline(sensing.cold, where);
-    arguments_.push_back({sensing.threshold, hot.copy.function, hot.copy.distance,
-                          cold.copy.function, cold.copy.distance});
-    return Contestant{sensing.probe->name + (": " + hot.name) + ", else " + cold.name,
-                      {sensing.probe->copy, reinterpret_cast<std::size_t>(&arguments_.back()),
-                       cold.copy.cache_effect}};
+TimedCopy CheckContests::sensing(const Sensing& sensing, const std::string& where) {
+    const TimedCopy hot = pipeline(sensing.hot, where), cold = pipeline(sensing.cold, where);
+    arguments_.push_back(
+        {sensing.threshold, hot.function, hot.distance, cold.function, cold.distance});
+    return {sensing.probe->copy, reinterpret_cast<std::size_t>(&arguments_.back()),
+            cold.cache_effect, nullptr,
+            sensing.probe->name + (": " + hot.name) + ", else " + cold.name};
 }
 
 HoldContest CheckContests::contest_of(const Interval& interval, const Weights& weights) {
@@ -83,12 +83,12 @@ std::optional<HoldContest> CheckContests::small_contest(const SmallOutcome& smal
     const auto large =
         std::find_if(contests_.begin(), contests_.end(),
                      [](const HoldContest& contest) { return contest.size >= kLargestMixed; });
-    const TimedCopy& beyond = (large == contests_.end() ? contests_.back() : *large).holder.copy;
+    const TimedCopy& beyond = (large == contests_.end() ? contests_.back() : *large).holder;
     const auto contestant = [&](const asterope_copy& copy) {
         if (!has_all(copy.needs, has_)) {
             throw BadInput("its small copy is none that this CPU can run; tune again");
         }
-        return Contestant{copy.name, small_copy(copy.small, beyond.distance, beyond.function)};
+        return small_copy(copy.small, beyond.distance, beyond.function, copy.name);
     };
     // What it was chosen by: profiles of before know fewer workloads.
     const Weights weights =

@@ -17,19 +17,13 @@
 
 namespace asterope {
 
-/// One of the two that a contest is between, besides libc.
-struct Contestant {
-    std::string name;
-    TimedCopy copy;
-};
-
 /// One size. `tuned` is 1 where the profile does not say.
 struct HoldContest {
     std::size_t size = 0; ///< bytes; 0: small copies, of all sizes up to their bound
     std::string label;    ///< "4 KiB", "to 256 B"
     Weights weights;      ///< above 0, adding up to 1
-    Contestant holder;    ///< what the routine copies with
-    std::optional<Contestant> rival;
+    TimedCopy holder;     ///< what the routine copies with
+    std::optional<TimedCopy> rival;
     TunedResult tuned;
 };
 
@@ -52,8 +46,8 @@ class CheckContests {
     const std::string& small_left_out() const { return small_left_out_; }
 
   private:
-    Contestant pipeline(const Candidate& copy, const std::string& where) const;
-    Contestant sensing(const Sensing& sensing, const std::string& where);
+    TimedCopy pipeline(const Candidate& copy, const std::string& where) const;
+    TimedCopy sensing(const Sensing& sensing, const std::string& where);
     HoldContest contest_of(const Interval& interval, const Weights& weights);
     std::optional<HoldContest> small_contest(const SmallOutcome& small);
 

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <map>
 #include <string>
 
 #include "base/error.hpp"
@@ -11,7 +10,6 @@
 #include "base/size_text.hpp"
 #include "machine/affinity.hpp"
 #include "timing/arena.hpp"
-#include "timing/cache_effect.hpp"
 #include "timing/clock.hpp"
 #include "timing/distribution.hpp"
 #include "timing/monitored_rounds.hpp"
@@ -45,17 +43,14 @@ std::size_t largest_that_fits(const std::vector<HoldContest>& contests, const Ma
     return largest;
 }
 
-/// The stopwatches, set to one contest after the other.
 class Retimings : public Timings {
   public:
     Retimings(const Machine& machine, std::size_t largest, int cpu)
         : arena_(arena_bytes(largest, machine)),
-          stopwatch_(arena_, largest, last_cache_bytes(machine), {machine.caches}), rounds_(cpu),
-          thresholds_(machine.libc_thresholds) {}
+          stopwatch_(arena_, largest, last_cache_bytes(machine), {machine.caches}), rounds_(cpu) {}
 
-    /// Returns the seconds that its contest will take, about.
+    /// Returns the seconds that the contest will take, about.
     double begin(const HoldContest& contest) {
-        contest_ = &contest;
         double seconds = 0;
         for (const auto& [workload, weight] : contest.weights) {
             stopwatch_.calibrate(contest.size, workload, trial_seconds(workload));
@@ -66,34 +61,21 @@ class Retimings : public Timings {
         return seconds;
     }
 
-    double seconds(std::size_t size, Workload workload, Entrant entrant,
-                   std::uint64_t round) override {
+    Trial trial(const TrialRequest& asked) override {
         throw_if_interrupted();
         const double seconds = rounds_.time(
-            [&] { return stopwatch_.time(copy_of(size, entrant), workload, size, round); });
+            [&] { return stopwatch_.time(asked.copy, asked.workload, asked.size, asked.round); });
         if (!(seconds > 0))
             throw Failure("the time stamp counter jumps: nothing can be timed here");
-        return seconds;
+        return {seconds * 1e9};
     }
-    int cache_effect(std::size_t size, Entrant entrant) const override {
-        return copy_of(size, entrant).cache_effect;
-    }
-    bool disturbed() override { return rounds_.disturbed(); }
+    RoundEnd round_ended() override { return {{}, rounds_.disturbed()}; }
     const MonitoredRounds& rounds() const { return rounds_; }
 
   private:
-    TimedCopy copy_of(std::size_t size, Entrant entrant) const {
-        if (entrant < 0) {
-            return {libc_copy(), 0, size ? cache_effect_of_libc(size, thresholds_) : 0};
-        }
-        return entrant == kHolder ? contest_->holder.copy : contest_->rival->copy;
-    }
-
     Arena arena_;
     Stopwatch stopwatch_;
     MonitoredRounds rounds_;
-    const std::map<std::string, std::size_t> thresholds_;
-    const HoldContest* contest_ = nullptr;
 };
 
 void print_row(const HoldContest& contest, const Outcome& outcome) {
@@ -145,8 +127,12 @@ bool still_holds(const CheckContests& contests, const Machine& machine, int want
         if (contest.size > largest) continue;
         if (timed > 0 && elapsed() >= kSeconds) break;
         if (elapsed() + timings.begin(contest) > kSeconds && timed > 0) continue;
-        const Outcome outcome = hold_contest(contest.size, contest.weights,
-                                             contest.rival.has_value(), contest.tuned, timings);
+        std::vector<TimedCopy> copies = {contest.holder};
+        if (contest.rival) copies.push_back(*contest.rival);
+        const TimedCopy libc = libc_at(contest.size, machine.libc_thresholds);
+        const Outcome outcome =
+            hold_contest(contest.size, contest.weights, contest.rival.has_value(), contest.tuned,
+                         {timings, copies, libc});
         ++timed;
         print_row(contest, outcome);
         if (outcome.verdict != Verdict::holds) {

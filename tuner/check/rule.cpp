@@ -19,7 +19,7 @@ Verdict verdict_on(const TunedResult& tuned, const PresentResult& now) {
 }
 
 PresentResult time_again(std::size_t size, const Weights& weights, bool with_rival,
-                         std::uint64_t first_round, Timings& timings) {
+                         std::uint64_t first_round, const TimedCopies& timings) {
     std::vector<Workload> workloads;
     for (const auto& [workload, weight] : weights) workloads.push_back(workload);
     std::vector<Entrant> entrants = {kHolder, kLibc, kLibcAgain};
@@ -29,7 +29,7 @@ PresentResult time_again(std::size_t size, const Weights& weights, bool with_riv
         [&](Entrant entrant, Workload workload, std::uint64_t round) {
             return timings.seconds(size, workload, entrant, round);
         },
-        [&](Entrant entrant) { return timings.cache_effect(size, entrant); },
+        [&](Entrant entrant) { return timings.cache_effect(entrant); },
         [&] { return timings.disturbed(); });
     const auto over_holder = [&](Entrant other) {
         return exponentiate(paired.mean_log_ratio(other, kHolder, weights));
@@ -41,7 +41,7 @@ PresentResult time_again(std::size_t size, const Weights& weights, bool with_riv
 }
 
 Outcome hold_contest(std::size_t size, const Weights& weights, bool with_rival,
-                     const TunedResult& tuned, Timings& timings) {
+                     const TunedResult& tuned, const TimedCopies& timings) {
     const PresentResult first = time_again(size, weights, with_rival, 0, timings);
     const Verdict seems = verdict_on(tuned, first);
     if (seems == Verdict::holds) return {first, seems};

@@ -50,7 +50,7 @@ Verdict verdict_on(const TunedResult& tuned, const PresentResult& now);
 /// Times everybody in kHoldRounds paired rounds, libc under two names. `size` in bytes, 0 for small
 /// copies; `weights` above 0, adding up to 1. `first_round` goes on from rounds that were timed.
 PresentResult time_again(std::size_t size, const Weights& weights, bool with_rival,
-                         std::uint64_t first_round, Timings& timings);
+                         std::uint64_t first_round, const TimedCopies& timings);
 
 struct Outcome {
     PresentResult now;
@@ -61,7 +61,7 @@ struct Outcome {
 /// fallen only if it did so again, in the same way: of two dozen sizes with two comparisons each,
 /// one looks bad by chance every so often. `now` is of the last time.
 Outcome hold_contest(std::size_t size, const Weights& weights, bool with_rival,
-                     const TunedResult& tuned, Timings& timings);
+                     const TunedResult& tuned, const TimedCopies& timings);
 
 /// Contests without which a verdict is none about the whole profile: they come from coarse to fine,
 /// the smallest and the largest size, the small copies, and two in between.

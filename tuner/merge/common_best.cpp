@@ -17,6 +17,7 @@
 #include "search/overlapping_search.hpp"
 #include "search/sensing_search.hpp"
 #include "search/small_search.hpp"
+#include "search/step.hpp"
 #include "search/threads_search.hpp"
 #include "space/space.hpp"
 #include "space/tuple_json.hpp"
@@ -627,12 +628,12 @@ class Merger {
                 }
             }
             if (source.contains("threads") && !profile.contains("threads"))
-                missed.insert("threads");
+                missed.insert(title_of(Step::threads));
             if (source.contains("overlapping") && !profile.contains("overlapping"))
-                missed.insert(kOverlappingStep);
+                missed.insert(title_of(Step::overlapping));
         }
         for (const ordered_json& interval : intervals) sizes.erase(interval.at("size"));
-        if (!profile.contains("small")) missed.insert("small copies");
+        if (!profile.contains("small")) missed.insert(title_of(Step::small));
         const std::vector<std::string> steps = in_order(missed);
         profile["complete"] = sizes.empty() && steps.empty();
         if (profile["complete"]) {

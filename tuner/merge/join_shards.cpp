@@ -9,6 +9,7 @@
 #include "search/aliased_search.hpp"
 #include "search/overlapping_search.hpp"
 #include "search/shard.hpp"
+#include "search/step.hpp"
 #include "search/threads_search.hpp"
 
 namespace asterope {
@@ -215,8 +216,8 @@ Profile join_shards(Shards shards) {
     Sizes sizes = first.shard->all;
     for (const Interval& interval : joined.intervals) std::erase(sizes, interval.size);
     std::set<std::string> steps = left_out_steps(shards);
-    if (joined.small) steps.erase("small copies"); // each but one leaves them out
-    if (joined.overlapping) steps.erase(kOverlappingStep);
+    if (joined.small) steps.erase(title_of(Step::small)); // each but one leaves them out
+    if (joined.overlapping) steps.erase(title_of(Step::overlapping));
     joined.left_out = {sizes, in_order(steps)};
     joined.complete = joined.left_out.empty();
     return joined;

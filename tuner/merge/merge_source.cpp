@@ -13,6 +13,7 @@
 #include "base/rounded.hpp"
 #include "base/text.hpp"
 #include "run/tuning.hpp"
+#include "search/step.hpp"
 
 namespace asterope {
 
@@ -233,9 +234,8 @@ std::set<std::string> left_out_steps(const std::vector<MergeSource>& sources) {
 
 std::vector<std::string> in_order(const std::set<std::string>& steps) {
     std::vector<std::string> ordered;
-    for (const char* step : {"small copies", "overlapping buffers", "sensing", "boundaries",
-                             "aliasing buffers", "threads"}) {
-        if (steps.count(step)) ordered.emplace_back(step);
+    for (const StepNames& step : kSteps) {
+        if (steps.count(step.title)) ordered.emplace_back(step.title);
     }
     return ordered;
 }

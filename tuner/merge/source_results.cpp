@@ -2,7 +2,6 @@
 #include "merge/source_results.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string_view>
 
@@ -14,6 +13,7 @@
 #include "search/overlapping_search.hpp"
 #include "search/search.hpp"
 #include "search/small_search.hpp"
+#include "search/step.hpp"
 #include "search/threads_search.hpp"
 #include "space/candidates.h"
 #include "space/tuple_json.hpp"
@@ -155,27 +155,17 @@ bool is_one_thread(const std::string& name) {
 }
 
 void read_log(const TrialLogContents& log, SourceResults& results) {
-    for (const auto& entry : log.steps) { // no binding: clang 14 lets no lambda capture one
-        const std::string& step = entry.first;
-        const std::vector<Record>& records = entry.second;
-        const auto size_behind = [&](std::string_view beginning) -> std::size_t {
-            std::size_t size = 0;
-            if (step.rfind(beginning, 0) == 0) {
-                std::from_chars(step.data() + beginning.size(), step.data() + step.size(), size);
-            }
-            return size;
+    for (const auto& [name, records] : log.steps) {
+        const std::optional<LoggedStep> step = parse_step(name);
+        if (!step) continue;
+        const auto gains = [&log, &name = name](bool (*is_reference)(const std::string&)) {
+            return gains_of(rounds_of(log.steps.at(name)), is_reference);
         };
-        if (step == "small copies") {
-            results.small = gains_of(rounds_of(records), is_libc);
-        } else if (step == kOverlappingStep) {
-            results.overlapping = gains_of(rounds_of(records), is_libc);
-        } else if (const std::size_t size = size_behind("pipelines ")) {
-            results.pipelines[size] = gains_of(rounds_of(records), is_libc);
-        } else if (const std::size_t aliased = size_behind("aliased ")) {
-            results.aliased[aliased] = gains_of(rounds_of(records), is_pipeline);
-        } else if (const std::size_t shared = size_behind("threads ")) {
-            results.shared[shared] = gains_of(rounds_of(records), is_one_thread);
-        }
+        if (step->step == Step::small) results.small = gains(is_libc);
+        if (step->step == Step::overlapping) results.overlapping = gains(is_libc);
+        if (step->step == Step::pipelines) results.pipelines[step->size] = gains(is_libc);
+        if (step->step == Step::aliased) results.aliased[step->size] = gains(is_pipeline);
+        if (step->step == Step::threads) results.shared[step->size] = gains(is_one_thread);
     }
 }
 

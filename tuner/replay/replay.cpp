@@ -153,7 +153,7 @@ ReplayedRun run_once(const Replay& replay, const Rigor& rigor, std::uint64_t see
         std::mt19937_64 random = named_random(seed, "pipelines " + std::to_string(size));
         const Found found =
             search_size(spaces.space, entrants, replay.extended ? &extension.get() : nullptr, size,
-                        objectives, rigor, neighbours, random, timings);
+                        objectives, rigor, neighbours, random, replay.space.timed(timings, size));
         for (const SizeResult& result : found.results) {
             winners[index].push_back(result.finalists.front().candidate);
         }

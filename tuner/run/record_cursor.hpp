@@ -1,7 +1,6 @@
 // Walks through the recorded figures of one step of a search after the other.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -13,9 +12,10 @@ namespace asterope {
 class RecordCursor {
   public:
     /// `steps` must outlive it; `what` is what messages call the log.
-    RecordCursor(const std::map<std::string, std::vector<Record>>& steps, std::string what)
+    RecordCursor(const LoggedSteps& steps, std::string what)
         : steps_(steps), what_(std::move(what)) {}
 
+    const std::string& what() const { return what_; }
     bool has(const std::string& step) const { return steps_.count(step) > 0; }
 
     /// To the beginning of a step, behind its first `known` records. Returns how many are left.
@@ -24,7 +24,7 @@ class RecordCursor {
         records_ = found == steps_.end() ? nullptr : &found->second;
         step_ = step;
         at_ = known;
-        return records_ && records_->size() > at_ ? records_->size() - at_ : 0;
+        return at_end() ? 0 : records_->size() - at_;
     }
 
     bool at_end() const { return !records_ || at_ >= records_->size(); }
@@ -51,10 +51,8 @@ class RecordCursor {
         return *hits;
     }
 
-    const std::string& step() const { return step_; }
-
   private:
-    const std::map<std::string, std::vector<Record>>& steps_;
+    const LoggedSteps& steps_;
     std::string what_, step_;
     const std::vector<Record>* records_ = nullptr;
     std::size_t at_ = 0;

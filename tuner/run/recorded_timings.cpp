@@ -7,7 +7,6 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "space/features.hpp"
-#include "timing/cache_effect.hpp"
 
 namespace asterope {
 
@@ -39,8 +38,9 @@ RecordedSpace::RecordedSpace(const Recording& recording, const std::string& what
           part<std::map<std::string, std::size_t>>(recording, "/machine/libc_thresholds")),
       places_(spaces_.space.size(), -1) {
     std::unordered_map<std::string, std::size_t> entrants;
-    for (std::size_t i = 0; i < spaces_.space.size(); ++i) {
-        entrants.emplace(spaces_.space[i].name(), i);
+    for (const Candidate& candidate : spaces_.space) {
+        copies_.push_back(timed_copy(candidate));
+        entrants.emplace(copies_.back().name, entrants.size());
     }
     for (std::size_t place = 0; place < recording.names.size(); ++place) {
         const std::string& name = recording.names[place];
@@ -63,11 +63,6 @@ const RecordedField::Samples* RecordedSpace::samples(const RecordedField& field,
     return samples.empty() ? nullptr : &samples;
 }
 
-int RecordedSpace::cache_effect(std::size_t size, Entrant entrant) const {
-    return entrant < 0 ? cache_effect_of_libc(size, libc_thresholds_)
-                       : cache_effect_of(spaces_.space[static_cast<std::size_t>(entrant)]);
-}
-
 RecordedTimings::RecordedTimings(const Recording& recording, const RecordedSpace& space,
                                  std::uint64_t seed)
     : space_(space), seed_(seed) {
@@ -76,8 +71,8 @@ RecordedTimings::RecordedTimings(const Recording& recording, const RecordedSpace
     }
 }
 
-double RecordedTimings::seconds(std::size_t size, Workload workload, Entrant entrant,
-                                std::uint64_t round) {
+Trial RecordedTimings::trial(const TrialRequest& asked) {
+    const auto& [copy, entrant, size, workload, round] = asked;
     Table& table = tables_.at({size, workload});
     const RecordedField& field = *table.field;
     auto deck = table.decks.find(entrant);
@@ -96,7 +91,7 @@ double RecordedTimings::seconds(std::size_t size, Workload workload, Entrant ent
     ++trials_;
     wall_seconds_ +=
         field.fixed_us * 1e-6 + field.per_timed * ns * 1e-9 * static_cast<double>(field.calls);
-    return ns * 1e-9;
+    return {ns};
 }
 
 double RecordedTimings::draw(Deck& deck) {

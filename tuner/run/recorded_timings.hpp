@@ -29,13 +29,16 @@ class RecordedSpace {
     bool extended() const { return extended_; }
     /// Its samples; null where there are none.
     const RecordedField::Samples* samples(const RecordedField& field, Entrant entrant) const;
-    /// See Timings::cache_effect.
-    int cache_effect(std::size_t size, Entrant entrant) const;
+    /// The whole space's, with libc's of that size beside them.
+    TimedCopies timed(Timings& timings, std::size_t size) const {
+        return {timings, copies_, libc_at(size, libc_thresholds_)};
+    }
 
   private:
     bool extended_;
     Spaces spaces_;
     std::map<std::string, std::size_t> libc_thresholds_;
+    std::vector<TimedCopy> copies_;
     std::vector<int> places_; ///< of each entrant among the recording's names; -1: none
 };
 
@@ -49,11 +52,7 @@ class RecordedTimings : public Timings {
 
     /// Size and workload must be recorded. A candidate without samples is as fast as libc: to be
     /// asked only where the figure does not count.
-    double seconds(std::size_t size, Workload workload, Entrant entrant,
-                   std::uint64_t round) override;
-    int cache_effect(std::size_t size, Entrant entrant) const override {
-        return space_.cache_effect(size, entrant);
-    }
+    Trial trial(const TrialRequest& asked) override;
 
     std::size_t trials() const { return trials_; }
     /// Of wall time that the trials so far would have taken: what each copied, and what a trial

@@ -1,7 +1,6 @@
 // The searches of one run, step by step, on figures from wherever they come.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,14 +10,14 @@
 #include "machine/machine.hpp"
 #include "profile/make_profile.hpp"
 #include "run/plan.hpp"
+#include "run/run_timings.hpp"
 #include "search/aliased_search.hpp"
-#include "search/search_timings.hpp"
 #include "search/spaces.hpp"
+#include "search/step.hpp"
 #include "search/threads_search.hpp"
 #include "timing/budget.hpp"
 #include "timing/disturbed_rounds.hpp"
 #include "timing/time_spent.hpp"
-#include "timing/trial_source.hpp"
 
 namespace asterope {
 
@@ -31,7 +30,7 @@ struct Findings {
     LeftOut left_out;
     DisturbedRounds noise;
     std::size_t trials = 0;
-    double recorded_seconds = 0; ///< see RaceContext
+    double recorded_seconds = 0; ///< see RunTimings
 };
 
 /// Every step draws its random numbers by its own name, and depends on the others by what they
@@ -41,7 +40,7 @@ class SearchSteps {
   public:
     /// All of these must outlive it. `machine`: of the figures.
     SearchSteps(const Plan& plan, const Spaces& spaces, const Machine& machine, std::uint64_t seed,
-                bool quiet, TrialSource& figures, Budget& budget, TimeSpent& spent);
+                bool quiet, RunTimings& timings, Budget& budget, TimeSpent& spent);
 
     /// Calibration; the size that small copies hand over to, the small copies and those of
     /// overlapping buffers; the other sizes
@@ -52,9 +51,6 @@ class SearchSteps {
     Findings run();
 
   private:
-    /// What an entrant copies with: a function, what to hand it as its distance, its cache effect.
-    using CopyOf = std::function<TimedCopy(Entrant)>;
-    using Name = std::function<std::string(Entrant)>;
     struct SizeFound {
         Found found;
         std::optional<SensingResult> sensing;
@@ -62,15 +58,18 @@ class SearchSteps {
 
     double calibrate();
     void calibrate(std::size_t size);
-    std::size_t calls(std::size_t size, Workload workload) const;
-    std::mt19937_64 enter(const std::string& step);
+    std::mt19937_64 enter(Step step, std::size_t size = 0, const std::string& objective = {});
+    /// As a phase of the account of time, and on the progress line.
+    void show(Step step);
     std::vector<std::size_t> order_of_sizes() const;
     void search_sizes(Findings& findings);
+    void search_what_hands_over(std::size_t index, Findings& findings);
     SizeFound search_one_size(std::size_t index);
+    std::vector<std::vector<Entrant>> winners_around(std::size_t index) const;
     std::vector<Entrant> inherited(std::size_t index, const Rigor& rigor) const;
     std::optional<SensingResult> sensing(std::size_t size, const Found& found);
     std::vector<SensingCopy> sensing_copies(std::size_t size, const Found& found);
-    std::vector<double> read(const asterope_copy& probe, const Candidate& copy, std::size_t size,
+    std::vector<double> read(const asterope_copy& probe, Entrant copy, std::size_t size,
                              Workload workload);
     SizeResult small_copies(const Candidate& large);
     SizeResult overlapping_copies();
@@ -79,9 +78,11 @@ class SearchSteps {
     void shared_copies(Findings& findings);
     SharedSize share(std::size_t size, const PipelineFacts& pipelines);
     const Candidate& candidate(Entrant entrant) const;
-    static TimedCopy copy_of(const Candidate& candidate);
-    TimedCopy libc(std::size_t size) const;
-    Entrants field(CopyOf copy, Name name) const;
+    const TimedCopy& copy(Entrant entrant) const {
+        return copies_[static_cast<std::size_t>(entrant)];
+    }
+    /// Those whose copies these are, beside libc's of that size.
+    TimedCopies timed(const std::vector<TimedCopy>& copies, std::size_t size) const;
 
     const Plan& plan_;
     const Spaces& spaces_;
@@ -89,13 +90,12 @@ class SearchSteps {
     const std::size_t last_cache_bytes_;
     const std::uint64_t seed_;
     const std::vector<Objective> objectives_;
-    TrialSource& figures_;
+    const std::vector<TimedCopy> copies_; ///< of the pipelines
+    RunTimings& timings_;
     Budget& budget_;
     TimeSpent& spent_;
-    DisturbedRounds disturbed_rounds_;
     std::map<std::pair<std::size_t, Workload>, Calibration> calibrations_;
-    Progress progress_; ///< after calibrations_: its total comes from them
-    RaceContext context_;
+    Progress progress_;                      ///< after calibrations_: its total comes from them
     std::map<std::size_t, SizeFound> found_; ///< by index into the plan's sizes
     bool sensing_left_out_ = false;
 };

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
-#include "timing/trial_source.hpp"
+#include "timing/timings.hpp"
 
 namespace asterope {
 
@@ -19,10 +19,30 @@ class LineReader;
 inline constexpr const char* kTrialLogFormat = "asterope-trials";
 inline constexpr int kTrialLogVersion = 2;
 
+/// Which trial: `candidate` is its name, or "libc"; `size` in bytes, 0 for small copies.
+struct TrialKey {
+    std::size_t size;
+    Workload workload;
+    std::string candidate;
+    std::uint64_t round;
+    bool operator==(const TrialKey&) const = default;
+};
+
+/// Which readings of a probe: "source 4" in front of the copy of that name.
+struct ProbeKey {
+    std::size_t size;
+    Workload workload;
+    std::string probe, copy;
+    bool operator==(const ProbeKey&) const = default;
+};
+
 /// What a search asked for, and the answer; what disturbed the round that ended there.
 using Record = std::variant<std::pair<TrialKey, Trial>, std::pair<ProbeKey, std::vector<double>>,
                             std::pair<std::pair<std::size_t, Workload>, Calibration>,
                             std::vector<Disturbance>>;
+
+/// What was found in each step, by the name of LoggedStep.
+using LoggedSteps = std::map<std::string, std::vector<Record>>;
 
 /// A whole log. The first line of the file is the header, an object with "format":
 /// "asterope-trials" and "version"; the others are, in the order in which things happened:
@@ -37,7 +57,7 @@ using Record = std::variant<std::pair<TrialKey, Trial>, std::pair<ProbeKey, std:
 /// - {"finished", "seconds", "phases", "resumed"}: the end, with what the profile says of the run.
 struct TrialLogContents {
     nlohmann::json header;
-    std::map<std::string, std::vector<Record>> steps;
+    LoggedSteps steps;
     int resumed = 0;          ///< how often
     nlohmann::json end;       ///< the last line, or null: the run did not come to its end
     bool torn = false;        ///< the last line is not whole, and not in here

@@ -25,14 +25,12 @@
 #include "profile/result_table.hpp"
 #include "profile/schema.hpp"
 #include "profile/short_result.hpp"
-#include "run/logged_trials.hpp"
-#include "run/logging_trials.hpp"
-#include "run/machine_trials.hpp"
+#include "run/machine_timings.hpp"
 #include "run/plan.hpp"
+#include "run/resume.hpp"
 #include "run/run_generator.hpp"
 #include "run/search_steps.hpp"
 #include "search/aliased_search.hpp"
-#include "search/overlapping_search.hpp"
 #include "search/spaces.hpp"
 #include "space/features.hpp"
 #include "timing/clock.hpp"
@@ -105,16 +103,17 @@ class TuningRun {
         spent_.enter("building");
         start_clock(machine_.cpu.invariant_tsc);
         try {
-            MachineTrials live(plan_, machine_, request_.seed, *facts_.cpu, budget_);
-            LoggingTrials journal(live, plan_.log, header, std::move(earlier));
-            facts_.started = journal.started();
-            facts_.resumed = journal.resumed();
-            search(journal, spaces);
+            MachineTimings machine(plan_, machine_, request_.seed, *facts_.cpu, budget_);
+            RunLog log(plan_.log, header, std::move(earlier));
+            facts_.started = log.started;
+            facts_.resumed = log.resumed;
+            RunTimings timings(machine, spent_, log.writer, log.known, "log " + plan_.log);
+            search(timings, spaces);
             finish();
-            journal.finish({{"finished", facts_.finished},
-                            {"seconds", facts_.seconds},
-                            {"phases", facts_.phases},
-                            {"resumed", facts_.resumed}});
+            log.writer.finish({{"finished", facts_.finished},
+                               {"seconds", facts_.seconds},
+                               {"phases", facts_.phases},
+                               {"resumed", facts_.resumed}});
             write(profile(spaces));
             // Whoever did not ask for the log wants it as long only as it can be of use. It is
             // still locked: it is nobody else's that is removed.
@@ -144,18 +143,20 @@ class TuningRun {
         header.at("warnings").get_to(facts_.warnings);
         take_shard(header);
         announce(spaces);
-        LoggedTrials logged(log, what);
-        std::optional<LoggingTrials> journal;
+        RunTimings whole(log.steps, what, spent_);
+        std::optional<RunLog> copy;
+        std::optional<RunTimings> writing;
         if (plan_.keeps_log) {
-            journal.emplace(logged, plan_.log, header, log_to_resume(header));
+            copy.emplace(plan_.log, header, log_to_resume(header));
+            writing.emplace(whole, spent_, copy->writer, copy->known, "log " + plan_.log);
         }
-        search(journal ? static_cast<TrialSource&>(*journal) : logged, spaces);
+        search(writing ? *writing : whole, spaces);
         // The run's own: a replay takes no time that would be worth a word.
         log.end.at("finished").get_to(facts_.finished);
         log.end.at("seconds").get_to(facts_.seconds);
         log.end.at("phases").get_to(facts_.phases);
         log.end.at("resumed").get_to(facts_.resumed);
-        if (journal) journal->finish(log.end);
+        if (copy) copy->writer.finish(log.end);
         return profile(spaces);
     }
 
@@ -224,9 +225,9 @@ class TuningRun {
                 {"warnings", facts_.warnings}};
     }
 
-    void search(TrialSource& figures, const Spaces& spaces) {
+    void search(RunTimings& timings, const Spaces& spaces) {
         try {
-            SearchSteps searches(plan_, spaces, machine_, request_.seed, request_.quiet, figures,
+            SearchSteps searches(plan_, spaces, machine_, request_.seed, request_.quiet, timings,
                                  budget_, spent_);
             findings_ = searches.run();
             facts_.trials = findings_.trials;
@@ -257,8 +258,8 @@ class TuningRun {
         std::vector<std::string> steps = left_out_.steps;
         const std::size_t handover = plan_.handover_size();
         if (!contains(plan_.sizes, handover) || !plan_.owns(handover)) {
-            std::erase(steps, "small copies");
-            std::erase(steps, kOverlappingStep);
+            std::erase(steps, title_of(Step::small));
+            std::erase(steps, title_of(Step::overlapping));
         }
         return sizes && steps.empty();
     }

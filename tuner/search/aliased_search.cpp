@@ -9,7 +9,7 @@
 namespace asterope {
 
 AliasedSize search_aliased(std::size_t count, std::size_t size, const Rigor& rigor,
-                           std::mt19937_64& random, Timings& timings) {
+                           std::mt19937_64& random, const TimedCopies& timings) {
     std::vector<Entrant> everybody(count + 1);
     std::iota(everybody.begin(), everybody.end(), 0);
     Race race(size, {{Workload::aliased, 1}}, random, timings);

@@ -39,7 +39,7 @@ struct AliasedChoice {
 
 /// In `timings`, entrant 0 is the pipeline that won `size`, entrants 1 to `count` are the copies.
 AliasedSize search_aliased(std::size_t count, std::size_t size, const Rigor& rigor,
-                           std::mt19937_64& random, Timings& timings);
+                           std::mt19937_64& random, const TimedCopies& timings);
 
 /// The copy and the run of neighbouring sizes on which it gains most; none where none gains
 /// kAliasedGain anywhere.

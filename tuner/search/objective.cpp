@@ -93,6 +93,13 @@ std::string tunable_text() {
     return text + "balanced: " + joined(kBalanced, " and ") + " alike";
 }
 
+double weight_of(const Weights& weights, Workload workload) {
+    for (const auto& [one, weight] : weights) {
+        if (one == workload) return weight;
+    }
+    return 0;
+}
+
 Weights equal_weights(const std::vector<Workload>& workloads) {
     Weights weights;
     for (const Workload workload : workloads) {

@@ -20,6 +20,9 @@ Weights equal_weights(const std::vector<Workload>& workloads);
 /// What can be tuned for, with what each is, for --help: "hot: the same buffers ...; cold: ...".
 std::string tunable_text();
 
+/// 0 for one that is not among them.
+double weight_of(const Weights& weights, Workload workload);
+
 struct Objective {
     std::string name; ///< "balanced", a workload's, or "weights" for a mix of the user's own
     Weights weights;  ///< each above 0, adding up to 1, in the order of Workload

@@ -9,7 +9,7 @@
 namespace asterope {
 
 SizeResult search_overlapping(std::size_t count, const Rigor& rigor, std::mt19937_64& random,
-                              Timings& timings) {
+                              const TimedCopies& timings) {
     if (count == 0) throw Failure("no copy for overlapping buffers copies right on this machine");
     std::vector<Entrant> everybody(count);
     std::iota(everybody.begin(), everybody.end(), 0);

@@ -13,12 +13,9 @@
 
 namespace asterope {
 
-/// The step of a search: in logs, among what was left out, and in the account of time.
-inline constexpr const char* kOverlappingStep = "overlapping buffers";
-
 /// Chooses one of `count` for all sizes and shifts, the simplest that is as good as the best within
 /// the noise; SizeResult::size is 0. In `timings`, libc is its memmove. Throws Failure for 0.
 SizeResult search_overlapping(std::size_t count, const Rigor& rigor, std::mt19937_64& random,
-                              Timings& timings);
+                              const TimedCopies& timings);
 
 } // namespace asterope

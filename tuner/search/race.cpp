@@ -19,15 +19,11 @@ constexpr std::size_t kHeat = 24;
 
 } // namespace
 
-int Timings::cache_effect(std::size_t, Entrant) const {
-    return 0;
-}
-
 Race::Race(std::size_t size, std::vector<Weights> objectives, std::mt19937_64& random,
-           Timings& timings, double worst_ratio)
+           const TimedCopies& timings, double worst_ratio)
     : size_(size), objectives_(std::move(objectives)), random_(random), timings_(timings),
       worst_ratio_(worst_ratio),
-      order_([this](Entrant entrant) { return timings_.cache_effect(size_, entrant); }) {
+      order_([this](Entrant entrant) { return timings_.cache_effect(entrant); }) {
     for (Weights& weights : objectives_) {
         double sum = 0;
         for (const auto& [workload, weight] : weights) sum += weight;
@@ -160,7 +156,7 @@ std::vector<SizeResult> Race::run_offs(const std::vector<Entrant>& finalists, in
         [&](Entrant entrant, Workload workload, std::uint64_t round) {
             return timings_.seconds(size_, workload, entrant, round);
         },
-        [&](Entrant entrant) { return timings_.cache_effect(size_, entrant); },
+        [&](Entrant entrant) { return timings_.cache_effect(entrant); },
         [&] { return timings_.disturbed(); });
     round_ += static_cast<std::uint64_t>(rounds);
     std::vector<SizeResult> results;

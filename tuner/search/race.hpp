@@ -11,32 +11,45 @@
 #include "search/objective.hpp"
 #include "timing/cache_effect.hpp"
 #include "timing/paired.hpp"
+#include "timing/timings.hpp"
 #include "timing/workload.hpp"
 
 namespace asterope {
 
-/// Who is timed: an index into the caller's list of candidates, or libc, which runs under two
-/// names. How far libc seems to be from libc is the noise floor.
-using Entrant = int;
-inline constexpr Entrant kLibc = -1;
-inline constexpr Entrant kLibcAgain = -2;
-
-/// Where timings come from: the machine, a recorded log, or a test with known truth.
-class Timings {
+/// Copies by their index, libc beside them, and where their timings come from.
+class TimedCopies {
   public:
-    virtual ~Timings() = default;
-    /// Seconds a call of one trial; `size` in bytes, 0 where the workload mixes sizes. Trials of
-    /// equal `round` are timed under equal conditions.
-    virtual double seconds(std::size_t size, Workload workload, Entrant entrant,
-                           std::uint64_t round) = 0;
-    /// Entrants of one cache effect leave the caches alike and are timed one after the other.
-    virtual int cache_effect(std::size_t size, Entrant entrant) const;
-    /// Ends a round, which is what is compared with one another: whether something disturbed it so
-    /// that it must be timed again. Must say no some time.
-    virtual bool disturbed() { return false; }
-    /// What the trials from now on are for: for the accounts.
-    enum class Stage { screening, run_off };
-    virtual void enter(Stage) {}
+    /// `copies` must outlive it.
+    TimedCopies(Timings& timings, const std::vector<TimedCopy>& copies, TimedCopy libc)
+        : timings_(&timings), copies_(&copies), libc_(std::move(libc)) {}
+    /// Without copies: `timings` tell entrants by their indices alone.
+    TimedCopies(Timings& timings) : timings_(&timings), libc_{.name = "libc"} {}
+
+    /// The same with a copy of theirs in the place of libc.
+    TimedCopies against(Entrant one) const {
+        TimedCopies other = *this;
+        other.libc_ = copy(one);
+        return other;
+    }
+
+    /// Seconds a call of one trial, see TrialRequest.
+    double seconds(std::size_t size, Workload workload, Entrant entrant,
+                   std::uint64_t round) const {
+        return timings_->trial({copy(entrant), entrant, size, workload, round}).seconds();
+    }
+    int cache_effect(Entrant entrant) const { return copy(entrant).cache_effect; }
+    /// Ends a round: whether it must be timed again.
+    bool disturbed() const { return timings_->round_ended().again; }
+    void enter(Timings::Stage stage) const { timings_->enter(stage); }
+
+  private:
+    const TimedCopy& copy(Entrant entrant) const {
+        return entrant < 0 || !copies_ ? libc_ : (*copies_)[static_cast<std::size_t>(entrant)];
+    }
+
+    Timings* timings_;
+    const std::vector<TimedCopy>* copies_ = nullptr;
+    TimedCopy libc_;
 };
 
 /// What the run-off measured of one finalist under one workload.
@@ -93,8 +106,8 @@ class Race {
     /// `objectives`: the first is the one that matters most, see best(). `worst_ratio`: what a
     /// candidate may lose in one workload, see kWorstRatio; 0 for anything.
     Race(std::size_t size, std::vector<Weights> objectives, std::mt19937_64& random,
-         Timings& timings, double worst_ratio = kWorstRatio);
-    Race(std::size_t size, Weights weights, std::mt19937_64& random, Timings& timings,
+         const TimedCopies& timings, double worst_ratio = kWorstRatio);
+    Race(std::size_t size, Weights weights, std::mt19937_64& random, const TimedCopies& timings,
          double worst_ratio = kWorstRatio)
         : Race(size, std::vector<Weights>{std::move(weights)}, random, timings, worst_ratio) {}
 
@@ -144,7 +157,7 @@ class Race {
     std::vector<Weights> objectives_;
     std::vector<Workload> workloads_; ///< of all objectives, whatever their weight
     std::mt19937_64& random_;
-    Timings& timings_;
+    TimedCopies timings_;
     double worst_ratio_;
     std::uint64_t round_ = 0;
     CacheEffectOrder order_;

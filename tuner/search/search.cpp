@@ -146,7 +146,7 @@ class Search {
   public:
     Search(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants,
            std::size_t size, const std::vector<Weights>& objectives, const Rigor& rigor,
-           std::mt19937_64& random, Timings& timings)
+           std::mt19937_64& random, const TimedCopies& timings)
         : space_(space), entrants_(entrants), size_(size), objectives_(objectives), rigor_(rigor),
           race_(size, objectives, random, timings) {}
 
@@ -384,7 +384,7 @@ Found search_size(const std::vector<Candidate>& space, const std::vector<Entrant
                   const Extension* extension, std::size_t size,
                   const std::vector<Weights>& objectives, const Rigor& rigor,
                   const std::vector<std::vector<Entrant>>& neighbours, std::mt19937_64& random,
-                  Timings& timings) {
+                  const TimedCopies& timings) {
     if (entrants.empty()) throw Failure("no candidate copies right on this machine");
     Search search(space, entrants, size, objectives, rigor, random, timings);
     search.screen_paper();

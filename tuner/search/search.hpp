@@ -94,6 +94,6 @@ Found search_size(const std::vector<Candidate>& space, const std::vector<Entrant
                   const Extension* extension, std::size_t size,
                   const std::vector<Weights>& objectives, const Rigor& rigor,
                   const std::vector<std::vector<Entrant>>& neighbours, std::mt19937_64& random,
-                  Timings& timings);
+                  const TimedCopies& timings);
 
 } // namespace asterope

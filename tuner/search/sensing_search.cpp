@@ -31,6 +31,11 @@ asterope_sensing SensingCopy::arguments() const {
             cold.distance()};
 }
 
+TimedCopy SensingCopy::timed(const asterope_sensing& sensing) const {
+    return {probe->copy, reinterpret_cast<std::size_t>(&sensing), cache_effect_of(cold), nullptr,
+            name()};
+}
+
 std::string SensingCopy::name() const {
     return std::string(probe->name) + " > " + std::to_string(threshold.ticks) + ": " + cold.name() +
            ", else " + hot.name();
@@ -38,13 +43,13 @@ std::string SensingCopy::name() const {
 
 void* ReadingCopy::run(void* destination, const void* source, std::size_t bytes, std::size_t self) {
     auto& reading = *reinterpret_cast<ReadingCopy*>(self);
-    reading.ticks.push_back(reading.probe->read(destination, source, bytes));
-    return reading.copy.variant->copy(destination, source, bytes, reading.copy.distance());
+    reading.ticks.push_back(reading.probe.read(destination, source, bytes));
+    return reading.copy.function(destination, source, bytes, reading.copy.distance);
 }
 
 std::optional<Finalist> race_sensing(std::size_t copies, std::size_t size, const Weights& weights,
                                      const Rigor& rigor, std::mt19937_64& random,
-                                     Timings& timings) {
+                                     const TimedCopies& timings) {
     if (copies == 0) return std::nullopt;
     std::vector<Entrant> entrants(copies);
     std::iota(entrants.begin(), entrants.end(), 1);

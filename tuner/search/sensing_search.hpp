@@ -46,15 +46,17 @@ struct SensingCopy {
 
     /// What `probe->copy` is handed the address of.
     asterope_sensing arguments() const;
+    /// `arguments` must outlive it. Where nothing is cached, its cold pipeline leaves the caches.
+    TimedCopy timed(const asterope_sensing& arguments) const;
     /// "source 4 > 187: YMM T NT T0 2 16, else YMM T T none 0 0".
     std::string name() const;
 };
 
 /// A copy function that only collects what `probe` reads on its way, and then copies by `copy`.
-/// To be timed like any other, its own address as the distance.
+/// To be timed like any other, its own address as the argument.
 struct ReadingCopy {
-    const asterope_copy* probe;
-    Candidate copy;
+    const asterope_copy& probe;
+    const TimedCopy& copy;
     std::vector<double> ticks;
 
     static void* run(void* destination, const void* source, std::size_t bytes, std::size_t self);
@@ -71,6 +73,7 @@ struct SensingResult {
 /// sensing ones. The finalist that beats it, or none: where they tie, or noise hides the
 /// difference, the simpler one stays.
 std::optional<Finalist> race_sensing(std::size_t copies, std::size_t size, const Weights& weights,
-                                     const Rigor& rigor, std::mt19937_64& random, Timings& timings);
+                                     const Rigor& rigor, std::mt19937_64& random,
+                                     const TimedCopies& timings);
 
 } // namespace asterope

@@ -70,7 +70,7 @@ Entrant plain_small(const std::vector<const asterope_copy*>& space) {
 }
 
 SizeResult search_small(const std::vector<Entrant>& entrants, Entrant plain, const Weights& weights,
-                        const Rigor& rigor, std::mt19937_64& random, Timings& timings) {
+                        const Rigor& rigor, std::mt19937_64& random, const TimedCopies& timings) {
     if (entrants.empty()) throw Failure("no small copy copies right on this machine");
     // What one workload loses for another is weighed here, not forbidden: every copy that is much
     // better than libc on unpredictable sizes is worse where a small copy is read at once.

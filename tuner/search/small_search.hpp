@@ -38,6 +38,6 @@ Entrant plain_small(const std::vector<const asterope_copy*>& space);
 /// Chooses among the entrants; SizeResult::size is 0. `plain` wins where noise hides which of them
 /// is the fastest, if it is one of them. Throws Failure where there are none.
 SizeResult search_small(const std::vector<Entrant>& entrants, Entrant plain, const Weights& weights,
-                        const Rigor& rigor, std::mt19937_64& random, Timings& timings);
+                        const Rigor& rigor, std::mt19937_64& random, const TimedCopies& timings);
 
 } // namespace asterope

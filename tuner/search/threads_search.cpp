@@ -15,26 +15,6 @@ namespace {
 constexpr std::size_t kChunks[] = {std::size_t{64} << 10, std::size_t{256} << 10,
                                    std::size_t{1} << 20};
 
-/// One thread takes libc's place in a race: it is what others are measured by, and its distance
-/// from itself is the noise.
-class AgainstOneThread : public Timings {
-  public:
-    explicit AgainstOneThread(Timings& timings) : timings_(timings) {}
-
-    double seconds(std::size_t size, Workload workload, Entrant entrant,
-                   std::uint64_t round) override {
-        return timings_.seconds(size, workload, std::max(entrant, 0), round);
-    }
-    int cache_effect(std::size_t size, Entrant entrant) const override {
-        return timings_.cache_effect(size, std::max(entrant, 0));
-    }
-    bool disturbed() override { return timings_.disturbed(); }
-    void enter(Stage stage) override { timings_.enter(stage); }
-
-  private:
-    Timings& timings_;
-};
-
 } // namespace
 
 std::string share_name(const ThreadShare& share) {
@@ -58,11 +38,10 @@ std::vector<ThreadShare> shares_for(std::size_t size, unsigned most) {
 
 SharedSize search_shares(const std::vector<ThreadShare>& shares, std::size_t size,
                          const Weights& weights, const Rigor& rigor, std::mt19937_64& random,
-                         Timings& timings) {
-    AgainstOneThread against(timings);
+                         const TimedCopies& timings) {
     std::vector<Entrant> everybody(shares.size() + 1);
     std::iota(everybody.begin(), everybody.end(), 0);
-    Race race(size, weights, random, against);
+    Race race(size, weights, random, timings.against(0));
     const SizeResult result = race.run_off(everybody, rigor.rounds, 0, 0);
     // The winner comes first, the others by rank: the best of several threads is one of two.
     const bool taken = result.finalists[0].candidate != 0;

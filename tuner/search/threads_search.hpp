@@ -50,12 +50,12 @@ struct ShareInterval {
 };
 
 /// In `timings`, entrant 0 is the routine's copy of `size` by one thread, the others are `shares`,
-/// from 1 on. No libc: what is compared is one thread with several. Ties, and what noise hides, go
-/// to one thread, then to the fewest; none is taken that loses more than kWorstRatio to one thread
-/// under any workload.
+/// from 1 on. No libc: what is compared is one thread with several. Ties, and what
+/// noise hides, go to one thread, then to the fewest; none is taken that loses more than
+/// kWorstRatio to one thread under any workload.
 SharedSize search_shares(const std::vector<ThreadShare>& shares, std::size_t size,
                          const Weights& weights, const Rigor& rigor, std::mt19937_64& random,
-                         Timings& timings);
+                         const TimedCopies& timings);
 
 /// What to do by size, from the first size on that is shared; `sizes` ascend. Several threads are
 /// taken only from a size on at which they won, and up to such a size, not halfway to it; between

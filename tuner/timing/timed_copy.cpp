@@ -2,6 +2,9 @@
 #include "timing/timed_copy.hpp"
 
 #include <cstring>
+#include <utility>
+
+#include "timing/cache_effect.hpp"
 
 namespace asterope {
 
@@ -15,8 +18,17 @@ template <class Function> CopyFunction as_copy(Function* function) {
 } // namespace
 
 TimedCopy small_copy(asterope_small_candidate function, std::size_t distance,
-                     asterope_candidate large) {
-    return {as_copy(function), distance, 0, large};
+                     asterope_candidate large, std::string name) {
+    return {as_copy(function), distance, 0, large, std::move(name)};
+}
+
+TimedCopy timed_copy(const Candidate& candidate) {
+    return {candidate.variant->copy, candidate.distance(), cache_effect_of(candidate), nullptr,
+            candidate.name()};
+}
+
+TimedCopy libc_at(std::size_t size, const std::map<std::string, std::size_t>& thresholds) {
+    return {libc_copy(), 0, cache_effect_of_libc(size, thresholds), nullptr, "libc"};
 }
 
 asterope_small_candidate small_function(const TimedCopy& copy) {

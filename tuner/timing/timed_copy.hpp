@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <string>
 
 #include "space/candidates.h"
+#include "space/space.hpp"
 
 namespace asterope {
 
@@ -19,11 +22,19 @@ struct TimedCopy {
     /// What a small copy calls beyond its bound, under the workloads of small copies, where
     /// `function` is called as an asterope_small_candidate. Means nothing to others.
     asterope_candidate large = nullptr;
+    std::string name = {}; ///< as logs have it; libc's is "libc"
 };
+
+/// The copy of a tuple.
+TimedCopy timed_copy(const Candidate& candidate);
+
+/// libc's memcpy of `size` bytes, by what it leaves in the caches; 0: of small sizes.
+/// `thresholds`: see Machine::libc_thresholds.
+TimedCopy libc_at(std::size_t size, const std::map<std::string, std::size_t>& thresholds);
 
 /// A small copy that goes on with `large`, which gets `distance`.
 TimedCopy small_copy(asterope_small_candidate function, std::size_t distance = 0,
-                     asterope_candidate large = nullptr);
+                     asterope_candidate large = nullptr, std::string name = {});
 
 /// The function of a small copy, or of another copy under the workloads of small copies.
 asterope_small_candidate small_function(const TimedCopy& copy);

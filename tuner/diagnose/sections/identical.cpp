@@ -27,13 +27,15 @@ class LibcAlone : public Timings {
     LibcAlone(Stopwatch& stopwatch, MonitoredRounds& watched, const std::function<void()>& timed)
         : stopwatch_(stopwatch), watched_(watched), timed_(timed) {}
 
-    double seconds(std::size_t size, Workload workload, Entrant, std::uint64_t round) override {
+    Trial trial(const TrialRequest& asked) override {
         throw_if_interrupted();
         timed_();
-        return watched_.time([&] { return stopwatch_.time({libc_copy()}, workload, size, round); });
+        const double seconds = watched_.time([&] {
+            return stopwatch_.time({libc_copy()}, asked.workload, asked.size, asked.round);
+        });
+        return {seconds * 1e9};
     }
-
-    bool disturbed() override { return watched_.disturbed(); }
+    RoundEnd round_ended() override { return {{}, watched_.disturbed()}; }
 
   private:
     Stopwatch& stopwatch_;

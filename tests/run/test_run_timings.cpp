@@ -1,0 +1,237 @@
+// The figures of a run: a search that is asked again gets what it got before, and then goes on.
+#include "run/run_timings.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "run/resume.hpp"
+#include "support/made_up_log.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace asterope;
+using nlohmann::json;
+
+namespace {
+
+const json kHeader = made_up_header();
+
+/// Counts what it is asked for; every figure is another.
+class EveryFigure : public Timings {
+  public:
+    Trial trial(const TrialRequest&) override { return {next += 1, 10}; }
+    std::vector<double> readings(const ProbeRequest&) override { return {next += 1}; }
+    Calibration calibration(std::size_t, Workload,
+                            const std::optional<Calibration>& known) override {
+        if (known) taken_over.push_back(known->calls);
+        return known ? *known : Calibration{static_cast<std::size_t>(next += 1), 1};
+    }
+    RoundEnd round_ended() override {
+        if (++rounds % 2) return {};
+        return {{Disturbance::steal}};
+    }
+    double next = 0;
+    int rounds = 0;
+    std::vector<std::size_t> taken_over;
+};
+
+const TimedCopy kCopy{.name = "libc"};
+const asterope_copy kProbe{"source 2", "{}", "", nullptr, nullptr, nullptr};
+
+double trial(Timings& timings, std::uint64_t round) {
+    return timings.trial({kCopy, kLibc, 128, Workload::hot, round}).ns;
+}
+
+std::vector<double> readings(Timings& timings) {
+    return timings.readings({kProbe, kCopy, 128, Workload::hot, 1});
+}
+
+class RunTimingsFile : public TemporaryFolder {
+  protected:
+    std::filesystem::path path() const { return folder / "trials.jsonl"; }
+
+    std::string refusal(const json& header) {
+        try {
+            open_log_to_resume(path(), header);
+        } catch (const BadInput& error) {
+            return error.what();
+        }
+        return "taken";
+    }
+
+    /// A search of eight figures, as one text. A disturbed round is one of the figures.
+    static std::string search(Timings& timings) {
+        std::string found;
+        timings.enter("calibration");
+        found += std::to_string(timings.calibration(128, Workload::hot).calls) + ' ';
+        timings.enter("pipelines 128");
+        for (std::uint64_t round = 0; round < 2; ++round) {
+            found += std::to_string(trial(timings, round)) + ' ';
+            found += std::to_string(timings.round_ended().disturbances.size()) + ' ';
+        }
+        timings.enter("sensing 128");
+        return found + std::to_string(readings(timings).at(0));
+    }
+
+    /// A run on `machine`, from what the log at `path` holds, if there is one.
+    struct Run {
+        Run(EveryFigure& machine, const std::filesystem::path& path)
+            : log(path, kHeader, exists(path) ? open_log_to_resume(path, kHeader) : std::nullopt),
+              timings(machine, spent, log.writer, log.known, "log") {}
+        TimeSpent spent;
+        RunLog log;
+        RunTimings timings;
+    };
+
+    /// A whole search, and its log. What it found.
+    std::string first_run() const {
+        EveryFigure machine;
+        Run run(machine, path());
+        return search(run.timings);
+    }
+};
+
+} // namespace
+
+TEST_F(RunTimingsFile, lets_the_first_run_see_the_machine) {
+    EveryFigure alone, machine;
+    Run run(machine, path());
+    EXPECT_EQ(search(run.timings), search(alone));
+    EXPECT_EQ(run.log.resumed, 0);
+    EXPECT_EQ(run.timings.trials(), 2u);
+    EXPECT_EQ(run.timings.recorded_seconds(), 0);
+    EXPECT_EQ(run.timings.disturbed_rounds().facts().disturbed.at("steal"), 1u);
+}
+
+TEST_F(RunTimingsFile, serves_all_that_a_killed_run_left_at_whatever_line_it_was_killed) {
+    first_run();
+    const std::string text = content(path());
+    EveryFigure alone;
+    const std::string expected = search(alone);
+    const std::size_t header = text.find('\n') + 1;
+    for (std::size_t end = header; end <= text.size(); ++end) {
+        put("trials.jsonl", text.substr(0, end));
+        // The machine goes on where the killed run left it: each figure is asked for once.
+        EveryFigure machine;
+        Run run(machine, path());
+        for (const auto& [step, records] : run.log.known) {
+            for (const Record& record : records) {
+                const bool hits = std::holds_alternative<std::vector<Disturbance>>(record);
+                machine.next += hits ? 0 : 1;
+            }
+        }
+        const auto trials = run.log.known.find("pipelines 128");
+        // of the two rounds the first is quiet, and leaves no line
+        machine.rounds = trials == run.log.known.end() ? 0 : trials->second.size() > 1 ? 1 : 0;
+        EXPECT_EQ(run.log.resumed, 1);
+        EXPECT_EQ(search(run.timings), expected) << "killed behind byte " << end;
+    }
+}
+
+TEST_F(RunTimingsFile, tells_the_machine_how_long_trials_are_and_asks_it_for_nothing_known) {
+    const std::string expected = first_run();
+    for (int times = 1; times <= 3; ++times) {
+        EveryFigure machine;
+        Run run(machine, path());
+        EXPECT_EQ(search(run.timings), expected);
+        EXPECT_EQ(machine.next, 0);
+        EXPECT_EQ(machine.taken_over, std::vector<std::size_t>{1});
+        EXPECT_EQ(run.log.resumed, times);
+        EXPECT_EQ(run.log.started, "2026-11-21T10:00:00Z");
+        EXPECT_DOUBLE_EQ(run.timings.recorded_seconds(), 20e-6);
+    }
+}
+
+TEST_F(RunTimingsFile, serves_a_step_that_was_cut_short_before_a_later_one) {
+    {
+        EveryFigure machine;
+        Run run(machine, path());
+        search(run.timings);
+        run.timings.enter("aliased 512"); // the time budget had ended
+        trial(run.timings, 7);
+    }
+    EveryFigure machine;
+    machine.next = 100;
+    Run run(machine, path());
+    run.timings.enter("calibration");
+    run.timings.calibration(128, Workload::hot);
+    run.timings.enter("pipelines 128");
+    EXPECT_EQ(trial(run.timings, 0), 2);
+    EXPECT_EQ(trial(run.timings, 1), 3);
+    run.timings.round_ended();
+    EXPECT_EQ(trial(run.timings, 2), 101);
+    run.timings.enter("aliased 512");
+    EXPECT_EQ(trial(run.timings, 7), 5);
+}
+
+TEST_F(RunTimingsFile, counts_screening_and_run_off_of_pipelines_apart_and_no_other_steps) {
+    EveryFigure machine;
+    Run run(machine, path());
+    for (const char* step : {"pipelines 128", "aliased 128"}) {
+        run.timings.enter(step);
+        if (step[0] == 'a') run.spent.enter("aliasing buffers");
+        run.timings.enter(Timings::Stage::screening);
+        run.timings.enter(Timings::Stage::run_off);
+    }
+    std::vector<std::string> phases;
+    for (const auto& [phase, seconds] : run.spent.phases()) phases.push_back(phase);
+    EXPECT_EQ(phases, (std::vector<std::string>{"screening", "run-off", "aliasing buffers"}));
+}
+
+TEST_F(RunTimingsFile, refuses_another_search_in_the_middle) {
+    first_run();
+    EveryFigure machine;
+    Run run(machine, path());
+    run.timings.enter("pipelines 128");
+    EXPECT_THROW(trial(run.timings, 1), BadInput); // it was round 0
+    EXPECT_THROW(readings(run.timings), BadInput);
+}
+
+TEST_F(RunTimingsFile, keeps_the_log_of_an_earlier_run) {
+    put("trials.jsonl", "hours of work\n");
+    EXPECT_THROW(RunLog(path(), kHeader, std::nullopt), BadInput);
+    EXPECT_EQ(content(path()), "hours of work\n");
+}
+
+TEST_F(RunTimingsFile, refuses_the_log_of_another_machine_version_space_seed_or_search) {
+    put("trials.jsonl", kHeader.dump() + '\n');
+    EXPECT_EQ(refusal(kHeader), "taken");
+    const auto with = [](const char* pointer, const json& value) {
+        json header = kHeader;
+        header[json::json_pointer(pointer)] = value;
+        return header;
+    };
+    EXPECT_NE(refusal(with("/machine/fingerprint", "xyz")).find("another machine"),
+              std::string::npos);
+    EXPECT_NE(refusal(with("/tool_version", "1.1")).find("another version"), std::string::npos);
+    EXPECT_NE(refusal(with("/space_hash", "xyz")).find("another space"), std::string::npos);
+    EXPECT_NE(refusal(with("/seed", 2)).find("another seed"), std::string::npos);
+    EXPECT_NE(refusal(with("/options/rigor", "standard")).find("another rigor"), std::string::npos);
+    EXPECT_NE(refusal(with("/options/sizes", {128})).find("another sizes"), std::string::npos);
+    EXPECT_EQ(refusal(with("/started", "now")), "taken");
+}
+
+TEST_F(RunTimingsFile, a_whole_log_serves_the_search_without_the_machine) {
+    const std::string expected = first_run();
+    const TrialLogContents log = read_trial_log(path());
+    TimeSpent spent;
+    RunTimings logged(log.steps, "log", spent);
+    EXPECT_EQ(search(logged), expected);
+    EXPECT_TRUE(logged.has("pipelines 128"));
+    EXPECT_FALSE(logged.has("small copies")) << "a log may be older than a step";
+    // and in the place of the machine, where the beginning is known
+    put("half.jsonl", content(path()).substr(0, content(path()).rfind("{\"step\"")));
+    RunLog half(folder / "half.jsonl", kHeader, open_log_to_resume(folder / "half.jsonl", kHeader));
+    RunTimings rest(logged, spent, half.writer, half.known, "half");
+    EXPECT_EQ(search(rest), expected);
+    EXPECT_FALSE(rest.has("small copies"));
+}
+
+TEST_F(RunTimingsFile, a_log_that_ends_early_cannot_be_replayed) {
+    first_run();
+    TrialLogContents log = read_trial_log(path());
+    log.steps.at("pipelines 128").pop_back();
+    log.steps.at("pipelines 128").pop_back();
+    TimeSpent spent;
+    RunTimings logged(log.steps, "log", spent);
+    EXPECT_THROW(search(logged), BadInput);
+}

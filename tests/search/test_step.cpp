@@ -1,0 +1,41 @@
+// Steps of a search have one name each in the log, and what is no step has none.
+#include "search/step.hpp"
+
+#include <gtest/gtest.h>
+
+namespace asterope {
+namespace {
+
+TEST(Steps, stand_in_the_table_in_the_order_of_the_enumeration) {
+    for (std::size_t i = 0; i < kSteps.size(); ++i) {
+        EXPECT_EQ(kSteps[i].step, static_cast<Step>(i));
+    }
+    EXPECT_EQ(kSteps.back().step, Step::threads);
+}
+
+TEST(Steps, are_read_as_they_are_written) {
+    const std::pair<LoggedStep, const char*> steps[] = {
+        {{Step::calibration}, "calibration"},
+        {{Step::pipelines, 4096}, "pipelines 4096"},
+        {{Step::small}, "small copies"},
+        {{Step::overlapping}, "overlapping buffers"},
+        {{Step::sensing, 65536}, "sensing 65536"},
+        {{Step::boundaries, 6144, "hot"}, "boundary hot 6144"},
+        {{Step::aliased, 512}, "aliased 512"},
+        {{Step::threads, 1 << 20}, "threads 1048576"},
+    };
+    for (const auto& [step, name] : steps) {
+        EXPECT_EQ(step.name(), name);
+        EXPECT_EQ(parse_step(name), step);
+    }
+}
+
+TEST(Steps, are_none_where_the_name_is_another) {
+    for (const char* name : {"", "pipeline 4096", "pipelines 4K", "pipelines 0", "pipelines ",
+                             "pipelines  4096", "threads of gold", "aliased -1", "small copies "}) {
+        EXPECT_FALSE(parse_step(name)) << name;
+    }
+}
+
+} // namespace
+} // namespace asterope

@@ -1,0 +1,96 @@
+// The figures of this machine, now.
+#include "run/machine_timings.hpp"
+
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/interrupt.hpp"
+#include "search/sensing_search.hpp"
+#include "timing/clock.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// Bytes a side for small copies where the sources of the others are mapped: they are drawn from
+/// working sets of caches, which a device's memory does not get into.
+constexpr std::size_t kSmallArena = std::size_t{64} << 20;
+
+/// A counter that jumps back makes a trial of centuries, or of none. Whatever else is strange is
+/// for the watch to see: a stopped and continued process may well need hours for a trial.
+bool is_a_time(double seconds) {
+    return seconds > 0 && seconds < 1e8;
+}
+
+/// Tries of one trial, before the clock counts as broken.
+constexpr int kTries = 5;
+
+} // namespace
+
+MachineTimings::MachineTimings(const Plan& plan, const Machine& machine, std::uint64_t seed,
+                               int cpu, const Budget& budget)
+    : arena_(arena_bytes(plan.all_sizes.back(), machine), plan.source_map),
+      stopwatch_(arena_, plan.all_sizes.back(), last_cache_bytes(machine),
+                 {machine.caches, plan.statistics, kLargestMixed, seed, Weighting::calls,
+                  plan.source_map ? &small_arena_.emplace(kSmallArena) : nullptr}),
+      monitor_(cpu), budget_(budget) {}
+
+void MachineTimings::throw_if_over() const {
+    throw_if_interrupted();
+    budget_.throw_if_spent();
+}
+
+void MachineTimings::enter(const std::string&, std::size_t) {
+    in_round_ = false;
+}
+
+Trial MachineTimings::trial(const TrialRequest& asked) {
+    throw_if_over();
+    if (!in_round_) monitor_.begin_round();
+    in_round_ = true;
+    for (int i = 0; i < kTries; ++i) {
+        const std::uint64_t begin = ticks();
+        const double timed = stopwatch_.time(asked.copy, asked.workload, asked.size, asked.round);
+        const double wall = seconds_between(begin, ticks());
+        if (!is_a_time(timed) || !is_a_time(wall)) continue;
+        // What is written is what is used, or a resumed run would see other figures. Thousandths of
+        // a nanosecond are beyond any clock here; no time is 0, though.
+        return {std::max(1.0, std::round(timed * 1e12)) / 1e3,
+                std::max(1.0, std::round(wall * 1e7)) / 10};
+    }
+    throw Failure("the time stamp counter jumps: nothing can be timed here");
+}
+
+std::vector<double> MachineTimings::readings(const ProbeRequest& asked) {
+    throw_if_over();
+    ReadingCopy reading{asked.probe, asked.copy, {}};
+    std::vector<double> ticks;
+    for (std::uint64_t round = 0; ticks.size() < asked.least; ++round) {
+        reading.ticks.clear();
+        stopwatch_.time(
+            {&ReadingCopy::run, reinterpret_cast<std::size_t>(&reading), asked.copy.cache_effect},
+            asked.workload, asked.size, round);
+        if (round == 0) continue; // its first call finds the caches as another copy left them
+        ticks.insert(ticks.end(), reading.ticks.begin(), reading.ticks.end());
+    }
+    return ticks;
+}
+
+Calibration MachineTimings::calibration(std::size_t size, Workload workload,
+                                        const std::optional<Calibration>& known) {
+    if (known) {
+        stopwatch_.set_calibration(size, workload, *known);
+    } else {
+        throw_if_over();
+        stopwatch_.calibrate(size, workload, trial_seconds(workload));
+    }
+    return stopwatch_.calibration(size, workload);
+}
+
+RoundEnd MachineTimings::round_ended() {
+    if (!in_round_) return {};
+    in_round_ = false;
+    return {monitor_.end_round()};
+}
+
+} // namespace asterope

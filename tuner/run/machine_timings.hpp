@@ -1,0 +1,42 @@
+// The figures of this machine, now.
+#pragma once
+
+#include <optional>
+
+#include "machine/machine.hpp"
+#include "run/plan.hpp"
+#include "timing/arena.hpp"
+#include "timing/budget.hpp"
+#include "timing/disturbance_monitor.hpp"
+#include "timing/stopwatch.hpp"
+#include "timing/timings.hpp"
+
+namespace asterope {
+
+/// Throws Interrupted between trials when the user asked to stop, BudgetSpent when there is no time
+/// left, and Failure where the clock cannot be trusted at all.
+class MachineTimings : public Timings {
+  public:
+    /// `budget` must outlive it. Throws Failure where there is too little memory.
+    MachineTimings(const Plan& plan, const Machine& machine, std::uint64_t seed, int cpu,
+                   const Budget& budget);
+
+    Trial trial(const TrialRequest& asked) override;
+    RoundEnd round_ended() override;
+    void enter(const std::string& step, std::size_t known = 0) override;
+    std::vector<double> readings(const ProbeRequest& asked) override;
+    Calibration calibration(std::size_t size, Workload workload,
+                            const std::optional<Calibration>& known = std::nullopt) override;
+
+  private:
+    void throw_if_over() const;
+
+    Arena arena_;
+    std::optional<Arena> small_arena_; ///< of the small copies, where the source is mapped
+    Stopwatch stopwatch_;
+    DisturbanceMonitor monitor_;
+    const Budget& budget_;
+    bool in_round_ = false;
+};
+
+} // namespace asterope

@@ -1,0 +1,71 @@
+// What a killed run left: its log, if that is of the same search.
+#include "run/resume.hpp"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "base/json_text.hpp"
+
+namespace asterope {
+
+namespace {
+
+using nlohmann::json;
+
+/// Why the log of a search with the header `recorded` cannot be gone on with by one with `wanted`;
+/// empty: it can.
+std::string difference(const json& recorded, const json& wanted) {
+    static constexpr struct {
+        const char *place, *reason;
+    } parts[] = {{"/machine/fingerprint", "it is of another machine"},
+                 {"/tool_version", "it was written by another version"},
+                 {"/space_hash", "it is of another space of candidates"},
+                 {"/seed", "its search had another seed"}};
+    for (const auto& [place, reason] : parts) {
+        const json before = part_of(recorded, place), now = part_of(wanted, place);
+        if (before != now) return reason + (" (" + before.dump() + " there, " + now.dump() + ')');
+    }
+    const json before = part_of(recorded, "/options"), now = part_of(wanted, "/options");
+    json all = now;
+    all.update(before); // a shard's have one more
+    for (const auto& [name, unused] : all.items()) {
+        const json there = before.value(name, json()), value = now.value(name, json());
+        if (there != value) {
+            return "its search had another " + name + " (" + there.dump().substr(0, 80) +
+                   " there, " + value.dump().substr(0, 80) + " now)";
+        }
+    }
+    return {};
+}
+
+} // namespace
+
+std::optional<LogToResume> open_log_to_resume(const std::filesystem::path& path,
+                                              const json& header) {
+    Descriptor file = lock_trial_log(path);
+    if (!file) return std::nullopt;
+    TrialLogContents contents = read_trial_log(path);
+    const std::string why = difference(contents.header, header);
+    if (!why.empty()) {
+        throw BadInput("cannot resume from " + path.string() + ": " + why +
+                       "; give the options of that run, or start anew with another log");
+    }
+    if (contents.torn) {
+        std::fprintf(stderr, "warning: %s: its last line is not whole and was dropped\n",
+                     path.c_str());
+    }
+    return LogToResume{std::move(file), std::move(contents)};
+}
+
+RunLog::RunLog(const std::filesystem::path& path, const json& header,
+               std::optional<LogToResume> earlier)
+    : known(earlier ? std::move(earlier->contents.steps) : LoggedSteps()),
+      writer(earlier ? TrialLogWriter(path, std::move(earlier->file), earlier->contents.bytes)
+                     : TrialLogWriter(path, header)),
+      started((earlier ? earlier->contents.header : header).value("started", "")),
+      resumed(earlier ? earlier->contents.resumed + 1 : 0) {
+    if (earlier) writer.resumed(header.value("started", ""));
+}
+
+} // namespace asterope

@@ -1,0 +1,32 @@
+// The steps of a search, and what logs, left-out lists and the account of time call them.
+#include "search/step.hpp"
+
+#include <charconv>
+
+namespace asterope {
+
+std::string LoggedStep::name() const {
+    std::string name = kSteps[static_cast<std::size_t>(step)].logged;
+    if (!objective.empty()) name += ' ' + objective;
+    if (size > 0) name += ' ' + std::to_string(size);
+    return name;
+}
+
+std::optional<LoggedStep> parse_step(std::string_view name) {
+    for (const StepNames& one : kSteps) {
+        const std::string_view logged = one.logged;
+        if (name.substr(0, logged.size()) != logged) continue;
+        LoggedStep step{one.step};
+        std::string_view rest = name.substr(logged.size());
+        if (const std::size_t blank = rest.rfind(' '); blank != rest.npos) {
+            const char* end = rest.data() + rest.size();
+            const auto read = std::from_chars(rest.data() + blank + 1, end, step.size);
+            if (read.ptr != end || read.ec != std::errc() || step.size == 0) continue;
+            if (blank > 1) step.objective = rest.substr(1, blank - 1);
+        }
+        if (step.name() == name) return step;
+    }
+    return std::nullopt;
+}
+
+} // namespace asterope

@@ -1,0 +1,61 @@
+// The steps of a search, and what logs, left-out lists and the account of time call them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace asterope {
+
+/// In the order in which left-out lists name them.
+enum class Step {
+    calibration,
+    pipelines,
+    small,
+    overlapping,
+    sensing,
+    boundaries,
+    aliased,
+    threads
+};
+
+struct StepNames {
+    Step step;
+    /// In the log; behind it the objective of a boundary, and the size, where there is one.
+    const char* logged;
+    /// Among what was left out, in the account of time, on the progress line. That of the pipelines
+    /// has two parts in the account of time, see Timings::Stage.
+    const char* title;
+};
+
+inline constexpr std::array<StepNames, 8> kSteps = {{
+    {Step::calibration, "calibration", "calibrating"},
+    {Step::pipelines, "pipelines", "pipelines"},
+    {Step::small, "small copies", "small copies"},
+    {Step::overlapping, "overlapping buffers", "overlapping buffers"},
+    {Step::sensing, "sensing", "sensing"},
+    {Step::boundaries, "boundary", "boundaries"},
+    {Step::aliased, "aliased", "aliasing buffers"},
+    {Step::threads, "threads", "threads"},
+}};
+
+constexpr const char* title_of(Step step) {
+    return kSteps[static_cast<std::size_t>(step)].title;
+}
+
+/// One part of a step, as the log has it: "calibration", "pipelines 4096", "boundary hot 6144".
+struct LoggedStep {
+    Step step;
+    std::size_t size = 0;       ///< bytes; 0: the step is not of one size
+    std::string objective = {}; ///< of a boundary
+
+    std::string name() const;
+    bool operator==(const LoggedStep&) const = default;
+};
+
+/// What LoggedStep::name writes; none for anything else.
+std::optional<LoggedStep> parse_step(std::string_view name);
+
+} // namespace asterope

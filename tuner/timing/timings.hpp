@@ -1,0 +1,87 @@
+// Timings: where a search's figures come from, be it the machine, a log, a recording, or a test
+// that knows the truth.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "timing/disturbance_monitor.hpp"
+#include "timing/timed_copy.hpp"
+#include "timing/workload.hpp"
+
+namespace asterope {
+
+/// A copy in a race: its index in the caller's list, or libc, which runs under two names. How far
+/// libc seems to be from libc is the noise floor.
+using Entrant = int;
+inline constexpr Entrant kLibc = -1;
+inline constexpr Entrant kLibcAgain = -2;
+
+/// Which trial is asked for.
+struct TrialRequest {
+    const TimedCopy& copy;
+    Entrant entrant;
+    std::size_t size; ///< bytes; 0 where the workload mixes sizes
+    Workload workload;
+    std::uint64_t round; ///< trials of one round are timed under equal conditions
+};
+
+struct Trial {
+    double ns;             ///< a call; in whole thousandths where it is written to a log
+    double us = 0;         ///< the whole trial, with what is not timed; in whole tenths
+    bool recorded = false; ///< not measured in this run
+
+    double seconds() const { return ns * 1e-9; }
+};
+
+/// Which readings of a probe are asked for, in front of a copy: in ticks.
+struct ProbeRequest {
+    const asterope_copy& probe;
+    const TimedCopy& copy;
+    std::size_t size; ///< bytes
+    Workload workload;
+    std::size_t least; ///< how many readings at least
+};
+
+/// A round of trials has ended, which are what is compared with one another.
+struct RoundEnd {
+    std::vector<Disturbance> disturbances = {}; ///< what hit it
+    bool again = false;                         ///< it is to be timed again
+};
+
+/// A search asks for figures in an order that depends on nothing but its options, its seed and the
+/// figures it got. So the figures of an earlier run can be served again, one by one, and the search
+/// comes to the same end: that is how a run is resumed and replayed (RunTimings).
+class Timings {
+  public:
+    virtual ~Timings() = default;
+
+    virtual Trial trial(const TrialRequest& asked) = 0;
+
+    /// Ends a round. Must not say for ever that it is to be timed again.
+    virtual RoundEnd round_ended() { return {}; }
+
+    /// What the trials from now on are for: for the account of time.
+    enum class Stage { screening, run_off };
+    virtual void enter(Stage) {}
+
+    /// From now on all figures belong to this step of the search, which is entered once. The first
+    /// `known` of them are not asked for.
+    virtual void enter(const std::string&, std::size_t known = 0) { (void)known; }
+
+    /// Whether there are any figures of this step: those of a log may be older than the step is.
+    virtual bool has(const std::string&) const { return true; }
+
+    virtual std::vector<double> readings(const ProbeRequest&) { return {}; }
+
+    /// How many calls a trial has. `known`: from an earlier run, only to be taken over.
+    virtual Calibration calibration(std::size_t, Workload,
+                                    const std::optional<Calibration>& known = std::nullopt) {
+        return known.value_or(Calibration{1, 1e-6});
+    }
+};
+
+} // namespace asterope
