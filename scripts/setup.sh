@@ -64,6 +64,7 @@ show_progress() {
     local started=$SECONDS width line
     width=$(stty size <&2 2>/dev/null) || width='24 80'
     width=${width#* }
+    ((width > 0)) || width=80 # some terminals do not know theirs
     while kill -0 $$ 2>/dev/null; do
         line="$1 ... $(tail -n "+$(($2 + 1))" "$log" | progress_of $((SECONDS - started)))"
         # A line that wraps could not be rewritten.

@@ -520,7 +520,7 @@ def test_the_told_entry_point_is_drawn_beside_the_routine_and_is_no_rival(bench:
     assert "asterope_cold" not in cold.rivals
     picture = ratio_picture([cold], inputs.machine, series.source, "glibc 2.36")
     lines = {line.get_label(): line for line in picture.figure.axes[0].get_lines()}
-    assert set(lines["asterope, told the workload"].get_ydata()) == {9.0}
+    assert set(lines["asterope's entry point for it"].get_ydata()) == {9.0}
     assert max(lines["best other copy"].get_ydata()) < 9
 
 

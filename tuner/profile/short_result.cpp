@@ -15,7 +15,7 @@ namespace asterope {
 
 namespace {
 
-constexpr std::size_t kMostRows = 9, kWidth = 100;
+constexpr std::size_t kMostRows = 8, kWidth = 100;
 /// A mean this close to 1 is called equal.
 constexpr double kEqual = 0.02;
 

@@ -167,7 +167,7 @@ def _throughput_finding(chart: Chart) -> str:
     text = f"asterope {mean:.2f} x glibc's speed"
     told = chart.mean_ratio(chart.told) if chart.told else None
     if told is not None:
-        text += f", told so {told:.2f} x"
+        text += f", its entry point {told:.2f} x"
     if rivals:
         best = max(rivals, key=lambda name: rivals[name])
         text += f"; the best other, {best}, {rivals[best]:.2f} x"
@@ -284,7 +284,7 @@ def _ratio_panel(axes: Axes, chart: Chart) -> None:
         axes.plot(*zip(*drawn), color=OTHERS[0], linewidth=1.2, label="best other copy")
     if chart.told:
         told = {size: p.ratio.median for size, p in chart.copies[chart.told].items() if p.ratio}
-        label = "asterope, told the workload"
+        label = "asterope's entry point for it"
         axes.plot(
             *zip(*sorted(told.items())), color=OURS, linestyle="--", linewidth=1.2, label=label
         )
