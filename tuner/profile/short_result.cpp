@@ -219,9 +219,9 @@ std::string means_text(const std::map<Workload, Ratios>& means) {
 
 std::string legend(const std::vector<Row>& rows, const PipelineFacts& pipelines) {
     std::string text =
-        "RT: register or instruction that carries the data. LT, ST: loads and stores, T "
-        "through the caches, NT past them. PT: into which cache it prefetches; PS: how "
-        "many lines at once; PD: how many lines ahead.";
+        "RT: register or instruction; LT, ST: loads and stores, T through the caches, "
+        "NT past them; PT: into which cache it prefetches, PS lines at once, PD lines "
+        "ahead.";
     bool more = false, differ = false, senses = false;
     for (const Row& row : rows) {
         senses = senses || row.copies.size() > 1;
@@ -237,7 +237,7 @@ std::string legend(const std::vector<Row>& rows, const PipelineFacts& pipelines)
     }
     if (differ) text += " *: differs among these sizes.";
     if (senses) text += " A size with two rows looks first whether its data is cached.";
-    std::string workloads = "Other columns: libc's time over ours, 2.00 is twice as fast;";
+    std::string workloads = "The rest: libc's time over ours (2.00: twice as fast);";
     const auto& columns = taken(pipelines, 0).workloads;
     for (const auto& [workload, measured] : columns) {
         if (!is_shown(workload, pipelines)) continue;
@@ -369,8 +369,7 @@ std::string result_sentences(const PipelineFacts& pipelines, const std::optional
                  times(intents[j][*workload].mean());
     }
     if (!known.empty()) {
-        out +=
-            wrapped("Where the caller knows that it is so, each in its own case: " + known + '.');
+        out += wrapped("Entry points, each in its own situation: " + known + '.');
     }
     if (threads) {
         const auto first =
