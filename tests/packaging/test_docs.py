@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from asterope import workloads
-from asterope.schemas import read_schema
+from asterope.profile import schema
 from conftest import BUILD, REPOSITORY
 
 GUIDES = REPOSITORY / "scripts/docs"
@@ -283,10 +283,9 @@ def fields_of(owner: str, schema: dict, prefix: str = "") -> Iterator[tuple[str,
 
 
 def fields_in_schema() -> set[tuple[str, str]]:
-    path = REPOSITORY / "scripts/asterope/profile.schema.json"
-    schema = read_schema(path)
-    fields = set(fields_of("profile", schema))
-    for name, definition in schema["$defs"].items():
+    whole = schema()
+    fields = set(fields_of("profile", whole))
+    for name, definition in whole["$defs"].items():
         fields |= set(fields_of(name, definition))
     return fields
 

@@ -69,12 +69,6 @@ class Axis:
         return f"{value:{self.width}d}" if self.is_number else f"{value:<{self.width}}"
 
     @property
-    def schema(self) -> dict[str, Any]:
-        """What a JSON schema says of a field with such a value."""
-        kind = {"type": "integer"} if self.is_number else {}
-        return {"description": self.meaning, **kind, "enum": self.ordered}
-
-    @property
     def ordered(self) -> list[Value]:
         """The values as a message or a schema lists them: numbers by size."""
         return sorted(self.values) if self.is_number else list(self.values)

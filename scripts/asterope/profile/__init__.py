@@ -1,0 +1,60 @@
+"""Reads a profile from outside and lets through only what is safe to become C code."""
+
+from __future__ import annotations
+
+import os
+
+from ..one_line import one_line
+from .build import build
+from .checks import check
+from .faults import Fault, ProfileError, path_text
+from .model import (
+    BALANCED,
+    Aliased,
+    Entry,
+    Interval,
+    LeftOut,
+    Measurement,
+    Overlapping,
+    Profile,
+    Proof,
+    Ratio,
+    Sensing,
+)
+from .schema import SCHEMA_FILE, log_header_fault, schema
+from .text import MAXIMUM_BYTES, MAXIMUM_VALUES, decode, parse, read
+
+__all__ = [
+    "BALANCED",
+    "MAXIMUM_BYTES",
+    "MAXIMUM_VALUES",
+    "SCHEMA_FILE",
+    "Aliased",
+    "Entry",
+    "Interval",
+    "LeftOut",
+    "Measurement",
+    "Overlapping",
+    "Profile",
+    "ProfileError",
+    "Proof",
+    "Ratio",
+    "Sensing",
+    "load_profile",
+    "log_header_fault",
+    "schema",
+]
+
+
+def load_profile(path: str | os.PathLike, content: bytes | None = None) -> Profile:
+    """Reads and checks the profile at `path`; `content`: what was read from there already.
+
+    Raises ProfileError for whatever is wrong with it, an unreadable file included.
+    """
+    try:
+        raw = parse(decode(read(path) if content is None else content))
+        check(raw)
+    except Fault as fault:
+        parts = [one_line(path), *([path_text(fault.place)] if fault.place else [])]
+        raise ProfileError(": ".join([*parts, str(fault)])) from None
+    return build(raw)

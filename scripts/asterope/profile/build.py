@@ -1,0 +1,143 @@
+"""From checked JSON values to a Profile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..spaces import aliased_copies, overlapping_copies, pipelines, probes, small_copies, threads
+from .checks import shares_of
+from .model import (
+    Aliased,
+    Entry,
+    Intent,
+    Interval,
+    LeftOut,
+    Measurement,
+    Overlapping,
+    Profile,
+    Proof,
+    Ratio,
+    Sensing,
+    SmallEntry,
+)
+
+
+def build(raw: Mapping[str, Any]) -> Profile:
+    machine, search = raw.get("machine", {}), raw.get("search", {})
+    if machine:
+        cpu = _filled(machine.get("cpu", {}), "brand", "family", "model", "stepping")
+        machine = {**_filled(machine, "libc"), "cpu": cpu}
+    if search:
+        search = _filled(search, "workload", "rigor", "space", "finished")
+    return Profile(
+        architecture=raw["architecture"],
+        complete=raw["complete"],
+        left_out=_build_left_out(raw["left_out"]) if "left_out" in raw else None,
+        source=raw.get("source"),
+        machine=machine,
+        search=search,
+        intervals=_build_intervals(raw["intervals"]),
+        intents={
+            name: Intent(name, _build_intervals(intent["intervals"]))
+            for name, intent in raw.get("intents", {}).items()
+        },
+        small=_build_small(raw["small"]["winner"]) if "small" in raw else None,
+        aliased=_build_aliased(raw.get("aliased", {})),
+        overlapping=_build_overlapping(raw["overlapping"]["winner"])
+        if "overlapping" in raw
+        else None,
+        shares=tuple(threads.Share(**share) for share in shares_of(raw)),
+        raw=raw,
+    )
+
+
+def _filled(raw: Mapping[str, Any], *fields: str) -> dict[str, Any]:
+    return {**dict.fromkeys(fields, "unknown"), **raw}
+
+
+def _build_left_out(raw: Mapping[str, Any]) -> LeftOut:
+    return LeftOut(tuple(raw.get("sizes", ())), tuple(raw.get("steps", ())))
+
+
+def _build_intervals(raw: Sequence[Mapping[str, Any]]) -> tuple[Interval, ...]:
+    return tuple(_build_interval(interval) for interval in raw)
+
+
+def _build_interval(raw: Mapping[str, Any]) -> Interval:
+    return Interval(
+        above=raw["above"],
+        up_to=raw["up_to"],
+        size=raw.get("size", raw["up_to"]),
+        winner=_build_entry(raw["winner"]),
+        proof=_build_proof(raw["proof"]) if "proof" in raw else None,
+        sensing=_build_sensing(raw["sensing"]) if "sensing" in raw else None,
+        axes={
+            workload: {axis: _build_entry(entry) for axis, entry in best.items()}
+            for workload, best in raw.get("axes", {}).items()
+        },
+        runners_up=tuple(_build_entry(entry) for entry in raw.get("runners_up", ())),
+        noise_floor={name: Ratio(**ratio) for name, ratio in raw.get("noise_floor", {}).items()},
+    )
+
+
+def _build_entry(raw: Mapping[str, Any]) -> Entry:
+    return Entry(
+        tuple=pipelines.Tuple(**raw["tuple"]),
+        ratio=raw.get("ratio"),
+        tied=raw.get("tied"),
+        workloads=_build_workloads(raw),
+    )
+
+
+def _build_proof(raw: Mapping[str, Any]) -> Proof:
+    return Proof(raw["samples"], raw["rounds"], Ratio(**raw["lead"]), tuple(raw["ties"]))
+
+
+def _build_sensing(raw: Mapping[str, Any]) -> Sensing:
+    return Sensing(
+        copy=probes.SensingCopy(
+            probes.Probe(raw["kind"], raw["lines"]),
+            raw["threshold"],
+            pipelines.Tuple(**raw["hot"]),
+            pipelines.Tuple(**raw["cold"]),
+        ),
+        ratio=raw.get("ratio"),
+        workloads=_build_workloads(raw),
+        cached_ticks=raw.get("cached_ticks"),
+        uncached_ticks=raw.get("uncached_ticks"),
+    )
+
+
+def _build_small(raw: Mapping[str, Any]) -> SmallEntry:
+    return SmallEntry(
+        tuple=small_copies.SmallTuple(**raw["tuple"]),
+        ratio=raw.get("ratio"),
+        tied=raw.get("tied"),
+        workloads=_build_workloads(raw),
+    )
+
+
+def _build_aliased(raw: Mapping[str, Any]) -> Aliased | None:
+    winner = raw.get("winner")
+    if winner is None:
+        return None
+    return Aliased(winner["above"], winner["up_to"], aliased_copies.AliasedTuple(**winner["tuple"]))
+
+
+def _build_overlapping(raw: Mapping[str, Any]) -> Overlapping:
+    return Overlapping(overlapping_copies.OverlappingTuple(**raw["tuple"]), raw.get("ratio"))
+
+
+def _build_workloads(raw: Mapping[str, Any]) -> dict[str, Measurement]:
+    return {
+        name: _build_measurement(measurement)
+        for name, measurement in raw.get("workloads", {}).items()
+    }
+
+
+def _build_measurement(raw: Mapping[str, Any]) -> Measurement:
+    fields = dict(raw)
+    if "ratio" in fields:
+        fields["ratio"] = Ratio(**fields["ratio"])
+    return Measurement(**fields)

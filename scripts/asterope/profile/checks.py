@@ -1,0 +1,205 @@
+"""What the schema cannot say: that intervals join, that copies exist, that claims agree."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from jsonschema.exceptions import best_match
+
+from ..spaces import overlapping_copies, pipelines, probes, small_copies, threads
+from .faults import REMEDY, Fault, Place, shown
+from .schema import fault_of, schema, validator
+from .text import refuse_unsound
+
+FORMAT = "asterope-profile"
+
+VERSION = 1
+
+
+def check(raw: Any) -> None:
+    refuse_unsound(raw)
+    _refuse_other_formats(raw)
+    # A limit, because a hostile file can hold a fault in each of its 200,000 values.
+    errors = itertools.islice(validator(schema()).iter_errors(raw), 100)
+    error = best_match(errors)
+    if error is not None:
+        raise fault_of(error)
+    _refuse_loose_intervals(raw["intervals"], ("intervals",))
+    for name, intent in raw.get("intents", {}).items():
+        _refuse_loose_intervals(intent["intervals"], ("intents", name, "intervals"))
+    _refuse_false_sensing(raw)
+    _refuse_false_shares(shares_of(raw))
+    _refuse_false_ties(raw)
+    _refuse_false_left_out(raw)
+    weights = raw.get("search", {}).get("weights")
+    if weights is not None and not any(weights.values()):
+        raise Fault(f"no workload has a weight: {REMEDY}", ("search", "weights"))
+    aliased = raw.get("aliased", {}).get("winner")
+    if aliased is not None and aliased["above"] >= aliased["up_to"]:
+        raise Fault(f"above must be less than up_to: {REMEDY}", ("aliased", "winner"))
+    for place, fields in tuples_of(raw):
+        reason = WHY_NOT.get(place[0], pipelines.why_not)(**fields)
+        if reason is not None:
+            raise Fault(f"no such copy: {reason}: {REMEDY}", place)
+    for place, interval in intervals_of(raw):
+        for where, axis, entry in axes_of(interval):
+            used = pipelines.Tuple(**entry["tuple"]).extensions
+            if used != ({axis} - {"paper"}):
+                what = " ".join(sorted(used)) or "none"
+                expected = "none" if axis == "paper" else f"{axis} alone"
+                fault = f"of the extension axes it uses {what}, not {expected}"
+                raise Fault(f"{fault}: {REMEDY}", (*place, *where))
+
+
+def _refuse_other_formats(raw: Any) -> None:
+    """Says plainly what the schema would report as one fault of many."""
+    if not isinstance(raw, dict):
+        raise Fault(f"{shown(raw)} where a JSON object is expected: {REMEDY}")
+    if raw.get("format") != FORMAT:
+        raise Fault(
+            f'not an Asterope profile ("format" must be "{FORMAT}"): '
+            "name a file that asterope-tune wrote",
+            ("format",),
+        )
+    version = raw.get("version")
+    if type(version) is int and version > VERSION:
+        raise Fault(
+            f"made by a newer asterope: profile version {version}, this one reads {VERSION}: "
+            "upgrade asterope",
+            ("version",),
+        )
+
+
+def _refuse_loose_intervals(
+    intervals: Sequence[Mapping[str, Any]], place: Place, previous: int = 0
+) -> None:
+    """Refuses intervals that are not (0, a], (a, b], (b, c], ... with 0 < a < b < c.
+
+    They begin at `previous`, where that is not 0.
+    """
+    for i, interval in enumerate(intervals):
+        above, up_to = interval["above"], interval["up_to"]
+        if above != previous:
+            fault = "leaves a gap" if above > previous else "overlaps or is out of order"
+            raise Fault(f"{above} {fault}: expected {previous}: {REMEDY}", (*place, i, "above"))
+        if up_to <= above:
+            raise Fault(
+                f"{up_to} is not beyond the interval's lower end {above}: {REMEDY}",
+                (*place, i, "up_to"),
+            )
+        size = interval.get("size", up_to)
+        if not above < size <= up_to:
+            raise Fault(
+                f"{size} is not above {above} and up to {up_to}: {REMEDY}", (*place, i, "size")
+            )
+        previous = up_to
+
+
+def _refuse_false_sensing(raw: Mapping[str, Any]) -> None:
+    """Refuses sensing copies where they cannot be, and probes that do not exist."""
+    for place, interval in intervals_of(raw):
+        if "sensing" not in interval:
+            continue
+        place = (*place, "sensing")
+        if place[0] == "intents":
+            raise Fault(f"who states an intent needs no sensing: {REMEDY}", place)
+        least = probes.MINIMUM_BYTES
+        if interval["above"] < least - 1:
+            raise Fault(
+                f"it takes {least} bytes or more, but the interval begins below: {REMEDY}", place
+            )
+        sensing = interval["sensing"]
+        reason = probes.why_not_probe(sensing["kind"], sensing["lines"])
+        if reason is not None:
+            raise Fault(f"no such probe: {reason}: {REMEDY}", place)
+
+
+def _refuse_false_shares(shares: Sequence[Mapping[str, Any]]) -> None:
+    """Refuses shares that do not follow one another, and chunks that are too small."""
+    place = ("threads", "intervals")
+    if not shares:
+        return
+    _refuse_loose_intervals(shares, place, shares[0]["above"])
+    for i, share in enumerate(shares):
+        if 0 < share["chunk"] < threads.LEAST_CHUNK:
+            fault = f"{share['chunk']} is neither 0 nor {threads.LEAST_CHUNK} and more"
+            raise Fault(f"{fault}: {REMEDY}", (*place, i, "chunk"))
+
+
+def _refuse_false_ties(raw: Mapping[str, Any]) -> None:
+    """Refuses winners that tie with themselves."""
+    races: list[tuple[Place, Mapping[str, Any], type]] = [
+        (place, interval, pipelines.Tuple) for place, interval in intervals_of(raw)
+    ]
+    if "small" in raw:
+        races.append((("small",), raw["small"], small_copies.SmallTuple))
+    for place, race, make in races:
+        ties = race.get("proof", {}).get("ties", ())
+        winner = make(**race["winner"]["tuple"]).name
+        if winner in ties:
+            place = (*place, "proof", "ties", ties.index(winner))
+            raise Fault(f"the winner does not tie with itself: {REMEDY}", place)
+
+
+def _refuse_false_left_out(raw: Mapping[str, Any]) -> None:
+    """Refuses a profile that left something out and is complete or has it, or left out nothing."""
+    if "left_out" not in raw:
+        return
+    left_out = raw["left_out"]
+    sizes, steps = left_out.get("sizes", []), left_out.get("steps", [])
+    if raw["complete"]:
+        raise Fault(f"nothing is left out where complete is true: {REMEDY}", ("left_out",))
+    if not sizes and not steps:
+        raise Fault(f"names neither sizes nor steps: {REMEDY}", ("left_out",))
+    measured = {interval.get("size", interval["up_to"]) for interval in raw["intervals"]}
+    for i, size in enumerate(sizes):
+        if size in measured:
+            raise Fault(f"{size} has a winner: {REMEDY}", ("left_out", "sizes", i))
+    for step, race in (("small copies", "small"), ("overlapping buffers", "overlapping")):
+        if step in steps and race in raw:
+            place = ("left_out", "steps", steps.index(step))
+            raise Fault(f"{step} have a winner: {REMEDY}", place)
+
+
+def shares_of(raw: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """How each interval of sizes is shared among threads."""
+    return raw.get("threads", {}).get("intervals", ())
+
+
+def axes_of(interval: Mapping[str, Any]) -> Iterator[tuple[Place, str, Mapping[str, Any]]]:
+    """Every best copy of an axis: where its tuple stands in the interval, the axis, the entry."""
+    for workload, best in interval.get("axes", {}).items():
+        for axis, entry in best.items():
+            yield ("axes", workload, axis, "tuple"), axis, entry
+
+
+def intervals_of(raw: Mapping[str, Any]) -> Iterator[tuple[Place, Mapping[str, Any]]]:
+    """Every interval of the profile, those of its intents included, with its place."""
+    for i, interval in enumerate(raw["intervals"]):
+        yield ("intervals", i), interval
+    for name, intent in raw.get("intents", {}).items():
+        for i, interval in enumerate(intent["intervals"]):
+            yield ("intents", name, "intervals", i), interval
+
+
+# What other races than those of the pipelines choose among.
+WHY_NOT = {
+    "small": small_copies.why_not_small,
+    "overlapping": overlapping_copies.why_not_overlapping,
+}
+
+
+def tuples_of(raw: Mapping[str, Any]) -> Iterator[tuple[Place, Mapping[str, Any]]]:
+    """Every tuple of the profile, with its place."""
+    races = list(intervals_of(raw))
+    races += [((name,), raw[name]) for name in WHY_NOT if name in raw]
+    for place, race in races:
+        yield (*place, "winner", "tuple"), race["winner"]["tuple"]
+        for k, entry in enumerate(race.get("runners_up", ())):
+            yield (*place, "runners_up", k, "tuple"), entry["tuple"]
+        for where, _, entry in axes_of(race):
+            yield (*place, *where), entry["tuple"]
+        for way in ("hot", "cold") if "sensing" in race else ():
+            yield (*place, "sensing", way), race["sensing"][way]

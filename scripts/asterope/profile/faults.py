@@ -1,0 +1,47 @@
+"""What is wrong with a profile: a place in it, and one line of text."""
+
+from __future__ import annotations
+
+import json
+import re
+
+REMEDY = "correct it or run asterope-tune again"
+
+# Where a value stands: the keys and indices that lead to it from the top.
+Place = tuple  # of str and int
+
+
+class ProfileError(ValueError):
+    """A profile that cannot be used. Its text is one line: file, place, what is wrong, remedy."""
+
+
+class Fault(Exception):
+    """What is wrong with a profile, and where in it."""
+
+    def __init__(self, what: str, place: Place = ()) -> None:
+        super().__init__(what)
+        self.place = place
+
+
+def shown(value: object) -> str:
+    """A value as a message may show it: one short line of ASCII, whatever it holds."""
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "an array"
+    if isinstance(value, str):
+        value = value if len(value) <= 32 else value[:32] + "..."
+    return json.dumps(value)[:100]
+
+
+def path_text(place: Place) -> str:
+    """`("intervals", 3, "winner")` as `intervals[3].winner`."""
+    text = ""
+    for step in place:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        elif re.fullmatch(r"[A-Za-z0-9_]{1,64}", step):
+            text += f".{step}"
+        else:
+            text += f"[{shown(step)}]"
+    return text.lstrip(".")

@@ -1,0 +1,201 @@
+"""A profile that passed every check, as the rest of the package sees it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .. import workloads
+from ..spaces import aliased_copies, overlapping_copies, pipelines, probes, small_copies, threads
+
+# What `balanced` weighs, all alike, in files that do not say: before fetch counted, too.
+BALANCED = ("hot", "cold", "consume")
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """libc's time over another's: median and sign-test interval."""
+
+    median: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One copy at one size under one workload. Times in ns, rates in 1e9 bytes/s."""
+
+    ns: float | None = None
+    gb_per_s: float | None = None
+    libc_ns: float | None = None
+    ratio: Ratio | None = None
+    rounds: int | None = None
+
+
+@dataclass(frozen=True)
+class Timed:
+    """How a copy did against libc; None and empty where the profile does not say."""
+
+    ratio: float | None
+    workloads: Mapping[str, Measurement]
+
+    def gb_per_s(self, weights: Mapping[str, float]) -> float | None:
+        """Weighted geometric mean over the workloads, in 1e9 bytes/s; all alike where no weights.
+
+        None where one of those that count has no speed, or none of them was measured.
+        """
+        counted = {
+            name: weights.get(name, 0) if weights else 1
+            for name in self.workloads
+            if not weights or weights.get(name, 0) > 0
+        }
+        rates = [self.workloads[name].gb_per_s for name in counted]
+        if not rates or None in rates:
+            return None
+        total = sum(counted.values())
+        return math.prod(rate ** (w / total) for rate, w in zip(rates, counted.values()))
+
+
+@dataclass(frozen=True)
+class Entry(Timed):
+    """One pipeline and how it did."""
+
+    tuple: pipelines.Tuple
+    tied: bool | None
+
+
+@dataclass(frozen=True)
+class Sensing(Timed):
+    """One sensing copy and how it did; percentiles of its probe's ticks, see the schema."""
+
+    copy: probes.SensingCopy
+    cached_ticks: float | None
+    uncached_ticks: float | None
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What a winner's title rests on; `ties` are names of others that might have won."""
+
+    samples: int
+    rounds: int
+    lead: Ratio
+    ties: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The transfer sizes above < bytes <= up_to; `size` is the one that was measured.
+
+    Where there is a sensing copy it is taken, and the winner only without a usable counter. `axes`:
+    for each workload the best copy of each extension axis, and of "paper", by name. `proof`: None
+    where the profile does not say.
+    """
+
+    above: int
+    up_to: int
+    size: int
+    winner: Entry
+    proof: Proof | None
+    sensing: Sensing | None
+    axes: Mapping[str, Mapping[str, Entry]]
+    runners_up: Sequence[Entry]
+    noise_floor: Mapping[str, Ratio]
+
+
+@dataclass(frozen=True)
+class SmallEntry:
+    """One small copy and how it did against libc."""
+
+    tuple: small_copies.SmallTuple
+    ratio: float | None
+    tied: bool | None
+    workloads: Mapping[str, Measurement]
+
+
+@dataclass(frozen=True)
+class Aliased:
+    """The copy for buffers that alias modulo 4096, for above < bytes <= up_to."""
+
+    above: int
+    up_to: int
+    tuple: aliased_copies.AliasedTuple
+
+
+@dataclass(frozen=True)
+class Overlapping:
+    """The copy for buffers that overlap, and how it did against libc."""
+
+    tuple: overlapping_copies.OverlappingTuple
+    ratio: float | None = None
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What a search did not get to: transfer sizes in bytes, and steps by name."""
+
+    sizes: Sequence[int]
+    steps: Sequence[str]
+
+
+def _all_measured(intervals: Sequence[Interval], weights: Mapping[str, float]) -> bool:
+    taken: list[Timed] = [interval.winner for interval in intervals]
+    taken += [interval.sensing for interval in intervals if interval.sensing]
+    return all(t.ratio is not None and t.gb_per_s(weights) is not None for t in taken)
+
+
+@dataclass(frozen=True)
+class Intent:
+    """The winners of one workload, for callers who know that it is theirs."""
+
+    workload: str
+    intervals: Sequence[Interval]
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """What each workload counts for in the ratios."""
+        return {self.workload: 1.0}
+
+    @property
+    def measured(self) -> bool:
+        """Whether every winner has a ratio and a speed."""
+        return _all_measured(self.intervals, self.weights)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A profile that passed every check. `raw` is the whole of it as JSON values.
+
+    `machine` and `search` are empty where the profile has none; where it has them, the fields that
+    the routine's head comment prints are there, "unknown" where the profile leaves them out.
+    `left_out` is None where it is complete, and where it does not say.
+    """
+
+    architecture: str
+    complete: bool
+    left_out: LeftOut | None
+    source: str | None
+    machine: Mapping[str, Any]
+    search: Mapping[str, Any]
+    intervals: Sequence[Interval]
+    intents: Mapping[str, Intent]  # by workload
+    small: SmallEntry | None
+    aliased: Aliased | None
+    overlapping: Overlapping | None
+    shares: Sequence[threads.Share]  # below the first one, and where there is none: alone
+    raw: Mapping[str, Any]
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """What each workload counts for; empty where the profile does not say, so all alike."""
+        workload = self.search.get("workload")
+        single = {workload: 1.0} if workload in workloads.names("tunable") else {}
+        balanced = dict.fromkeys(BALANCED, 1.0) if workload == "balanced" else {}
+        return self.search.get("weights") or single or balanced
+
+    @property
+    def measured(self) -> bool:
+        """Whether all that its sizes take is measured; the paper's profiles hold nothing."""
+        return _all_measured(self.intervals, self.weights)

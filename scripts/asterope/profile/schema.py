@@ -1,0 +1,140 @@
+"""The schema of profiles, and its faults in words.
+
+What it says of the copies comes from the spaces when it is loaded: an axis is described there and
+nowhere else.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+from jsonschema.exceptions import ValidationError, best_match
+
+from ..schemas import read_schema
+from ..spaces import (
+    ARCHITECTURE,
+    aliased_copies,
+    overlapping_copies,
+    pipelines,
+    probes,
+    small_copies,
+)
+from ..spaces.axis import Axis
+from .faults import REMEDY, Fault, path_text, shown
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+SCHEMA_FILE = _PACKAGE / "profile.schema.json"
+
+LOG_SCHEMA_FILE = _PACKAGE / "trial_log.schema.json"
+
+
+def validator(schema: Mapping[str, Any]) -> jsonschema.Draft202012Validator:
+    # JSON Schema takes 8.0 for an integer. Here it is refused, so that what follows sees ints only.
+    def is_integer(_checker: object, value: object) -> bool:
+        return type(value) is int
+
+    base = jsonschema.Draft202012Validator
+    strict = jsonschema.validators.extend(
+        base, type_checker=base.TYPE_CHECKER.redefine("integer", is_integer)
+    )
+    return strict(schema)
+
+
+def schema() -> dict[str, Any]:
+    """The whole schema of profiles."""
+    whole = read_schema(SCHEMA_FILE)
+    whole["properties"]["architecture"]["const"] = ARCHITECTURE
+    definitions = whole["$defs"]
+    for name, axes in (
+        ("tuple", pipelines.AXES),
+        ("small_tuple", small_copies.AXES),
+        ("aliased_tuple", aliased_copies.AXES),
+        ("overlapping_tuple", overlapping_copies.AXES),
+    ):
+        definitions[name]["properties"] = {axis.field: _field(axis) for axis in axes}
+        definitions[name]["required"] = [axis.field for axis in axes if axis.mark is None]
+        definitions[name]["additionalProperties"] = False
+    for axis in probes.AXES:
+        definitions["sensing"]["properties"][axis.field] = _field(axis)
+    name_of_tuple = "".join(axis.pattern for axis in pipelines.AXES)
+    definitions["tuple_name"]["pattern"] = f"^{name_of_tuple.lstrip()}$"
+    # those with an axis of their own, then the register type
+    extensions = sorted(
+        (axis for axis in pipelines.AXES if axis.extension), key=lambda axis: axis.mark is None
+    )
+    definitions["axes"]["properties"].update(
+        {a.extension: {"description": a.brings, "$ref": "#/$defs/entry"} for a in extensions}
+    )
+    definitions["axes"]["additionalProperties"] = False
+    explored = [*(axis.extension for axis in extensions), "sensing"]
+    definitions["search"]["properties"]["axes"]["items"] = {"enum": explored}
+    return whole
+
+
+def _field(axis: Axis) -> dict[str, Any]:
+    """What the schema says of a value on the axis."""
+    field: dict[str, Any] = {"description": axis.meaning}
+    if axis.is_number:
+        field["type"] = "integer"
+    if axis.is_distance and axis.mark is None:  # evenly spaced, from 0 on
+        return {**field, "minimum": 0, "maximum": axis.values[-1], "multipleOf": axis.values[1]}
+    return {**field, "enum": axis.ordered}
+
+
+def fault_of(error: ValidationError) -> Fault:
+    """The fault that the schema found, in our words: jsonschema's own echo the whole value."""
+    place = tuple(error.absolute_path)
+    value, rule, limit = error.instance, error.validator, error.validator_value
+    if rule == "additionalProperties":
+        patterns = error.schema.get("patternProperties", {})
+        known = error.schema.get("properties", {})
+        unknown = [
+            k for k in value if k not in known and not any(re.search(p, k) for p in patterns)
+        ]
+        place = (*place, unknown[0])
+        what = "unknown field"
+    elif rule == "required":
+        place = (*place, next(key for key in limit if key not in value))
+        what = "missing"
+    elif rule == "type":
+        article = "an" if limit[0] in "aeiou" else "a"
+        what = f"{shown(value)} where {article} {limit} is expected"
+    elif rule == "enum":
+        what = f"{shown(value)} is none of {', '.join(str(choice) for choice in limit)}"
+    elif rule == "const":
+        what = f"{shown(value)} where {json.dumps(limit)} is expected"
+    elif rule == "minimum":
+        what = f"{shown(value)} is less than {limit}"
+    elif rule == "maximum":
+        what = f"{shown(value)} is more than {limit}"
+    elif rule == "multipleOf":
+        what = f"{shown(value)} is no multiple of {limit}"
+    elif rule == "pattern":
+        what = f"{shown(value)} has characters that do not belong there"
+    elif rule == "maxLength":
+        what = f"{shown(value)} is longer than {limit} characters"
+    else:  # how many items or fields there may be
+        what = f"breaks the schema's rule {rule} {shown(limit)}"
+    return Fault(f"{what}: {REMEDY}", place)
+
+
+def log_header_fault(header: Any) -> str | None:
+    """What is wrong with the header of a trial log, and where; None where it is as it must be.
+
+    What a header says of the machine and of the search becomes a profile's.
+    """
+    profile = schema()
+    # One schema of both: a registry of schemas is not in all versions of jsonschema.
+    text = json.dumps(read_schema(LOG_SCHEMA_FILE)).replace(profile["$id"] + "#", "#")
+    whole = {**json.loads(text), "$defs": profile["$defs"]}
+    error = best_match(itertools.islice(validator(whole).iter_errors(header), 100))
+    if error is None:
+        return None
+    fault = fault_of(error)
+    return f"{path_text(fault.place)}: {fault}"
