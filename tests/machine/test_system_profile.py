@@ -12,6 +12,8 @@ import pytest
 from command_errors import only_error_of
 from namespaces import run_with, skip_without_namespaces
 
+pytestmark = pytest.mark.one_cpu
+
 PLACE = "/etc/asterope/profile.json"
 QUICK = ("--rigor", "quick", "--workload", "hot", "--space", "paper", "--quiet")
 

@@ -42,7 +42,6 @@ from asterope.report.search_maps import families_picture, plane_of, planes_pictu
 from asterope.report.series import find_series
 from asterope.report.style import Picture, cache_sizes, legend_outside, new_figure, set_up
 from asterope.report.words import findings, machine_facts, progress, search_facts, standing
-from asterope.spaces import pipelines
 
 # matplotlib warns where a picture has no room for what is in it
 pytestmark = pytest.mark.filterwarnings("error::UserWarning")
@@ -227,18 +226,11 @@ def test_recordings_are_logs(repository: Path) -> None:
     assert all(1.0 < found.scores[found.winner] < 1.6 for found in leaders)
 
 
-@pytest.mark.parametrize(
-    "name", [*CANDIDATES, "MOVDIR64B T NT T0 4 8", "ZMM T T T0 16 8 TB16 down"]
-)
-def test_names_are_parsed_as_they_are_written(name: str) -> None:
-    assert pipelines.named(name).name == name
-
-
-@pytest.mark.parametrize(
-    "name", ["", "libc", "ZMM T NT T0 4", "QMM T T none 0 0", "MM NT T none 0 0"]
-)
-def test_what_is_no_candidate_has_no_tuple(name: str) -> None:
-    assert pipelines.named(name) is None
+def test_names_are_parsed_as_they_are_written() -> None:
+    for name in (*CANDIDATES, "MOVDIR64B T NT T0 4 8", "ZMM T T T0 16 8 TB16 down"):
+        assert pipelines.named(name).name == name
+    for name in ("", "libc", "ZMM T NT T0 4", "QMM T T none 0 0", "MM NT T none 0 0"):
+        assert pipelines.named(name) is None
 
 
 def _log(*lines: dict[str, Any], **header: Any) -> str:
@@ -325,14 +317,26 @@ def test_bad_files_get_one_line_and_overwrite_nothing(
     assert not (tmp_path / "png").exists()
 
 
-def test_a_missing_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(tmp_path / "absent", "-o", tmp_path / "r.html") == 2
-    assert "absent: cannot read it: No such file" in only_line(capsys)
+# Arguments, the good profile standing for {}; the exit code, and what is said.
+REFUSED = {
+    "a missing file": (["absent"], 2, "absent: cannot read it: No such file"),
+    "two of a kind": (["{}", "{}"], 2, "a second profile"),
+    "an input as output": (["{}", "-o", "{}"], 2, "is an input"),
+    "a page that cannot be written": (["{}", "-o", "{}/report.html"], 1, "cannot write"),
+    "an unknown option": (["--frob"], 2, "--help"),
+    "an option without its value": (["x", "-o"], 2, "--help"),
+}
 
 
-def test_two_of_a_kind_are_refused(profile: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(profile, profile, "-o", profile.with_name("r.html")) == 2
-    assert "a second profile" in only_line(capsys)
+@pytest.mark.parametrize(("arguments", "code", "said"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_done_gets_one_line_and_overwrites_nothing(
+    arguments: list[str], code: int, said: str, profile: Path, capsys, monkeypatch
+) -> None:
+    monkeypatch.chdir(profile.parent)
+    assert run(*(argument.format(profile) for argument in arguments)) == code
+    assert said in only_line(capsys)
+    assert os.listdir() == [profile.name]
+    assert json.loads(profile.read_text()) == good_profile()
 
 
 @pytest.mark.parametrize(
@@ -361,28 +365,6 @@ def test_files_of_another_machine_are_refused(
     line = only_line(capsys)
     assert "another machine" in line and "f" * 16 in line
     assert not (tmp_path / "r.html").exists()
-
-
-def test_an_input_is_not_overwritten(profile: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = profile.read_bytes()
-    assert run(profile, "-o", profile) == 2
-    assert "is an input" in only_line(capsys)
-    assert profile.read_bytes() == before
-
-
-@pytest.mark.parametrize("arguments", [["--frob"], ["x", "-o"]])
-def test_bad_arguments_get_one_line(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(*arguments) == 2
-    assert "--help" in only_line(capsys)
-
-
-def test_a_page_that_cannot_be_written_fails(
-    profile: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(profile, "-o", profile / "report.html") == 1
-    assert "cannot write" in only_line(capsys)
 
 
 @pytest.mark.parametrize(
