@@ -34,7 +34,8 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 from asterope.profile import load_profile
 from asterope.report import command, page
-from asterope.report.copies import cells_picture, ratio_picture, throughput_picture
+from asterope.report.cells import cells_picture
+from asterope.report.copies import ratio_picture, throughput_picture
 from asterope.report.faults import BadInput
 from asterope.report.inputs import read_inputs
 from asterope.report.intervals import intervals_picture

@@ -11,7 +11,8 @@ import jinja2
 
 from .. import __version__
 from . import words
-from .copies import cells_picture, ratio_picture, throughput_picture
+from .cells import cells_picture
+from .copies import ratio_picture, throughput_picture
 from .grids import grid_picture, is_grid
 from .inputs import Inputs
 from .intervals import intervals_picture
