@@ -25,9 +25,6 @@ Features features_of(const Recording& recording) {
     return Features(cpu, part<std::vector<std::string>>(recording, "/options/without"));
 }
 
-/// In the place of an entrant, in what names a stream.
-constexpr std::uint64_t kRounds = ~std::uint64_t{0} - 1000;
-
 } // namespace
 
 RecordedSpace::RecordedSpace(const Recording& recording, const std::string& what)
@@ -78,13 +75,16 @@ Trial RecordedTimings::trial(const TrialRequest& asked) {
     auto deck = table.decks.find(entrant);
     if (deck == table.decks.end()) {
         const auto* samples = entrant < 0 ? &field.libc : space_.samples(field, entrant);
-        const RandomStream random{seed_, size, static_cast<std::uint64_t>(workload),
-                                  static_cast<std::uint64_t>(std::int64_t{entrant})};
+        const std::string name =
+            entrant == kLibc ? "libc"
+            : entrant < 0    ? "libc again"
+                             : space_.spaces().space[static_cast<std::size_t>(entrant)].name();
+        const RandomStream random{seed_, size, number_of(name_of(workload)), number_of(name)};
         deck = table.decks.emplace(entrant, Deck{samples, {}, 0, random}).first;
     }
     double sample = deck->second.samples ? draw(deck->second) : 0;
     if (entrant < 0) {
-        RandomStream random{seed_, size, static_cast<std::uint64_t>(workload), kRounds, round};
+        RandomStream random{seed_, size, number_of(name_of(workload)), number_of("rounds"), round};
         sample += field.rounds[random() % field.rounds.size()];
     }
     const double ns = field.libc_ns * std::exp(-sample);
