@@ -275,7 +275,8 @@ int run(int argc, char** argv) {
         "merge", "join the shards of one search, or make from searches on several machines of one "
                  "type their common best");
     merge_command
-        ->add_option("INPUTS", merged.inputs, "profiles, or trial logs, which know more candidates")
+        ->add_option("INPUTS", merged.inputs,
+                     "of shards: profiles or trial logs; of several machines: trial logs")
         ->required();
     merge_command->add_option("-o,--output", merged.output, "where the profile goes")
         ->type_name("FILE")

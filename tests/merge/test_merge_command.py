@@ -197,6 +197,12 @@ def test_other_machines_are_refused(tune: Run, searches: Path):
     assert "cpu.model" in error_of(tune, "whole1.json", "other.json")
 
 
+def test_profiles_of_several_machines_are_refused_and_their_logs_asked_for(
+    tune: Run, searches: Path
+):
+    assert "needs their logs" in error_of(tune, "whole1.trials", "whole2.json")
+
+
 def test_an_unfinished_log_is_refused(tune: Run, searches: Path):
     lines = (searches / "whole2.trials").read_text().splitlines(keepends=True)
     (searches / "cut.trials").write_text("".join(lines[: len(lines) // 2]))
@@ -280,13 +286,15 @@ def test_a_profile_that_generate_would_refuse_is_refused(tune: Run, searches: Pa
     assert "profile changed.json: machine.kernel: an array where a string is expected" in error
 
 
-@pytest.mark.parametrize("kind", ["json", "trials"])
+@pytest.mark.parametrize(
+    "inputs", [(shard(1), shard(2)), ("whole1.trials", "whole2.trials")], ids=["profiles", "logs"]
+)
 def test_inputs_come_through_pipes_and_with_byte_order_marks(
-    tune: Run, searches: Path, build_dir: Path, kind: str
+    tune: Run, searches: Path, build_dir: Path, inputs: tuple[str, str]
 ):
-    assert tune("merge", f"whole1.{kind}", f"whole2.{kind}", "-o", "files.json").returncode == 0
-    marked = b"\xef\xbb\xbf" + (searches / f"whole1.{kind}").read_bytes()
-    command = f"exec '{build_dir}/asterope-tune' merge /dev/stdin <(cat whole2.{kind})"
+    assert tune("merge", *inputs, "-o", "files.json").returncode == 0
+    marked = b"\xef\xbb\xbf" + (searches / inputs[0]).read_bytes()
+    command = f"exec '{build_dir}/asterope-tune' merge /dev/stdin <(cat {inputs[1]})"
     command += " -o /dev/fd/3 --quiet 3>pipes.json"
     done = subprocess.run(["bash", "-c", command], cwd=searches, input=marked, timeout=60)
     assert done.returncode == 0
@@ -333,7 +341,7 @@ def test_a_device_as_output_stays_one(tune: Run, searches: Path, tmp_path: Path,
         pytest.skip(f"cannot make a device node: {error.strerror}")
     if link:
         output.symlink_to("node")
-    assert tune("merge", "whole1.json", "whole2.json", "-o", output).returncode == 0
+    assert tune("merge", "whole1.trials", "whole2.trials", "-o", output).returncode == 0
     assert tune("replay", "whole1.trials", "-o", output, "--no-generate").returncode == 0
     assert stat.S_ISCHR(node.stat().st_mode)
     assert output.is_symlink() == link
@@ -345,7 +353,7 @@ def test_a_file_beyond_its_limit_fails_and_leaves_nothing(
 ):
     (tmp_path / "out.json").write_text("before")
     for command in (
-        ("merge", searches / "whole1.json", searches / "whole2.json"),
+        ("merge", searches / "whole1.trials", searches / "whole2.trials"),
         ("replay", searches / "whole1.trials", "--no-generate"),
     ):
         done = subprocess.run(
@@ -388,7 +396,7 @@ def test_a_signal_ends_a_merge_with_one_line(
 
 def test_what_a_killed_merge_left_is_removed_by_the_next(tune: Run, searches: Path):
     (searches / ".next.json.aB3dEf.tmp").write_text("half")
-    assert tune("merge", "whole1.json", "whole2.json", "-o", "next.json").returncode == 0
+    assert tune("merge", "whole1.trials", "whole2.trials", "-o", "next.json").returncode == 0
     assert not list(searches.glob(".next.json.*"))
 
 
@@ -410,6 +418,6 @@ def test_an_input_is_not_overwritten(tune: Run, searches: Path):
 
 
 def test_output_must_be_writable_and_given(tune: Run, searches: Path):
-    done = tune("merge", "whole1.json", "whole2.json", "-o", "no/such/folder/out.json")
+    done = tune("merge", "whole1.trials", "whole2.trials", "-o", "no/such/folder/out.json")
     assert "no/such/folder" in only_error_of("asterope-tune", done, 2)
-    only_error_of("asterope-tune", tune("merge", "whole1.json", "whole2.json"), 2)
+    only_error_of("asterope-tune", tune("merge", "whole1.trials", "whole2.trials"), 2)

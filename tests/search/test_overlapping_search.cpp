@@ -100,7 +100,7 @@ TEST_F(OverlappingProfile, merged_with_one_that_has_none_has_none_and_says_so) {
     for (const std::string& path : {log("old", true), log("new", false, 2)}) {
         sources.push_back(read_merge_source(path));
     }
-    const json merged = common_best(std::move(sources)).profile;
+    const json merged = to_json(common_best(std::move(sources)).profile);
     EXPECT_FALSE(merged.contains("overlapping"));
     EXPECT_EQ(merged.at("left_out").at("steps"), json::array({title_of(Step::overlapping)}));
 }

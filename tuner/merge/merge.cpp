@@ -18,8 +18,6 @@ namespace asterope {
 
 namespace {
 
-using nlohmann::ordered_json;
-
 void refuse_own_input(const MergeRequest& request) {
     if (!is_replaceable(request.output)) return; // a terminal may well be both
     for (const std::string& input : request.inputs) {
@@ -41,19 +39,11 @@ std::string listed(const std::vector<std::size_t>& sizes) {
     return text;
 }
 
-/// What stands between single quotes in a library's message, in brackets.
-std::string quoted_in(std::string_view message) {
-    const std::size_t begin = message.find('\''), end = message.find('\'', begin + 1);
-    if (begin == message.npos || end == message.npos) return {};
-    return " (" + std::string(message.substr(begin + 1, end - begin - 1)) + ')';
-}
-
 /// What was merged, and what the profile lacks, in words.
-std::string summary(const ordered_json& profile, const std::string& output) {
-    const ordered_json& merged = profile.at("merged");
-    const std::size_t count = merged.at("sources").size();
-    return std::to_string(profile.at("intervals").size()) + " sizes from " + std::to_string(count) +
-           (merged.at("from") == "shards" ? (count == 1 ? " shard" : " shards") : " machines") +
+std::string summary(const Profile& profile, const std::string& output) {
+    const std::size_t count = profile.merged->sources.size();
+    return std::to_string(profile.intervals.size()) + " sizes from " + std::to_string(count) +
+           (profile.merged->from == "shards" ? (count == 1 ? " shard" : " shards") : " machines") +
            "; profile: " + output + '\n';
 }
 
@@ -69,41 +59,26 @@ void merge(const MergeRequest& request) {
     refuse_own_input(request);
     std::vector<MergeSource> sources;
     for (const std::string& input : request.inputs) sources.push_back(read_merge_source(input));
-    ordered_json profile;
-    std::string table;
-    std::vector<std::size_t> nobody;
-    try {
-        const bool shards = std::all_of(sources.begin(), sources.end(),
-                                        [](const MergeSource& one) { return one.is_shard(); });
-        if (shards) {
-            profile = to_json(join_shards(std::move(sources)));
-        } else {
-            CommonBest common = common_best(std::move(sources));
-            profile = std::move(common.profile);
-            table = std::move(common.table);
-            nobody = std::move(common.nobody);
-        }
-    } catch (const nlohmann::json::exception& fault) {
-        throw BadInput("cannot merge " + request.inputs.front() +
-                       " with the others: one of them lacks a field that asterope-tune writes" +
-                       quoted_in(fault.what()) + ": make it anew");
-    }
+    const bool shards = std::all_of(sources.begin(), sources.end(),
+                                    [](const MergeSource& one) { return one.is_shard(); });
+    const CommonBest merged = shards ? CommonBest{join_shards(std::move(sources)), {}, {}}
+                                     : common_best(std::move(sources));
+    const Profile& profile = merged.profile;
     // Each input was sound; whoever wrote them may still have meant no sum of them to be.
-    if (const std::string fault = profile_fault(profile); !fault.empty()) {
+    if (const std::string fault = profile_fault(to_json(profile)); !fault.empty()) {
         throw BadInput("cannot merge " + request.inputs.front() +
                        " with the others: what comes of it is no profile: " + fault +
                        ": make the inputs anew");
     }
-    write_atomically(request.output, profile.dump(2) + '\n');
+    write_atomically(request.output, text_of(profile));
     if (request.quiet) return;
-    if (!table.empty()) std::cout << table << '\n';
+    if (!merged.table.empty()) std::cout << merged.table << '\n';
     std::cout << summary(profile, request.output) << std::flush;
-    if (!nobody.empty()) {
+    if (!merged.unmeasured.empty()) {
         std::fprintf(stderr,
                      "warning: at %s no candidate was measured on all machines, so these sizes "
-                     "are left out: profiles hold half a dozen candidates a size; give the logs of "
-                     "the searches (--log FILE), which hold all\n",
-                     listed(nobody).c_str());
+                     "are left out\n",
+                     listed(merged.unmeasured).c_str());
     }
 }
 

@@ -8,7 +8,7 @@ namespace asterope {
 
 /// As given.
 struct MergeRequest {
-    std::vector<std::string> inputs; ///< profiles and trial logs
+    std::vector<std::string> inputs; ///< shards' profiles or logs; several machines' logs
     std::string output;
     bool quiet = false;
 };

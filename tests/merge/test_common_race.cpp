@@ -1,0 +1,78 @@
+// What several logs tell of a race: each round against its reference, and the mean over machines.
+#include "merge/common_race.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace asterope;
+
+namespace {
+
+Record trial(std::uint64_t round, const std::string& candidate, double ns,
+             Workload workload = Workload::hot) {
+    return std::pair(TrialKey{4096, workload, candidate, round}, Trial{ns, 10, true});
+}
+
+Record hit() {
+    return std::vector<Disturbance>{Disturbance::steal};
+}
+
+std::string called(const std::string& name) {
+    return name == "libc" ? kReference : name;
+}
+
+LoggedRace race(const std::vector<Record>& step) {
+    return LoggedRace(step, called);
+}
+
+const Weights kHot = {{Workload::hot, 1}, {Workload::cold, 0}};
+
+} // namespace
+
+TEST(LoggedRace, compares_in_each_round_with_the_median_of_its_references) {
+    const LoggedRace logged = race({trial(1, "libc", 8), trial(1, "a", 5), trial(1, "libc", 10),
+                                    trial(1, "libc", 30), trial(2, "libc", 6), trial(2, "a", 6),
+                                    trial(2, "a", 7, Workload::cold)}); // without libc: cut short
+    const auto& samples = logged.samples.at(Workload::hot).at("a");
+    ASSERT_EQ(samples.size(), 2u);
+    EXPECT_DOUBLE_EQ(samples[0], std::log(2.0));
+    EXPECT_DOUBLE_EQ(samples[1], 0);
+    EXPECT_EQ(logged.samples.at(Workload::hot).at(kReference).size(), 4u);
+    EXPECT_EQ(logged.reference_ns.at(Workload::hot), 9);
+    EXPECT_EQ(logged.samples.count(Workload::cold), 0u);
+}
+
+TEST(LoggedRace, forgets_a_disturbed_round_that_was_timed_again) {
+    const LoggedRace logged = race(
+        {trial(1, "libc", 99), trial(1, "a", 1), hit(), trial(1, "libc", 10), trial(1, "a", 5)});
+    ASSERT_EQ(logged.samples.at(Workload::hot).at("a").size(), 1u);
+    EXPECT_DOUBLE_EQ(logged.samples.at(Workload::hot).at("a")[0], std::log(2.0));
+}
+
+TEST(CommonRace, knows_who_was_timed_on_all_machines_and_loses_nowhere) {
+    const CommonRace common(
+        {race({trial(1, "libc", 10), trial(1, "a", 5), trial(1, "b", 10.2)}),
+         race({trial(1, "libc", 10), trial(1, "a", 10.5), trial(1, "b", 9), trial(1, "c", 1)})});
+    EXPECT_TRUE(common.timed("a", kHot));
+    EXPECT_FALSE(common.timed("a", kHot, 2));
+    EXPECT_FALSE(common.timed("c", kHot));
+    EXPECT_FALSE(common.timed("a", {{Workload::cold, 1}}));
+    EXPECT_FALSE(common.acceptable("a", kHot)) << "0.952 on one machine";
+    EXPECT_TRUE(common.acceptable("b", kHot)) << "0.98 is within 3 %";
+    EXPECT_DOUBLE_EQ(common.score(0, "a", kHot), std::log(2.0));
+}
+
+TEST(CommonTimings, are_geometric_means_over_the_machines_the_last_samples_first) {
+    const CommonRace common(
+        {race({trial(1, "libc", 10), trial(1, "a", 1), trial(2, "libc", 10), trial(2, "a", 5)}),
+         race({trial(1, "libc", 40), trial(1, "a", 5)})});
+    CommonTimings timings(common, [](Entrant) { return "a"; });
+    const TimedCopies timed(timings);
+    const double libc = timed.seconds(4096, Workload::hot, kLibc, 0);
+    EXPECT_NEAR(libc, 20e-9, 1e-15);
+    EXPECT_NEAR(libc / timed.seconds(4096, Workload::hot, 0, 0), std::sqrt(2.0 * 8), 1e-9);
+    EXPECT_NEAR(libc / timed.seconds(4096, Workload::hot, 0, 1), std::sqrt(10.0 * 8), 1e-9);
+    EXPECT_NEAR(timed.seconds(4096, Workload::hot, 0, 2), timed.seconds(4096, Workload::hot, 0, 0),
+                1e-15);
+}

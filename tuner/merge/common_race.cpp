@@ -1,0 +1,116 @@
+// The figures of several machines' logs, as one race of the copies that all of them timed.
+#include "merge/common_race.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/statistics.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// One round under one workload: names and nanoseconds.
+struct Round {
+    Workload workload;
+    std::uint64_t number;
+    std::vector<std::pair<std::string, double>> trials;
+};
+
+std::vector<Round> rounds_of(const std::vector<Record>& step) {
+    std::vector<Round> rounds;
+    bool disturbed = false;
+    for (const Record& record : step) {
+        if (std::holds_alternative<std::vector<Disturbance>>(record)) {
+            disturbed = true;
+        } else if (const auto* one = std::get_if<std::pair<TrialKey, Trial>>(&record)) {
+            const auto& [key, trial] = *one;
+            if (rounds.empty() || rounds.back().workload != key.workload ||
+                rounds.back().number != key.round) {
+                rounds.push_back({key.workload, key.round, {}});
+            } else if (disturbed) { // it is timed once more: only the last try counts
+                rounds.back().trials.clear();
+            }
+            disturbed = false;
+            rounds.back().trials.emplace_back(key.candidate, trial.ns);
+        }
+    }
+    return rounds;
+}
+
+} // namespace
+
+LoggedRace::LoggedRace(const std::vector<Record>& step,
+                       const std::function<std::string(const std::string&)>& called) {
+    std::map<Workload, std::vector<double>> references;
+    for (Round& round : rounds_of(step)) {
+        std::vector<double> reference;
+        for (auto& [name, ns] : round.trials) {
+            name = called(name);
+            if (name == kReference) reference.push_back(ns);
+        }
+        if (reference.empty()) continue; // cut short
+        const double level = std::log(median(reference));
+        for (const auto& [name, ns] : round.trials) {
+            samples[round.workload][name].push_back(level - std::log(ns));
+        }
+        std::vector<double>& all = references[round.workload];
+        all.insert(all.end(), reference.begin(), reference.end());
+    }
+    for (const auto& [workload, all] : references) reference_ns[workload] = median(all);
+}
+
+bool CommonRace::timed(Workload workload) const {
+    return std::all_of(machines_.begin(), machines_.end(),
+                       [&](const LoggedRace& one) { return one.samples.count(workload) > 0; });
+}
+
+bool CommonRace::timed(const std::string& name, const Weights& weights, std::size_t least) const {
+    for (const auto& [workload, weight] : weights) {
+        if (weight == 0) continue;
+        for (const LoggedRace& machine : machines_) {
+            const auto timed = machine.samples.find(workload);
+            if (timed == machine.samples.end()) return false;
+            const auto found = timed->second.find(name);
+            if (found == timed->second.end() || found->second.size() < least) return false;
+        }
+    }
+    return true;
+}
+
+bool CommonRace::acceptable(const std::string& name, const Weights& weights) const {
+    for (const auto& [workload, weight] : weights) {
+        if (weight == 0) continue;
+        for (std::size_t i = 0; i < machines_.size(); ++i) {
+            if (score(i, name, {{workload, 1}}) < std::log(kWorstRatio)) return false;
+        }
+    }
+    return true;
+}
+
+double CommonRace::score(std::size_t machine, const std::string& name,
+                         const Weights& weights) const {
+    double sum = 0, total = 0;
+    for (const auto& [workload, weight] : weights) {
+        if (weight == 0) continue;
+        sum += weight * median(machines_[machine].samples.at(workload).at(name));
+        total += weight;
+    }
+    return sum / total;
+}
+
+Trial CommonTimings::trial(const TrialRequest& asked) {
+    const std::string name = asked.entrant < 0 ? kReference : name_(asked.entrant);
+    std::size_t turn = asked.round;
+    if (name == kReference) turn = 3 * asked.round + asked_[{asked.workload, asked.round}]++;
+    double sum = 0;
+    for (const LoggedRace& machine : race_.machines()) {
+        const LoggedRace::Samples& samples = machine.samples.at(asked.workload).at(name);
+        sum += std::log(machine.reference_ns.at(asked.workload)) -
+               samples[samples.size() - 1 - turn % samples.size()];
+    }
+    return {std::exp(sum / static_cast<double>(race_.machines().size()))};
+}
+
+} // namespace asterope
