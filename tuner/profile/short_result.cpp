@@ -269,6 +269,31 @@ std::string left_out_sentence(const LeftOut& left_out) {
     return "Left out, as the time was up:" + out + ". The same command with --resume goes on.";
 }
 
+/// Of the functions for callers who know the situation. `intents`: their ratios by objective.
+std::string entry_points_sentence(const PipelineFacts& pipelines,
+                                  const std::vector<std::map<Workload, Ratios>>& intents) {
+    std::string known;
+    for (std::size_t j = 1; j < intents.size(); ++j) {
+        const std::string& name = pipelines.objectives[j].name;
+        const auto workload = find_workload(name);
+        if (!workload || !intents[j].count(*workload)) continue;
+        known += (known.empty() ? "" : ", ") + ("asterope_memcpy_" + name) + ' ' +
+                 times(intents[j].at(*workload).mean());
+    }
+    return known.empty() ? "" : wrapped("Entry points, each in its own situation: " + known + '.');
+}
+
+std::string threads_sentence(const ThreadsFacts& threads) {
+    const auto first =
+        std::find_if(threads.intervals.begin(), threads.intervals.end(),
+                     [](const ShareInterval& interval) { return interval.share.threads > 1; });
+    if (first != threads.intervals.end()) {
+        return wrapped("asterope_memcpy_mt shares copies of " + format_size(first->above + 1) +
+                       " and more among threads.");
+    }
+    return "";
+}
+
 } // namespace
 
 std::string routine_rows(const std::vector<Candidate>& space, const PipelineFacts& pipelines,
@@ -360,26 +385,8 @@ std::string result_sentences(const PipelineFacts& pipelines, const std::optional
         out += wrapped("Small copies, of up to " + format_size(bound) + " in mixed sizes: " +
                        times(small->result.finalists.front().ratio) + " as fast as libc.");
     }
-    std::string known;
-    for (std::size_t j = 1; j < intents.size(); ++j) {
-        const std::string& name = pipelines.objectives[j].name;
-        const auto workload = find_workload(name);
-        if (!workload || !intents[j].count(*workload)) continue;
-        known += (known.empty() ? "" : ", ") + ("asterope_memcpy_" + name) + ' ' +
-                 times(intents[j][*workload].mean());
-    }
-    if (!known.empty()) {
-        out += wrapped("Entry points, each in its own situation: " + known + '.');
-    }
-    if (threads) {
-        const auto first =
-            std::find_if(threads->intervals.begin(), threads->intervals.end(),
-                         [](const ShareInterval& interval) { return interval.share.threads > 1; });
-        if (first != threads->intervals.end()) {
-            out += wrapped("asterope_memcpy_mt shares copies of " + format_size(first->above + 1) +
-                           " and more among threads.");
-        }
-    }
+    out += entry_points_sentence(pipelines, intents);
+    if (threads) out += threads_sentence(*threads);
     std::string noise;
     append(noise, "Smaller differences than %.0f %% are noise: libc's own times differ as much.",
            std::max(1.0, noise_percent(pipelines)));
