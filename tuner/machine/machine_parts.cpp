@@ -1,0 +1,265 @@
+// The machine as JSON, its fingerprint, and how it differs, part by part, from another.
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "base/text.hpp"
+#include "machine/machine.hpp"
+
+namespace asterope {
+
+using nlohmann::json;
+
+namespace {
+
+/// The profile's object without the fingerprint.
+json describe(const Machine& machine) {
+    json features = json::array(), caches = json::array(), thresholds = json::object();
+    for (const std::string& feature : machine.cpu.features)
+        features.push_back(profile_name(feature));
+    for (const Cache& cache : machine.caches)
+        caches.push_back({{"level", cache.level},
+                          {"type", profile_name(cache.type)},
+                          {"bytes", cache.bytes},
+                          {"line_bytes", cache.line_bytes},
+                          {"ways", cache.ways},
+                          {"shared_by", cache.shared_by}});
+    for (const auto& [name, bytes] : machine.libc_thresholds)
+        thresholds[profile_name(name)] = bytes;
+    json memory = json::object();
+    if (!machine.memory.type.empty()) memory["type"] = profile_name(machine.memory.type);
+    for (const auto& [name, value] : {std::pair("modules", machine.memory.modules),
+                                      {"speed_mts", machine.memory.speed_mts},
+                                      {"channels", machine.memory.channels},
+                                      {"edac_channels", machine.memory.edac_channels}})
+        if (value > 0) memory[name] = value;
+    json description = {{"cpu",
+                         {{"vendor", profile_name(machine.cpu.vendor)},
+                          {"brand", profile_name(machine.cpu.brand)},
+                          {"family", machine.cpu.family},
+                          {"model", machine.cpu.model},
+                          {"stepping", machine.cpu.stepping},
+                          {"microcode", profile_name(machine.microcode)},
+                          {"features", features},
+                          {"invariant_tsc", machine.cpu.invariant_tsc}}},
+                        {"caches", caches},
+                        {"cpus", machine.cpus},
+                        {"memory_bytes", machine.memory_bytes},
+                        {"page_bytes", machine.page_bytes},
+                        {"huge_pages", profile_name(machine.huge_pages)},
+                        {"kernel", profile_name(machine.kernel)},
+                        {"hypervisor", profile_name(machine.cpu.hypervisor)},
+                        {"libc", profile_name(machine.libc)},
+                        {"libc_thresholds", thresholds},
+                        {"governor", profile_name(machine.governor)}};
+    if (!memory.empty()) description["memory"] = memory;
+    return description;
+}
+
+/// A member, null if there is none or the value is no object.
+const json& member(const json& value, const std::string& key) {
+    static const json kNull;
+    if (!value.is_object()) return kNull;
+    const auto found = value.find(key);
+    return found == value.end() ? kNull : *found;
+}
+
+/// Any value as a short text. Objects and arrays give only their kind: a profile comes from
+/// outside, and printing one recurses as deep as it is nested.
+std::string text_of(const json& value) {
+    if (value.is_string()) return profile_name(value.get_ref<const std::string&>());
+    if (value.is_structured() || value.is_binary()) return value.type_name();
+    return profile_name(value.dump());
+}
+
+std::optional<std::uint64_t> bytes_of(const json& value) {
+    if (!value.is_number_integer() || value < 0) return std::nullopt;
+    return value.get<std::uint64_t>();
+}
+
+std::string cache_text(const json& cache) {
+    const json& size = member(cache, "bytes");
+    const auto bytes = bytes_of(size);
+    return (bytes && *bytes % 1024 == 0 ? std::to_string(*bytes / 1024) + " KiB"
+                                        : text_of(size) + " bytes") +
+           ", " + text_of(member(cache, "ways")) + " ways";
+}
+
+std::string gib_text(const json& memory) {
+    const auto bytes = bytes_of(memory);
+    if (!bytes) return text_of(memory);
+    constexpr std::uint64_t kGib = 1u << 30;
+    return std::to_string(*bytes / kGib + (*bytes % kGib >= kGib / 2)) + " GiB";
+}
+
+std::set<std::string> feature_set(const json& features) {
+    if (!features.is_array()) return {text_of(features)};
+    std::set<std::string> names;
+    for (const json& feature : features) names.insert(text_of(feature));
+    return names;
+}
+
+std::string joined(const std::set<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : " ") + name;
+    return text;
+}
+
+using Parts = std::map<std::string, std::string>;
+
+/// What decides copy speed, by name, of a "machine" object. The fingerprint and the list of
+/// differences both come from here, so that they cannot disagree. Missing members are left out.
+Parts deciding_parts(const json& machine) {
+    Parts parts;
+    const json& cpu = member(machine, "cpu");
+    for (const char* name : {"vendor", "family", "model", "stepping"})
+        if (const json& value = member(cpu, name); !value.is_null())
+            parts[std::string("cpu.") + name] = text_of(value);
+    for (const char* name : {"cpus", "hypervisor", "libc"})
+        if (const json& value = member(machine, name); !value.is_null())
+            parts[name] = text_of(value);
+    if (const json& features = member(cpu, "features"); !features.is_null())
+        parts["cpu.features"] = joined(feature_set(features));
+    if (const json& memory = member(machine, "memory_bytes"); !memory.is_null())
+        parts["memory"] = gib_text(memory);
+    if (const json& caches = member(machine, "caches"); caches.is_array())
+        for (const json& cache : caches) {
+            std::string& part = parts["caches.L" + text_of(member(cache, "level")) + " " +
+                                      text_of(member(cache, "type"))];
+            part += (part.empty() ? "" : " and ") + cache_text(cache);
+        }
+    if (const json& thresholds = member(machine, "libc_thresholds"); thresholds.is_object())
+        for (const auto& [name, value] : thresholds.items())
+            parts["libc_thresholds." + profile_name(name)] = text_of(value);
+    return parts;
+}
+
+/// What decides, too, but is no part of the fingerprint: not everybody can read it, and profiles
+/// of before it was recorded shall stay valid.
+Parts module_parts(const json& machine) {
+    Parts parts;
+    const json& memory = member(machine, "memory");
+    for (const char* name : {"type", "modules", "channels", "edac_channels"})
+        if (const json& value = member(memory, name); !value.is_null())
+            parts[std::string("memory.") + name] = text_of(value);
+    if (const json& speed = member(memory, "speed_mts"); !speed.is_null())
+        parts["memory.speed"] = text_of(speed) + " MT/s";
+    return parts;
+}
+
+/// What routine updates and other programs change. Empty is what cannot be read.
+Parts harmless_parts(const json& machine) {
+    Parts parts;
+    const auto add = [&](const json& object, const char* key, const std::string& name) {
+        const std::string text = text_of(member(object, key));
+        if (!member(object, key).is_null() && !text.empty()) parts[name] = text;
+    };
+    for (const char* name : {"brand", "microcode"})
+        add(member(machine, "cpu"), name, std::string("cpu.") + name);
+    for (const char* name : {"kernel", "huge_pages", "governor"}) add(machine, name, name);
+    return parts;
+}
+
+std::string fingerprint_of(const json& machine) {
+    std::string text = std::string("architecture=") + kArchitecture + "\n";
+    for (const auto& [name, value] : deciding_parts(machine)) text += name + "=" + value + "\n";
+    return text_hash(text);
+}
+
+/// The features of the one list that the other lacks: the whole lists would hide the difference.
+std::string feature_difference(const json& recorded, const json& current) {
+    const std::set<std::string> there = feature_set(member(member(recorded, "cpu"), "features"));
+    const std::set<std::string> here = feature_set(member(member(current, "cpu"), "features"));
+    std::set<std::string> only_there, only_here;
+    std::set_difference(there.begin(), there.end(), here.begin(), here.end(),
+                        std::inserter(only_there, only_there.end()));
+    std::set_difference(here.begin(), here.end(), there.begin(), there.end(),
+                        std::inserter(only_here, only_here.end()));
+    std::string line = "cpu.features:";
+    if (!only_there.empty()) line += " " + joined(only_there) + " only in the profile";
+    if (!only_there.empty() && !only_here.empty()) line += ",";
+    if (!only_here.empty()) line += " " + joined(only_here) + " only here";
+    return line;
+}
+
+} // namespace
+
+json to_json(const Machine& machine) {
+    json description = describe(machine);
+    description["fingerprint"] = fingerprint_of(description);
+    return description;
+}
+
+std::string fingerprint(const Machine& machine) {
+    return fingerprint_of(describe(machine));
+}
+
+std::vector<Part> compare_machines(const json& recorded_machine, const json& current_machine) {
+    const json& recorded_print = member(recorded_machine, "fingerprint");
+    const json& current_print = member(current_machine, "fingerprint");
+    const bool same_print = recorded_print.is_string() && recorded_print == current_print;
+
+    std::vector<Part> parts;
+    const auto shown = [](const Parts& all, const std::string& name) {
+        const auto found = all.find(name);
+        if (found == all.end()) return std::string("missing");
+        return found->second.empty() ? std::string("none") : found->second;
+    };
+    const auto compare = [&](const Parts& recorded, const Parts& here, PartState different,
+                             bool lacking_decides) {
+        std::set<std::string> names;
+        for (const Parts* some : {&recorded, &here})
+            for (const auto& [name, value] : *some) names.insert(name);
+        for (const std::string& name : names) {
+            const auto was = recorded.find(name), is = here.find(name);
+            Part part{name, different, was == recorded.end() ? "" : was->second,
+                      is == here.end() ? "" : is->second, ""};
+            if (was == recorded.end()) {
+                if (!lacking_decides || same_print) part.state = PartState::not_recorded;
+            } else if (is == here.end()) {
+                if (!lacking_decides) part.state = PartState::not_readable;
+            } else if (part.recorded == part.here) {
+                part.state = PartState::same;
+            }
+            if (part.state == PartState::decides || part.state == PartState::harmless) {
+                part.difference =
+                    name == "cpu.features" && was != recorded.end() && is != here.end()
+                        ? feature_difference(recorded_machine, current_machine)
+                        : name + ": " + shown(recorded, name) + " in the profile, " +
+                              shown(here, name) + " here";
+            }
+            parts.push_back(std::move(part));
+        }
+    };
+    compare(deciding_parts(recorded_machine), deciding_parts(current_machine), PartState::decides,
+            true);
+    // Equal parts under another fingerprint: it was edited, or another version made it.
+    const bool decided = std::any_of(parts.begin(), parts.end(), [](const Part& part) {
+        return part.state == PartState::decides;
+    });
+    if (!decided && !recorded_print.is_null() && !same_print) {
+        const std::string was = text_of(recorded_print), is = text_of(current_print);
+        parts.push_back({"fingerprint", PartState::decides, was, is,
+                         "fingerprint: " + was + " in the profile, " + is + " here"});
+    }
+    compare(module_parts(recorded_machine), module_parts(current_machine), PartState::decides,
+            false);
+    compare(harmless_parts(recorded_machine), harmless_parts(current_machine), PartState::harmless,
+            false);
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const Part& a, const Part& b) { return a.name < b.name; });
+    return parts;
+}
+
+std::vector<std::string> fingerprint_differences(const json& recorded_machine,
+                                                 const json& current_machine) {
+    std::vector<std::string> differences;
+    for (const Part& part : compare_machines(recorded_machine, current_machine))
+        if (part.state == PartState::decides) differences.push_back(part.difference);
+    return differences;
+}
+
+} // namespace asterope

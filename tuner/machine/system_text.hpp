@@ -1,0 +1,81 @@
+// Reads the small texts of /proc and /sys: numbers, words, lists of CPUs.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.hpp"
+
+namespace asterope {
+
+/// The number at the start of the text, "max" and garbage being none.
+inline std::optional<std::uint64_t> number(std::string_view text, int base = 10) {
+    text = trim(text);
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+    if (error != std::errc{}) return std::nullopt;
+    return value;
+}
+
+inline int small_number(std::string_view text) {
+    const auto value = number(text);
+    return value && *value <= 1u << 20 ? static_cast<int>(*value) : 0;
+}
+
+/// The start of a file, empty if it cannot be read. The limit is far beyond what is looked for.
+inline std::string read_text(const std::filesystem::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    std::string text(64 * 1024, '\0');
+    in.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(in.gcount()));
+    return text;
+}
+
+inline std::string read_word(const std::filesystem::path& file) {
+    return std::string(trim(read_text(file)));
+}
+
+inline std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+}
+
+/// What follows `key` on the first line that starts with it and goes on with a separator.
+inline std::string value_of(const std::string& text, std::string_view key) {
+    for (const std::string& line : lines_of(text)) {
+        if (line.rfind(key, 0) != 0) continue;
+        const std::string_view rest = std::string_view(line).substr(key.size());
+        const std::size_t start = rest.find_first_not_of(" \t:");
+        if (start == 0 || start == std::string_view::npos) continue;
+        return std::string(trim(rest.substr(start)));
+    }
+    return {};
+}
+
+/// How many CPUs a list such as "0-3,8" names; 0 if it is not one.
+inline int count_cpus(std::string_view list) {
+    int count = 0;
+    list = trim(list);
+    while (!list.empty()) {
+        const std::string_view range = list.substr(0, list.find(','));
+        list.remove_prefix(std::min(list.size(), range.size() + 1));
+        const std::size_t dash = range.find('-');
+        const auto first = number(range.substr(0, dash));
+        const auto last = dash == std::string_view::npos ? first : number(range.substr(dash + 1));
+        if (!first || !last || *last < *first || *last > 1u << 20) return 0;
+        count += static_cast<int>(*last - *first + 1);
+    }
+    return count;
+}
+
+} // namespace asterope
