@@ -163,7 +163,10 @@ json tuple(const Candidate& candidate) {
     json tuple = {{"rt", v.rt}, {"lt", v.lt}, {"st", v.st},
                   {"pt", v.pt}, {"ps", v.ps}, {"pd", candidate.pd}};
     if (candidate.axis() != "paper") {
-        tuple.update({{"tb", v.tb}, {"pi", v.pi}, {"pw", candidate.pw}, {"dir", v.dir}});
+        tuple.update({{"tb", std::stoi(value(candidate, "tb"))},
+                      {"pi", std::stoi(value(candidate, "pi"))},
+                      {"pw", candidate.pw},
+                      {"dir", value(candidate, "dir")}});
     }
     return tuple;
 }

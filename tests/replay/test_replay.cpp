@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "support/made_up_log.hpp"
+#include "support/made_up_variants.hpp"
 #include "support/random_figures.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -210,12 +211,12 @@ TEST_F(Replays, offer_no_candidate_that_was_not_recorded) {
     std::set<std::string> names;
     for (const Candidate& candidate :
          extension_space([](std::string_view) { return false; })) { // one block size of all axes
-        if (candidate.axis() == "tb" && candidate.variant->tb == 4) known.push_back(candidate);
+        if (candidate.axis() == "tb" && value(candidate, "tb") == "4") known.push_back(candidate);
     }
     for (const Candidate& candidate : known) names.insert(candidate.name());
     add_pipelines(log, 4096, {Workload::hot}, known, 3, [&](Entrant entrant, Workload) {
         if (entrant < 0) return 1000.0;
-        return 1000 / (known[static_cast<std::size_t>(entrant)].variant->tb == 4 ? 1.2 : 1.0);
+        return 1000 / (value(known[static_cast<std::size_t>(entrant)], "tb") == "4" ? 1.2 : 1.0);
     });
     log.step("small copies");
     const Recording recording = load(log);
@@ -225,7 +226,7 @@ TEST_F(Replays, offer_no_candidate_that_was_not_recorded) {
     for (const ReplayedWinner& winner : one.winners.front()) {
         const Candidate& won =
             replay.space.spaces().space[static_cast<std::size_t>(winner.candidate)];
-        EXPECT_EQ(won.variant->tb, 4);
+        EXPECT_EQ(value(won, "tb"), "4");
         EXPECT_EQ(names.count(won.name()), 1u);
     }
     EXPECT_NE(replay_table(replay, {one}).find("which were not recorded"), std::string::npos);

@@ -64,18 +64,18 @@ static bool first_of_a_kind(size_t index) {
     return true;
 }
 
-static bool in_paper(const struct asterope_variant* v) {
-    return strcmp(v->rt, "MOVDIR64B") != 0 && v->tb == 2 && v->pi == 1 && v->pw == 0 &&
-           strcmp(v->dir, "up") == 0;
+/* The variant's value on an axis with a mark. */
+static int value_of(const struct asterope_variant* v, const char* field) {
+    for (size_t i = ASTEROPE_PAPER_AXES; i < asterope_axis_count; ++i) {
+        if (strcmp(asterope_axes[i].field, field) == 0) return v->marked[i - ASTEROPE_PAPER_AXES];
+    }
+    copy_check_abort("no such axis");
+    return 0;
 }
 
-/* "ZMM T T T0 4 TB4 PI2 PW down": what the paper lacks behind its own. */
-static void name_of(const struct asterope_variant* v, char* name, size_t room) {
-    char block[8] = "", pages[8] = "";
-    if (v->tb != 2) snprintf(block, sizeof block, " TB%d", v->tb);
-    if (v->pi != 1) snprintf(pages, sizeof pages, " PI%d", v->pi);
-    snprintf(name, room, "%s %s %s %s %d%s%s%s%s", v->rt, v->lt, v->st, v->pt, v->ps, block, pages,
-             v->pw ? " PW" : "", strcmp(v->dir, "up") == 0 ? "" : " down");
+static bool in_paper(const struct asterope_variant* v) {
+    return strcmp(v->rt, "MOVDIR64B") != 0 && value_of(v, "tb") == 2 && value_of(v, "pi") == 1 &&
+           value_of(v, "pw") == 0 && value_of(v, "dir") == 0;
 }
 
 static size_t packed(int prefetch_distance, int write_distance) {
@@ -93,11 +93,12 @@ static bool check_paper(const struct copy_subject* subject, size_t index, size_t
 /* Sizes up to several whole blocks, and whole groups of pages. Of those sizes each pair of offsets
  * meets 29 only, spread evenly: some 2,400 variants take 0.04 s each. */
 static bool check_extension(const struct copy_subject* subject, const struct asterope_variant* v) {
-    const size_t last = SMALL + 2 * (size_t)v->tb * LINE;
+    const size_t last = SMALL + 2 * (size_t)value_of(v, "tb") * LINE;
     const size_t step = (last - subject->minimum) / 29 | 1;
     for (size_t groups = 1; groups <= 3; ++groups) {
         /* the first size that has so many whole groups at any offset, and its neighbours */
-        if (!copy_check_around(subject, groups * (size_t)v->pi * PAGE + LINE)) return false;
+        if (!copy_check_around(subject, groups * (size_t)value_of(v, "pi") * PAGE + LINE))
+            return false;
     }
     return copy_check_state(subject, (void (*)(void))v->copy) &&
            copy_check_guards(subject, subject->minimum, last) &&
@@ -108,29 +109,28 @@ static bool check_extension(const struct copy_subject* subject, const struct ast
 /* The same where each line takes the emulation some 10 us: few sizes, and all offsets only where
  * there is no prefetch stage, which moves nothing. */
 static bool check_emulated(const struct copy_subject* subject, const struct asterope_variant* v) {
-    const size_t last = SMALL + (size_t)v->tb * LINE;
+    const size_t last = SMALL + (size_t)value_of(v, "tb") * LINE;
     struct copy_subject large = *subject;
     large.minimum = 690; /* of every size that copy_check_state would take up to 700 */
     return copy_check_state(&large, (void (*)(void))v->copy) &&
            copy_check_guards(subject, subject->minimum, subject->minimum + 16) &&
            copy_check_guards(subject, last - 8, last) &&
-           copy_check_around(subject, (size_t)v->pi * PAGE + LINE) &&
+           copy_check_around(subject, (size_t)value_of(v, "pi") * PAGE + LINE) &&
            (v->ps != 0 || copy_check_offsets(subject, last / 2, last / 2 + 1, 1));
 }
 
 /* Whether the variant passed; prints the verdict. */
 static bool check(size_t index, size_t non_temporal_step) {
     const struct asterope_variant* v = &asterope_variants[index];
-    char name[64];
-    name_of(v, name, sizeof name);
-    if (!can_run(name, v->needs)) return true;
+    if (!can_run(v->name, v->needs)) return true;
+    const bool writes = value_of(v, "pw") != 0;
     const int farthest = asterope_distances[asterope_distance_count - 1];
     const int farthest_write = asterope_write_distances[asterope_write_distance_count - 1];
     const struct copy_subject subject = {
-        .name = name,
+        .name = v->name,
         .copy = v->copy,
-        .distances = {packed(asterope_distances[0], v->pw ? asterope_write_distances[0] : 0),
-                      packed(farthest, v->pw ? farthest_write : 0)},
+        .distances = {packed(asterope_distances[0], writes ? asterope_write_distances[0] : 0),
+                      packed(farthest, writes ? farthest_write : 0)},
         .minimum = 128,
     };
     const bool emulated = strcmp(v->rt, "MOVDIR64B") == 0 && !movdir64b_is_there();
@@ -138,7 +138,7 @@ static bool check(size_t index, size_t non_temporal_step) {
     const bool right = in_paper(v) ? check_paper(&subject, index, step)
                        : emulated  ? check_emulated(&subject, v)
                                    : check_extension(&subject, v);
-    if (right) printf("ok %s%s\n", name, emulated ? " (movdir64b emulated)" : "");
+    if (right) printf("ok %s%s\n", v->name, emulated ? " (movdir64b emulated)" : "");
     return right;
 }
 

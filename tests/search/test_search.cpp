@@ -690,7 +690,7 @@ struct ExtendedSpace {
                std::string_view(a.pt) == b.pt;
     }
     static bool same_axes(const asterope_variant& a, const asterope_variant& b) {
-        return a.tb == b.tb && a.pi == b.pi && a.pw == b.pw && std::string_view(a.dir) == b.dir;
+        return std::equal(std::begin(a.marked), std::end(a.marked), std::begin(b.marked));
     }
 
     std::vector<Entrant> offer(const std::function<bool(const Candidate&)>& fits) {
@@ -763,10 +763,11 @@ KnownMachine::Ratios extended_landscape(const ExtendedSpace& space, std::uint64_
                          0.20 * std::pow((candidate.pd - draw(family + " pd", 0, 24)) / 24, 2);
             }
             if (direct) ratio *= 0.95;
-            if (v.tb != 2) ratio *= effect("tb" + std::to_string(v.tb));
-            if (v.pi != 1) ratio *= effect("pi");
-            if (v.pw) ratio *= effect("pw" + std::to_string(candidate.pw));
-            if (std::string_view(v.dir) == "down") ratio *= effect("down");
+            const std::string tb = value(candidate, "tb"), pw = value(candidate, "pw");
+            if (tb != "2") ratio *= effect("tb" + tb);
+            if (value(candidate, "pi") != "1") ratio *= effect("pi");
+            if (pw != "0") ratio *= effect("pw" + pw);
+            if (value(candidate, "dir") == "down") ratio *= effect("down");
             ratios[workload].push_back(ratio);
         }
     }
@@ -876,13 +877,13 @@ TEST(Search, gives_a_tie_of_those_with_one_axis_to_the_one_without_prefetch) {
             for (const Candidate& candidate : space.candidates) {
                 const asterope_variant& v = *candidate.variant;
                 const bool good = std::string_view(v.rt) == "ZMM" && std::string_view(v.st) == "T";
-                const bool best = good && candidate.axis() == "tb" && v.tb == 4;
+                const bool best = good && candidate.axis() == "tb" && value(candidate, "tb") == "4";
                 ratios[Workload::hot].push_back(best ? 1.3 : good ? 1.1 : 1);
             }
             JitteryMachine machine(ratios, 0.002, seed);
             const Found found = search_extended(space, machine, rigor, seed, kOnlyHot);
             const Candidate& won = space[winner(found.results.front())];
-            EXPECT_EQ(won.variant->tb, 4) << won.name();
+            EXPECT_EQ(value(won, "tb"), "4") << won.name();
             EXPECT_FALSE(won.prefetches()) << won.name();
         }
     }
@@ -1043,13 +1044,13 @@ TEST_P(RigorsWithAxes, report_an_axis_that_brings_nothing) {
     ExtendedSpace space;
     KnownMachine::Ratios ratios;
     for (const Candidate& candidate : space.candidates) {
-        const asterope_variant& v = *candidate.variant;
-        const bool back = std::string_view(v.dir) == "down";
-        ratios[Workload::hot].push_back((v.tb == 4 ? 1.2 : 1) * (back ? 0.7 : 1));
+        const bool back = value(candidate, "dir") == "down";
+        ratios[Workload::hot].push_back((value(candidate, "tb") == "4" ? 1.2 : 1) *
+                                        (back ? 0.7 : 1));
     }
     JitteryMachine machine(ratios, 0.002, 1);
     const Found found = search_extended(space, machine, GetParam(), 1, kOnlyHot);
-    EXPECT_EQ(space[winner(found.results.front())].variant->tb, 4);
+    EXPECT_EQ(value(space[winner(found.results.front())], "tb"), "4");
     const auto axes = told(found);
     for (const auto& [axis, truth] :
          {std::pair{"paper", 1.0}, {"tb", 1.2}, {"pi", 1.0}, {"dir", 0.7}}) {

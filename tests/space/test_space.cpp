@@ -6,6 +6,8 @@
 #include <set>
 #include <sstream>
 
+#include "support/made_up_variants.hpp"
+
 using namespace asterope;
 
 namespace {
@@ -109,15 +111,15 @@ TEST(PaperSpace, comes_first_in_the_table) {
 }
 
 TEST(Candidate, names_what_the_paper_lacks) {
-    const asterope_variant paper = {"ZMM", "T", "NT", "T0", 4, 2, 1, 0, "up", "", nullptr};
+    const asterope_variant paper = made_up("ZMM", "T", "NT", "T0", 4);
     EXPECT_EQ((Candidate{&paper, 8}.name()), "ZMM T NT T0 4 8");
-    const asterope_variant far = {"ZMM", "T", "T", "T0", 4, 4, 2, 1, "down", "", nullptr};
+    const asterope_variant far = made_up("ZMM", "T", "T", "T0", 4, {4, 2, 1, "down"});
     EXPECT_EQ((Candidate{&far, 8, 16}.name()), "ZMM T T T0 4 8 TB4 PI2 PW16 down");
 }
 
 TEST(Candidate, tells_the_axis_that_it_uses) {
     const auto axis = [](const char* rt, int tb, int pi, int pw, const char* dir) {
-        const asterope_variant v = {rt, "T", "NT", "T0", 4, tb, pi, pw, dir, "", nullptr};
+        const asterope_variant v = made_up(rt, "T", "NT", "T0", 4, {tb, pi, pw, dir});
         return Candidate{&v, 8, pw * 16}.axis();
     };
     EXPECT_EQ(axis("ZMM", 2, 1, 0, "up"), "paper");
@@ -130,6 +132,27 @@ TEST(Candidate, tells_the_axis_that_it_uses) {
     EXPECT_EQ(axis("MOVDIR64B", 2, 2, 0, "up"), "several");
     EXPECT_EQ(axis("ZMM", 4, 1, 1, "up"), "several");
     EXPECT_EQ(axis("ZMM", 2, 1, 1, "down"), "several");
+}
+
+TEST(Axes, are_the_papers_six_and_then_those_that_stand_in_names_behind_a_mark) {
+    std::string fields, marks;
+    for (const asterope_axis& axis : axes()) {
+        fields += std::string(axis.field) + ' ';
+        if (axis.mark) marks += std::string(axis.mark) + ' ';
+        EXPECT_NE(axis.words == nullptr, axis.numbers == nullptr) << axis.field;
+        EXPECT_LE(axis.paper, axis.count) << axis.field;
+        EXPECT_EQ(axis.extension == nullptr, axis.paper == axis.count) << axis.field;
+        EXPECT_EQ(axis.mark != nullptr, &axis - asterope_axes >= ASTEROPE_PAPER_AXES);
+    }
+    EXPECT_EQ(fields.substr(0, 18), "rt lt st pt ps pd ");
+    EXPECT_EQ(marks, "TB PI PW  ");
+    EXPECT_LE(axes().size(), std::size_t{ASTEROPE_PAPER_AXES + ASTEROPE_MOST_MARKED_AXES});
+}
+
+TEST(Candidate, leaves_out_of_its_values_what_is_not_asked_for) {
+    const asterope_variant v = made_up("ZMM", "T", "T", "T0", 4, {4, 2, 1, "down"});
+    EXPECT_EQ((Candidate{&v, 8, 16}.values_but({"pt", "ps", "pd"})), "ZMM T T 4 2 16 down ");
+    EXPECT_EQ((Candidate{&v, 8, 16}.values_but({})), "ZMM T T T0 4 8 4 2 16 down ");
 }
 
 // The distances themselves are no axis of the extension: prefetchw from 2 lines on is one.
@@ -146,7 +169,7 @@ TEST(Candidate, uses_an_axis_just_where_it_is_not_the_papers) {
 }
 
 TEST(Candidate, packs_both_distances) {
-    const asterope_variant v = {"ZMM", "T", "T", "T0", 4, 2, 1, 1, "up", "", nullptr};
+    const asterope_variant v = made_up("ZMM", "T", "T", "T0", 4, {2, 1, 1, "up"});
     EXPECT_EQ((Candidate{&v, 30, 32}.distance()), std::size_t{2048} << 32 | 1920u);
     EXPECT_EQ((Candidate{&v, 0, 2}.distance()), std::size_t{128} << 32);
     EXPECT_EQ((Candidate{&v, 30}.distance()), 1920u);

@@ -8,6 +8,7 @@
 #include <regex>
 
 #include "machine/cpu.hpp"
+#include "support/made_up_variants.hpp"
 
 using namespace asterope;
 
@@ -97,7 +98,9 @@ void* fault_at_distance_zero(void* destination, const void* source, std::size_t 
 }
 
 asterope_variant variant(asterope_candidate copy, int ps = 0) {
-    return {"R64", "T", "T", ps ? "T0" : "none", ps, 2, 1, 0, "up", "", copy};
+    asterope_variant variant = made_up("R64", "T", "T", ps ? "T0" : "none", ps);
+    variant.copy = copy;
+    return variant;
 }
 
 /// Index -> reason.
@@ -141,8 +144,9 @@ TEST(Verify, passes_the_real_extensions_that_this_cpu_runs) {
     std::vector<Candidate> space;
     for (const asterope_variant* v :
          extension_variants([&](std::string_view name) { return has_feature(cpu, name); })) {
-        space.push_back({v, 0, v->pw ? 2 : 0});
-        space.push_back({v, v->ps ? 30 : 0, v->pw ? 32 : 0});
+        const bool writes = Candidate{v, 0}.prefetches_destination();
+        space.push_back({v, 0, writes ? 2 : 0});
+        space.push_back({v, v->ps ? 30 : 0, writes ? 32 : 0});
     }
     EXPECT_GE(space.size(), 600u); // what XMM has
     EXPECT_TRUE(verdict(space).empty());
@@ -151,7 +155,7 @@ TEST(Verify, passes_the_real_extensions_that_this_cpu_runs) {
 TEST(Verify, copies_whole_groups_of_pages_where_they_are_interleaved) {
     asterope_variant broken = variant(wrong_beyond_two_pages);
     EXPECT_TRUE(verdict({{&broken, 0}}).count(0) == 0) << "too large for the others";
-    broken.pi = 2;
+    broken.acts_above = 8192;
     const auto reasons = verdict({{&broken, 0}});
     ASSERT_EQ(reasons.size(), 1u);
     EXPECT_PRED2(matches, reasons.at(0), "wrong byte 9500 of 12288 .*");
@@ -160,7 +164,6 @@ TEST(Verify, copies_whole_groups_of_pages_where_they_are_interleaved) {
 TEST(Verify, tries_the_extreme_distances_of_prefetchw) {
     for (const asterope_candidate copy : {wrong_at_the_longest_write_distance, good}) {
         asterope_variant v = variant(copy, 4);
-        v.pw = 1;
         // in no order, and not side by side: as lists of candidates to be timed are
         const asterope_variant other = variant(good);
         const auto reasons = verdict({{&v, 0, 32}, {&other, 0}, {&v, 8, 2}, {&v, 8, 4}});

@@ -1,11 +1,14 @@
 // Variants that no template renders, for tests of what searches, writes and prints them.
 #pragma once
 
-#include "space/candidates.h"
+#include <algorithm>
+#include <iterator>
+
+#include "space/space.hpp"
 
 namespace asterope {
 
-/// What one is on the extension axes; the defaults are the paper's.
+/// What one is on the axes with a mark, in their order; the defaults are the paper's.
 struct Axes {
     int tb = 2, pi = 1;
     int pw = 0; ///< 1: has a prefetchw stage
@@ -21,12 +24,18 @@ inline asterope_variant made_up(const char* rt, const char* lt, const char* st, 
     variant.st = st;
     variant.pt = pt;
     variant.ps = ps;
-    variant.tb = axes.tb;
-    variant.pi = axes.pi;
-    variant.pw = axes.pw;
-    variant.dir = axes.dir;
+    const int marked[] = {axes.tb, axes.pi, axes.pw, std::string_view(axes.dir) == "down"};
+    std::copy(std::begin(marked), std::end(marked), variant.marked);
     variant.needs = "";
     return variant;
+}
+
+/// The value of a candidate on the axis with that field, as text.
+inline std::string value(const Candidate& candidate, std::string_view field) {
+    for (const asterope_axis& axis : axes()) {
+        if (axis.field == field) return to_text(candidate.value(axis));
+    }
+    return "no such axis";
 }
 
 /// A copy of another kind, without functions.

@@ -57,10 +57,6 @@ std::string two_digits(double ratio) {
     return text;
 }
 
-bool goes_down(const asterope_variant& variant) {
-    return std::string_view(variant.dir) == "down";
-}
-
 /// How many others tie with the winner.
 std::size_t ties_of(const SizeResult& result) {
     return static_cast<std::size_t>(
@@ -91,20 +87,20 @@ std::string result_table(const std::vector<Candidate>& space, const PipelineFact
         const SizeResult& result = pipelines.found[interval.result].results.front();
         winners.push_back(&space[static_cast<std::size_t>(result.finalists.front().candidate)]);
     }
-    const auto any = [&](const auto& has) {
-        return std::any_of(winners.begin(), winners.end(),
-                           [&](const Candidate* one) { return has(*one->variant); });
-    };
-    const bool tb = any([](const asterope_variant& v) { return v.tb != 2; });
-    const bool pi = any([](const asterope_variant& v) { return v.pi != 1; });
-    const bool pw = any([](const asterope_variant& v) { return v.pw != 0; });
-    const bool down = any(goes_down);
+    // The paper's columns, and those of the others that say something.
+    std::vector<const asterope_axis*> columns;
+    for (const asterope_axis& axis : axes()) {
+        const bool used = std::any_of(winners.begin(), winners.end(),
+                                      [&](const Candidate* one) { return one->is_marked(axis); });
+        if (!axis.mark || used) columns.push_back(&axis);
+    }
 
-    Row header = {"Up to", "RT", "LT", "ST", "PT", "PS", "PD"};
-    if (tb) header.push_back("TB");
-    if (pi) header.push_back("PI");
-    if (pw) header.push_back("PW");
-    if (down) header.push_back("D");
+    Row header = {"Up to"};
+    std::set<std::string> left = {"Up to"};
+    for (const asterope_axis* axis : columns) {
+        header.push_back(axis->title);
+        if (axis->words) left.insert(axis->title);
+    }
     for (const auto& [workload, measured] :
          pipelines.found.front().results.front().finalists.front().workloads) {
         header.push_back(std::string(name_of(workload)));
@@ -115,13 +111,11 @@ std::string result_table(const std::vector<Candidate>& space, const PipelineFact
     for (std::size_t i = 0; i < winners.size(); ++i) {
         const SizeInterval& interval = pipelines.intervals.front()[i];
         const SizeResult& result = pipelines.found[interval.result].results.front();
-        const asterope_variant& v = *winners[i]->variant;
-        Row row = {format_size(interval.up_to),   v.rt, v.lt, v.st, v.pt, std::to_string(v.ps),
-                   std::to_string(winners[i]->pd)};
-        if (tb) row.push_back(std::to_string(v.tb));
-        if (pi) row.push_back(std::to_string(v.pi));
-        if (pw) row.push_back(std::to_string(winners[i]->pw));
-        if (down) row.push_back(goes_down(v) ? "dn" : "up");
+        Row row = {format_size(interval.up_to)};
+        for (const asterope_axis* axis : columns) {
+            const std::string value = to_text(winners[i]->value(*axis));
+            row.push_back(value == "down" ? "dn" : value); // within 100 columns
+        }
         for (const auto& [workload, measured] : result.finalists.front().workloads) {
             row.push_back(two_digits(measured.ratio.median));
         }
@@ -130,7 +124,7 @@ std::string result_table(const std::vector<Candidate>& space, const PipelineFact
         row.push_back(two_digits(widest(result.noise_floor)));
         rows.push_back(std::move(row));
     }
-    return aligned(rows, {"Up to", "RT", "LT", "ST", "PT", "D"}) +
+    return aligned(rows, left) +
            "lead: runner-up's time over the winner's; ties: others within the noise; "
            "floor: libc over libc\n";
 }

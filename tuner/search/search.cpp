@@ -125,9 +125,7 @@ namespace {
 /// The family of each candidate, the extension axes included: those that differ from another only
 /// in prefetch size and distances are one.
 std::string extended_family_of(const Candidate& candidate) {
-    const asterope_variant& v = *candidate.variant;
-    return std::string(v.rt) + v.lt + v.st + v.pt + std::to_string(v.tb) + std::to_string(v.pi) +
-           std::to_string(candidate.pw) + v.dir;
+    return candidate.values_but({"ps", "pd"});
 }
 
 /// The one workload that counts, where it is one.
@@ -356,13 +354,11 @@ class Search {
     /// The same without its prefetch stages, if that was screened, or kLibc.
     Entrant without_prefetch(Entrant entrant) const {
         const auto rest_of = [this](Entrant one) {
-            const Candidate& c = candidate(one);
-            const asterope_variant& v = *c.variant;
-            return std::tuple(std::string_view(v.rt), std::string_view(v.lt),
-                              std::string_view(v.st), v.tb, v.pi, c.pw, std::string_view(v.dir));
+            return candidate(one).values_but({"pt", "ps", "pd"});
         };
+        const std::string rest = rest_of(entrant);
         const auto found = std::find_if(seen_.begin(), seen_.end(), [&](Entrant other) {
-            return !candidate(other).prefetches() && rest_of(other) == rest_of(entrant);
+            return !candidate(other).prefetches() && rest_of(other) == rest;
         });
         return found == seen_.end() ? kLibc : *found;
     }

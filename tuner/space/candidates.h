@@ -14,15 +14,39 @@ extern "C" {
 typedef void* (*asterope_candidate)(void* destination, const void* source, size_t bytes,
                                     size_t distance);
 
+/* An axis of the pipelines' space, as scripts/asterope/spaces describes it. */
+struct asterope_axis {
+    const char* field; /* of a profile's tuple: "tb" */
+    const char* title; /* of its column in tables: "TB" */
+    /* What stands before its value in names, where that is not the default: "TB4". NULL: the paper
+     * has the axis, and its value stands in every name and every tuple. */
+    const char* mark;
+    const char* extension;    /* how its values beyond the paper's are called, or NULL: "tb" */
+    const char* const* words; /* its values, the default first; NULL: they are numbers */
+    const int* numbers;       /* the same */
+    int count, paper;         /* how many there are, and how many of them the paper has */
+    /* 0: each value is a variant. Else the value is an argument of the copy, in cache lines: 1 in
+     * the low half of `distance`, 2 in the high half. */
+    int argument;
+};
+
+/* RT, LT, ST, PT, PS and PD, then those with a mark. */
+extern const struct asterope_axis asterope_axes[];
+extern const size_t asterope_axis_count;
+#define ASTEROPE_PAPER_AXES 6
+#define ASTEROPE_MOST_MARKED_AXES 8
+
 /* A parameter tuple without its prefetch distances, and the function that copies so. `needs`: CPU
  * features as /proc/cpuinfo names them, blanks in between. */
 struct asterope_variant {
     const char *rt, *lt, *st, *pt;
     int ps;
-    /* The extension axes. The paper has 2, 1, 0, "up". */
-    int tb, pi;
-    int pw; /* 1: has a prefetchw stage */
-    const char* dir;
+    /* On the axes with a mark, in their order: the number, of words which of them it is, of an
+     * argument whether the variant has it. */
+    int marked[ASTEROPE_MOST_MARKED_AXES];
+    /* Bytes of a copy above which all its parameters but the distances can act. */
+    int acts_above;
+    const char* name; /* without distances: "ZMM T T T0 4 TB4 PW" */
     const char* needs;
     asterope_candidate copy;
 };

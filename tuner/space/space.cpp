@@ -2,26 +2,18 @@
 #include "space/space.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
-#include <span>
+#include <iterator>
 
 namespace asterope {
 
 namespace {
 
-constexpr std::string_view kDirect = "MOVDIR64B";
-
-constexpr std::size_t kLine = 64, kPage = 4096; // bytes
-
-/// Up to here a pipeline copies its first and last 128 bytes and runs no stage (pipeline.j2).
-constexpr std::size_t kShortWay = 256;
+constexpr std::size_t kLine = 64; // bytes
 
 std::span<const asterope_variant> all_variants() {
     return {asterope_variants, asterope_variant_count};
-}
-
-bool is_vector(std::string_view rt) {
-    return rt == "XMM" || rt == "YMM" || rt == "ZMM";
 }
 
 bool same_kind(const asterope_variant& a, std::string_view rt, std::string_view lt,
@@ -29,8 +21,26 @@ bool same_kind(const asterope_variant& a, std::string_view rt, std::string_view 
     return a.rt == rt && a.lt == lt && a.st == st && a.pt == pt;
 }
 
+/// Of an axis with a mark: its place in asterope_variant::marked.
+std::size_t mark_of(const asterope_axis& axis) {
+    return static_cast<std::size_t>(&axis - asterope_axes) - ASTEROPE_PAPER_AXES;
+}
+
+bool is_default(const asterope_variant& variant, const asterope_axis& axis) {
+    const int value = variant.marked[mark_of(axis)];
+    return value == (axis.words ? 0 : axis.numbers[0]);
+}
+
 bool same_extension(const asterope_variant& a, const asterope_variant& b) {
-    return a.tb == b.tb && a.pi == b.pi && a.pw == b.pw && std::string_view(a.dir) == b.dir;
+    return std::equal(std::begin(a.marked), std::end(a.marked), std::begin(b.marked));
+}
+
+/// Whether its value on the axis is none of the paper's.
+bool is_beyond(const asterope_variant& variant, const asterope_axis& axis) {
+    if (!axis.extension) return false;
+    if (axis.mark) return !is_default(variant, axis);
+    const char* const* end = axis.words + axis.paper;
+    return std::find(axis.words, end, std::string_view(variant.rt)) == end;
 }
 
 /// The distances that there are to choose from; only 0 where there is no such stage.
@@ -41,7 +51,8 @@ std::vector<int> prefetch_distances(const asterope_variant& variant) {
     return distances(variant.ps != 0, asterope_distances, asterope_distance_count);
 }
 std::vector<int> write_distances(const asterope_variant& variant) {
-    return distances(variant.pw != 0, asterope_write_distances, asterope_write_distance_count);
+    return distances(Candidate{&variant, 0}.prefetches_destination(), asterope_write_distances,
+                     asterope_write_distance_count);
 }
 
 void add_at_every_distance(std::vector<Candidate>& space, const asterope_variant& variant) {
@@ -72,42 +83,77 @@ std::vector<const asterope_variant*> nearest_of_each(std::string_view rt, std::s
 
 } // namespace
 
+std::span<const asterope_axis> axes() {
+    return {asterope_axes, asterope_axis_count};
+}
+
+std::string to_text(const AxisValue& value) {
+    const int* number = std::get_if<int>(&value);
+    return number ? std::to_string(*number) : std::get<std::string>(value);
+}
+
+AxisValue Candidate::value(const asterope_axis& axis) const {
+    if (axis.argument) return axis.argument == 1 ? pd : pw;
+    if (axis.mark) {
+        const int value = variant->marked[mark_of(axis)];
+        if (axis.words) return axis.words[value];
+        return value;
+    }
+    const char* const words[] = {variant->rt, variant->lt, variant->st, variant->pt};
+    if (axis.words) return words[&axis - asterope_axes];
+    return variant->ps;
+}
+
 std::string Candidate::name() const {
-    const auto& v = *variant;
-    std::string text = std::string(v.rt) + ' ' + v.lt + ' ' + v.st + ' ' + v.pt + ' ' +
-                       std::to_string(v.ps) + ' ' + std::to_string(pd);
-    if (v.tb != 2) text += " TB" + std::to_string(v.tb);
-    if (v.pi != 1) text += " PI" + std::to_string(v.pi);
-    if (v.pw) text += " PW" + std::to_string(pw);
-    if (v.dir != std::string_view("up")) text += std::string(" ") + v.dir;
+    std::string text;
+    for (const asterope_axis& axis : axes()) {
+        if (axis.mark && is_default(*variant, axis)) continue;
+        if (!text.empty()) text += ' ';
+        if (axis.mark) text += axis.mark;
+        text += to_text(value(axis));
+    }
     return text;
 }
 
 std::string_view Candidate::axis() const {
-    const asterope_variant& v = *variant;
-    std::vector<std::string_view> axes;
-    if (v.rt == kDirect) axes.push_back("movdir64b");
-    if (v.tb != 2) axes.push_back("tb");
-    if (v.pi != 1) axes.push_back("pi");
-    if (v.pw) axes.push_back("pw");
-    if (v.dir != std::string_view("up")) axes.push_back("dir");
-    if (axes.empty()) return "paper";
-    return axes.size() == 1 ? axes.front() : "several";
+    std::string_view name = "paper";
+    for (const asterope_axis& axis : axes()) {
+        if (!is_beyond(*variant, axis)) continue;
+        if (name != "paper") return "several";
+        name = axis.extension;
+    }
+    return name;
+}
+
+bool Candidate::prefetches_destination() const {
+    return std::any_of(axes().begin() + ASTEROPE_PAPER_AXES, axes().end(), [&](const auto& axis) {
+        return axis.argument == 2 && !is_default(*variant, axis);
+    });
+}
+
+bool Candidate::is_marked(const asterope_axis& axis) const {
+    return axis.mark && !is_default(*variant, axis);
+}
+
+bool Candidate::is_marked() const {
+    return std::any_of(axes().begin(), axes().end(),
+                       [&](const auto& axis) { return is_marked(axis); });
+}
+
+std::string Candidate::values_but(std::initializer_list<std::string_view> fields) const {
+    std::string values;
+    for (const asterope_axis& axis : axes()) {
+        if (std::find(fields.begin(), fields.end(), axis.field) != fields.end()) continue;
+        values += to_text(value(axis));
+        values += ' ';
+    }
+    return values;
 }
 
 bool takes_effect(const Candidate& candidate, std::size_t size) {
-    const asterope_variant& v = *candidate.variant;
-    const bool in_paper = candidate.axis() == "paper";
-    if (std::string_view(v.rt).substr(0, 3) == "REP") return true;
-    if (size <= kShortWay) {
-        return in_paper && is_vector(v.rt) && v.lt == std::string_view("T") &&
-               v.st == std::string_view("T") && !candidate.prefetches();
-    }
     const auto lines = [](int count) { return static_cast<std::size_t>(count) * kLine; };
-    if (v.tb > 2 && lines(v.tb) >= size) return false;
-    if (v.pi > 1 && static_cast<std::size_t>(v.pi) * kPage >= size) return false;
-    if (candidate.prefetches() && lines(candidate.pd) >= size) return false;
-    return v.pw == 0 || lines(candidate.pw) < size;
+    return size > static_cast<std::size_t>(candidate.variant->acts_above) &&
+           lines(candidate.pd) < size && lines(candidate.pw) < size;
 }
 
 bool has_all(std::string_view needs, const HasFeature& has) {
@@ -128,8 +174,8 @@ std::vector<const asterope_copy*> copies_of(const asterope_kind& kind, const Has
 }
 
 bool in_paper(const asterope_variant& v) {
-    return v.rt != kDirect && v.tb == 2 && v.pi == 1 && v.pw == 0 &&
-           v.dir == std::string_view("up");
+    return std::none_of(axes().begin(), axes().end(),
+                        [&](const auto& axis) { return is_beyond(v, axis); });
 }
 
 std::vector<Candidate> paper_space(const HasFeature& has) {
@@ -158,16 +204,17 @@ std::vector<Candidate> extension_space(const HasFeature& has) {
 
 std::vector<Candidate> neighbours(const Candidate& best, const HasFeature& has) {
     const asterope_variant& v = *best.variant;
-    const bool plain_too = v.lt == std::string_view("NT");
     std::vector<const asterope_variant*> variants;
     const auto add = [&](std::string_view rt, std::string_view lt) {
         for (const auto* variant : nearest_of_each(rt, lt, v.st, v.pt, v.ps, has)) {
             variants.push_back(variant);
         }
     };
+    const asterope_axis &rt = axes()[0], &lt = axes()[1];
     add(v.rt, v.lt);
-    if (plain_too) add(v.rt, "T");
-    if (is_vector(v.rt) && v.st == std::string_view("NT")) add(kDirect, "T");
+    if (variants.empty()) return {};
+    if (std::string_view(v.lt) != lt.words[0]) add(v.rt, lt.words[0]);
+    for (int i = rt.paper; i < rt.count; ++i) add(rt.words[i], lt.words[0]);
     std::sort(variants.begin(), variants.end()); // all of one table, which begins with the simplest
 
     std::vector<Candidate> space;
@@ -191,21 +238,28 @@ std::vector<Candidate> distance_grid(const Candidate& one, const HasFeature& has
 
 namespace {
 
-/// One line: the axis and how many members have each of its values, in order of appearance.
-template <class Member>
-void count_axis(std::string& out, const char* axis, const std::vector<Member>& space,
-                const std::function<std::string(const Member&)>& value) {
+/// One line: the axis and how many candidates have each of its values, in order of appearance.
+/// `stages`: of distances, whether there is one.
+std::string counts_of(const asterope_axis& axis, const std::vector<Candidate>& space, bool stages) {
     std::vector<std::pair<std::string, std::size_t>> counts;
-    for (const Member& member : space) {
-        const std::string key = value(member);
+    for (const Candidate& one : space) {
+        const bool no_lines = !axis.mark && !axis.words && !one.prefetches();
+        const std::string value = stages && axis.argument
+                                      ? std::string(is_default(*one.variant, axis) ? "no" : "yes")
+                                  : no_lines ? std::string("-")
+                                             : to_text(one.value(axis));
         auto found = std::find_if(counts.begin(), counts.end(),
-                                  [&](const auto& count) { return count.first == key; });
-        if (found == counts.end()) found = counts.insert(counts.end(), {key, 0});
+                                  [&](const auto& count) { return count.first == value; });
+        if (found == counts.end()) found = counts.insert(counts.end(), {value, 0});
         ++found->second;
     }
-    out += axis;
-    for (const auto& [key, count] : counts) out += "  " + key + ": " + std::to_string(count);
-    out += '\n';
+    std::string line = axis.field;
+    std::transform(line.begin(), line.end(), line.begin(),
+                   [](unsigned char letter) { return std::toupper(letter); });
+    for (const auto& [value, count] : counts) {
+        line.append("  ").append(value).append(": ").append(std::to_string(count));
+    }
+    return line + '\n';
 }
 
 } // namespace
@@ -213,32 +267,16 @@ void count_axis(std::string& out, const char* axis, const std::vector<Member>& s
 std::string describe_space(const std::vector<Candidate>& paper,
                            const std::vector<const asterope_variant*>& extension) {
     std::string out = "paper space: " + std::to_string(paper.size()) + " candidates a size\n";
-    const auto count = [&](const char* axis,
-                           const std::function<std::string(const Candidate&)>& of) {
-        count_axis(out, axis, paper, of);
-    };
-    count("RT", [](const Candidate& c) { return std::string(c.variant->rt); });
-    count("LT", [](const Candidate& c) { return std::string(c.variant->lt); });
-    count("ST", [](const Candidate& c) { return std::string(c.variant->st); });
-    count("PT", [](const Candidate& c) { return std::string(c.variant->pt); });
-    const auto lines = [](const Candidate& c, int value) {
-        return c.prefetches() ? std::to_string(value) : std::string("-");
-    };
-    count("PS", [&](const Candidate& c) { return lines(c, c.variant->ps); });
-    count("PD", [&](const Candidate& c) { return lines(c, c.pd); });
-
-    using Variant = const asterope_variant*;
+    for (const asterope_axis& axis : axes()) {
+        if (!axis.mark) out += counts_of(axis, paper, false);
+    }
     out += "extension axes: " + std::to_string(extension.size()) +
            " variants, tried around the best of the paper space\n";
-    const auto count_more = [&](const char* axis,
-                                const std::function<std::string(const Variant&)>& of) {
-        count_axis(out, axis, extension, of);
-    };
-    count_more("RT", [](const Variant& v) { return std::string(v->rt); });
-    count_more("TB", [](const Variant& v) { return std::to_string(v->tb); });
-    count_more("PI", [](const Variant& v) { return std::to_string(v->pi); });
-    count_more("PW", [](const Variant& v) { return std::string(v->pw ? "yes" : "no"); });
-    count_more("DIR", [](const Variant& v) { return std::string(v->dir); });
+    std::vector<Candidate> variants;
+    for (const asterope_variant* variant : extension) variants.push_back({variant, 0, 0});
+    for (const asterope_axis& axis : axes()) {
+        if (axis.extension) out += counts_of(axis, variants, true);
+    }
     return out;
 }
 

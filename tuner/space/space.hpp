@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "space/candidates.h"
@@ -13,6 +16,13 @@ namespace asterope {
 
 /// Bytes from which on a candidate copies right; what is below belongs to the small copies.
 inline constexpr std::size_t kMinimumBytes = 128;
+
+/// A value on an axis: a word or a number.
+using AxisValue = std::variant<std::string, int>;
+std::string to_text(const AxisValue& value);
+
+/// All axes: the paper's six, then those with a mark.
+std::span<const asterope_axis> axes();
 
 /// One point of the parameter space and the function that copies so.
 struct Candidate {
@@ -28,10 +38,17 @@ struct Candidate {
     /// lacks: " TB4 PI2 PW8 down".
     std::string name() const;
     bool prefetches() const { return variant->ps != 0; }
-    /// What it has beyond the paper's tuples: "paper" for nothing, the axis "tb", "pi", "pw" or
-    /// "dir" where that alone is not the paper's, "movdir64b" where the register type alone is,
-    /// "several" for more than one.
+    bool prefetches_destination() const;
+    /// What it has beyond the paper's tuples: "paper" for nothing, the name of the extension axis
+    /// where one alone is not the paper's, "several" for more than one.
     std::string_view axis() const;
+    AxisValue value(const asterope_axis& axis) const;
+    /// Whether it has a value other than the default on an axis with a mark.
+    bool is_marked() const;
+    bool is_marked(const asterope_axis& axis) const;
+    /// All its values but those on the axes with these fields: equal for candidates that differ in
+    /// nothing else.
+    std::string values_but(std::initializer_list<std::string_view> fields) const;
 };
 
 /// Whether every parameter of the candidate can act on a copy of `size` bytes: its blocks and
@@ -61,10 +78,10 @@ std::vector<const asterope_variant*> extension_variants(const HasFeature& has);
 std::vector<Candidate> extension_space(const HasFeature& has);
 
 /// What lies around `best` on the extension axes, simplest first: its rt, lt, st, pt and pd with
-/// every tb, pi, pw and dir beyond the paper's, and its ps or, where that does not exist there, the
-/// nearest one that does, the shorter of two. Where its stores are non-temporal, the same with rt
-/// MOVDIR64B; where its loads are, the same with plain ones, which have more axes. Nothing for
-/// register types that have no such axes.
+/// every value beyond the paper's, and its ps or, where that does not exist there, the nearest one
+/// that does, the shorter of two. The same with each register type beyond the paper's that has its
+/// stores, and, where its loads are non-temporal, with plain ones, which have more axes. Nothing
+/// for register types that have no such axes.
 std::vector<Candidate> neighbours(const Candidate& best, const HasFeature& has);
 
 /// Every prefetch size and distance (and distance of prefetchw, where it has one) of `one`'s other

@@ -8,47 +8,61 @@ namespace asterope {
 
 namespace {
 
-/// Whether the tuple has this distance, in `field`: one of the table's where there is such a stage,
-/// else 0, which may be left out.
-bool has_distance(bool stage, const nlohmann::json& distance, const int* table, std::size_t count) {
-    if (!stage) return distance == 0;
-    return std::find(table, table + count, distance) != table + count;
+nlohmann::json json_of(const AxisValue& value) {
+    const int* number = std::get_if<int>(&value);
+    return number ? nlohmann::json(*number) : nlohmann::json(std::get<std::string>(value));
+}
+
+std::size_t index_of(const asterope_axis& axis) {
+    return static_cast<std::size_t>(&axis - asterope_axes);
+}
+
+/// The distance that a tuple gives in `field`: one of the table's where there is such
+/// a stage, else 0, which may be left out.
+std::optional<int> distance_of(const nlohmann::json& given, bool stage, const int* table,
+                               std::size_t count) {
+    if (!stage) return given == 0 ? std::optional<int>(0) : std::nullopt;
+    const int* found = std::find(table, table + count, given);
+    return found == table + count ? std::nullopt : std::optional<int>(*found);
 }
 
 } // namespace
 
 nlohmann::ordered_json to_json(const Candidate& candidate) {
-    const asterope_variant& v = *candidate.variant;
-    nlohmann::ordered_json json = {{"rt", v.rt}, {"lt", v.lt}, {"st", v.st},
-                                   {"pt", v.pt}, {"ps", v.ps}, {"pd", candidate.pd}};
-    if (candidate.axis() != "paper" && candidate.axis() != "movdir64b") {
-        json["tb"] = v.tb;
-        json["pi"] = v.pi;
-        json["pw"] = candidate.pw;
-        json["dir"] = v.dir;
+    nlohmann::ordered_json json;
+    for (const asterope_axis& axis : axes()) {
+        if (!axis.mark || candidate.is_marked()) json[axis.field] = json_of(candidate.value(axis));
     }
     return json;
 }
 
 std::optional<Candidate> find_candidate(const nlohmann::json& tuple, const HasFeature& has) {
     if (!tuple.is_object()) return std::nullopt;
-    const auto field = [&](const char* key, const nlohmann::json& missing) {
-        const auto found = tuple.find(key);
-        return found == tuple.end() ? missing : *found;
+    const auto given = [&](const asterope_axis& axis) {
+        const auto found = tuple.find(axis.field);
+        if (found != tuple.end()) return *found;
+        if (axis.mark && axis.words) return nlohmann::json(axis.words[0]);
+        return axis.mark || axis.argument ? nlohmann::json(axis.numbers[0]) : nlohmann::json();
     };
-    const nlohmann::json pd = field("pd", 0), pw = field("pw", 0);
+    std::vector<nlohmann::json> wanted;
+    for (const asterope_axis& axis : axes()) wanted.push_back(given(axis));
     for (std::size_t i = 0; i < asterope_variant_count; ++i) {
-        const asterope_variant& v = asterope_variants[i];
-        const bool same = field("rt", {}) == v.rt && field("lt", {}) == v.lt &&
-                          field("st", {}) == v.st && field("pt", {}) == v.pt &&
-                          field("ps", {}) == v.ps && field("tb", 2) == v.tb &&
-                          field("pi", 1) == v.pi && field("dir", "up") == v.dir;
-        if (!same || !has_distance(v.ps != 0, pd, asterope_distances, asterope_distance_count) ||
-            !has_distance(v.pw != 0, pw, asterope_write_distances, asterope_write_distance_count) ||
-            !has_all(v.needs, has)) {
-            continue;
+        Candidate candidate{&asterope_variants[i], 0, 0};
+        const bool same = std::all_of(axes().begin(), axes().end(), [&](const auto& axis) {
+            return axis.argument || wanted[index_of(axis)] == json_of(candidate.value(axis));
+        });
+        if (!same || !has_all(candidate.variant->needs, has)) continue;
+        std::optional<int> pd, pw;
+        for (const asterope_axis& axis : axes()) {
+            if (axis.argument == 1) {
+                pd = distance_of(wanted[index_of(axis)], candidate.prefetches(), asterope_distances,
+                                 asterope_distance_count);
+            } else if (axis.argument == 2) {
+                pw = distance_of(wanted[index_of(axis)], candidate.prefetches_destination(),
+                                 asterope_write_distances, asterope_write_distance_count);
+            }
         }
-        return Candidate{&v, pd.get<int>(), pw.get<int>()};
+        if (pd && pw) return Candidate{candidate.variant, *pd, *pw};
     }
     return std::nullopt;
 }

@@ -293,7 +293,7 @@ std::vector<Invalid> verify(const std::vector<Candidate>& space) {
                                 return variant->copy(to, from, size, distance);
                             },
                             {kSizes.begin(), kSizes.end()}};
-            if (variant->pi > 1) {
+            if (static_cast<std::size_t>(variant->acts_above) >= kGroupSizes.front()) {
                 subject.sizes_at_few_offsets.assign(kGroupSizes.begin(), kGroupSizes.end());
             }
             variants.push_back(variant);

@@ -26,7 +26,8 @@ class Axis:
     comments of a routine, `words` tells such a value, and `legend` what the column is.
 
     A `distance` is no variant of its own but an argument of the copy, in cache lines, for those
-    that have such a prefetch stage: whose axis `stage` is not 0.
+    that have such a prefetch stage: whose axis `stage` is not 0. `argument`: it is the low
+    (1) or the high half (2) of the copy's fourth argument.
     """
 
     field: str
@@ -34,17 +35,22 @@ class Axis:
     meaning: str
     needs: Callable[[Value], str] = _nothing
     title: str = ""  # of a column
-    paper: int = 0
+    paper: int = 0  # 0: all
     extension: str = ""
     brings: str = ""  # what the best of the extension axis are, for the schema
     mark: str | None = None
     words: Callable[[Value], str] = _nothing
     legend: str = ""
     stage: str = ""
+    argument: int = 0
 
     @property
     def default(self) -> Value:
         return self.values[0]
+
+    def __post_init__(self) -> None:
+        if not self.paper:
+            object.__setattr__(self, "paper", len(self.values))
 
     @property
     def is_distance(self) -> bool:

@@ -52,6 +52,7 @@ AXES = (
         tuple(range(0, 31, 2)),
         "Prefetch distance in cache lines: how far ahead of the load the prefetch stage runs.",
         stage="ps",
+        argument=1,
     ),
     Axis(
         "tb",
@@ -89,6 +90,7 @@ AXES = (
         words=lambda pw: f"prefetchw {pw} lines ahead",
         legend="distance in lines of the prefetch of the destination for write (0: none)",
         stage="pw",
+        argument=2,
     ),
     Axis(
         "dir",
@@ -159,6 +161,12 @@ class _Copy(axis.Copy):
     def departures(self) -> int:
         """On how many of the extension axes it lies beyond the paper's space."""
         return len(self.extensions)
+
+    @property
+    def marks(self) -> list[int]:
+        """Its values on the axes that the paper lacks as numbers: of words, which of them it is."""
+        values = [(one, getattr(self, one.field)) for one in MARKED]
+        return [value if one.is_number else one.values.index(value) for one, value in values]
 
     @property
     def is_marked(self) -> bool:
