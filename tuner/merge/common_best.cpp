@@ -1,4 +1,5 @@
-// The common best: what serves several machines of one type best.
+// The common best: what serves several machines of one type best. Long, as each kind of copy has a
+// search of its own, which is handed the machines' figures here.
 #include "merge/common_best.hpp"
 
 #include <algorithm>

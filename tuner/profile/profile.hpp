@@ -233,8 +233,6 @@ struct Profile {
 };
 
 nlohmann::ordered_json to_json(const Profile& profile);
-nlohmann::ordered_json to_json(const SearchFacts& search);
-nlohmann::ordered_json to_json(const Merged& merged);
 /// As files hold it.
 std::string text_of(const Profile& profile);
 /// Of JSON that the schema allows. Throws BadInput for a copy that this version does not know.

@@ -422,14 +422,6 @@ Json to_json(const Profile& profile) {
     return written;
 }
 
-Json to_json(const SearchFacts& search) {
-    return write(search);
-}
-
-Json to_json(const Merged& merged) {
-    return write(merged);
-}
-
 Json noise_json(const DisturbanceCounts& noise) {
     return write(noise);
 }
