@@ -122,80 +122,66 @@ TEST_F(FakeRoot, MemoryWithoutCgroupIsWhatIsAvailable) {
     EXPECT_EQ(usable(), 5 * kGiB);
 }
 
-TEST_F(FakeRoot, CgroupV2LimitLeavesLimitLessUse) {
-    put_memory(8 * kGiB, 5 * kGiB);
-    put("proc/self/cgroup", "0::/app.slice/tuner.scope\n");
-    put("sys/fs/cgroup/app.slice/tuner.scope/memory.max", std::to_string(2 * kGiB) + "\n");
-    put("sys/fs/cgroup/app.slice/tuner.scope/memory.current", std::to_string(kGiB) + "\n");
-    EXPECT_EQ(usable(), kGiB);
-}
-
-TEST_F(FakeRoot, CgroupV2InactiveCachedFilesAreFree) {
-    put_memory(8 * kGiB, 5 * kGiB);
-    put("proc/self/cgroup", "0::/job\n");
-    put("sys/fs/cgroup/job/memory.max", std::to_string(2 * kGiB));
-    put("sys/fs/cgroup/job/memory.current", std::to_string(2 * kGiB));
-    put("sys/fs/cgroup/job/memory.stat",
-        "anon 5\ninactive_file " + std::to_string(kGiB / 2) + "\nactive_file 7\n");
-    EXPECT_EQ(usable(), kGiB / 2);
-}
-
-TEST_F(FakeRoot, CgroupV2LimitOfAnAncestorBinds) {
-    put_memory(8 * kGiB, 5 * kGiB);
-    put("proc/self/cgroup", "0::/outer/inner\n");
-    put("sys/fs/cgroup/outer/memory.max", std::to_string(3 * kGiB));
-    put("sys/fs/cgroup/outer/memory.current", "0\n");
-    put("sys/fs/cgroup/outer/inner/memory.max", "max\n");
-    put("sys/fs/cgroup/outer/inner/memory.current", "0\n");
-    EXPECT_EQ(usable(), 3 * kGiB);
-}
-
-TEST_F(FakeRoot, CgroupV2MaxIsNoLimit) {
-    put_memory(8 * kGiB, 5 * kGiB);
-    put("proc/self/cgroup", "0::/\n");
-    put("sys/fs/cgroup/memory.max", "max\n");
-    put("sys/fs/cgroup/memory.current", std::to_string(kGiB));
-    EXPECT_EQ(usable(), 5 * kGiB);
-}
-
-TEST_F(FakeRoot, CgroupV1LimitLeavesLimitLessUse) {
-    put_memory(8 * kGiB, 5 * kGiB);
-    put("proc/self/cgroup", "9:name=systemd:/\n4:cpuacct,memory:/jobs/7\n0::/\n");
-    put("sys/fs/cgroup/memory/jobs/7/memory.limit_in_bytes", std::to_string(kGiB));
-    put("sys/fs/cgroup/memory/jobs/7/memory.usage_in_bytes", std::to_string(300 * kMiB));
-    put("sys/fs/cgroup/memory/jobs/7/memory.stat",
-        "inactive_file 1\ntotal_inactive_file " + std::to_string(100 * kMiB) + "\n");
-    put("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
-    EXPECT_EQ(usable(), kGiB - 200 * kMiB);
-}
-
-TEST_F(FakeRoot, CgroupFolderOutOfSightFallsBackToTheRootFolder) {
-    put_memory(8 * kGiB, 5 * kGiB);
-    put("proc/self/cgroup", "4:memory:/docker/0123abcd\n");
-    put("sys/fs/cgroup/memory/memory.limit_in_bytes", std::to_string(kGiB));
-    put("sys/fs/cgroup/memory/memory.usage_in_bytes", "0");
-    EXPECT_EQ(usable(), kGiB);
-}
-
-TEST_F(FakeRoot, CgroupLimitCountsWithoutProcSelfCgroup) {
-    put_memory(8 * kGiB, 5 * kGiB);
-    put("sys/fs/cgroup/memory.max", std::to_string(kGiB));
-    EXPECT_EQ(usable(), kGiB);
-}
-
-TEST_F(FakeRoot, CgroupOverItsLimitLeavesNothing) {
-    put_memory(8 * kGiB, 5 * kGiB);
-    put("sys/fs/cgroup/memory.max", std::to_string(kGiB));
-    put("sys/fs/cgroup/memory.current", std::to_string(kGiB + 4096));
-    EXPECT_EQ(usable(), 0u);
-}
-
-TEST_F(FakeRoot, CgroupPathDoesNotClimbOutOfTheTree) {
-    put_memory(8 * kGiB, 5 * kGiB);
-    put("proc/self/cgroup", "0::/../../other\n");
-    put("sys/other/memory.max", "4096\n");
-    put("sys/fs/other/memory.max", "4096\n");
-    EXPECT_EQ(usable(), 5 * kGiB);
+TEST_F(FakeRoot, CgroupsBoundTheMemoryThatIsUsable) {
+    const std::string gib = std::to_string(kGiB), two = std::to_string(2 * kGiB),
+                      three = std::to_string(3 * kGiB), cgroup = "proc/self/cgroup",
+                      v2 = "sys/fs/cgroup/", v1 = "sys/fs/cgroup/memory/";
+    const struct {
+        const char* what;
+        std::vector<std::pair<std::string, std::string>> files;
+        std::size_t usable;
+    } cases[] = {
+        {"a limit of version 2 leaves what is not used",
+         {{cgroup, "0::/app.slice/tuner.scope\n"},
+          {v2 + "app.slice/tuner.scope/memory.max", two + "\n"},
+          {v2 + "app.slice/tuner.scope/memory.current", gib + "\n"}},
+         kGiB},
+        {"inactive cached files are free",
+         {{cgroup, "0::/job\n"},
+          {v2 + "job/memory.max", two},
+          {v2 + "job/memory.current", two},
+          {v2 + "job/memory.stat",
+           "anon 5\ninactive_file " + std::to_string(kGiB / 2) + "\nactive_file 7\n"}},
+         kGiB / 2},
+        {"the limit of an ancestor binds",
+         {{cgroup, "0::/outer/inner\n"},
+          {v2 + "outer/memory.max", three},
+          {v2 + "outer/memory.current", "0\n"},
+          {v2 + "outer/inner/memory.max", "max\n"},
+          {v2 + "outer/inner/memory.current", "0\n"}},
+         3 * kGiB},
+        {"max is no limit",
+         {{cgroup, "0::/\n"}, {v2 + "memory.max", "max\n"}, {v2 + "memory.current", gib}},
+         5 * kGiB},
+        {"a limit of version 1 leaves what is not used",
+         {{cgroup, "9:name=systemd:/\n4:cpuacct,memory:/jobs/7\n0::/\n"},
+          {v1 + "jobs/7/memory.limit_in_bytes", gib},
+          {v1 + "jobs/7/memory.usage_in_bytes", std::to_string(300 * kMiB)},
+          {v1 + "jobs/7/memory.stat",
+           "inactive_file 1\ntotal_inactive_file " + std::to_string(100 * kMiB) + "\n"},
+          {v1 + "memory.limit_in_bytes", "9223372036854771712\n"}},
+         kGiB - 200 * kMiB},
+        {"a folder out of sight falls back to the root folder",
+         {{cgroup, "4:memory:/docker/0123abcd\n"},
+          {v1 + "memory.limit_in_bytes", gib},
+          {v1 + "memory.usage_in_bytes", "0"}},
+         kGiB},
+        {"a limit counts without proc/self/cgroup", {{v2 + "memory.max", gib}}, kGiB},
+        {"use beyond the limit leaves nothing",
+         {{v2 + "memory.max", gib}, {v2 + "memory.current", std::to_string(kGiB + 4096)}},
+         0},
+        {"a path does not climb out of the tree",
+         {{cgroup, "0::/../../other\n"},
+          {"sys/other/memory.max", "4096\n"},
+          {"sys/fs/other/memory.max", "4096\n"}},
+         5 * kGiB},
+    };
+    for (const auto& one : cases) {
+        fs::remove_all(root);
+        put_memory(8 * kGiB, 5 * kGiB);
+        for (const auto& [path, text] : one.files) put(path, text);
+        EXPECT_EQ(usable(), one.usable) << one.what;
+    }
 }
 
 // ---------------------------------------------------------------- sysfs and procfs
