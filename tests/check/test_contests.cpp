@@ -155,7 +155,8 @@ TEST(CheckContests, ABareProfileIsComparedWithLibcAlone) {
 TEST(CheckContests, WhatCannotBeTimedIsRefusedWithTheReason) {
     using Change = std::function<void(json&)>;
     const std::pair<Change, const char*> faults[] = {
-        {[](json& p) { p["intervals"][2]["sensing"]["lines"] = 64; }, "intervals[2].sensing: is no copy"},
+        {[](json& p) { p["intervals"][2]["sensing"]["lines"] = 64; },
+         "intervals[2].sensing: is no copy"},
         {[](json& p) {
              p["search"]["weights"] = {{"hot", 0}};
          },
