@@ -10,6 +10,12 @@ class App;
 
 namespace asterope {
 
+/// A subcommand, and what it does once its options are read: returns the program's exit code.
+struct Subcommand {
+    CLI::App* app;
+    std::function<int()> run;
+};
+
 /// Puts these options, "--seed", under a heading of their own in --help: most users need none of
 /// them.
 void mark_as_expert(CLI::App& app, std::initializer_list<const char*> names);

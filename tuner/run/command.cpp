@@ -1,0 +1,188 @@
+// The options of asterope-tune's own run.
+#include "run/command.hpp"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <sys/stat.h>
+
+#include "base/command_line.hpp"
+#include "base/error.hpp"
+#include "base/option_checks.hpp"
+#include "machine/machine.hpp"
+#include "machine/profile_places.hpp"
+#include "run/tuning.hpp"
+#include "search/objective.hpp"
+#include "search/shard.hpp"
+#include "space/candidates.h"
+#include "space/features.hpp"
+#include "space/space.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// As given; what is not in the request decides what it becomes.
+struct Options {
+    TuningRequest request;
+    bool for_system = false, for_user = false, lists_space = false;
+};
+
+void add_places(CLI::App& app, Options& options) {
+    CLI::Option* output = app.add_option("-o,--output", options.request.output,
+                                         "where the profile goes; the routine lands beside it")
+                              ->type_name("FILE")
+                              ->capture_default_str();
+    CLI::Option* system_flag =
+        app.add_flag("--system", options.for_system,
+                     "write it to /etc/asterope/profile.json, for all users, and render nothing")
+            ->excludes(output);
+    app.add_flag("--user", options.for_user,
+                 "write it to $XDG_CONFIG_HOME/asterope/profile.json (~/.config/...), which "
+                 "goes before the system's, and render nothing")
+        ->excludes(output)
+        ->excludes(system_flag);
+    app.add_flag("--force", options.request.force,
+                 "replace a profile that came of a more rigorous search of this machine");
+}
+
+void add_aims(CLI::App& app, TuningRequest& request) {
+    app.add_option("--rigor", request.rigor,
+                   "quick, standard (some minutes), or exhaustive (every candidate at every size)")
+        ->type_name("LEVEL")
+        ->capture_default_str();
+    app.add_option("--workload", request.workload, tunable_text())
+        ->type_name("NAME")
+        ->capture_default_str();
+    app.add_option("--weights", request.weights,
+                   "a mix of workloads of your own, such as hot=1,consume=2")
+        ->type_name("LIST")
+        ->check(not_empty());
+    app.add_option("--sizes", request.sizes,
+                   "transfer sizes, from 128 up, K, M, G for powers of 1024 (default: powers of "
+                   "two to 32M, and around each cache's size)")
+        ->type_name("LIST")
+        ->check(not_empty());
+    app.add_option("--space", request.space,
+                   "parameter space: paper, or extended by transfer block, page interleaving, "
+                   "prefetchw, direction and movdir64b")
+        ->type_name("NAME")
+        ->capture_default_str();
+    app.add_flag("--no-sensing", request.no_sensing,
+                 "no copies that probe where their data is before they go on");
+    app.add_option("--threads", request.threads,
+                   "the most threads for copies that are shared among several; 1: none are "
+                   "(default: as many "
+                   "as there are CPUs allowed)")
+        ->type_name("N")
+        ->check(CLI::Range(1, ASTEROPE_MOST_THREADS));
+    app.add_option("--source-map", request.source_map,
+                   "map the sources from this file or device (FILE[:OFFSET[:LENGTH]]), read-only")
+        ->type_name("MAP")
+        ->check(not_empty());
+}
+
+void add_small_copies(CLI::App& app, TuningRequest& request) {
+    app.add_option("--small", request.small,
+                   "what small copies are tuned for: unpredictable sizes, predictable ones, or "
+                   "balanced: both, the former counting double")
+        ->type_name("NAME")
+        ->capture_default_str();
+    app.add_option("--distribution", request.distribution,
+                   "sizes and alignments of small copies, instead of those of Google's fleet")
+        ->type_name("FILE")
+        ->check(not_empty());
+    app.add_option("--without", request.without,
+                   "do without these CPU features: avx512, avx2, ... (comma-separated)")
+        ->type_name("FEATURES")
+        ->delimiter(',');
+}
+
+void add_course(CLI::App& app, TuningRequest& request) {
+    app.add_option("--log", request.log,
+                   "write every trial there, one JSON object a line, and keep it (default: beside "
+                   "the profile, as PROFILE.trials, until that is written)")
+        ->type_name("FILE")
+        ->check(not_empty());
+    app.add_flag("--resume", request.resume,
+                 "go on with the log of a run that was cut short; all options as in that run");
+    app.add_option("--time-budget", request.time_budget,
+                   "stop timing after so long (90s, 10m, 1.5h) and write what was found until then")
+        ->type_name("TIME")
+        ->check(not_empty());
+    app.add_option("--shard", request.shard,
+                   "only this share of the search: that of the I-th of N equal machines; `merge` "
+                   "joins the profiles (default of -o: asterope-profile.I-of-N.json)")
+        ->type_name("I/N")
+        ->check(not_empty())
+        // Alone a share is nobody's profile: it would stand in for that of the whole machine.
+        ->excludes(app.get_option("--system"))
+        ->excludes(app.get_option("--user"));
+    app.add_option("--cpu", request.cpu, "run on this CPU instead of the last one allowed")
+        ->type_name("N")
+        ->check(whole_number());
+    app.add_option("--seed", request.seed, "of the order of trials")
+        ->type_name("N")
+        ->check(whole_number())
+        ->capture_default_str();
+}
+
+void add_output(CLI::App& app, Options& options) {
+    app.add_flag("--timings", options.request.timings, "say where the time went");
+    app.add_flag("--verbose", options.request.verbose,
+                 "print every table, not only the routine's rows");
+    app.add_flag("--quiet", options.request.quiet, "print errors only");
+    app.add_flag("--no-generate", options.request.no_generate, "stop after the profile");
+    app.add_flag("--list-space", options.lists_space, "count the candidates by axis and stop");
+}
+
+void list_space(const std::vector<std::string>& without) {
+    const Machine machine = read_machine();
+    const Features features(machine.cpu, without);
+    std::cout << describe_space(paper_space(features), extension_variants(features))
+              << "small copies: " << copies_of(asterope_small_copies, features).size()
+              << " candidates\n";
+}
+
+/// A profile for all lies where all may read it, whatever the caller's umask.
+void write_to(const std::filesystem::path& place, TuningRequest& request) {
+    if (place.empty()) throw BadInput("--user: neither XDG_CONFIG_HOME nor HOME names a folder");
+    if (place == system_profile()) umask(022);
+    request.output = place.string();
+    request.makes_folder = request.no_generate = true;
+}
+
+int run(const CLI::App& app, Options& options) {
+    TuningRequest& request = options.request;
+    if (options.for_system) write_to(system_profile(), request);
+    if (options.for_user) write_to(user_profile(), request);
+    if (options.lists_space) {
+        list_space(request.without);
+        return kDone;
+    }
+    if (!request.shard.empty() && !app.count("--output")) {
+        // On a file system that the machines share they would all write the same.
+        const Shard shard = parse_shard(request.shard);
+        request.output = "asterope-profile." + std::to_string(shard.index) + "-of-" +
+                         std::to_string(shard.count) + ".json";
+    }
+    tune(request);
+    return kDone;
+}
+
+} // namespace
+
+std::function<int()> add_tuning(CLI::App& app) {
+    const auto options = std::make_shared<Options>();
+    add_places(app, *options);
+    add_aims(app, options->request);
+    add_small_copies(app, options->request);
+    add_course(app, options->request);
+    add_output(app, *options);
+    mark_as_expert(app, {"--force", "--weights", "--space", "--no-sensing", "--source-map",
+                         "--small", "--distribution", "--without", "--log", "--shard", "--cpu",
+                         "--seed", "--timings", "--list-space"});
+    return [&app, options] { return run(app, *options); };
+}
+
+} // namespace asterope
