@@ -127,6 +127,13 @@ def output_of(*command: object, **options: object) -> str:
     return done.stdout
 
 
+def exported(library: Path) -> dict[str, str]:
+    """What a library defines for others: name -> nm's letter for its kind."""
+    need("nm")
+    lines = output_of("nm", "-D", "--defined-only", library).splitlines()
+    return {line.split()[-1]: line.split()[-2] for line in lines}
+
+
 def failures(output: str) -> list[str]:
     """The complaints in a checker's output."""
     return [line for line in output.splitlines() if not line.startswith(("ok ", "skip "))]
@@ -246,25 +253,37 @@ def build_routine_check(
     return program
 
 
+def build_listed(
+    folder: Path,
+    names: Mapping[str, Iterable[str]],
+    *routines: Path,
+    compiler: str = "gcc",
+    flags: Sequence[str] = (),
+) -> Path:
+    """dispatch_check with routines, and lists of their COPY, SENSE and FUNCTION names."""
+    lines = [f"{kind}({name})\n" for kind, of_kind in names.items() for name in of_kind]
+    (folder / "dispatch.inc").write_text("".join(lines), encoding="ascii")
+    program = folder / "dispatch_check"
+    sources = (CHECKERS / "dispatch_check.c", *routines)
+    paths = (f"-I{folder}", f"-I{routines[0].parent}")
+    output_of(compiler, *flags, *paths, *sources, "-o", program)
+    return program
+
+
 def build_dispatch_check(*routines: Path, flags: Sequence[str] = ()) -> Path:
     """dispatch_check with routines of one folder and a list of their copies."""
-    lines = []
+    names: dict[str, list[str]] = {"COPY": [], "SENSE": [], "FUNCTION": []}
     for routine in routines:
         prefix = routine.stem[: -len("_memcpy")]
         text = routine.read_text(encoding="ascii")
-        copies = re.findall(rf"^void ({prefix}_(?:(?:copy|move)_\w+|untuned))\(void\)$", text, re.M)
-        assert copies
-        lines += [f"COPY({name})" for name in copies]
-        senses = re.findall(rf"^void ({prefix}_sense_\d+)\(void\)$", text, re.M)
-        lines += [f"SENSE({name})" for name in senses]
-        functions = re.findall(rf"\bvoid \*({prefix}_mem\w+)\($", text, re.M)
-        lines += [f"FUNCTION({name})" for name in functions]
-    folder = routines[0].parent
-    (folder / "dispatch.inc").write_text("\n".join(lines) + "\n", encoding="ascii")
-    program = folder / "dispatch_check"
-    source = CHECKERS / "dispatch_check.c"
-    output_of("gcc", *STRICT_C, *flags, f"-I{folder}", source, *routines, "-o", program)
-    return program
+        for kind, pattern in (
+            ("COPY", rf"^void ({prefix}_(?:(?:copy|move)_\w+|untuned))\(void\)$"),
+            ("SENSE", rf"^void ({prefix}_sense_\d+)\(void\)$"),
+            ("FUNCTION", rf"\bvoid \*({prefix}_mem(?!cpy_mt)\w+)\($"),
+        ):
+            names[kind] += re.findall(pattern, text, re.M)
+    assert names["COPY"]
+    return build_listed(routines[0].parent, names, *routines, flags=(*STRICT_C, *flags))
 
 
 def copies_taken(

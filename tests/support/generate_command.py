@@ -1,0 +1,41 @@
+"""asterope-generate, called in the tests' own process, and the files of an earlier run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from asterope import generate
+
+NAMES = ("asterope_memcpy.c", "asterope_memcpy.h")
+
+
+def command(*arguments: object) -> int:
+    """Its exit code."""
+    try:
+        return generate.main([str(argument) for argument in arguments])
+    except SystemExit as left:  # as argparse leaves
+        return left.code
+
+
+def old_files(folder: Path) -> Path:
+    """A folder that holds the files of an earlier run."""
+    folder.mkdir()
+    for name in NAMES:
+        (folder / name).write_text(f"the old {name}", encoding="utf-8")
+    return folder
+
+
+def assert_old(folder: Path) -> None:
+    """The earlier run's files are as they were, with nothing beside them."""
+    there = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
+    assert there == {name: f"the old {name}" for name in NAMES}
+
+
+def only_line(capsys: pytest.CaptureFixture[str]) -> str:
+    """The one line on stderr; stdout is empty."""
+    stdout, stderr = capsys.readouterr()
+    assert (stdout, stderr[-1:]) == ("", "\n")
+    assert stderr.startswith("asterope-generate: ")
+    assert stderr[:-1].isprintable()
+    return stderr
