@@ -470,7 +470,7 @@ TEST_P(Rigors, cost_about_as_much_as_planned) {
     KnownMachine machine(landscape(1));
     search(machine, GetParam());
     const auto planned = static_cast<double>(
-        planned_trials(parse_rigor(GetParam()), whole_space(), Timed::early, false));
+        planned_trials(parse_rigor(GetParam()), whole_space(), Timed::from_start, false));
     EXPECT_NEAR(static_cast<double>(machine.calls.size()) / planned, 1, 0.25);
 }
 
@@ -1077,11 +1077,12 @@ TEST(PlannedTrials, grow_with_rigor_and_extension_and_count_less_what_is_timed_l
         const auto planned = [&](Timed timed, bool extended) {
             return planned_trials(rigor, whole_space(), timed, extended);
         };
-        EXPECT_GT(planned(early, false), last);
-        EXPECT_GT(planned(early, true), planned(early, false));
-        EXPECT_LT(planned(late, true), planned(early, false));
-        EXPECT_EQ(planned(late, true), planned(late, false)); // nothing is screened there
-        EXPECT_LE(planned(for_the_record, true), planned(late, true));
-        last = planned(early, false);
+        EXPECT_GT(planned(from_start, false), last);
+        EXPECT_GT(planned(from_start, true), planned(from_start, false));
+        EXPECT_LT(planned(from_last_cut, true), planned(from_start, false));
+        EXPECT_EQ(planned(from_last_cut, true),
+                  planned(from_last_cut, false)); // nothing is screened there
+        EXPECT_LE(planned(in_run_off, true), planned(from_last_cut, true));
+        last = planned(from_start, false);
     }
 }

@@ -36,7 +36,7 @@ std::string type_difference(const nlohmann::json& a, const nlohmann::json& b);
 /// different versions or for different objectives, or are one and the same search.
 void require_alike(const std::vector<MergeSource>& sources);
 
-/// What is told of the search as a whole: the first one's "search" object, where the others agree
+/// What the source says of the search as a whole: the first one's "search" object, where the others agree
 /// with it; sums of times and trials; the first start and the last end.
 SearchFacts merged_search(const std::vector<MergeSource>& sources);
 

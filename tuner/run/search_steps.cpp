@@ -188,14 +188,14 @@ double SearchSteps::calibrate() {
     std::vector<Candidate> paper;
     for (const Entrant entrant : spaces_.entrants) paper.push_back(candidate(entrant));
     const Weights& all = objectives_.front().weights;
-    const Weights early = screening_weights(all);
+    const Weights from_start = screening_weights(all);
     for (const std::size_t size : plan_.sizes) {
         calibrate(size);
         for (const auto& [workload, weight] : all) {
             const Calibration& calibration = calibrations_.at({size, workload});
-            const Timed timed = weight == 0                  ? Timed::for_the_record
-                                : weight_of(early, workload) ? Timed::early
-                                                             : Timed::late;
+            const Timed timed = weight == 0                       ? Timed::in_run_off
+                                : weight_of(from_start, workload) ? Timed::from_start
+                                                                  : Timed::from_last_cut;
             seconds +=
                 static_cast<double>(planned_trials(plan_.rigor, paper, timed, plan_.extended) *
                                     calibration.calls) *

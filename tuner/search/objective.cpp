@@ -132,13 +132,13 @@ Objective parse_objective(std::string_view workload, std::string_view weights) {
 }
 
 Weights screening_weights(const Weights& weights) {
-    Weights counting, early;
+    Weights counting, from_start;
     for (const auto& weighted : weights) {
         if (weighted.second == 0) continue;
         counting.push_back(weighted);
-        if (!facts_of(weighted.first).waits_for_run_off) early.push_back(weighted);
+        if (!facts_of(weighted.first).waits_for_run_off) from_start.push_back(weighted);
     }
-    return early.empty() ? counting : early;
+    return from_start.empty() ? counting : from_start;
 }
 
 std::vector<Objective> with_intents(const Objective& objective,

@@ -42,8 +42,8 @@ Objective parse_objective(std::string_view workload, std::string_view weights);
 Weights screening_weights(const Weights& weights);
 
 /// What winners are chosen for: the objective, and where that is a mix, each workload in it by
-/// itself, for the entry points by intent; in "balanced" those alone that are told early. All with
-/// what of `measured` they lack, at weight 0.
+/// itself, for the entry points by intent; in "balanced" those alone that are timed from the
+/// start. All with what of `measured` they lack, at weight 0.
 std::vector<Objective> with_intents(const Objective& objective,
                                     const std::vector<Workload>& measured);
 

@@ -34,14 +34,14 @@ Race::Race(std::size_t size, std::vector<Weights> objectives, std::mt19937_64& r
     }
 }
 
-void Race::sample(const std::vector<Entrant>& entrants, int samples, Weighed told) {
+void Race::sample(const std::vector<Entrant>& entrants, int samples, Weighed weighed) {
     timings_.enter(Timings::Stage::screening);
     for (int i = 0; i < samples; ++i) {
         for (const Workload workload : workloads_) {
             const bool counts =
                 std::any_of(objectives_.begin(), objectives_.end(), [&](const Weights& weights) {
                     const Weights asked =
-                        told == Weighed::early ? screening_weights(weights) : weights;
+                        weighed == Weighed::from_start ? screening_weights(weights) : weights;
                     return std::any_of(asked.begin(), asked.end(), [&](const auto& weighted) {
                         return weighted.first == workload && weighted.second > 0;
                     });
@@ -167,14 +167,17 @@ std::vector<SizeResult> Race::run_offs(const std::vector<Entrant>& finalists, in
     return results;
 }
 
-SizeResult Race::choose(const Weights& weights, const Paired& paired,
-                        const std::vector<Entrant>& finalists, int rounds,
-                        const std::vector<Entrant>& favourites, Entrant plain,
-                        const TieBand& ties) const {
-    SizeResult result{size_, {}, {}, rounds, 0, {1, 1, 1}, false};
-    for (const Workload workload : workloads_) {
-        result.noise_floor[workload] = paired.ratio(kLibc, kLibcAgain, workload);
-    }
+bool Race::loses_nowhere(const Finalist& finalist, const Weights& weights) const {
+    return std::all_of(weights.begin(), weights.end(), [&](const auto& weighted) {
+        return weighted.second == 0 ||
+               finalist.workloads.at(weighted.first).ratio.median >= worst_ratio_;
+    });
+}
+
+/// With what the run-off measured: those that lose nowhere first, each kind by falling ratio.
+std::vector<Finalist> Race::ranked_finalists(const Weights& weights, const Paired& paired,
+                                             const std::vector<Entrant>& finalists) const {
+    std::vector<Finalist> ranked;
     for (const Entrant entrant : finalists) {
         Finalist finalist{entrant, {}, 0, false};
         double mean = 0;
@@ -187,63 +190,86 @@ SizeResult Race::choose(const Weights& weights, const Paired& paired,
             mean += weight * std::log(finalist.workloads[workload].ratio.median);
         }
         finalist.ratio = std::exp(mean);
-        result.finalists.push_back(finalist);
+        ranked.push_back(finalist);
     }
-    const auto loses_nowhere = [&](const Finalist& finalist) {
-        return std::all_of(weights.begin(), weights.end(), [&](const auto& weighted) {
-            return weighted.second == 0 ||
-                   finalist.workloads.at(weighted.first).ratio.median >= worst_ratio_;
-        });
-    };
-    auto& ranked = result.finalists;
     std::stable_sort(ranked.begin(), ranked.end(), [&](const Finalist& a, const Finalist& b) {
-        return std::tuple(loses_nowhere(a), a.ratio) > std::tuple(loses_nowhere(b), b.ratio);
+        return std::tuple(loses_nowhere(a, weights), a.ratio) >
+               std::tuple(loses_nowhere(b, weights), b.ratio);
     });
+    return ranked;
+}
 
-    // Ties: a lag whose interval reaches 0, or that is smaller than libc's from itself.
-    const Entrant leader = ranked.front().candidate;
-    const Estimate floor = paired.mean_log_ratio(kLibcAgain, kLibc, weights);
-    const auto ties_with = [&](Entrant one) {
-        return [&, one](Entrant other) {
-            const Estimate lag = paired.mean_log_ratio(other, one, weights);
-            const double noise = std::max(ties.always, std::abs(floor.median));
-            return (lag.low <= 0 || lag.median <= noise) && lag.median <= ties.never;
-        };
-    };
-    const auto ties_with_leader = ties_with(leader);
+namespace {
+
+/// What the run-off measured for one objective, and which lags count as ties.
+struct Lags {
+    const Paired& paired;
+    const Weights& weights;
+    const TieBand& ties;
+    Estimate floor = paired.mean_log_ratio(kLibcAgain, kLibc, weights); ///< libc's from itself
+
+    /// How far `one` is behind `other`, as a logarithm.
+    Estimate lag(Entrant one, Entrant other) const {
+        return paired.mean_log_ratio(one, other, weights);
+    }
+    /// A lag whose interval reaches 0, or that is smaller than libc's from itself.
+    bool tie(Entrant one, Entrant other) const {
+        const Estimate behind = lag(one, other);
+        const double noise = std::max(ties.always, std::abs(floor.median));
+        return (behind.low <= 0 || behind.median <= noise) && behind.median <= ties.never;
+    }
+    bool lost_in_noise() const {
+        return std::max(std::abs(floor.low), std::abs(floor.high)) > std::log(kWidestFloor);
+    }
+};
+
+/// The first favourite among those that tie, else the lowest index.
+Entrant pick(const std::vector<Entrant>& tied, const std::vector<Entrant>& favourites) {
+    for (const Entrant favourite : favourites) {
+        if (contains(tied, favourite)) return favourite;
+    }
+    return *std::min_element(tied.begin(), tied.end());
+}
+
+} // namespace
+
+SizeResult Race::choose(const Weights& weights, const Paired& paired,
+                        const std::vector<Entrant>& finalists, int rounds,
+                        const std::vector<Entrant>& favourites, Entrant plain,
+                        const TieBand& ties) const {
+    SizeResult result{size_, {}, {}, rounds, 0, {1, 1, 1}, false};
+    for (const Workload workload : workloads_) {
+        result.noise_floor[workload] = paired.ratio(kLibc, kLibcAgain, workload);
+    }
+    result.finalists = ranked_finalists(weights, paired, finalists);
+    auto& ranked = result.finalists;
+
+    const Lags lags{paired, weights, ties};
+    const Finalist& leader = ranked.front();
     std::vector<Entrant> tied;
     for (const Finalist& finalist : ranked) {
-        const Entrant entrant = finalist.candidate;
-        if (loses_nowhere(finalist) != loses_nowhere(ranked.front())) continue;
-        if (!ties_with_leader(entrant)) continue;
         // The median of the rounds' means is not the mean of the medians, which is what is
         // reported: over workloads of heavy tails they differ by more than a tie may cost.
-        if (std::log(ranked.front().ratio / finalist.ratio) > ties.never) continue;
-        tied.push_back(entrant);
+        if (loses_nowhere(finalist, weights) == loses_nowhere(leader, weights) &&
+            lags.tie(finalist.candidate, leader.candidate) &&
+            std::log(leader.ratio / finalist.ratio) <= ties.never) {
+            tied.push_back(finalist.candidate);
+        }
     }
-    const auto favourite =
-        std::find_if(favourites.begin(), favourites.end(),
-                     [&](Entrant favourite) { return contains(tied, favourite); });
-    Entrant chosen =
-        favourite != favourites.end() ? *favourite : *std::min_element(tied.begin(), tied.end());
-    const double width = std::max(std::abs(floor.low), std::abs(floor.high));
-    if (width > std::log(kWidestFloor) && contains(finalists, plain) &&
-        paired.mean_log_ratio(plain, chosen, weights).low <= 0) {
+    Entrant chosen = pick(tied, favourites);
+    if (lags.lost_in_noise() && contains(finalists, plain) && lags.lag(plain, chosen).low <= 0) {
         chosen = plain;
         result.undecided = true;
     }
-    const auto ties_with_winner = ties_with(chosen);
-    for (Finalist& finalist : ranked) finalist.tied = ties_with_winner(finalist.candidate);
+
+    for (Finalist& finalist : ranked) finalist.tied = lags.tie(finalist.candidate, chosen);
     const auto winner = std::find_if(ranked.begin(), ranked.end(),
                                      [&](const Finalist& f) { return f.candidate == chosen; });
     std::rotate(ranked.begin(), winner, winner + 1);
-
     const auto counted = std::count_if(weights.begin(), weights.end(),
                                        [](const auto& weighted) { return weighted.second > 0; });
     result.samples = samples_of(chosen, weights) + static_cast<std::size_t>(counted * rounds);
-    if (ranked.size() > 1) {
-        result.lead = exponentiate(paired.mean_log_ratio(ranked[1].candidate, chosen, weights));
-    }
+    if (ranked.size() > 1) result.lead = exponentiate(lags.lag(ranked[1].candidate, chosen));
     return result;
 }
 

@@ -22,7 +22,7 @@ class TimedCopies {
     /// `copies` must outlive it.
     TimedCopies(Timings& timings, const std::vector<TimedCopy>& copies, TimedCopy libc)
         : timings_(&timings), copies_(&copies), libc_(std::move(libc)) {}
-    /// Without copies: `timings` tell entrants by their indices alone.
+    /// Without copies: `timings` know entrants by their indices alone.
     TimedCopies(Timings& timings) : timings_(&timings), libc_{.name = "libc"} {}
 
     /// The same with a copy of theirs in the place of libc.
@@ -111,12 +111,13 @@ class Race {
          double worst_ratio = kWorstRatio)
         : Race(size, std::vector<Weights>{std::move(weights)}, random, timings, worst_ratio) {}
 
-    /// Which of the workloads that count: those that are told early, or all.
-    enum class Weighed { early, all };
+    /// Which of the workloads that count: those that are timed from the start, or all.
+    enum class Weighed { from_start, all };
 
     /// Adds `samples` log ratios to each entrant under each of these workloads: in heats of
     /// shuffled entrants, libc at the beginning, in the middle and at the end of each.
-    void sample(const std::vector<Entrant>& entrants, int samples, Weighed told = Weighed::early);
+    void sample(const std::vector<Entrant>& entrants, int samples,
+                Weighed weighed = Weighed::from_start);
 
     /// Loses nowhere, by the samples so far.
     bool acceptable(Entrant entrant, std::size_t objective = 0) const;
@@ -148,6 +149,9 @@ class Race {
     void sample_once(std::vector<Entrant> entrants, Workload workload);
     std::vector<Entrant> best_for(std::size_t objective, std::vector<Entrant> entrants,
                                   std::size_t keep) const;
+    bool loses_nowhere(const Finalist& finalist, const Weights& weights) const;
+    std::vector<Finalist> ranked_finalists(const Weights& weights, const Paired& paired,
+                                           const std::vector<Entrant>& finalists) const;
     SizeResult choose(const Weights& weights, const Paired& paired,
                       const std::vector<Entrant>& finalists, int rounds,
                       const std::vector<Entrant>& favourites, Entrant plain,

@@ -12,63 +12,67 @@
 
 namespace asterope {
 
+namespace {
+
+/// A few points of each plane find the best family about as often as all do: on recordings of a
+/// Zen 4, half of the trials cost half a percent (asterope-tune replay).
+Rigor quick() {
+    return {.name = "quick",
+            .coarse = {.ps = {8}, .pd = {4, 16}},
+            .fine = {.ps = {2, 4, 8, 14}, .pd = {0, 4, 8, 16, 28}},
+            .families = 4,
+            .screening_samples = 1,
+            .cuts = {{30, 2}, {10, 4}},
+            .finalists = 4,
+            .rounds = 9,
+            .bases = 2,
+            .planes = 1,
+            .compares_axes = false,
+            .inherits = true,
+            .last_cut_times_all = false,
+            .probe_readings = 15,
+            .sensing_samples = 1,
+            .boundary_ratio = 1.2};
+}
+
+Rigor standard() {
+    return {.name = "standard",
+            .coarse = {.ps = {2, 6, 12}, .pd = {0, 4, 12, 24}},
+            .fine = {},
+            .families = 10,
+            .screening_samples = 1,
+            .cuts = {{120, 2}, {40, 4}},
+            .finalists = 8,
+            .rounds = 15,
+            .bases = 5,
+            .planes = 3,
+            .compares_axes = true,
+            .inherits = false,
+            .last_cut_times_all = true,
+            .probe_readings = 30,
+            .sensing_samples = 3,
+            .boundary_ratio = 1.07};
+}
+
+Rigor exhaustive() {
+    Rigor rigor = standard();
+    rigor.name = "exhaustive";
+    rigor.coarse = {};
+    rigor.families = 0;
+    rigor.screening_samples = 3; // where two differ, nothing says which one was disturbed
+    rigor.cuts = {{400, 2}, {80, 4}};
+    rigor.finalists = 10;
+    rigor.rounds = 21;
+    rigor.bases = 24;
+    rigor.planes = 8;
+    return rigor;
+}
+
+} // namespace
+
 Rigor parse_rigor(std::string_view text) {
-    if (text == "quick") {
-        // A few points of each plane find the best family about as often as all do: on recordings
-        // of a Zen 4, half of the trials cost half a percent (asterope-tune replay).
-        return {.name = "quick",
-                .coarse = {.ps = {8}, .pd = {4, 16}},
-                .fine = {.ps = {2, 4, 8, 14}, .pd = {0, 4, 8, 16, 28}},
-                .families = 4,
-                .screening_samples = 1,
-                .cuts = {{30, 2}, {10, 4}},
-                .finalists = 4,
-                .rounds = 9,
-                .bases = 2,
-                .planes = 1,
-                .compares_axes = false,
-                .inherits = true,
-                .last_cut_tells_all = false,
-                .probe_readings = 15,
-                .sensing_samples = 1,
-                .boundary_ratio = 1.2};
-    }
-    if (text == "standard") {
-        return {.name = "standard",
-                .coarse = {.ps = {2, 6, 12}, .pd = {0, 4, 12, 24}},
-                .fine = {},
-                .families = 10,
-                .screening_samples = 1,
-                .cuts = {{120, 2}, {40, 4}},
-                .finalists = 8,
-                .rounds = 15,
-                .bases = 5,
-                .planes = 3,
-                .compares_axes = true,
-                .inherits = false,
-                .last_cut_tells_all = true,
-                .probe_readings = 30,
-                .sensing_samples = 3,
-                .boundary_ratio = 1.07};
-    }
-    if (text == "exhaustive") {
-        return {.name = "exhaustive",
-                .coarse = {},
-                .fine = {},
-                .families = 0,
-                // of two that differ, nobody knows which one was disturbed
-                .screening_samples = 3,
-                .cuts = {{400, 2}, {80, 4}},
-                .finalists = 10,
-                .rounds = 21,
-                .bases = 24,
-                .planes = 8,
-                .compares_axes = true,
-                .inherits = false,
-                .last_cut_tells_all = true,
-                .probe_readings = 30,
-                .sensing_samples = 3,
-                .boundary_ratio = 1.07};
+    for (Rigor (*rigor)() : {quick, standard, exhaustive}) {
+        if (text == rigor().name) return rigor();
     }
     throw BadInput("rigor '" + std::string(text.substr(0, 40)) +
                    "' is unknown: choose quick, standard or exhaustive");
@@ -94,13 +98,13 @@ std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& pap
                            bool extended) {
     // finalists of several objectives, those of the axes, the neighbours and libc twice
     const auto run_off = static_cast<std::size_t>((2 * rigor.finalists + 6) * rigor.rounds);
-    if (timed == Timed::for_the_record) return run_off;
+    if (timed == Timed::in_run_off) return run_off;
     const auto of_cut = [&](const Rigor::Cut& cut) {
         return std::min(paper.size(), static_cast<std::size_t>(cut.keep)) *
                static_cast<std::size_t>(cut.samples);
     };
-    if (timed == Timed::late) {
-        return run_off + (rigor.last_cut_tells_all ? of_cut(rigor.cuts.back()) : 0);
+    if (timed == Timed::from_last_cut) {
+        return run_off + (rigor.last_cut_times_all ? of_cut(rigor.cuts.back()) : 0);
     }
     const auto coarse = static_cast<std::size_t>(std::count_if(
         paper.begin(), paper.end(), [&](const Candidate& c) { return rigor.coarse.has(c); }));
@@ -187,8 +191,8 @@ class Search {
     void cut() {
         for (const Rigor::Cut& cut : rigor_.cuts) {
             alive_ = race_.best(alive_, static_cast<std::size_t>(cut.keep));
-            const bool all = rigor_.last_cut_tells_all && &cut == &rigor_.cuts.back();
-            race_.sample(alive_, cut.samples, all ? Race::Weighed::all : Race::Weighed::early);
+            const bool all = rigor_.last_cut_times_all && &cut == &rigor_.cuts.back();
+            race_.sample(alive_, cut.samples, all ? Race::Weighed::all : Race::Weighed::from_start);
         }
     }
 
@@ -220,7 +224,7 @@ class Search {
         // Where noise hides which is the fastest, this one wins.
         const Entrant plain = plain_copy();
         also(plain);
-        // What the axes brought is told by the same run-off.
+        // The same run-off measures what the axes bring.
         for (const Axis& axis : axes) also(axis.best);
 
         Found found;
@@ -324,7 +328,7 @@ class Search {
 
     /// For each workload that is an objective of its own and for each axis, the best that use that
     /// axis alone: of all that were screened, once each, and of those still in the race, which were
-    /// sampled more often, but of which there may be few. The run-off tells which is better.
+    /// sampled more often, but of which there may be few. The run-off shows which is better.
     std::vector<Axis> best_by_axis() const {
         std::map<std::string_view, std::vector<Entrant>> racing, screened;
         for (const Entrant entrant : alive_) racing[candidate(entrant).axis()].push_back(entrant);

@@ -35,13 +35,14 @@ struct Rigor {
     /// space, then the fine prefetch sizes and distances of the best `planes` that were found
     /// there.
     int bases, planes;
-    /// Whether the run-off tells what each axis brings: its bests make it twice as long.
+    /// Whether the run-off measures what each axis brings: its bests make it twice as long.
     bool compares_axes;
     /// Whether sizes that outgrow the caches take over the finalists of one that was searched, and
     /// screen nobody else: beyond the caches nothing changes with the size but the time it takes.
     bool inherits;
-    /// Whether the last cut tells of what is told late, or the run-off alone.
-    bool last_cut_tells_all;
+    /// Whether the last cut times all workloads that count, or those alone that are timed from the
+    /// start.
+    bool last_cut_times_all;
     /// How often a probe is read in each situation, at least: a percentile of fewer would be an
     /// extreme.
     std::size_t probe_readings;
@@ -77,9 +78,9 @@ struct Found {
 /// quick, standard or exhaustive. Throws BadInput for anything else.
 Rigor parse_rigor(std::string_view text);
 
-/// When a workload is timed in a search: from the start, from the last cut on, or in the run-off
-/// alone, as it is only measured.
-enum class Timed { early, late, for_the_record };
+/// When a workload is timed in a search: from the start, from the last cut on (if the rigor has it
+/// timed there, see Rigor::last_cut_times_all), or only in the run-off, as its weight is 0.
+enum class Timed { from_start, from_last_cut, in_run_off };
 
 /// About how many trials of candidates a size costs under such a workload: for progress only.
 std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& paper, Timed timed,
