@@ -20,6 +20,7 @@ from asterope.spaces.x86_64.probes import PROBES, SensingCopy
 from asterope.spaces.x86_64.small_copies import SmallTuple
 from copy_programs import (
     CHECKERS,
+    CPUID_BITS,
     FUNCTIONS,
     REPOSITORY,
     STRICT,
@@ -32,6 +33,7 @@ from copy_programs import (
     exported,
     failures,
     need,
+    need_way,
     output_of,
     profile_json,
     render,
@@ -232,19 +234,6 @@ def test_only_a_file_of_several_profiles_promises_to_name_the_chosen_one(tmp_pat
 
 # --- What is chosen, by the CPU -------------------------------------------------------------------
 
-# Where CPUID says so: Intel SDM vol. 2A, CPUID; AMD APM vol. 3, appendix E.
-BITS = {
-    **{name: ("leaf1_c", bit) for name, bit in (("ssse3", 9), ("sse4_1", 19), ("sse4_2", 20))},
-    **{name: ("leaf1_c", bit) for name, bit in (("osxsave", 27), ("avx", 28))},
-    **{name: ("leaf7_b", bit) for name, bit in (("avx2", 5), ("bmi2", 8), ("erms", 9))},
-    **{name: ("leaf7_b", bit) for name, bit in (("avx512f", 16), ("avx512dq", 17))},
-    **{name: ("leaf7_b", bit) for name, bit in (("clflushopt", 23), ("clwb", 24))},
-    **{name: ("leaf7_b", bit) for name, bit in (("avx512bw", 30), ("avx512vl", 31))},
-    **{name: ("leaf7_c", bit) for name, bit in (("prefetchwt1", 0), ("cldemote", 25))},
-    **{name: ("leaf7_c", bit) for name, bit in (("movdiri", 27), ("movdir64b", 28))},
-    **{"fsrm": ("leaf7_d", 4), "fzrm": ("leaf7_1_a", 10), "fsrs": ("leaf7_1_a", 11)},
-    **{"3dnowprefetch": ("extended_c", 8), "rdtscp": ("extended_d", 27)},
-}
 REGISTERS = (
     *("most_leaves", "leaf0_b", "leaf0_d", "leaf0_c", "signature", "leaf1_c", "most_subleaves"),
     *("leaf7_b", "leaf7_c", "leaf7_d", "leaf7_1_a", "extended_c", "extended_d", "saved"),
@@ -267,7 +256,7 @@ def cpu_line(
     )
     registers.update(most_leaves=7, most_subleaves=1, signature=signature, saved=saved)
     for feature in {*features, "osxsave"} - {"mmx", "sse", "sse2"}:
-        register, bit = BITS[feature]
+        register, bit = CPUID_BITS[feature]
         registers[register] |= 1 << bit
     return " ".join(f"{value:x}" for value in {**registers, **told}.values())
 
@@ -329,7 +318,7 @@ def test_each_feature_is_read_from_its_bit(routine, nearest_check):
     text = routine.read_text(encoding="ascii")
     places = re.findall(r"asterope_has_(\w+) = 1 << (\d+)", text)
     known = {name: 1 << int(bit) for name, bit in places}
-    assert known.keys() == BITS.keys() - {"osxsave"}
+    assert known.keys() == CPUID_BITS.keys() - {"osxsave"}
     assert len(known) < 32  # else the distances would not have room
     cpus = [cpu_line("x", 6, 1, 1, features=[name]) for name in known]
     lines = output_of(nearest_check, input="\n".join(cpus)).splitlines()
@@ -340,7 +329,7 @@ def test_all_that_a_copy_may_need_is_known():
     copies = [*small_copies.small_tuples(), *aliased_copies.aliased_tuples()]
     copies += [*overlapping_copies.overlapping_tuples(), *pipelines.variants()]
     needs = {feature for copy in copies for feature in copy.needs}
-    assert {"avx512f", "movdir64b", "3dnowprefetch"} < needs <= BITS.keys()
+    assert {"avx512f", "movdir64b", "3dnowprefetch"} < needs <= CPUID_BITS.keys()
 
 
 def test_leaves_that_a_cpu_lacks_are_not_read(nearest_check):
@@ -379,7 +368,7 @@ def expected_profile(
 
 def test_the_rule_holds_for_random_machines_and_cpus(tmp_path):
     chance = random.Random(7)
-    known = set(BITS) - {"osxsave"}
+    known = set(CPUID_BITS) - {"osxsave"}
     vendors, families, models = ("AuthenticAMD", "GenuineIntel", "x"), (6, 15, 25), (1, 17, 85, 173)
 
     def some_features() -> list[str]:
@@ -554,16 +543,6 @@ WAYS: dict[str, tuple[str, ...]] = {
     "musl, static": ("musl-gcc", "-O2", "-static"),
     "gold": ("gcc", "-O2", "-fuse-ld=gold"),
 }
-
-
-def need_way(folder: Path, compiler: str, *flags: str) -> None:
-    """Skips where this compiler cannot make a program so."""
-    need(compiler)
-    empty = folder / "empty.c"
-    empty.write_text("int main(void) { return 0; }\n", encoding="ascii")
-    made = run(compiler, *flags, empty, "-o", folder / "empty", cwd=folder)
-    if made.returncode != 0 or run(folder / "empty", cwd=folder).returncode != 0:
-        pytest.skip(f"{compiler} {' '.join(flags)} makes no program that runs here")
 
 
 def build_chosen(folder: Path, routine: Path, compiler: str, *flags: str) -> Path:

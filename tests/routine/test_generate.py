@@ -18,6 +18,8 @@ from pathlib import Path
 import asterope
 import pytest
 from asterope import atomic_file, generate
+from generate_command import NAMES, assert_old, old_files, only_line
+from generate_command import command as run
 from profile_samples import (
     DOUBT,
     HOSTILE,
@@ -28,7 +30,6 @@ from profile_samples import (
     shard_profile,
 )
 
-NAMES = ("asterope_memcpy.c", "asterope_memcpy.h")
 SCRIPTS = Path(generate.__file__).parents[1]
 
 
@@ -41,36 +42,11 @@ def profile(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
-    """A folder that holds the files of an earlier run."""
-    folder = tmp_path / "out"
-    folder.mkdir()
-    for name in NAMES:
-        (folder / name).write_text(f"the old {name}", encoding="utf-8")
-    return folder
+    return old_files(tmp_path / "out")
 
 
-def run(*arguments: object) -> int:
-    try:
-        return generate.main([str(argument) for argument in arguments])
-    except SystemExit as left:  # as argparse leaves
-        return left.code
-
-
-def assert_old(folder: Path) -> None:
-    """The earlier run's files stand as they were, with nothing beside them."""
-    assert sorted(path.name for path in folder.iterdir()) == list(NAMES)
-    for name in NAMES:
-        assert (folder / name).read_text(encoding="utf-8") == f"the old {name}"
-
-
-def only_line(capsys: pytest.CaptureFixture[str]) -> str:
-    """What was printed: nothing on stdout, one line on stderr, which is returned."""
-    stdout, stderr = capsys.readouterr()
-    assert stdout == ""
-    assert stderr.startswith("asterope-generate: ")
-    assert stderr.endswith("\n")
-    assert stderr[:-1].isprintable()
-    return stderr
+def texts(folder: Path) -> list[str]:
+    return [(folder / name).read_text(encoding="ascii") for name in NAMES]
 
 
 def without_comments(text: str) -> str:
@@ -87,7 +63,7 @@ def rendered(tmp_path: Path) -> Callable[..., tuple[str, str]]:
         path = tmp_path / "rendered.json"
         path.write_text(json.dumps(raw), encoding="utf-8")
         assert run(path, "-o", tmp_path / "rendered") == 0
-        return tuple((tmp_path / "rendered" / name).read_text(encoding="ascii") for name in NAMES)
+        return tuple(texts(tmp_path / "rendered"))
 
     return render
 
@@ -98,30 +74,24 @@ def rendered(tmp_path: Path) -> Callable[..., tuple[str, str]]:
 def test_it_writes_both_files_and_says_so_in_one_line(profile, out, capsys):
     assert run(profile, "-o", out) == 0
     assert sorted(path.name for path in out.iterdir()) == list(NAMES)
-    for name in NAMES:
-        assert "asterope_memcpy" in (out / name).read_text(encoding="ascii")
-    stdout, stderr = capsys.readouterr()
-    assert stdout == f"wrote {out / NAMES[0]} and {out / NAMES[1]} (6 intervals)\n"
-    assert stderr == ""
+    assert all("asterope_memcpy" in text for text in texts(out))
+    said = f"wrote {out / NAMES[0]} and {out / NAMES[1]} (6 intervals)\n"
+    assert capsys.readouterr() == (said, "")
 
 
-def test_without_o_it_writes_into_the_current_folder(profile, tmp_path, monkeypatch):
+def test_it_writes_the_same_bytes_wherever_it_is_told_to(profile, tmp_path, monkeypatch):
+    """Into the current folder, or one that is made with its parents; from a file, a pipe, or behind
+    a byte order mark; also in a process of its own, whose hashes of strings differ."""
     monkeypatch.chdir(tmp_path)
     assert run(profile) == 0
-    assert all((tmp_path / name).is_file() for name in NAMES)
-
-
-def test_a_missing_folder_is_created_with_its_parents(profile, tmp_path):
     assert run(profile, "-o", tmp_path / "a" / "b") == 0
-    assert all((tmp_path / "a" / "b" / name).is_file() for name in NAMES)
-
-
-def test_the_same_profile_gives_the_same_bytes(profile, tmp_path):
-    for folder in ("a", "b"):  # in processes of their own, whose hashes of strings differ
-        done = start(profile, "-o", tmp_path / folder, env={"PYTHONHASHSEED": str(ord(folder))})
-        assert done.wait() == 0
-    for name in NAMES:
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    with open(profile, "rb") as text:
+        done = start("/dev/stdin", "-o", "piped", stdin=text, env={"PYTHONHASHSEED": "2"})
+        assert (done.wait(), done.stderr.read()) == (0, "")
+    profile.write_bytes(b"\xef\xbb\xbf" + profile.read_bytes())
+    assert run(profile, "-o", "marked") == 0
+    for folder in ("a/b", "piped", "marked"):
+        assert texts(tmp_path / folder) == texts(tmp_path)
 
 
 def test_the_files_have_the_mode_of_any_new_file(profile, tmp_path):
@@ -130,15 +100,13 @@ def test_the_files_have_the_mode_of_any_new_file(profile, tmp_path):
         assert run(profile, "-o", tmp_path) == 0
     finally:
         os.umask(before)
-    for name in NAMES:
-        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o640
+    assert {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in NAMES} == {0o640}
 
 
 def test_the_prefix_names_files_and_functions(profile, tmp_path):
     assert run(profile, "-o", tmp_path, "--prefix", "My_Copy2") == 0
-    header = (tmp_path / "My_Copy2_memcpy.h").read_text(encoding="ascii")
+    source, header = ((tmp_path / f"My_Copy2_memcpy.{kind}").read_text("ascii") for kind in "ch")
     assert "My_Copy2_memcpy(" in header
-    source = (tmp_path / "My_Copy2_memcpy.c").read_text(encoding="ascii")
     assert '#include "My_Copy2_memcpy.h"' in source
     assert "asterope_" not in without_comments(header + source)
 
@@ -151,22 +119,17 @@ DESCRIPTION = re.compile(r'asterope_tuned_for\[\][^;"]*"([^"\\\n]*)";')
 
 
 def test_text_from_the_profile_reaches_comments_and_the_description_only(rendered):
-    name = "Z0 ()@.,:_+/-//"
-    text = "Z0 !#$%&'()+,./:;<=>@[]^_|~- %s %n //"
+    name, text = "Z0 ()@.,:_+/-//", "Z0 !#$%&'()+,./:;<=>@[]^_|~- %s %n //"
     raw = good_profile()
-    raw["source"] = text
-    raw["machine"]["cpu"]["brand"] = raw["machine"]["libc"] = name
-    raw["search"]["warnings"] = [text]
-    raw["small"]["distribution"] = name
-    finished = raw["search"]["finished"]
+    raw["machine"]["cpu"]["brand"] = raw["machine"]["libc"] = raw["small"]["distribution"] = name
+    raw["source"], raw["search"]["warnings"] = text, [text]
     odd = rendered(raw)
     assert text in odd[0]
-    assert DESCRIPTION.search(odd[0])[1].endswith(f", tuned for {name}, balanced, {finished}")
-    for plain, other in zip(rendered(), odd):
-        described = DESCRIPTION.search(other)
-        if described:  # the one string: put the other's in its place
-            other = other.replace(described[1], DESCRIPTION.search(plain)[1])
-        assert without_comments(plain) == without_comments(other)
+    described = DESCRIPTION.search(odd[0])[1]
+    assert described.endswith(f", tuned for {name}, balanced, {raw['search']['finished']}")
+    plain = rendered()
+    odd = (odd[0].replace(described, DESCRIPTION.search(plain[0])[1]), odd[1])
+    assert list(map(without_comments, plain)) == list(map(without_comments, odd))
 
 
 HEADING = " * Up to      RT        LT ST PT   PS PD TB PI PW D        GB/s  x libc\n"
@@ -191,8 +154,6 @@ HEAD = {
         " *   uncached XMM       T  NT T0    4  8  2  4  0 up\n"
         " * no counter ZMM       T  T  T0   16  8 16  1  0 up      12.50    1.10\n *\n",
     ),
-    "what sensing is": ([], " * Where a row says `sensing`, "),
-    "the words of the axes": ([], "\n * TB transfer block in lines, "),
     **{
         f"the table of {name}": (
             [],
@@ -219,18 +180,14 @@ def test_the_head_comment_says(rendered, without, said):
     assert said in rendered(**dict.fromkeys(without))[0]
 
 
-ALL_STEPS = [
-    *("boundaries", "small copies", "overlapping buffers"),
-    *("aliasing buffers", "sensing", "threads"),
+STEPS = [
+    *("boundaries", "small copies", "overlapping buffers", "aliasing buffers", "sensing", "threads")
 ]
-
-
-AGAIN = "run asterope-tune again with more time"
+AGAIN = ": run asterope-tune again with more time"
 INCOMPLETE = [
     (
-        {"sizes": [8192, 2097152], "steps": ALL_STEPS},
-        "the search left out the sizes 8 KiB, 2 MiB; boundaries; small copies; "
-        "overlapping buffers; aliasing buffers; sensing; threads",
+        {"sizes": [8192, 2097152], "steps": STEPS},
+        f"the search left out the sizes 8 KiB, 2 MiB; {'; '.join(STEPS)}",
     ),
     ({"sizes": [4096]}, "the search left out the size 4 KiB"),
     ({"steps": ["sensing"]}, "the search left out sensing"),
@@ -241,39 +198,56 @@ INCOMPLETE = [
     ),
     (None, "what the search left out is not known"),
 ]
+QUIETER = "tune again on a quieter machine"
+MERGED = merged_profile()
+LACKING = {**MERGED, "complete": False, "left_out": {"sizes": [8192], "steps": []}}
+# A profile, the warning, and the line of the head comment.
+WARNED = [
+    (good_profile(), None, None),
+    *(
+        (
+            {**incomplete_profile(), "left_out": left},
+            f"incomplete: {said}{AGAIN}",
+            f"Incomplete: {said}",
+        )
+        for left, said in INCOMPLETE
+    ),
+    (
+        shard_profile(),
+        "incomplete: it is shard 2 of the 3 of a search: join it with the other shards: "
+        "asterope-tune merge",
+        None,
+    ),
+    (
+        provisional_profile(),
+        f"{DOUBT}: these winners are provisional; run again on a quieter machine",
+        f"Provisional: {DOUBT}; {QUIETER}",
+    ),
+    (MERGED, None, None),
+    (
+        {**LACKING, "merged": {**MERGED["merged"], "from": "machines"}},
+        "incomplete: the search left out the size 8 KiB: merge the trial logs of these searches",
+        None,
+    ),
+]
 
 
-@pytest.mark.parametrize(("left_out", "words"), INCOMPLETE)
-def test_an_incomplete_profile_is_rendered_and_says_so(rendered, tmp_path, capsys, left_out, words):
-    source, _ = rendered(incomplete_profile(), left_out=left_out)
+@pytest.mark.parametrize(("raw", "warning", "line"), WARNED)
+def test_what_a_profile_lacks_is_warned_of_and_noted_in_its_head(
+    rendered, tmp_path, capsys, raw, warning, line
+):
+    source, _ = rendered(raw)
     stdout, stderr = capsys.readouterr()
     assert stdout.startswith("wrote ")
-    warning = f"asterope-generate: warning: {tmp_path / 'rendered.json'}: incomplete: "
-    assert stderr == f"{warning}{words}: {AGAIN}\n"
-    line = f" * Incomplete: {words}\n"
-    assert source.count(line) == 1
-    # It is the routine of the same winners all the same.
-    complete, _ = rendered(incomplete_profile(), complete=True, left_out=None)
-    assert capsys.readouterr().err == ""
-    assert "Incomplete" not in complete
-    assert source.replace(line, "") == complete
-
-
-def test_a_shard_says_that_the_others_are_to_be_joined(rendered, tmp_path, capsys):
-    rendered(shard_profile())
-    assert capsys.readouterr().err == (
-        f"asterope-generate: warning: {tmp_path / 'rendered.json'}: incomplete: it is shard 2 of "
-        "the 3 of a search: join it with the other shards: asterope-tune merge\n"
-    )
-
-
-def test_a_merged_profile_renders_and_where_it_lacks_sizes_asks_for_the_logs(rendered, capsys):
-    raw = merged_profile()
-    rendered(raw)
-    assert capsys.readouterr().err == ""
-    raw["merged"]["from"] = "machines"
-    rendered(raw, complete=False, left_out={"sizes": [8192], "steps": []})
-    assert "merge the trial logs of these searches" in capsys.readouterr().err
+    start = f"asterope-generate: warning: {tmp_path / 'rendered.json'}: "
+    assert stderr.startswith(f"{start}{warning}") if warning else stderr == ""
+    assert stderr.count("\n") == bool(warning)
+    head = source[: source.index("*/")].splitlines()
+    doubts = [text for text in head if re.match(r" \* (Incomplete|Provisional): ", text)]
+    assert line is None or doubts == [f" * {line}"]
+    if raw.get("left_out") and line:  # the routine of the same winners all the same
+        complete, _ = rendered(raw, complete=True, left_out=None)
+        assert source.replace(f" * {line}\n", "") == complete
 
 
 def test_without_extensions_sensing_or_intents_nothing_speaks_of_them(rendered):
@@ -329,9 +303,7 @@ def test_a_bad_profile_exits_2_and_leaves_the_files(profile, out, capsys, conten
     profile.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
     assert run(profile, "-o", out) == 2
     line = only_line(capsys)
-    assert str(profile) in line
-    for part in expected:
-        assert part in line
+    assert all(part in line for part in (str(profile), *expected))
     assert_old(out)
 
 
@@ -341,19 +313,14 @@ def test_a_missing_profile_exits_2_and_creates_no_folder(tmp_path, capsys):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_pipe_that_nothing_is_written_to_is_refused_and_not_waited_for(tmp_path, out, capsys):
+    os.mkfifo(tmp_path / "pipe")
+    assert run(tmp_path / "pipe", "-o", out) == 2
+    assert "a pipe that nothing was written to" in only_line(capsys)
+    assert_old(out)
+
+
 # --- Bad arguments: exit 2 ------------------------------------------------------------------------
-
-
-def test_a_provisional_profile_is_rendered_and_says_so(rendered, tmp_path, capsys):
-    source, _ = rendered(provisional_profile())
-    assert capsys.readouterr().err == (
-        f"asterope-generate: warning: {tmp_path / 'rendered.json'}: {DOUBT}: "
-        "these winners are provisional; run again on a quieter machine\n"
-    )
-    head = source[: source.index("*/")].splitlines()
-    assert f" * Provisional: {DOUBT}; tune again on a quieter machine" in head
-    assert "rovisional" not in rendered()[0]
-    assert capsys.readouterr().err == ""
 
 
 def test_quiet_prints_errors_only(tmp_path, capsys):
@@ -407,21 +374,29 @@ def test_a_prefix_that_gives_names_of_the_c_librarys_is_warned_of(
 
 
 @pytest.mark.parametrize("inside", ["", "deeper"])
-def test_a_file_in_place_of_the_folder_exits_1(profile, tmp_path, capsys, inside):
-    in_the_way = tmp_path / "file"
-    in_the_way.write_text("mine", encoding="utf-8")
-    assert run(profile, "-o", in_the_way / inside) == 1
-    line = only_line(capsys)
-    assert str(in_the_way) in line
-    assert "Not a directory" in line
-    assert in_the_way.read_text(encoding="utf-8") == "mine"
+def test_a_file_in_place_of_the_folder_exits_1(profile, capsys, inside):
+    before = profile.read_bytes()
+    assert run(profile, "-o", profile / inside) == 1
+    assert re.search(f"{profile}.*Not a directory", only_line(capsys))
+    assert profile.read_bytes() == before
 
 
-def test_a_folder_in_place_of_a_file_exits_1_and_leaves_the_other(profile, out, capsys):
+@pytest.mark.parametrize(
+    ("put", "message"),
+    [
+        (Path.mkdir, "cannot write: Is a directory"),
+        (lambda path: path.symlink_to(path.name), "Too many levels of symbolic links"),
+    ],
+    ids=["a folder", "a loop of links"],
+)
+def test_what_is_no_file_in_place_of_one_exits_1_and_leaves_the_other(
+    profile, out, capsys, put, message
+):
     (out / NAMES[1]).unlink()
-    (out / NAMES[1]).mkdir()
+    put(out / NAMES[1])
     assert run(profile, "-o", out) == 1
-    assert f"{out / NAMES[1]}: cannot write: Is a directory" in only_line(capsys)
+    assert f"{out / NAMES[1]}: " in (line := only_line(capsys))
+    assert message in line
     assert sorted(path.name for path in out.iterdir()) == list(NAMES)
     assert (out / NAMES[0]).read_text(encoding="utf-8") == f"the old {NAMES[0]}"
 
@@ -437,23 +412,31 @@ def test_an_unwritable_folder_exits_1(profile, out, capsys):
     assert_old(out)
 
 
-@pytest.mark.parametrize("full_at", [1, 2])
-def test_a_full_disk_exits_1_and_leaves_both_files(profile, out, capsys, monkeypatch, full_at):
-    calls = 0
+@pytest.mark.parametrize(
+    ("fault", "code", "said"),
+    [
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), 1, "cannot write: No space left on"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+    ],
+    ids=["a full disk", "an interrupt"],
+)
+@pytest.mark.parametrize("at", [1, 2])
+def test_a_fault_while_a_file_is_written_leaves_both(
+    profile, out, capsys, monkeypatch, at, fault, code, said
+):
+    calls = iter(range(1, 9))
 
     def fsync(_descriptor: int) -> None:
-        nonlocal calls
-        calls += 1
-        if calls == full_at:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        if next(calls) == at:
+            raise fault
 
     monkeypatch.setattr(atomic_file.os, "fsync", fsync)
-    assert run(profile, "-o", out) == 1
-    assert f"{out}: cannot write: No space left on device" in only_line(capsys)
+    assert run(profile, "-o", out) == code
+    assert said in only_line(capsys)
     assert_old(out)
 
 
-# --- No regular files -----------------------------------------------------------------------------
+# --- As a process of its own ----------------------------------------------------------------------
 
 
 def start(*arguments: object, **settings: object) -> subprocess.Popen[str]:
@@ -461,51 +444,6 @@ def start(*arguments: object, **settings: object) -> subprocess.Popen[str]:
     settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **settings}
     environment = {**os.environ, "PYTHONPATH": str(SCRIPTS), **settings.pop("env", {})}
     return subprocess.Popen(command, env=environment, **settings)
-
-
-def test_a_pipe_that_nothing_is_written_to_is_refused_and_not_waited_for(tmp_path, out, capsys):
-    os.mkfifo(tmp_path / "pipe")
-    assert run(tmp_path / "pipe", "-o", out) == 2
-    assert "a pipe that nothing was written to" in only_line(capsys)
-    assert_old(out)
-
-
-def test_a_profile_comes_through_a_pipe(profile, tmp_path):
-    with open(profile, "rb") as text:
-        done = start("/dev/stdin", "-o", tmp_path, stdin=text)
-        assert (done.wait(), done.stderr.read()) == (0, "")
-    assert all((tmp_path / name).is_file() for name in NAMES)
-
-
-def test_a_byte_order_mark_in_front_of_the_profile_is_skipped(profile, tmp_path):
-    plain, marked = tmp_path / "plain", tmp_path / "marked"
-    assert run(profile, "-o", plain) == 0
-    profile.write_bytes(b"\xef\xbb\xbf" + profile.read_bytes())
-    assert run(profile, "-o", marked) == 0
-    for name in NAMES:
-        assert (marked / name).read_bytes() == (plain / name).read_bytes()
-
-
-def test_a_loop_of_links_exits_1_and_leaves_the_other(profile, out, capsys):
-    (out / NAMES[1]).unlink()
-    (out / NAMES[1]).symlink_to(NAMES[1])
-    assert run(profile, "-o", out) == 1
-    assert "Too many levels of symbolic links" in only_line(capsys)
-    assert (out / NAMES[0]).read_text(encoding="utf-8") == f"the old {NAMES[0]}"
-
-
-# --- Interrupted, and nobody listening ------------------------------------------------------------
-
-
-@pytest.mark.parametrize("place", [(generate, "render_routine"), (atomic_file.os, "fsync")])
-def test_an_interrupt_exits_130_and_leaves_both_files(profile, out, capsys, monkeypatch, place):
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(*place, interrupted)
-    assert run(profile, "-o", out) == 130
-    assert "interrupted" in only_line(capsys)
-    assert_old(out)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from asterope.spaces.x86_64.pipelines import Tuple
 from asterope.spaces.x86_64.small_copies import PLAIN, SmallTuple
 from copy_programs import (
     CHECKERS,
+    CPUID_BITS,
     FUNCTIONS,
     KINDS,
     REPOSITORY,
@@ -29,12 +31,14 @@ from copy_programs import (
     build_routine_check,
     compiled,
     copies_taken,
+    exported,
     failures,
     instructions,
     lacking_features,
     memory_left,
     need,
     need_features,
+    need_way,
     one_of,
     output_of,
     render,
@@ -59,15 +63,8 @@ EVERY_KIND = [(512 << i, one_of(*kind, i)) for i, kind in enumerate(KINDS)]
 
 # Of the small copies the one with the most gates: compilers must find these however they compile.
 GATED = SmallTuple("masked", "ZMM", "up", 256)
+R64, XMM, YMM, ZMM = (Tuple(rt, "T", "T", "none", 0, 0) for rt in ("R64", "XMM", "YMM", "ZMM"))
 
-ONE_KIND = {
-    f"{' '.join(kind)} {'with' if prefetch else 'without'} prefetch": [
-        (1 << 20, one_of(*kind, i) if prefetch else Tuple(*kind, "none", 0, 0))
-    ]
-    for prefetch in (False, True)
-    for i, kind in enumerate(KINDS)
-    if not (prefetch and kind[0].startswith("REP"))
-}
 
 ALIASED = list(aliased_copies.aliased_tuples())
 OVERLAPPING, PLAIN_MOVE = list(overlapping_copies.overlapping_tuples()), overlapping_copies.PLAIN
@@ -90,16 +87,16 @@ DIRECT = [(1 << 20, Tuple("MOVDIR64B", "T", "NT", "T0", 4, 8, pi=2))]
 INTENTS: dict[str, Intervals] = {
     "hot": [(512, EXTENDED[0][1]), (9000, EXTENDED[2][1])],
     "cold": [(3000, EXTENDED[3][1]), (1 << 20, Tuple("MM", "T", "NT", "T0", 2, 6))],
-    "consume": [(1 << 20, Tuple("R64", "T", "T", "none", 0, 0))],
+    "consume": [(1 << 20, R64)],
 }
 
 HUGE = [
     (128, Tuple("MM", "T", "NT", "NTA", 2, 0)),
     (4096, Tuple("REP_MOVSQ", "T", "T", "none", 0, 0)),
-    (2**31 - 1, Tuple("XMM", "T", "T", "none", 0, 0)),
+    (2**31 - 1, XMM),
     (2**31, Tuple("REP_MOVSB", "T", "T", "none", 0, 0)),
     (2**32 + 5, Tuple("XMM", "T", "NT", "T0", 4, 8)),
-    (2**40, Tuple("R64", "T", "T", "none", 0, 0)),
+    (2**40, R64),
 ]
 
 PROFILES: dict[str, Path | Intervals] = {
@@ -112,10 +109,8 @@ PROFILES: dict[str, Path | Intervals] = {
         (129, Tuple("R64", "T", "NT", "T0", 2, 0)),
     ],
     "one winner twice": [
-        (128, Tuple("XMM", "T", "T", "none", 0, 0)),
-        (300, Tuple("ZMM", "T", "T", "T0", 2, 6)),
-        (700, Tuple("XMM", "T", "T", "none", 0, 0)),
-        (900, Tuple("ZMM", "T", "T", "T0", 2, 6)),
+        *((128, XMM), (300, Tuple("ZMM", "T", "T", "T0", 2, 6))),
+        *((700, XMM), (900, Tuple("ZMM", "T", "T", "T0", 2, 6))),
     ],
     "beyond 2 GiB": HUGE,
     "every extension": EXTENDED,
@@ -134,24 +129,58 @@ SHORT = ("--step", 29, "--other-step", 31, "--largest", 65536)
 # --- Profiles -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", PROFILES)
-def test_it_copies_right_at_all_sizes_and_around_the_intervals_ends(tmp_path, objects, name):
-    routine = render(PROFILES[name], tmp_path)
-    ends = [end for end, _ in intervals_of(PROFILES[name]) if end <= 64 << 20]
-    # The full grid for one of each reference's functions, to 64 MiB; see copy_check_offsets.
+def intervals_ends(name: str) -> tuple[object, ...]:
+    """All sizes and around the ends; of the references with the full grid, to 64 MiB."""
+    ends = [str(end) for end, _ in intervals_of(PROFILES[name]) if end <= 64 << 20]
     full = name in MACHINES
-    assert_right(
-        build_routine_check(routine, objects),
-        *("--step", 1 if full else 7, "--other-step", 7 if full else 31),
-        *("--largest", 64 << 20 if full else 4 << 20),
-        *("--around", ",".join(str(end) for end in ends)),
-    )
+    steps = ("--step", 1 if full else 7, "--other-step", 7 if full else 31)
+    return (*steps, "--largest", 64 << 20 if full else 4 << 20, "--around", ",".join(ends))
 
 
-@pytest.mark.parametrize("name", ONE_KIND)
-def test_it_copies_right_with_one_kind_of_pipeline(tmp_path, objects, name):
-    program = build_routine_check(render(ONE_KIND[name], tmp_path), objects)
-    assert_right(program, "--step", 11, "--other-step", 31)
+ONE = [(1 << 20, one_of("XMM", "T", "T", 3))]
+# What is rendered, and routine_check's options.
+RIGHT: dict[str, tuple[Path | Intervals, dict[str, object], tuple[object, ...]]] = {
+    **{name: (profile, {}, intervals_ends(name)) for name, profile in PROFILES.items()},
+    **{
+        f"{' '.join(kind)} {pt}": (
+            [(1 << 20, one_of(*kind, i) if pt else Tuple(*kind, "none", 0, 0))],
+            *({}, ("--step", 11, "--other-step", 31)),
+        )
+        for pt in ("", "with prefetch")
+        for i, kind in enumerate(KINDS)
+        if not (pt and kind[0].startswith("REP"))
+    },
+    **{
+        f"aliasing, {winner.symbol}": (
+            *(ONE, {"aliased": Aliased(511, 4096, winner)}),
+            ("--step", 5, "--other-step", 31, "--around", "512,4096"),
+        )
+        for winner in ALIASED
+    },
+    **{
+        f"overlapping, {winner.symbol}": (
+            *(ONE, {"overlapping": winner}),  # at every distance to 130
+            ("--step", 31, "--other-step", 1, "--last", 300, "--largest", 70000),
+        )
+        for winner in OVERLAPPING
+    },
+    # whole rounds of 2 and 4 interleaved pages, and a little less and more
+    "every extension, around rounds": (
+        *(EXTENDED, {}),
+        (*SHORT, "--last", 600, "--around", "8192,12288,16384,24576,32768,49152"),
+    ),
+    "direct stores": (
+        *(DIRECT, {}),
+        ("--step", 7, "--other-step", 31, "--around", "8192,16384,20480"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("profile", "more", "options"), RIGHT.values(), ids=RIGHT)
+def test_it_copies_right(tmp_path, objects, profile, more, options):
+    if more or profile is DIRECT:
+        need_features(intervals_of(profile), **more)
+    assert_right(build_routine_check(render(profile, tmp_path, **more), objects), *options)
 
 
 # test_loops shows that they are the candidates, which test_candidates checks.
@@ -164,42 +193,6 @@ def test_it_copies_right_with_each_small_copy(tmp_path, objects, name):
     program = build_routine_check(render(intervals, tmp_path, small), objects)
     # Every size with every pair of offsets, and every size at every distance that overlaps.
     assert_right(program, "--last", small.bound + 130, "--largest", small.bound + 130)
-
-
-@pytest.mark.parametrize("winner", ALIASED, ids=lambda winner: winner.symbol)
-def test_it_copies_right_where_buffers_alias(tmp_path, objects, winner):
-    need_features(overlapping=winner)
-    routine = render(
-        [(1 << 20, one_of("XMM", "T", "T", 3))],
-        tmp_path,
-        None,
-        "asterope",
-        Aliased(511, 4096, winner),
-    )
-    program = build_routine_check(routine, objects)
-    assert_right(program, "--step", 5, "--other-step", 31, "--around", "512,4096")
-
-
-@pytest.mark.parametrize("winner", OVERLAPPING, ids=lambda winner: winner.symbol)
-def test_it_copies_right_where_buffers_overlap(tmp_path, objects, winner):
-    need_features(overlapping=winner)
-    routine = render([(1 << 20, one_of("XMM", "T", "T", 3))], tmp_path, overlapping=winner)
-    program = build_routine_check(routine, objects)
-    # every distance to 130
-    assert_right(program, "--step", 31, "--other-step", 1, "--last", 300, "--largest", 70000)
-
-
-def test_it_copies_right_with_every_extension(tmp_path, objects):
-    program = build_routine_check(render(EXTENDED, tmp_path), objects)
-    # whole rounds of 2 and 4 interleaved pages, and a little less and more
-    rounds = "8192,12288,16384,24576,32768,49152"
-    assert_right(program, *SHORT, "--last", 600, "--around", rounds)
-
-
-def test_it_copies_right_with_direct_stores(tmp_path, objects):
-    need_features(DIRECT)
-    program = build_routine_check(render(DIRECT, tmp_path), objects)
-    assert_right(program, "--step", 7, "--other-step", 31, "--around", "8192,16384,20480")
 
 
 # --- Entry points by intent -----------------------------------------------------------------------
@@ -220,35 +213,30 @@ def test_it_copies_right_by_each_intent(tmp_path, objects, names):
 def test_each_intent_takes_its_own_intervals_winner(tmp_path):
     small, aliased = SmallTuple("stepped", "XMM", "up", 256), Aliased(600, 4096, ALIASED[0])
     need_features([i for name in INTENTS for i in INTENTS[name]])
-    winners = [(4096, Tuple("XMM", "T", "T", "none", 0, 0))]
+    winners = [(4096, XMM)]
     routine = render(winners, tmp_path, small, "asterope", aliased, intents=INTENTS)
     program = build_dispatch_check(routine)
     sizes = {e + n for i in INTENTS.values() for e, _ in i for n in (-1, 0, 1)}
     sizes |= {0, 100, 255, 256, 257, 600, 601, 4096, 4097, 2**40}
     assert_dispatched(program, "asterope", winners, small, sizes, aliased)
     for name, intervals in INTENTS.items():
-        # who knows that nothing is cached has no use for the copy of aliasing buffers
+        # where nothing is cached, the copy of aliasing buffers is of no use
         alias = aliased if name == "hot" else None
         function = [f"memcpy_{name}"]
         assert_dispatched(program, "asterope", intervals, small, sizes, alias, functions=function)
-        if alias is None:
-            taken = copies_taken(program, f"asterope_memcpy_{name}", 2**46 + 4097, [2000])
-            assert taken != ["asterope_copy_aliased"]
+        taken = copies_taken(program, f"asterope_memcpy_{name}", 2**46 + 4097, [2000])
+        assert (taken == ["asterope_copy_aliased"]) == (name == "hot")
 
 
 def test_intents_share_the_pipelines_and_are_seen_from_outside(tmp_path):
-    need("nm")
     winners = [(4096, INTENTS["hot"][0][1]), (1 << 20, INTENTS["cold"][1][1])]
     routine = render(winners, tmp_path, intents=INTENTS)
     text = routine.read_text(encoding="ascii")
     copies = re.findall(r"^void (asterope_copy_\w+)\(void\)$", text, re.MULTILINE)
     assert len(copies) == len({t for i in (winners, *INTENTS.values()) for _, t in i}) == 5
     output_of("gcc", "-fPIC", "-shared", "-O2", routine, "-o", tmp_path / "library.so")
-    defined = output_of("nm", "-D", "--defined-only", tmp_path / "library.so").splitlines()
     functions = [*FUNCTIONS, *(f"memcpy_{name}" for name in INTENTS)]
-    assert sorted(line.split()[-1] for line in defined) == sorted(
-        f"asterope_{function}" for function in functions
-    )
+    assert exported(tmp_path / "library.so").keys() == {f"asterope_{name}" for name in functions}
 
 
 # --- Aliasing buffers -----------------------------------------------------------------------------
@@ -259,7 +247,7 @@ def test_intents_share_the_pipelines_and_are_seen_from_outside(tmp_path):
     "small", [s for s in SMALL_COPIES.values() if s.bound == 512], ids=lambda s: s.symbol
 )
 def test_aliased_buffers_take_their_copy_from_512_bytes_on(tmp_path, small):
-    intervals = [(1 << 20, Tuple("XMM", "T", "T", "none", 0, 0))]
+    intervals = [(1 << 20, XMM)]
     aliased = Aliased(511, 4096, ALIASED[0])
     need_features(intervals, small, aliased)
     program = build_dispatch_check(render(intervals, tmp_path, small, "asterope", aliased))
@@ -314,7 +302,7 @@ def test_small_copies_are_done_in_line_up_to_their_bound(tmp_path, part):
 @pytest.mark.parametrize("small", [s for s in SMALL_COPIES.values() if s.masked_bytes], ids=str)
 def test_a_masked_move_reaches_into_no_other_page(tmp_path, small):
     need_features([], small)
-    winner = [(4096, Tuple("XMM", "T", "T", "none", 0, 0))]
+    winner = [(4096, XMM)]
     program = build_dispatch_check(render(winner, tmp_path, small))
     span = small.masked_bytes
     last = 4096 - span  # the last place in a page where the register stays in it
@@ -384,7 +372,7 @@ ADDITIONS = {
         "-O2 -finstrument-functions",
     )
 }
-LINK_FLAGS = {"-fPIE": "-pie", "-ffunction-sections": "-Wl,--gc-sections"}
+LINK_FLAGS = {"-x": "-xnone", "-fPIE": "-pie", "-ffunction-sections": "-Wl,--gc-sections"}
 CXX = {
     f"{cxx} {standard} {level}": (cxx, (f"-std={standard}", *STRICT, "-x", "c++", level))
     for cxx in ("g++", "clang++")
@@ -403,7 +391,12 @@ def compilations(cases: dict[str, tuple], fast: Callable[[str], bool]) -> list[o
 
 @pytest.mark.parametrize(
     ("compiler", "flags"),
-    compilations({**LEVELS, **ADDITIONS}, lambda name: name.endswith(("-O0", "-O3", "-static"))),
+    compilations(
+        {**LEVELS, **ADDITIONS, **CXX},
+        lambda name: (
+            name.endswith(("++20 -O3", "-static")) or (name in LEVELS and name[-1] in "03")
+        ),
+    ),
 )
 def test_it_copies_right_however_compiled(tmp_path, objects, compiler, flags):
     need(compiler)
@@ -413,49 +406,15 @@ def test_it_copies_right_however_compiled(tmp_path, objects, compiler, flags):
     assert_right(program, *SHORT, cwd=tmp_path)  # -pg and others leave files there
 
 
-@pytest.mark.parametrize(
-    ("compiler", "flags"), compilations(CXX, lambda name: name.endswith("++20 -O3"))
-)
-def test_it_copies_right_as_cpp(tmp_path, objects, compiler, flags):
-    need(compiler)
-    routine = render(EVERY_KIND, tmp_path, GATED)
-    harness = build_routine_check(routine, objects).parent / "routine.o"
-    output_of(compiler, *flags, "-c", routine, "-o", harness)
-    program = tmp_path / "as_cpp"
-    checkers = (objects / "routine_check.o", objects / "copy_check.o")
-    output_of(compiler, harness, *checkers, "-o", program)
-    assert_right(program, *SHORT)
-
-
-def build_all(
-    tmp_path: Path, compiler: str, *flags: str, without: str = "cannot link"
-) -> tuple[Path, ...]:
-    """Routine and checkers compiled and linked alike; skips where this compiler cannot."""
-    empty = tmp_path / "empty.c"
-    empty.write_text("int main(void) { return 0; }\n", encoding="ascii")
-    if run(compiler, *flags, empty, "-o", tmp_path / "empty").returncode != 0:
-        pytest.skip(f"{compiler} cannot link with {' '.join(flags)}")
-    routine = render(EVERY_KIND, tmp_path, GATED)
-    tests = CHECKERS
-    sources = (routine, tests / "routine_check.c", tests / "copy_check.c")
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("flags", ["-flto", "-fsanitize=address,undefined -fno-sanitize-recover"])
+def test_it_copies_right_where_all_is_compiled_so(tmp_path, compiler, flags):
+    need_way(tmp_path, compiler, *flags.split())
     program = tmp_path / "routine_check"
-    includes = (f"-I{tests}", f"-I{tmp_path}")
-    output_of(compiler, *STRICT_C, "-O2", *flags, *includes, *sources, "-o", program)
-    return program
-
-
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_it_copies_right_after_link_time_optimisation(tmp_path, compiler):
-    need(compiler)
-    assert_right(build_all(tmp_path, compiler, "-flto"), *SHORT)
-
-
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_sanitizers_find_nothing(tmp_path, compiler):
-    need(compiler)
-    program = build_all(
-        tmp_path, compiler, "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"
-    )
+    sources = (CHECKERS / "routine_check.c", CHECKERS / "copy_check.c")
+    sources = (render(EVERY_KIND, tmp_path, GATED), *sources)
+    includes = (f"-I{CHECKERS}", f"-I{tmp_path}")
+    output_of(compiler, *STRICT_C, "-O2", *flags.split(), *includes, *sources, "-o", program)
     # The checker takes faults for itself.
     assert_right(program, *SHORT, env={"ASAN_OPTIONS": "handle_segv=0:handle_sigill=0"})
 
@@ -489,9 +448,8 @@ def shared_library(folder: Path, compiler: str, *flags: str) -> Path:
 def expected_code(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     need("objdump")
     code = instructions(shared_library(tmp_path_factory.mktemp("code"), "gcc", "-O2"))
-    assert (
-        len(code) == len(FUNCTIONS) + len(KINDS) + 5
-    )  # untuned, and the moves of it and of its own
+    # untuned, and the moves of it and of its own
+    assert len(code) == len(FUNCTIONS) + len(KINDS) + 5
     assert all(body[-1].startswith(("ret", "jmp")) for body in code.values())
     return code
 
@@ -534,7 +492,7 @@ def test_the_copies_call_nothing_and_leave_the_stack_alone(expected_code):
 def test_overlapping_buffers_are_never_copied_by_rep(tmp_path):
     need("objdump")
     rep = SmallTuple("rep", "XMM", "up", 256)
-    routine = render([(4096, Tuple("XMM", "T", "T", "none", 0, 0))], tmp_path, rep)
+    routine = render([(4096, XMM)], tmp_path, rep)
     output_of("gcc", "-fPIC", "-shared", routine, "-o", tmp_path / "library.so")
     code = instructions(tmp_path / "library.so")
     with_rep = {name for name, body in code.items() if any("rep " in line for line in body)}
@@ -553,27 +511,22 @@ def test_the_object_needs_no_symbol_from_elsewhere(tmp_path, compiler, level, po
 
 
 def test_only_the_three_functions_are_seen_from_outside(tmp_path):
-    need("nm")
     library = shared_library(tmp_path, "gcc", "-O2")
-    defined = output_of("nm", "-D", "--defined-only", library).splitlines()
-    assert sorted(line.split()[-1] for line in defined) == sorted(
-        f"asterope_{function}" for function in FUNCTIONS
-    )
+    assert exported(library).keys() == {f"asterope_{function}" for function in FUNCTIONS}
 
 
 # --- Other CPUs -----------------------------------------------------------------------------------
+
 
 # A pipeline, a small copy and one for overlapping buffers for each of the register types.
 NEED = {
     "ZMM": (Tuple("ZMM", "T", "NT", "T0", 4, 8), GATED, OverlappingTuple("ZMM", 256)),
     "YMM": (
-        Tuple("YMM", "NT", "T", "T0", 4, 8),
-        SmallTuple("grouped", "YMM", "up", 512),
+        *(Tuple("YMM", "NT", "T", "T0", 4, 8), SmallTuple("grouped", "YMM", "up", 512)),
         OverlappingTuple("YMM", 256),
     ),
     "XMM": (
-        Tuple("XMM", "NT", "NT", "T0", 4, 8),
-        SmallTuple("stepped", "XMM", "down", 256),
+        *(Tuple("XMM", "NT", "NT", "T0", 4, 8), SmallTuple("stepped", "XMM", "down", 256)),
         PLAIN_MOVE,
     ),
     "MM": (Tuple("MM", "T", "NT", "T0", 4, 8), SmallTuple("rep", "XMM", "up", 256), PLAIN_MOVE),
@@ -624,15 +577,12 @@ def test_a_cpu_that_lacks_something_takes_the_portable_path(static_programs, cpu
     _, dispatch_check = static_programs[rt]
     tuned = rt in CPUS[cpu]
     path = expected_path(rt, tuned)
-    for function in FUNCTIONS:
-        sizes = [513, 2**20]  # above all bounds
-        taken = copies_taken(dispatch_check, f"asterope_{function}", 2**40, sizes, *emulator)
-        assert taken == [path] * 2
-        if function == "memcpy":
-            continue
-        taken = copies_taken(dispatch_check, f"asterope_{function}", 8, sizes, *emulator)
-        move = f"asterope_move_downwards_{NEED[rt][2].symbol}"
-        assert taken == [move if tuned else "asterope_untuned"] * 2
+    move = f"asterope_move_downwards_{NEED[rt][2].symbol}" if tuned else path
+    sizes = [513, 2**20]  # above all bounds
+    for function, distance in itertools.product(FUNCTIONS, (2**40, 8)):
+        if (function, distance) != ("memcpy", 8):
+            taken = copies_taken(dispatch_check, f"asterope_{function}", distance, sizes, *emulator)
+            assert taken == [move if distance == 8 else path] * 2
 
 
 @pytest.mark.parametrize("rt", NEED)
@@ -673,87 +623,70 @@ def test_the_portable_path_copies_right_at_all_sizes(tmp_path, objects, small):
     assert_right(build_routine_check(routine, objects), "--step", 3, "--other-step", 7)
 
 
-# Stands in for the compiler's header: a CPU that has what the test says.
 OTHER_CPU = """
 static int __get_cpuid(unsigned leaf, unsigned *a, unsigned *b, unsigned *c, unsigned *d)
 {
     *a = *b = *d = 0;
-    *c = leaf == 1 ? LEAF_1_C : EXTENDED_C;
+    *c = leaf == 1 ? leaf1_c : extended_c;
     return leaf == 1 || leaf == 0x80000001u;
 }
 static int __get_cpuid_count(unsigned leaf, unsigned subleaf, unsigned *a, unsigned *b, unsigned *c,
                              unsigned *d)
 {
     *a = *d = 0;
-    *b = LEAF_7_B;
-    *c = LEAF_7_C;
-    return HAS_LEAF_7 && leaf == 7 && subleaf == 0;
+    *b = leaf7_b;
+    *c = leaf7_c;
+    return has_leaf_7 && leaf == 7 && subleaf == 0;
 }
 """
-# Intel SDM vol. 2, CPUID; vol. 1, 13.3: what the system saves of SSE, AVX and AVX-512 in XCR0.
-LEAF_1_C = {"sse4_1": 1 << 19, "osxsave": 1 << 27}
-LEAF_7_B = {
-    "avx2": 1 << 5,
-    "bmi2": 1 << 8,
-    "avx512f": 1 << 16,
-    "avx512bw": 1 << 30,
-    "avx512vl": 1 << 31,
-}
-LEAF_7_C = {"movdir64b": 1 << 28}
-EXTENDED_C = {"3dnowprefetch": 1 << 8}
+# Intel SDM vol. 1, 13.3: what the system saves of SSE, AVX and AVX-512 in XCR0.
 SAVED = {"xmm": 2, "ymm": 4, "k": 0x20, "zmm 0-15": 0x40, "zmm 16-31": 0x80}
-ALL_OF_A_CPU = {*LEAF_1_C, *LEAF_7_B, *LEAF_7_C, *EXTENDED_C, *SAVED, "leaf 7"}
+LOOKED_FOR = {
+    *("sse4_1", "osxsave", "avx2", "bmi2", "avx512f", "avx512bw", "avx512vl", "movdir64b"),
+    *("3dnowprefetch", *SAVED, "leaf 7"),
+}
 AVX = {"avx2", "osxsave", "xmm", "ymm", "leaf 7"}
 AVX_512 = {"avx512f", "osxsave", *SAVED, "leaf 7"}
-PLAIN_WINNER = Tuple("R64", "T", "T", "none", 0, 0)
 
 # The winner above the small copy, the small copy, all that a CPU must have for both, and the copy
 # for overlapping buffers where it is not the plain one.
 CPU_NEEDS = {
-    "nothing": (PLAIN_WINNER, PLAIN, set()),
-    "a ZMM move": (PLAIN_WINNER, PLAIN, AVX_512, OverlappingTuple("ZMM", 128)),
-    "a YMM move": (PLAIN_WINNER, PLAIN, AVX, OverlappingTuple("YMM", 128)),
-    "a ZMM pipeline": (Tuple("ZMM", "T", "T", "none", 0, 0), PLAIN, AVX_512),
-    "a YMM pipeline": (Tuple("YMM", "T", "T", "none", 0, 0), PLAIN, AVX),
+    "nothing": (R64, PLAIN, set()),
+    "a ZMM move": (R64, PLAIN, AVX_512, OverlappingTuple("ZMM", 128)),
+    "a YMM move": (R64, PLAIN, AVX, OverlappingTuple("YMM", 128)),
+    "a ZMM pipeline": (ZMM, PLAIN, AVX_512),
+    "a YMM pipeline": (YMM, PLAIN, AVX),
     "an XMM pipeline": (Tuple("XMM", "NT", "T", "none", 0, 0), PLAIN, {"sse4_1"}),
     "a pipeline of direct stores": (DIRECT[0][1], PLAIN, {"movdir64b", "leaf 7"}),
     "prefetch for write": (
         *(Tuple("XMM", "T", "T", "none", 0, 0, pw=8), PLAIN),
         {"3dnowprefetch"},
     ),
-    "a masked small copy": (PLAIN_WINNER, GATED, {*AVX_512, "avx512bw", "avx512vl", "bmi2"}),
+    "a masked small copy": (R64, GATED, {*AVX_512, "avx512bw", "avx512vl", "bmi2"}),
     "a ZMM small copy": (
-        *(PLAIN_WINNER, SmallTuple("stepped", "ZMM", "up", 256)),
+        *(R64, SmallTuple("stepped", "ZMM", "up", 256)),
         {*AVX_512, "avx512vl"},
     ),
-    "a YMM small copy": (PLAIN_WINNER, SmallTuple("grouped", "YMM", "up", 256), AVX),
+    "a YMM small copy": (R64, SmallTuple("grouped", "YMM", "up", 256), AVX),
 }
 
 
 def build_for_cpu(folder: Path, routine: Path, has: set[str]) -> Path:
     """dispatch_check of the routine as it is on a CPU with those features."""
-    folder.mkdir()
+    shutil.copytree(routine.parent, folder)
     (folder / "cpuid.h").write_text(OTHER_CPU, encoding="ascii")
     text = routine.read_text(encoding="ascii")
     if "cpuid.h" in text:
         saved = sum(bit for name, bit in SAVED.items() if name in has)
         assert text.count('("xgetbv"') == 1
         text = text.replace('("xgetbv"', f'("mov ${saved + 1}, %%eax; xor %%edx, %%edx"')
-    copy = folder / routine.name
-    copy.write_text(text, encoding="ascii")
-    header = routine.with_suffix(".h")
-    (folder / header.name).write_text(header.read_text(encoding="ascii"), encoding="ascii")
-    registers = {
-        "LEAF_1_C": LEAF_1_C,
-        "LEAF_7_B": LEAF_7_B,
-        "LEAF_7_C": LEAF_7_C,
-        "EXTENDED_C": EXTENDED_C,
-    }
-    flags = [
-        f"-D{register}={sum(bit for name, bit in bits.items() if name in has)}u"
-        for register, bits in registers.items()
-    ]
-    return build_dispatch_check(copy, flags=(*flags, f"-DHAS_LEAF_7={int('leaf 7' in has)}"))
+    (folder / routine.name).write_text(text, encoding="ascii")
+    registers = dict.fromkeys(("leaf1_c", "leaf7_b", "leaf7_c", "extended_c"), 0)
+    for register, bit in (CPUID_BITS[name] for name in has & CPUID_BITS.keys()):
+        registers[register] |= 1 << bit
+    flags = [f"-D{register}={bits}u" for register, bits in registers.items()]
+    flags.append(f"-Dhas_leaf_7={int('leaf 7' in has)}")
+    return build_dispatch_check(folder / routine.name, flags=flags)
 
 
 @pytest.mark.slow
@@ -761,9 +694,9 @@ def build_for_cpu(folder: Path, routine: Path, has: set[str]) -> Path:
 def test_each_feature_is_looked_for(tmp_path, case):
     winner, small, needs, *moves = case
     routine = render([(4096, winner)], tmp_path / "routine", small, overlapping=(*moves, None)[0])
-    without = [None, *sorted(ALL_OF_A_CPU)]
+    without = [None, *sorted(LOOKED_FOR)]
     for number, feature in enumerate(without):
-        program = build_for_cpu(tmp_path / str(number), routine, ALL_OF_A_CPU - {feature})
+        program = build_for_cpu(tmp_path / str(number), routine, LOOKED_FOR - {feature})
         expected = "asterope_untuned" if feature in needs else f"asterope_copy_{winner.symbol}"
         for function in FUNCTIONS:
             taken = copies_taken(program, f"asterope_{function}", 2**40, [small.bound + 1, 2**20])
@@ -816,25 +749,20 @@ FAULTS = {
 }
 
 
-def faulty(folder: Path, objects: Path, instruction: str) -> Path:
-    """routine_check with an instruction in front of each of the three functions."""
-    routine = render([(512, Tuple("XMM", "T", "T", "none", 0, 0))], folder)
+def assert_reported(folder: Path, objects: Path, instruction: str, message: str) -> None:
+    """With the instruction in front of its functions the routine is found wrong."""
+    routine = render([(512, XMM)], folder)
     with_instruction(routine, instruction)
-    return build_routine_check(routine, objects)
-
-
-def assert_reported(program: Path, message: str) -> None:
-    done = run(program, *SHORT)
+    done = run(build_routine_check(routine, objects), *SHORT)
     assert done.returncode == 1
-    wrong = failures(done.stdout)
-    for function, line in itertools.zip_longest(FUNCTIONS, wrong):
+    for function, line in itertools.zip_longest(FUNCTIONS, failures(done.stdout)):
         place = r"\(\d+ bytes, source \+\d+, destination \+\d+, distance 0\)"
         assert re.fullmatch(f"FAIL {function}: {message}.*{place}", line)
 
 
 @pytest.mark.parametrize(("instruction", "message"), FAULTS.values(), ids=FAULTS)
 def test_a_faulty_routine_is_reported(tmp_path, objects, instruction, message):
-    assert_reported(faulty(tmp_path, objects, instruction), message)
+    assert_reported(tmp_path, objects, instruction, message)
 
 
 def test_a_routine_that_forgets_vzeroupper_is_reported(tmp_path, objects):
@@ -844,10 +772,8 @@ def test_a_routine_that_forgets_vzeroupper_is_reported(tmp_path, objects):
         encoding="ascii",
     )
     harness = compiled(objects, "copy_check")
-    output_of(
-        "gcc", f"-I{REPOSITORY / 'tests' / 'routine'}", asks, harness, "-o", tmp_path / "asks"
-    )
+    output_of("gcc", f"-I{CHECKERS}", asks, harness, "-o", tmp_path / "asks")
     if run(tmp_path / "asks").returncode != 0:
         pytest.skip("this CPU does not tell whether upper vector halves are dirty")
-    program = faulty(tmp_path, objects, "vcmpps $15, %ymm9, %ymm9, %ymm9")  # always true: all ones
-    assert_reported(program, "left upper vector halves dirty")
+    all_ones = "vcmpps $15, %ymm9, %ymm9, %ymm9"  # always true
+    assert_reported(tmp_path, objects, all_ones, "left upper vector halves dirty")

@@ -28,6 +28,21 @@ STRICT_C = ("-std=c99", *STRICT)
 
 FUNCTIONS = ("memcpy", "mempcpy", "memmove")
 
+# Where CPUID says so: Intel SDM vol. 2A, CPUID; AMD APM vol. 3, appendix E.
+CPUID_BITS = {
+    **{name: ("leaf1_c", bit) for name, bit in (("ssse3", 9), ("sse4_1", 19), ("sse4_2", 20))},
+    **{name: ("leaf1_c", bit) for name, bit in (("osxsave", 27), ("avx", 28))},
+    **{name: ("leaf7_b", bit) for name, bit in (("avx2", 5), ("bmi2", 8), ("erms", 9))},
+    **{name: ("leaf7_b", bit) for name, bit in (("avx512f", 16), ("avx512dq", 17))},
+    **{name: ("leaf7_b", bit) for name, bit in (("clflushopt", 23), ("clwb", 24))},
+    **{name: ("leaf7_b", bit) for name, bit in (("avx512bw", 30), ("avx512vl", 31))},
+    **{name: ("leaf7_c", bit) for name, bit in (("prefetchwt1", 0), ("cldemote", 25))},
+    **{name: ("leaf7_c", bit) for name, bit in (("movdiri", 27), ("movdir64b", 28))},
+    **{"fsrm": ("leaf7_d", 4), "fzrm": ("leaf7_1_a", 10), "fsrs": ("leaf7_1_a", 11)},
+    **{"3dnowprefetch": ("extended_c", 8), "rdtscp": ("extended_d", 27)},
+}
+
+
 # The end of each interval, and the copy that wins it.
 Intervals = Sequence[tuple[int, Tuple]]
 # The sensing copies of some of the intervals, by their ends.
@@ -57,6 +72,16 @@ def need(*tools: str) -> None:
     for tool in tools:
         if shutil.which(tool) is None:
             pytest.skip(f"{tool} is not installed")
+
+
+def need_way(folder: Path, compiler: str, *flags: str) -> None:
+    """Skips where this compiler cannot make a program so."""
+    need(compiler)
+    empty = folder / "empty.c"
+    empty.write_text("int main(void) { return 0; }\n", encoding="ascii")
+    made = run(compiler, *flags, empty, "-o", folder / "empty", cwd=folder)
+    if made.returncode != 0 or run(folder / "empty", cwd=folder).returncode != 0:
+        pytest.skip(f"{compiler} {' '.join(flags)} makes no program that runs here")
 
 
 def cpu_features() -> frozenset[str]:
