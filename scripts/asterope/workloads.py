@@ -24,6 +24,7 @@ class Workload:
     text: str
     prepares: str
     cached: tuple[str, ...]
+    where: str = ""
     level: int = 0
     from_bytes: int = 0
     reads: bool = False

@@ -60,8 +60,8 @@ TEST(RoutineRows, merges_neighbours_of_one_pipeline_and_takes_their_geometric_me
 
 TEST(RoutineRows, has_an_axis_beyond_the_paper_only_where_it_is_used_and_explains_it) {
     const std::string text = routine_rows(kSpace, pipelines({result(4096, 2, 1, 1)}), {});
-    EXPECT_EQ(lines(text)[1], "4 KiB YMM T  T  T1 12 16 TB4 1.00 1.00");
-    EXPECT_NE(text.find("TB: lines moved at a time"), std::string::npos);
+    EXPECT_EQ(lines(text)[1], "4 KiB YMM T  T  T1 12 16  4 1.00 1.00");
+    EXPECT_NE(text.find("TB: transfer block in lines."), std::string::npos);
     EXPECT_EQ(routine_rows(kSpace, pipelines({result(4096, 0, 1, 1)}), {}).find("TB:"),
               std::string::npos);
 }

@@ -19,36 +19,21 @@ constexpr std::size_t kMostRows = 8, kWidth = 100;
 /// A mean this close to 1 is called equal.
 constexpr double kEqual = 0.02;
 
-/// RT LT ST PT PS PD, and what lies beyond the paper: of each the values that a row's copies have.
-constexpr std::size_t kColumns = 7, kMore = 6;
-using Copy = std::array<std::set<std::string>, kColumns>;
+/// By axis, in the order of axes(): the values that the copies of a row have.
+using Copy = std::vector<std::set<AxisValue>>;
 
-/// From "ZMM T NT T0 4 8 TB4 down".
 Copy copy_of(const Candidate& candidate) {
     Copy copy;
-    std::istringstream words(candidate.name());
-    std::string word, more;
-    for (std::size_t i = 0; words >> word; ++i) {
-        if (i < kMore) {
-            copy[i].insert(word);
-        } else {
-            more += more.empty() ? word : ' ' + word;
-        }
-    }
-    copy[kMore].insert(more);
+    for (const asterope_axis& axis : axes()) copy.push_back({candidate.value(axis)});
     return copy;
 }
 
 /// "4", or "2-8" of numbers that differ, or "*" of words that do.
-std::string cell_of(const std::set<std::string>& values) {
-    if (values.empty()) return "";
-    if (values.size() == 1) return *values.begin();
-    const auto number = [](const std::string& text) { return std::atoi(text.c_str()); };
-    if (!std::isdigit(static_cast<unsigned char>(values.begin()->front()))) return "*";
-    const auto [least, most] =
-        std::minmax_element(values.begin(), values.end(),
-                            [&](const auto& a, const auto& b) { return number(a) < number(b); });
-    return *least + '-' + *most;
+std::string cell_of(const std::set<AxisValue>& values) {
+    const std::string least = to_text(*values.begin());
+    if (values.size() == 1) return least;
+    const bool numbers = std::holds_alternative<int>(*values.begin());
+    return numbers ? least + '-' + to_text(*values.rbegin()) : "*";
 }
 
 /// Ratios that are gathered for their geometric mean.
@@ -72,29 +57,50 @@ struct Row {
     std::map<Workload, Ratios> ratios;
 };
 
-/// Whether the first `columns` of the copies' columns are the same.
-bool alike(const Row& a, const Row& b, std::size_t columns) {
-    if (a.copies.size() != b.copies.size()) return false;
-    for (std::size_t i = 0; i < a.copies.size(); ++i) {
-        if (!std::equal(a.copies[i].begin(), a.copies[i].begin() + columns, b.copies[i].begin())) {
-            return false;
-        }
-    }
-    return true;
+/// Whether the copies are the same on the first `count` axes.
+bool alike(const Row& a, const Row& b, std::size_t count) {
+    return std::equal(a.copies.begin(), a.copies.end(), b.copies.begin(), b.copies.end(),
+                      [&](const Copy& one, const Copy& other) {
+                          return std::equal(one.begin(),
+                                            one.begin() + static_cast<std::ptrdiff_t>(count),
+                                            other.begin());
+                      });
 }
 
-std::vector<Row> merged(const std::vector<Row>& rows, std::size_t columns) {
+/// Whether a row has a value on the axis that the paper lacks.
+bool is_used(const std::vector<Row>& rows, std::size_t axis) {
+    const asterope_axis& one = axes()[axis];
+    const AxisValue paper = one.words ? AxisValue(one.words[0]) : AxisValue(one.numbers[0]);
+    return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+        return std::any_of(row.copies.begin(), row.copies.end(), [&](const Copy& copy) {
+            return copy[axis] != std::set<AxisValue>{paper};
+        });
+    });
+}
+
+/// The axes with a column: the paper's, and those that a row makes use of.
+std::vector<std::size_t> shown_axes(const std::vector<Row>& rows) {
+    std::vector<std::size_t> shown;
+    for (std::size_t i = 0; i < axes().size(); ++i) {
+        if (!axes()[i].mark || is_used(rows, i)) shown.push_back(i);
+    }
+    return shown;
+}
+
+/// Neighbours that are alike on the first `count` axes share a row.
+std::vector<Row> merged(const std::vector<Row>& rows, std::size_t count) {
     std::vector<Row> out;
     for (const Row& row : rows) {
-        if (out.empty() || !alike(out.back(), row, columns)) {
+        if (out.empty() || !alike(out.back(), row, count)) {
             out.push_back(row);
             continue;
         }
         Row& last = out.back();
         last.up_to = row.up_to;
         for (std::size_t i = 0; i < row.copies.size(); ++i) {
-            for (std::size_t j = 0; j < kColumns; ++j)
-                last.copies[i][j].merge(Copy(row.copies[i])[j]);
+            for (std::size_t j = 0; j < row.copies[i].size(); ++j) {
+                last.copies[i][j].insert(row.copies[i][j].begin(), row.copies[i][j].end());
+            }
         }
         for (const auto& [workload, ratios] : row.ratios) last.ratios[workload].add(ratios);
     }
@@ -149,8 +155,9 @@ std::vector<Row> rows_of(const std::vector<Candidate>& space, const PipelineFact
         rows.push_back(std::move(row));
     }
     std::vector<Row> fewer = rows;
-    for (const std::size_t columns : {kColumns, std::size_t{4}, std::size_t{3}, std::size_t{1}}) {
-        fewer = merged(rows, columns);
+    for (const std::size_t count :
+         {axes().size(), std::size_t{4}, std::size_t{3}, std::size_t{1}}) {
+        fewer = merged(rows, count);
         if (lines_of(fewer) <= kMostRows) break;
     }
     return fewer;
@@ -173,22 +180,8 @@ std::string wrapped(const std::string& text) {
 
 /// Where it happens, as a sentence ends: "1.4 times as fast as libc where nothing is cached".
 std::string where(Workload workload) {
-    switch (workload) {
-    case Workload::hot:
-        return "where all is cached";
-    case Workload::hot_read:
-        return "where all is cached and the copy is read at once";
-    case Workload::cold:
-        return "where nothing is cached";
-    case Workload::consume:
-        return "where nothing is cached and the copy is read at once";
-    case Workload::produce:
-        return "where the source was just written";
-    case Workload::fetch:
-        return "into a buffer that is used again";
-    default:
-        return "under " + std::string(name_of(workload));
-    }
+    const std::string_view words = facts_of(workload).where;
+    return words.empty() ? "under " + std::string(name_of(workload)) : std::string(words);
 }
 
 std::string times(double ratio) {
@@ -222,18 +215,16 @@ std::string legend(const std::vector<Row>& rows, const PipelineFacts& pipelines)
         "RT: register or instruction; LT, ST: loads and stores, T through the caches, "
         "NT past them; PT: into which cache it prefetches, PS lines at once, PD lines "
         "ahead.";
-    bool more = false, differ = false, senses = false;
+    for (const std::size_t i : shown_axes(rows)) {
+        const asterope_axis& axis = axes()[i];
+        if (axis.mark) text += std::string(" ") + axis.title + ": " + axis.legend + '.';
+    }
+    bool differ = false, senses = false;
     for (const Row& row : rows) {
         senses = senses || row.copies.size() > 1;
         for (const Copy& copy : row.copies) {
-            more = more || cell_of(copy[kMore]) != "";
             for (const auto& values : copy) differ = differ || cell_of(values) == "*";
         }
-    }
-    if (more) {
-        text +=
-            " TB: lines moved at a time; PI: pages copied side by side; PW: lines ahead that the "
-            "destination is prefetched; down: from the end.";
     }
     if (differ) text += " *: differs among these sizes.";
     if (senses) text += " A size with two rows looks first whether its data is cached.";
@@ -294,33 +285,10 @@ std::string threads_sentence(const ThreadsFacts& threads) {
     return "";
 }
 
-} // namespace
-
-std::string routine_rows(const std::vector<Candidate>& space, const PipelineFacts& pipelines,
-                         const std::optional<SmallFacts>& small) {
-    if (pipelines.found.empty()) return "";
-    const std::size_t bound = small_bound(small);
-    const std::vector<Row> rows = rows_of(space, pipelines, bound);
-    const bool senses =
-        std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.copies.size() > 1; });
-    std::vector<std::vector<std::string>> table = {
-        {"Up to", senses ? "data" : "", "RT", "LT", "ST", "PT", "PS", "PD", ""}};
-    for (const auto& [workload, measured] : taken(pipelines, 0).workloads) {
-        if (is_shown(workload, pipelines)) table[0].emplace_back(name_of(workload));
-    }
-    if (bound) table.push_back({format_size(bound), "", "small copies"});
-    for (const Row& row : rows) {
-        for (std::size_t i = 0; i < row.copies.size(); ++i) {
-            const bool first = i == 0;
-            table.push_back({first ? format_size(row.up_to) : "", row.copies.size() < 2 ? ""
-                                                                  : first               ? "cached"
-                                                                          : "uncached"});
-            for (const auto& values : row.copies[i]) table.back().push_back(cell_of(values));
-            for (const auto& [workload, ratios] : row.ratios) {
-                table.back().push_back(first ? times(ratios.mean()).substr(0, 4) : "");
-            }
-        }
-    }
+/// The lines of a table, words to the left, numbers to the right; the first two columns are the
+/// size's and the data's, then come those of these axes.
+std::string in_columns(std::vector<std::vector<std::string>> table,
+                       const std::vector<std::size_t>& shown) {
     std::vector<std::size_t> widths(table[0].size(), 0);
     for (auto& line : table) {
         line.resize(widths.size());
@@ -336,15 +304,45 @@ std::string routine_rows(const std::vector<Candidate>& space, const PipelineFact
             if (widths[i] == 0) continue;
             const std::size_t size = std::min(widths[i], line[i].size());
             const std::string padding(widths[i] - size, ' ');
-            // words to the left, numbers to the right
-            const bool left = i < 6 || i == 8;
+            const bool left = i < 2 || (i - 2 < shown.size() && axes()[shown[i - 2]].words);
             text += (text.empty() ? "" : " ") + (left ? line[i] + padding : padding + line[i]);
             if (line[i] == "small copies") break;
         }
         text.erase(text.find_last_not_of(' ') + 1);
         out += text + '\n';
     }
-    return out + legend(rows, pipelines);
+    return out;
+}
+
+} // namespace
+
+std::string routine_rows(const std::vector<Candidate>& space, const PipelineFacts& pipelines,
+                         const std::optional<SmallFacts>& small) {
+    if (pipelines.found.empty()) return "";
+    const std::size_t bound = small_bound(small);
+    const std::vector<Row> rows = rows_of(space, pipelines, bound);
+    const bool senses =
+        std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.copies.size() > 1; });
+    const std::vector<std::size_t> shown = shown_axes(rows);
+    std::vector<std::vector<std::string>> table = {{"Up to", senses ? "data" : ""}};
+    for (const std::size_t i : shown) table[0].emplace_back(axes()[i].title);
+    for (const auto& [workload, measured] : taken(pipelines, 0).workloads) {
+        if (is_shown(workload, pipelines)) table[0].emplace_back(name_of(workload));
+    }
+    if (bound) table.push_back({format_size(bound), "", "small copies"});
+    for (const Row& row : rows) {
+        for (std::size_t i = 0; i < row.copies.size(); ++i) {
+            const bool first = i == 0;
+            table.push_back({first ? format_size(row.up_to) : "", row.copies.size() < 2 ? ""
+                                                                  : first               ? "cached"
+                                                                          : "uncached"});
+            for (const std::size_t j : shown) table.back().push_back(cell_of(row.copies[i][j]));
+            for (const auto& [workload, ratios] : row.ratios) {
+                table.back().push_back(first ? times(ratios.mean()).substr(0, 4) : "");
+            }
+        }
+    }
+    return in_columns(std::move(table), shown) + legend(rows, pipelines);
 }
 
 std::string result_sentences(const PipelineFacts& pipelines, const std::optional<SmallFacts>& small,

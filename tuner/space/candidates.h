@@ -17,7 +17,8 @@ typedef void* (*asterope_candidate)(void* destination, const void* source, size_
 /* An axis of the pipelines' space, as scripts/asterope/spaces describes it. */
 struct asterope_axis {
     const char* field; /* of a profile's tuple: "tb" */
-    const char* title; /* of its column in tables: "TB" */
+    const char* title;  /* of its column in tables: "TB" */
+    const char* legend; /* what the column is: "transfer block in lines"; empty for the paper's */
     /* What stands before its value in names, where that is not the default: "TB4". NULL: the paper
      * has the axis, and its value stands in every name and every tuple. */
     const char* mark;

@@ -30,7 +30,8 @@ struct WorkloadFacts {
     std::string_view name; ///< as options, logs and profiles have it
     WorkloadFamily family;
     bool source_cached, destination_cached;
-    std::string_view text; ///< what surrounds the copy, in a line, for legends
+    std::string_view text;  ///< what surrounds the copy, in a line, for legends
+    std::string_view where; ///< the same as the end of a sentence; empty: no summary tells of it
     int level;
     std::size_t from_bytes;
     /// waits_for_run_off: a trial of fetch takes as long as one of hot, cold and consume together,
