@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
+from command_errors import run_command
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("ASTEROPE_BUILD_DIR", REPOSITORY / "build")).resolve()
@@ -49,6 +53,18 @@ def build_dir() -> Path:
     if not (BUILD / "asterope-tune").exists():
         pytest.fail(f"no asterope-tune in {BUILD}: build first, or set ASTEROPE_BUILD_DIR")
     return BUILD
+
+
+@pytest.fixture
+def tune(build_dir: Path, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
+    """Runs asterope-tune in an empty folder."""
+    return partial(run_command, build_dir / "asterope-tune", cwd=tmp_path)
+
+
+@pytest.fixture
+def bench(build_dir: Path, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
+    """Runs asterope-bench in an empty folder."""
+    return partial(run_command, build_dir / "asterope-bench", cwd=tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -1,13 +1,23 @@
-"""What the tests of all commands ask of stderr: an error is one line, in the program's name."""
+"""Running a command, and what tests ask of all: an error is one line, in the program's name."""
 
 from __future__ import annotations
 
 import re
 import subprocess
+from pathlib import Path
+
+
+def run_command(program: Path, *arguments: object, **settings: object):
+    """Runs it to its end. `stderr` is then without warnings, which depend on how quiet the machine
+    is; `all_stderr` has them."""
+    command = [str(argument) for argument in (program, *arguments)]
+    settings = {"capture_output": True, "text": True, "timeout": 180, **settings}
+    done = subprocess.run(command, **settings)
+    done.all_stderr, done.stderr = done.stderr, without_warnings(done.stderr)
+    return done
 
 
 def without_warnings(text: str) -> str:
-    """What is on stderr but for warnings, which depend on how quiet the machine is."""
     lines = text.splitlines(keepends=True)
     return "".join(line for line in lines if not re.match(r"(asterope-\w+: )?warning: ", line))
 

@@ -159,6 +159,14 @@ def exported(library: Path) -> dict[str, str]:
     return {line.split()[-1]: line.split()[-2] for line in lines}
 
 
+def shared_library(path: Path, text: str) -> Path:
+    """Compiles C, with copies that stay as they are written."""
+    source = path.with_suffix(".c")
+    source.write_text(text, encoding="ascii")
+    output_of("cc", "-O1", "-fno-builtin", "-shared", "-fPIC", "-o", path, source)
+    return path
+
+
 def failures(output: str) -> list[str]:
     """The complaints in a checker's output."""
     return [line for line in output.splitlines() if not line.startswith(("ok ", "skip "))]
