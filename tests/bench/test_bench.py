@@ -172,13 +172,13 @@ def test_a_distribution_is_drawn_from_and_named(measured, tmp_path: Path) -> Non
 
 
 def test_a_profile_gives_sizes_and_workload(bench, library: Path, profile_for) -> None:
-    options = ("--routine", library, "--rounds", "3", *profile_for("cold"))
-    done = bench(*options, *SIZES)
+    options = ("--routine", library, *profile_for("cold"))
+    done = bench(*options, *SIZES, "--rounds", "3")
     assert [line.split()[0] for line in rows_of(done, "cold")] == ["200", "2", "all"]
     assert "\nhot " not in done.stdout
     done = bench(*options, *HOT)
     assert [line.split()[0] for line in rows_of(done, "hot")] == ["128", "4", "all"]
-    done = bench(*options, *TABLE)
+    done = bench(*options, *TABLE, "--rounds", "3")
     assert [line.split()[0] for line in rows_of(done, "x libc")] == ["200", "2", "all"]
 
 
