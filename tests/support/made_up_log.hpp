@@ -21,7 +21,7 @@ struct MadeUpLog {
     std::vector<nlohmann::json> calibrations, lines;
 
     std::string text() const {
-        std::string text = header.dump() + '\n';
+        std::string text = header.dump() + "\n{\"step\":\"calibration\"}\n";
         for (const nlohmann::json& line : calibrations) text += line.dump() + '\n';
         for (const nlohmann::json& line : lines) text += line.dump() + '\n';
         return text;

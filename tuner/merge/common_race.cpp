@@ -3,48 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "base/statistics.hpp"
+#include "run/logged_rounds.hpp"
 
 namespace asterope {
-
-namespace {
-
-/// One round under one workload: names and nanoseconds.
-struct Round {
-    Workload workload;
-    std::uint64_t number;
-    std::vector<std::pair<std::string, double>> trials;
-};
-
-std::vector<Round> rounds_of(const std::vector<Record>& step) {
-    std::vector<Round> rounds;
-    bool disturbed = false;
-    for (const Record& record : step) {
-        if (std::holds_alternative<std::vector<Disturbance>>(record)) {
-            disturbed = true;
-        } else if (const auto* one = std::get_if<std::pair<TrialKey, Trial>>(&record)) {
-            const auto& [key, trial] = *one;
-            if (rounds.empty() || rounds.back().workload != key.workload ||
-                rounds.back().number != key.round) {
-                rounds.push_back({key.workload, key.round, {}});
-            } else if (disturbed) { // it is timed once more: only the last try counts
-                rounds.back().trials.clear();
-            }
-            disturbed = false;
-            rounds.back().trials.emplace_back(key.candidate, trial.ns);
-        }
-    }
-    return rounds;
-}
-
-} // namespace
 
 LoggedRace::LoggedRace(const std::vector<Record>& step,
                        const std::function<std::string(const std::string&)>& called) {
     std::map<Workload, std::vector<double>> references;
-    for (Round& round : rounds_of(step)) {
+    for (LoggedRound& round : rounds_of(step)) {
         std::vector<double> reference;
         for (auto& [name, ns] : round.trials) {
             name = called(name);

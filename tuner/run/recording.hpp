@@ -13,6 +13,8 @@
 
 namespace asterope {
 
+class LineReader;
+
 /// What was recorded at one size under one workload.
 struct RecordedField {
     std::size_t calls = 0; ///< in one trial
@@ -48,7 +50,8 @@ class Recording {
     std::vector<std::string> warnings;                              ///< what was left out
 
   private:
-    class Reader;
+    /// What follows the header of a thinned one.
+    void read_thinned(LineReader& lines);
 };
 
 /// What was timed together: whose sample, and log(libc's median / own).

@@ -2,7 +2,6 @@
 #include "run/trial_log.hpp"
 
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,10 +10,8 @@
 
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
-#include "base/gzip_lines.hpp"
-#include "base/json_text.hpp"
 #include "profile/schema.hpp"
-#include "search/objective.hpp"
+#include "run/log_fields.hpp"
 
 namespace asterope {
 
@@ -23,79 +20,7 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-/// One line being read: its fields, or the reason why they cannot be used.
-class Line {
-  public:
-    explicit Line(const json& fields) : fields_(fields) {}
-
-    bool has(const char* name) const { return fields_.contains(name); }
-
-    std::string text(const char* name) const {
-        const json& value = field(name);
-        if (!value.is_string()) throw BadInput(std::string(name) + " is no text");
-        return value.get<std::string>();
-    }
-
-    std::uint64_t whole(const char* name) const {
-        const json& value = field(name);
-        if (!value.is_number_unsigned()) throw BadInput(std::string(name) + " is no whole number");
-        return value.get<std::uint64_t>();
-    }
-
-    /// A time: NaN is no JSON at all, so what is left to refuse is what is not above 0.
-    double positive(const char* name) const {
-        const json& value = field(name);
-        if (!value.is_number() || !(value.get<double>() > 0) ||
-            !std::isfinite(value.get<double>())) {
-            throw BadInput(std::string(name) + ' ' + value.dump().substr(0, 40) +
-                           " is no time above 0");
-        }
-        return value.get<double>();
-    }
-
-    Workload workload() const {
-        const std::string name = text("workload");
-        const std::optional<Workload> found = find_workload(name);
-        if (!found) throw BadInput("unknown workload '" + name.substr(0, 40) + '\'');
-        return *found;
-    }
-
-    std::vector<double> ticks() const {
-        std::vector<double> ticks;
-        for (const json& one : list("ticks")) {
-            if (!one.is_number() || !(one.get<double>() >= 0)) throw BadInput("ticks below 0");
-            ticks.push_back(one.get<double>());
-        }
-        return ticks;
-    }
-
-    std::vector<Disturbance> hits() const {
-        std::vector<Disturbance> hits;
-        for (const json& one : list("hit")) {
-            const auto found = one.is_string() ? parse_disturbance(one.get<std::string>())
-                                               : std::optional<Disturbance>();
-            if (!found) throw BadInput("unknown disturbance " + one.dump().substr(0, 40));
-            hits.push_back(*found);
-        }
-        return hits;
-    }
-
-  private:
-    const json& field(const char* name) const {
-        const auto found = fields_.find(name);
-        if (found == fields_.end()) throw BadInput(std::string(name) + " is missing");
-        return *found;
-    }
-    const json& list(const char* name) const {
-        const json& value = field(name);
-        if (!value.is_array()) throw BadInput(std::string(name) + " is no list");
-        return value;
-    }
-
-    const json& fields_;
-};
-
-Record record_of(const Line& line) {
+Record record_of(const LogFields& line) {
     if (line.has("hit")) return line.hits();
     const std::size_t size = line.whole("size");
     const Workload workload = line.workload();
@@ -107,14 +32,8 @@ Record record_of(const Line& line) {
         return std::pair(ProbeKey{size, workload, line.text("probe"), line.text("copy")},
                          line.ticks());
     }
-    const std::uint64_t calls = line.whole("calls");
-    if (calls == 0) throw BadInput("0 calls");
-    return std::pair(std::pair(size, workload), Calibration{calls, line.positive("seconds")});
-}
-
-/// A line that belongs to no log of ours.
-BadInput damaged(const std::string& what, std::size_t number, const std::string& why) {
-    return BadInput(what + ": line " + std::to_string(number) + ": " + why);
+    return std::pair(std::pair(size, workload),
+                     Calibration{line.calls(), line.positive("seconds")});
 }
 
 } // namespace
@@ -128,24 +47,48 @@ bool begins_trial_log(std::string_view line) {
     }
 }
 
-json read_log_header(LineReader& lines) {
+TrialLogReader::TrialLogReader(LineReader& lines) : lines_(lines) {
     const std::string& what = lines.what();
     std::string line;
     if (!lines.next(line)) throw BadInput(what + ": holds no whole header");
     if (!begins_trial_log(line)) {
         throw BadInput(what + ": is no trial log: its first line is not the header of one");
     }
-    json header = parse_json(line, what);
-    const json version = header.value("version", json());
+    header_ = parse_json(line, what);
+    const json version = header_.value("version", json());
     if (version != kTrialLogVersion) {
         throw BadInput(what + ": is a trial log of version " + version.dump().substr(0, 40) +
                        ", this program reads version " + std::to_string(kTrialLogVersion));
     }
-    const std::string fault = log_header_fault(header);
+    const std::string fault = log_header_fault(header_);
     if (!fault.empty()) {
-        throw damaged(what, 1, fault + ": the log is damaged: give another, or record anew");
+        refuse(fault + ": the log is damaged: give another, or record anew");
     }
-    return header;
+}
+
+std::optional<LogLine> TrialLogReader::next() {
+    std::optional<LogLine> next;
+    read_line(lines_, [&](const LogFields& line) {
+        if (line.has("step")) {
+            next = LogStep{line.text("step")};
+            in_step_ = true;
+        } else if (line.has("finished")) { // it has how often the run was resumed, too
+            if (const std::string fault = log_end_fault(line.all()); !fault.empty()) {
+                throw BadInput(fault);
+            }
+            next = LogEnd{line.all()};
+        } else if (line.has("resumed")) {
+            next = LogResumed{};
+        } else {
+            if (!in_step_) throw BadInput("belongs to no step");
+            next = record_of(line);
+        }
+    });
+    return next;
+}
+
+void TrialLogReader::refuse(const std::string& why) const {
+    throw damaged_line(lines_, why);
 }
 
 TrialLogContents read_trial_log(const std::filesystem::path& path) {
@@ -154,35 +97,23 @@ TrialLogContents read_trial_log(const std::filesystem::path& path) {
 }
 
 TrialLogContents read_trial_log(LineReader& lines) {
-    const std::string& what = lines.what();
+    TrialLogReader reader(lines);
     TrialLogContents contents;
-    contents.header = read_log_header(lines);
+    contents.header = reader.header();
     if (contents.header.contains("thinned")) {
-        throw BadInput(what +
+        throw BadInput(lines.what() +
                        ": was thinned, which leaves out most of a search: give the log itself");
     }
-    std::string text;
     std::vector<Record>* step = nullptr;
-    while (lines.next(text)) {
-        const json fields = parse_json(text, what, lines.number());
-        try {
-            if (!fields.is_object()) throw BadInput("is no JSON object");
-            const Line line(fields);
-            if (line.has("step")) {
-                step = &contents.steps[line.text("step")];
-            } else if (line.has("finished")) { // it has how often the run was resumed, too
-                if (const std::string fault = log_end_fault(fields); !fault.empty()) {
-                    throw BadInput(fault);
-                }
-                contents.end = fields;
-            } else if (line.has("resumed")) {
-                ++contents.resumed;
-            } else {
-                if (!step) throw BadInput("belongs to no step");
-                step->push_back(record_of(line));
-            }
-        } catch (const BadInput& fault) {
-            throw damaged(what, lines.number(), fault.what());
+    while (std::optional<LogLine> line = reader.next()) {
+        if (const auto* begun = std::get_if<LogStep>(&*line)) {
+            step = &contents.steps[begun->name];
+        } else if (auto* record = std::get_if<Record>(&*line)) {
+            step->push_back(std::move(*record));
+        } else if (auto* end = std::get_if<LogEnd>(&*line)) {
+            contents.end = std::move(end->fields);
+        } else {
+            ++contents.resumed;
         }
     }
     contents.bytes = lines.bytes();
