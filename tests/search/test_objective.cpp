@@ -42,7 +42,7 @@ TEST(ParseObjective, balances_hot_cold_consume_and_fetch) {
               equal_weights({Workload::hot, Workload::cold, Workload::consume, Workload::fetch}));
 }
 
-TEST(ToldEarly, is_what_counts_but_fetch_unless_that_counts_alone) {
+TEST(ScreeningWeights, are_of_what_counts_but_fetch_unless_that_counts_alone) {
     EXPECT_EQ(
         screening_weights({{Workload::hot, 0.5}, {Workload::fetch, 0.25}, {Workload::cold, 0}}),
         (Weights{{Workload::hot, 0.5}}));
@@ -51,7 +51,7 @@ TEST(ToldEarly, is_what_counts_but_fetch_unless_that_counts_alone) {
     EXPECT_TRUE(screening_weights({}).empty());
 }
 
-TEST(WithIntents, leave_out_in_balanced_what_is_told_late) {
+TEST(WithIntents, leave_out_in_balanced_what_waits_for_the_run_off) {
     const auto names = [](const Objective& objective) {
         std::vector<std::string> all;
         for (const Objective& one : with_intents(objective, {})) all.push_back(one.name);
@@ -81,7 +81,7 @@ TEST(ParseObjective, refuses_any_other_workload) {
     EXPECT_LT(refusal(std::string(100000, 'w'), "").size(), 200u);
 }
 
-TEST(ParseObjective, mixes_workloads_by_weights_that_add_up_to_1) {
+TEST(ParseObjective, mixes_what_has_weight_by_shares_in_the_order_of_workloads) {
     for (const char* name : {"balanced", "weights"}) {
         const Objective objective = parse_objective(name, "hot=1,consume=3");
         EXPECT_EQ(objective.name, "weights");
@@ -89,14 +89,8 @@ TEST(ParseObjective, mixes_workloads_by_weights_that_add_up_to_1) {
     }
     EXPECT_EQ(mix("produce=0.001"), (Weights{{Workload::produce, 1}}));
     EXPECT_EQ(mix("cold=.5,hot=5e-1"), (Weights{{Workload::hot, 0.5}, {Workload::cold, 0.5}}));
-}
-
-TEST(ParseObjective, orders_a_mix_as_workloads_are_ordered) {
     EXPECT_EQ(mix("produce=1,hot=1,consume=1,cold=1"),
               equal_weights({Workload::hot, Workload::cold, Workload::consume, Workload::produce}));
-}
-
-TEST(ParseObjective, drops_workloads_of_weight_0) {
     EXPECT_EQ(mix("hot=0,cold=2,produce=0.0"), (Weights{{Workload::cold, 1}}));
 }
 
@@ -141,12 +135,6 @@ TEST(ParseObjective, names_the_weight_it_refuses_and_the_choices) {
     EXPECT_LT(refusal("balanced", std::string(100000, 'w')).size(), 250u);
 }
 
-TEST(ParseObjective, refuses_weights_that_are_all_0) {
-    EXPECT_EQ(refusal("balanced", "hot=0,cold=0.0"),
-              "weights 'hot=0,cold=0.0' are all 0: give one of " + kChoices +
-                  " more, as in hot=1,consume=2");
-}
-
 TEST(RefuseWrittenSource, refuses_only_what_writes_its_source) {
     for (const char* text : {"balanced", "hot", "cold", "consume"}) {
         EXPECT_NO_THROW(refuse_written_source(parse_objective(text, ""))) << text;
@@ -165,7 +153,10 @@ TEST(RefuseWrittenSource, refuses_only_what_writes_its_source) {
     }
 }
 
-TEST(ParseObjective, wants_weights_or_a_workload) {
+TEST(ParseObjective, wants_a_weight_or_a_workload) {
+    EXPECT_EQ(refusal("balanced", "hot=0,cold=0.0"),
+              "weights 'hot=0,cold=0.0' are all 0: give one of " + kChoices +
+                  " more, as in hot=1,consume=2");
     EXPECT_EQ(refusal("cold", "hot=1"),
               "workload 'cold' and weights are both given: choose one of them");
     EXPECT_EQ(refusal("weights", ""),

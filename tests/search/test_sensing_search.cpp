@@ -30,68 +30,42 @@ std::vector<double> scattered(int from, int to) {
 // --- The threshold -------------------------------------------------------------------------------
 
 TEST(FindThreshold, is_midway_by_ratio_between_the_90th_percentile_and_the_10th) {
-    const auto found = find_threshold({scattered(1, 101), scattered(301, 401)});
-    ASSERT_TRUE(found);
-    EXPECT_EQ(found->cached_ticks, 91);
-    EXPECT_EQ(found->uncached_ticks, 311);
-    EXPECT_EQ(found->ticks, 168u); // sqrt(91 * 311) = 168.2
-    const auto few = find_threshold({scattered(1, 30), scattered(301, 330)});
-    ASSERT_TRUE(few);
-    EXPECT_EQ(few->cached_ticks, 27); // by nearest rank
-    EXPECT_EQ(few->uncached_ticks, 303);
-}
-
-TEST(FindThreshold, bears_a_tenth_of_wild_readings_on_either_side) {
-    std::vector<double> cached(91, 60), uncached(91, 400);
-    cached.insert(cached.end(), 9, 1e8);   // interruptions
-    uncached.insert(uncached.end(), 9, 1); // still cached by chance
-    const auto found = find_threshold({cached, uncached});
-    ASSERT_TRUE(found);
-    EXPECT_EQ(found->ticks, 154u);
-}
-
-TEST(FindThreshold, does_not_guess_where_many_readings_overlap) {
-    std::vector<double> cached(80, 60), uncached(80, 400);
-    cached.insert(cached.end(), 20, 1000);
-    EXPECT_FALSE(find_threshold({cached, uncached}));
-    cached.assign(80, 60);
-    uncached.insert(uncached.end(), 20, 50);
-    EXPECT_FALSE(find_threshold({cached, uncached}));
-}
-
-TEST(FindThreshold, wants_them_a_quarter_apart) {
-    const auto apart = [](double cached, double uncached) {
-        return find_threshold({std::vector<double>(30, cached), std::vector<double>(30, uncached)})
-            .has_value();
+    std::vector<double> wild_cached(91, 60), wild_uncached(91, 400), wilder(80, 60);
+    wild_cached.insert(wild_cached.end(), 9, 1e8);   // interruptions
+    wild_uncached.insert(wild_uncached.end(), 9, 1); // still cached by chance
+    wilder.insert(wilder.end(), 20, 1000);
+    using Readings = std::vector<double>;
+    const auto many = [](double reading) { return Readings(30, reading); };
+    const struct {
+        const char* rule;
+        Readings cached, uncached;
+        std::optional<Threshold> found; ///< its ticks first
+    } cases[] = {
+        {"sqrt(91 * 311)", scattered(1, 101), scattered(301, 401), {{168, 91, 311}}},
+        {"by nearest rank", scattered(1, 30), scattered(301, 330), {{90, 27, 303}}},
+        {"a tenth is wild on either side", wild_cached, wild_uncached, {{154, 60, 400}}},
+        {"many overlap", wilder, Readings(80, 400), {}},
+        {"a quarter apart", many(100), many(125), {{111, 100, 125}}},
+        {"less than a quarter apart", many(100), many(124), {}},
+        {"a quarter apart in few ticks", many(4), many(5), {{4, 4, 5}}},
+        {"uncached is faster: that is no cache", many(400), many(100), {}},
+        {"single readings", {60}, {240}, {{120, 60, 240}}},
+        {"none of either", {}, {}, {}},
+        {"none uncached", {60}, {}, {}},
+        {"none cached", {}, {400}, {}},
+        {"a clock that stands still", {0, 0}, {0, 0}, {}},
+        {"a coarse clock: a ratio needs more than 0", {0, 0}, {100, 100}, {{10, 1, 100}}},
+        {"more than 32 bits", {4e9}, {8e9}, {}},
+        {"no more than 32 bits", {1e9}, {8e9}, {{2828427124u, 1e9, 8e9}}},
     };
-    EXPECT_TRUE(apart(100, 125));
-    EXPECT_FALSE(apart(100, 124));
-    EXPECT_FALSE(apart(100, 100));
-    EXPECT_FALSE(apart(400, 100)); // uncached is faster: whatever that is, it is no cache
-    EXPECT_TRUE(apart(4, 5));
-}
-
-TEST(FindThreshold, of_no_readings_is_none) {
-    EXPECT_FALSE(find_threshold({{}, {}}));
-    EXPECT_FALSE(find_threshold({{60}, {}}));
-    EXPECT_FALSE(find_threshold({{}, {400}}));
-}
-
-TEST(FindThreshold, is_found_for_single_readings_and_for_a_clock_that_stands_still) {
-    const auto single = find_threshold({{60}, {240}});
-    ASSERT_TRUE(single);
-    EXPECT_EQ(single->ticks, 120u);
-    EXPECT_FALSE(find_threshold({{0, 0}, {0, 0}}));
-    const auto coarse = find_threshold({{0, 0}, {100, 100}}); // a ratio needs more than 0
-    ASSERT_TRUE(coarse);
-    EXPECT_EQ(coarse->ticks, 10u);
-}
-
-TEST(FindThreshold, fits_in_32_bits) {
-    EXPECT_FALSE(find_threshold({{4e9}, {8e9}}));
-    const auto large = find_threshold({{1e9}, {8e9}});
-    ASSERT_TRUE(large);
-    EXPECT_NEAR(large->ticks, std::sqrt(8e18), 1);
+    for (const auto& [rule, cached, uncached, expected] : cases) {
+        const auto found = find_threshold({cached, uncached});
+        ASSERT_EQ(found.has_value(), expected.has_value()) << rule;
+        if (!found) continue;
+        EXPECT_NEAR(found->ticks, expected->ticks, 1) << rule;
+        EXPECT_EQ(found->cached_ticks, expected->cached_ticks) << rule;
+        EXPECT_EQ(found->uncached_ticks, expected->uncached_ticks) << rule;
+    }
 }
 
 // "Above" is uncached: what is rounded to whole ticks must not put a percentile on the other side.
@@ -136,13 +110,9 @@ const asterope_copy kSource4 = made_up("source 4", "{}");
 
 } // namespace
 
-TEST(SensingCopy, is_named_by_its_probe_threshold_and_pipelines) {
+TEST(SensingCopy, is_named_by_its_probe_threshold_and_pipelines_and_hands_them_on) {
     const SensingCopy copy{&kSource4, kHot, kCold, {187, 90, 390}};
     EXPECT_EQ(copy.name(), "source 4 > 187: YMM T NT T0 2 16, else YMM T T none 0 0");
-}
-
-TEST(SensingCopy, hands_its_pipelines_and_their_distances_on) {
-    const SensingCopy copy{&kSource4, kHot, kCold, {187, 90, 390}};
     const asterope_sensing arguments = copy.arguments();
     EXPECT_EQ(arguments.threshold, 187u);
     EXPECT_EQ(arguments.hot, &plain_copy);
@@ -233,37 +203,30 @@ std::optional<Finalist> race_on(KnownMachine& machine, std::size_t copies,
     return race_sensing(copies, kSize, weights, parse_rigor(rigor), random, machine);
 }
 
-/// The entrant that wins, 0 for the fixed copy.
-Entrant winner_of(const std::vector<Truth>& truths, const Weights& weights = kBalanced) {
-    KnownMachine machine(ratios(truths));
-    const auto winner = race_on(machine, truths.size() - 1, weights);
-    return winner ? winner->candidate : 0;
-}
-
 } // namespace
 
-TEST(RaceSensing, chooses_the_copy_that_leads) {
-    EXPECT_EQ(winner_of({{1.0, 1.2, 1.1}, {1.0, 1.3, 1.2}, {1.0, 1.6, 1.3}, {1.0, 1.5, 1.3}}), 2);
-}
-
-TEST(RaceSensing, keeps_the_fixed_copy_on_a_tie) {
-    EXPECT_EQ(winner_of({{1.3, 1.3, 1.3}, {1.3, 1.3, 1.3}, {1.3, 1.3, 1.3}}), 0);
-    EXPECT_EQ(winner_of({{1.3, 1.3, 1.3}, {1.308, 1.308, 1.308}}), 0); // less than 1 %
-    EXPECT_EQ(winner_of({{1.3, 1.3, 1.3}, {1.34, 1.34, 1.34}}), 1);
-}
-
-TEST(RaceSensing, keeps_the_fixed_copy_where_sensing_loses) {
-    EXPECT_EQ(winner_of({{1.3, 1.3, 1.3}, {1.2, 1.2, 1.2}, {0.5, 0.5, 0.5}}), 0);
-}
-
-// What would lose more than 3 % to libc does not win, however good it is elsewhere.
-TEST(RaceSensing, respects_the_rule_of_three_percent) {
-    EXPECT_EQ(winner_of({{1.0, 1.1, 1.1}, {0.95, 2, 2}}), 0);
-    EXPECT_EQ(winner_of({{1.0, 1.1, 1.1}, {0.98, 2, 2}}), 1);
-    EXPECT_EQ(winner_of({{1.0, 1.1, 1.1}, {0.95, 2, 2}, {1.0, 1.3, 1.3}}), 2);
-    // It is what sensing is for: the fixed copy has the better mean and loses where data is cached.
-    EXPECT_EQ(winner_of({{0.5, 3, 3}, {1.0, 1.3, 1.3}}), 1);
-    EXPECT_EQ(winner_of({{0.5, 3, 3}, {0.9, 1.3, 1.3}}), 0); // both lose
+TEST(RaceSensing, is_won_by_the_copy_that_leads_and_loses_nowhere) {
+    const struct {
+        const char* rule;
+        std::vector<Truth> truths;
+        Entrant winner; ///< 0: the fixed copy
+    } cases[] = {
+        {"a lead", {{1, 1.2, 1.1}, {1, 1.3, 1.2}, {1, 1.6, 1.3}, {1, 1.5, 1.3}}, 2},
+        {"a tie", {{1.3, 1.3, 1.3}, {1.3, 1.3, 1.3}, {1.3, 1.3, 1.3}}, 0},
+        {"less than 1 %", {{1.3, 1.3, 1.3}, {1.308, 1.308, 1.308}}, 0},
+        {"more than 1 %", {{1.3, 1.3, 1.3}, {1.34, 1.34, 1.34}}, 1},
+        {"sensing loses", {{1.3, 1.3, 1.3}, {1.2, 1.2, 1.2}, {0.5, 0.5, 0.5}}, 0},
+        {"loses 5 % to libc somewhere", {{1, 1.1, 1.1}, {0.95, 2, 2}}, 0},
+        {"loses 2 % to libc somewhere", {{1, 1.1, 1.1}, {0.98, 2, 2}}, 1},
+        {"another loses nowhere", {{1, 1.1, 1.1}, {0.95, 2, 2}, {1, 1.3, 1.3}}, 2},
+        {"the fixed copy loses where data is cached", {{0.5, 3, 3}, {1, 1.3, 1.3}}, 1},
+        {"both lose there", {{0.5, 3, 3}, {0.9, 1.3, 1.3}}, 0},
+    };
+    for (const auto& [rule, truths, expected] : cases) {
+        KnownMachine machine(ratios(truths));
+        const auto winner = race_on(machine, truths.size() - 1);
+        EXPECT_EQ(winner ? winner->candidate : 0, expected) << rule;
+    }
 }
 
 TEST(RaceSensing, is_lost_without_a_copy) {
