@@ -71,6 +71,30 @@ static void fill_randomly(unsigned char* bytes, size_t count, uint32_t state) {
         bytes[i] = (unsigned char)((state = state * 1664525 + 1013904223) >> 24);
 }
 
+/* The buffers of one check: a source of random bytes, and a destination. */
+struct pair {
+    unsigned char *from, *to;
+};
+
+static struct pair new_pair(uint32_t seed) {
+    const struct pair pair = {guarded(ROOM), guarded(ROOM)};
+    fill_randomly(pair.from, ROOM, seed);
+    return pair;
+}
+
+static void pause_for(long microseconds) {
+    const struct timespec time = {0, microseconds * 1000};
+    nanosleep(&time, 0);
+}
+
+static void set(unsigned* flag) {
+    __atomic_store_n(flag, 1, __ATOMIC_RELEASE);
+}
+
+static void await_flag(const unsigned* flag) {
+    while (!__atomic_load_n(flag, __ATOMIC_ACQUIRE)) sched_yield();
+}
+
 /* Threads of this process. */
 static size_t tasks(void) {
     size_t count = 0;
@@ -81,10 +105,10 @@ static size_t tasks(void) {
 }
 
 /* Copies `bytes` and looks at each of them, and at a line on either side where there is room. */
-static void copy(unsigned char* to, const unsigned char* from, size_t bytes,
-                 const unsigned char* begin, const unsigned char* end) {
-    const size_t before = to - begin < 64 ? (size_t)(to - begin) : 64;
-    const size_t behind = end - (to + bytes) < 64 ? (size_t)(end - (to + bytes)) : 64;
+static void copy_at(struct pair buffers, size_t to_at, size_t from_at, size_t bytes) {
+    unsigned char *to = buffers.to + to_at, *from = buffers.from + from_at;
+    const size_t before = to_at < 64 ? to_at : 64;
+    const size_t behind = ROOM - to_at - bytes < 64 ? ROOM - to_at - bytes : 64;
     memset(to - before, 0xA5, before + bytes + behind);
     if (asterope_memcpy_mt(to, from, bytes) != to) fail("does not return its destination", bytes);
     if (memcmp(to, from, bytes)) fail("copies wrongly", bytes);
@@ -96,24 +120,26 @@ static void copy(unsigned char* to, const unsigned char* from, size_t bytes,
     }
 }
 
+static void copy(struct pair buffers, size_t bytes) {
+    copy_at(buffers, 0, 0, bytes);
+}
+
 /* Sizes around those at which something changes, at all kinds of misalignment, and flush against
  * pages that cannot be touched. */
 static void copies(void) {
     static const size_t around[] = {64,     65536,  98304,   131072,  163840,  196608,  229376,
                                     262144, 300000, 1048576, 2097152, 3145728, 3250000, 4194304};
     static const size_t to_at[] = {0, 1, 63, 2048, 4095}, from_at[] = {0, 31, 4095};
-    unsigned char *from = guarded(ROOM), *to = guarded(ROOM);
-    fill_randomly(from, ROOM, 1);
+    const struct pair pair = new_pair(1);
     for (size_t i = 0; i < sizeof around / sizeof *around; ++i) {
         for (size_t bytes = around[i] - 1; bytes <= around[i] + 1; ++bytes) {
             for (size_t t = 0; t < 5; ++t) {
-                for (size_t f = 0; f < 3; ++f)
-                    copy(to + to_at[t], from + from_at[f], bytes, to, to + ROOM);
+                for (size_t f = 0; f < 3; ++f) copy_at(pair, to_at[t], from_at[f], bytes);
             }
-            copy(to + ROOM - bytes, from + ROOM - bytes, bytes, to, to + ROOM);
+            copy_at(pair, ROOM - bytes, ROOM - bytes, bytes);
         }
     }
-    copy(to, from, 0, to, to + ROOM);
+    copy(pair, 0);
 }
 
 static unsigned char too_early[1 << 20];
@@ -123,10 +149,11 @@ __attribute__((constructor(101))) static void call_too_early(void) {
     asterope_memcpy_mt(too_early, too_early + sizeof too_early / 2, sizeof too_early / 2);
 }
 
-static struct asterope_threads_job job_of(void* to, const void* from, size_t bytes, size_t chunk,
-                                          asterope_threads_copy copy) {
-    const struct asterope_threads_job job = {to, from, bytes, chunk, 0, 0, copy, 0};
-    return job;
+/* Copies over threads by `copy`, where the pool is to be had. */
+static bool run_job(struct pair pair, size_t bytes, size_t chunk, asterope_threads_copy copy) {
+    struct asterope_threads_job job = {
+        (char*)pair.to, (char*)pair.from, bytes, chunk, 0, 0, copy, 0};
+    return asterope_threads_run(&job, 4);
 }
 
 /* Lets others run in the midst of a job, as they do on a busy machine. */
@@ -137,16 +164,14 @@ static void* yielding_copy(void* to, const void* from, size_t bytes, size_t unus
 }
 
 static void* call_again_and_again(void* number) {
-    unsigned char *from = guarded(ROOM), *to = guarded(ROOM);
-    fill_randomly(from, ROOM, (uint32_t)(size_t)number);
+    const struct pair pair = new_pair((uint32_t)(size_t)number);
     for (size_t i = 0; i < 300; ++i) {
+        const struct pair at = {pair.from + i * 64, pair.to + i};
         const size_t bytes = 140000 + (i * 7919 + (size_t)number * 104729) % 300000;
-        struct asterope_threads_job job =
-            job_of(to + i, from + i * 64, bytes, 65536, yielding_copy);
-        if (i % 2 || !asterope_threads_run(&job, 4)) {
-            asterope_memcpy_mt(to + i, from + i * 64, bytes);
+        if (i % 2 || !run_job(at, bytes, 65536, yielding_copy)) {
+            asterope_memcpy_mt(at.to, at.from, bytes);
         }
-        if (memcmp(to + i, from + i * 64, bytes)) fail("copies wrongly", bytes);
+        if (memcmp(at.to, at.from, bytes)) fail("copies wrongly", bytes);
     }
     return 0;
 }
@@ -165,39 +190,44 @@ static unsigned helped;
 static void* wait_for_help(void* to, const void* from, size_t bytes, size_t unused) {
     (void)unused;
     if (!pthread_equal(pthread_self(), caller)) {
-        const struct timespec late = {0, 100000}; /* the caller must wait for what this copies */
-        __atomic_store_n(&helped, 1, __ATOMIC_RELEASE);
-        nanosleep(&late, 0);
+        set(&helped);
+        pause_for(100); /* the caller must wait for what this copies */
     } else {
-        while (!__atomic_load_n(&helped, __ATOMIC_ACQUIRE)) sched_yield();
+        await_flag(&helped);
     }
     return asterope_memcpy(to, from, bytes);
 }
 
-/* Whether others take their chunks, also after they had time to fall asleep. Hangs where not. */
-static void help(void) {
-    unsigned char *from = guarded(ROOM), *to = guarded(ROOM);
+/* One copy that is done by others too; hangs where nobody helps. */
+static void check_help_in(struct pair pair, size_t chunk) {
     caller = pthread_self();
+    helped = 0;
+    memset(pair.to, 0, 1000000);
+    if (!run_job(pair, 1000000, chunk, wait_for_help)) fail("nobody helps", 0);
+    if (memcmp(pair.from, pair.to, 1000000)) fail("copies wrongly", 1000000);
+}
+
+static void check_help(struct pair pair) {
+    check_help_in(pair, 0);
+}
+
+/* Others take their chunks, also after they had time to fall asleep. */
+static void help(void) {
+    const struct pair pair = new_pair(1);
     for (uint32_t i = 0; i < 100; ++i) {
-        struct asterope_threads_job job =
-            job_of(to, from, 1000000, i % 2 ? 0 : 65536, wait_for_help);
-        const struct timespec pause = {0, i % 10 ? 0 : 5000000};
-        fill_randomly(from, 1000000, i);
-        helped = 0;
-        if (!asterope_threads_run(&job, 4)) fail("nobody helps", i);
-        if (memcmp(from, to, 1000000)) fail("copies wrongly", i);
-        nanosleep(&pause, 0);
+        fill_randomly(pair.from, 1000000, i);
+        check_help_in(pair, i % 2 ? 0 : 65536);
+        pause_for(i % 10 ? 0 : 5000);
     }
 }
 
 /* A child that hangs is killed: it may hold back all signals that it could be told to end by. */
 static void await(pid_t child) {
-    const struct timespec pause = {0, 200000};
     int status, looks = 60 * 5000;
     pid_t ended = 0;
     while (ended == 0 && looks-- > 0) {
         ended = waitpid(child, &status, WNOHANG);
-        if (ended == 0) nanosleep(&pause, 0);
+        if (ended == 0) pause_for(200);
     }
     if (ended == 0) {
         kill(child, SIGKILL);
@@ -209,37 +239,36 @@ static void await(pid_t child) {
 static unsigned calling, stop_calling;
 
 static void* call_until_stopped(void* room) {
-    unsigned char *from = guarded(ROOM), *to = guarded(ROOM);
+    const struct pair pair = new_pair(1);
     while (!__atomic_load_n(&stop_calling, __ATOMIC_RELAXED)) {
-        asterope_memcpy_mt(to, from, 1000000);
-        __atomic_store_n(&calling, 1, __ATOMIC_RELAXED);
+        asterope_memcpy_mt(pair.to, pair.from, 1000000);
+        set(&calling);
     }
     return room;
 }
 
 /* Children of a process in the midst of copies start threads of their own, and so do theirs. */
 static void fork_while_copying(void) {
-    unsigned char *from = guarded(ROOM), *to = guarded(ROOM);
+    const struct pair pair = new_pair(3);
     pthread_t other;
-    fill_randomly(from, ROOM, 3);
-    copy(to, from, 1000000, to, to + ROOM);
+    copy(pair, 1000000);
     pthread_create(&other, 0, call_until_stopped, 0);
     /* No thread may start while we fork: AddressSanitizer has locks of its own for that. */
-    while (!__atomic_load_n(&calling, __ATOMIC_RELAXED)) sched_yield();
+    await_flag(&calling);
     for (size_t i = 0; i < 50; ++i) {
         const pid_t child = fork();
         if (child == 0) {
-            copy(to, from, 1000000 + i, to, to + ROOM);
+            copy(pair, 1000000 + i);
             if (tasks() < 2) fail("threads of a child", tasks());
             const pid_t grandchild = fork();
-            copy(to, from, 2000000 + i, to, to + ROOM);
+            copy(pair, 2000000 + i);
             if (grandchild != 0) await(grandchild);
             exit(0); /* as programs do, destructors and all */
         }
-        copy(to, from, 4000000 + i, to, to + ROOM);
+        copy(pair, 4000000 + i);
         await(child);
     }
-    __atomic_store_n(&stop_calling, 1, __ATOMIC_RELAXED);
+    set(&stop_calling);
     pthread_join(other, 0);
 }
 
@@ -266,22 +295,11 @@ static pid_t by_clone(void) {
 static pid_t (*const ways[])(void) = {by_fork, by_system_call, by_clone, BY_FORK_WITHOUT_HANDLERS};
 enum { WAYS = sizeof ways / sizeof *ways };
 
-/* One copy that is done by others too; hangs where nobody helps. */
-static void check_help(unsigned char* to, unsigned char* from) {
-    struct asterope_threads_job job = job_of(to, from, 1000000, 0, wait_for_help);
-    caller = pthread_self();
-    helped = 0;
-    memset(to, 0, 1000000);
-    if (!asterope_threads_run(&job, 4)) fail("nobody helps", 0);
-    if (memcmp(from, to, 1000000)) fail("copies wrongly", 1000000);
-}
-
 /* What shares its parent's memory: vfork with room to return. */
 static int copy_in_shared_memory(void* room) {
-    unsigned char *from = guarded(ROOM), *to = guarded(ROOM);
+    const struct pair pair = new_pair(7);
     (void)room;
-    fill_randomly(from, ROOM, 7);
-    for (size_t i = 0; i < 3; ++i) copy(to, from, 1000000 + i, to, to + ROOM);
+    for (size_t i = 0; i < 3; ++i) copy(pair, 1000000 + i);
     if (tasks() != 1) fail("threads of a child in shared memory", tasks());
     asterope_threads_stop(); /* as its exit() would */
     return 0;
@@ -295,37 +313,36 @@ static pid_t in_shared_memory(void) {
 /* They copy alone and end; also where the parent has no threads yet, where another thread of it is
  * in the midst of a copy, and where they share its memory. Its own pool works on. */
 static void children(void) {
-    unsigned char *from = guarded(ROOM), *to = guarded(ROOM);
+    const struct pair pair = new_pair(3);
     pthread_t other;
-    fill_randomly(from, ROOM, 3);
     for (size_t i = 0; i < 60; ++i) {
         const size_t way = 1 + i % (WAYS - 1);
-        if (i == 10) check_help(to, from);
+        if (i == 10) check_help(pair);
         if (i == 20) {
             pthread_create(&other, 0, call_until_stopped, 0);
-            while (!__atomic_load_n(&calling, __ATOMIC_RELAXED)) sched_yield();
+            await_flag(&calling);
         }
         const pid_t child = i % 5 == 4 ? in_shared_memory() : ways[way]();
         if (child == 0) {
-            copy(to, from, 1000000 + i, to, to + ROOM);
-            copy(to, from, 2000000 + i, to, to + ROOM);
+            copy(pair, 1000000 + i);
+            copy(pair, 2000000 + i);
             if (tasks() != 1) fail("threads of a child", tasks());
             if (i % 2) {
                 const pid_t grandchild = ways[i / 2 % WAYS]();
-                copy(to, from, 3000000 + i, to, to + ROOM);
+                copy(pair, 3000000 + i);
                 if (grandchild != 0) await(grandchild);
             }
             exit(0); /* as programs do, destructors and all */
         }
         await(child);
-        if (i >= 10 && i < 20) check_help(to, from);
+        if (i >= 10 && i < 20) check_help(pair);
     }
-    __atomic_store_n(&stop_calling, 1, __ATOMIC_RELAXED);
+    set(&stop_calling);
     pthread_join(other, 0);
-    check_help(to, from);
+    check_help(pair);
 }
 
-static unsigned char *handler_from, *handler_to;
+static struct pair of_handler;
 static size_t way_to_fork;
 static pid_t forked_child;
 static volatile sig_atomic_t forked; /* 1 in the parent, 2 in the child */
@@ -336,47 +353,42 @@ static void fork_at_fault(int signal) {
     forked_child = ways[way_to_fork]();
     forked = forked_child == 0 ? 2 : 1;
     if (forked_child != 0) return;
-    /* another copy before the one that was interrupted goes on, with one worker: see run_and_fork
-     */
+    /* another copy before the interrupted one goes on, with one worker: see run_and_fork */
     creations = 1;
-    copy(handler_to, handler_from, 400000, handler_to, handler_to + ROOM);
+    copy(of_handler, 400000);
 }
 
 /* The caller forks while workers are at work, and waits for them behind that. */
 static void* work_late(void* to, const void* from, size_t bytes, size_t unused) {
-    const struct timespec late = {0, 20000000};
     (void)unused;
     if (!pthread_equal(pthread_self(), caller)) {
-        __atomic_store_n(&helped, 1, __ATOMIC_RELEASE);
+        set(&helped);
         while (!__atomic_load_n(&forked, __ATOMIC_ACQUIRE)) sched_yield();
-        nanosleep(&late, 0);
+        pause_for(20000);
     } else if (!forked) {
-        while (!__atomic_load_n(&helped, __ATOMIC_ACQUIRE)) sched_yield();
+        await_flag(&helped);
         raise(SIGTRAP);
     }
     return asterope_memcpy(to, from, bytes);
 }
 
 static void run_and_fork(asterope_threads_copy copy_and_fork, size_t way) {
-    unsigned char *from = guarded(ROOM), *to = guarded(ROOM);
-    struct asterope_threads_job job = job_of(to, from, 1000000, 0, copy_and_fork);
-    fill_randomly(from, ROOM, 9);
+    const struct pair pair = new_pair(9);
     caller = pthread_self();
     helped = 0;
     forked = 0;
     way_to_fork = way;
-    if (!asterope_threads_run(&job, 4)) {
+    if (!run_job(pair, 1000000, 0, copy_and_fork)) {
         if (forked != 2) fail("nobody helps", way);
-        asterope_memcpy(to, from, 1000000); /* as asterope_memcpy_mt does */
+        asterope_memcpy(pair.to, pair.from, 1000000); /* as asterope_memcpy_mt does */
     }
     if (!forked) fail("nobody forked", way);
-    if (memcmp(from, to, 1000000)) fail("copies wrongly", way);
+    if (memcmp(pair.from, pair.to, 1000000)) fail("copies wrongly", way);
     if (forked == 2) {
-        const struct timespec pause = {0, 5000000};
-        copy(to, from, 1000000, to, to + ROOM);
+        copy(pair, 1000000);
         if (ways[way] == by_fork) {
-            nanosleep(&pause, 0); /* the worker must be woken up, though the caller forked asleep */
-            check_help(to, from);
+            pause_for(5000); /* the worker must be woken up, though the caller forked asleep */
+            check_help(pair);
         }
         exit(0);
     }
@@ -385,9 +397,7 @@ static void run_and_fork(asterope_threads_copy copy_and_fork, size_t way) {
 
 /* A copy in the midst of which its caller becomes another process comes to its end there too. */
 static void forks_in_copies(void) {
-    handler_from = guarded(ROOM);
-    handler_to = guarded(ROOM);
-    fill_randomly(handler_from, ROOM, 5);
+    of_handler = new_pair(5);
     signal(SIGTRAP, fork_at_fault);
     for (size_t i = 0; i < 5 * WAYS; ++i) run_and_fork(work_late, i % WAYS);
 }
@@ -406,14 +416,13 @@ static void fork_before_sleep(int signal, siginfo_t* info, void* context) {
 }
 
 static void* step_to_sleep(void* to, const void* from, size_t bytes, size_t unused) {
-    const struct timespec late = {0, 1000000};
     (void)unused;
     asterope_memcpy(to, from, bytes);
     if (!pthread_equal(pthread_self(), caller)) {
-        __atomic_store_n(&helped, 1, __ATOMIC_RELEASE);
-        while (!__atomic_load_n(&forked, __ATOMIC_ACQUIRE)) nanosleep(&late, 0);
+        set(&helped);
+        while (!__atomic_load_n(&forked, __ATOMIC_ACQUIRE)) pause_for(1000);
     } else if (!forked) {
-        while (!__atomic_load_n(&helped, __ATOMIC_ACQUIRE)) sched_yield();
+        await_flag(&helped);
         __asm__ volatile("lea -128(%%rsp), %%rsp\n"
                          "pushf\n"
                          "orq $0x100, (%%rsp)\n"
@@ -433,9 +442,7 @@ static void sleeper(void) {
     memset(&action, 0, sizeof action);
     action.sa_sigaction = fork_before_sleep;
     action.sa_flags = SA_SIGINFO;
-    handler_from = guarded(ROOM);
-    handler_to = guarded(ROOM);
-    fill_randomly(handler_from, ROOM, 5);
+    of_handler = new_pair(5);
     sigaction(SIGTRAP, &action, 0);
     for (size_t i = 0; i < WAYS; ++i) run_and_fork(step_to_sleep, i);
 }
@@ -443,8 +450,7 @@ static void sleeper(void) {
 /* The first process of a PID namespace, and its child that is the first one of another: both have
  * the number 1. */
 static void namespace(void) {
-    unsigned char *from = guarded(ROOM), *to = guarded(ROOM);
-    fill_randomly(from, ROOM, 3);
+    const struct pair pair = new_pair(3);
     if (unshare(CLONE_NEWPID) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0) {
         puts("skip: no PID namespace is to be had");
         exit(0);
@@ -452,11 +458,11 @@ static void namespace(void) {
     const pid_t first = fork();
     if (first == 0) {
         if (getpid() != 1) fail("the number in a namespace", (size_t)getpid());
-        check_help(to, from);
+        check_help(pair);
         const pid_t child = (pid_t)syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0);
         if (child == 0) {
             if (getpid() != 1) fail("the number in a namespace", (size_t)getpid());
-            copy(to, from, 1000000, to, to + ROOM);
+            copy(pair, 1000000);
             exit(0);
         }
         if (child < 0) fail("no child in a namespace", 0);
@@ -508,14 +514,12 @@ static void* copy_and_cancel(void* to, const void* from, size_t bytes, size_t un
     return hit_caller(cancel_itself, to, from, bytes);
 }
 
-static unsigned char *cancelled_from, *cancelled_to;
+static struct pair cancelled;
 
 static void* copy_cancelled(void* unused) {
-    struct asterope_threads_job job =
-        job_of(cancelled_to, cancelled_from, 1000000, 65536, copy_and_cancel);
     caller = pthread_self();
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, 0);
-    asterope_threads_run(&job, 4);
+    run_job(cancelled, 1000000, 65536, copy_and_cancel);
     fail("a thread was not cancelled behind its copy", 0);
     return unused;
 }
@@ -523,26 +527,23 @@ static void* copy_cancelled(void* unused) {
 /* Signals and cancellation come behind a copy and not in the midst of it: a handler could leave by
  * siglongjmp, while workers still copy. */
 static void held(void) {
-    unsigned char *from = guarded(ROOM), *to = guarded(ROOM);
+    const struct pair pair = new_pair(3);
     pthread_t thread;
-    cancelled_from = from;
-    cancelled_to = to;
-    fill_randomly(from, ROOM, 3);
+    cancelled = pair;
     signal(SIGALRM, note_signal);
     for (int i = 1; i <= 20; ++i) {
-        struct asterope_threads_job job = job_of(to, from, 1000000, 0, copy_and_signal);
         caller = pthread_self();
         hit = 0;
         handled = 0;
-        if (!asterope_threads_run(&job, 4)) fail("nobody helps", 0);
+        if (!run_job(pair, 1000000, 0, copy_and_signal)) fail("nobody helps", 0);
         if (handled_in_copy) fail("a signal is handled in the midst of a copy", 0);
         if (!handled) fail("a signal is lost", 0);
-        memset(to, 0, ROOM);
+        memset(pair.to, 0, ROOM);
         hit = 0;
         if (pthread_create(&thread, 0, copy_cancelled, 0)) fail("no thread", 0);
         pthread_join(thread, 0);
-        if (memcmp(to, from, 1000000)) fail("copies wrongly", 1000000);
-        check_help(to, from);
+        if (memcmp(pair.to, pair.from, 1000000)) fail("copies wrongly", 1000000);
+        check_help(pair);
     }
 }
 
@@ -561,22 +562,20 @@ static void mend_page(int signal, siginfo_t* info, void* context) {
 
 /* A program that maps pages when they are touched: workers must have its handler called too. */
 static void faults(void) {
-    unsigned char *from = guarded(ROOM), *to = guarded(ROOM);
+    const struct pair pair = new_pair(3);
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_sigaction = mend_page;
     action.sa_flags = SA_SIGINFO;
-    fill_randomly(from, ROOM, 3);
-    check_help(to, from);
-    missing = to;
-    missing_end = to + ROOM;
+    check_help(pair);
+    missing = pair.to;
+    missing_end = pair.to + ROOM;
     sigaction(SIGSEGV, &action, 0);
     while (!mended_by_others) {
-        struct asterope_threads_job job = job_of(to, from, 1000000, 0, wait_for_help);
         helped = 0;
-        if (mprotect(to, ROOM, PROT_NONE)) fail("no pages", 0);
-        if (!asterope_threads_run(&job, 4)) fail("nobody helps", 0);
-        if (memcmp(from, to, 1000000)) fail("copies wrongly", 1000000);
+        if (mprotect(pair.to, ROOM, PROT_NONE)) fail("no pages", 0);
+        if (!run_job(pair, 1000000, 0, wait_for_help)) fail("nobody helps", 0);
+        if (memcmp(pair.from, pair.to, 1000000)) fail("copies wrongly", 1000000);
     }
 }
 
@@ -592,15 +591,14 @@ static void* stop_cancelled(void* unused) {
 
 /* A thread that is to be cancelled closes the library: the workers end, and then it does. */
 static void stop(void) {
-    unsigned char *from = guarded(ROOM), *to = guarded(ROOM);
+    const struct pair pair = new_pair(3);
     pthread_t thread;
-    fill_randomly(from, ROOM, 3);
-    check_help(to, from);
+    check_help(pair);
     pthread_create(&thread, 0, stop_cancelled, 0);
     pthread_join(thread, 0);
     if (!stopped) fail("cancelled before all workers had ended", 0);
     if (tasks() != 1) fail("threads are left", tasks());
-    copy(to, from, 1000000, to, to + ROOM); /* as what exits later may */
+    copy(pair, 1000000); /* as what exits later may */
     if (tasks() != 1) fail("threads after the end", tasks());
 }
 
@@ -616,25 +614,23 @@ static void fork_and_copy(int signal) {
     } else {
         await(child);
     }
-    if (handled % 2) copy(handler_to, handler_from, 400000, handler_to, handler_to + ROOM);
+    if (handled % 2) copy(of_handler, 400000);
     ++handled;
 }
 
 /* A handler that forks in the midst of a copy, and copies itself: the copy that it interrupted
  * comes to its end in both processes. */
 static void handler(void) {
-    unsigned char *from = guarded(ROOM), *to = guarded(ROOM);
-    handler_from = guarded(ROOM);
-    handler_to = guarded(ROOM);
-    fill_randomly(from, ROOM, 5);
-    copy(to, from, 1000000, to, to + ROOM); /* threads are there */
+    const struct pair pair = new_pair(5);
+    of_handler = new_pair(5);
+    copy(pair, 1000000); /* threads are there */
     signal(SIGALRM, fork_and_copy);
     for (int i = 0; i < 100; ++i) {
         const struct itimerval once = {{0, 0}, {0, 1 + i * 37 % 500}};
         const int before = handled;
         setitimer(ITIMER_REAL, &once, 0);
         do {
-            copy(to, from, 4000000, to, to + ROOM);
+            copy(pair, 4000000);
         } while (handled == before);
         if (is_child) _exit(0);
     }

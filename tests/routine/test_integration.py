@@ -17,15 +17,7 @@ import pytest
 from asterope import __version__
 from asterope.spaces import small_copies
 from asterope.spaces.x86_64.pipelines import Tuple
-from copy_programs import (
-    CHECKERS,
-    REPOSITORY,
-    need,
-    output_of,
-    profile_json,
-    render,
-    run,
-)
+from copy_programs import CHECKERS, REPOSITORY, exported, need, output_of, profile_json, render, run
 
 pytestmark = pytest.mark.slow
 
@@ -119,9 +111,7 @@ def wanted(file: Path) -> set[str]:
 
 def test_the_cmake_example_calls_the_routine_by_name(environment, prefix, tmp_path):
     """And renders it again when the profile or a template changes, and not otherwise."""
-    own = (
-        tmp_path / "a prefix"
-    )  # installed elsewhere than it was built for, and its templates change
+    own = tmp_path / "a prefix"  # elsewhere than it was built for, and its templates change
     shutil.copytree(prefix, own, symlinks=True)
     place = copied("cmake", tmp_path)
     build = cmake_build(place, environment, f"-DCMAKE_PREFIX_PATH={own}")
@@ -176,18 +166,34 @@ def test_a_fetched_asterope_gives_a_target_two_routines(environment, tmp_path):
     assert {"asterope_memcpy", "hot_memcpy"} <= set(symbols(build / "both"))
 
 
-def test_the_make_example_builds_and_follows_its_profile(environment, tmp_path):
-    need("make", "pkg-config")
-    place = copied("make", tmp_path)
-    output_of("make", cwd=place, env=environment)
-    assert through(place / "gather") == DATA
-    assert "asterope_memcpy" in symbols(place / "gather")
-    assert "up to date" in output_of("make", cwd=place, env=environment)
-    before = (place / "asterope_memcpy.c").read_text()
+BUILDS = {
+    # tools; commands that set it up and build it; the folder of what they make; what nothing to do
+    # looks like
+    "make": (("make",), [], ["make"], ".", "up to date"),
+    "meson": (
+        ("meson", "ninja"),
+        *(["meson", "setup", "build", "."], ["ninja", "-C", "build"], "build", "no work to do"),
+    ),
+}
+
+
+@pytest.mark.parametrize("example", BUILDS)
+def test_the_example_builds_and_follows_its_profile(environment, tmp_path, example):
+    tools, setup, build, folder, idle = BUILDS[example]
+    need(*tools, "pkg-config")
+    place = copied(example, tmp_path)
+    program, routine = place / folder / "gather", place / folder / "asterope_memcpy.c"
+    for command in (setup, build):
+        if command:
+            output_of(*command, cwd=place, env=environment)
+    assert "asterope_memcpy" in symbols(program)
+    assert through(program) == DATA
+    assert idle in output_of(*build, cwd=place, env=environment)
+    before = routine.read_text()
     (place / "profile.json").write_text(profile_json(OTHERS), encoding="utf-8")
-    output_of("make", cwd=place, env=environment)
-    assert (place / "asterope_memcpy.c").read_text() != before
-    assert through(place / "gather") == DATA
+    output_of(*build, cwd=place, env=environment)
+    assert routine.read_text() != before
+    assert through(program) == DATA
 
 
 def test_the_makefiles_say_what_is_missing(environment, tmp_path):
@@ -200,33 +206,19 @@ def test_the_makefiles_say_what_is_missing(environment, tmp_path):
         assert "pkg-config does not find asterope" in done.stderr
 
 
-def test_the_meson_example_builds_and_follows_its_profile(environment, tmp_path):
-    need("meson", "ninja", "pkg-config")
-    place = copied("meson", tmp_path)
-    output_of("meson", "setup", place / "build", place, env=environment)
-    output_of("ninja", "-C", place / "build", env=environment)
-    assert through(place / "build" / "gather") == DATA
-    assert "asterope_memcpy" in symbols(place / "build" / "gather")
-    assert "no work to do" in output_of("ninja", "-C", place / "build", env=environment)
-    before = (place / "build" / "asterope_memcpy.c").read_text()
-    (place / "profile.json").write_text(profile_json(OTHERS), encoding="utf-8")
-    output_of("ninja", "-C", place / "build", env=environment)
-    assert (place / "build" / "asterope_memcpy.c").read_text() != before
-
-
 def test_pkg_config_knows_where_the_generator_and_the_templates_are(environment, prefix):
     need("pkg-config")
-    output_of("pkg-config", "--validate", "asterope", env=environment)
-    assert (
-        output_of("pkg-config", "--modversion", "asterope", env=environment).strip() == __version__
-    )
+
+    def said(option: str) -> str:
+        return output_of("pkg-config", option, "asterope", env=environment).strip()
+
+    assert (said("--validate"), said("--modversion")) == ("", __version__)
     for variable, path in {
         "prefix": prefix,
         "generate": prefix / "bin" / "asterope-generate",
         "templatesdir": prefix / "share" / "asterope" / "templates",
     }.items():
-        said = output_of("pkg-config", f"--variable={variable}", "asterope", env=environment)
-        assert Path(said.strip()).resolve() == path.resolve()
+        assert Path(said(f"--variable={variable}")).resolve() == path.resolve()
 
 
 # --- In libc's place, by linking ------------------------------------------------------------------
@@ -367,24 +359,16 @@ def test_the_routine_stays_out_of_link_time_optimization(replaced, kind):
 
 
 def test_a_program_lends_its_copies_to_the_libraries_that_it_loads(replaced):
-    need("nm")
-    exported = output_of("nm", "-D", "--defined-only", replaced / "dynamic")
-    assert {line.split()[-1] for line in exported.splitlines()} >= NAMES | CHECKED
-    output_of(replaced / "dynamic", "dlopen", replaced / "libplugin.so")
-    bindings = run(
-        replaced / "dynamic", "dlopen", replaced / "libplugin.so", env={"LD_DEBUG": "bindings"}
-    ).stderr
-    to = re.findall(r"binding file \S*libplugin.so \[0\] to (\S+) .*`memcpy'", bindings)
+    assert exported(replaced / "dynamic").keys() >= NAMES | CHECKED
+    loads = (replaced / "dynamic", "dlopen", replaced / "libplugin.so")
+    done = run(*loads, env={"LD_DEBUG": "bindings"})
+    assert done.returncode == 0
+    to = re.findall(r"binding file \S*libplugin.so \[0\] to (\S+) .*`memcpy'", done.stderr)
     assert to == [str(replaced / "dynamic")]
 
 
 def test_a_shared_library_keeps_its_copies_to_itself(replaced):
-    need("nm")
-    exported = output_of("nm", "-D", "--defined-only", replaced / "libreplacing.so")
-    assert {line.split()[-1] for line in exported.splitlines()} == {
-        "own_is_tuned",
-        "copy_of_library",
-    }
+    assert exported(replaced / "libreplacing.so").keys() == {"own_is_tuned", "copy_of_library"}
     assert output_of(replaced / "user") == "right 1 0\n"
     assert not NAMES & set(symbols(replaced / "user"))
 
@@ -450,12 +434,12 @@ def test_sanitizers_keep_their_own_memcpy(routine, compiler, sanitizer):
 
 
 def test_a_static_program_of_musl_has_the_tuned_functions_too(routine, tmp_path):
-    target = replacing_object("musl-gcc", routine, "-O2", "-Wall", "-Wextra", "-Werror")
-    source = tmp_path / "overlap.c"
+    target = replacing_object("musl-gcc", routine, "-O2", *WARNINGS)
+    source, program = tmp_path / "overlap.c", tmp_path / "overlap"
     source.write_text(OVERLAP, encoding="ascii")
-    output_of("musl-gcc", "-O2", "-static", source, target, "-o", tmp_path / "overlap")
-    assert output_of(tmp_path / "overlap") == "right\n"
-    defined = symbols(tmp_path / "overlap")
+    output_of("musl-gcc", "-O2", "-static", source, target, "-o", program)
+    assert output_of(program) == "right\n"
+    defined = symbols(program)
     assert defined["memcpy"] == defined["asterope_memmove"]
     assert not CHECKED & set(defined)
 
@@ -484,21 +468,17 @@ def test_an_installed_tree_builds_the_library_for_ld_preload(environment, tmp_pa
     need("make", "pkg-config")
     place = copied("preload", tmp_path)
     output_of("make", cwd=place, env=environment)
-    library = place / "libasterope_preload.so"
-    exported = output_of("nm", "-D", "--defined-only", library)
-    assert {line.split()[-1] for line in exported.splitlines()} == NAMES | CHECKED
     # LD_PRELOAD takes a space for the end of a name
-    shutil.copy(library, tmp_path / library.name)
-    under = {"LD_PRELOAD": str(tmp_path / library.name), "ASTEROPE_VERBOSE": "1"}
+    library = shutil.copy(place / "libasterope_preload.so", tmp_path)
+    assert exported(library).keys() == NAMES | CHECKED
+    under = {"LD_PRELOAD": str(library), "ASTEROPE_VERBOSE": "1"}
     done = run("/bin/echo", "fine", env={**os.environ, **under})
-    assert (done.returncode, done.stdout) == (0, "fine\n")
-    assert (
-        done.stderr
-        == f"asterope: memcpy, memmove and mempcpy are generated by asterope {__version__}\n"
-    )
+    said = f"asterope: memcpy, memmove and mempcpy are generated by asterope {__version__}\n"
+    assert (done.returncode, done.stdout, done.stderr) == (0, "fine\n", said)
 
 
 # --- What asterope_add_memcpy refuses -------------------------------------------------------------
+
 
 REFUSING = """
 cmake_minimum_required(VERSION 3.18)

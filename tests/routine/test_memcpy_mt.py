@@ -103,32 +103,23 @@ def test_the_pool_compiles_without_a_word(tmp_path, compiler):
         output_of(compiler, *flags, "-c", routine, "-o", tmp_path / "routine.o")
 
 
-@pytest.mark.parametrize("cpus", [1, 2, 3, 64])
-def test_there_are_no_more_threads_than_cpus_or_than_the_profile_wants(check, cpus):
-    done = run(check, "tasks", cpus)
+def threads_of(check: Path, *arguments: object, **options: object) -> int:
+    done = run(check, "tasks", *arguments, **options)
     assert_ok(done)
-    assert int(done.stdout.splitlines()[0]) == min(cpus, 4)
+    return int(done.stdout.splitlines()[0])
 
 
-def test_a_process_confined_to_one_cpu_gets_no_thread(check):
+def test_there_are_no_more_threads_than_cpus_or_than_the_profile_wants_or_can_be_started(check):
+    assert [threads_of(check, cpus) for cpus in (1, 2, 3, 64)] == [1, 2, 3, 4]
+    assert [threads_of(check, 4, creations) for creations in (0, 1, 2)] == [1, 2, 3]
     cpu = min(os.sched_getaffinity(0))
-    done = run(check, "tasks", 0, preexec_fn=lambda: os.sched_setaffinity(0, {cpu}))
-    assert_ok(done)
-    assert done.stdout.splitlines()[0] == "1"
-
-
-@pytest.mark.parametrize("creations", [0, 1, 2])
-def test_threads_that_cannot_be_started_are_done_without(check, creations):
-    done = run(check, "tasks", 4, creations)
-    assert_ok(done)
-    assert int(done.stdout.splitlines()[0]) == 1 + creations
+    assert threads_of(check, 0, preexec_fn=lambda: os.sched_setaffinity(0, {cpu})) == 1
 
 
 @pytest.mark.parametrize("shares", [None, [], [{**SHARES[0], "threads": 1}]])
 def test_a_profile_without_shares_makes_a_copy_without_threads(tmp_path, shares):
     routine = render_shared(tmp_path, shares)
-    program = tmp_path / "program"
-    source = tmp_path / "program.c"
+    program, source = tmp_path / "program", tmp_path / "program.c"
     source.write_text(
         '#include "asterope_memcpy.h"\n#include <string.h>\n'
         "static char from[500000] = {1, 2, 3}, to[500000];\n"
@@ -187,6 +178,4 @@ def test_a_cpu_that_lacks_what_the_copies_need_copies_alone(tmp_path):
     refused = text.replace("if (!asterope_cpu_fits())", "if (asterope_cpu_fits())")
     assert refused != text
     routine.write_text(refused, encoding="ascii")
-    done = run(build_check(routine), "tasks", 4)
-    assert_ok(done)
-    assert done.stdout.splitlines()[0] == "1"
+    assert threads_of(build_check(routine), 4) == 1

@@ -218,22 +218,13 @@ def test_random_profiles_give_routines_that_copy_right(tmp_path):
     winners = {t for p in seen for _, t in p.everything}
     assert len(seen) >= 200  # of 280: some come again
     assert {(t.rt, t.lt, t.st) for t in winners} == set(KINDS)
-    assert {t.pt for t in winners} == set(pipelines.VALUES["pt"])
-    assert {t.ps for t in winners} == set(pipelines.VALUES["ps"])
-    assert {t.pd for t in winners} == set(pipelines.VALUES["pd"])
-    for axis, values in (
-        ("tb", pipelines.VALUES["tb"]),
-        ("pi", pipelines.VALUES["pi"]),
-        ("pw", pipelines.VALUES["pw"]),
-        ("dir", pipelines.VALUES["dir"]),
-    ):
-        assert {getattr(t, axis) for t in winners} == set(values)
+    for axis in ("pt", "ps", "pd", "tb", "pi", "pw", "dir"):
+        assert {getattr(t, axis) for t in winners} == set(pipelines.VALUES[axis])
     assert any(p.intervals[-1][0] > 2**31 for p in seen)
     assert {p.small.shape for p in seen if p.small} == set(small_copies.SHAPES)
     tuples_ = {p.aliased.tuple for p in seen if p.aliased}
     assert tuples_ == set(aliased_copies.aliased_tuples())
-    probes = {copy.probe for p in seen for _, copy in p.sensing_items}
-    assert probes == set(probes.PROBES)
+    assert {copy.probe for p in seen for _, copy in p.sensing_items} == set(probes.PROBES)
     assert {name for p in seen for name, _ in p.intent_items} == {"hot", "cold", "consume"}
     assert {p.overlapping for p in seen} == {None, *OVERLAPPING}
     assert any(p.small is p.aliased is None for p in seen)

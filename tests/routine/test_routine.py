@@ -658,15 +658,9 @@ CPU_NEEDS = {
     "a YMM pipeline": (YMM, PLAIN, AVX),
     "an XMM pipeline": (Tuple("XMM", "NT", "T", "none", 0, 0), PLAIN, {"sse4_1"}),
     "a pipeline of direct stores": (DIRECT[0][1], PLAIN, {"movdir64b", "leaf 7"}),
-    "prefetch for write": (
-        *(Tuple("XMM", "T", "T", "none", 0, 0, pw=8), PLAIN),
-        {"3dnowprefetch"},
-    ),
+    "prefetch for write": (*(Tuple("XMM", "T", "T", "none", 0, 0, pw=8), PLAIN), {"3dnowprefetch"}),
     "a masked small copy": (R64, GATED, {*AVX_512, "avx512bw", "avx512vl", "bmi2"}),
-    "a ZMM small copy": (
-        *(R64, SmallTuple("stepped", "ZMM", "up", 256)),
-        {*AVX_512, "avx512vl"},
-    ),
+    "a ZMM small copy": (*(R64, SmallTuple("stepped", "ZMM", "up", 256)), {*AVX_512, "avx512vl"}),
     "a YMM small copy": (R64, SmallTuple("grouped", "YMM", "up", 256), AVX),
 }
 

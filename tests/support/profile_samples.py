@@ -27,17 +27,10 @@ _AXES: dict[str, dict[str, Any]] = {
 }
 
 _MIXES = (
-    "mix_l1",
-    "mix_l2",
-    "mix_l3",
-    "mix_l1_read",
-    "mix_l2_read",
-    "mix_l3_read",
-    "fixed",
-    "fixed_read",
-    "page_end",
-    "page_end_read",
+    *(f"mix_{level}{read}" for read in ("", "_read") for level in ("l1", "l2", "l3")),
+    *("fixed", "fixed_read", "page_end", "page_end_read"),
 )
+
 
 _PROOF = {"samples": 59, "rounds": 15, "lead": {"median": 1.02, "low": 0.99, "high": 1.05}}
 
@@ -105,27 +98,15 @@ _GOOD: dict[str, Any] = {
         "time_budget_seconds": 600,
         "resumed": 1,
         "phases": {
-            "building": 1.5,
-            "verifying": 4,
-            "calibrating": 2.25,
-            "screening": 80,
-            "run-off": 20,
-            "sensing": 10,
-            "boundaries": 3,
-            "small copies": 2,
-            "overlapping buffers": 0.25,
-            "aliasing buffers": 0,
-            "threads": 1.5,
+            **{"building": 1.5, "verifying": 4, "calibrating": 2.25, "screening": 80},
+            **{"run-off": 20, "sensing": 10, "boundaries": 3, "small copies": 2},
+            **{"overlapping buffers": 0.25, "aliasing buffers": 0, "threads": 1.5},
         },
         "noise": {
             "rounds": 5000,
             "disturbed": {
-                "steal": 31,
-                "preempted": 4,
-                "migrated": 0,
-                "frequency": 1,
-                "clock": 1,
-                "stalled": 2,
+                **{"steal": 31, "preempted": 4, "migrated": 0},
+                **{"frequency": 1, "clock": 1, "stalled": 2},
             },
             "repeated": 30,
             "kept": 3,
@@ -213,11 +194,8 @@ _GOOD: dict[str, Any] = {
                 "workloads": {
                     "hot": {"ns": 8, "gb_per_s": 40.0},
                     "cold": {
-                        "ns": 812.0,
-                        "gb_per_s": 10.0,
-                        "libc_ns": 1063.0,
-                        "ratio": _RATIO,
-                        "rounds": 15,
+                        **{"ns": 812.0, "gb_per_s": 10.0, "libc_ns": 1063.0},
+                        **{"ratio": _RATIO, "rounds": 15},
                     },
                 },
             },
@@ -258,11 +236,7 @@ _GOOD["intervals"] += [
     {
         "above": 20000,
         "up_to": 1048576,
-        "winner": {
-            "tuple": _AXES["tb"],
-            "ratio": 1.1,
-            "workloads": {"hot": {"gb_per_s": 12.5}},
-        },
+        "winner": {"tuple": _AXES["tb"], "ratio": 1.1, "workloads": {"hot": {"gb_per_s": 12.5}}},
         "sensing": {
             "kind": "source",
             "lines": 4,
@@ -399,26 +373,19 @@ BREAKOUTS = {
     "lone surrogate": "x\ud800",
 }
 
-# Each place where a profile holds text, as the steps to it and as messages write it.
-TEXT_PLACES = {
-    "source": ("source",),
-    "machine.cpu.brand": ("machine", "cpu", "brand"),
-    "machine.libc": ("machine", "libc"),
-    "machine.fingerprint": ("machine", "fingerprint"),
-    "machine.cpu.features[1]": ("machine", "cpu", "features", 1),
-    "search.finished": ("search", "finished"),
-    "search.tool_version": ("search", "tool_version"),
-    "search.workload": ("search", "workload"),
-    "search.source_map": ("search", "source_map"),
-    "search.warnings[0]": ("search", "warnings", 0),
-    "search.without[0]": ("search", "without", 0),
-    "small.distribution": ("small", "distribution"),
-    "small.winner.tuple.shape": ("small", "winner", "tuple", "shape"),
-    "intervals[3].proof.ties[0]": ("intervals", 3, "proof", "ties", 0),
-    "small.proof.ties[1]": ("small", "proof", "ties", 1),
-    "search.invalid[0].reason": ("search", "invalid", 0, "reason"),
-    "intervals[3].winner.tuple.rt": ("intervals", 3, "winner", "tuple", "rt"),
-}
+# Each place where a profile holds text, as messages write it.
+TEXT_PLACES = (
+    *("source", "machine.cpu.brand", "machine.libc", "machine.fingerprint"),
+    *("machine.cpu.features[1]", "search.finished", "search.tool_version", "search.workload"),
+    *("search.source_map", "search.warnings[0]", "search.without[0]", "search.invalid[0].reason"),
+    *("small.distribution", "small.winner.tuple.shape", "small.proof.ties[1]"),
+    *("intervals[3].proof.ties[0]", "intervals[3].winner.tuple.rt"),
+)
+
+
+def _path(place: str) -> list[str | int]:
+    """The steps to a place."""
+    return [int(step) if step.isdecimal() else step for step in re.findall(r"[\w-]+", place)]
 
 
 def _from_line(line: str) -> tuple[str, tuple[str, str, tuple[str, ...]]]:
@@ -426,7 +393,7 @@ def _from_line(line: str) -> tuple[str, tuple[str, str, tuple[str, ...]]]:
     change, said = line.split(" -> ")
     place, _, value = change.removeprefix("incomplete: ").partition(" = ")
     where = place.removesuffix(" gone")
-    path = [int(step) if step.isdecimal() else step for step in re.findall(r"[\w-]+", where)]
+    path = _path(where)
     profile = incomplete_profile() if change.startswith("incomplete: ") else good_profile()
     if where != place:
         del _at(profile, path)[path[-1]]
@@ -487,14 +454,13 @@ HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
         ("version", "given twice"),
     ),
     "1e999": (_literal("123.4", "1e999"), ("search.seconds", "not a finite number")),
-    "an integer of 5,000 digits": (
-        _literal('"cpus": 2', '"cpus": ' + "9" * 5000),
-        ("machine.cpus", "not a finite number"),
-    ),
-    "a negative integer of 5,000 digits": (
-        _literal('"cpus": 2', '"cpus": -' + "9" * 5000),
-        ("machine.cpus", "not a finite number"),
-    ),
+    **{
+        f"an integer of {sign}5,000 digits": (
+            _literal('"cpus": 2', f'"cpus": {sign}{"9" * 5000}'),
+            ("machine.cpus", "not a finite number"),
+        )
+        for sign in ("", "-")
+    },
     "too many intervals": (
         _edited(lambda intervals: intervals.extend(intervals[:1] * 300)),
         ("intervals", "maxItems 256"),
@@ -521,8 +487,8 @@ HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
     ),
     "text of 201 characters": (_changed("source", "x" * 201), ("source", "longer than 200")),
     **{
-        f"{name} in {place}": (_changed(*path, text), (f": {place}: ",))
+        f"{name} in {place}": (_changed(*_path(place), text), (f": {place}: ",))
         for name, text in BREAKOUTS.items()
-        for place, path in TEXT_PLACES.items()
+        for place in TEXT_PLACES
     },
 }
