@@ -6,16 +6,20 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
-from command_errors import only_error_of
+from command_errors import only_error_of, run_command
 from namespaces import run_with, skip_without_namespaces
 
 pytestmark = pytest.mark.one_cpu
 
 PLACE = "/etc/asterope/profile.json"
 QUICK = ("--rigor", "quick", "--workload", "hot", "--space", "paper", "--quiet")
+
+
+only_error = partial(only_error_of, "asterope-tune")
 
 
 @pytest.fixture
@@ -68,10 +72,8 @@ def test_system_writes_it_for_all_and_renders_nothing(tuned: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["--system", "--user"])
-def test_a_share_of_a_search_is_nobodys_profile(program: Path, tmp_path: Path, place: str) -> None:
-    command = [program, "--shard", "1/2", place]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    error = only_error_of("asterope-tune", done, 2)
+def test_a_share_of_a_search_is_nobodys_profile(tune, tmp_path: Path, place: str) -> None:
+    error = only_error(tune("--shard", "1/2", place), 2)
     assert f"--shard excludes {place}" in error or f"{place} excludes --shard" in error
     assert list(tmp_path.iterdir()) == []
 
@@ -91,23 +93,18 @@ def test_the_systems_is_found_where_none_is_named(
 
 def test_where_etc_is_not_writable_it_says_so_before_the_search(run, etc: Path) -> None:
     read_only = "mount -o remount,bind,ro /etc"
-    line = only_error_of("asterope-tune", run("--system", first=read_only), 2)
-    assert PLACE in line
-    assert "Read-only" in line
+    line = only_error(run("--system", first=read_only), 2)
+    assert PLACE in line and "Read-only" in line
     (etc / "asterope").mkdir()
-    line = only_error_of("asterope-tune", run("--system", first=read_only), 2)
-    assert "Read-only" in line
+    assert "Read-only" in only_error(run("--system", first=read_only), 2)
 
 
-def test_a_file_in_place_of_the_folder_is_refused(run, etc: Path) -> None:
-    (etc / "asterope").write_text("keep me")
-    assert PLACE in only_error_of("asterope-tune", run("--system"), 2)
-    assert (etc / "asterope").read_text() == "keep me"
-
-
-def test_a_bad_option_makes_no_folder(run, etc: Path) -> None:
-    only_error_of("asterope-tune", run("--system", "--rigor", "slow"), 2)
+def test_a_file_in_place_of_the_folder_or_a_bad_option_is_refused(run, etc: Path) -> None:
+    only_error(run("--system", "--rigor", "slow"), 2)
     assert list(etc.iterdir()) == []
+    (etc / "asterope").write_text("keep me")
+    assert PLACE in only_error(run("--system"), 2)
+    assert (etc / "asterope").read_text() == "keep me"
 
 
 def test_where_the_machine_cannot_be_read_nothing_is_replaced(
@@ -119,14 +116,13 @@ def test_where_the_machine_cannot_be_read_nothing_is_replaced(
     (tmp_path / "garbage").write_text("MemTotal: lots\n")
     mounts = [(etc, "/etc"), (tmp_path / "garbage", "/proc/meminfo")]
     done = run_with(mounts, [program, "--system", *QUICK, "--sizes", "128"])
-    assert "/proc/meminfo" in only_error_of("asterope-tune", done, 2)
+    assert "/proc/meminfo" in only_error(done, 2)
     assert [path.name for path in (etc / "asterope").iterdir()] == ["profile.json"]
     assert (etc / "asterope" / "profile.json").read_text() == "as it was"
 
 
-def test_without_a_home_there_is_no_place_for_a_user(program: Path, tmp_path: Path) -> None:
-    done = subprocess.run([program, "--user"], env={}, cwd=tmp_path, capture_output=True, text=True)
-    assert "HOME" in only_error_of("asterope-tune", done, 2)
+def test_without_a_home_there_is_no_place_for_a_user(tune) -> None:
+    assert "HOME" in only_error(tune("--user", env={}), 2)
 
 
 # --- A better one stays ---------------------------------------------------------------------------
@@ -135,11 +131,8 @@ def test_without_a_home_there_is_no_place_for_a_user(program: Path, tmp_path: Pa
 def test_a_better_profile_of_the_users_is_replaced_by_force_only(
     tuned: Path, program: Path, tmp_path: Path
 ) -> None:
-    def tune(*options: str) -> subprocess.CompletedProcess:
-        settings = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": 120}
-        environment = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path / "config")}
-        return subprocess.run([program, *QUICK, *options], env=environment, **settings)
-
+    environment = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path / "config")}
+    tune = partial(run_command, program, *QUICK, cwd=tmp_path, env=environment)
     place = tmp_path / "config" / "asterope" / "profile.json"
     place.parent.mkdir(parents=True)
     profile = json.loads((tuned / "asterope" / "profile.json").read_text())
@@ -148,10 +141,10 @@ def test_a_better_profile_of_the_users_is_replaced_by_force_only(
     place.write_text(json.dumps(profile))
     before = place.read_bytes()
     for lesser in (("--sizes", "128"), ("--sizes", "128,256")):
-        line = only_error_of("asterope-tune", tune("--user", *lesser), 2)
+        line = only_error(tune("--user", *lesser), 2)
         assert "rigor exhaustive" in line
         assert "--force" in line
-        only_error_of("asterope-tune", tune("-o", str(place), *lesser), 2)
+        only_error(tune("-o", str(place), *lesser), 2)
     assert place.read_bytes() == before
     assert [entry.name for entry in place.parent.iterdir()] == [place.name]  # nor a log begun
     assert tune("--user", "--sizes", "128", "--force").returncode == 0

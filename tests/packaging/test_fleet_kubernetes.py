@@ -14,7 +14,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from fleet_programs import CHOICES, GENERATOR, PROGRAM, QUICK, STAND_IN, install
+from fleet_programs import QUICK, assert_clean, assert_dispatches, install_stand_ins
 
 pytestmark = pytest.mark.slow
 
@@ -141,16 +141,8 @@ def test_the_jobs_differ_in_nothing_but_type_and_shards(objects: dict[str, list[
 
 
 def test_the_scripts_are_clean(objects: dict[str, list[dict]]) -> None:
-    if shutil.which("shellcheck") is None:
-        pytest.skip("shellcheck not found")
     for name in ("tune.sh", "finish.sh"):
-        done = subprocess.run(
-            ["shellcheck", "--shell=bash", "-"],
-            input=objects["fleet.yaml"][0]["data"][name],
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stdout
+        assert_clean("--shell=bash", "-", input=objects["fleet.yaml"][0]["data"][name])
 
 
 # --- What the pods do -----------------------------------------------------------------------------
@@ -209,11 +201,7 @@ def fleet(objects: dict[str, list[dict]], tmp_path: Path) -> Callable[[Path], Fl
 
 @pytest.fixture
 def stand_in(tmp_path: Path) -> Path:
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    install(programs, "asterope-tune", STAND_IN)
-    install(programs, "asterope-generate", GENERATOR)
-    return programs
+    return install_stand_ins(tmp_path)
 
 
 def test_the_shards_become_one_dispatching_routine(
@@ -238,18 +226,7 @@ def test_the_shards_become_one_dispatching_routine(
     assert code == 0, said
     assert json.loads(job.text("profiles/here.json"))["complete"] is True
 
-    routine = tmp_path / "fleet/routine"
-    (tmp_path / "copies.c").write_text(PROGRAM)
-    subprocess.run(
-        ["cc", "-I", routine, "copies.c", routine / "asterope_memcpy.c", "-o", "copies"],
-        cwd=tmp_path,
-        check=True,
-    )
-    for environment, chosen in CHOICES:
-        done = subprocess.run(
-            [tmp_path / "copies"], env=environment, capture_output=True, text=True
-        )
-        assert (done.returncode, done.stdout) == (0, f"right by {chosen}")
+    assert_dispatches(tmp_path / "fleet/routine", tmp_path)
 
     # Once more: nothing is tuned again, and the routine is the same.
     before = job.text("routine/asterope_memcpy.c")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from fleet_programs import CHOICES, GENERATOR, PROGRAM, QUICK, STAND_IN, install
+from fleet_programs import QUICK, assert_clean, assert_dispatches, install, install_stand_ins
 from slurm_cluster import NODES, CannotRun, Cluster, start_cluster
 
 pytestmark = pytest.mark.slow
@@ -86,10 +86,7 @@ def fleet(repository: Path, tmp_path: Path, cluster: Cluster) -> Iterator[Fleet]
 @pytest.fixture
 def stand_in(fleet: Fleet, tmp_path: Path) -> Path:
     """The folder of stand-ins for asterope-tune and asterope-generate."""
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    install(programs, "asterope-tune", STAND_IN)
-    install(programs, "asterope-generate", GENERATOR)
+    programs = install_stand_ins(tmp_path)
     fleet.configure(bin=str(programs))
     return programs
 
@@ -115,17 +112,7 @@ def test_a_search_shared_by_two_nodes_becomes_one_dispatching_routine(
     assert profile["complete"] is True
     assert [interval["size"] for interval in profile["intervals"]] == [128, 4096]
 
-    program = tmp_path / "copies"
-    source = tmp_path / "copies.c"
-    source.write_text(PROGRAM)
-    routine_folder = fleet.folder / "routine"
-    subprocess.run(
-        ["cc", "-I", routine_folder, source, routine_folder / "asterope_memcpy.c", "-o", program],
-        check=True,
-    )
-    for environment, chosen in CHOICES:
-        done = subprocess.run([program], env=environment, capture_output=True, text=True)
-        assert (done.returncode, done.stdout) == (0, f"right by {chosen}")
+    assert_dispatches(fleet.folder / "routine", tmp_path)
 
     # Again, where one task was killed halfway: it goes on from its log, and the other stays.
     before = {name: fleet.text(name) for name in fleet.files()}
@@ -246,26 +233,23 @@ def test_a_job_that_slurm_refuses_takes_the_others_along(fleet: Fleet, stand_in:
 # --- Without Slurm --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("setting", "value", "complaint"),
-    [
-        ("others", "(none.json)", "others: none.json is no file that can be read"),
-        ("limit", None, "fleet.conf does not set limit"),
-        ("types", "()", "fleet.conf names no types of nodes"),
-        ("types", '("a/b 1")', "'a/b' is no name for a type: letters, digits, points, _ and -"),
-        ("types", '("-x 1")', "'-x' is no name for a type: letters, digits, points, _ and -"),
-        ("types", '("zen4 none")', "zen4: 'none' is no number of nodes"),
-        ("types", '("zen4")', "zen4: '' is no number of nodes"),
-        ("types", '("zen4 0")', "zen4: '0' is no number of nodes"),
-        ("types", '("zen4 1" "zen4 2")', "zen4 is there twice, but for its punctuation"),
-        ("types", '("zen-4 1" "zen_4 2")', "zen_4 is there twice, but for its punctuation"),
-        (
-            "types",
-            '("fallback 1")',
-            "'fallback' is no name for a type: letters, digits, points, _ and -",
-        ),
-    ],
-)
+NO_NAME = "is no name for a type: letters, digits, points, _ and -"
+WRONG_LINES = [
+    ("others", "(none.json)", "others: none.json is no file that can be read"),
+    ("limit", None, "fleet.conf does not set limit"),
+    ("types", "()", "fleet.conf names no types of nodes"),
+    ("types", '("a/b 1")', f"'a/b' {NO_NAME}"),
+    ("types", '("-x 1")', f"'-x' {NO_NAME}"),
+    ("types", '("fallback 1")', f"'fallback' {NO_NAME}"),
+    ("types", '("zen4 none")', "zen4: 'none' is no number of nodes"),
+    ("types", '("zen4")', "zen4: '' is no number of nodes"),
+    ("types", '("zen4 0")', "zen4: '0' is no number of nodes"),
+    ("types", '("zen4 1" "zen4 2")', "zen4 is there twice, but for its punctuation"),
+    ("types", '("zen-4 1" "zen_4 2")', "zen_4 is there twice, but for its punctuation"),
+]
+
+
+@pytest.mark.parametrize(("setting", "value", "complaint"), WRONG_LINES)
 def test_a_wrong_line_is_named_before_anything_is_submitted(
     repository: Path, tmp_path: Path, setting: str, value: str | None, complaint: str
 ) -> None:
@@ -287,12 +271,4 @@ def test_a_wrong_line_is_named_before_anything_is_submitted(
 
 
 def test_the_job_files_are_clean(repository: Path) -> None:
-    if shutil.which("shellcheck") is None:
-        pytest.skip("shellcheck not found")
-    done = subprocess.run(
-        ["shellcheck", "--external-sources", *FILES],
-        cwd=repository / "scripts/fleet/slurm",
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout
+    assert_clean("--external-sources", *FILES, cwd=repository / "scripts/fleet/slurm")

@@ -172,11 +172,13 @@ def test_what_asterope_tune_takes_is_handed_on(checkout: Checkout, given: list[s
 
 
 def test_nothing_but_what_was_asked_for_is_left_beside_the_profile(checkout: Checkout) -> None:
-    assert checkout.run("--log", checkout.home / "mine.trials").returncode == 0
-    assert checkout.run("--retune").returncode == 0
-    left = {path.name for path in checkout.profile.parent.iterdir()}
-    assert left == {"profile.json", ".profile.json.tuned-with"}
-    assert list(checkout.home.iterdir()) == []
+    own = checkout.home / "p.json"
+    for given in (["--log", checkout.home / "mine.trials"], ["--retune"], ["-o", own]):
+        assert checkout.run(*given).returncode == 0
+    for profile in (checkout.profile, own):
+        left = {path.name for path in profile.parent.iterdir()}
+        assert left == {profile.name, f".{profile.name}.tuned-with"}
+        assert json.loads(profile.read_text()) == {}
     assert (checkout.root / "build" / "setup.log").exists()
 
 
@@ -252,11 +254,18 @@ def test_a_question_without_a_profile_is_about_the_one_written_here(
     assert checkout.asked() == [f"{command} --cpu 1 other.json"]
 
 
-def test_man_pages_and_guides_are_built_for_the_installation(checkout: Checkout) -> None:
-    assert checkout.run().returncode == 0
+def test_the_first_run_builds_what_is_installed_compares_briefly_and_names_what_was_made(
+    checkout: Checkout,
+) -> None:
+    done = checkout.run()
     first, *others = (checkout.root / "targets").read_text().splitlines()
     assert first == "asterope-tune"  # the search begins as soon as this is there
     assert {"asterope-bench", "asterope_manual", "asterope_docs"} <= set(" ".join(others).split())
+    preload = f"{checkout.root}/build/libasterope_preload.so"
+    assert done.stderr.splitlines()[-1] == f"to try it: LD_PRELOAD={preload} YOUR-PROGRAM"
+    assert done.stdout.splitlines()[-1].endswith("--suite workloads,mix --brief")
+    assert checkout.run("--verbose").stdout.splitlines()[-1].endswith("--suite workloads,mix")
+    assert "compared:" not in checkout.run("--quiet").stdout
 
 
 # --- When to search again -------------------------------------------------------------------------
@@ -279,13 +288,6 @@ def test_a_settled_profile_is_kept_and_a_provisional_one_searched_for_again(
         assert "still fits" not in done.stderr.replace(PROVISIONAL, "")
         assert checkout.searches() == 1
         assert done.stderr.splitlines()[-1] == PROVISIONAL  # the last word, but not what follows it
-
-
-def test_the_last_lines_of_a_settled_search_name_what_was_made(checkout: Checkout) -> None:
-    last = checkout.run().stderr.splitlines()[-1]
-    assert (
-        last == f"to try it: LD_PRELOAD={checkout.root}/build/libasterope_preload.so YOUR-PROGRAM"
-    )
 
 
 # --- The line that moves while it builds ----------------------------------------------------------
@@ -349,12 +351,6 @@ def test_ctrl_c_ends_a_step_that_is_watched_with_130(checkout: Checkout) -> None
     assert checkout.searches() == 0
 
 
-def test_the_comparison_is_brief_or_verbose_or_left_out(checkout: Checkout) -> None:
-    assert checkout.run().stdout.splitlines()[-1].endswith("--suite workloads,mix --brief")
-    assert checkout.run("--verbose").stdout.splitlines()[-1].endswith("--suite workloads,mix")
-    assert "compared:" not in checkout.run("--quiet").stdout
-
-
 # --- A checkout of somebody else's ----------------------------------------------------------------
 
 
@@ -414,10 +410,3 @@ def test_ones_own_files_that_are_read_only_are_no_hindrance(checkout: Checkout) 
     (checkout.root / "build" / "object").write_text("")
     (checkout.root / "build" / "object").chmod(0o444)  # as git has them
     assert checkout.run().returncode == 0
-
-
-def test_json_of_a_profile_is_what_the_stand_in_writes(checkout: Checkout) -> None:
-    """Else the tests above would test nothing."""
-    assert checkout.run("-o", checkout.home / "p.json").returncode == 0
-    assert json.loads((checkout.home / "p.json").read_text()) == {}
-    assert (checkout.home / ".p.json.tuned-with").exists()

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
+
+import pytest
 
 QUICK = "--rigor quick --sizes 128,4K --workload hot --space paper --no-sensing --threads 1 --quiet"
 
@@ -45,10 +49,36 @@ int main(void)
     return 0;
 }
 """
-# What is chosen on the machine of the profile `here`, by the environment.
-CHOICES = (({}, "here"), ({"ASTEROPE_PROFILE": "fallback"}, "fallback"))
+
+
+def assert_dispatches(routine: Path, folder: Path) -> None:
+    """On the machine of the profile `here`, the routine takes that or what the environment says."""
+    source, program = folder / "copies.c", folder / "copies"
+    source.write_text(PROGRAM)
+    command = ["cc", "-I", routine, source, routine / "asterope_memcpy.c", "-o", program]
+    subprocess.run(command, check=True)
+    for environment, chosen in (({}, "here"), ({"ASTEROPE_PROFILE": "fallback"}, "fallback")):
+        done = subprocess.run([program], env=environment, capture_output=True, text=True)
+        assert (done.returncode, done.stdout) == (0, f"right by {chosen}")
 
 
 def install(folder: Path, name: str, text: str) -> None:
     (folder / name).write_text(text)
     (folder / name).chmod(0o755)
+
+
+def install_stand_ins(folder: Path) -> Path:
+    """A folder `bin` with stand-ins for asterope-tune and asterope-generate."""
+    programs = folder / "bin"
+    programs.mkdir()
+    install(programs, "asterope-tune", STAND_IN)
+    install(programs, "asterope-generate", GENERATOR)
+    return programs
+
+
+def assert_clean(*command: str, **settings: object) -> None:
+    """No complaint by shellcheck."""
+    if shutil.which("shellcheck") is None:
+        pytest.skip("shellcheck not found")
+    done = subprocess.run(["shellcheck", *command], capture_output=True, text=True, **settings)
+    assert done.returncode == 0, done.stdout
