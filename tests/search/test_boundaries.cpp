@@ -35,25 +35,25 @@ SizeResult won_by(std::size_t size, Entrant winner, Entrant second = 99) {
 }
 
 /// Neighbours among the powers of two, and odd ones.
-const std::vector<std::pair<std::size_t, std::size_t>> kPairs = {{128, 256},
-                                                                 {256, 512},
-                                                                 {512, 1024},
-                                                                 {4096, 8192},
-                                                                 {28672, 32768},
-                                                                 {8192, 9216},
-                                                                 {128, 32 << 20},
-                                                                 {24 << 20, 32 << 20},
-                                                                 {36864, 3 << 20},
-                                                                 {130, 1000},
-                                                                 {128, 192},
-                                                                 {128, 130},
-                                                                 {1000, 1001},
-                                                                 {4095, 4 << 10},
-                                                                 {1, 300},
-                                                                 {500, 640},
-                                                                 {320, 448},
-                                                                 {1 << 20, 1 << 30},
-                                                                 {(1 << 20) + 1, 2 << 20}};
+const std::pair<std::size_t, std::size_t> kPairs[] = {{128, 256},
+                                                      {256, 512},
+                                                      {512, 1024},
+                                                      {4096, 8192},
+                                                      {28672, 32768},
+                                                      {8192, 9216},
+                                                      {128, 32 << 20},
+                                                      {24 << 20, 32 << 20},
+                                                      {36864, 3 << 20},
+                                                      {130, 1000},
+                                                      {128, 192},
+                                                      {128, 130},
+                                                      {1000, 1001},
+                                                      {4095, 4 << 10},
+                                                      {1, 300},
+                                                      {500, 640},
+                                                      {320, 448},
+                                                      {1 << 20, 1 << 30},
+                                                      {(1 << 20) + 1, 2 << 20}};
 
 } // namespace
 
@@ -81,10 +81,14 @@ TEST(FindBoundary, tries_each_single_line_between_small_sizes) {
     }
 }
 
-TEST(FindBoundary, tries_whole_lines_in_between_and_none_twice) {
+// Each trial halves the ratio's logarithm, but for what lines round away.
+TEST(FindBoundary, tries_few_whole_lines_in_between_and_none_twice) {
     for (const auto& [from, to] : kPairs) {
-        for (const std::size_t last : {from, (from + to) / 2, to - 1}) {
-            KnownSwitch known{last, {}};
+        const double steps = std::log(static_cast<double>(to) / static_cast<double>(from)) /
+                             std::log(kBoundaryRatio);
+        const double bound = std::ceil(std::log2(std::max(1.0, steps))) + 1;
+        for (std::size_t i = 0; i < 50; ++i) {
+            KnownSwitch known{from + (to - from) * i / 50, {}};
             const std::size_t found = find_boundary(0, 1, from, to, kBoundaryRatio, known.holds());
             std::set<std::size_t> tried;
             for (const std::size_t size : known.tried) {
@@ -94,26 +98,10 @@ TEST(FindBoundary, tries_whole_lines_in_between_and_none_twice) {
                 EXPECT_TRUE(tried.insert(size).second) << size << " again";
             }
             EXPECT_TRUE(found == from || tried.count(found)) << found << " was never tried";
+            EXPECT_LE(static_cast<double>(tried.size()), bound) << from << ".." << to;
         }
     }
-}
-
-// Each trial halves the ratio's logarithm, but for what lines round away.
-TEST(FindBoundary, needs_few_trials) {
-    for (const auto& [from, to] : kPairs) {
-        const double steps = std::log(static_cast<double>(to) / static_cast<double>(from)) /
-                             std::log(kBoundaryRatio);
-        const double bound = std::ceil(std::log2(std::max(1.0, steps))) + 1;
-        for (std::size_t i = 0; i < 50; ++i) {
-            KnownSwitch known{from + (to - from) * i / 50, {}};
-            find_boundary(0, 1, from, to, kBoundaryRatio, known.holds());
-            EXPECT_LE(static_cast<double>(known.tried.size()), bound) << from << ".." << to;
-        }
-    }
-}
-
-TEST(FindBoundary, needs_no_trial_between_sizes_that_are_near_enough) {
-    KnownSwitch known{4200, {}};
+    KnownSwitch known{4200, {}}; // the sizes are near enough
     EXPECT_EQ(find_boundary(0, 1, 4096, 4352, kBoundaryRatio, known.holds()), 4096u);
     EXPECT_TRUE(known.tried.empty());
 }
@@ -167,15 +155,6 @@ TEST(FindIntervals, has_one_for_each_size_from_0_to_the_last) {
     EXPECT_EQ(intervals[3].up_to, 65536u);
 }
 
-TEST(FindIntervals, needs_no_trial_where_neighbours_have_one_winner) {
-    KnownSwitch known{0, {}};
-    const auto intervals = find_intervals({won_by(128, 5, 1), won_by(256, 5, 2), won_by(512, 5, 3)},
-                                          kBoundaryRatio, known.holds());
-    EXPECT_TRUE(known.tried.empty());
-    EXPECT_EQ(intervals[0].up_to, 128u);
-    EXPECT_EQ(intervals[1].up_to, 256u);
-}
-
 TEST(FindIntervals, asks_who_won_the_smaller_size_and_who_the_larger) {
     std::set<std::pair<Entrant, Entrant>> asked;
     find_intervals({won_by(128, 5), won_by(1024, 3), won_by(8192, 4)}, kBoundaryRatio,
@@ -201,11 +180,17 @@ TEST(FindIntervals, ascend_whatever_the_answers) {
     }
 }
 
-TEST(FindIntervals, of_one_size_or_none) {
+TEST(FindIntervals, needs_no_trial_for_one_size_or_one_winner) {
     KnownSwitch known{0, {}};
     EXPECT_TRUE(find_intervals({}, kBoundaryRatio, known.holds()).empty());
-    const auto one = find_intervals({won_by(4096, 2)}, kBoundaryRatio, known.holds());
-    ASSERT_EQ(one.size(), 1u);
-    EXPECT_EQ(one[0].above, 0u);
-    EXPECT_EQ(one[0].up_to, 4096u);
+    const std::vector<SizeResult> results = {won_by(128, 5, 1), won_by(256, 5, 2)};
+    for (const std::size_t count : {1, 2}) {
+        const auto intervals = find_intervals({results.begin(), results.begin() + count},
+                                              kBoundaryRatio, known.holds());
+        ASSERT_EQ(intervals.size(), count);
+        EXPECT_EQ(intervals[0].above, 0u);
+        EXPECT_EQ(intervals[0].up_to, 128u);
+        EXPECT_EQ(intervals.back().up_to, results[count - 1].size);
+    }
+    EXPECT_TRUE(known.tried.empty());
 }

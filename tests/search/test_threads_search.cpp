@@ -88,34 +88,31 @@ TEST(SearchShares, takes_the_share_that_leads) {
     EXPECT_NEAR(found.noise_floor.at(Workload::hot).median, 1, 1e-9);
 }
 
-TEST(SearchShares, keeps_one_thread_on_a_tie_and_where_others_lose) {
-    EXPECT_FALSE(found_on({{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}).taken);
-    EXPECT_FALSE(found_on({{1.008, 1.008, 1.008}, {1, 1, 1}, {1, 1, 1}}).taken);
-    EXPECT_TRUE(found_on({{1.05, 1.05, 1.05}, {1, 1, 1}, {1, 1, 1}}).taken);
-    const SharedSize losing = found_on({{0.5, 0.5, 0.5}, {0.7, 0.7, 0.7}, {0.6, 0.6, 0.6}});
-    EXPECT_FALSE(losing.taken);
-    EXPECT_EQ(losing.best, kShares[1]); // for the record: the best of what was not taken
-    EXPECT_NEAR(losing.ratio, 0.7, 1e-6);
-}
-
-TEST(SearchShares, takes_the_fewest_threads_of_those_that_tie) {
-    EXPECT_EQ(found_on({{1.5, 1.5, 1.5}, {1.2, 1.2, 1.2}, {1.51, 1.51, 1.51}}).best, kShares[0]);
-    EXPECT_EQ(found_on({{1.5, 1.5, 1.5}, {1.2, 1.2, 1.2}, {1.6, 1.6, 1.6}}).best, kShares[2]);
-}
-
-TEST(SearchShares, takes_none_that_loses_under_one_workload) {
-    EXPECT_FALSE(found_on({{0.9, 2, 2}, {0.9, 2, 2}, {0.9, 2, 2}}).taken);
-    const SharedSize found = found_on({{0.9, 2, 2}, {1.1, 1.1, 1.1}, {0.9, 2, 2}});
-    EXPECT_TRUE(found.taken);
-    EXPECT_EQ(found.best, kShares[1]);
-}
-
-TEST(SearchShares, only_measures_what_does_not_count) {
-    const Weights weights = {{Workload::hot, 0}, {Workload::cold, 1}, {Workload::consume, 0}};
-    const SharedSize found = found_on({{0.5, 1.5, 0.5}, {1, 1, 1}, {1, 1, 1}}, weights);
-    EXPECT_TRUE(found.taken);
-    EXPECT_EQ(found.best, kShares[0]);
-    EXPECT_NEAR(found.workloads.at(Workload::hot).ratio.median, 0.5, 1e-6);
+TEST(SearchShares, takes_the_fewest_threads_that_lead_and_lose_nowhere) {
+    const Weights cold = {{Workload::hot, 0}, {Workload::cold, 1}, {Workload::consume, 0}};
+    const struct {
+        const char* rule;
+        std::vector<Truth> truths;
+        bool taken;
+        std::size_t best; ///< of kShares; where none is taken, for the record
+        Weights weights = kBalanced;
+    } cases[] = {
+        {"a tie", {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}, false, 0},
+        {"less than 1 %", {{1.008, 1.008, 1.008}, {1, 1, 1}, {1, 1, 1}}, false, 0},
+        {"more than 1 %", {{1.05, 1.05, 1.05}, {1, 1, 1}, {1, 1, 1}}, true, 0},
+        {"all lose", {{0.5, 0.5, 0.5}, {0.7, 0.7, 0.7}, {0.6, 0.6, 0.6}}, false, 1},
+        {"two tie", {{1.5, 1.5, 1.5}, {1.2, 1.2, 1.2}, {1.51, 1.51, 1.51}}, true, 0},
+        {"more threads lead", {{1.5, 1.5, 1.5}, {1.2, 1.2, 1.2}, {1.6, 1.6, 1.6}}, true, 2},
+        {"all lose under one workload", {{0.9, 2, 2}, {0.9, 2, 2}, {0.9, 2, 2}}, false, 0},
+        {"but one", {{0.9, 2, 2}, {1.1, 1.1, 1.1}, {0.9, 2, 2}}, true, 1},
+        {"where it does not count", {{0.5, 1.5, 0.5}, {1, 1, 1}, {1, 1, 1}}, true, 0, cold},
+    };
+    for (const auto& [rule, truths, taken, best, weights] : cases) {
+        const SharedSize found = found_on(truths, weights);
+        EXPECT_EQ(found.taken, taken) << rule;
+        EXPECT_EQ(found.best, kShares[best]) << rule;
+        EXPECT_NEAR(found.workloads.at(Workload::hot).ratio.median, truths[best].hot, 1e-6) << rule;
+    }
 }
 
 TEST(SearchShares, times_one_thread_in_the_place_of_libc) {
@@ -159,27 +156,20 @@ SharedSize of(std::size_t size, bool taken, ThreadShare best = {2, 0}) {
 using Intervals = std::vector<ShareInterval>;
 const ThreadShare kAlone;
 
-TEST(ShareIntervals, are_none_where_nothing_is_taken) {
-    EXPECT_TRUE(share_intervals({}).empty());
-    EXPECT_TRUE(share_intervals({of(256, false), of(512, false)}).empty());
-}
-
-TEST(ShareIntervals, begin_at_the_first_size_that_is_taken) {
-    EXPECT_EQ(share_intervals({of(256, false), of(512, true), of(1024, true)}),
-              (Intervals{{511, 1024, {2, 0}}}));
-    EXPECT_EQ(share_intervals({of(256, true)}), (Intervals{{255, 256, {2, 0}}}));
-}
-
+// From the first size that is taken on; over sizes at which one thread won, too.
 TEST(ShareIntervals, change_from_share_to_share_behind_the_smaller_size) {
-    EXPECT_EQ(share_intervals({of(256, true), of(512, true, {4, 64}), of(1024, true, {4, 64})}),
-              (Intervals{{255, 256, {2, 0}}, {256, 1024, {4, 64}}}));
-}
-
-TEST(ShareIntervals, bridge_no_size_at_which_one_thread_won) {
-    EXPECT_EQ(share_intervals({of(256, true), of(512, false), of(1024, false), of(2048, true)}),
-              (Intervals{{255, 256, {2, 0}}, {256, 2047, kAlone}, {2047, 2048, {2, 0}}}));
-    EXPECT_EQ(share_intervals({of(256, true), of(512, false)}),
-              (Intervals{{255, 256, {2, 0}}, {256, 512, kAlone}}));
+    const std::pair<std::vector<SharedSize>, Intervals> cases[] = {
+        {{}, {}},
+        {{of(256, false), of(512, false)}, {}},
+        {{of(256, true)}, {{255, 256, {2, 0}}}},
+        {{of(256, false), of(512, true), of(1024, true)}, {{511, 1024, {2, 0}}}},
+        {{of(256, true), of(512, true, {4, 64}), of(1024, true, {4, 64})},
+         {{255, 256, {2, 0}}, {256, 1024, {4, 64}}}},
+        {{of(256, true), of(512, false)}, {{255, 256, {2, 0}}, {256, 512, kAlone}}},
+        {{of(256, true), of(512, false), of(1024, false), of(2048, true)},
+         {{255, 256, {2, 0}}, {256, 2047, kAlone}, {2047, 2048, {2, 0}}}},
+    };
+    for (const auto& [sizes, expected] : cases) EXPECT_EQ(share_intervals(sizes), expected);
 }
 
 TEST(ShareIntervals, have_no_gaps) {
