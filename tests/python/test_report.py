@@ -25,11 +25,9 @@ from report_samples import (
     WINNER,
     WORKLOADS,
     bench_results,
-    log_header,
     log_lines,
-    log_text,
-    trial,
 )
+from trial_logs import log_header, log_text, trial
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 

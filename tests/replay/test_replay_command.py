@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from command_errors import only_error_of
+from trial_logs import calibrations, log_header, log_text, trial
 
 SIZES = (1024, 65536)
 NAMES = [
@@ -31,45 +32,30 @@ Run = Callable[..., subprocess.CompletedProcess]
 
 
 def header() -> dict:
-    return {
-        "format": "asterope-trials",
-        "version": 2,
-        "tool_version": "0.1.0",
-        "machine": {
+    """Of an exhaustive search for one workload, on a CPU without any feature."""
+    return log_header(
+        {
+            "rigor": "exhaustive",
+            "workload": "hot",
+            "weights": {"hot": 1},
+            "sizes": list(SIZES),
+            "space": "paper",
+            "sensing": False,
+        },
+        machine={
             "cpu": {"brand": "Made Up", "features": []},
             "caches": [],
             "libc": "glibc 2.36",
             "libc_thresholds": {},
         },
-        "space_hash": "0123456789abcdef",
-        "candidates": len(NAMES),
-        "invalid": [],
-        "options": {
-            "rigor": "exhaustive",
-            "workload": "hot",
-            "weights": {"hot": 1},
-            "weights_given": "",
-            "sizes": list(SIZES),
-            "space": "paper",
-            "sensing": False,
-            "small": "balanced",
-            "distribution": "fleet",
-            "source_map": "",
-            "without": [],
-        },
-        "sensing": False,
-        "seed": 1,
-        "started": "2026-11-21T10:00:00Z",
-        "cpu": 1,
-        "warnings": [],
-    }
+        candidates=len(NAMES),
+        sensing=False,
+    )
 
 
 def lines() -> list[dict]:
     """Each candidate thrice at each size, in heats of 24 with libc; the best one is 1.25 x libc."""
-    out: list[dict] = [header(), {"step": "calibration"}]
-    for size in SIZES:
-        out.append({"size": size, "workload": "hot", "calls": 10, "seconds": 1e-7})
+    out = [header(), *calibrations(SIZES, ["hot"])]
     for size in SIZES:
         out.append({"step": f"pipelines {size}"})
         for i, name in enumerate(NAMES * 3):
@@ -78,28 +64,16 @@ def lines() -> list[dict]:
             for candidate in wanted:
                 # some thousandths up and down, so that no two are the same
                 ns = size * (0.8 if candidate == BEST else 1) * (1 + 0.001 * (i * 7 % 5))
-                out.append(
-                    {
-                        "size": size,
-                        "workload": "hot",
-                        "candidate": candidate,
-                        "round": number,
-                        "ns": round(ns, 3),
-                        "us": round(ns / 100 + 5, 3),
-                    }
-                )
+                us = round(ns / 100 + 5, 3)
+                out.append({**trial(size, "hot", candidate, number, round(ns, 3)), "us": us})
     out.append({"step": "small copies"})
     return out
-
-
-def text_of(content: list[dict]) -> bytes:
-    return "".join(json.dumps(line) + "\n" for line in content).encode()
 
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
     path = tmp_path / "log.jsonl"
-    path.write_bytes(text_of(lines()))
+    path.write_bytes(log_text(lines()).encode())
     return path
 
 
@@ -188,7 +162,7 @@ def test_replay_refuses_in_one_line_what_it_cannot_serve(
 def changed(where: int, field: str, value: object) -> bytes:
     content = lines()
     content[where][field] = value
-    return text_of(content)
+    return log_text(content).encode()
 
 
 NO_LOGS = {

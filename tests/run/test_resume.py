@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from asterope.profile import load_profile
 from command_errors import only_error_of
+from trial_logs import log_lines_of
 
 pytestmark = pytest.mark.one_cpu
 
@@ -145,7 +146,7 @@ def test_a_killed_run_on_the_machine_goes_on(program: Path, tune, tmp_path: Path
     profile = load_profile(tmp_path / "asterope-profile.json")
     assert profile.complete
     assert profile.search["resumed"] == 1
-    lines = [json.loads(line) for line in trials.read_bytes().splitlines()[1:]]
+    lines = log_lines_of(trials.read_bytes())
     assert profile.search["trials"] == sum("ns" in line for line in lines)
 
 
@@ -268,8 +269,7 @@ def test_a_log_has_one_writer(
     finally:
         first.send_signal(signal.SIGTERM)
         assert first.wait(timeout=60) == 130
-    for line in log.read_bytes().splitlines():
-        json.loads(line)
+    assert log_lines_of(log.read_bytes())
 
 
 def test_a_log_that_another_resumes_is_not_touched(replay, whole: Whole, tmp_path: Path) -> None:
@@ -309,8 +309,7 @@ def test_a_log_with_a_byte_order_mark_is_resumed(replay, whole: Whole, tmp_path:
     (tmp_path / "new.jsonl").write_bytes(mark + whole.log[: len(whole.log) // 2])
     assert replay("--resume").returncode == 0
     assert (tmp_path / "p.json").read_bytes() == whole.profile
-    lines = (tmp_path / "new.jsonl").read_bytes().removeprefix(mark).splitlines()
-    assert all(json.loads(line) for line in lines)
+    assert log_lines_of((tmp_path / "new.jsonl").read_bytes())
 
 
 def test_a_run_into_a_device_leaves_it_one_and_renders_nothing(tune, tmp_path: Path) -> None:

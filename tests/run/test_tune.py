@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import json
 import math
 import os
 import pty
@@ -25,6 +24,7 @@ from asterope import __version__
 from asterope.profile import load_profile
 from asterope.spaces import overlapping_copies, pipelines, small_copies
 from command_errors import only_error_of, run_command, without_warnings
+from trial_logs import log_lines_of
 
 pytestmark = pytest.mark.one_cpu
 
@@ -60,7 +60,7 @@ class Tuned:
         self.profile = self.checked.raw
 
     def log(self) -> list[dict]:
-        return [json.loads(line) for line in (self.folder / "trials.jsonl").open()]
+        return log_lines_of((self.folder / "trials.jsonl").read_bytes())
 
     def trials(self) -> list[dict]:
         return [figure for figure in self.log() if "ns" in figure]
@@ -716,8 +716,7 @@ def test_a_signal_ends_cleanly(build_dir: Path, earlier: Path, name: str, moment
     assert len(lines) == 1 and lines[0].startswith("asterope-tune: interrupted")
     assert_untouched(earlier)
     if moment == "during the search":  # what was timed until then stays readable
-        for line in log.read_text().splitlines():
-            json.loads(line)
+        assert log_lines_of(log.read_bytes())
 
 
 # --- The generator --------------------------------------------------------------------------------

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
 from profile_samples import good_profile
+from trial_logs import calibrations, log_header, trial
 
 FINGERPRINT = good_profile()["machine"]["fingerprint"]
 
@@ -119,55 +119,9 @@ CANDIDATES = {
 }
 
 
-def log_header(**changes: Any) -> dict[str, Any]:
-    weights = {"hot": 0.5, "cold": 0.5, "consume": 0.0}
-    return {
-        "format": "asterope-trials",
-        "version": 2,
-        "tool_version": "0.1.0",
-        "machine": good_profile()["machine"],
-        "space_hash": "0123456789abcdef",
-        "candidates": 7186,
-        "invalid": [],
-        "sensing": True,
-        "seed": 1,
-        "started": "2026-11-20T22:15:00Z",
-        "cpu": 1,
-        "warnings": [],
-        "options": {
-            "rigor": "standard",
-            "workload": "balanced",
-            "weights": weights,
-            "weights_given": "",
-            "sizes": [*LOG_SIZES, 1 << 20],
-            "space": "extended",
-            "sensing": True,
-            "small": "balanced",
-            "distribution": "fleet",
-            "source_map": "",
-            "without": [],
-        },
-        **changes,
-    }
-
-
-def trial(size: int, workload: str, candidate: str, number: int, ns: float) -> dict[str, Any]:
-    return {
-        "size": size,
-        "workload": workload,
-        "candidate": candidate,
-        "round": number,
-        "ns": ns,
-        "us": ns,
-    }
-
-
 def log_lines(finished: bool = True, rounds: int = 9) -> list[dict[str, Any]]:
     """The whole log, header first. Every round is slower than the one before, libc as well."""
-    lines: list[dict[str, Any]] = [log_header(), {"step": "calibration"}]
-    for size in LOG_SIZES:
-        for workload in ("hot", "cold"):
-            lines.append({"size": size, "workload": workload, "calls": 10, "seconds": 1e-7})
+    lines = [log_header(), *calibrations(LOG_SIZES, ("hot", "cold"))]
     for size in LOG_SIZES:
         lines.append({"step": f"pipelines {size}"})
         for number in range(rounds):
@@ -180,7 +134,3 @@ def log_lines(finished: bool = True, rounds: int = 9) -> list[dict[str, Any]]:
     if finished:
         lines.append({"finished": "2026-11-20T22:19:00Z", "seconds": 240, "phases": {}})
     return lines
-
-
-def log_text(lines: list[dict[str, Any]]) -> str:
-    return "".join(json.dumps(line) + "\n" for line in lines)
