@@ -21,7 +21,7 @@ import pytest
 from asterope import __version__
 from asterope.profile import load_profile
 from asterope.render import render_routine
-from command_errors import only_error_of, run_command
+from command_errors import make_device, only_error_of, run_command
 from copy_programs import shared_library
 
 pytestmark = pytest.mark.one_cpu
@@ -671,13 +671,7 @@ def test_a_pipe_as_library_is_refused_and_not_waited_for(bench, library: Path, t
 
 
 def test_devices_as_output_stay_devices(bench, library: Path, tmp_path: Path) -> None:
-    nodes = [tmp_path / name for name in ("json", "csv")]
-    for node in nodes:
-        try:
-            os.mknod(node, stat.S_IFCHR | 0o666, os.makedev(1, 3))
-            node.write_bytes(b"x")
-        except OSError as error:
-            pytest.skip(f"cannot make a device node: {error.strerror}")
+    nodes = [make_device(tmp_path / name) for name in ("json", "csv")]
     assert bench("--routine", library, *HOT, "--json", "json", "--csv", "csv").returncode == 0
     assert all(stat.S_ISCHR(node.stat().st_mode) for node in nodes)
     assert len(list(tmp_path.iterdir())) == 2

@@ -11,11 +11,13 @@ import stat
 import subprocess
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from asterope.profile import load_profile
-from command_errors import only_error_of
+from command_errors import make_device, only_error_of, run_command
+from conftest import REPOSITORY
 
 pytestmark = pytest.mark.one_cpu
 
@@ -30,12 +32,12 @@ Run = Callable[..., subprocess.CompletedProcess]
 def tune(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("merge")
 
-    def run(*arguments: object) -> subprocess.CompletedProcess:
-        command = [str(build_dir / "asterope-tune"), *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120)
-
+    run = partial(run_command, build_dir / "asterope-tune", cwd=folder)
     run.folder = folder
     return run
+
+
+only_error = partial(only_error_of, "asterope-tune")
 
 
 @pytest.fixture(scope="module")
@@ -59,18 +61,22 @@ def error_of(tune: Run, *arguments: object) -> str:
     """The refusal of a merge, after which what was at -o before is still there."""
     out = tune.folder / "kept.json"
     out.write_text("before")
-    error = only_error_of("asterope-tune", tune("merge", *arguments, "-o", out), 2)
+    error = only_error(tune("merge", *arguments, "-o", out), 2)
     assert out.read_text() == "before"
     return error
 
 
-def test_shards_write_profiles_of_different_names_and_render_nothing(searches: Path):
+def without_names(path: Path) -> dict:
+    """The profile but for what its sources are called."""
+    profile = json.loads(path.read_text())
+    for source in profile["merged"]["sources"]:
+        del source["name"]
+    return profile
+
+
+def test_a_shard_is_a_sound_profile_that_says_which_it_is_and_renders_nothing(searches: Path):
     assert (searches / shard(1)).exists()
-    assert (searches / shard(2)).exists()
     assert not list(searches.glob("*.c"))
-
-
-def test_a_shard_is_a_sound_profile_that_says_which_it_is(searches: Path):
     profile = load_profile(searches / shard(2))
     assert not profile.complete
     assert profile.small is not None  # 1 KiB is where they end
@@ -86,7 +92,7 @@ def test_a_shard_is_replayed_byte_for_byte(tune: Run, searches: Path):
 def test_the_log_of_another_shard_is_not_gone_on_with(tune: Run, searches: Path):
     for other in (("--shard", "1/2"), ()):
         command = (*SEARCH, *other, "-o", "x.json", "--log", "shard2.trials", "--resume")
-        error = only_error_of("asterope-tune", tune(*command), 2)
+        error = only_error(tune(*command), 2)
         assert "another shard" in error
 
 
@@ -115,15 +121,9 @@ def test_shards_join_to_a_sound_profile_whatever_their_order(tune: Run, searches
 
 
 def test_logs_of_shards_join_as_their_profiles_do(tune: Run, searches: Path):
-    def without_names(path: str) -> dict:
-        profile = json.loads((searches / path).read_text())
-        for source in profile["merged"]["sources"]:
-            del source["name"]
-        return profile
-
     assert tune("merge", "shard2.trials", "shard1.trials", "-o", "logs.json").returncode == 0
     assert tune("merge", shard(1), shard(2), "-o", "profiles.json").returncode == 0
-    assert without_names("logs.json") == without_names("profiles.json")
+    assert without_names(searches / "logs.json") == without_names(searches / "profiles.json")
 
 
 def test_whole_searches_merge_to_a_sound_profile_that_renders_and_fits_here(
@@ -165,48 +165,50 @@ def test_check_compares_with_the_machine_among_the_merged_ones_that_is_nearest(
 
 @pytest.mark.parametrize("text", ["0/2", "3/2", "2", "a/b", "1/0", "-1/2"])
 def test_a_shard_out_of_range_is_refused(tune: Run, text: str):
-    error = only_error_of("asterope-tune", tune(*SEARCH, f"--shard={text}"), 2)
-    assert "shard" in error
+    assert "shard" in only_error(tune(*SEARCH, f"--shard={text}"), 2)
 
 
 def test_more_shards_than_sizes_are_refused(tune: Run):
-    error = only_error_of("asterope-tune", tune(*SEARCH, "--shard", "1/3"), 2)
-    assert "no more shards than sizes" in error
+    assert "no more shards than sizes" in only_error(tune(*SEARCH, "--shard", "1/3"), 2)
 
 
-def test_a_missing_shard_is_named(tune: Run, searches: Path):
-    assert "missing: 2/2" in error_of(tune, shard(1))
+RECORDING = REPOSITORY / "generated/recordings/zen4-paper.trials.gz"
+REFUSED = {
+    "a shard is missing": ([shard(1)], "missing: 2/2"),
+    "a shard twice": ([shard(1), "shard1.trials", shard(2)], "both are shard 1/2"),
+    "a shard and a whole search": ([shard(1), "whole1.json"], "is one shard of a search"),
+    "one search twice": (["whole1.json", "whole1.trials"], "one and the same search"),
+    "another machine": (["whole1.json", "other-cpu.json"], "cpu.model"),
+    "a profile for a log": (["whole1.trials", "whole2.json"], "needs their logs"),
+    "an unfinished log": (["whole1.trials", "cut.trials"], "--resume"),
+    "a pipe that nobody writes to": (["whole1.json", "pipe"], "a pipe that nothing was written to"),
+    "a thinned log": (["whole1.json", RECORDING], "was thinned"),
+    "no file": (["whole1.json", "missing.json"], "missing.json"),
+    "a folder": (["whole1.json", REPOSITORY], str(REPOSITORY)),
+    "what generate would refuse": (
+        ["kernel.json", "whole2.json"],
+        "profile kernel.json: machine.kernel: an array where a string is expected",
+    ),
+}
 
 
-def test_a_shard_given_twice_is_refused(tune: Run, searches: Path):
-    assert "both are shard 1/2" in error_of(tune, shard(1), "shard1.trials", shard(2))
-
-
-def test_shards_and_whole_searches_do_not_mix(tune: Run, searches: Path):
-    assert "is one shard of a search" in error_of(tune, shard(1), "whole1.json")
-
-
-def test_a_search_given_as_profile_and_as_log_is_refused(tune: Run, searches: Path):
-    assert "one and the same search" in error_of(tune, "whole1.json", "whole1.trials")
-
-
-def test_other_machines_are_refused(tune: Run, searches: Path):
-    other = json.loads((searches / "whole2.json").read_text())
-    other["machine"]["cpu"]["model"] = 12345
-    (searches / "other.json").write_text(json.dumps(other))
-    assert "cpu.model" in error_of(tune, "whole1.json", "other.json")
-
-
-def test_profiles_of_several_machines_are_refused_and_their_logs_asked_for(
-    tune: Run, searches: Path
-):
-    assert "needs their logs" in error_of(tune, "whole1.trials", "whole2.json")
-
-
-def test_an_unfinished_log_is_refused(tune: Run, searches: Path):
+@pytest.fixture(scope="module")
+def faulty(searches: Path) -> None:
+    """More files beside the searches."""
+    profile = json.loads((searches / "whole2.json").read_text())
+    profile["machine"]["cpu"]["model"] = 12345
+    (searches / "other-cpu.json").write_text(json.dumps(profile))
+    profile = json.loads((searches / "whole1.json").read_text())
+    profile["machine"]["kernel"] = []
+    (searches / "kernel.json").write_text(json.dumps(profile))
     lines = (searches / "whole2.trials").read_text().splitlines(keepends=True)
     (searches / "cut.trials").write_text("".join(lines[: len(lines) // 2]))
-    assert "--resume" in error_of(tune, "whole1.trials", "cut.trials")
+    os.mkfifo(searches / "pipe")
+
+
+@pytest.mark.parametrize(("inputs", "said"), REFUSED.values(), ids=REFUSED)
+def test_what_does_not_merge_is_refused(tune: Run, faulty, inputs: list[object], said: str):
+    assert said in error_of(tune, *inputs)
 
 
 @pytest.mark.parametrize(
@@ -228,40 +230,34 @@ def test_what_is_neither_profile_nor_log_is_refused(tune: Run, searches: Path, c
     assert "junk" in error_of(tune, "whole1.json", "junk")
 
 
+# What stands where in the header of a log, None for nothing at all, and what the refusal says.
 HEADERS = {
-    "a kernel that is a list": (
-        lambda header: header["machine"].update(kernel=[]),
-        "machine.kernel: an array where a string is expected",
-    ),
-    "a start that is no date": (lambda header: header.update(started="yesterday"), "started"),
-    "a brand that ends a comment": (
-        lambda header: header["machine"]["cpu"].update(brand="*/ x"),
-        "machine.cpu.brand",
-    ),
-    "no caches": (lambda header: header["machine"].pop("caches"), "machine.caches: missing"),
-    "features that are none": (
-        lambda header: header["machine"]["cpu"].update(features="avx"),
-        "machine.cpu.features",
-    ),
-    "warnings without end": (lambda header: header.update(warnings=["x"] * 101), "warnings"),
-    "an unknown field of the machine": (
-        lambda header: header["machine"].update(colour="red"),
-        "machine.colour: unknown field",
-    ),
+    "machine.kernel": ([], "machine.kernel: an array where a string is expected"),
+    "started": ("yesterday", "started"),
+    "machine.cpu.brand": ("*/ x", "machine.cpu.brand"),
+    "machine.caches": (None, "machine.caches: missing"),
+    "machine.cpu.features": ("avx", "machine.cpu.features"),
+    "warnings": (["x"] * 101, "warnings"),
+    "machine.colour": ("red", "machine.colour: unknown field"),
 }
 
 
-@pytest.mark.parametrize("name", HEADERS)
-def test_a_header_that_no_profile_may_have_is_refused(tune: Run, searches: Path, name: str):
-    change, expected = HEADERS[name]
+@pytest.mark.parametrize("path", HEADERS)
+def test_a_header_that_no_profile_may_have_is_refused(tune: Run, searches: Path, path: str):
+    value, expected = HEADERS[path]
     first, *trials = (searches / "whole1.trials").read_text().splitlines(keepends=True)
-    header = json.loads(first)
-    change(header)
+    header = place = json.loads(first)
+    *outer, last = path.split(".")
+    for name in outer:
+        place = place[name]
+    place[last] = value
+    if value is None:
+        del place[last]
     (searches / "changed.trials").write_text("".join([json.dumps(header) + "\n", *trials]))
     error = error_of(tune, "changed.trials", "whole2.trials")
     assert f"log changed.trials: line 1: {expected}" in error
     done = tune("replay", "changed.trials", "-o", "changed.json", "--quiet", "--no-generate")
-    assert f"log changed.trials: line 1: {expected}" in only_error_of("asterope-tune", done, 2)
+    assert f"log changed.trials: line 1: {expected}" in only_error(done, 2)
     assert not (searches / "changed.json").exists()
 
 
@@ -278,14 +274,6 @@ def test_an_end_that_no_profile_may_have_is_refused(
     assert field in error_of(tune, "changed.trials", "whole2.trials")
 
 
-def test_a_profile_that_generate_would_refuse_is_refused(tune: Run, searches: Path):
-    profile = json.loads((searches / "whole1.json").read_text())
-    profile["machine"]["kernel"] = []
-    (searches / "changed.json").write_text(json.dumps(profile))
-    error = error_of(tune, "changed.json", "whole2.json")
-    assert "profile changed.json: machine.kernel: an array where a string is expected" in error
-
-
 @pytest.mark.parametrize(
     "inputs", [(shard(1), shard(2)), ("whole1.trials", "whole2.trials")], ids=["profiles", "logs"]
 )
@@ -299,19 +287,7 @@ def test_inputs_come_through_pipes_and_with_byte_order_marks(
     done = subprocess.run(["bash", "-c", command], cwd=searches, input=marked, timeout=60)
     assert done.returncode == 0
 
-    def without_names(path: str) -> dict:
-        profile = json.loads((searches / path).read_text())
-        for source in profile["merged"]["sources"]:
-            del source["name"]
-        return profile
-
-    assert without_names("pipes.json") == without_names("files.json")
-
-
-def test_a_pipe_that_nothing_is_written_to_is_not_waited_for(tune: Run, searches: Path):
-    (searches / "pipe").unlink(missing_ok=True)
-    os.mkfifo(searches / "pipe")
-    assert "a pipe that nothing was written to" in error_of(tune, "whole1.json", "pipe")
+    assert without_names(searches / "pipes.json") == without_names(searches / "files.json")
 
 
 @pytest.mark.parametrize("depth", [17, 100_000])
@@ -320,12 +296,12 @@ def test_deep_inputs_are_refused(tune: Run, searches: Path, depth: int):
     text = (searches / "whole1.json").read_text()
     (searches / "deep").write_text(text.replace('"x86_64"', deep, 1))
     assert "profile deep: line 4 column" in error_of(tune, "whole2.json", "deep")
-    assert "profile deep: line 4" in only_error_of("asterope-tune", tune("check", "deep"), 2)
+    assert "profile deep: line 4" in only_error(tune("check", "deep"), 2)
     first, rest = (searches / "whole1.trials").read_text().split("\n", 1)
     (searches / "deep").write_text(first.replace('"fleet"', deep, 1) + "\n" + rest)
     assert "log deep: line 1 column" in error_of(tune, "whole2.json", "deep")
     for command in (("replay", "deep"), ("thin", "deep", "-o", "thin.gz")):
-        assert "log deep: line 1 column" in only_error_of("asterope-tune", tune(*command), 2)
+        assert "log deep: line 1 column" in only_error(tune(*command), 2)
 
 
 # --- No regular files, and ends from outside ------------------------------------------------------
@@ -333,12 +309,7 @@ def test_deep_inputs_are_refused(tune: Run, searches: Path, depth: int):
 
 @pytest.mark.parametrize("link", [False, True], ids=["itself", "behind a link"])
 def test_a_device_as_output_stays_one(tune: Run, searches: Path, tmp_path: Path, link: bool):
-    node, output = tmp_path / "node", tmp_path / ("link" if link else "node")
-    try:
-        os.mknod(node, stat.S_IFCHR | 0o666, os.makedev(1, 3))
-        node.write_bytes(b"x")
-    except OSError as error:
-        pytest.skip(f"cannot make a device node: {error.strerror}")
+    node, output = make_device(tmp_path / "node"), tmp_path / ("link" if link else "node")
     if link:
         output.symlink_to("node")
     assert tune("merge", "whole1.trials", "whole2.trials", "-o", output).returncode == 0
@@ -349,22 +320,17 @@ def test_a_device_as_output_stays_one(tune: Run, searches: Path, tmp_path: Path,
 
 
 def test_a_file_beyond_its_limit_fails_and_leaves_nothing(
-    tune: Run, searches: Path, build_dir: Path, tmp_path: Path
+    tune: Run, searches: Path, tmp_path: Path
 ):
     (tmp_path / "out.json").write_text("before")
+    small = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (4096, 4096))
     for command in (
         ("merge", searches / "whole1.trials", searches / "whole2.trials"),
         ("replay", searches / "whole1.trials", "--no-generate"),
     ):
-        done = subprocess.run(
-            [build_dir / "asterope-tune", *command, "-o", "out.json", "--quiet"],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
-        )
-        error = only_error_of("asterope-tune", done, 1)
+        options = (*command, "-o", "out.json", "--quiet")
+        done = tune(*options, cwd=tmp_path, preexec_fn=small)
+        error = only_error(done, 1)
         assert "cannot write out.json: File too large" in error
         assert (tmp_path / "out.json").read_text() == "before"
         assert os.listdir(tmp_path) == ["out.json"]
@@ -400,24 +366,14 @@ def test_what_a_killed_merge_left_is_removed_by_the_next(tune: Run, searches: Pa
     assert not list(searches.glob(".next.json.*"))
 
 
-def test_a_thinned_log_is_refused(tune: Run, searches: Path, repository: Path):
-    thinned = repository / "generated/recordings/zen4-paper.trials.gz"
-    assert "was thinned" in error_of(tune, "whole1.json", thinned)
-
-
-def test_an_input_that_is_not_there_is_refused(tune: Run, searches: Path):
-    assert "missing.json" in error_of(tune, "whole1.json", "missing.json")
-    assert str(searches) in error_of(tune, "whole1.json", searches)
-
-
 def test_an_input_is_not_overwritten(tune: Run, searches: Path):
     before = (searches / "whole1.json").read_bytes()
     command = ("merge", "whole1.json", "whole2.json", "-o", "whole1.json")
-    assert "is one of the inputs" in only_error_of("asterope-tune", tune(*command), 2)
+    assert "is one of the inputs" in only_error(tune(*command), 2)
     assert (searches / "whole1.json").read_bytes() == before
 
 
 def test_output_must_be_writable_and_given(tune: Run, searches: Path):
     done = tune("merge", "whole1.trials", "whole2.trials", "-o", "no/such/folder/out.json")
-    assert "no/such/folder" in only_error_of("asterope-tune", done, 2)
-    only_error_of("asterope-tune", tune("merge", "whole1.trials", "whole2.trials"), 2)
+    assert "no/such/folder" in only_error(done, 2)
+    only_error(tune("merge", "whole1.trials", "whole2.trials"), 2)

@@ -13,19 +13,13 @@ from pathlib import Path
 import pytest
 from asterope import atomic_file
 from asterope.atomic_file import write_files
+from command_errors import make_device
 from conftest import REPOSITORY
 
 
 @pytest.fixture
 def device(tmp_path: Path) -> Path:
-    """A node of our own that swallows what is written into it, as /dev/null does."""
-    path = tmp_path / "device"
-    try:
-        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))
-        path.write_bytes(b"x")
-    except OSError as error:
-        pytest.skip(f"cannot make a device node: {error.strerror}")
-    return path
+    return make_device(tmp_path / "device")
 
 
 def test_a_device_is_written_into_and_stays_one(device: Path) -> None:

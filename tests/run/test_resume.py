@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 from asterope.profile import load_profile
-from command_errors import only_error_of
+from command_errors import make_device, only_error_of
 from trial_logs import log_lines_of
 
 pytestmark = pytest.mark.one_cpu
@@ -313,12 +313,7 @@ def test_a_log_with_a_byte_order_mark_is_resumed(replay, whole: Whole, tmp_path:
 
 
 def test_a_run_into_a_device_leaves_it_one_and_renders_nothing(tune, tmp_path: Path) -> None:
-    node = tmp_path / "node"
-    try:
-        os.mknod(node, stat.S_IFCHR | 0o666, os.makedev(1, 3))
-        node.write_bytes(b"x")
-    except OSError as error:
-        pytest.skip(f"cannot make a device node: {error.strerror}")
+    node = make_device(tmp_path / "node")
     done = tune(*SHORT, "--quiet", "-o", "node")
     assert done.returncode == 0
     assert done.stderr == ""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 import subprocess
 from pathlib import Path
+
+import pytest
 
 
 def run_command(program: Path, *arguments: object, **settings: object):
@@ -30,3 +34,13 @@ def only_error_of(program: str, done: subprocess.CompletedProcess, code: int) ->
     assert lines[0].startswith(f"{program}: ")
     assert lines[0].isprintable()
     return lines[0]
+
+
+def make_device(path: Path) -> Path:
+    """A node of our own that swallows what is written into it, as /dev/null does."""
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        path.write_bytes(b"x")
+    except OSError as error:
+        pytest.skip(f"cannot make a device node: {error.strerror}")
+    return path
