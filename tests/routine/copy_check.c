@@ -47,8 +47,7 @@ static void fill(struct area area, uint64_t mask) {
     }
 }
 
-/* --- What is being copied, for messages and signal handlers ------------------------------------
- */
+/* --- What is being copied, for messages and signal handlers --- */
 
 static struct {
     const struct copy_subject* subject;
@@ -85,10 +84,8 @@ static void report_signal(int number, const siginfo_t* info) {
     if (number == SIGILL || number == SIGFPE) {
         snprintf(text, sizeof text, "died of %s", number == SIGILL ? "SIGILL" : "SIGFPE");
     } else {
-        const ptrdiff_t from_source = at - now.source;
-        const ptrdiff_t from_destination = at - now.destination;
         snprintf(text, sizeof text, "died of a fault at source byte %td, destination byte %td",
-                 from_source, from_destination);
+                 at - now.source, at - now.destination);
     }
     fail(text);
 }
@@ -137,10 +134,8 @@ void copy_check_start(size_t largest) {
     struct sigaction action = {.sa_sigaction = on_signal,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     sigaltstack(&alternative, NULL);
-    sigaction(SIGSEGV, &action, NULL);
-    sigaction(SIGBUS, &action, NULL);
-    sigaction(SIGILL, &action, NULL);
-    sigaction(SIGFPE, &action, NULL);
+    const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
+    for (int i = 0; i < 4; ++i) sigaction(signals[i], &action, NULL);
 }
 
 /* Runs `check` in a place to which a signal handler can return. */
@@ -156,8 +151,7 @@ void copy_check_start(size_t largest) {
         return right_;                                                                             \
     } while (0)
 
-/* --- One copy -----------------------------------------------------------------------------------
- */
+/* --- One copy --- */
 
 static size_t at_most(size_t limit, ptrdiff_t value) {
     return (size_t)value < limit ? (size_t)value : limit;
@@ -236,8 +230,7 @@ static bool copy_once(size_t destination_at, size_t source_at, size_t bytes) {
     return returned_right(returned);
 }
 
-/* --- Grids --------------------------------------------------------------------------------------
- */
+/* --- Grids --- */
 
 static bool offsets(size_t first, size_t last, size_t step) {
     for (size_t s = 0; s < OFFSETS; ++s) {
@@ -264,6 +257,12 @@ static size_t placed(struct area area, int place, size_t bytes) {
     return CANARY_BYTES + (size_t)(place - 2) % OFFSETS;
 }
 
+/* At the places of the destination and of the source. */
+static bool copy_placed(const int places[2], size_t bytes) {
+    return copy_once(placed(destination, places[0], bytes), placed(sources[0], places[1], bytes),
+                     bytes);
+}
+
 static bool guards(size_t first, size_t last) {
     for (size_t bytes = first; bytes <= last; ++bytes) {
         /* 5 and 27: each size has another offset, and each offset other sizes */
@@ -273,10 +272,7 @@ static bool guards(size_t first, size_t last) {
         for (size_t i = 0; i < sizeof places / sizeof places[0]; ++i) {
             /* twice: from either source, so that no byte can be right by chance */
             for (int twice = 0; twice < 2; ++twice) {
-                if (!copy_once(placed(destination, places[i][0], bytes),
-                               placed(sources[0], places[i][1], bytes), bytes)) {
-                    return false;
-                }
+                if (!copy_placed(places[i], bytes)) return false;
             }
         }
     }
@@ -340,10 +336,7 @@ static bool around(size_t size) {
         if (neighbours[n] < 0 && size < minimum + (size_t)-neighbours[n]) continue;
         const size_t bytes = size + (size_t)neighbours[n];
         for (size_t i = n % stride; i < sizeof places / sizeof places[0]; i += stride, ++place) {
-            if (!copy_once(placed(destination, places[i][0], bytes),
-                           placed(sources[0], places[i][1], bytes), bytes)) {
-                return false;
-            }
+            if (!copy_placed(places[i], bytes)) return false;
         }
     }
     return true;
@@ -361,8 +354,7 @@ bool copy_check_doubling(const struct copy_subject* subject, size_t first, size_
     return true;
 }
 
-/* --- Overlapping buffers ------------------------------------------------------------------------
- */
+/* --- Overlapping buffers --- */
 
 /* Moves within `overlap`, which holds `image`: what must come out is in `image` as well, so no
  * second implementation is needed to compare with. */
@@ -440,8 +432,7 @@ size_t copy_check_room(void) {
     return (size_t)(overlap.end - overlap.start);
 }
 
-/* --- The state of the CPU -----------------------------------------------------------------------
- */
+/* --- The state of the CPU --- */
 
 #define SENTINEL 0x5AA55AA5C33CC33Cu
 #define REGISTER(i) (0x0123456789ABCDEFu ^ (0x1111111111111111u * (i)))
@@ -473,12 +464,8 @@ __asm__("    .text\n"
         "    .hidden copy_check_call\n"
         "    .globl copy_check_call\n"
         "copy_check_call:\n"
-        "    push %rbx\n"
-        "    push %rbp\n"
-        "    push %r12\n"
-        "    push %r13\n"
-        "    push %r14\n"
-        "    push %r15\n"
+        "    push %rbx; push %rbp; push %r12\n"
+        "    push %r13; push %r14; push %r15\n"
         "    sub $136, %rsp\n" /* aligned to 16 for the call */
         "    mov %rdi, copy_check_call_now(%rip)\n"
         "    mov %rsp, copy_check_call_stack(%rip)\n"
@@ -494,28 +481,16 @@ __asm__("    .text\n"
         "    mov %rdx, -136(%rsp,%rcx,8)\n"
         "    mov 264(%rax,%rcx,8), %rdx\n"
         "    mov %rdx, (%rsp,%rcx,8)\n"
-        "    inc %ecx\n"
-        "    cmp $16, %ecx\n"
+        "    inc %ecx; cmp $16, %ecx\n"
         "    jne 2b\n"
-        "    mov 40(%rax), %rbx\n"
-        "    mov 48(%rax), %rbp\n"
-        "    mov 56(%rax), %r12\n"
-        "    mov 64(%rax), %r13\n"
-        "    mov 72(%rax), %r14\n"
-        "    mov 80(%rax), %r15\n"
-        "    mov 8(%rax), %rdi\n"
-        "    mov 16(%rax), %rsi\n"
-        "    mov 24(%rax), %rdx\n"
-        "    mov 32(%rax), %rcx\n"
-        "    mov 424(%rax), %r8\n"
+        "    mov 40(%rax), %rbx; mov 48(%rax), %rbp; mov 56(%rax), %r12\n"
+        "    mov 64(%rax), %r13; mov 72(%rax), %r14; mov 80(%rax), %r15\n"
+        "    mov 8(%rax), %rdi; mov 16(%rax), %rsi; mov 24(%rax), %rdx\n"
+        "    mov 32(%rax), %rcx; mov 424(%rax), %r8\n"
         "    call *(%rax)\n"
         "    mov copy_check_call_now(%rip), %r11\n"
-        "    mov %rax, 88(%r11)\n"
-        "    mov %rbx, 40(%r11)\n"
-        "    mov %rbp, 48(%r11)\n"
-        "    mov %r12, 56(%r11)\n"
-        "    mov %r13, 64(%r11)\n"
-        "    mov %r14, 72(%r11)\n"
+        "    mov %rax, 88(%r11); mov %rbx, 40(%r11); mov %rbp, 48(%r11)\n"
+        "    mov %r12, 56(%r11); mov %r13, 64(%r11); mov %r14, 72(%r11)\n"
         "    mov %r15, 80(%r11)\n"
         "    mov %rsp, %rax\n"
         "    sub copy_check_call_stack(%rip), %rax\n"
@@ -538,16 +513,11 @@ __asm__("    .text\n"
         "    mov %rdx, 136(%r11,%rcx,8)\n"
         "    mov (%rsp,%rcx,8), %rdx\n"
         "    mov %rdx, 264(%r11,%rcx,8)\n"
-        "    inc %ecx\n"
-        "    cmp $16, %ecx\n"
+        "    inc %ecx; cmp $16, %ecx\n"
         "    jne 4b\n"
         "    add $136, %rsp\n"
-        "    pop %r15\n"
-        "    pop %r14\n"
-        "    pop %r13\n"
-        "    pop %r12\n"
-        "    pop %rbp\n"
-        "    pop %rbx\n"
+        "    pop %r15; pop %r14; pop %r13\n"
+        "    pop %r12; pop %rbp; pop %rbx\n"
         "    ret\n"
         "    .size copy_check_call, .-copy_check_call\n"
         "    .local copy_check_call_now, copy_check_call_stack\n"

@@ -26,33 +26,23 @@
 
 enum { MOST_SIZES = 256 };
 
-static void* call_memcpy(void* destination, const void* source, size_t bytes, size_t distance) {
-    (void)distance;
-    return asterope_memcpy(destination, source, bytes);
-}
-
-static void* call_mempcpy(void* destination, const void* source, size_t bytes, size_t distance) {
-    (void)distance;
-    return asterope_mempcpy(destination, source, bytes);
-}
-
-static void* call_memmove(void* destination, const void* source, size_t bytes, size_t distance) {
-    (void)distance;
-    return asterope_memmove(destination, source, bytes);
-}
-
+/* Each with a distance, which it ignores. */
+#define ENTRY(name)                                                                                \
+    static void* call_##name(void* destination, const void* source, size_t bytes,                  \
+                             size_t distance) {                                                    \
+        (void)distance;                                                                            \
+        return asterope_##name(destination, source, bytes);                                        \
+    }
 /* Entry points by intent, which not every routine has. */
 #define INTENT(name)                                                                               \
-    __attribute__((weak)) void* asterope_memcpy_##name(void*, const void*, size_t);                \
-    static void* call_memcpy_##name(void* destination, const void* source, size_t bytes,           \
-                                    size_t distance) {                                             \
-        (void)distance;                                                                            \
-        return asterope_memcpy_##name(destination, source, bytes);                                 \
-    }
-INTENT(hot)
-INTENT(cold)
-INTENT(consume)
-#undef INTENT
+    __attribute__((weak)) void* asterope_##name(void*, const void*, size_t);                       \
+    ENTRY(name)
+ENTRY(memcpy)
+ENTRY(mempcpy)
+ENTRY(memmove)
+INTENT(memcpy_hot)
+INTENT(memcpy_cold)
+INTENT(memcpy_consume)
 
 struct sizes {
     size_t count, bytes[MOST_SIZES];
@@ -74,28 +64,25 @@ static struct sizes parse_sizes(const char* text) {
 }
 
 static void parse(int argc, char** argv) {
-    for (int i = 1; i < argc; i += 2) {
-        const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
-        if (strcmp(name, "--step") == 0)
-            options.step = strtoull(value, NULL, 10);
-        else if (strcmp(name, "--other-step") == 0)
-            options.other_step = strtoull(value, NULL, 10);
-        else if (strcmp(name, "--last") == 0)
-            options.last = strtoull(value, NULL, 10);
-        else if (strcmp(name, "--largest") == 0)
-            options.largest = strtoull(value, NULL, 10);
-        else if (strcmp(name, "--around") == 0)
-            options.around = parse_sizes(value);
-        else if (strcmp(name, "--huge") == 0)
-            options.huge = parse_sizes(value);
-        else if (strcmp(name, "--whole") == 0)
-            options.whole = strtoull(value, NULL, 10);
-        else if (strcmp(name, "--without-state") == 0)
-            options.without_state = 1;
-        else {
-            fprintf(stderr, "routine_check: unknown option %s\n", name);
+    const struct {
+        const char* name;
+        size_t* number;
+        struct sizes* sizes;
+    } known[] = {
+        {"--step", &options.step, NULL},     {"--other-step", &options.other_step, NULL},
+        {"--last", &options.last, NULL},     {"--largest", &options.largest, NULL},
+        {"--whole", &options.whole, NULL},   {"--without-state", &options.without_state, NULL},
+        {"--around", NULL, &options.around}, {"--huge", NULL, &options.huge},
+    };
+    for (int i = 1; i + 1 < argc; i += 2) {
+        size_t k = 0;
+        while (strcmp(argv[i], known[k].name) != 0) {
+            if (++k < sizeof known / sizeof known[0]) continue;
+            fprintf(stderr, "routine_check: unknown option %s\n", argv[i]);
             exit(2);
         }
+        if (known[k].number) *known[k].number = strtoull(argv[i + 1], NULL, 10);
+        if (known[k].sizes) *known[k].sizes = parse_sizes(argv[i + 1]);
     }
 }
 
@@ -117,8 +104,7 @@ static bool check(const char* name, copy_function copy, void (*function)(void), 
     return right;
 }
 
-/* --- Sizes beyond the memory there is -----------------------------------------------------------
- */
+/* --- Sizes beyond the memory there is --- */
 
 enum { PERIOD = 64 << 20 };
 
@@ -193,21 +179,16 @@ int main(int argc, char** argv) {
         if (options.around.bytes[i] > largest) largest = options.around.bytes[i];
     }
     copy_check_start(largest + 64);
-    bool right =
-        check("memcpy", call_memcpy, (void (*)(void))asterope_memcpy, options.step, false, false);
-    right &= check("mempcpy", call_mempcpy, (void (*)(void))asterope_mempcpy, options.other_step,
-                   true, true);
-    right &= check("memmove", call_memmove, (void (*)(void))asterope_memmove, options.other_step,
-                   false, true);
-#define CHECK_INTENT(name)                                                                         \
-    if (asterope_memcpy_##name != NULL) {                                                          \
-        right &= check("memcpy_" #name, call_memcpy_##name,                                        \
-                       (void (*)(void))asterope_memcpy_##name, options.other_step, false, false);  \
-    }
-    CHECK_INTENT(hot)
-    CHECK_INTENT(cold)
-    CHECK_INTENT(consume)
-#undef CHECK_INTENT
+    bool right = true;
+#define CHECK(name, step, returns_end, may_overlap)                                                \
+    right &= check(#name, call_##name, (void (*)(void))asterope_##name, options.step, returns_end, \
+                   may_overlap)
+    CHECK(memcpy, step, false, false);
+    CHECK(mempcpy, other_step, true, true);
+    CHECK(memmove, other_step, false, true);
+    if (asterope_memcpy_hot) CHECK(memcpy_hot, other_step, false, false);
+    if (asterope_memcpy_cold) CHECK(memcpy_cold, other_step, false, false);
+    if (asterope_memcpy_consume) CHECK(memcpy_consume, other_step, false, false);
     for (size_t i = 0; i < options.huge.count; ++i) right &= check_huge(options.huge.bytes[i]);
     return right ? 0 : 1;
 }

@@ -120,27 +120,27 @@ def test_the_readme_builds_a_program_that_crops(built, language: str) -> None:
     assert (folder / "out.ppm").read_bytes() == expected
 
 
+# Sizes of an image, its brightest value, and what is cut out of it.
+RECTANGLES = [
+    ((1, 1), 255, (1, 1, 0, 0)),
+    ((70, 9), 1, (70, 9, 0, 0)),
+    ((70, 9), 255, (1, 9, 69, 0)),
+    ((70, 9), 65535, (33, 2, 5, 7)),
+    ((70000, 3), 256, (69999, 2, 1, 1)),
+]
+
+
 @pytest.mark.parametrize("language", CROP)
-@pytest.mark.parametrize(
-    ("size", "brightest", "rectangle"),
-    [
-        ((1, 1), 255, (1, 1, 0, 0)),
-        ((70, 9), 1, (70, 9, 0, 0)),
-        ((70, 9), 255, (1, 9, 69, 0)),
-        ((70, 9), 65535, (33, 2, 5, 7)),
-        ((70000, 3), 256, (69999, 2, 1, 1)),
-    ],
-    ids=str,
-)
-def test_any_rectangle_is_cut_out(
-    built, language: str, tmp_path: Path, size, brightest: int, rectangle
-) -> None:
-    whole = image(*size, brightest)
-    (tmp_path / "in.ppm").write_bytes(whole)
-    program = built(language) / CROP[language]
-    said = output_of(program, "in.ppm", "{}x{}+{}+{}".format(*rectangle), "out.ppm", cwd=tmp_path)
-    assert said == ""
-    assert (tmp_path / "out.ppm").read_bytes() == part_of(whole, *rectangle)
+def test_any_rectangle_is_cut_out(built, language: str, tmp_path: Path) -> None:
+    for size, brightest, rectangle in RECTANGLES:
+        whole = image(*size, brightest)
+        (tmp_path / "in.ppm").write_bytes(whole)
+        words = ("in.ppm", "{}x{}+{}+{}".format(*rectangle), "out.ppm")
+        assert output_of(built(language) / CROP[language], *words, cwd=tmp_path) == ""
+        assert (tmp_path / "out.ppm").read_bytes() == part_of(whole, *rectangle)
+
+
+# Copies so that it can be seen in the result.
 
 
 # Copies so that it can be seen in the result.
@@ -176,31 +176,27 @@ def test_another_routine_is_noticed_and_copies_every_pixel(
     assert pixels == bytes(255 - byte for byte in expected)
 
 
-@pytest.mark.parametrize("language", CROP)
-@pytest.mark.parametrize(
-    "rectangle",
-    ["", "10x10", "10x10+0", "10x10+0+", "x10+0+0", "10x10+0+0 ", " 1x1+0+0", "1x1+0+0+0",
-     "1x-1+0+0", "1x1++1+0", "0x1f+0+0", "1.5x1+0+0", "1x1+0+1234567890", "\u0661x1+0+0"],
-)  # fmt: skip
-def test_what_is_no_rectangle_is_refused(built, language: str, tmp_path: Path, rectangle) -> None:
-    (tmp_path / "in.ppm").write_bytes(image(70, 9))
-    done = run(built(language) / CROP[language], "in.ppm", rectangle, "out.ppm", cwd=tmp_path)
-    assert f"{rectangle}: not WIDTHxHEIGHT+X+Y" in only_error_of("crop", done, 2)
-    assert not (tmp_path / "out.ppm").exists()
+NO_RECTANGLES = [
+    *("", "10x10", "10x10+0", "10x10+0+", "x10+0+0", "10x10+0+0 ", " 1x1+0+0", "1x1+0+0+0"),
+    *("1x-1+0+0", "1x1++1+0", "0x1f+0+0", "1.5x1+0+0", "1x1+0+1234567890", "\u0661x1+0+0"),
+]
+OUTSIDE = [
+    *("0x1+0+0", "1x0+0+0", "71x1+0+0", "70x1+1+0", "1x10+0+0", "1x1+70+0", "1x1+0+9"),
+    "999999999x999999999+999999999+999999999",
+]
 
 
 @pytest.mark.parametrize("language", CROP)
-@pytest.mark.parametrize(
-    "rectangle",
-    ["0x1+0+0", "1x0+0+0", "71x1+0+0", "70x1+1+0", "1x10+0+0", "1x1+70+0", "1x1+0+9",
-     "999999999x999999999+999999999+999999999"],
-)  # fmt: skip
-def test_what_lies_outside_is_refused(built, language: str, tmp_path: Path, rectangle) -> None:
+def test_what_is_no_rectangle_or_lies_outside_is_refused(built, language: str, tmp_path: Path):
     (tmp_path / "in.ppm").write_bytes(image(70, 9))
-    done = run(built(language) / CROP[language], "in.ppm", rectangle, "out.ppm", cwd=tmp_path)
-    expected = f"crop: in.ppm: no {rectangle} inside its 70x9"
-    assert only_error_of("crop", done, 2) == expected
-    assert not (tmp_path / "out.ppm").exists()
+    for rectangle in (*NO_RECTANGLES, *OUTSIDE):
+        done = run(built(language) / CROP[language], "in.ppm", rectangle, "out.ppm", cwd=tmp_path)
+        line = only_error_of("crop", done, 2)
+        if rectangle in OUTSIDE:
+            assert line == f"crop: in.ppm: no {rectangle} inside its 70x9"
+        else:
+            assert f"{rectangle}: not WIDTHxHEIGHT+X+Y" in line
+        assert not (tmp_path / "out.ppm").exists()
 
 
 NO_IMAGES = [
@@ -235,9 +231,9 @@ def test_what_is_no_image_is_refused(built, language: str, tmp_path: Path) -> No
         line = only_error_of(tool, run(*command, cwd=tmp_path), 2)
         assert line == f"{tool}: in.ppm: cut short: {words} bytes of pixels"
     there.unlink()
-    assert "in.ppm: cannot read: " in only_error_of(tool, run(*command, cwd=tmp_path), 2)
-    there.mkdir()
-    assert "in.ppm: cannot read: " in only_error_of(tool, run(*command, cwd=tmp_path), 2)
+    for _ in ("a missing file", "a folder"):
+        assert "in.ppm: cannot read: " in only_error_of(tool, run(*command, cwd=tmp_path), 2)
+        there.mkdir(exist_ok=True)
     assert not (tmp_path / "out").exists()
 
 
@@ -268,11 +264,9 @@ def test_the_wrong_number_of_arguments_is_refused(built, language: str) -> None:
 
 def test_the_readme_stacks_images_in_python(built) -> None:
     folder = built("python")
-    np = pytest.importorskip("numpy")
-    stack = np.load(folder / "stack.npy")
+    stack = pytest.importorskip("numpy").load(folder / "stack.npy")
     pixels = image(WIDTH, HEIGHT).split(b"\n", 4)[4]
-    assert stack.shape == (2, HEIGHT, WIDTH, 3)
-    assert stack.dtype == np.uint8
+    assert (stack.shape, stack.dtype) == ((2, HEIGHT, WIDTH, 3), "uint8")
     assert stack.tobytes() == 2 * pixels
 
 
@@ -290,19 +284,20 @@ def test_images_of_16_bits_are_stacked_in_their_order(built, tmp_path: Path) -> 
 
 
 def test_images_of_different_sizes_are_not_stacked(built, tmp_path: Path) -> None:
-    folder = built("python")
-    for name, content in [
-        ("a", image(4, 2)), ("b", image(2, 4)), ("c", image(4, 2, 999)),
-    ]:  # fmt: skip
-        (tmp_path / name).write_bytes(content)
-    for other, words in [("b", "2x4 of 8 bits"), ("c", "4x2 of 16 bits")]:
-        done = run(sys.executable, folder / "stack.py", "out", "a", "a", other, cwd=tmp_path)
-        expected = f"stack: {other}: {words}, where a is 4x2 of 8 bits"
-        assert only_error_of("stack", done, 2) == expected
-    assert "needs arguments" in only_error_of(
-        "stack", run(sys.executable, folder / "stack.py", "out", cwd=tmp_path), 2
-    )
+    for name, of in {"a": (4, 2), "b": (2, 4), "c": (4, 2, 999)}.items():
+        (tmp_path / name).write_bytes(image(*of))
+    for names, words in (
+        (("a", "a", "b"), "b: 2x4 of 8 bits, where a is 4x2 of 8 bits"),
+        (("a", "a", "c"), "c: 4x2 of 16 bits, where a is 4x2 of 8 bits"),
+        ((), "needs arguments"),
+    ):
+        done = run(sys.executable, built("python") / "stack.py", "out", *names, cwd=tmp_path)
+        assert words in only_error_of("stack", done, 2)
     assert not (tmp_path / "out").exists()
+
+
+# A copy that says when it is called, and then waits until it is told to go on. Where it is never
+# told, as the caller holds the lock, the alarm ends the process.
 
 
 # A copy that says when it is called, and then waits until it is told to go on. Where it is never
