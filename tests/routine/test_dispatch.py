@@ -27,6 +27,7 @@ from copy_programs import (
     STRICT_C,
     build_dispatch_check,
     build_listed,
+    build_preload,
     build_routine_check,
     copies_taken,
     cpu_features,
@@ -678,8 +679,7 @@ def test_the_preload_library_copies_before_it_is_relocated(tmp_path, routine, av
     output_of(*shared, tmp_path / "asks.c", early, "-o", asks)
     paths = (f"-Wl,-rpath,{tmp_path}", f"-Wl,-rpath-link,{tmp_path}")
     output_of("gcc", tmp_path / "main.c", asks, *paths, "-o", tmp_path / "main")
-    defined = (f'-DASTEROPE_ROUTINE="{routine}"', f"-I{routine.parent}")
-    output_of(*shared, *defined, REPOSITORY / "templates" / "preload.c", "-o", preload)
+    build_preload(routine, preload, "-O1")
     early_binding = {"LD_PRELOAD": str(preload), "LD_BIND_NOW": "1", "ASTEROPE_VERBOSE": "1"}
     for ask in ("rome", None):
         done = run(tmp_path / "main", env={**with_profile(ask), **early_binding})

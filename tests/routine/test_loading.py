@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from copy_programs import (
     FUNCTIONS,
     REPOSITORY,
     SMALL_COPIES,
+    build_preload,
     cpu_features,
     need_features,
     output_of,
@@ -35,11 +35,7 @@ AVX512 = [(900, Tuple("ZMM", "T", "T", "none", 0, 0)), *AVX2[1:]]
 MASKED = SMALL_COPIES["masked ZMM up 256"]
 
 # The small copies that ask whether the CPU fits, in every shape and order of their tests.
-GATED = [
-    small
-    for small in SMALL_COPIES.values()
-    if small.needs and (small.bound == 512 or small == MASKED)
-]
+GATED = [s for s in SMALL_COPIES.values() if s.needs and (s.bound == 512 or s == MASKED)]
 UNGATED = [PLAIN, SMALL_COPIES["grouped XMM middle 256"], SMALL_COPIES["rep XMM up 256"]]
 
 
@@ -168,14 +164,6 @@ def routine(request, tmp_path: Path) -> tuple[Path, Mapping[str, str]]:
     return render_profiles(tmp_path, write_profiles(tmp_path, NAMES)), {"ASTEROPE_PROFILE": "genoa"}
 
 
-def built_preload(folder: Path, routine: Path) -> Path:
-    library = folder / "preload.so"
-    source = REPOSITORY / "templates" / "preload.c"
-    named = f'-DASTEROPE_ROUTINE="{routine}"'
-    output_of("gcc", "-O2", "-fno-builtin", "-fPIC", "-shared", named, source, "-o", library)
-    return library
-
-
 def test_copies_in_libc_s_place_are_right_while_gates_open(tmp_path, routine):
     path, environment = routine
     source = REPOSITORY / "templates" / "replace_libc.c"
@@ -188,7 +176,7 @@ def test_copies_of_the_preload_library_are_right_while_it_is_loaded(tmp_path, ro
     stepper = build(tmp_path, names="{}", flags=("-DSTEPPER", "-fPIC", "-shared"))
     stepper = stepper.rename(tmp_path / "stepper.so")
     program = build(tmp_path, stepper, names="{}", flags=("-DSTEPPED",))
-    preloaded = f"{built_preload(tmp_path, path)}:{stepper}"
+    preloaded = f"{build_preload(path, tmp_path / 'preload.so')}:{stepper}"
     assert_right_at_each_step(program, LD_PRELOAD=preloaded, **environment)
 
 
@@ -205,10 +193,9 @@ def test_a_thread_copies_right_while_the_preload_library_is_loaded(tmp_path, rou
     empty = tmp_path / "empty.c"
     empty.write_text("int main(void) { return 0; }\n", encoding="ascii")
     output_of("gcc", empty, "-o", program)
-    preloaded = {**environment, "LD_PRELOAD": f"{built_preload(tmp_path, path)}:{racer}"}
+    preload = build_preload(path, tmp_path / "preload.so")
     runs = [
-        subprocess.run([program], env=preloaded, capture_output=True, text=True, check=False)
-        for _ in range(RUNS)
+        run(program, env={**environment, "LD_PRELOAD": f"{preload}:{racer}"}) for _ in range(RUNS)
     ]
     wrong = [(done.returncode, done.stdout) for done in runs if done.returncode != 0]
     assert not wrong

@@ -23,6 +23,7 @@ from asterope.spaces import pipelines, small_copies
 from copy_programs import (
     CHECKERS,
     REPOSITORY,
+    build_preload,
     cpu_features,
     exported,
     need,
@@ -54,12 +55,6 @@ def masked_profile(folder: Path) -> Path:
     return folder / "profile.json"
 
 
-def compile_library(compiler: str, routine: Path, target: Path, *flags: str) -> Path:
-    flags = ("-O2", "-fPIC", "-shared", "-fno-builtin", f'-DASTEROPE_ROUTINE="{routine}"', *flags)
-    output_of(compiler, *flags, REPOSITORY / "templates" / "preload.c", "-o", target)
-    return target
-
-
 @pytest.fixture(scope="session")
 def libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """One as the project's own build makes it, one compiled as that does; each two folders below
@@ -75,7 +70,7 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     routine = render(masked_profile(masked), masked)
     return {
         "reference": build / name,
-        "masked": compile_library("cc", routine, masked / "build" / name),
+        "masked": build_preload(routine, masked / "build" / name),
     }
 
 
@@ -172,7 +167,7 @@ def test_hardening_flags_leave_it_whole(
     routine = library.parents[1] / "asterope_memcpy.c"
     flags = ("-Wall", "-Wextra", "-Werror", "-U_FORTIFY_SOURCE", f"-D_FORTIFY_SOURCE={fortify}")
     flags = (*flags, "-fstack-protector-strong")
-    hardened = compile_library(compiler, routine, tmp_path / "library.so", *flags)
+    hardened = build_preload(routine, tmp_path / "library.so", *flags, compiler=compiler)
     assert exported(hardened).keys() == NAMES
 
 

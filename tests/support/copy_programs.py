@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import re
@@ -84,6 +85,7 @@ def need_way(folder: Path, compiler: str, *flags: str) -> None:
         pytest.skip(f"{compiler} {' '.join(flags)} makes no program that runs here")
 
 
+@functools.cache
 def cpu_features() -> frozenset[str]:
     """The features that Linux says this CPU has."""
     text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
@@ -407,6 +409,13 @@ def build_with_routines(routines: Routines, objects: Path, name: str) -> Path:
     flags = (*STRICT_C, "-O1", "-pthread", f"-I{CHECKERS}", f"-I{folder}")
     output_of("gcc", *flags, *harness, together, "-o", program)
     return program
+
+
+def build_preload(routine: Path, target: Path, *flags: str, compiler: str = "gcc") -> Path:
+    """The library for LD_PRELOAD, of a routine."""
+    flags = ("-O2", "-fPIC", "-shared", "-fno-builtin", f'-DASTEROPE_ROUTINE="{routine}"', *flags)
+    output_of(compiler, *flags, REPOSITORY / "templates" / "preload.c", "-o", target)
+    return target
 
 
 def render_every_kind(folder: Path) -> Routines:
