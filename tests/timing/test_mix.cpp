@@ -1,5 +1,4 @@
-// The workloads of small copies: which calls are made, and where. How long they take is nobody's
-// business here.
+// The workloads of small copies: which calls are made, and where.
 #include "timing/stopwatch.hpp"
 
 #include <algorithm>
@@ -26,9 +25,10 @@ const std::vector<Workload> kMix = {Workload::mix_l1,      Workload::mix_l2,
 const std::vector<Workload> kFixed = {Workload::fixed, Workload::fixed_read};
 const std::vector<Workload> kPageEnd = {Workload::page_end, Workload::page_end_read};
 const std::vector<Workload> kRead = {Workload::mix_l1_read, Workload::mix_l2_read,
-                                     Workload::mix_l3_read, Workload::fixed_read};
+                                     Workload::mix_l3_read, Workload::fixed_read,
+                                     Workload::page_end_read};
 const std::vector<Workload> kAlone = {Workload::mix_l1, Workload::mix_l2, Workload::mix_l3,
-                                      Workload::fixed};
+                                      Workload::fixed, Workload::page_end};
 
 struct Call {
     const char *destination, *source;
@@ -61,16 +61,20 @@ Machine machine_with(std::size_t l1, std::size_t l2, std::size_t l3) {
     return machine;
 }
 
-std::size_t working_set(Workload workload) {
+/// Half of what the cache of a workload holds is for sources and destinations, a half of that each.
+std::size_t side_of(Workload workload) {
     switch (workload) {
     case Workload::mix_l1:
     case Workload::mix_l1_read:
-        return 32 * kKiB;
+        return 8 * kKiB;
     case Workload::mix_l2:
     case Workload::mix_l2_read:
-        return 512 * kKiB;
+        return 128 * kKiB;
+    case Workload::mix_l3:
+    case Workload::mix_l3_read:
+        return 4 * kMiB;
     default:
-        return 16 * kMiB;
+        return 8 * kMiB; // the arena
     }
 }
 
@@ -92,11 +96,31 @@ class Mix : public ::testing::Test {
         return Stopwatch(arena, kLargestMixed, 0,
                          {machine.caches, fleet_statistics(), kLargestMixed, seed});
     }
-    std::size_t source_offset(const Call& call) const {
+    Stopwatch by_bytes(const std::string& statistics) {
+        return Stopwatch(
+            arena, kLargestMixed, 0,
+            {machine.caches, parse_statistics(statistics, "test"), kMiB, 1, Weighting::bytes});
+    }
+    static std::size_t source_offset(const Call& call, const Arena& arena) {
         return static_cast<std::size_t>(call.source - arena.source());
     }
-    std::size_t destination_offset(const Call& call) const {
+    static std::size_t destination_offset(const Call& call, const Arena& arena) {
         return static_cast<std::size_t>(call.destination - arena.destination());
+    }
+    std::size_t source_offset(const Call& call) const { return source_offset(call, arena); }
+    std::size_t destination_offset(const Call& call) const {
+        return destination_offset(call, arena);
+    }
+    /// Of trials of a workload: the share of each size.
+    std::map<std::size_t, double> shares(Stopwatch& stopwatch, Workload workload) {
+        std::vector<std::size_t> sizes;
+        for (int i = 0; i < 20; ++i) {
+            for (const Call& call : trial(stopwatch, workload)) sizes.push_back(call.bytes);
+        }
+        std::map<std::size_t, double> shares;
+        for (const std::size_t size : sizes)
+            shares[size] += 1.0 / static_cast<double>(sizes.size());
+        return shares;
     }
 
     const Arena arena{8 * kMiB};
@@ -107,82 +131,73 @@ class Mix : public ::testing::Test {
 
 // --- Unpredictable sizes -------------------------------------------------------------------------
 
-TEST_F(Mix, stays_in_half_of_its_cache) {
+// Branch predictors learn calls that are repeated.
+TEST_F(Mix, stays_in_half_of_its_cache_and_makes_new_calls_in_each_trial) {
     Stopwatch stopwatch = of_the_fleet();
-    for (const Workload workload : kMix) {
-        const std::size_t side = working_set(workload) / 4; // source and destination take half
-        std::size_t furthest = 0;
-        for (int i = 0; i < 90; ++i) { // the whole plan
+    std::vector<Workload> workloads = kMix;
+    workloads.insert(workloads.end(), {Workload::mix_memory, Workload::mix_memory_read});
+    for (const Workload workload : workloads) {
+        const std::size_t side = side_of(workload);
+        const bool in_memory = side == arena.bytes();
+        std::size_t furthest = 0, largest = 0, alike = 0, count = 0;
+        std::set<std::vector<std::size_t>> trials;       // sizes alone: they are what is learnt
+        for (int i = 0; i < (in_memory ? 1 : 90); ++i) { // the whole plan
+            std::vector<std::size_t> sizes;
             for (const Call& call : trial(stopwatch, workload)) {
-                ASSERT_LE(source_offset(call) + call.bytes, side);
-                ASSERT_LE(destination_offset(call) + call.bytes, side);
-                furthest = std::max({furthest, source_offset(call), destination_offset(call)});
+                const std::size_t source = source_offset(call), to = destination_offset(call);
+                ASSERT_LE(source + call.bytes, side);
+                ASSERT_LE(to + call.bytes, side);
+                furthest = std::max({furthest, source, to});
+                largest = std::max(largest, call.bytes);
+                alike += source == to;
+                ++count;
+                sizes.push_back(call.bytes);
             }
+            EXPECT_TRUE(trials.insert(sizes).second || i >= 87) << "an earlier one again: " << i;
         }
         EXPECT_GT(furthest, side * 3 / 4) << name_of(workload);
+        EXPECT_LE(largest, kLargestMixed);
+        EXPECT_GT(largest, kLargestMixed / 2);
+        EXPECT_LT(alike, count / 100) << "source and destination are not drawn apart";
     }
 }
 
-TEST_F(Mix, stays_inside_an_arena_that_is_smaller_than_the_cache) {
+TEST_F(Mix, makes_do_with_the_caches_and_the_arena_there_are) {
     const Arena small(kMiB);
-    Stopwatch stopwatch(small, kLargestMixed, 0,
-                        {machine.caches, fleet_statistics(), kLargestMixed, 1});
-    for (int i = 0; i < 90; ++i) {
-        for (const Call& call : trial(stopwatch, Workload::mix_l3)) {
-            ASSERT_GE(call.source, small.source());
-            ASSERT_LE(call.source + call.bytes, small.source() + small.bytes());
-            ASSERT_GE(call.destination, small.destination());
-            ASSERT_LE(call.destination + call.bytes, small.destination() + small.bytes());
+    const struct {
+        const Arena& arena;
+        Machine machine;
+        Workload workload;
+        std::size_t side;
+    } cases[] = {
+        {small, machine, Workload::mix_l3, small.bytes()},
+        {arena, Machine{}, Workload::mix_l1, 8 * kKiB}, // the usual ones
+        {arena, Machine{}, Workload::mix_l3, 8 * kMiB},
+        // without a third level, the second one is there
+        {arena, machine_with(32 * kKiB, 512 * kKiB, 0), Workload::mix_l3, 128 * kKiB},
+    };
+    for (const auto& [where, machine, workload, side] : cases) {
+        Stopwatch stopwatch(where, kLargestMixed, 0,
+                            {machine.caches, fleet_statistics(), kLargestMixed, 1});
+        for (int i = 0; i < 90; ++i) {
+            for (const Call& call : trial(stopwatch, workload)) {
+                ASSERT_LE(source_offset(call, where) + call.bytes, side);
+                ASSERT_LE(destination_offset(call, where) + call.bytes, side);
+            }
         }
     }
 }
 
-TEST_F(Mix, assumes_usual_caches_where_none_are_known) {
-    Stopwatch stopwatch(arena, kLargestMixed, 0,
-                        {Machine{}.caches, fleet_statistics(), kLargestMixed, 1});
-    for (const Call& call : trial(stopwatch, Workload::mix_l1)) {
-        ASSERT_LE(source_offset(call) + call.bytes, 8 * kKiB);
+TEST_F(Mix, has_the_sizes_of_the_distribution_up_to_the_largest) {
+    Stopwatch stopwatch = make("3:0.25,100:0.0625,7:0.1875,2000:0.5");
+    for (const Workload workload : {Workload::mix_l1, Workload::page_end}) {
+        auto found = shares(stopwatch, workload);
+        ASSERT_EQ(found.size(), 3u);
+        EXPECT_NEAR(found[3], 0.5, 0.02);
+        EXPECT_NEAR(found[100], 0.125, 0.02);
     }
-    for (const Call& call : trial(stopwatch, Workload::mix_l3)) {
-        ASSERT_LE(source_offset(call) + call.bytes, 8 * kMiB);
-    }
-}
-
-// A machine without a third level has its second one there.
-TEST_F(Mix, takes_the_largest_cache_up_to_a_level) {
-    Stopwatch stopwatch(arena, kLargestMixed, 0, {machine_with(32 * kKiB, 512 * kKiB, 0).caches});
-    for (const Call& call : trial(stopwatch, Workload::mix_l3)) {
-        ASSERT_LE(source_offset(call) + call.bytes, 128 * kKiB);
-    }
-}
-
-TEST_F(Mix, draws_no_size_above_the_largest) {
-    Stopwatch stopwatch = of_the_fleet();
-    std::size_t largest = 0;
-    for (int i = 0; i < 90; ++i) {
-        for (const Call& call : trial(stopwatch, Workload::mix_l1)) {
-            largest = std::max(largest, call.bytes);
-        }
-    }
-    EXPECT_LE(largest, kLargestMixed);
-    EXPECT_GT(largest, kLargestMixed / 2);
     Stopwatch short_ones = make("8:0.2,100:0.2,101:0.6", 100);
     for (const Call& call : trial(short_ones, Workload::mix_l2)) ASSERT_LE(call.bytes, 100u);
-}
-
-TEST_F(Mix, has_the_sizes_of_the_distribution) {
-    Stopwatch stopwatch = make("3:0.5,100:0.125,7:0.375");
-    std::map<std::size_t, double> shares;
-    std::size_t count = 0;
-    for (int i = 0; i < 20; ++i) {
-        for (const Call& call : trial(stopwatch, Workload::mix_l1)) {
-            ++shares[call.bytes];
-            ++count;
-        }
-    }
-    ASSERT_EQ(shares.size(), 3u);
-    EXPECT_NEAR(shares[3] / static_cast<double>(count), 0.5, 0.01);
-    EXPECT_NEAR(shares[100] / static_cast<double>(count), 0.125, 0.01);
 }
 
 TEST_F(Mix, is_as_aligned_as_the_distribution_says_and_no_more) {
@@ -210,49 +225,21 @@ TEST_F(Mix, reaches_every_byte_of_a_line_where_no_alignment_is_given) {
     EXPECT_GE(destinations.size(), 32u);
 }
 
-TEST_F(Mix, draws_source_and_destination_apart) {
-    Stopwatch stopwatch = of_the_fleet();
-    std::size_t alike = 0, count = 0;
-    for (const Call& call : trial(stopwatch, Workload::mix_l2)) {
-        alike += source_offset(call) == destination_offset(call);
-        ++count;
-    }
-    EXPECT_LT(alike, count / 100);
-}
-
-// Branch predictors learn calls that are repeated.
-TEST_F(Mix, makes_new_calls_in_each_trial) {
-    Stopwatch stopwatch = of_the_fleet();
-    std::set<std::vector<std::size_t>> trials; // sizes alone: they are what is learnt
-    for (int i = 0; i < 87; ++i) {
-        std::vector<std::size_t> sizes;
-        for (const Call& call : trial(stopwatch, Workload::mix_l1)) sizes.push_back(call.bytes);
-        EXPECT_TRUE(trials.insert(sizes).second) << "trial " << i << " is an earlier one again";
-    }
-}
-
-TEST_F(Mix, makes_other_calls_when_the_copies_are_read) {
-    Stopwatch stopwatch = of_the_fleet();
-    EXPECT_FALSE(trial(stopwatch, Workload::mix_l1) == trial(stopwatch, Workload::mix_l1_read));
-}
-
-TEST_F(Mix, makes_other_calls_in_each_level) {
-    Stopwatch stopwatch = of_the_fleet();
-    const auto sizes = [&](Workload workload) {
-        std::vector<std::size_t> sizes;
-        for (const Call& call : trial(stopwatch, workload)) sizes.push_back(call.bytes);
-        return sizes;
-    };
-    EXPECT_NE(sizes(Workload::mix_l1), sizes(Workload::mix_l2));
-}
-
-TEST_F(Mix, makes_the_same_calls_for_the_same_seed) {
+TEST_F(Mix, makes_the_same_calls_for_the_same_seed_and_others_for_each_workload) {
     Stopwatch one = of_the_fleet(5), two = of_the_fleet(5), other = of_the_fleet(6);
+    std::set<std::vector<std::size_t>> sizes;
     for (const Workload workload : kMix) {
         const std::vector<Call> made = trial(one, workload);
         EXPECT_TRUE(made == trial(two, workload));
         EXPECT_FALSE(made == trial(other, workload));
+        std::vector<std::size_t> of_these;
+        for (const Call& call : made) of_these.push_back(call.bytes);
+        EXPECT_TRUE(sizes.insert(of_these).second) << name_of(workload);
     }
+    // whichever working set came before
+    Stopwatch before = of_the_fleet(), without = of_the_fleet();
+    EXPECT_EQ(trial(before, Workload::mix_memory).size(), 6000u);
+    EXPECT_EQ(trial(before, Workload::mix_l3), trial(without, Workload::mix_l3));
 }
 
 TEST_F(Mix, refuses_statistics_without_a_size_that_fits) {
@@ -275,36 +262,18 @@ TEST(FixedSizes, ascend_from_1_to_256) {
     for (std::size_t i = 1; i < sizes.size(); ++i) EXPECT_LT(sizes[i - 1], sizes[i]);
 }
 
-TEST_F(Mix, goes_through_the_fixed_sizes_one_after_the_other) {
-    Stopwatch stopwatch = of_the_fleet();
-    for (const Workload workload : kFixed) {
-        std::vector<std::size_t> sizes;
-        std::map<std::size_t, int> counts;
-        for (const Call& call : trial(stopwatch, workload)) {
-            if (sizes.empty() || sizes.back() != call.bytes) sizes.push_back(call.bytes);
-            ++counts[call.bytes];
-        }
-        EXPECT_EQ(sizes, fixed_sizes());
-        for (const auto& [size, count] : counts) EXPECT_EQ(count, counts[1]);
-    }
-}
-
-TEST_F(Mix, times_one_fixed_size_alone) {
-    Stopwatch stopwatch = of_the_fleet();
-    calls.clear();
-    stopwatch.time(kRemember, Workload::fixed, 20, 0);
-    ASSERT_GT(calls.size(), 100u);
-    for (const Call& call : calls) ASSERT_EQ(call.bytes, 20u);
-}
-
-TEST_F(Mix, puts_fixed_sizes_at_every_misalignment_in_the_same_places_for_a_round) {
+TEST_F(Mix, goes_through_the_fixed_sizes_at_every_misalignment_in_the_same_places_for_a_round) {
     Stopwatch stopwatch = of_the_fleet();
     for (const Workload workload : kFixed) {
         const std::vector<Call> made = trial(stopwatch, workload, 7);
         EXPECT_TRUE(made == trial(stopwatch, workload, 7));
         EXPECT_FALSE(made == trial(stopwatch, workload, 8));
+        std::vector<std::size_t> sizes;
+        std::map<std::size_t, int> counts;
         std::set<std::size_t> sources, destinations;
         for (const Call& call : made) {
+            if (sizes.empty() || sizes.back() != call.bytes) sizes.push_back(call.bytes);
+            ++counts[call.bytes];
             sources.insert(source_offset(call) % 64);
             destinations.insert(destination_offset(call) % 64);
             ASSERT_LE(source_offset(call) + call.bytes, 3 * 4096u);
@@ -314,17 +283,21 @@ TEST_F(Mix, puts_fixed_sizes_at_every_misalignment_in_the_same_places_for_a_roun
             ASSERT_GE(apart, 1024u);
             ASSERT_LE(apart, 3072u);
         }
+        EXPECT_EQ(sizes, fixed_sizes());
+        for (const auto& [size, count] : counts) EXPECT_EQ(count, counts[1]);
         EXPECT_EQ(sources.size(), 64u);
         EXPECT_EQ(destinations.size(), 64u);
     }
 }
 
-TEST_F(Mix, moves_fixed_sizes_through_the_page_from_round_to_round) {
+TEST_F(Mix, times_one_fixed_size_alone_and_moves_it_through_the_page_from_round_to_round) {
     Stopwatch stopwatch = of_the_fleet();
     std::set<std::size_t> lines;
     for (std::uint64_t round = 0; round < 64; ++round) {
         calls.clear();
         stopwatch.time(kRemember, Workload::fixed, 20, round);
+        ASSERT_GT(calls.size(), 100u);
+        for (const Call& call : calls) ASSERT_EQ(call.bytes, 20u);
         lines.insert(source_offset(calls.front()) / 64);
     }
     EXPECT_GE(lines.size(), 60u);
@@ -402,21 +375,6 @@ TEST_F(Mix, ends_every_other_source_and_every_other_copy_with_the_page) {
     }
 }
 
-TEST_F(Mix, draws_the_sizes_of_page_ends_as_the_others) {
-    Stopwatch stopwatch = make("3:0.25,100:0.0625,7:0.1875,2000:0.5");
-    std::map<std::size_t, double> shares;
-    std::size_t count = 0;
-    for (int i = 0; i < 20; ++i) {
-        for (const Call& call : trial(stopwatch, Workload::page_end)) {
-            ++shares[call.bytes];
-            ++count;
-        }
-    }
-    ASSERT_EQ(shares.size(), 3u);
-    EXPECT_NEAR(shares[3] / static_cast<double>(count), 0.5, 0.02);
-    EXPECT_NEAR(shares[100] / static_cast<double>(count), 0.125, 0.02);
-}
-
 // Or the timing would make the situation go away.
 TEST_F(Mix, touches_no_page_behind_a_page_end_with_any_copy) {
     const Cpu cpu = read_cpu();
@@ -432,25 +390,6 @@ TEST_F(Mix, touches_no_page_behind_a_page_end_with_any_copy) {
         }
     }
     EXPECT_EQ(pages_there(page_ends_of(stopwatch)), only_stretches_there(page_ends_of(stopwatch)));
-}
-
-TEST_F(Mix, reads_the_copies_at_page_ends_where_it_says_so) {
-    Stopwatch stopwatch = of_the_fleet();
-    const PageEnds& ends = page_ends_of(stopwatch);
-    const auto run = [&](Workload workload) {
-        mprotect(ends.destination(), PageEnds::kStretches * ends.stride(), PROT_NONE);
-        stopwatch.time(kRemember, workload, 0, 0);
-        std::_Exit(0);
-    };
-    EXPECT_EXIT(run(Workload::page_end_read), ::testing::KilledBySignal(SIGSEGV), "");
-    EXPECT_EXIT(run(Workload::page_end), ::testing::ExitedWithCode(0), "");
-}
-
-TEST_F(Mix, has_no_page_ends_where_bytes_count) {
-    Stopwatch stopwatch(arena, kLargestMixed, 0,
-                        {machine.caches, fleet_statistics(), kMiB, 1, Weighting::bytes});
-    EXPECT_FALSE(stopwatch.prepare(Workload::page_end));
-    EXPECT_TRUE(of_the_fleet().prepare(Workload::page_end));
 }
 
 TEST(PageEndsOf, any_length_are_whole_pages_in_front_of_one_that_is_untouched_or_forbidden) {
@@ -475,25 +414,17 @@ TEST(PageEndsOf, any_length_are_whole_pages_in_front_of_one_that_is_untouched_or
 
 // --- All of them ---------------------------------------------------------------------------------
 
-TEST_F(Mix, makes_as_many_calls_as_it_says_and_some_to_warm_up) {
-    Stopwatch stopwatch = of_the_fleet();
-    for (const auto& workloads : {kMix, kFixed, kPageEnd}) {
-        for (const Workload workload : workloads) {
-            const std::size_t made = trial(stopwatch, workload).size();
-            EXPECT_GT(made, fixed_calls(workload));
-            EXPECT_LT(made, fixed_calls(workload) * 5 / 4);
-        }
-    }
-}
-
-TEST_F(Mix, hands_distance_and_large_copy_through) {
+TEST_F(Mix, makes_as_many_calls_as_it_says_and_some_to_warm_up_with_distance_and_large_copy) {
     Stopwatch stopwatch = of_the_fleet();
     const asterope_candidate large = asterope_variants[1].copy;
     for (const auto& workloads : {kMix, kFixed, kPageEnd}) {
         for (const Workload workload : workloads) {
+            calls.clear();
             last_distance = 0;
             last_large = nullptr;
             stopwatch.time(small_copy(remember, 1920, large), workload, 0, 0);
+            EXPECT_GT(calls.size(), fixed_calls(workload));
+            EXPECT_LT(calls.size(), fixed_calls(workload) * 5 / 4);
             EXPECT_EQ(last_distance, 1920u);
             EXPECT_EQ(last_large, large);
         }
@@ -502,9 +433,11 @@ TEST_F(Mix, hands_distance_and_large_copy_through) {
 
 TEST_F(Mix, reads_the_copies_where_it_says_so) {
     Stopwatch stopwatch = of_the_fleet();
-    // What copies nothing writes nothing: who touches the destination now reads it, and dies.
+    const PageEnds& ends = page_ends_of(stopwatch);
+    // What copies nothing writes nothing: what touches the destination now reads it, and dies.
     const auto run = [&](Workload workload) {
         mprotect(arena.destination(), arena.bytes(), PROT_NONE);
+        mprotect(ends.destination(), PageEnds::kStretches * ends.stride(), PROT_NONE);
         stopwatch.time(kRemember, workload, 0, 0);
         std::_Exit(0);
     };
@@ -518,33 +451,9 @@ TEST_F(Mix, reads_the_copies_where_it_says_so) {
 
 // --- By bytes, and in memory ---------------------------------------------------------------------
 
-TEST_F(Mix, makes_the_same_calls_whichever_working_set_came_before) {
-    Stopwatch stopwatch = of_the_fleet();
-    const std::vector<Call> of_memory = trial(stopwatch, Workload::mix_memory);
-    EXPECT_EQ(of_memory.size(), 6000u);
-    const std::vector<Call> of_l3 = trial(stopwatch, Workload::mix_l3);
-    Stopwatch other = of_the_fleet();
-    EXPECT_EQ(trial(other, Workload::mix_l3), of_l3);
-}
-
-TEST_F(Mix, reaches_over_the_whole_arena_in_memory) {
-    Stopwatch stopwatch = of_the_fleet();
-    for (const Workload workload : {Workload::mix_memory, Workload::mix_memory_read}) {
-        std::size_t furthest = 0;
-        for (const Call& call : trial(stopwatch, workload)) {
-            ASSERT_LE(source_offset(call) + call.bytes, arena.bytes());
-            ASSERT_LE(destination_offset(call) + call.bytes, arena.bytes());
-            furthest = std::max({furthest, source_offset(call), destination_offset(call)});
-        }
-        EXPECT_GT(furthest, arena.bytes() * 9 / 10);
-    }
-}
-
 TEST_F(Mix, draws_sizes_by_their_bytes_where_bytes_count) {
     // 8 bytes nine times as often as 72: as many bytes of each
-    Stopwatch stopwatch(
-        arena, kLargestMixed, 0,
-        {machine.caches, parse_statistics("8:0.9,72:0.1", "test"), kMiB, 1, Weighting::bytes});
+    Stopwatch stopwatch = by_bytes("8:0.9,72:0.1");
     std::size_t large = 0;
     const std::vector<Call> calls = trial(stopwatch, Workload::mix_l2);
     for (const Call& call : calls) large += call.bytes == 72;
@@ -554,10 +463,7 @@ TEST_F(Mix, draws_sizes_by_their_bytes_where_bytes_count) {
 
 TEST_F(Mix, draws_only_what_fits_in_the_working_set_where_bytes_count) {
     // sides of 8 KiB, 128 KiB and 4 MiB: up to half of them
-    Stopwatch stopwatch(arena, kLargestMixed, 0,
-                        {machine.caches,
-                         parse_statistics("1024:0.25,4096:0.25,8192:0.25,100000:0.25", "test"),
-                         kMiB, 1, Weighting::bytes});
+    Stopwatch stopwatch = by_bytes("1024:0.25,4096:0.25,8192:0.25,100000:0.25");
     for (const auto& [workload, largest] :
          {std::pair(Workload::mix_l1, 4096u), std::pair(Workload::mix_l2, 8192u),
           std::pair(Workload::mix_l3, 100000u), std::pair(Workload::mix_memory, 100000u)}) {
@@ -565,18 +471,17 @@ TEST_F(Mix, draws_only_what_fits_in_the_working_set_where_bytes_count) {
         std::size_t most = 0;
         for (const Call& call : trial(stopwatch, workload)) {
             most = std::max(most, call.bytes);
-            if (workload == Workload::mix_memory) continue;
-            ASSERT_LE(source_offset(call) + call.bytes, working_set(workload) / 4);
-            ASSERT_LE(destination_offset(call) + call.bytes, working_set(workload) / 4);
+            ASSERT_LE(source_offset(call) + call.bytes, side_of(workload));
+            ASSERT_LE(destination_offset(call) + call.bytes, side_of(workload));
         }
         EXPECT_EQ(most, largest) << name_of(workload);
     }
 }
 
-TEST_F(Mix, has_no_plan_where_nothing_fits_and_bytes_count) {
-    Stopwatch stopwatch(
-        arena, kLargestMixed, 0,
-        {machine.caches, parse_statistics("100000:1", "test"), kMiB, 1, Weighting::bytes});
+TEST_F(Mix, has_no_plan_where_nothing_fits_and_no_page_ends_where_bytes_count) {
+    Stopwatch stopwatch = by_bytes("100000:1");
+    EXPECT_FALSE(stopwatch.prepare(Workload::page_end));
+    EXPECT_TRUE(of_the_fleet().prepare(Workload::page_end));
     EXPECT_FALSE(stopwatch.prepare(Workload::mix_l1));
     EXPECT_FALSE(stopwatch.prepare(Workload::mix_l2_read));
     EXPECT_TRUE(stopwatch.prepare(Workload::mix_l3));
