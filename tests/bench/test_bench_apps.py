@@ -7,12 +7,13 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
-from command_errors import only_error_of, without_warnings
+from command_errors import only_error_of, run_command
+from copy_programs import shared_library
 
 TWO_SIZES = ("messages", "--sizes", "1M,2M", "--ring", "4M")  # few messages fill the caches
 MESSAGES = (*TWO_SIZES, "--rounds", "3")
@@ -23,18 +24,15 @@ CACHE = (
 RATIO = r" +\d+\.\d\d  \(\d+\.\d\d\.\.\d+\.\d\d\)  \(\d+\.\d\d\.\.\d+\.\d\d\)"
 
 
-def compiled(folder: Path, body: str, name: str = "asterope_memcpy") -> Path:
-    """A library with one routine."""
-    source, library = folder / f"{name}.c", folder / f"lib{name}.so"
-    source.write_text(
-        "#include <signal.h>\n#include <string.h>\n#include <unistd.h>\n"
-        f"void *{name}(char *to, const char *from, size_t size) {{ {body} }}\n"
-        "void *another(char *to, const char *from, size_t size)\n"
-        "{ return memcpy(to, from, size); }\n"
-    )
-    command = ["cc", "-O1", "-fno-builtin", "-shared", "-fPIC", "-o", library, source]
-    subprocess.run(command, check=True, timeout=60)
-    return library
+def compiled(folder: Path, body: str) -> Path:
+    """A library with a routine."""
+    text = f"""#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+void *asterope_memcpy(char *to, const char *from, size_t size) {{ {body} }}
+void *another(char *to, const char *from, size_t size) {{ return memcpy(to, from, size); }}
+"""
+    return shared_library(folder / "libroutine.so", text)
 
 
 @pytest.fixture(scope="module")
@@ -47,12 +45,10 @@ def bench(build_dir: Path, tmp_path: Path) -> Callable[..., subprocess.Completed
     """Runs asterope-bench in an empty folder."""
 
     def run(*arguments: object) -> subprocess.CompletedProcess:
-        command = [str(part) for part in (build_dir / "asterope-bench", *arguments)]
         folder = tmp_path / "empty"
         folder.mkdir(exist_ok=True)
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+        done = run_command(build_dir / "asterope-bench", *arguments, cwd=folder)
         assert list(folder.iterdir()) == []
-        done.stderr = without_warnings(done.stderr)
         return done
 
     return run
@@ -126,12 +122,8 @@ def endless(build_dir: Path, library: Path):
     """asterope-bench messages with more rounds than anybody waits for, both processes running."""
     command = [build_dir / "asterope-bench", *TWO_SIZES, "--rounds", "100000"]
     command += ["--routine", library]
-    process = subprocess.Popen(
-        [str(part) for part in command],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen([str(part) for part in command], **pipes)
     try:
         for _ in range(3000):  # for how long to wait, not for what comes out
             if len(children_of(process.pid)) == 2:
@@ -195,49 +187,51 @@ def test_a_read_that_brings_other_data_fails(bench, tmp_path: Path) -> None:
 
 # --- bad options ----------------------------------------------------------------------------------
 
+# Command -> options that it refuses, and what is said.
 BAD = {
-    "messages: two rounds": (["messages", "--rounds", "2"], "--rounds"),
-    "messages: no size": (["messages", "--sizes", ","], "size"),
-    "messages: size of 0": (["messages", "--sizes", "0"], "0"),
-    "messages: no whole words": (["messages", "--sizes", "1001"], "1001 B is no whole number"),
-    "messages: larger than the ring": (["messages", "--ring", "1M"], "no room for a message"),
-    "messages: beyond all memory": (["messages", "--ring", "1048576G"], "may be taken"),
-    "messages: CPU that is not there": (["messages", "--cpu", "9999"], "9999"),
-    "messages: subscriber's CPU": (["messages", "--subscriber-cpu", "9999"], "CPU 9999"),
-    "messages: past no word": (["messages", "--past-page", "3"], "multiple of 8"),
-    "messages: past the page": (["messages", "--past-page", "4096"], "--past-page"),
-    "messages: missing function": (["messages", "--symbol", "none_such"], "none_such"),
-    "messages: missing second": (["messages", "--subscriber-symbol", "none_such"], "none_such"),
-    "messages: an option of the tables": (["messages", "--suite", "mix"], "--suite"),
-    "cache: two rounds": (["cache", "--rounds", "2"], "--rounds"),
-    "cache: no power of two": (["cache", "--blocks", "12K"], "12 KiB is no power of two"),
-    "cache: tiny": (["cache", "--sizes", "256"], "256 B is less than"),
-    "cache: cut file": (["cache", "--file", "1000K"], "no multiple of 1 MiB"),
-    "cache: beyond all memory": (["cache", "--file", "1048576G"], "may be taken"),
-    "cache: too many misses": (["cache", "--misses", "51"], "--misses"),
-    "cache: past no word": (["cache", "--past-page", "12"], "multiple of 8"),
-    "cache: missing function": (["cache", "--symbol", "none_such"], "none_such"),
-    "cache: CPU that is not there": (["cache", "--cpu", "9999"], "9999"),
+    "messages": [
+        (["--rounds", "2"], "--rounds"),
+        (["--sizes", ","], "size"),
+        (["--sizes", "0"], "0"),
+        (["--sizes", "1001"], "1001 B is no whole number"),
+        (["--ring", "1M"], "no room for a message"),
+        (["--ring", "1048576G"], "may be taken"),
+        (["--cpu", "9999"], "9999"),
+        (["--subscriber-cpu", "9999"], "CPU 9999"),
+        (["--past-page", "3"], "multiple of 8"),
+        (["--past-page", "4096"], "--past-page"),
+        (["--symbol", "none_such"], "none_such"),
+        (["--subscriber-symbol", "none_such"], "none_such"),
+        (["--suite", "mix"], "--suite"),  # an option of the tables
+    ],
+    "cache": [
+        (["--rounds", "2"], "--rounds"),
+        (["--blocks", "12K"], "12 KiB is no power of two"),
+        (["--sizes", "256"], "256 B is less than"),
+        (["--file", "1000K"], "no multiple of 1 MiB"),
+        (["--file", "1048576G"], "may be taken"),
+        (["--misses", "51"], "--misses"),
+        (["--past-page", "12"], "multiple of 8"),
+        (["--symbol", "none_such"], "none_such"),
+        (["--cpu", "9999"], "9999"),
+    ],
 }
 
 
-@pytest.mark.parametrize(("arguments", "part"), BAD.values(), ids=BAD.keys())
-def test_bad_arguments_are_refused_in_one_line(
-    bench, library: Path, arguments: Sequence[str], part: str
+@pytest.mark.parametrize("command", BAD)
+def test_bad_arguments_are_refused_in_one_line(bench, library: Path, command: str) -> None:
+    for arguments, part in BAD[command]:
+        message = only_error(bench(command, *arguments, "--routine", library), 2)
+        assert part in message, arguments
+        assert len(message) < 300
+
+
+@pytest.mark.parametrize("command", ["messages", "cache"])
+def test_help_says_what_is_timed_and_options_before_the_command_are_refused(
+    bench, command: str
 ) -> None:
-    message = only_error(bench(*arguments, "--routine", library), 2)
-    assert part in message
-    assert len(message) < 300
-
-
-@pytest.mark.parametrize("command", ["messages", "cache"])
-def test_options_before_the_command_are_refused(bench, command: str) -> None:
-    message = only_error(bench("--rounds", "5", command), 2)
-    assert f"--rounds stands before '{command}'" in message
-
-
-@pytest.mark.parametrize("command", ["messages", "cache"])
-def test_help_says_what_is_timed(bench, command: str) -> None:
     done = bench(command, "--help")
     assert (done.returncode, done.stderr) == (0, "")
     assert "--past-page" in done.stdout
+    message = only_error(bench("--rounds", "5", command), 2)
+    assert f"--rounds stands before '{command}'" in message

@@ -18,7 +18,8 @@ import pytest
 from asterope import __version__
 from asterope.apps.paired import LIBC, LIBC_AGAIN, OURS, Comparison, compare
 from asterope.profile import Ratio
-from command_errors import only_error_of
+from command_errors import only_error_of, run_command
+from copy_programs import shared_library
 
 pytestmark = pytest.mark.slow
 
@@ -83,18 +84,10 @@ def test_a_verdict_is_beyond_the_noise(ratio: tuple, floor: tuple, verdict: str)
 # --- The command ----------------------------------------------------------------------------------
 
 
-def compiled(folder: Path, source: str) -> Path:
-    library = folder / "libpreload.so"
-    (folder / "preload.c").write_text(source)
-    command = ["cc", "-O1", "-shared", "-fPIC", "-o", library, folder / "preload.c"]
-    subprocess.run(command, check=True, timeout=60)
-    return library
-
-
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One that changes nothing: what is tested here is not the routine."""
-    return compiled(tmp_path_factory.mktemp("library"), "int of_no_consequence;\n")
+    return shared_library(tmp_path_factory.mktemp("library") / "libpreload.so", "int unused;\n")
 
 
 @pytest.fixture
@@ -139,25 +132,15 @@ def labels_in(done: subprocess.CompletedProcess) -> list[str]:
     return [row[:14].rstrip() for row in rows]
 
 
+REDIS = [f"{test} {size}" for size in ("64 KiB", "256 KiB", "1 MiB") for test in ("SET", "GET")]
+SQLITE = ["INSERT 64 KiB", "INSERT 1 MiB", "SELECT 64 KiB", "SELECT 1 MiB", "INSERT 100 B"]
+
+
 @pytest.mark.parametrize(
     ("application", "unit", "labels"),
     [
-        pytest.param(
-            "redis",
-            "a request",
-            [
-                f"{test} {size}"
-                for size in ("64 KiB", "256 KiB", "1 MiB")
-                for test in ("SET", "GET")
-            ],
-            marks=needs_redis,
-        ),
-        pytest.param(
-            "sqlite",
-            "a blob or row",
-            ["INSERT 64 KiB", "INSERT 1 MiB", "SELECT 64 KiB", "SELECT 1 MiB", "INSERT 100 B"],
-            marks=needs_sqlite,
-        ),
+        pytest.param("redis", "a request", REDIS, marks=needs_redis),
+        pytest.param("sqlite", "a blob or row", SQLITE, marks=needs_sqlite),
     ],
 )
 def test_an_application_is_timed(
@@ -214,7 +197,7 @@ __attribute__((constructor)) static void crash(void)
 def test_a_program_that_dies_of_the_library_is_named(
     apps, tmp_path: Path, application: str, program: str
 ) -> None:
-    library = compiled(tmp_path, CRASH_IN.replace("PROGRAM", program))
+    library = shared_library(tmp_path / "libcrash.so", CRASH_IN.replace("PROGRAM", program))
     message = only_error(apps(application, "--preload", library), 1)
     assert f"{program} was ended by SIGABRT (with the library)" in message
 
@@ -304,15 +287,10 @@ def test_bad_arguments_are_refused_in_one_line(
     assert len(message) < 300
 
 
-def test_version_and_help(apps) -> None:
+def test_version_and_help(apps, build_dir: Path) -> None:
     assert apps("--version").stdout == f"asterope-apps {__version__}\n"
+    launcher = run_command(build_dir / "asterope-apps", "--version")  # of a checkout
+    assert launcher.stdout == f"asterope-apps {__version__}\n"
     done = apps("--help")
     assert done.returncode == 0
     assert "--preload" in done.stdout
-
-
-def test_a_checkout_has_it_beside_the_programs(build_dir: Path) -> None:
-    done = subprocess.run(
-        [build_dir / "asterope-apps", "--version"], capture_output=True, text=True, timeout=60
-    )
-    assert done.stdout == f"asterope-apps {__version__}\n"

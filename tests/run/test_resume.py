@@ -304,14 +304,6 @@ def test_a_log_behind_a_link_is_written_there(replay, whole: Whole, tmp_path: Pa
     assert (tmp_path / "new.jsonl").is_symlink()
 
 
-def test_a_log_with_a_byte_order_mark_is_resumed(replay, whole: Whole, tmp_path: Path) -> None:
-    mark = b"\xef\xbb\xbf"
-    (tmp_path / "new.jsonl").write_bytes(mark + whole.log[: len(whole.log) // 2])
-    assert replay("--resume").returncode == 0
-    assert (tmp_path / "p.json").read_bytes() == whole.profile
-    assert log_lines_of((tmp_path / "new.jsonl").read_bytes())
-
-
 def test_a_run_into_a_device_leaves_it_one_and_renders_nothing(tune, tmp_path: Path) -> None:
     node = make_device(tmp_path / "node")
     done = tune(*SHORT, "--quiet", "-o", "node")
@@ -386,13 +378,18 @@ def test_a_log_that_is_not_of_this_search_is_refused_and_kept(
     assert not (tmp_path / "p.json").exists()
 
 
-def test_a_torn_last_line_is_dropped_with_a_warning(replay, whole: Whole, tmp_path: Path) -> None:
-    end = whole.log.index(b"\n", len(whole.log) // 2) - 10
-    (tmp_path / "new.jsonl").write_bytes(whole.log[:end])
+@pytest.mark.parametrize("left", ["whole lines", "a byte order mark", "a torn last line"])
+def test_half_a_log_is_resumed(replay, whole: Whole, tmp_path: Path, left: str) -> None:
+    log, mark = tmp_path / "new.jsonl", b"\xef\xbb\xbf" * (left == "a byte order mark")
+    end = whole.log.index(b"\n", len(whole.log) // 2) + 1
+    torn = left == "a torn last line"
+    log.write_bytes(mark + whole.log[: end - 10 * torn])
     done = replay("--resume")
     assert done.returncode == 0
-    assert "warning: new.jsonl: its last line is not whole and was dropped" in done.all_stderr
+    dropped = "warning: new.jsonl: its last line is not whole and was dropped"
+    assert (dropped in done.all_stderr) == torn
     assert (tmp_path / "p.json").read_bytes() == whole.profile
+    assert log_lines_of(log.read_bytes())
 
 
 def test_an_existing_log_is_not_replaced(tune, whole: Whole, tmp_path: Path) -> None:

@@ -755,14 +755,3 @@ def test_a_generator_that_is_missing_or_fails_leaves_the_profile(
     message = only_error(done, code)
     assert said in message and "profile" in message
     load_profile(tmp_path / "asterope-profile.json")
-
-
-def test_the_set_up_command_refuses_to_build_from_a_device(
-    repository: Path, tmp_path: Path
-) -> None:
-    """Before it installs or builds anything: nothing of the checkout is touched here."""
-    os.mkfifo(tmp_path / "pipe")
-    done = run_command(repository / "scripts" / "tune", "-o", tmp_path / "pipe")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert len(done.stderr.splitlines()) == 1
-    assert "pipe: is no regular file" in done.stderr

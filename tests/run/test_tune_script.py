@@ -155,6 +155,12 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_installed_or_built(
     assert [path.name for path in bare.root.iterdir()] == ["scripts"]
 
 
+def test_a_device_as_profile_is_refused_before_anything_is_built(bare: Checkout) -> None:
+    os.mkfifo(bare.home / "pipe")
+    assert "pipe: is no regular file" in only_line(bare.run("-o", "pipe"))
+    assert [path.name for path in bare.root.iterdir()] == ["scripts"]
+
+
 TAKEN = [
     ["--rigor", "quick", "--sizes", "512,8K", "--quiet"],
     ["--rigor=quick", "--small=predictable", "-op.json"],
