@@ -142,8 +142,7 @@ static bool check(size_t index, size_t non_temporal_step) {
     return right;
 }
 
-/* --- Small copies -------------------------------------------------------------------------------
- */
+/* --- Small copies --- */
 
 static struct {
     asterope_small_candidate copy;
@@ -211,34 +210,20 @@ static bool check_small(size_t index) {
     return right;
 }
 
-/* --- Copies for aliasing buffers ----------------------------------------------------------------
- */
+/* --- Copies for aliasing and for overlapping buffers --- */
 
-static bool check_aliased(size_t index) {
-    const struct asterope_copy* v = &asterope_aliased_copies.copies[index];
+/* Of no distance and no small sizes: those for aliasing buffers, and those for overlapping ones. */
+static bool check_large(const struct asterope_copy* v, bool overlapping) {
     if (!can_run(v->name, v->needs)) return true;
-    const struct copy_subject subject = {.name = v->name, .copy = v->copy, .minimum = 512};
+    const struct copy_subject subject = {
+        .name = v->name, .copy = v->copy, .minimum = overlapping ? 128 : 512};
+    const size_t last = overlapping ? SMALL : 2 * SMALL;
     /* source and destination begin alike, so half of the offsets make them alias */
     const bool right = copy_check_state(&subject, (void (*)(void))v->copy) &&
-                       copy_check_guards(&subject, subject.minimum, 2 * SMALL) &&
+                       copy_check_guards(&subject, subject.minimum, last) &&
                        copy_check_doubling(&subject, 2 * SMALL, LARGE) &&
-                       copy_check_offsets(&subject, subject.minimum, 2 * SMALL, 3);
-    if (right) printf("ok %s\n", v->name);
-    return right;
-}
-
-/* --- Copies for overlapping buffers -------------------------------------------------------------
- */
-
-static bool check_overlapping(size_t index) {
-    const struct asterope_copy* v = &asterope_overlapping_copies.copies[index];
-    if (!can_run(v->name, v->needs)) return true;
-    const struct copy_subject subject = {.name = v->name, .copy = v->copy, .minimum = 128};
-    const bool right = copy_check_state(&subject, (void (*)(void))v->copy) &&
-                       copy_check_guards(&subject, subject.minimum, SMALL) &&
-                       copy_check_doubling(&subject, 2 * SMALL, LARGE) &&
-                       copy_check_offsets(&subject, subject.minimum, SMALL, 7) &&
-                       copy_check_overlaps(&subject, 1, LARGE);
+                       copy_check_offsets(&subject, subject.minimum, last, overlapping ? 7 : 3) &&
+                       (!overlapping || copy_check_overlaps(&subject, 1, LARGE));
     if (right) printf("ok %s\n", v->name);
     return right;
 }
@@ -256,11 +241,11 @@ int main(int argc, char** argv) {
     const size_t aliased = pipelines + asterope_small_copies.count;
     const size_t overlapping = aliased + asterope_aliased_copies.count;
     for (size_t i = from; i < overlapping + asterope_overlapping_copies.count; i += shares) {
-        right = (i < pipelines     ? check(i, step)
-                 : i < aliased     ? check_small(i - pipelines)
-                 : i < overlapping ? check_aliased(i - aliased)
-                                   : check_overlapping(i - overlapping)) &&
-                right;
+        right &= i < pipelines ? check(i, step)
+                 : i < aliased ? check_small(i - pipelines)
+                 : i < overlapping
+                     ? check_large(&asterope_aliased_copies.copies[i - aliased], false)
+                     : check_large(&asterope_overlapping_copies.copies[i - overlapping], true);
         fflush(stdout);
     }
     return right ? 0 : 1;
