@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from asterope import __version__
 from asterope.commands import COMMANDS
-from command_errors import only_error_of
-from packaging_samples import PROGRAMS
+from command_errors import only_error_of, run_command
+from packaging_samples import PROGRAMS, install_by_script
 
 pytestmark = pytest.mark.slow
 
@@ -24,8 +23,7 @@ REFERENCE = "generated/reference/xeon-gold-5218.json"
 def prefix(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An installed tree, moved away after that."""
     folder = tmp_path_factory.mktemp("installed")
-    command = ["cmake", "--install", build_dir, "--prefix", folder / "first"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = run_command("cmake", "--install", build_dir, "--prefix", folder / "first")
     assert done.returncode == 0, f"build all targets first: {done.stderr}"
     return (folder / "first").rename(folder / "moved to a place with blanks")
 
@@ -38,43 +36,31 @@ def run(prefix: Path, tmp_path: Path):
     def start(*command: object, path: Path = Path(sys.executable).parent):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
         environment["PATH"] = f"{prefix / 'bin'}:{path}:{os.defpath}"
-        return subprocess.run(
-            [str(word) for word in command],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+        return run_command(*command, cwd=tmp_path, env=environment)
 
     return start
 
 
+OF_EACH_PROGRAM = ("bin/{}", "share/man/man1/{}.1", "share/bash-completion/completions/{}")
+OTHERS = (
+    "share/asterope/python/asterope/profile.schema.json",
+    "share/asterope/python/asterope/workloads.json",
+    "share/asterope/templates/x86_64/routine.c.j2",
+    "share/asterope/templates/preload.c",
+    "share/doc/asterope/README.md",
+    "share/doc/asterope/installing.md",
+    "share/doc/asterope/LICENSE",
+    "lib/systemd/system/asterope-tune.service",
+    "lib/systemd/system/asterope-tune.timer",
+)
+
+
 def test_the_tree_holds_all_that_belongs_there(prefix):
-    for program in PROGRAMS:
-        for name in (
-            f"bin/{program}",
-            f"share/man/man1/{program}.1",
-            f"share/bash-completion/completions/{program}",
-        ):
-            assert (prefix / name).is_file(), name
-    for name in (
-        "share/asterope/python/asterope/profile.schema.json",
-        "share/asterope/python/asterope/workloads.json",
-        "share/asterope/templates/x86_64/routine.c.j2",
-        "share/asterope/templates/preload.c",
-        "share/doc/asterope/README.md",
-        "share/doc/asterope/installing.md",
-        "share/doc/asterope/LICENSE",
-    ):
-        assert (prefix / name).is_file(), name
+    names = [name.format(program) for program in PROGRAMS for name in OF_EACH_PROGRAM]
+    assert [name for name in (*names, *OTHERS) if not (prefix / name).is_file()] == []
     assert {path.name for path in (prefix / "bin").iterdir()} == set(PROGRAMS)
+    assert len(list((prefix / "lib/systemd/system").iterdir())) == 2
     assert not list(prefix.rglob("__pycache__"))
-
-
-def test_units_of_systemd_are_installed(prefix):
-    units = {path.name for path in (prefix / "lib" / "systemd" / "system").iterdir()}
-    assert units == {"asterope-tune.service", "asterope-tune.timer"}
 
 
 def test_nothing_in_the_tree_names_the_checkout(prefix, repository, build_dir):
@@ -93,12 +79,10 @@ def test_every_command_runs(run, program):
     assert done.stdout.startswith(f"{program} {__version__}")
 
 
-def test_the_routine_is_the_same_as_from_the_checkout(run, repository, build_dir, tmp_path):
-    for place, generate in (
-        ("tree", "asterope-generate"),
-        ("build", build_dir / "asterope-generate"),
-    ):
-        (tmp_path / "json.py").unlink(missing_ok=True)  # the build's launcher may look there
+def test_the_routine_is_the_same_as_from_the_checkout(run, prefix, repository, build_dir, tmp_path):
+    (tmp_path / "json.py").unlink()  # the build's launcher may look there
+    for place, folder in (("tree", prefix / "bin"), ("build", build_dir)):
+        generate = folder / "asterope-generate"
         assert run(generate, repository / REFERENCE, "-o", place).returncode == 0
     for name in ("asterope_memcpy.c", "asterope_memcpy.h"):
         ours = (tmp_path / "tree" / name).read_bytes()
@@ -131,13 +115,9 @@ def test_what_was_not_built_is_left_out_and_named(build_dir, tmp_path):
     script = build_dir / "cmake_install.cmake"
     text = script.read_text().replace(f"{build_dir}/share", f"{tmp_path}/share")
     (tmp_path / "install.cmake").write_text(text)
-    command = ["cmake", f"-DCMAKE_INSTALL_PREFIX={tmp_path}/prefix", "-DCMAKE_INSTALL_LOCAL_ONLY=1"]
-    done = subprocess.run(
-        [*command, "-P", tmp_path / "install.cmake"], capture_output=True, text=True, timeout=120
-    )
-    assert done.returncode == 0, done
+    said = install_by_script(tmp_path / "install.cmake", tmp_path / "prefix")
     for part in ("man", "bash-completion", "doc/asterope"):
-        assert f"Not built, so not installed: share/{part}; " in done.stdout
+        assert f"Not built, so not installed: share/{part}; " in said
         assert not (tmp_path / "prefix" / "share" / part).exists()
     assert (tmp_path / "prefix" / "bin" / "asterope-tune").is_file()
 
@@ -154,31 +134,16 @@ def test_a_python_that_lacks_a_module_gets_one_line(run, tmp_path):
 
 
 def test_python_runs_the_commands_of_the_tree(prefix, tmp_path):
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(prefix / "share/asterope/python"),
-        "PATH": os.defpath,
-    }
+    python = {"PYTHONPATH": str(prefix / "share/asterope/python"), "PATH": os.defpath}
     for name in COMMANDS:
-        done = subprocess.run(
-            [sys.executable, "-m", "asterope", name, "--version"],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        command = (sys.executable, "-m", "asterope", name, "--version")
+        done = run_command(*command, cwd=tmp_path, env={**os.environ, **python})
         assert done.stdout.startswith(f"asterope-{name} {__version__}"), done
 
 
 def test_man_finds_the_pages(prefix):
     if not shutil.which("man"):
         pytest.skip("man is not installed")
-    done = subprocess.run(
-        ["man", "-M", prefix / "share" / "man", "-w", *PROGRAMS],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    done = run_command("man", "-M", prefix / "share" / "man", "-w", *PROGRAMS)
     assert done.returncode == 0, done
     assert len(done.stdout.splitlines()) == len(PROGRAMS)

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from asterope.commands import COMMANDS
+from command_errors import run_command
 
 PROGRAMS = [f"asterope-{name}" for name in COMMANDS]
 
@@ -38,3 +39,11 @@ def commands_in(text: str) -> list[str]:
     """The subcommands that a --help lists."""
     _, _, listed = re.sub("(?i)subcommands:", "\0", text).partition("\0")
     return re.findall(r"(?m)^  ([a-z]+) ", listed)
+
+
+def install_by_script(script: Path, prefix: Path) -> str:
+    """What the install script of a build says."""
+    settings = [f"-DCMAKE_INSTALL_PREFIX={prefix}", "-DCMAKE_INSTALL_LOCAL_ONLY=1"]
+    done = run_command("cmake", *settings, "-P", script)
+    assert done.returncode == 0, done
+    return done.stdout
