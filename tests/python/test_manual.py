@@ -49,7 +49,7 @@ def test_a_man_page_has_the_options_of_help_and_no_others(share, build_dir, prog
         ("asterope-tune", "--rigor", "--seed"),
         ("asterope-bench", "--suite", "--rounds"),
         ("asterope-generate", "--output", "--prefix"),
-        ("asterope-placement", "--plot", "--seed"),
+        ("asterope-placement", "--plot", "--rounds"),
         ("asterope-apps", "--preload", "--rounds"),
     ],
 )
@@ -166,7 +166,7 @@ def test_completion_offers_subcommands(share, build_dir):
         (["tune", "--rigor", "="], ["quick", "standard", "exhaustive"]),
         (["tune", "replay", "--rigor", "quick,st"], ["quick,standard"]),
         (["tune", "--seed", ""], []),
-        (["tune", "--seed", "1", "--ver"], ["--version"]),
+        (["tune", "--seed", "1", "--ver"], ["--version", "--verbose"]),
         (["tune", "-o", ""], ["compopt -o default"]),
         (["tune", "check", ""], ["compopt -o default"]),
         (["bench", "--suite", "sizes,mi"], ["sizes,misalignment", "sizes,mix"]),
