@@ -211,8 +211,7 @@ class ProfileFile : public TemporaryFolder {
 
 } // namespace
 
-// --- What is written
-// ------------------------------------------------------------------------------
+// --- What is written -----------------------------------------------------------------------------
 
 TEST(MakeProfile, says_how_the_winners_were_found) {
     expect_parts(whole(),

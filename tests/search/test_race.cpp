@@ -389,6 +389,11 @@ TEST(Proof, counts_how_often_the_winner_was_timed_where_it_counts) {
     Track joined({{1, 1}, {1.5, 1.5}}, {kBoth});
     joined.race.sample({0}, 4);
     EXPECT_EQ(joined.run_off().samples, 2u * 9);
+    // The winner of a tie is not the leader, which was sampled more often.
+    Track tied({{1.5, 1.5}, {1.505, 1.505}}, {kBoth});
+    tied.race.sample(tied.all, 4);
+    tied.race.sample({1}, 3);
+    EXPECT_EQ(tied.run_off(9, 0).samples, 2u * (4 + 9));
 }
 
 TEST(Proof, has_the_lead_over_the_runner_up_by_the_weights) {
