@@ -138,7 +138,7 @@ class LogIntoRecording {
     }
 
     void require_measured(Workload workload) const {
-        if (facts_of(workload).measured) return;
+        if (std::find(kMeasured.begin(), kMeasured.end(), workload) != kMeasured.end()) return;
         log_.refuse("no recording has the workload '" + std::string(name_of(workload)) + '\'');
     }
 
