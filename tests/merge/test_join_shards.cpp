@@ -226,7 +226,7 @@ TEST_F(JoinShards, whose_time_was_up_leave_out_in_the_whole_what_they_left_out) 
     const std::vector<std::size_t> own = first.shard->own;
     ASSERT_GT(own.size(), 1u);
     first.left_out.sizes.push_back(own.back());
-    first.left_out.steps.push_back("boundaries");
+    first.left_out.steps.insert(Step::boundaries);
     first.intervals.pop_back();
     for (auto& [workload, intent] : first.intents) intent.intervals.pop_back();
     const json joined = to_json(join_shards(sources));

@@ -150,7 +150,8 @@ json written(const PipelineFacts& pipelines, Profile profile = bare()) {
 json whole() {
     Profile profile = bare();
     profile.search.noise = DisturbanceCounts{1000, 30, 2, {{"steal", 25}, {"clock", 7}}, true};
-    profile.search.phases = {{"verifying", 1.23456789}, {"calibrating", 0}, {"run-off", 20}};
+    profile.search.phases = {
+        {Step::verifying, 1.23456789}, {Step::calibration, 0}, {Step::run_off, 20}};
     profile.search.resumed = 2;
     profile.search.budget_seconds = 600;
     add_results(profile, {kSpace, balanced(), small(), aliased(), threads(), overlapping()});
@@ -259,7 +260,7 @@ TEST(MakeProfile, says_how_the_winners_were_found) {
 
 TEST(MakeProfile, tells_phases_in_the_order_of_the_run) {
     Profile profile = bare();
-    profile.search.phases = {{"verifying", 1}, {"calibrating", 0}, {"run-off", 20}};
+    profile.search.phases = {{Step::verifying, 1}, {Step::calibration, 0}, {Step::run_off, 20}};
     EXPECT_EQ(to_json(profile)["search"]["phases"].dump(),
               R"({"verifying":1.0,"calibrating":0.0,"run-off":20.0})");
 }
@@ -367,7 +368,7 @@ TEST(MakeProfile, names_all_that_tie_with_a_winner_but_not_itself) {
 
 TEST(MakeProfile, is_not_complete_where_something_was_left_out_or_it_is_a_shard) {
     Profile profile = bare();
-    profile.left_out = {{256, 65536}, {"small copies"}};
+    profile.left_out = {{256, 65536}, {Step::small}};
     expect_parts(written(pipelines(), profile),
                  {{"/complete", false},
                   {"/left_out", {{"sizes", {256, 65536}}, {"steps", {"small copies"}}}}});

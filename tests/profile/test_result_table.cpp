@@ -274,8 +274,11 @@ TEST(OverlappingTable, has_every_copy_and_the_noise_floor) {
 // --- Where the time went -------------------------------------------------------------------------
 
 TEST(TimingsTable, has_seconds_and_share_of_each_phase_and_of_the_rest) {
-    const auto rows = lines(timings_table(
-        {{"verifying", 4.04}, {"calibrating", 8}, {"screening", 150.06}, {"run-off", 30}}, 200));
+    const auto rows = lines(timings_table({{Step::verifying, 4.04},
+                                           {Step::calibration, 8},
+                                           {Step::screening, 150.06},
+                                           {Step::run_off, 30}},
+                                          200));
     ASSERT_EQ(rows.size(), 8u);
     EXPECT_EQ(rows[0], "Time spent on          seconds   share");
     EXPECT_EQ(rows[1], "verifying                  4.0   2.0 %");
@@ -289,7 +292,8 @@ TEST(TimingsTable, has_seconds_and_share_of_each_phase_and_of_the_rest) {
 
 TEST(TimingsTable, says_where_verification_and_calibration_take_too_much) {
     const auto verdict = [](double verifying, double calibrating) {
-        return lines(timings_table({{"verifying", verifying}, {"calibrating", calibrating}}, 100))
+        return lines(timings_table({{Step::verifying, verifying}, {Step::calibration, calibrating}},
+                                   100))
             .back();
     };
     EXPECT_EQ(verdict(6, 3.9), "verifying and calibrating take 9.9 % of the run: under 10 %");
@@ -300,7 +304,7 @@ TEST(TimingsTable, says_where_verification_and_calibration_take_too_much) {
 TEST(TimingsTable, bears_a_run_of_no_time_and_phases_that_exceed_it) {
     const auto none = lines(timings_table({}, 0));
     EXPECT_EQ(none[1], "the rest                   0.0   0.0 %");
-    const auto rounded = lines(timings_table({{"screening", 10.04}}, 10));
+    const auto rounded = lines(timings_table({{Step::screening, 10.04}}, 10));
     EXPECT_EQ(rounded[2], "the rest                   0.0   0.0 %");
 }
 

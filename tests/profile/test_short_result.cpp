@@ -96,7 +96,7 @@ TEST(RoutineRows, and_sentences_stay_within_100_columns_and_30_lines) {
         results.push_back(result(4096 << i, static_cast<Entrant>(i % 3), 1.1, 1.3));
     }
     const PipelineFacts facts = pipelines(results);
-    const LeftOut left_out = {{128, 256}, {"boundaries", "sensing", "threads"}};
+    const LeftOut left_out = {{128, 256}, {Step::sensing, Step::boundaries, Step::threads}};
     const auto rows = lines(routine_rows(kSpace, facts, kSmallFacts) +
                             result_sentences(facts, kSmallFacts, {}, left_out));
     EXPECT_LE(rows.size(), 30u);
@@ -127,7 +127,7 @@ TEST(ResultSentences, tell_from_which_size_on_threads_share_and_what_was_left_ou
     const PipelineFacts facts = pipelines({result(4096, 0, 1, 1)});
     const ThreadsFacts threads = {2, {}, {{262143, 1048575, {1, 0}}, {1048575, 4194304, {2, 0}}}};
     const std::string text =
-        result_sentences(facts, {}, threads, {{128, 256}, {"boundaries", "threads"}});
+        result_sentences(facts, {}, threads, {{128, 256}, {Step::boundaries, Step::threads}});
     EXPECT_NE(text.find("asterope_memcpy_mt shares copies of 1 MiB and more among threads."),
               std::string::npos)
         << text;

@@ -168,13 +168,13 @@ TEST_F(RunTimingsFile, counts_screening_and_run_off_of_pipelines_apart_and_no_ot
     Run run(machine, path());
     for (const char* step : {"pipelines 128", "aliased 128"}) {
         run.timings.enter(step);
-        if (step[0] == 'a') run.spent.enter("aliasing buffers");
+        if (step[0] == 'a') run.spent.enter(Step::aliased);
         run.timings.enter(Timings::Stage::screening);
         run.timings.enter(Timings::Stage::run_off);
     }
-    std::vector<std::string> phases;
+    std::vector<Step> phases;
     for (const auto& [phase, seconds] : run.spent.phases()) phases.push_back(phase);
-    EXPECT_EQ(phases, (std::vector<std::string>{"screening", "run-off", "aliasing buffers"}));
+    EXPECT_EQ(phases, (std::vector<Step>{Step::screening, Step::run_off, Step::aliased}));
 }
 
 TEST_F(RunTimingsFile, refuses_another_search_in_the_middle) {

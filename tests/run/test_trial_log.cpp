@@ -230,6 +230,7 @@ TEST_F(TrialLogFile, refuses_an_end_that_no_profile_may_have) {
                                        {"seconds", json("60")},
                                        {"phases", json::array({json::array({"a"})})},
                                        {"phases", json::array({json::array({"a", "b"})})},
+                                       {"phases", json::array({json::array({"rest", 1})})},
                                        {"resumed", json(-1)}}) {
         json other = end;
         other[field] = value;

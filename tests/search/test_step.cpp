@@ -10,7 +10,7 @@ TEST(Steps, stand_in_the_table_in_the_order_of_the_enumeration) {
     for (std::size_t i = 0; i < kSteps.size(); ++i) {
         EXPECT_EQ(kSteps[i].step, static_cast<Step>(i));
     }
-    EXPECT_EQ(kSteps.back().step, Step::threads);
+    EXPECT_EQ(kSteps.back().step, Step::run_off);
 }
 
 TEST(Steps, are_read_as_they_are_written) {
@@ -28,12 +28,14 @@ TEST(Steps, are_read_as_they_are_written) {
         EXPECT_EQ(step.name(), name);
         EXPECT_EQ(parse_step(name), step);
     }
+    for (const StepNames& one : kSteps) EXPECT_EQ(find_step(one.title), one.step);
 }
 
 TEST(Steps, are_none_where_the_name_is_another) {
     for (const char* name : {"", "pipeline 4096", "pipelines 4K", "pipelines 0", "pipelines ",
                              "pipelines  4096", "threads of gold", "aliased -1", "small copies "}) {
         EXPECT_FALSE(parse_step(name)) << name;
+        EXPECT_FALSE(find_step(std::string(name) + '?')) << name;
     }
 }
 

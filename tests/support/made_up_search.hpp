@@ -104,10 +104,9 @@ inline void run_made_up_search(const std::filesystem::path& path, const TuningRe
     TimeSpent spent;
     RunTimings timings(figures, spent, log.writer, log.known, path.string());
     SearchSteps(plan, spaces, machine, request.seed, true, timings, budget, spent).run();
-    const std::vector<std::pair<std::string, double>> phases = {{"screening", 50}};
     log.writer.finish({{"finished", "2026-11-21T10:01:00Z"},
                        {"seconds", 60},
-                       {"phases", phases},
+                       {"phases", phases_json({{Step::screening, 50}})},
                        {"resumed", 0}});
 }
 

@@ -435,18 +435,17 @@ class Merger {
     /// What some of the machines know, and the merged profile does not.
     void leave_out(const SearchResults& results) {
         std::set<std::size_t> sizes;
-        std::set<std::string> steps = left_out_steps(sources_);
+        std::set<Step> steps = left_out_steps(sources_);
         for (const MergeSource& source : sources_) {
             for (const std::size_t size : source.profile.sizes()) sizes.insert(size);
             sizes.insert(source.profile.left_out.sizes.begin(),
                          source.profile.left_out.sizes.end());
-            if (source.profile.threads && !results.threads) steps.insert(title_of(Step::threads));
-            if (source.profile.overlapping && !results.overlapping)
-                steps.insert(title_of(Step::overlapping));
+            if (source.profile.threads && !results.threads) steps.insert(Step::threads);
+            if (source.profile.overlapping && !results.overlapping) steps.insert(Step::overlapping);
         }
         for (const Found& one : found_.found) sizes.erase(one.results.front().size);
-        if (!results.small) steps.insert(title_of(Step::small));
-        result_.profile.left_out = {{sizes.begin(), sizes.end()}, in_order(steps)};
+        if (!results.small) steps.insert(Step::small);
+        result_.profile.left_out = {{sizes.begin(), sizes.end()}, steps};
     }
 
     void write_table() {

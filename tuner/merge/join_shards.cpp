@@ -215,10 +215,10 @@ Profile join_shards(Shards shards) {
 
     Sizes sizes = first.shard->all;
     for (const Interval& interval : joined.intervals) std::erase(sizes, interval.size);
-    std::set<std::string> steps = left_out_steps(shards);
-    if (joined.small) steps.erase(title_of(Step::small)); // each but one leaves them out
-    if (joined.overlapping) steps.erase(title_of(Step::overlapping));
-    joined.left_out = {sizes, in_order(steps)};
+    std::set<Step> steps = left_out_steps(shards);
+    if (joined.small) steps.erase(Step::small); // each but one leaves them out
+    if (joined.overlapping) steps.erase(Step::overlapping);
+    joined.left_out = {sizes, steps};
     joined.complete = joined.left_out.empty();
     return joined;
 }

@@ -50,8 +50,7 @@ std::set<std::string> names_of(const json& list) {
 constexpr double kMemorySlack = 1.0 / 16;
 
 /// Adds up the seconds of each phase.
-void add_phases(std::vector<std::pair<std::string, double>>& to,
-                const std::vector<std::pair<std::string, double>>& from) {
+void add_phases(TimeAccount& to, const TimeAccount& from) {
     for (const auto& phase : from) {
         const auto found = std::find_if(to.begin(), to.end(),
                                         [&](const auto& one) { return one.first == phase.first; });
@@ -224,20 +223,12 @@ Merged merged_from(const char* how, const std::vector<MergeSource>& sources) {
     return merged;
 }
 
-std::set<std::string> left_out_steps(const std::vector<MergeSource>& sources) {
-    std::set<std::string> steps;
+std::set<Step> left_out_steps(const std::vector<MergeSource>& sources) {
+    std::set<Step> steps;
     for (const MergeSource& source : sources) {
         steps.insert(source.profile.left_out.steps.begin(), source.profile.left_out.steps.end());
     }
     return steps;
-}
-
-std::vector<std::string> in_order(const std::set<std::string>& steps) {
-    std::vector<std::string> ordered;
-    for (const StepNames& step : kSteps) {
-        if (steps.count(step.title)) ordered.emplace_back(step.title);
-    }
-    return ordered;
 }
 
 } // namespace asterope

@@ -36,17 +36,14 @@ std::string type_difference(const nlohmann::json& a, const nlohmann::json& b);
 /// different versions or for different objectives, or are one and the same search.
 void require_alike(const std::vector<MergeSource>& sources);
 
-/// What the source says of the search as a whole: the first one's "search" object, where the others agree
-/// with it; sums of times and trials; the first start and the last end.
+/// What the source says of the search as a whole: the first one's "search" object, where the others
+/// agree with it; sums of times and trials; the first start and the last end.
 SearchFacts merged_search(const std::vector<MergeSource>& sources);
 
 /// The "merged" object: what was merged how ("shards" or "machines"), source by source.
 Merged merged_from(const char* how, const std::vector<MergeSource>& sources);
 
 /// The steps that some of these searches left out.
-std::set<std::string> left_out_steps(const std::vector<MergeSource>& sources);
-
-/// Such steps as profiles list them: in the order of a search.
-std::vector<std::string> in_order(const std::set<std::string>& steps);
+std::set<Step> left_out_steps(const std::vector<MergeSource>& sources);
 
 } // namespace asterope

@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "base/statistics.hpp"
 #include "search/objective.hpp"
 #include "search/shard.hpp"
+#include "search/step.hpp"
 #include "search/threads_search.hpp"
 #include "space/space.hpp"
 #include "timing/disturbed_rounds.hpp"
@@ -154,7 +156,7 @@ struct ThreadsOutcome {
 struct LeftOut {
     std::vector<std::size_t> sizes; ///< bytes, without a winner of their own
     /// Of: boundaries, small copies, overlapping buffers, aliasing buffers, sensing, threads.
-    std::vector<std::string> steps;
+    std::set<Step> steps;
 
     bool empty() const { return sizes.empty() && steps.empty(); }
     bool operator==(const LeftOut&) const = default;
@@ -191,7 +193,7 @@ struct SearchFacts {
     /// Seconds by what they were spent on, in the order of the run: building, verifying,
     /// calibrating, screening, run-off, sensing, boundaries, small copies, overlapping buffers,
     /// aliasing buffers, threads.
-    std::vector<std::pair<std::string, double>> phases;
+    TimeAccount phases;
 };
 
 /// What a profile was merged from.

@@ -289,6 +289,10 @@ std::string text_of(Workload workload) {
     return std::string(name_of(workload));
 }
 
+std::string text_of(Step step) {
+    return title_of(step);
+}
+
 std::string text_of(const std::string& name) {
     return name;
 }
@@ -320,6 +324,8 @@ struct Writer {
 template <class T> Json write(const T& value) {
     if constexpr (std::same_as<T, double>) {
         return rounded(value);
+    } else if constexpr (std::same_as<T, Step>) {
+        return text_of(value);
     } else if constexpr (is_copy<T>) {
         return tuple_of(value);
     } else if constexpr (Structure<const T>) {
@@ -379,6 +385,12 @@ void read_name(const std::string& name, const std::string& place, Workload& into
     into = *found;
 }
 
+void read_name(const std::string& name, const std::string& place, Step& into) {
+    const auto found = find_step(name);
+    if (!found) throw BadInput(place + ": is no step that this version knows");
+    into = *found;
+}
+
 void read_name(const std::string& name, const std::string&, std::string& into) {
     into = name;
 }
@@ -387,6 +399,8 @@ void read_name(const std::string& name, const std::string&, std::string& into) {
 template <class T> void read(const Json& value, const std::string& place, T& into) {
     if constexpr (is_optional<T>) {
         read(value, place, into.emplace());
+    } else if constexpr (std::same_as<T, Step>) {
+        read_name(value.get<std::string>(), place, into);
     } else if constexpr (is_copy<T>) {
         if (!find(value, into)) throw BadInput(place + ": is no copy that this version knows");
     } else if constexpr (Structure<T>) {
@@ -405,7 +419,7 @@ template <class T> void read(const Json& value, const std::string& place, T& int
         for (const Json& part : value) {
             typename T::value_type one{};
             read(part, place + '[' + std::to_string(into.size()) + ']', one);
-            into.push_back(std::move(one));
+            into.insert(into.end(), std::move(one));
         }
     } else {
         value.get_to(into);

@@ -302,18 +302,17 @@ std::string threads_table(const ThreadsFacts& threads) {
            "one thread's time over theirs; floor: one thread's over one thread's\n";
 }
 
-std::string timings_table(const std::vector<std::pair<std::string, double>>& phases,
-                          double seconds) {
+std::string timings_table(const TimeAccount& phases, double seconds) {
     std::string out;
     append(out, "%-20s %9s %7s\n", "Time spent on", "seconds", "share");
     const auto row = [&](const std::string& name, double spent) {
         append(out, "%-20s %9.1f %5.1f %%\n", name.c_str(), spent, share(spent, seconds));
     };
     double rest = seconds, overhead = 0;
-    for (const auto& [name, spent] : phases) {
-        row(name, spent);
+    for (const auto& [step, spent] : phases) {
+        row(title_of(step), spent);
         rest -= spent;
-        if (name == "verifying" || name == "calibrating") overhead += spent;
+        if (step == Step::verifying || step == Step::calibration) overhead += spent;
     }
     row("the rest", std::max(0.0, rest)); // what rounding leaves below 0 is nothing
     row("all", seconds);

@@ -44,8 +44,7 @@ std::string threads_table(const ThreadsFacts& threads);
 
 /// What a run of `seconds` spent on each of its phases and on the rest, in seconds and as shares;
 /// then whether verification and calibration keep to their kOverheadShare of it.
-std::string timings_table(const std::vector<std::pair<std::string, double>>& phases,
-                          double seconds);
+std::string timings_table(const TimeAccount& phases, double seconds);
 
 /// What a run may spend on verification and calibration together.
 inline constexpr double kOverheadShare = 0.1;

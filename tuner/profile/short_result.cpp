@@ -256,7 +256,9 @@ std::string left_out_sentence(const LeftOut& left_out) {
     if (!left_out.sizes.empty()) {
         append(out, " the winners of %zu sizes", left_out.sizes.size());
     }
-    for (const std::string& step : left_out.steps) out += (out.empty() ? " " : ", ") + step;
+    for (const Step step : left_out.steps) {
+        out += (out.empty() ? " " : ", ") + std::string(title_of(step));
+    }
     return "Left out, as the time was up:" + out + ". The same command with --resume goes on.";
 }
 

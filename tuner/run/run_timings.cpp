@@ -27,7 +27,7 @@ void RunTimings::enter(const std::string& step, std::size_t known) {
 void RunTimings::enter(Stage stage) {
     const std::optional<LoggedStep> step = parse_step(step_);
     if (!step || step->step != Step::pipelines) return;
-    spent_.enter(stage == Stage::screening ? "screening" : "run-off");
+    spent_.enter(stage == Stage::screening ? Step::screening : Step::run_off);
 }
 
 void RunTimings::refuse_end() const {

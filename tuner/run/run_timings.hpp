@@ -10,9 +10,9 @@
 
 #include "base/progress.hpp"
 #include "run/record_cursor.hpp"
+#include "run/time_spent.hpp"
 #include "run/trial_log.hpp"
 #include "timing/disturbed_rounds.hpp"
-#include "timing/time_spent.hpp"
 #include "timing/timings.hpp"
 
 namespace asterope {

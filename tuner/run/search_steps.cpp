@@ -69,7 +69,7 @@ std::mt19937_64 SearchSteps::enter(Step step, std::size_t size, const std::strin
 
 void SearchSteps::show(Step step) {
     progress_.label(title_of(step));
-    spent_.enter(title_of(step));
+    spent_.enter(step);
 }
 
 /// Indices into the plan's sizes: the one that small copies hand over to, where it is ours, then
@@ -104,9 +104,9 @@ void SearchSteps::search_sizes(Findings& findings) {
     // What is another shard's is no less missing here.
     const bool overlapping = timings_.has(LoggedStep{Step::overlapping}.name());
     auto& left_out = findings.left_out;
-    if (!findings.small) left_out.steps.push_back(title_of(Step::small));
-    if (!findings.overlapping && overlapping) left_out.steps.push_back(title_of(Step::overlapping));
-    if (sensing_left_out_) left_out.steps.push_back(title_of(Step::sensing));
+    if (!findings.small) left_out.steps.insert(Step::small);
+    if (!findings.overlapping && overlapping) left_out.steps.insert(Step::overlapping);
+    if (sensing_left_out_) left_out.steps.insert(Step::sensing);
     left_out.sizes = plan_.all_sizes;
     for (const auto& [index, one] : found_) {
         std::erase(left_out.sizes, plan_.sizes[index]);
@@ -182,7 +182,7 @@ std::vector<Entrant> SearchSteps::inherited(std::size_t index, const Rigor& rigo
 
 /// Fixes the calls of each trial. Returns the seconds that the pipelines' search may take.
 double SearchSteps::calibrate() {
-    spent_.enter(title_of(Step::calibration));
+    spent_.enter(Step::calibration);
     timings_.enter(LoggedStep{Step::calibration}.name());
     double seconds = 0;
     std::vector<Candidate> paper;

@@ -11,13 +11,13 @@
 #include "profile/make_profile.hpp"
 #include "run/plan.hpp"
 #include "run/run_timings.hpp"
+#include "run/time_spent.hpp"
 #include "search/aliased_search.hpp"
 #include "search/spaces.hpp"
 #include "search/step.hpp"
 #include "search/threads_search.hpp"
 #include "timing/budget.hpp"
 #include "timing/disturbed_rounds.hpp"
-#include "timing/time_spent.hpp"
 
 namespace asterope {
 

@@ -27,7 +27,7 @@ void append(std::vector<double>& readings, const std::vector<double>& more) {
 } // namespace
 
 std::optional<SensingResult> SearchSteps::sensing(std::size_t size, const Found& found) {
-    spent_.enter(title_of(Step::sensing));
+    spent_.enter(Step::sensing);
     std::mt19937_64 random = enter(Step::sensing, size);
     const std::vector<SensingCopy> sensing = sensing_copies(size, found);
     std::vector<asterope_sensing> arguments;

@@ -50,7 +50,7 @@ SizeResult SearchSteps::overlapping_copies() {
 }
 
 void SearchSteps::find_boundaries(Findings& findings) {
-    spent_.enter(title_of(Step::boundaries));
+    spent_.enter(Step::boundaries);
     PipelineFacts& facts = findings.pipelines;
     bool budget_left = true;
     for (std::size_t objective = 0; objective < objectives_.size(); ++objective) {
@@ -75,7 +75,7 @@ void SearchSteps::find_boundaries(Findings& findings) {
         };
         facts.intervals.push_back(find_intervals(results, plan_.rigor.boundary_ratio, lower_holds));
     }
-    if (!budget_left) findings.left_out.steps.push_back(title_of(Step::boundaries));
+    if (!budget_left) findings.left_out.steps.insert(Step::boundaries);
     drop_sensing_below_minimum(facts);
 }
 
@@ -102,7 +102,7 @@ void SearchSteps::aliased_copies(Findings& findings) {
             findings.aliased.push_back(search_aliased(spaces_.aliased_space.size(), size,
                                                       plan_.rigor, random, timed(copies, size)));
         } catch (const BudgetSpent&) {
-            findings.left_out.steps.push_back(title_of(Step::aliased));
+            findings.left_out.steps.insert(Step::aliased);
             return;
         }
     }
@@ -117,7 +117,7 @@ void SearchSteps::shared_copies(Findings& findings) {
         try {
             findings.shared.push_back(share(size, findings.pipelines));
         } catch (const BudgetSpent&) {
-            findings.left_out.steps.push_back(title_of(Step::threads));
+            findings.left_out.steps.insert(Step::threads);
             return;
         }
     }

@@ -3,22 +3,22 @@
 
 #include <algorithm>
 #include <chrono>
-#include <string>
-#include <utility>
-#include <vector>
+#include <optional>
+
+#include "search/step.hpp"
 
 namespace asterope {
 
 /// One phase at a time: whoever enters the next ends the one before.
 class TimeSpent {
   public:
-    void enter(std::string phase) {
+    void enter(Step phase) {
         settle();
-        phase_ = std::move(phase);
+        phase_ = phase;
     }
 
     /// Seconds by phase, in the order in which they were first entered.
-    const std::vector<std::pair<std::string, double>>& phases() {
+    const TimeAccount& phases() {
         settle();
         return phases_;
     }
@@ -30,19 +30,19 @@ class TimeSpent {
         const auto now = Clock::now();
         const double seconds = std::chrono::duration<double>(now - since_).count();
         since_ = now;
-        if (phase_.empty()) return;
+        if (!phase_) return;
         const auto same = std::find_if(phases_.begin(), phases_.end(),
-                                       [&](const auto& one) { return one.first == phase_; });
+                                       [&](const auto& one) { return one.first == *phase_; });
         if (same == phases_.end()) {
-            phases_.emplace_back(phase_, seconds);
+            phases_.emplace_back(*phase_, seconds);
         } else {
             same->second += seconds;
         }
     }
 
-    std::string phase_;
+    std::optional<Step> phase_;
     Clock::time_point since_ = Clock::now();
-    std::vector<std::pair<std::string, double>> phases_;
+    TimeAccount phases_;
 };
 
 } // namespace asterope

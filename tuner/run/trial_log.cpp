@@ -38,6 +38,23 @@ Record record_of(const LogFields& line) {
 
 } // namespace
 
+json phases_json(const TimeAccount& phases) {
+    json list = json::array();
+    for (const auto& [phase, seconds] : phases) list.push_back({title_of(phase), seconds});
+    return list;
+}
+
+TimeAccount phases_of(const json& list) {
+    TimeAccount phases;
+    for (const json& one : list) {
+        const std::string name = one.at(0);
+        const std::optional<Step> phase = find_step(name);
+        if (!phase) throw BadInput("phases: unknown phase '" + name.substr(0, 40) + '\'');
+        phases.emplace_back(*phase, one.at(1).get<double>());
+    }
+    return phases;
+}
+
 bool begins_trial_log(std::string_view line) {
     try {
         const json first = parse_json(line, "");
@@ -76,6 +93,7 @@ std::optional<LogLine> TrialLogReader::next() {
             if (const std::string fault = log_end_fault(line.all()); !fault.empty()) {
                 throw BadInput(fault);
             }
+            phases_of(line.all().at("phases"));
             next = LogEnd{line.all()};
         } else if (line.has("resumed")) {
             next = LogResumed{};

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
+#include "search/step.hpp"
 #include "timing/timings.hpp"
 
 namespace asterope {
@@ -95,6 +96,11 @@ struct TrialLogContents {
     bool torn = false;        ///< the last line is not whole, and not in here
     std::uintmax_t bytes = 0; ///< of the whole lines
 };
+
+/// The "phases" of a log's end, and what they are read as. The latter throws BadInput for a phase
+/// that there is none of.
+nlohmann::json phases_json(const TimeAccount& phases);
+TimeAccount phases_of(const nlohmann::json& list);
 
 /// Whether a file with this first line is a trial log, even if a damaged one.
 bool begins_trial_log(std::string_view line);

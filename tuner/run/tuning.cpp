@@ -32,6 +32,7 @@
 #include "run/search_steps.hpp"
 #include "search/aliased_search.hpp"
 #include "search/spaces.hpp"
+#include "search/step.hpp"
 #include "space/features.hpp"
 #include "timing/clock.hpp"
 
@@ -92,7 +93,7 @@ class TuningRun {
         facts_.warnings = measurement_warnings(machine_);
         for (const std::string& warning : facts_.warnings) warn(warning);
         sensing_ = plan_.sensing && plan_.objective.weights.size() > 1 && counter_serves_copies();
-        spent_.enter("verifying");
+        spent_.enter(Step::verifying);
         const Spaces spaces(features(), plan_.extended, sensing_);
         start_threads();
         facts_.cpu = pin_to_cpu(request_.cpu); // not before: the verification takes all CPUs
@@ -100,7 +101,7 @@ class TuningRun {
         const nlohmann::json header = log_header(spaces);
         take_shard(header);
         std::optional<LogToResume> earlier = log_to_resume(header);
-        spent_.enter("building");
+        spent_.enter(Step::building);
         start_clock(machine_.cpu.invariant_tsc);
         try {
             MachineTimings machine(plan_, machine_, request_.seed, *facts_.cpu, budget_);
@@ -112,7 +113,7 @@ class TuningRun {
             finish();
             log.writer.finish({{"finished", facts_.finished},
                                {"seconds", facts_.seconds},
-                               {"phases", facts_.phases},
+                               {"phases", phases_json(facts_.phases)},
                                {"resumed", facts_.resumed}});
             write(profile(spaces));
             // Whoever did not ask for the log wants it as long only as it can be of use. It is
@@ -129,7 +130,7 @@ class TuningRun {
         if (log.end.is_null()) {
             throw BadInput(what + ": its run did not come to its end: finish it with --resume");
         }
-        spent_.enter("building");
+        spent_.enter(Step::building);
         const Spaces spaces(features(), plan_.extended, header.at("sensing"),
                             header.at("invalid").get<Spaces::Invalids>());
         if (spaces.hash() != header.at("space_hash")) {
@@ -154,7 +155,7 @@ class TuningRun {
         // The run's own: a replay takes no time that would be worth a word.
         log.end.at("finished").get_to(facts_.finished);
         log.end.at("seconds").get_to(facts_.seconds);
-        log.end.at("phases").get_to(facts_.phases);
+        facts_.phases = phases_of(log.end.at("phases"));
         log.end.at("resumed").get_to(facts_.resumed);
         if (copy) copy->writer.finish(log.end);
         return profile(spaces);
@@ -255,11 +256,11 @@ class TuningRun {
         const bool sizes =
             std::none_of(plan_.sizes.begin(), plan_.sizes.end(),
                          [&](std::size_t size) { return contains(left_out_.sizes, size); });
-        std::vector<std::string> steps = left_out_.steps;
+        std::set<Step> steps = left_out_.steps;
         const std::size_t handover = plan_.handover_size();
         if (!contains(plan_.sizes, handover) || !plan_.owns(handover)) {
-            std::erase(steps, title_of(Step::small));
-            std::erase(steps, title_of(Step::overlapping));
+            steps.erase(Step::small);
+            steps.erase(Step::overlapping);
         }
         return sizes && steps.empty();
     }

@@ -5,6 +5,13 @@
 
 namespace asterope {
 
+std::optional<Step> find_step(std::string_view title) {
+    for (const StepNames& one : kSteps) {
+        if (one.title == title) return one.step;
+    }
+    return std::nullopt;
+}
+
 std::string LoggedStep::name() const {
     std::string name = kSteps[static_cast<std::size_t>(step)].logged;
     if (!objective.empty()) name += ' ' + objective;
@@ -15,7 +22,7 @@ std::string LoggedStep::name() const {
 std::optional<LoggedStep> parse_step(std::string_view name) {
     for (const StepNames& one : kSteps) {
         const std::string_view logged = one.logged;
-        if (name.substr(0, logged.size()) != logged) continue;
+        if (logged.empty() || name.substr(0, logged.size()) != logged) continue;
         LoggedStep step{one.step};
         std::string_view rest = name.substr(logged.size());
         if (const std::size_t blank = rest.rfind(' '); blank != rest.npos) {

@@ -1,4 +1,4 @@
-// The steps of a search, and what logs, left-out lists and the account of time call them.
+// The steps of a run, and what logs, left-out lists and the account of time call them.
 #pragma once
 
 #include <array>
@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace asterope {
 
@@ -18,19 +20,24 @@ enum class Step {
     sensing,
     boundaries,
     aliased,
-    threads
+    threads,
+    // What the account of time has besides: it has the pipelines in two parts, see Timings::Stage.
+    building,
+    verifying,
+    screening,
+    run_off
 };
 
 struct StepNames {
     Step step;
-    /// In the log; behind it the objective of a boundary, and the size, where there is one.
+    /// In the log; behind it the objective of a boundary, and the size, where there is one. Empty
+    /// where the log has no such step.
     const char* logged;
-    /// Among what was left out, in the account of time, on the progress line. That of the pipelines
-    /// has two parts in the account of time, see Timings::Stage.
+    /// Among what was left out, in the account of time, on the progress line.
     const char* title;
 };
 
-inline constexpr std::array<StepNames, 8> kSteps = {{
+inline constexpr std::array<StepNames, 12> kSteps = {{
     {Step::calibration, "calibration", "calibrating"},
     {Step::pipelines, "pipelines", "pipelines"},
     {Step::small, "small copies", "small copies"},
@@ -39,11 +46,21 @@ inline constexpr std::array<StepNames, 8> kSteps = {{
     {Step::boundaries, "boundary", "boundaries"},
     {Step::aliased, "aliased", "aliasing buffers"},
     {Step::threads, "threads", "threads"},
+    {Step::building, "", "building"},
+    {Step::verifying, "", "verifying"},
+    {Step::screening, "", "screening"},
+    {Step::run_off, "", "run-off"},
 }};
 
 constexpr const char* title_of(Step step) {
     return kSteps[static_cast<std::size_t>(step)].title;
 }
+
+/// The step of that title.
+std::optional<Step> find_step(std::string_view title);
+
+/// Seconds by what they were spent on, in the order in which that began.
+using TimeAccount = std::vector<std::pair<Step, double>>;
 
 /// One part of a step, as the log has it: "calibration", "pipelines 4096", "boundary hot 6144".
 struct LoggedStep {
