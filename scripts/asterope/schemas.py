@@ -1,9 +1,10 @@
-"""Reads the JSON schemas, in which fields that exist for each workload stand once.
+"""Reads the JSON schemas, and fills in what other tables know.
 
 Where a schema says `"forEachWorkload": {"of": COLUMN, "family": FAMILY, "description": TEXT, "is":
 SCHEMA}`, it gets a property for each workload of that family whose row in the table of workloads
 has that column set. `{name}` and `{text}` in the description are the row's. And `"enumOfWorkloads":
-{"of": COLUMN, "and": [WORD, ...]}` is an enumeration of words and workloads.
+{"of": COLUMN, "and": [WORD, ...]}` is an enumeration of words and workloads. What the schema of
+profiles says of the copies comes from their spaces.
 
 Usage: python -m asterope.schemas SCHEMA (a build step: prints it, filled, for C++)
 """
@@ -16,11 +17,23 @@ from pathlib import Path
 from typing import Any
 
 from . import workloads
+from .spaces import (
+    ARCHITECTURE,
+    aliased_copies,
+    overlapping_copies,
+    pipelines,
+    probes,
+    small_copies,
+)
+from .spaces.axis import Axis
 
 
 def read_schema(path: Path) -> dict[str, Any]:
-    """The schema with all workloads filled in."""
-    return json.loads(path.read_text(encoding="utf-8"), object_hook=_filled)
+    """The schema with all workloads filled in, and in that of profiles all axes of the copies."""
+    whole: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"), object_hook=_filled)
+    if "tuple" in whole.get("$defs", {}):
+        _fill_in_spaces(whole)
+    return whole
 
 
 def _filled(schema: dict[str, Any]) -> dict[str, Any]:
@@ -35,6 +48,45 @@ def _filled(schema: dict[str, Any]) -> dict[str, Any]:
     if words := schema.pop("enumOfWorkloads", None):
         schema["enum"] = [*words["and"], *workloads.names(words["of"])]
     return schema
+
+
+def _fill_in_spaces(whole: dict[str, Any]) -> None:
+    """An axis is described in the space of its copies and nowhere else."""
+    whole["properties"]["architecture"]["const"] = ARCHITECTURE
+    definitions = whole["$defs"]
+    for name, axes in (
+        ("tuple", pipelines.AXES),
+        ("small_tuple", small_copies.AXES),
+        ("aliased_tuple", aliased_copies.AXES),
+        ("overlapping_tuple", overlapping_copies.AXES),
+    ):
+        definitions[name]["properties"] = {axis.field: _field(axis) for axis in axes}
+        definitions[name]["required"] = [axis.field for axis in axes if axis.mark is None]
+        definitions[name]["additionalProperties"] = False
+    for axis in probes.AXES:
+        definitions["sensing"]["properties"][axis.field] = _field(axis)
+    name_of_tuple = "".join(axis.pattern for axis in pipelines.AXES)
+    definitions["tuple_name"]["pattern"] = f"^{name_of_tuple.lstrip()}$"
+    # those with an axis of their own, then the register type
+    extensions = sorted(
+        (axis for axis in pipelines.AXES if axis.extension), key=lambda axis: axis.mark is None
+    )
+    definitions["axes"]["properties"].update(
+        {a.extension: {"description": a.brings, "$ref": "#/$defs/entry"} for a in extensions}
+    )
+    definitions["axes"]["additionalProperties"] = False
+    explored = [*(axis.extension for axis in extensions), "sensing"]
+    definitions["search"]["properties"]["axes"]["items"] = {"enum": explored}
+
+
+def _field(axis: Axis) -> dict[str, Any]:
+    """What the schema says of a value on the axis."""
+    field: dict[str, Any] = {"description": axis.meaning}
+    if axis.is_number:
+        field["type"] = "integer"
+    if axis.is_distance and axis.mark is None:  # evenly spaced, from 0 on
+        return {**field, "minimum": 0, "maximum": axis.values[-1], "multipleOf": axis.values[1]}
+    return {**field, "enum": axis.ordered}
 
 
 if __name__ == "__main__":

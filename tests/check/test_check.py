@@ -353,4 +353,4 @@ def test_what_cannot_be_timed_again_is_refused(check, profile: dict) -> None:
     assert "--settled" in only_error(check(profile, "--settled", "--measure"), 2)  # two questions
     profile["intervals"][0]["winner"]["tuple"]["rt"] = "QMM"
     line = only_error(check(profile, "--measure"), 2)
-    assert "profile.json: intervals[0].winner.tuple" in line
+    assert 'profile.json: intervals[0].winner.tuple.rt: "QMM" is none of' in line

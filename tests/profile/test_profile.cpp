@@ -558,7 +558,7 @@ TEST_F(ProfileFile, is_refused_with_the_place_of_what_is_wrong) {
         {"/intervals/1/up_to", "128", "intervals[1].up_to: \"128\" where an integer"},
         {"/intervals/1/winner/tuple/ps", 16, "intervals[1].winner.tuple: is no copy that this"},
         {"/small/winner/tuple/bound", 7, "small.winner.tuple"},
-        {"/aliased/sizes/0/best/kind", "sideways", "aliased.sizes[0].best: is no copy"},
+        {"/aliased/sizes/0/best/kind", "sideways", "aliased.sizes[0].best.kind"},
         {"/search/seed", -1, "search.seed: -1 is less than 0"},
         {"/search/colour", "red", "search.colour: unknown field"},
         {"/machine", 7, "machine: 7 where an object is expected"},

@@ -97,12 +97,12 @@ class Merger {
 
   private:
     Rigor least_rigor() const {
-        for (const char* rigor : {"quick", "standard"}) {
+        for (const char* rigor : kRigors) {
             for (const MergeSource& source : sources_) {
                 if (source.profile.search.rigor == rigor) return parse_rigor(rigor);
             }
         }
-        return parse_rigor("exhaustive");
+        return parse_rigor(kRigors.back()); // no source says how it was found
     }
 
     /// A step of all machines' searches; none where one lacks it.

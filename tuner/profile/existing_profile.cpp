@@ -15,6 +15,7 @@
 #include "machine/machine.hpp"
 #include "machine/nearest_machine.hpp"
 #include "profile/profile.hpp"
+#include "search/search.hpp"
 
 namespace asterope {
 
@@ -48,7 +49,6 @@ std::optional<Profile> existing_profile(const std::filesystem::path& place) {
 
 /// By rising rigor; -1 for what is none.
 int rank_of(const std::string& rigor) {
-    constexpr const char* kRigors[] = {"quick", "standard", "exhaustive"};
     const auto found = std::find(std::begin(kRigors), std::end(kRigors), rigor);
     return found == std::end(kRigors) ? -1 : static_cast<int>(found - std::begin(kRigors));
 }

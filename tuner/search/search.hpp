@@ -1,6 +1,7 @@
 // Finds the winner of one transfer size: drops the hopeless, then re-times the rest in a run-off.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <random>
 #include <string>
@@ -74,6 +75,9 @@ struct Found {
     std::vector<AxisResult> axes; ///< empty where they were not compared
     std::size_t extended = 0;     ///< candidates beyond the paper's space that were timed
 };
+
+/// The rigors by name, rising.
+inline constexpr std::array kRigors = {"quick", "standard", "exhaustive"};
 
 /// quick, standard or exhaustive. Throws BadInput for anything else.
 Rigor parse_rigor(std::string_view text);

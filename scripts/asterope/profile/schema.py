@@ -1,8 +1,4 @@
-"""The schema of profiles, and its faults in words.
-
-What it says of the copies comes from the spaces when it is loaded: an axis is described there and
-nowhere else.
-"""
+"""The schema of profiles, and its faults in words."""
 
 from __future__ import annotations
 
@@ -17,15 +13,6 @@ import jsonschema
 from jsonschema.exceptions import ValidationError, best_match
 
 from ..schemas import read_schema
-from ..spaces import (
-    ARCHITECTURE,
-    aliased_copies,
-    overlapping_copies,
-    pipelines,
-    probes,
-    small_copies,
-)
-from ..spaces.axis import Axis
 from .faults import REMEDY, Fault, path_text, shown
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -48,43 +35,7 @@ def validator(schema: Mapping[str, Any]) -> jsonschema.Draft202012Validator:
 
 def schema() -> dict[str, Any]:
     """The whole schema of profiles."""
-    whole = read_schema(SCHEMA_FILE)
-    whole["properties"]["architecture"]["const"] = ARCHITECTURE
-    definitions = whole["$defs"]
-    for name, axes in (
-        ("tuple", pipelines.AXES),
-        ("small_tuple", small_copies.AXES),
-        ("aliased_tuple", aliased_copies.AXES),
-        ("overlapping_tuple", overlapping_copies.AXES),
-    ):
-        definitions[name]["properties"] = {axis.field: _field(axis) for axis in axes}
-        definitions[name]["required"] = [axis.field for axis in axes if axis.mark is None]
-        definitions[name]["additionalProperties"] = False
-    for axis in probes.AXES:
-        definitions["sensing"]["properties"][axis.field] = _field(axis)
-    name_of_tuple = "".join(axis.pattern for axis in pipelines.AXES)
-    definitions["tuple_name"]["pattern"] = f"^{name_of_tuple.lstrip()}$"
-    # those with an axis of their own, then the register type
-    extensions = sorted(
-        (axis for axis in pipelines.AXES if axis.extension), key=lambda axis: axis.mark is None
-    )
-    definitions["axes"]["properties"].update(
-        {a.extension: {"description": a.brings, "$ref": "#/$defs/entry"} for a in extensions}
-    )
-    definitions["axes"]["additionalProperties"] = False
-    explored = [*(axis.extension for axis in extensions), "sensing"]
-    definitions["search"]["properties"]["axes"]["items"] = {"enum": explored}
-    return whole
-
-
-def _field(axis: Axis) -> dict[str, Any]:
-    """What the schema says of a value on the axis."""
-    field: dict[str, Any] = {"description": axis.meaning}
-    if axis.is_number:
-        field["type"] = "integer"
-    if axis.is_distance and axis.mark is None:  # evenly spaced, from 0 on
-        return {**field, "minimum": 0, "maximum": axis.values[-1], "multipleOf": axis.values[1]}
-    return {**field, "enum": axis.ordered}
+    return read_schema(SCHEMA_FILE)
 
 
 def fault_of(error: ValidationError) -> Fault:
