@@ -29,18 +29,18 @@ void append_workloads(std::string& out, const Finalist& finalist) {
     }
 }
 
-using Row = std::vector<std::string>;
+using Cells = std::vector<std::string>;
 
 /// The header first. One blank between columns as wide as their cells: those whose headers are in
 /// `left` to the left, the others to the right.
-std::string aligned(const std::vector<Row>& rows, const std::set<std::string>& left) {
-    const Row& header = rows.front();
+std::string aligned(const std::vector<Cells>& rows, const std::set<std::string>& left) {
+    const Cells& header = rows.front();
     std::vector<std::size_t> widths(header.size(), 0);
-    for (const Row& row : rows) {
+    for (const Cells& row : rows) {
         for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
     }
     std::string out;
-    for (const Row& row : rows) {
+    for (const Cells& row : rows) {
         for (std::size_t i = 0; i < row.size(); ++i) {
             const std::string padding(widths[i] - row[i].size(), ' ');
             if (i) out += ' ';
@@ -95,7 +95,7 @@ std::string result_table(const std::vector<Candidate>& space, const PipelineFact
         if (!axis.mark || used) columns.push_back(&axis);
     }
 
-    Row header = {"Up to"};
+    Cells header = {"Up to"};
     std::set<std::string> left = {"Up to"};
     for (const asterope_axis* axis : columns) {
         header.push_back(axis->title);
@@ -107,11 +107,11 @@ std::string result_table(const std::vector<Candidate>& space, const PipelineFact
     }
     header.insert(header.end(), {"lead", "ties", "floor"});
 
-    std::vector<Row> rows = {header};
+    std::vector<Cells> rows = {header};
     for (std::size_t i = 0; i < winners.size(); ++i) {
         const SizeInterval& interval = pipelines.intervals.front()[i];
         const SizeResult& result = pipelines.found[interval.result].results.front();
-        Row row = {format_size(interval.up_to)};
+        Cells row = {format_size(interval.up_to)};
         for (const asterope_axis* axis : columns) {
             const std::string value = to_text(winners[i]->value(*axis));
             row.push_back(value == "down" ? "dn" : value); // within 100 columns
@@ -283,14 +283,14 @@ std::string overlapping_table(const OverlappingFacts& overlapping) {
 std::string threads_table(const ThreadsFacts& threads) {
     std::string out;
     if (threads.sizes.empty()) return out;
-    Row header = {"Threads", "best"};
+    Cells header = {"Threads", "best"};
     for (const auto& [workload, measured] : threads.sizes.front().workloads) {
         header.push_back(std::string(name_of(workload)));
     }
     header.insert(header.end(), {"floor", "taken"});
-    std::vector<Row> rows = {header};
+    std::vector<Cells> rows = {header};
     for (const SharedSize& size : threads.sizes) {
-        Row row = {format_size(size.size), share_name(size.best)};
+        Cells row = {format_size(size.size), share_name(size.best)};
         for (const auto& [workload, measured] : size.workloads) {
             row.push_back(two_digits(measured.ratio.median));
         }

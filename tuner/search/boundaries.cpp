@@ -6,7 +6,7 @@
 namespace asterope {
 
 namespace {
-constexpr std::size_t kLine = 64;
+constexpr std::size_t kGrain = 64; ///< bytes: boundaries lie at whole cache lines
 } // namespace
 
 std::size_t find_boundary(Entrant lower, Entrant upper, std::size_t from, std::size_t to,
@@ -14,9 +14,9 @@ std::size_t find_boundary(Entrant lower, Entrant upper, std::size_t from, std::s
     while (static_cast<double>(to) > ratio * static_cast<double>(from)) {
         // The geometric middle: sizes matter by their ratio.
         const double middle = std::sqrt(static_cast<double>(from) * static_cast<double>(to));
-        std::size_t size = static_cast<std::size_t>(middle) / kLine * kLine;
+        std::size_t size = static_cast<std::size_t>(middle) / kGrain * kGrain;
         // Rounded down it may be `from` again: then the next line, if it is still in between.
-        if (size <= from) size = (from / kLine + 1) * kLine;
+        if (size <= from) size = (from / kGrain + 1) * kGrain;
         if (size >= to) break;
         (holds(lower, upper, size) ? from : to) = size;
     }

@@ -43,9 +43,10 @@ Request parse(std::string_view text) {
     request.file = text.substr(0, missing ? text.find(':') : end);
     if (missing || end == text.size()) return request;
 
-    std::string_view numbers = text.substr(end + 1);
+    // A string of its own: of a view, gcc 12 warns that it may be longer than memory.
+    const std::string numbers(text.substr(end + 1));
     const std::size_t colon = numbers.find(':');
-    const std::string_view offset = numbers.substr(0, colon);
+    const std::string offset = numbers.substr(0, colon);
     if (offset != "0") request.offset = parse_size(offset); // which refuses 0: no size to copy
     if (colon != numbers.npos) request.length = parse_size(numbers.substr(colon + 1));
     return request;

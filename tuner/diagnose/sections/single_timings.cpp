@@ -20,7 +20,7 @@ namespace asterope::diagnosis {
 namespace {
 
 constexpr double kPercents[] = {1, 10, 50, 90, 99, 99.9, 100};
-constexpr std::size_t kSizes[] = {4 << 10, 256 << 10};
+constexpr std::size_t kTimedSizes[] = {4 << 10, 256 << 10};
 
 std::string percent_name(double percent) {
     if (percent == 100) return "max";
@@ -172,7 +172,7 @@ Section single_timings(const Context& context) {
     std::vector<Spread> spreads;
     double step = 0;
     const auto measure = [&](const std::string& beside) {
-        for (const std::size_t size : kSizes) {
+        for (const std::size_t size : kTimedSizes) {
             const auto timings = time_singly(size, context, rounds, share);
             for (const auto& [who, name] : kNames) {
                 if (timings[who].empty()) continue;

@@ -15,14 +15,14 @@ namespace {
 
 /// What is mapped for a group, if that is enough for one call: mapping and unmapping, which no
 /// figure has, take as long as a few page faults.
-constexpr std::size_t kGroupBytes = std::size_t{256} << 10;
+constexpr std::size_t kMappedBytes = std::size_t{256} << 10;
 
 double time_fresh(Buffers& buffers, const WorkloadFacts&, const TrialTask& task) {
     const std::size_t calls = task.calibration.calls;
     // Each destination has whole pages, with room for its source's place in the page plus kPhase,
     // and for the misalignment.
     const std::size_t room = (task.size / 4096 + 3) * 4096;
-    const std::size_t most = std::max<std::size_t>(1, kGroupBytes / room);
+    const std::size_t most = std::max<std::size_t>(1, kMappedBytes / room);
     SlotPair& slots = buffers.slots(task.size);
     std::uint64_t elapsed = 0;
     for (std::size_t done = 0; done < calls;) {

@@ -11,7 +11,7 @@ namespace {
 
 /// Calls in one trial, untimed ones included. Fewer than of a mix, as they may be a hundred times
 /// as slow as others.
-constexpr std::size_t kCalls = 1600, kUntimed = kCalls / 8;
+constexpr std::size_t kEndCalls = 1600, kUntimedEnds = kEndCalls / 8;
 /// Where the side of a call that is not at the end begins: so far into a stretch at most. The
 /// working set stays in the first cache.
 constexpr std::size_t kInside = 1024;
@@ -22,8 +22,8 @@ CallSequence draw(const PageEnds& ends, const SmallCalls& small, std::mt19937_64
     CallSequence sequence;
     sequence.source = ends.source();
     sequence.destination = ends.destination();
-    sequence.warm = kUntimed;
-    sequence.timed = kCalls - kUntimed;
+    sequence.warm = kUntimedEnds;
+    sequence.timed = kEndCalls - kUntimedEnds;
     const auto stretch = [&] { return random() % PageEnds::kStretches * ends.stride(); };
     sequence.fill([&]() -> CallSequence::Call {
         std::size_t size = small.statistics.sizes.draw(random);
@@ -55,7 +55,7 @@ CallSequence& page_end_sequence(Buffers& buffers) {
     return sequence;
 }
 
-const WorkloadTimer workloads::page_end = {time_page_end, [] { return kCalls - kUntimed; },
+const WorkloadTimer workloads::page_end = {time_page_end, [] { return kEndCalls - kUntimedEnds; },
                                            [](Buffers& buffers, const WorkloadFacts&) {
                                                // The ends of few large copies say nothing.
                                                if (buffers.small.weighting == Weighting::bytes)
