@@ -2,22 +2,22 @@
  * looks where it says.
  *
  * Usage: sensing_check
- * Prints for each probe `ok NAME` or `FAIL NAME: reason`, and before it `pages NAME: ...`: the
- * pages of 64, counted from 0, that reading the ticks touches, those of the source, a bar, and
- * those of the destination. Exits 1 if one failed. */
+ * Prints for each probe `ok NAME` or `FAIL NAME: reason`, and before it 32 times `pages NAME: ...`:
+ * the pages of 64, counted from 0, that one reading of the ticks touches, those of the source, a
+ * bar, and those of the destination. Exits 1 if one failed. */
 #define _GNU_SOURCE
-#include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "copy_check.h"
 #include "space/candidates.h"
 
-enum { PAGE = 4096, PAGES = 64, LEAST = 4096 };
+enum { PAGE = 4096, PAGES = 64, LEAST = 4096, READINGS = 32 };
 #define NEVER 0xFFFFFFFFul /* no number of ticks is above it; every one is above 0 */
 
 /* A pipeline that leaves all but its own registers alone, as they must. */
@@ -91,41 +91,41 @@ static bool goes_on(const struct asterope_copy* probe, const char* name) {
 /* --- Where it looks -----------------------------------------------------------------------------
  */
 
-static sigjmp_buf after_fault;
+static struct {
+    unsigned char *source, *destination; /* PAGES each, the one behind the other */
+    bool touched[2 * PAGES];
+} sides;
 
-static void on_fault(int number) {
+/* Notes the page and lets the access through. */
+static void on_fault(int number, siginfo_t* info, void* context) {
     (void)number;
-    siglongjmp(after_fault, 1);
-}
-
-/* Whether reading the ticks touches the page, which is made inaccessible meanwhile. */
-static bool touches(const struct asterope_copy* probe, unsigned char* source,
-                    unsigned char* destination, unsigned char* page) {
-    volatile bool touched = true;
-    mprotect(page, PAGE, PROT_NONE);
-    if (sigsetjmp(after_fault, 1) == 0) {
-        probe->read(destination, source, PAGE * PAGES);
-        touched = false;
-    }
-    mprotect(page, PAGE, PROT_READ | PROT_WRITE);
-    return touched;
+    (void)context;
+    const size_t page = (size_t)((unsigned char*)info->si_addr - sides.source) / PAGE;
+    if (page >= 2 * PAGES || sides.touched[page]) _exit(3);
+    sides.touched[page] = true;
+    mprotect(sides.source + page * PAGE, PAGE, PROT_READ | PROT_WRITE);
 }
 
 static void print_pages(const struct asterope_copy* probe, const char* name) {
-    unsigned char* const sides =
-        mmap(NULL, 2 * PAGE * PAGES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    struct sigaction action = {.sa_handler = on_fault}, before;
+    const size_t room = (size_t)2 * PAGE * PAGES;
+    sides.source =
+        mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    sides.destination = sides.source + PAGE * PAGES;
+    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO}, before;
     sigaction(SIGSEGV, &action, &before);
-    printf("pages %s:", name);
-    for (int i = 0; i < 2 * PAGES; ++i) {
-        if (i == PAGES) printf(" |");
-        if (touches(probe, sides, sides + PAGE * PAGES, sides + PAGE * i)) {
-            printf(" %d", i % PAGES);
+    for (int reading_number = 0; reading_number < READINGS; ++reading_number) {
+        memset(sides.touched, 0, sizeof sides.touched);
+        mprotect(sides.source, room, PROT_NONE);
+        probe->read(sides.destination, sides.source, PAGE * PAGES);
+        printf("pages %s:", name);
+        for (int i = 0; i < 2 * PAGES; ++i) {
+            if (i == PAGES) printf(" |");
+            if (sides.touched[i]) printf(" %d", i % PAGES);
         }
+        printf("\n");
     }
-    printf("\n");
     sigaction(SIGSEGV, &before, NULL);
-    munmap(sides, 2 * PAGE * PAGES);
+    munmap(sides.source, room);
 }
 
 /* How many bytes of the destination reading the ticks may change, each to what it is in the source:

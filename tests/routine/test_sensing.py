@@ -87,28 +87,40 @@ def sensing_check(folder: Path, objects: Path, *change: str) -> Path:
     return program
 
 
-def middles(stretches: int) -> str:
-    """The pages of 64 in which the middles of so many equal stretches lie."""
-    return " ".join(str((2 * i + 1) * 32 // stretches) for i in range(stretches))
-
-
-def test_every_sensing_copy_copies_right_and_looks_where_it_says(tmp_path, objects, counts):
+def test_every_sensing_copy_copies_right(tmp_path, objects, counts):
     done = run(sensing_check(tmp_path, objects))
     lines = done.stdout.splitlines()
     wrong = [line for line in lines if line.startswith("FAIL")]
     assert not wrong, "\n".join(wrong)
     assert done.returncode == 0, done.stderr
     assert [line for line in lines if line.startswith("ok ")] == [f"ok {p.name}" for p in PROBES]
-    expected = []
+
+
+def readings_of(probe: Probe, lines: list[str]) -> list[tuple[list[int], list[int]]]:
+    """The pages that each reading touched: of the source, and of the destination."""
+    prefix = f"pages {probe.name}:"
+    sides = [line[len(prefix) :].split("|") for line in lines if line.startswith(prefix)]
+    return [([*map(int, a.split())], [*map(int, b.split())]) for a, b in sides]
+
+
+def test_every_probe_looks_at_a_new_place_each_time_in_the_middle_of_its_stretches(
+    tmp_path, objects, counts
+):
+    lines = run(sensing_check(tmp_path, objects)).stdout.splitlines()
     for probe in PROBES:
-        source, destination = {
-            "source": (middles(probe.lines), ""),
-            "both": (middles(probe.lines // 2), middles(probe.lines // 2)),
-            "least": (middles(probe.lines // 2), middles(probe.lines // 2)),
-            "copy": ("0", "0"),  # 64 lines are one page
-        }[probe.kind]
-        expected.append(f"pages {probe.name}: {source} | {destination}".strip())
-    assert [line.strip() for line in lines if line.startswith("pages ")] == expected
+        readings = readings_of(probe, lines)
+        assert len(readings) == 32
+        if probe.kind == "copy":  # its lines are of the first page
+            assert all(reading == ([0], [0]) for reading in readings)
+            continue
+        stretches = probe.lines if probe.kind == "source" else probe.lines // 2
+        length = 64 // stretches
+        for source, destination in readings:
+            assert [page // length for page in source] == [*range(stretches)]
+            assert len({page % length for page in source}) == 1
+            assert length // 4 <= source[0] < 3 * length // 4
+            assert destination == ([] if probe.kind == "source" else source)
+        assert len({source[0] for source, _ in readings}) > 1, probe.name
 
 
 def in_front(instruction: str) -> tuple[str, str]:
