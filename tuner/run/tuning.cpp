@@ -166,7 +166,7 @@ class TuningRun {
         say(tables_);
         say(std::to_string(facts_.trials) + " trials in " + format_duration(facts_.seconds) +
             "; profile: " + request_.output +
-            " (asterope-report draws it, --verbose prints all)\n");
+            " (--verbose prints all, asterope-report draws it)\n");
         if (request_.quiet || renders(request_)) return; // asterope-generate warns as well
         const std::string warning = noise_warning(why_provisional(profile), kTheseWinners);
         if (!warning.empty()) std::fprintf(stderr, "%s\n", warning.c_str());
