@@ -28,6 +28,7 @@ from asterope.placement.experiment import (
     Trial,
     analyse,
 )
+from command_errors import exit_code_of, only_line_of
 from profile_samples import good_profile
 
 pytestmark = pytest.mark.filterwarnings("error::UserWarning")
@@ -147,19 +148,11 @@ def routine(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(*arguments: object) -> int:
-    try:
-        return command.main([str(argument) for argument in arguments])
-    except SystemExit as left:  # as argparse leaves
-        return left.code
+    return exit_code_of(command.main, *arguments)
 
 
 def only_line(capsys: pytest.CaptureFixture[str]) -> str:
-    """What was printed: nothing on stdout, one line on stderr, which is returned."""
-    stdout, stderr = capsys.readouterr()
-    assert stdout == ""
-    assert stderr.startswith("asterope-placement: ")
-    assert stderr.count("\n") == 1
-    return stderr
+    return only_line_of("asterope-placement", capsys)
 
 
 def test_the_command_times_every_cell_and_answers(

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_errors import exit_code_of, only_line_of
 from profile_samples import DOUBT, good_profile, incomplete_profile, provisional_profile
 from report_samples import (
     CANDIDATES,
@@ -99,20 +100,11 @@ def small_bench() -> dict[str, Any]:
 
 
 def run(*arguments: object) -> int:
-    try:
-        return command.main([str(argument) for argument in arguments])
-    except SystemExit as left:  # as argparse leaves
-        return left.code
+    return exit_code_of(command.main, *arguments)
 
 
 def only_line(capsys: pytest.CaptureFixture[str]) -> str:
-    """What was printed: nothing on stdout, one line on stderr, which is returned."""
-    stdout, stderr = capsys.readouterr()
-    assert stdout == ""
-    assert stderr.startswith("asterope-report: ")
-    assert stderr.endswith("\n")
-    assert stderr[:-1].isprintable()
-    return stderr
+    return only_line_of("asterope-report", capsys)
 
 
 def is_dark_on_light(picture: Picture) -> bool:

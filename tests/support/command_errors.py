@@ -6,6 +6,7 @@ import os
 import re
 import stat
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,23 @@ def only_error_of(program: str, done: subprocess.CompletedProcess, code: int) ->
     assert lines[0].startswith(f"{program}: ")
     assert lines[0].isprintable()
     return lines[0]
+
+
+def exit_code_of(main: Callable[[list[str]], int], *arguments: object) -> int:
+    """Of a Python command, called in the tests' own process."""
+    try:
+        return main([str(argument) for argument in arguments])
+    except SystemExit as left:  # as argparse leaves
+        return left.code
+
+
+def only_line_of(program: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """The one line on stderr that such a command printed; stdout is empty."""
+    stdout, stderr = capsys.readouterr()
+    assert (stdout, stderr[-1:]) == ("", "\n")
+    assert stderr.startswith(f"{program}: ")
+    assert stderr[:-1].isprintable()
+    return stderr
 
 
 def make_device(path: Path) -> Path:

@@ -6,16 +6,14 @@ from pathlib import Path
 
 import pytest
 from asterope import generate
+from command_errors import exit_code_of, only_line_of
 
 NAMES = ("asterope_memcpy.c", "asterope_memcpy.h")
 
 
 def command(*arguments: object) -> int:
     """Its exit code."""
-    try:
-        return generate.main([str(argument) for argument in arguments])
-    except SystemExit as left:  # as argparse leaves
-        return left.code
+    return exit_code_of(generate.main, *arguments)
 
 
 def old_files(folder: Path) -> Path:
@@ -33,9 +31,4 @@ def assert_old(folder: Path) -> None:
 
 
 def only_line(capsys: pytest.CaptureFixture[str]) -> str:
-    """The one line on stderr; stdout is empty."""
-    stdout, stderr = capsys.readouterr()
-    assert (stdout, stderr[-1:]) == ("", "\n")
-    assert stderr.startswith("asterope-generate: ")
-    assert stderr[:-1].isprintable()
-    return stderr
+    return only_line_of("asterope-generate", capsys)

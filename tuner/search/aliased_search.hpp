@@ -11,11 +11,9 @@
 #include "search/race.hpp"
 #include "search/search.hpp"
 #include "space/candidates.h"
+#include "space/limits.hpp"
 
 namespace asterope {
-
-/// Bytes from which on such a copy copies right.
-inline constexpr std::size_t kAliasedMinimum = 512;
 
 /// What is timed: sizes that stay in caches. Beyond, memory hides what an alias costs.
 inline constexpr std::size_t kAliasedMaximum = 64 << 10;

@@ -9,6 +9,7 @@
 
 #include "base/statistics.hpp"
 #include "search/objective.hpp"
+#include "space/limits.hpp"
 #include "timing/cache_effect.hpp"
 #include "timing/paired.hpp"
 #include "timing/timings.hpp"
@@ -86,9 +87,6 @@ struct SizeResult {
     /// Noise hid which copy is the fastest (see kWidestFloor): the winner is the plain copy.
     bool undecided = false;
 };
-
-/// No candidate wins that loses more than this to libc in one workload while another does not.
-inline constexpr double kWorstRatio = 0.97;
 
 /// Which lags behind the best count as ties, as logarithms of the ratio.
 struct TieBand {

@@ -15,9 +15,6 @@
 
 namespace asterope {
 
-/// Bytes from which on a copy may sense: below, the probe costs too much of it.
-inline constexpr std::size_t kSensingMinimum = 4096;
-
 /// What a probe read, in ticks of the time stamp counter: where both sides are cached, and where
 /// they are not.
 struct Readings {

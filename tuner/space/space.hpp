@@ -11,11 +11,9 @@
 #include <vector>
 
 #include "space/candidates.h"
+#include "space/limits.hpp"
 
 namespace asterope {
-
-/// Bytes from which on a candidate copies right; what is below belongs to the small copies.
-inline constexpr std::size_t kMinimumBytes = 128;
 
 /// A value on an axis: a word or a number.
 using AxisValue = std::variant<std::string, int>;

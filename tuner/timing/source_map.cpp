@@ -36,17 +36,20 @@ bool exists(const std::string& path) {
 Request parse(std::string_view text) {
     Request request;
     std::size_t end = text.size();
-    while (end != text.npos && !exists(std::string(text.substr(0, end)))) {
-        end = end == 0 ? text.npos : text.rfind(':', end - 1);
+    bool found = exists(std::string(text));
+    while (!found) {
+        const std::size_t colon = end == 0 ? text.npos : text.rfind(':', end - 1);
+        if (colon == text.npos) break;
+        end = colon;
+        found = exists(std::string(text.substr(0, end)));
     }
-    const bool missing = end == text.npos; // to be named as far as it can be a file
-    request.file = text.substr(0, missing ? text.find(':') : end);
-    if (missing || end == text.size()) return request;
+    // What is missing is named as far as it can be a file.
+    request.file = text.substr(0, found ? end : text.find(':'));
+    if (!found || end == text.size()) return request;
 
-    // A string of its own: of a view, gcc 12 warns that it may be longer than memory.
-    const std::string numbers(text.substr(end + 1));
+    const std::string_view numbers = text.substr(end + 1);
     const std::size_t colon = numbers.find(':');
-    const std::string offset = numbers.substr(0, colon);
+    const std::string_view offset = numbers.substr(0, colon);
     if (offset != "0") request.offset = parse_size(offset); // which refuses 0: no size to copy
     if (colon != numbers.npos) request.length = parse_size(numbers.substr(colon + 1));
     return request;

@@ -16,6 +16,7 @@ from statistics import median
 from typing import Any
 
 from .. import workloads
+from ..limits import WORST_RATIO
 from ..profile import BALANCED, Ratio, log_header_fault
 from ..robust import sign_interval
 from ..spaces import pipelines
@@ -25,9 +26,6 @@ FORMAT, VERSION = "asterope-trials", 2
 WORKLOADS = workloads.names("measured")
 LIBC = "libc"
 
-# As the search has it: no candidate wins that loses more than this to libc in one workload while
-# another does not.
-WORST_RATIO = 0.97
 # Of the most samples that any candidate has, what those in the run-off have at least.
 RUN_OFF_SHARE = 0.7
 # A thinned recording's samples are whole numbers of this part of a log unit; more than `MOST` such
