@@ -370,6 +370,38 @@ def test_peers_that_are_not_there_or_break_or_copy_wrongly_are_left_out_and_the_
     assert all("right" in row["copies"] for row in report["results"])
 
 
+def test_the_routine_is_judged_by_the_better_of_libc_and_the_references(
+    measured, bench, library: Path, peers: Path
+) -> None:
+    _, report = measured(*HOT, "--reference", f"new-1.0={peers}:right",
+                         "--reference", f"slow={peers}:slow")  # fmt: skip
+    assert [copy["name"] for copy in report["copies"] if copy.get("reference")] == [
+        "new-1.0",
+        "slow",
+    ]
+    judges = {report["copies"][0]["name"], "new-1.0"}
+    for row in report["results"]:
+        best = row["best_reference"]
+        assert best in judges
+        assert row["copies"][best]["ns"] == min(row["copies"][name]["ns"] for name in judges)
+    done = bench("--routine", library, *HOT, "--brief", "--reference", f"new-1.0={peers}:right")
+    assert ", new-1.0, " in done.stdout.splitlines()[0]
+    assert "in each cell the faster one's time" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("symbol", "reason"),
+    [("no_such_copy", "has no function"), ("crashes", "died: "), ("too_short", "wrong byte")],
+)
+def test_a_reference_that_cannot_be_used_is_refused(
+    bench, library: Path, peers: Path, symbol: str, reason: str
+) -> None:
+    done = bench("--routine", library, *HOT, "--reference", f"new={peers}:{symbol}")
+    message = only_error(done, 2)
+    assert "--reference new " in message
+    assert reason in message
+
+
 @pytest.mark.slow
 def test_a_peer_that_hangs_is_left_out(bench, library: Path, peers: Path) -> None:
     done = bench("--routine", library, *HOT, *peer(peers, "hangs"))
@@ -608,6 +640,7 @@ BAD_VALUES = {
     "--csv": ["missing/report.csv", "."],
     "--check": ["fast", "0"],
     "--peers": ["memcopy", ""],
+    "--reference": ["libpeer.so:copy", "glibc=libpeer.so:copy", "new=missing.so:memcpy"],
     "--peer": ["libpeer.so:copy", "peer=libpeer.so", "asterope=libpeer.so:copy"],
     "--suite": ["large", ""],
     "--distribution": ["missing.csv", ".", "/dev/null", "/bin/sh"],

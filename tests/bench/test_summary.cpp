@@ -160,6 +160,39 @@ TEST(NameOfCell, says_what_tells_it_from_others) {
     EXPECT_EQ(name_of(one), "mix mix_l1 by bytes");
 }
 
+// --- References
+// -------------------------------------------------------------------------------
+
+namespace {
+
+/// The routine against libc, and a reference that has `reference` of libc's speed.
+Cell judged(double routine, double reference) {
+    Cell one = cell(routine, reference);
+    one.copies[2].reference = true;
+    return one;
+}
+
+} // namespace
+
+TEST(BestRatio, is_to_the_faster_of_libc_and_the_references) {
+    const Cell by_libc = judged(1.2, 0.5), by_other = judged(1.2, 1.5);
+    EXPECT_EQ(by_libc.best_reference().copy, "glibc");
+    EXPECT_DOUBLE_EQ(by_libc.best_ratio().median, 1.2);
+    EXPECT_EQ(by_other.best_reference().copy, "other");
+    EXPECT_DOUBLE_EQ(by_other.best_ratio().median, 0.8);
+    EXPECT_DOUBLE_EQ(by_other.best_ratio().low, 0.8 / 1.01);
+    EXPECT_DOUBLE_EQ(by_other.best_ratio().high, 0.8 / 0.99);
+    EXPECT_DOUBLE_EQ(cell(1.2, 1.5).best_ratio().median, 1.2); // a peer judges nobody
+}
+
+TEST(BestRatio, is_what_sums_and_checks_go_by) {
+    const std::vector<Cell> cells = {judged(1.2, 1.5)};
+    EXPECT_EQ(cells_under(0.9, cells).size(), 1u);
+    EXPECT_NE(summary_text(cells, kContenders).find("worst ratio to other: 0.80"),
+              std::string::npos);
+    EXPECT_NE(brief_text(cells).find("hot 0.80"), std::string::npos);
+}
+
 // --- In a few lines
 // -------------------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ struct CopyResult {
     /// The time of the routine's entry point for the cell's workload over its own; where there is
     /// such an entry point.
     std::optional<Estimate> versus_told = std::nullopt;
+    bool reference = false; ///< the routine is judged by it, as by libc
 };
 
 struct Cell {
@@ -42,6 +43,21 @@ struct Cell {
     }
     const CopyResult& libc() const { return copies.front(); }
     const CopyResult& routine() const { return copies.at(1); }
+
+    /// What the routine is judged by here: the faster of libc and the references.
+    const CopyResult& best_reference() const {
+        const CopyResult* best = &libc();
+        for (const CopyResult& one : copies) {
+            if (one.reference && one.seconds < best->seconds) best = &one;
+        }
+        return *best;
+    }
+    /// Its time over the routine's.
+    Estimate best_ratio() const {
+        const CopyResult& best = best_reference();
+        if (!best.reference) return routine().ratio;
+        return {1 / best.versus.median, 1 / best.versus.high, 1 / best.versus.low};
+    }
 
     /// How far libc strays from itself, as a factor of at least 1: a lead up to it means nothing.
     double noise() const { return std::max({1.0, floor.high, 1 / floor.low}); }

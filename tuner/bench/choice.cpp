@@ -4,14 +4,14 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <dlfcn.h>
 
 #include "base/contains.hpp"
 #include "base/error.hpp"
 #include "bench/cell.hpp"
-#include "bench/correctness.hpp"
 #include "bench/peers/tuned_glibc.hpp"
 #include "bench/routine.hpp"
+#include "timing/correctness.hpp"
+#include "timing/external_copy.hpp"
 #include "timing/timed_copy.hpp"
 
 namespace asterope {
@@ -37,22 +37,6 @@ const std::vector<EntryPoint>& entry_points() {
 /// glibc's memcpy under other tunables.
 constexpr const char* kTunedGlibc = "glibc_tuned";
 
-bool is_name(std::string_view text) {
-    return !text.empty() && text.size() <= 40 &&
-           text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == text.npos;
-}
-
-CopyFunction load(const std::string& path, const std::string& symbol, std::string& reason) {
-    void* library = load_library(path, reason);
-    if (!library) {
-        reason = "cannot be loaded: " + reason;
-        return nullptr;
-    }
-    void* function = dlsym(library, symbol.c_str());
-    if (!function) reason = path + " has no function " + symbol;
-    return reinterpret_cast<CopyFunction>(function);
-}
-
 /// The names of all built-in copies, whether they can be timed or not.
 std::vector<std::string> known_names(const std::vector<Peer>& peers) {
     std::vector<std::string> names;
@@ -65,11 +49,8 @@ std::vector<std::string> known_names(const std::vector<Peer>& peers) {
 constexpr const char* kTunedGlibcText =
     "glibc's memcpy under the best of some settings of its tunables, in a process of its own";
 
-/// Adds what `find` finds where it copies right, else the reason why it is left out.
-void add(Choice& choice, Contender contender,
-         const std::function<CopyFunction(std::string& reason)>& find) {
-    std::string reason = fault_of(find);
-    if (reason.empty()) contender.copy = find(reason);
+/// Adds it, or the reason why it is left out, where there is one.
+void add(Choice& choice, Contender contender, const std::string& reason) {
     if (!reason.empty()) {
         choice.left_out.push_back({contender.name, reason});
         return;
@@ -81,9 +62,14 @@ void add(Choice& choice, Contender contender,
     choice.contenders.push_back(std::move(contender));
 }
 
-void add_loaded(Choice& choice, const LoadedPeer& peer, Contender contender) {
-    add(choice, std::move(contender),
-        [&](std::string& reason) { return load(peer.path, peer.symbol, reason); });
+void add_loaded(Choice& choice, const ExternalCopy& peer, Contender contender) {
+    std::string reason;
+    contender.copy = load_checked(peer, reason);
+    add(choice, std::move(contender), reason);
+}
+
+std::string origin_of(const ExternalCopy& copy) {
+    return copy.symbol + " of " + copy.path;
 }
 
 /// The routine, which must copy right.
@@ -107,31 +93,21 @@ void add_options(CLI::App& app, PeerOptions& options) {
                    "comma-separated names, all, none, or list to see them")
         ->type_name("NAMES")
         ->capture_default_str();
-    app.add_option("--peer", options.loaded,
-                   "one more copy, from a shared object: NAME=PATH:SYMBOL; may be repeated. A peer "
-                   "that is missing, copies wrongly, crashes or hangs is named and left out")
-        ->type_name("NAME=PATH:SYMBOL")
-        ->allow_extra_args(false)
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-}
-
-LoadedPeer parse_peer(std::string_view text) {
-    const auto refuse = [&](const std::string& why) {
-        return BadInput("--peer '" + std::string(text.substr(0, 80)) + "' " + why +
-                        ": write NAME=PATH:SYMBOL, such as musl=/lib/ld-musl-x86_64.so.1:memcpy");
+    const auto add_external = [&](const char* option, std::vector<std::string>& texts,
+                                  const char* description) {
+        app.add_option(option, texts, description)
+            ->type_name(kExternalCopyForm)
+            ->allow_extra_args(false)
+            ->expected(1)
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     };
-    const std::size_t equals = text.find('=');
-    if (equals == text.npos) throw refuse("has no name");
-    const std::string_view name = text.substr(0, equals), place = text.substr(equals + 1);
-    if (!is_name(name)) {
-        throw refuse("has a name that is not of a to z, 0 to 9 and _, at most 40 of them");
-    }
-    const std::size_t colon = place.rfind(':');
-    if (colon == place.npos || colon + 1 == place.size()) throw refuse("has no symbol");
-    if (colon == 0) throw refuse("has no path");
-    return {std::string(name), std::string(place.substr(0, colon)),
-            std::string(place.substr(colon + 1))};
+    add_external("--peer", options.loaded,
+                 "one more copy, from a shared object; may be repeated. A peer "
+                 "that is missing, copies wrongly, crashes or hangs is named and left out");
+    add_external("--reference", options.references,
+                 "one more copy that the routine is judged by, such as a newer glibc's memcpy in a "
+                 "shared object: in sums and under --check, what counts is the better of libc and "
+                 "the references; may be repeated. One that cannot be used ends the run");
 }
 
 std::vector<std::string> parse_peer_names(std::string_view text,
@@ -211,20 +187,19 @@ Choice choose(const PeerOptions& options, const RoutineOptions& routine, const s
     const std::string libc_name = libc.substr(0, libc.find(' '));
     std::vector<std::string> names = {libc_name, kRoutineName};
     names.insert(names.end(), built_in.begin(), built_in.end());
-    std::vector<LoadedPeer> loaded;
-    for (const std::string& text : options.loaded) {
-        loaded.push_back(parse_peer(text));
-        if (contains(names, loaded.back().name)) {
-            throw BadInput("--peer " + loaded.back().name +
-                           " is the name of another copy: choose another");
-        }
-        names.push_back(loaded.back().name);
-    }
+    const auto loaded = parse_external_copies(options.loaded, "--peer", names);
+    for (const ExternalCopy& peer : loaded) names.push_back(peer.name);
+    const auto references = parse_external_copies(options.references, "--reference", names);
 
     Choice choice;
     choice.contenders.push_back({libc_name, libc + "'s memcpy as it is", libc_copy()});
     choice.contenders.back().move = libc_move();
     choice.contenders.push_back(contender_of(routine));
+    for (const ExternalCopy& reference : references) {
+        choice.contenders.push_back(
+            {reference.name, origin_of(reference) + ", a reference", load_reference(reference)});
+        choice.contenders.back().reference = true;
+    }
     for (const EntryPoint& point : entry_points()) {
         const std::string name = kRoutineName + point.suffix;
         if (!contains(built_in, name)) continue;
@@ -238,14 +213,14 @@ Choice choose(const PeerOptions& options, const RoutineOptions& routine, const s
     for (const Peer& peer : peers) {
         if (!contains(built_in, peer.name)) continue;
         if (peer.missing.empty()) {
-            add(choice, {peer.name, peer.description, nullptr},
-                [&](std::string&) { return peer.copy; });
+            add(choice, {peer.name, peer.description, peer.copy},
+                fault_of([&](std::string&) { return peer.copy; }));
         } else {
             choice.left_out.push_back({peer.name, peer.missing});
         }
     }
-    for (const LoadedPeer& peer : loaded) {
-        add_loaded(choice, peer, {peer.name, peer.symbol + " of " + peer.path, nullptr});
+    for (const ExternalCopy& peer : loaded) {
+        add_loaded(choice, peer, {peer.name, origin_of(peer), nullptr});
     }
     return choice;
 }

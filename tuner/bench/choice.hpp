@@ -20,21 +20,12 @@ class App;
 namespace asterope {
 
 struct PeerOptions {
-    std::string built_in = "none";   ///< --peers
-    std::vector<std::string> loaded; ///< each --peer
+    std::string built_in = "none";               ///< --peers
+    std::vector<std::string> loaded, references; ///< each --peer, each --reference
 };
 
-/// --peers and --peer.
+/// --peers, --peer and --reference.
 void add_options(CLI::App& app, PeerOptions& options);
-
-/// One --peer: "musl=/lib/ld-musl-x86_64.so.1:memcpy".
-struct LoadedPeer {
-    std::string name, path, symbol;
-    bool operator==(const LoadedPeer&) const = default;
-};
-
-/// Reads it; the symbol is behind the last colon. Throws BadInput where it is not of that form.
-LoadedPeer parse_peer(std::string_view text);
 
 /// What --peers names: "all", "none", or names of built-in copies separated by commas, in the order
 /// of `known`. Throws BadInput for a name that is none of them.
@@ -59,8 +50,9 @@ void add_tuned_glibc(Choice& choice, const Machine& machine, const std::optional
                      std::size_t largest, int cpu);
 
 /// Loads and checks all. `libc`: its name and version, "glibc 2.36". Throws BadInput for options
-/// that cannot be read and for two copies of one name, Failure where the routine itself copies
-/// wrong. A peer that is not there, lacks the symbol, copies wrong, crashes or hangs is left out.
+/// that cannot be read, for two copies of one name and for a reference that cannot be used, Failure
+/// where the routine itself copies wrong. A peer that is not there, lacks the symbol, copies wrong,
+/// crashes or hangs is left out.
 /// Threaded copies have started their threads after it, so call it before pin_to_cpu(): threads
 /// inherit the CPUs of the thread that starts them.
 Choice choose(const PeerOptions& peers, const RoutineOptions& routine, const std::string& libc);

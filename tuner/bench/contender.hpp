@@ -19,6 +19,7 @@ struct Contender {
     std::vector<std::string> workloads = {};      ///< it takes part under these alone; none: all
     CopyFunction move = nullptr; ///< its memmove; none: its buffers must not overlap
     bool ours = false;           ///< the routine, whichever entry point: no rival of the routine
+    bool reference = false;      ///< the routine is judged by it, as by libc
 };
 
 /// libc first, then the routine, then the others. They are told apart by their places.

@@ -22,6 +22,12 @@ nlohmann::ordered_json cell_json(const Cell& cell) {
     json["threads"] = cell.threads;
     if (!cell.weighting.empty()) json["weighting"] = cell.weighting;
     json["noise_floor"] = estimate_json(cell.floor);
+    const bool any = std::any_of(cell.copies.begin(), cell.copies.end(),
+                                 [](const CopyResult& copy) { return copy.reference; });
+    if (any) {
+        json["best_reference"] = cell.best_reference().copy;
+        json["best_ratio"] = estimate_json(cell.best_ratio());
+    }
     for (const CopyResult& copy : cell.copies) {
         nlohmann::ordered_json& own = json["copies"][copy.copy];
         own["ns"] = copy.seconds * 1e9;
@@ -54,6 +60,7 @@ nlohmann::ordered_json results_json(const RunFacts& facts, const std::vector<Cel
             {{"name", contender.name}, {"description", contender.description}});
         if (contender.threaded) json["copies"].back()["threaded"] = true;
         if (contender.ours) json["copies"].back()["ours"] = true;
+        if (contender.reference) json["copies"].back()["reference"] = true;
     }
     json["left_out"] = nlohmann::ordered_json::array();
     for (const LeftOutCopy& one : facts.left_out) {

@@ -172,6 +172,15 @@ void print_legend(const Contenders& contenders) {
     }
 }
 
+/// libc, or where there are references: "the better of glibc 2.36, glibc-2.41".
+std::string rivals_of(const Contenders& contenders, const std::string& libc) {
+    std::string rivals = libc;
+    for (const Contender& contender : contenders) {
+        if (contender.reference) rivals += ", " + contender.name;
+    }
+    return rivals == libc ? libc : "the better of " + rivals;
+}
+
 /// Names the cells under --check. Returns the exit code.
 int check(double least, const std::vector<Cell>& cells) {
     const std::vector<std::string> under = cells_under(least, cells);
@@ -211,11 +220,13 @@ int compare(const Options& options) {
 
     std::printf(
         options.brief
-            ? "%s against %s, %d paired rounds, CPU %d: libc's time over its own, "
+            ? "%s against %s, %d paired rounds, CPU %d: %s time over its own, "
               "geometric means over sizes\n"
             : "%s against %s: %d paired rounds, CPU %d. x libc above 1: the routine is faster;\n"
               "floor: libc against itself in the same rounds. Intervals of 95 %% (sign test).\n",
-        options.routine.symbol.c_str(), machine.libc.c_str(), options.routine.rounds, cpu);
+        options.routine.symbol.c_str(), rivals_of(choice.contenders, machine.libc).c_str(),
+        options.routine.rounds, cpu,
+        options.peers.references.empty() ? "libc's" : "in each cell the faster one's");
     const Setting setting{machine, choice.contenders, statistics};
     if (setting.with_peers() && !options.brief) print_legend(choice.contenders);
     std::fflush(stdout);

@@ -85,6 +85,7 @@ Cell measure(const Job& job, const Contenders& contenders, int rounds, Monitored
         cell.copies.push_back({contender(who).name, paired.seconds(who, any),
                                paired.ratio(libc, who, any), paired.ratio(routine, who, any)});
         if (told != ran.end()) cell.copies.back().versus_told = paired.ratio(*told, who, any);
+        cell.copies.back().reference = contender(who).reference;
     }
     return cell;
 }

@@ -97,14 +97,16 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--json", options.json, "write the results there too")->type_name("FILE");
     app.add_option("--csv", options.csv, "the same, a line for each copy in each cell")
         ->type_name("FILE");
-    app.add_option("--check", options.check,
-                   "exit with 1 and name the cells where the routine's ratio to libc is under MIN: "
-                   "with its whole interval, so that noise alone fails nobody")
+    app.add_option(
+           "--check", options.check,
+           "exit with 1 and name the cells where the routine's ratio to libc, or to a faster "
+           "--reference, is under MIN: with its whole interval, so that noise alone fails "
+           "nobody")
         ->type_name("MIN")
         ->check(CLI::Range(0.001, 1000.0));
     app.add_flag("--brief", options.brief, "print a few lines instead of the tables");
-    mark_as_expert(
-        app, {"--symbol", "--rounds", "--cpu", "--peer", "--distribution", "--csv", "--check"});
+    mark_as_expert(app, {"--symbol", "--rounds", "--cpu", "--peer", "--reference", "--distribution",
+                         "--csv", "--check"});
 }
 
 std::size_t Request::largest_size() const {

@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/program.hpp"
 #include "bench/built_routine.hpp"
+#include "timing/external_copy.hpp"
 
 namespace asterope {
 
@@ -32,21 +33,6 @@ void add_options(CLI::App& app, RoutineOptions& options) {
     app.add_option("--cpu", options.cpu, "run on this CPU instead of the last one allowed")
         ->type_name("N")
         ->check(CLI::Range(0, 99999));
-}
-
-void* load_library(const std::string& path, std::string& reason) {
-    std::error_code missing;
-    const auto type = std::filesystem::status(path, missing).type();
-    if (type != std::filesystem::file_type::regular &&
-        type != std::filesystem::file_type::not_found) {
-        reason = path + ": is no regular file"; // the loader would wait for a pipe's writer
-        return nullptr;
-    }
-    // a name without a slash would be looked for in the system's library folders
-    const std::string name = path.find('/') == std::string::npos ? "./" + path : path;
-    void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library) reason = dlerror();
-    return library;
 }
 
 std::string routine_library(const RoutineOptions& options) {

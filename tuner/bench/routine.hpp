@@ -22,9 +22,6 @@ struct RoutineOptions {
 /// --routine, --symbol, --rounds and --cpu.
 void add_options(CLI::App& app, RoutineOptions& options);
 
-/// Loads a shared library; null, and the reason, where it cannot be.
-void* load_library(const std::string& path, std::string& reason);
-
 /// The shared library to load, with a slash in it: the one that was named, else
 /// build/libasterope_memcpy.so, else the one beside this program, else one built from the profile,
 /// which is said on stderr. Throws BadInput where there is no profile to build it from, Failure

@@ -106,7 +106,7 @@ std::string summary_text(const std::vector<Cell>& cells, const Contenders& conte
         if (!better.copy.empty()) lost.push_back(better);
         const auto better_than_told = clearly_better_than_told(cell, contenders);
         if (better_than_told) told.add(cell.suite, better_than_told->copy.empty());
-        if (cell.routine().ratio.median < worst->routine().ratio.median) worst = &cell;
+        if (cell.best_ratio().median < worst->best_ratio().median) worst = &cell;
     }
     append(out, "%s is the best or within the noise floor of the best in ", kRoutineName);
     out += counts.text();
@@ -114,9 +114,10 @@ std::string summary_text(const std::vector<Cell>& cells, const Contenders& conte
     out += "A copy is clearly better where it is faster than the routine by more than libc's copy "
            "is from itself\nin the same rounds, with 95 % confidence. Copies over several threads "
            "are not counted.\n";
-    const Estimate& ratio = worst->routine().ratio;
-    append(out, "Its worst ratio to %s: %.2f (%.2f..%.2f) in %s.\n", worst->libc().copy.c_str(),
-           ratio.median, ratio.low, ratio.high, name_of(*worst).c_str());
+    const Estimate ratio = worst->best_ratio();
+    append(out, "Its worst ratio to %s: %.2f (%.2f..%.2f) in %s.\n",
+           worst->best_reference().copy.c_str(), ratio.median, ratio.low, ratio.high,
+           name_of(*worst).c_str());
     if (lost.empty()) return out;
     std::stable_sort(lost.begin(), lost.end(),
                      [](const Better& a, const Better& b) { return a.factor > b.factor; });
@@ -136,9 +137,9 @@ std::string brief_text(const std::vector<Cell>& cells) {
     std::vector<std::pair<std::string, std::vector<double>>> groups; // logarithms of ratios
     const Cell *lowest = &cells.front(), *highest = lowest;
     for (const Cell& cell : cells) {
-        const double ratio = cell.routine().ratio.median;
-        if (ratio < lowest->routine().ratio.median) lowest = &cell;
-        if (ratio > highest->routine().ratio.median) highest = &cell;
+        const double ratio = cell.best_ratio().median;
+        if (ratio < lowest->best_ratio().median) lowest = &cell;
+        if (ratio > highest->best_ratio().median) highest = &cell;
         const std::string name = group_of(cell);
         auto group = std::find_if(groups.begin(), groups.end(),
                                   [&](const auto& one) { return one.first == name; });
@@ -155,15 +156,15 @@ std::string brief_text(const std::vector<Cell>& cells) {
         line += part;
     }
     out += line + '\n';
-    append(out, "  lowest %.2f (%s), ", lowest->routine().ratio.median, name_of(*lowest).c_str());
-    append(out, "highest %.2f (%s)\n", highest->routine().ratio.median, name_of(*highest).c_str());
+    append(out, "  lowest %.2f (%s), ", lowest->best_ratio().median, name_of(*lowest).c_str());
+    append(out, "highest %.2f (%s)\n", highest->best_ratio().median, name_of(*highest).c_str());
     return out;
 }
 
 std::vector<std::string> cells_under(double least, const std::vector<Cell>& cells) {
     std::vector<std::string> lines;
     for (const Cell& cell : cells) {
-        const Estimate& ratio = cell.routine().ratio;
+        const Estimate ratio = cell.best_ratio();
         if (!(ratio.high < least)) continue;
         std::string line = name_of(cell);
         append(line, ": %.3f (%.3f..%.3f) is under %g", ratio.median, ratio.low, ratio.high, least);

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/child_process.hpp"
 #include "base/descriptor.hpp"
 #include "bench/apps/message_ring.hpp"
-#include "bench/child_process.hpp"
 #include "timing/timed_copy.hpp"
 
 namespace asterope {

@@ -1,5 +1,5 @@
 // Proves that a copy of unknown origin copies right before it is timed.
-#include "bench/correctness.hpp"
+#include "timing/correctness.hpp"
 
 #include <array>
 #include <cerrno>
@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/atomic_file.hpp"
+#include "base/child_process.hpp"
 #include "base/interrupt.hpp"
-#include "bench/child_process.hpp"
 
 namespace asterope {
 
@@ -36,9 +36,9 @@ std::uint8_t pattern(std::size_t i) {
 }
 
 /// Buffers that hold copies of up to `largest` bytes at any offset.
-class Buffers {
+class CheckedBuffers {
   public:
-    explicit Buffers(std::size_t largest)
+    explicit CheckedBuffers(std::size_t largest)
         : source_(largest + 2 * 64), destination_(largest + 2 * 64 + 2 * kCanary),
           untouched_(kCanary, kUntouched) {
         for (std::size_t i = 0; i < source_.size(); ++i) source_[i] = pattern(i);
@@ -96,7 +96,7 @@ std::string try_all(CopyFunction copy) {
     }
     // where threads and streaming stores begin
     sizes.insert(sizes.end(), {std::size_t{5} << 20, (std::size_t{20} << 20) + 77});
-    Buffers buffers(sizes.back());
+    CheckedBuffers buffers(sizes.back());
     for (const std::size_t size : sizes) {
         for (const std::size_t source : offsets) {
             for (const std::size_t destination : offsets) {

@@ -1,6 +1,6 @@
 // A child process for what may crash or hang: it does one piece of work, answers through a pipe,
 // and ends at the latest with the process that started it.
-#include "bench/child_process.hpp"
+#include "base/child_process.hpp"
 
 #include <cerrno>
 #include <csignal>

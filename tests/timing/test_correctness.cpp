@@ -1,0 +1,90 @@
+// What a copy of unknown origin must do to be timed.
+#include "timing/correctness.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+using namespace asterope;
+
+namespace {
+
+template <auto copy> std::string fault(double seconds = 60, bool moves = false) {
+    return fault_of(
+        [](std::string&) -> CopyFunction {
+            return [](void* to, const void* from, std::size_t size, std::size_t) -> void* {
+                return copy(static_cast<char*>(to), static_cast<const char*>(from), size);
+            };
+        },
+        seconds, moves);
+}
+
+char* right(char* to, const char* from, std::size_t size) {
+    std::memmove(to, from, size);
+    return to;
+}
+char* wrong_at_large(char* to, const char* from, std::size_t size) {
+    right(to, from, size);
+    if (size > 4 << 20) to[size / 2] ^= 1;
+    return to;
+}
+char* writes_behind(char* to, const char* from, std::size_t size) {
+    right(to, from, size)[size + 63] = 0;
+    return to;
+}
+char* writes_before(char* to, const char* from, std::size_t size) {
+    right(to, from, size)[-1] = 0;
+    return to;
+}
+char* writes_to_its_source(char* to, const char* from, std::size_t size) {
+    if (size == 200) ++*const_cast<char*>(from);
+    return right(to, from, size);
+}
+char* returns_the_end(char* to, const char* from, std::size_t size) {
+    return right(to, from, size) + size;
+}
+char* aborts(char* to, const char* from, std::size_t size) {
+    if (size > 100) std::abort();
+    return right(to, from, size);
+}
+char* moves_upwards_only(char* to, const char* from, std::size_t size) {
+    auto* bytes = static_cast<volatile char*>(to);
+    for (std::size_t i = 0; i < size; ++i) bytes[i] = from[i];
+    return to;
+}
+char* hangs(char*, const char*, std::size_t) {
+    for (;;) pause();
+}
+char* leaves(char* to, const char*, std::size_t) {
+    _exit(0);
+    return to;
+}
+
+} // namespace
+
+TEST(FaultOf, names_what_is_wrong_and_how_a_copy_breaks) {
+    EXPECT_EQ(fault<right>(), "");
+    EXPECT_EQ(fault<wrong_at_large>().rfind("wrong byte 2621440 of 5242880 (", 0), 0u);
+    EXPECT_EQ(fault<writes_behind>(), "stray write at byte 63 of 0 (source +0, destination +0)");
+    EXPECT_EQ(fault<writes_before>(), "stray write at byte -1 of 0 (source +0, destination +0)");
+    EXPECT_EQ(fault<writes_to_its_source>(), "writes to its source");
+    EXPECT_EQ(fault<returns_the_end>().rfind("wrong return value, copy 0 of 1 (", 0), 0u);
+    EXPECT_EQ(fault<aborts>(), "died: Aborted");
+    EXPECT_EQ(fault<hangs>(0.05), "still runs after 0.05 s of checking");
+    EXPECT_EQ(fault<leaves>(), "ends the process that calls it");
+}
+
+TEST(FaultOf, tries_buffers_that_overlap_where_they_may) {
+    EXPECT_EQ(fault<right>(60, true), "");
+    EXPECT_EQ(fault<moves_upwards_only>(), "");
+    EXPECT_EQ(fault<moves_upwards_only>(60, true), "moves 7 bytes by 1 up wrong");
+}
+
+TEST(FaultOf, is_what_the_finder_says) {
+    EXPECT_EQ(fault_of([](std::string& reason) -> CopyFunction {
+                  reason = "not found";
+                  return nullptr;
+              }),
+              "not found");
+}

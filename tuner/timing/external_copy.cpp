@@ -1,0 +1,98 @@
+// A copy function of a shared object that an option names: how it is written, loaded and checked.
+#include "timing/external_copy.hpp"
+
+#include <dlfcn.h>
+#include <filesystem>
+#include <system_error>
+
+#include "base/contains.hpp"
+#include "base/error.hpp"
+#include "timing/correctness.hpp"
+
+namespace asterope {
+
+namespace {
+
+constexpr std::size_t kLongestName = 40;
+
+bool is_name(std::string_view text) {
+    return !text.empty() && text.size() <= kLongestName &&
+           text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789._-") == text.npos;
+}
+
+CopyFunction load_external(const ExternalCopy& copy, std::string& reason) {
+    void* library = load_library(copy.path, reason);
+    if (!library) {
+        reason = "cannot be loaded: " + reason;
+        return nullptr;
+    }
+    void* function = dlsym(library, copy.symbol.c_str());
+    if (!function) reason = copy.path + " has no function " + copy.symbol;
+    return reinterpret_cast<CopyFunction>(function);
+}
+
+} // namespace
+
+ExternalCopy parse_external_copy(std::string_view text, const std::string& option) {
+    const auto refuse = [&](const std::string& why) {
+        return BadInput(option + " '" + std::string(text.substr(0, 80)) + "' " + why + ": write " +
+                        kExternalCopyForm + ", such as musl=/lib/ld-musl-x86_64.so.1:memcpy");
+    };
+    const std::size_t equals = text.find('=');
+    if (equals == text.npos) throw refuse("has no name");
+    const std::string_view name = text.substr(0, equals), place = text.substr(equals + 1);
+    if (!is_name(name)) {
+        throw refuse("has a name that is not of letters, digits, '.', '_' and '-', at most " +
+                     std::to_string(kLongestName) + " of them");
+    }
+    const std::size_t colon = place.rfind(':');
+    if (colon == place.npos || colon + 1 == place.size()) throw refuse("has no symbol");
+    if (colon == 0) throw refuse("has no path");
+    return {std::string(name), std::string(place.substr(0, colon)),
+            std::string(place.substr(colon + 1))};
+}
+
+std::vector<ExternalCopy> parse_external_copies(const std::vector<std::string>& texts,
+                                                const std::string& option,
+                                                std::vector<std::string> taken) {
+    std::vector<ExternalCopy> copies;
+    for (const std::string& text : texts) {
+        copies.push_back(parse_external_copy(text, option));
+        const std::string& name = copies.back().name;
+        if (contains(taken, name)) {
+            throw BadInput(option + " " + name + " is the name of another copy: choose another");
+        }
+        taken.push_back(name);
+    }
+    return copies;
+}
+
+void* load_library(const std::string& path, std::string& reason) {
+    std::error_code missing;
+    const auto type = std::filesystem::status(path, missing).type();
+    if (type != std::filesystem::file_type::regular &&
+        type != std::filesystem::file_type::not_found) {
+        reason = path + ": is no regular file"; // the loader would wait for a pipe's writer
+        return nullptr;
+    }
+    // a name without a slash would be looked for in the system's library folders
+    const std::string name = path.find('/') == std::string::npos ? "./" + path : path;
+    void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) reason = dlerror();
+    return library;
+}
+
+CopyFunction load_checked(const ExternalCopy& copy, std::string& reason) {
+    reason = fault_of([&](std::string& missing) { return load_external(copy, missing); });
+    return reason.empty() ? load_external(copy, reason) : nullptr;
+}
+
+CopyFunction load_reference(const ExternalCopy& copy) {
+    std::string reason;
+    const CopyFunction function = load_checked(copy, reason);
+    if (!function) throw BadInput("--reference " + copy.name + ' ' + reason);
+    return function;
+}
+
+} // namespace asterope

@@ -1,0 +1,41 @@
+// A copy function of a shared object that an option names: how it is written, loaded and checked.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "timing/timed_copy.hpp"
+
+namespace asterope {
+
+/// How an option wants it to be written.
+inline constexpr const char* kExternalCopyForm = "NAME=PATH:SYMBOL";
+
+/// As "musl=/lib/ld-musl-x86_64.so.1:memcpy" has it.
+struct ExternalCopy {
+    std::string name, path, symbol;
+    bool operator==(const ExternalCopy&) const = default;
+};
+
+/// Reads "NAME=PATH:SYMBOL"; the symbol is behind the last colon. Throws BadInput that begins with
+/// `option` where it is not of that form.
+ExternalCopy parse_external_copy(std::string_view text, const std::string& option);
+
+/// The same of each. Throws BadInput where one has the name of another or one of `taken`.
+std::vector<ExternalCopy> parse_external_copies(const std::vector<std::string>& texts,
+                                                const std::string& option,
+                                                std::vector<std::string> taken);
+
+/// Loads a shared library; null, and the reason, where it cannot be.
+void* load_library(const std::string& path, std::string& reason);
+
+/// The function, once a child process has found that it copies right; null, and the reason, where
+/// it is missing, copies wrongly, crashes or hangs.
+CopyFunction load_checked(const ExternalCopy& copy, std::string& reason);
+
+/// The same of a copy that --reference names, without which nothing is to be judged: throws
+/// BadInput with the reason.
+CopyFunction load_reference(const ExternalCopy& copy);
+
+} // namespace asterope
