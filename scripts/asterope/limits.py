@@ -10,8 +10,20 @@ from pathlib import Path
 
 from .spaces import aliased_copies, pipelines, probes
 
-# No candidate wins that loses more than this to libc in one workload while another does not.
-WORST_RATIO = 0.97
+# What a choice makes of a copy that loses to the reference under one workload, see utility().
+LOSS_FACTOR = 4.0  # what each further step of a large loss counts, where one of a gain counts 1
+LOSS_NOISE = 0.01  # the logarithm of the ratio up to which a loss counts as a gain does
+LOSS_ONSET = 0.03  # the logarithm beyond the noise at which half of the further weight is reached
+
+
+def utility(log_ratio: float) -> float:
+    """What the logarithm of the reference's time over a copy's is worth to a choice.
+
+    The same as tuner/search/utility.hpp has it.
+    """
+    loss = max(0.0, -log_ratio - LOSS_NOISE)
+    return log_ratio - (LOSS_FACTOR - 1) * loss * loss / (loss + LOSS_ONSET)
+
 
 _HEADER = f"""\
 // Bounds that Python and C++ both go by; written by scripts/asterope/limits.py.
@@ -30,8 +42,12 @@ inline constexpr std::size_t kAliasedMinimum = {aliased_copies.MINIMUM_BYTES};
 /// Bytes from which on a copy may sense: below, the probe costs too much of it.
 inline constexpr std::size_t kSensingMinimum = {probes.MINIMUM_BYTES};
 
-/// No candidate wins that loses more than this to libc in one workload while another does not.
-inline constexpr double kWorstRatio = {WORST_RATIO};
+/// How losses count, see search/utility.hpp: what each further step of a large one counts; up to
+/// which logarithm of the ratio one counts as a gain does; and how far beyond half of the further
+/// weight is reached.
+inline constexpr double kLossFactor = {LOSS_FACTOR};
+inline constexpr double kLossNoise = {LOSS_NOISE};
+inline constexpr double kLossOnset = {LOSS_ONSET};
 
 }} // namespace asterope
 """

@@ -161,8 +161,8 @@ TEST_F(CommonBestOf, the_same_inputs_in_any_order_is_the_same) {
     EXPECT_EQ(text_of(best({b, a, c}).profile), expected);
 }
 
-/// What loses more than 3 % on one machine, and gains most over both, beside what loses nowhere.
-TEST_F(CommonBestOf, machines_is_no_copy_that_loses_on_one_of_them) {
+/// What loses an eighth on one machine and gains a quarter on the other, beside what gains a tenth.
+TEST_F(CommonBestOf, machines_is_no_copy_that_loses_much_on_one_of_them) {
     const auto machine_with = [](double of_own) {
         return KnownTruth{"loses", made_up_truth([=](const std::string& name, std::size_t size,
                                                      Workload) -> double {
@@ -172,7 +172,7 @@ TEST_F(CommonBestOf, machines_is_no_copy_that_loses_on_one_of_them) {
                           })};
     };
     const Profile merged =
-        best({search(machine_with(0.5), 1), search(machine_with(1.05), 2)}).profile;
+        best({search(machine_with(0.8), 1), search(machine_with(1.15), 2)}).profile;
     for (const Interval& interval : merged.intervals) {
         if (interval.size <= 1024) continue;
         EXPECT_EQ(interval.winner.copy.name(), kCommon) << interval.size;

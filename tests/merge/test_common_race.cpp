@@ -50,7 +50,7 @@ TEST(LoggedRace, forgets_a_disturbed_round_that_was_timed_again) {
     EXPECT_DOUBLE_EQ(logged.samples.at(Workload::hot).at("a")[0], std::log(2.0));
 }
 
-TEST(CommonRace, knows_who_was_timed_on_all_machines_and_loses_nowhere) {
+TEST(CommonRace, knows_who_was_timed_on_all_machines) {
     const CommonRace common(
         {race({trial(1, "libc", 10), trial(1, "a", 5), trial(1, "b", 10.2)}),
          race({trial(1, "libc", 10), trial(1, "a", 10.5), trial(1, "b", 9), trial(1, "c", 1)})});
@@ -58,8 +58,6 @@ TEST(CommonRace, knows_who_was_timed_on_all_machines_and_loses_nowhere) {
     EXPECT_FALSE(common.timed("a", kHot, 2));
     EXPECT_FALSE(common.timed("c", kHot));
     EXPECT_FALSE(common.timed("a", {{Workload::cold, 1}}));
-    EXPECT_FALSE(common.acceptable("a", kHot)) << "0.952 on one machine";
-    EXPECT_TRUE(common.acceptable("b", kHot)) << "0.98 is within 3 %";
     EXPECT_DOUBLE_EQ(common.score(0, "a", kHot), std::log(2.0));
 }
 

@@ -88,7 +88,7 @@ TEST(SearchShares, takes_the_share_that_leads) {
     EXPECT_NEAR(found.noise_floor.at(Workload::hot).median, 1, 1e-9);
 }
 
-TEST(SearchShares, takes_the_fewest_threads_that_lead_and_lose_nowhere) {
+TEST(SearchShares, takes_the_fewest_threads_that_lead_and_lose_little) {
     const Weights cold = {{Workload::hot, 0}, {Workload::cold, 1}, {Workload::consume, 0}};
     const struct {
         const char* rule;
@@ -103,8 +103,11 @@ TEST(SearchShares, takes_the_fewest_threads_that_lead_and_lose_nowhere) {
         {"all lose", {{0.5, 0.5, 0.5}, {0.7, 0.7, 0.7}, {0.6, 0.6, 0.6}}, false, 1},
         {"two tie", {{1.5, 1.5, 1.5}, {1.2, 1.2, 1.2}, {1.51, 1.51, 1.51}}, true, 0},
         {"more threads lead", {{1.5, 1.5, 1.5}, {1.2, 1.2, 1.2}, {1.6, 1.6, 1.6}}, true, 2},
-        {"all lose under one workload", {{0.9, 2, 2}, {0.9, 2, 2}, {0.9, 2, 2}}, false, 0},
-        {"but one", {{0.9, 2, 2}, {1.1, 1.1, 1.1}, {0.9, 2, 2}}, true, 1},
+        {"all lose much under one workload",
+         {{0.6, 1.5, 1.5}, {0.6, 1.5, 1.5}, {0.6, 1.5, 1.5}},
+         false,
+         0},
+        {"but one", {{0.6, 1.5, 1.5}, {1.1, 1.1, 1.1}, {0.6, 1.5, 1.5}}, true, 1},
         {"where it does not count", {{0.5, 1.5, 0.5}, {1, 1, 1}, {1, 1, 1}}, true, 0, cold},
     };
     for (const auto& [rule, truths, taken, best, weights] : cases) {

@@ -134,22 +134,27 @@ class Merger {
     }
 
     /// Whom all machines timed under these weights; of thousands that were timed once or twice some
-    /// look best by luck alone, so not those. Where any lose nowhere, these alone.
+    /// look best by luck alone, so not those. Only those that are worth about as much as the best.
     std::vector<Entrant> finalists(const CommonRace& race, const Weights& weights) const {
         constexpr std::size_t kLeastSamples = 3;
-        std::vector<Entrant> all, acceptable;
-        for (const auto& [workload, weight] : weights) {
-            if (weight == 0) continue;
-            for (const auto& [name, samples] : race.machines().front().samples.at(workload)) {
-                const auto place = pipelines_.places.find(name);
-                if (place == pipelines_.places.end()) continue;
-                if (!race.timed(name, weights, kLeastSamples)) continue;
-                all.push_back(place->second);
-                if (race.acceptable(name, weights)) acceptable.push_back(place->second);
-            }
-            break; // all were timed under each of the workloads
+        constexpr double kNear = 0.02; ///< of the best worth: what the race's figures may decide
+        const auto counted = std::find_if(weights.begin(), weights.end(),
+                                          [](const auto& one) { return one.second > 0; });
+        std::vector<std::pair<Entrant, double>> timed;
+        double best = -INFINITY;
+        // What was timed under one of the workloads was timed under each.
+        for (const auto& [name, unused] : race.machines().front().samples.at(counted->first)) {
+            const auto place = pipelines_.places.find(name);
+            if (place == pipelines_.places.end()) continue;
+            if (!race.timed(name, weights, kLeastSamples)) continue;
+            timed.emplace_back(place->second, race.worth(name, weights));
+            best = std::max(best, timed.back().second);
         }
-        return acceptable.empty() ? all : acceptable;
+        std::vector<Entrant> near;
+        for (const auto& [entrant, worth] : timed) {
+            if (worth >= best - kNear) near.push_back(entrant);
+        }
+        return near;
     }
 
     /// Those of the objective, and without what waits for the run-off where the machines' run-offs

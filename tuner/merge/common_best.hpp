@@ -17,8 +17,8 @@ struct CommonBest {
 };
 
 /// The profile that the search would choose if its figures were the geometric means over the
-/// machines, among copies that were timed on all of them and that nowhere lose more than
-/// kWorstRatio allows, where there are such; in any order of `sources`, two logs or more, the same.
+/// machines, among copies that were timed on all of them; in any order of `sources`, two logs or
+/// more, the same.
 /// - boundaries: the median of those that machines with the same two winners found; where none had,
 ///   the smaller size;
 /// - copies that sense: where all machines take one with the same probe, the threshold between all

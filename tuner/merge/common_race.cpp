@@ -6,6 +6,7 @@
 
 #include "base/statistics.hpp"
 #include "run/logged_rounds.hpp"
+#include "search/utility.hpp"
 
 namespace asterope {
 
@@ -47,14 +48,16 @@ bool CommonRace::timed(const std::string& name, const Weights& weights, std::siz
     return true;
 }
 
-bool CommonRace::acceptable(const std::string& name, const Weights& weights) const {
+double CommonRace::worth(const std::string& name, const Weights& weights) const {
+    double sum = 0, total = 0;
     for (const auto& [workload, weight] : weights) {
         if (weight == 0) continue;
         for (std::size_t i = 0; i < machines_.size(); ++i) {
-            if (score(i, name, {{workload, 1}}) < std::log(kWorstRatio)) return false;
+            sum += weight * utility(score(i, name, {{workload, 1}}));
+            total += weight;
         }
     }
-    return true;
+    return sum / total;
 }
 
 double CommonRace::score(std::size_t machine, const std::string& name,

@@ -37,8 +37,9 @@ class CommonRace {
     bool timed(Workload workload) const;
     /// Whether all machines timed it at least `least` times under each workload that counts.
     bool timed(const std::string& name, const Weights& weights, std::size_t least = 1) const;
-    /// Whether it loses more than kWorstRatio allows under no workload that counts, anywhere.
-    bool acceptable(const std::string& name, const Weights& weights) const;
+    /// Mean over the machines of the weighted mean of what its medians are worth, see utility(): a
+    /// loss on one machine counts several times.
+    double worth(const std::string& name, const Weights& weights) const;
     /// Log of the reference's time over its own on one machine: the weighted mean of medians.
     double score(std::size_t machine, const std::string& name, const Weights& weights) const;
 

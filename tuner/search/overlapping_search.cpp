@@ -14,7 +14,7 @@ SizeResult search_overlapping(std::size_t count, const Rigor& rigor, std::mt1993
     std::vector<Entrant> everybody(count);
     std::iota(everybody.begin(), everybody.end(), 0);
     // One of them is taken, whatever libc does.
-    Race race(0, {{Workload::overlapping, 1}}, random, timings, 0);
+    Race race(0, {{Workload::overlapping, 1}}, random, timings);
     // Few copies and short trials: rounds are cheap, and few of them leave ties to chance.
     return race.run_off(everybody, 4 * rigor.rounds, 0);
 }

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 #include "base/contains.hpp"
 #include "base/random.hpp"
+#include "search/utility.hpp"
 #include "timing/round.hpp"
 
 namespace asterope {
@@ -20,9 +20,8 @@ constexpr std::size_t kHeat = 24;
 } // namespace
 
 Race::Race(std::size_t size, std::vector<Weights> objectives, std::mt19937_64& random,
-           const TimedCopies& timings, double worst_ratio)
+           const TimedCopies& timings)
     : size_(size), objectives_(std::move(objectives)), random_(random), timings_(timings),
-      worst_ratio_(worst_ratio),
       order_([this](Entrant entrant) { return timings_.cache_effect(entrant); }) {
     for (Weights& weights : objectives_) {
         double sum = 0;
@@ -51,14 +50,6 @@ void Race::sample(const std::vector<Entrant>& entrants, int samples, Weighed wei
     }
 }
 
-bool Race::acceptable(Entrant entrant, std::size_t objective) const {
-    const Weights& weights = objectives_[objective];
-    return std::all_of(weights.begin(), weights.end(), [&](const auto& weighted) {
-        return weighted.second == 0 || !samples_.count({entrant, weighted.first}) ||
-               center(entrant, weighted.first) >= std::log(worst_ratio_);
-    });
-}
-
 void Race::rank(std::vector<Entrant>& entrants, std::size_t objective) const {
     std::map<Entrant, double> scores; // each from medians of samples: computed once
     for (const auto& weighted : objectives_[objective]) { // no binding: clang 14 captures none
@@ -68,7 +59,7 @@ void Race::rank(std::vector<Entrant>& entrants, std::size_t objective) const {
         });
         if (weighted.second == 0 || !known) continue;
         for (const Entrant entrant : entrants) {
-            scores[entrant] += weighted.second * center(entrant, workload);
+            scores[entrant] += weighted.second * utility(center(entrant, workload));
         }
     }
     std::stable_sort(entrants.begin(), entrants.end(),
@@ -78,18 +69,8 @@ void Race::rank(std::vector<Entrant>& entrants, std::size_t objective) const {
 std::vector<Entrant> Race::best_for(std::size_t objective, std::vector<Entrant> entrants,
                                     std::size_t keep) const {
     rank(entrants, objective);
-    std::vector<bool> good;
-    for (const Entrant entrant : entrants) good.push_back(acceptable(entrant, objective));
-    std::vector<Entrant> kept;
-    std::size_t reserved = std::min<std::size_t>(
-        keep / 2, static_cast<std::size_t>(std::count(good.begin(), good.end(), true)));
-    for (std::size_t i = 0; i < entrants.size(); ++i) {
-        if (kept.size() + reserved < keep || (good[i] && reserved > 0 && kept.size() < keep)) {
-            kept.push_back(entrants[i]);
-            if (good[i] && reserved > 0) --reserved;
-        }
-    }
-    return kept;
+    entrants.resize(std::min(entrants.size(), keep));
+    return entrants;
 }
 
 std::vector<Entrant> Race::best(const std::vector<Entrant>& entrants, std::size_t keep) const {
@@ -167,14 +148,7 @@ std::vector<SizeResult> Race::run_offs(const std::vector<Entrant>& finalists, in
     return results;
 }
 
-bool Race::loses_nowhere(const Finalist& finalist, const Weights& weights) const {
-    return std::all_of(weights.begin(), weights.end(), [&](const auto& weighted) {
-        return weighted.second == 0 ||
-               finalist.workloads.at(weighted.first).ratio.median >= worst_ratio_;
-    });
-}
-
-/// With what the run-off measured: those that lose nowhere first, each kind by falling ratio.
+/// With what the run-off measured, by falling score.
 std::vector<Finalist> Race::ranked_finalists(const Weights& weights, const Paired& paired,
                                              const std::vector<Entrant>& finalists) const {
     std::vector<Finalist> ranked;
@@ -187,15 +161,16 @@ std::vector<Finalist> Race::ranked_finalists(const Weights& weights, const Paire
                                             paired.ratio(kLibc, entrant, workload)};
         }
         for (const auto& [workload, weight] : weights) {
-            mean += weight * std::log(finalist.workloads[workload].ratio.median);
+            const double log_ratio = std::log(finalist.workloads[workload].ratio.median);
+            const double floor = std::log(paired.ratio(kLibc, kLibcAgain, workload).median);
+            mean += weight * log_ratio;
+            finalist.score += weight * utility(log_ratio, std::max(kLossNoise, std::abs(floor)));
         }
         finalist.ratio = std::exp(mean);
         ranked.push_back(finalist);
     }
-    std::stable_sort(ranked.begin(), ranked.end(), [&](const Finalist& a, const Finalist& b) {
-        return std::tuple(loses_nowhere(a, weights), a.ratio) >
-               std::tuple(loses_nowhere(b, weights), b.ratio);
-    });
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [](const Finalist& a, const Finalist& b) { return a.score > b.score; });
     return ranked;
 }
 
@@ -249,10 +224,10 @@ SizeResult Race::choose(const Weights& weights, const Paired& paired,
     std::vector<Entrant> tied;
     for (const Finalist& finalist : ranked) {
         // The median of the rounds' means is not the mean of the medians, which is what is
-        // reported: over workloads of heavy tails they differ by more than a tie may cost.
-        if (loses_nowhere(finalist, weights) == loses_nowhere(leader, weights) &&
-            lags.tie(finalist.candidate, leader.candidate) &&
-            std::log(leader.ratio / finalist.ratio) <= ties.never) {
+        // reported: over workloads of heavy tails they differ by more than a tie may cost. A loss
+        // that counts several times is in the score alone.
+        if (lags.tie(finalist.candidate, leader.candidate) &&
+            leader.score - finalist.score <= ties.never) {
             tied.push_back(finalist.candidate);
         }
     }

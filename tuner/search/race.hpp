@@ -62,8 +62,9 @@ struct Measured {
 struct Finalist {
     Entrant candidate;
     std::map<Workload, Measured> workloads;
-    double ratio; ///< weighted geometric mean of the workloads' median ratios
-    bool tied;    ///< its distance from the winner is inside the noise
+    double ratio;     ///< weighted geometric mean of the workloads' median ratios
+    bool tied;        ///< its distance from the winner is inside the noise
+    double score = 0; ///< weighted mean of what these ratios are worth, see utility()
 };
 
 /// Where libc seems to be farther from itself than this, with the whole interval and as the
@@ -74,7 +75,7 @@ inline constexpr double kWidestFloor = 2;
 
 struct SizeResult {
     std::size_t size;
-    std::vector<Finalist> finalists;          ///< the winner first, the others by falling ratio
+    std::vector<Finalist> finalists;          ///< the winner first, the others by falling score
     std::map<Workload, Estimate> noise_floor; ///< libc's time over libc's, paired alike
     int rounds;
     /// How often the winner was timed in this race, screening and run-off, under the workloads that
@@ -82,7 +83,7 @@ struct SizeResult {
     std::size_t samples = 0;
     /// How far the winner leads: the time of the runner-up, finalists[1], over its own, as the
     /// ratio is weighed; 1 where it ran alone. Below 1 where the winner won a tie, or where
-    /// the runner-up loses to libc in one of the workloads.
+    /// the runner-up loses more in one of the workloads.
     Estimate lead{1, 1, 1};
     /// Noise hid which copy is the fastest (see kWidestFloor): the winner is the plain copy.
     bool undecided = false;
@@ -101,13 +102,11 @@ struct TieBand {
 /// objectives at once: everybody is timed once, and each objective ranks and chooses for itself.
 class Race {
   public:
-    /// `objectives`: the first is the one that matters most, see best(). `worst_ratio`: what a
-    /// candidate may lose in one workload, see kWorstRatio; 0 for anything.
+    /// `objectives`: the first is the one that matters most, see best().
     Race(std::size_t size, std::vector<Weights> objectives, std::mt19937_64& random,
-         const TimedCopies& timings, double worst_ratio = kWorstRatio);
-    Race(std::size_t size, Weights weights, std::mt19937_64& random, const TimedCopies& timings,
-         double worst_ratio = kWorstRatio)
-        : Race(size, std::vector<Weights>{std::move(weights)}, random, timings, worst_ratio) {}
+         const TimedCopies& timings);
+    Race(std::size_t size, Weights weights, std::mt19937_64& random, const TimedCopies& timings)
+        : Race(size, std::vector<Weights>{std::move(weights)}, random, timings) {}
 
     /// Which of the workloads that count: those that are timed from the start, or all.
     enum class Weighed { from_start, all };
@@ -117,15 +116,12 @@ class Race {
     void sample(const std::vector<Entrant>& entrants, int samples,
                 Weighed weighed = Weighed::from_start);
 
-    /// Loses nowhere, by the samples so far.
-    bool acceptable(Entrant entrant, std::size_t objective = 0) const;
-
-    /// By falling mean of log ratios, of the workloads that count and that all were sampled under.
+    /// By falling weighted mean of what the median ratios are worth (see utility), of the workloads
+    /// that count and that all were sampled under.
     void rank(std::vector<Entrant>& entrants, std::size_t objective = 0) const;
 
     /// The best `keep` of the first objective and half as many more, which the other objectives
-    /// share: no less than one place each. Of each objective's places half belong to those that
-    /// lose nowhere, as one of them wins where there is one.
+    /// share: no less than one place each.
     std::vector<Entrant> best(const std::vector<Entrant>& entrants, std::size_t keep) const;
 
     /// Times the finalists anew, everybody in every round, and chooses for each objective. Ties go
@@ -147,7 +143,6 @@ class Race {
     void sample_once(std::vector<Entrant> entrants, Workload workload);
     std::vector<Entrant> best_for(std::size_t objective, std::vector<Entrant> entrants,
                                   std::size_t keep) const;
-    bool loses_nowhere(const Finalist& finalist, const Weights& weights) const;
     std::vector<Finalist> ranked_finalists(const Weights& weights, const Paired& paired,
                                            const std::vector<Entrant>& finalists) const;
     SizeResult choose(const Weights& weights, const Paired& paired,
@@ -160,7 +155,6 @@ class Race {
     std::vector<Workload> workloads_; ///< of all objectives, whatever their weight
     std::mt19937_64& random_;
     TimedCopies timings_;
-    double worst_ratio_;
     std::uint64_t round_ = 0;
     CacheEffectOrder order_;
     std::map<std::pair<Entrant, Workload>, std::vector<double>> samples_; ///< log(libc / own)

@@ -263,24 +263,22 @@ class Search {
         alive_.insert(alive_.end(), fresh.begin(), fresh.end());
     }
 
-    /// The families (RT LT ST PT) with the best coarse members: half of the places for what loses
-    /// nowhere; other objectives than the first share as many places again.
+    /// The families (RT LT ST PT) with the best coarse members; other objectives than the first
+    /// share as many places again.
     std::set<Family> best_families() const {
         std::set<Family> families;
-        const auto admit = [&](std::size_t objective, bool only_acceptable, int places) {
+        const auto admit = [&](std::size_t objective, int places) {
             std::vector<Entrant> ranked = alive_;
             race_.rank(ranked, objective);
             for (const Entrant entrant : ranked) {
                 if (places == 0) break;
-                if (only_acceptable && !race_.acceptable(entrant, objective)) continue;
                 if (!families.insert(family_of(candidate(entrant))).second) continue;
                 if (candidate(entrant).prefetches()) --places;
             }
         };
-        admit(0, true, rigor_.families / 2);
-        admit(0, false, rigor_.families - rigor_.families / 2);
+        admit(0, rigor_.families);
         for (std::size_t objective = 1; objective < objectives_.size(); ++objective) {
-            admit(objective, false,
+            admit(objective,
                   std::max(1, rigor_.families / static_cast<int>(objectives_.size() - 1)));
         }
         return families;

@@ -72,9 +72,7 @@ Entrant plain_small(const std::vector<const asterope_copy*>& space) {
 SizeResult search_small(const std::vector<Entrant>& entrants, Entrant plain, const Weights& weights,
                         const Rigor& rigor, std::mt19937_64& random, const TimedCopies& timings) {
     if (entrants.empty()) throw Failure("no small copy copies right on this machine");
-    // What one workload loses for another is weighed here, not forbidden: every copy that is much
-    // better than libc on unpredictable sizes is worse where a small copy is read at once.
-    Race race(0, weights, random, timings, 0);
+    Race race(0, weights, random, timings);
     // A small space: everybody gets enough samples, whatever the rigor.
     race.sample(entrants, 5);
     const std::vector<Entrant> alive = race.best(entrants, 16);

@@ -51,8 +51,8 @@ struct ShareInterval {
 
 /// In `timings`, entrant 0 is the routine's copy of `size` by one thread, the others are `shares`,
 /// from 1 on. No libc: what is compared is one thread with several. Ties, and what
-/// noise hides, go to one thread, then to the fewest; none is taken that loses more than
-/// kWorstRatio to one thread under any workload.
+/// noise hides, go to one thread, then to the fewest; a loss to one thread counts several times,
+/// see utility().
 SharedSize search_shares(const std::vector<ThreadShare>& shares, std::size_t size,
                          const Weights& weights, const Rigor& rigor, std::mt19937_64& random,
                          const TimedCopies& timings);

@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any
 
 from .. import workloads
-from ..limits import WORST_RATIO
+from ..limits import utility
 from ..profile import BALANCED, Ratio, log_header_fault
 from ..robust import sign_interval
 from ..spaces import pipelines
@@ -86,9 +86,9 @@ class SizeTrials:
         most = max(counts.values(), default=0)
         finalists = [name for name, n in counts.items() if n and n >= RUN_OFF_SHARE * most]
 
-        def rank(name: str) -> tuple[bool, float, str]:
-            worst = min(median(self.samples[name][w]) for w in weights)
-            return worst >= WORST_RATIO, self.score(name, weights) or 0, name
+        def rank(name: str) -> tuple[float, str]:
+            own = self.samples[name]
+            return sum(v * utility(math.log(median(own[w]))) for w, v in weights.items()), name
 
         return max(finalists, key=rank, default=None)
 
