@@ -27,10 +27,13 @@ class Workload:
     where: str = ""
     level: int = 0
     from_bytes: int = 0
+    to_bytes: int = 0
+    instead: str = ""
+    walks: bool = False
     reads: bool = False
     writes_source: bool = False
     tunable: bool = False
-    balanced: bool = False
+    balanced: float = 0
     measured: bool = False
     waits_for_run_off: bool = False
     entry_point: bool = False

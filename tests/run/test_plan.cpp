@@ -183,7 +183,7 @@ TEST_F(PlanOf, balance_has_an_objective_for_each_intent) {
     EXPECT_EQ(objective_names(), (Names{"balanced", "hot", "cold", "consume"}));
     const auto objectives = plan().objectives();
     EXPECT_EQ(workloads(objectives[0].weights, true),
-              (Set{Workload::hot, Workload::cold, Workload::consume, Workload::fetch}));
+              workloads(parse_objective("balanced", "").weights, true));
     EXPECT_EQ(workloads(objectives[1].weights, true), Set{Workload::hot});
     EXPECT_EQ(workloads(objectives[2].weights, true), Set{Workload::cold});
     EXPECT_EQ(workloads(objectives[3].weights, true), Set{Workload::consume});

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from asterope import __version__
+from asterope import __version__, workloads
 from asterope.profile import load_profile
 from asterope.spaces import overlapping_copies, pipelines, small_copies
 from command_errors import only_error_of, run_command, without_warnings
@@ -291,10 +291,12 @@ def balanced(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Tuned
     return Tuned(build_dir, tmp_path_factory.mktemp("balanced"), *options)
 
 
-def test_balanced_counts_hot_cold_consume_and_fetch_alike(balanced: Tuned) -> None:
+def test_balanced_counts_what_the_table_of_workloads_says(balanced: Tuned) -> None:
     search = balanced.profile["search"]
     assert search["workload"] == "balanced"
-    assert search["weights"] == dict.fromkeys(("hot", "cold", "consume", "fetch"), 0.25)
+    weights = {one.name: one.balanced for one in workloads.chosen("balanced")}
+    shares = {name: weight / sum(weights.values()) for name, weight in weights.items()}
+    assert search["weights"] == pytest.approx(shares, abs=1e-6)
     for interval in balanced.profile["intervals"]:
         assert_ranked_by(interval, search["weights"], MEASURED)
 

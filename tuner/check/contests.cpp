@@ -60,9 +60,12 @@ TimedCopy CheckContests::sensing(const Sensing& sensing, const std::string& wher
 
 HoldContest CheckContests::contest_of(const Interval& interval, const Weights& weights) {
     const std::string label = format_size(interval.size);
-    HoldContest contest{interval.size, label,
-                        weights,       pipeline(interval.winner.copy, label),
-                        std::nullopt,  {interval.winner.ratio, 1}};
+    HoldContest contest{interval.size,
+                        label,
+                        weights_at(interval.size, weights),
+                        pipeline(interval.winner.copy, label),
+                        std::nullopt,
+                        {interval.winner.ratio, 1}};
     if (interval.sensing && senses_ && interval.size >= kSensingMinimum) {
         contest.rival = contest.holder;
         contest.holder = sensing(*interval.sensing, label);

@@ -213,7 +213,7 @@ class Merger {
             if (!found_.found.empty()) {
                 below = {found_.found.back().results[i].finalists.front().candidate};
             }
-            const Weights weights = weights_for(*race, objectives_[i].weights);
+            const Weights weights = weights_for(*race, weights_at(size, objectives_[i].weights));
             if (i == 0) first = weights;
             const auto result = best_of(*race, size, weights, below);
             if (!result) {
@@ -284,7 +284,7 @@ class Merger {
 
     std::optional<SensingResult> joined(const std::vector<const Sensing*>& all,
                                         const CommonRace& race, std::size_t size) {
-        Weights uncached = screening_weights(objectives_.front().weights);
+        Weights uncached = screening_weights(weights_at(size, objectives_.front().weights));
         std::erase_if(uncached, [](const auto& one) { return one.first == Workload::hot; });
         if (uncached.empty()) return std::nullopt;
         const auto hot = best_of(race, size, {{Workload::hot, 1}}, {});
@@ -415,9 +415,10 @@ class Merger {
         const auto called = [](const std::string& name) {
             return name.rfind("threads ", 0) == 0 ? name : kReference;
         };
-        const Weights weights = screening_weights(objectives_.front().weights);
         for (const Found& one : found_.found) {
             const std::size_t size = one.results.front().size;
+            const Weights weights =
+                screening_weights(weights_at(size, objectives_.front().weights));
             const auto race = race_of({Step::threads, size}, called);
             if (!race) continue;
             std::vector<ThreadShare> shares = shares_for(size, facts.most);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -16,16 +17,28 @@ namespace asterope {
 
 namespace {
 
-/// libc's time over the finalist's under each workload, a column each.
-void append_ratios(std::string& out, const Finalist& finalist) {
-    for (const auto& [workload, measured] : finalist.workloads) {
-        append(out, " %8.2f", measured.ratio.median);
+using Columns = std::set<Workload>;
+
+/// What any size was timed under: not all are timed under the same.
+Columns columns_of(const PipelineFacts& pipelines) {
+    Columns columns;
+    for (const Found& found : pipelines.found) {
+        for (const auto& [workload, measured] : found.results.front().finalists.front().workloads) {
+            columns.insert(workload);
+        }
     }
+    return columns;
 }
 
-void append_workloads(std::string& out, const Finalist& finalist) {
-    for (const auto& [workload, measured] : finalist.workloads) {
-        append(out, " %8s", std::string(name_of(workload)).c_str());
+/// A cell of a workload's column.
+void append_cell(std::string& out, Workload workload, const std::string& text) {
+    const std::size_t width = std::max<std::size_t>(8, name_of(workload).size());
+    append(out, " %*s", static_cast<int>(width), text.c_str());
+}
+
+void append_workloads(std::string& out, const Columns& columns) {
+    for (const Workload workload : columns) {
+        append_cell(out, workload, std::string(name_of(workload)));
     }
 }
 
@@ -55,6 +68,12 @@ std::string two_digits(double ratio) {
     std::string text;
     append(text, "%.2f", ratio);
     return text;
+}
+
+/// libc's time over the copy's under a workload; "-" where it was not timed.
+std::string ratio_text(const std::map<Workload, Measured>& workloads, Workload workload) {
+    const auto found = workloads.find(workload);
+    return found == workloads.end() ? "-" : two_digits(found->second.ratio.median);
 }
 
 /// How many others tie with the winner.
@@ -101,10 +120,8 @@ std::string result_table(const std::vector<Candidate>& space, const PipelineFact
         header.push_back(axis->title);
         if (axis->words) left.insert(axis->title);
     }
-    for (const auto& [workload, measured] :
-         pipelines.found.front().results.front().finalists.front().workloads) {
-        header.push_back(std::string(name_of(workload)));
-    }
+    const Columns workloads = columns_of(pipelines);
+    for (const Workload workload : workloads) header.push_back(std::string(name_of(workload)));
     header.insert(header.end(), {"lead", "ties", "floor"});
 
     std::vector<Cells> rows = {header};
@@ -116,8 +133,8 @@ std::string result_table(const std::vector<Candidate>& space, const PipelineFact
             const std::string value = to_text(winners[i]->value(*axis));
             row.push_back(value == "down" ? "dn" : value); // within 100 columns
         }
-        for (const auto& [workload, measured] : result.finalists.front().workloads) {
-            row.push_back(two_digits(measured.ratio.median));
+        for (const Workload workload : workloads) {
+            row.push_back(ratio_text(result.finalists.front().workloads, workload));
         }
         row.push_back(two_digits(result.lead.median));
         row.push_back(std::to_string(ties_of(result)));
@@ -131,16 +148,25 @@ std::string result_table(const std::vector<Candidate>& space, const PipelineFact
 
 std::string sensing_table(const PipelineFacts& pipelines) {
     std::string out;
+    Columns columns;
+    for (const auto& sensing : pipelines.sensing) {
+        if (!sensing) continue;
+        for (const auto& [workload, measured] : sensing->finalist.workloads) {
+            columns.insert(workload);
+        }
+    }
     for (std::size_t i = 0; i < pipelines.found.size(); ++i) {
         if (!pipelines.sensing[i]) continue;
         const auto& [copy, finalist, rounds] = *pipelines.sensing[i];
         if (out.empty()) {
             append(out, "%-10s", "Sensing");
-            append_workloads(out, finalist);
+            append_workloads(out, columns);
             out += "   probe > ticks: uncached, else cached\n";
         }
         append(out, "%-10s", format_size(pipelines.found[i].results.front().size).c_str());
-        append_ratios(out, finalist);
+        for (const Workload workload : columns) {
+            append_cell(out, workload, ratio_text(finalist.workloads, workload));
+        }
         out += "   " + copy.name() + '\n';
     }
     return out;
@@ -198,18 +224,19 @@ std::string intents_table(const PipelineFacts& pipelines) {
     std::string out;
     if (pipelines.objectives.size() < 2) return out;
     append(out, "%-10s", "Tuned for");
-    append_workloads(out, pipelines.found.front().results.front().finalists.front());
+    append_workloads(out, columns_of(pipelines));
     out += "   geometric means over the sizes\n";
     for (std::size_t i = 0; i < pipelines.objectives.size(); ++i) {
         append(out, "%-10s", pipelines.objectives[i].name.c_str());
-        std::map<Workload, double> logs;
+        std::map<Workload, std::vector<double>> logs;
         for (const Found& found : pipelines.found) {
             for (const auto& [workload, measured] : found.results[i].finalists.front().workloads) {
-                logs[workload] += std::log(measured.ratio.median);
+                logs[workload].push_back(std::log(measured.ratio.median));
             }
         }
-        for (const auto& [workload, sum] : logs) {
-            append(out, " %8.2f", std::exp(sum / static_cast<double>(pipelines.found.size())));
+        for (const auto& [workload, all] : logs) {
+            const double sum = std::accumulate(all.begin(), all.end(), 0.0);
+            append_cell(out, workload, two_digits(std::exp(sum / static_cast<double>(all.size()))));
         }
         out += '\n';
     }
@@ -284,15 +311,17 @@ std::string threads_table(const ThreadsFacts& threads) {
     std::string out;
     if (threads.sizes.empty()) return out;
     Cells header = {"Threads", "best"};
-    for (const auto& [workload, measured] : threads.sizes.front().workloads) {
-        header.push_back(std::string(name_of(workload)));
+    Columns workloads;
+    for (const SharedSize& size : threads.sizes) {
+        for (const auto& [workload, measured] : size.workloads) workloads.insert(workload);
     }
+    for (const Workload workload : workloads) header.push_back(std::string(name_of(workload)));
     header.insert(header.end(), {"floor", "taken"});
     std::vector<Cells> rows = {header};
     for (const SharedSize& size : threads.sizes) {
         Cells row = {format_size(size.size), share_name(size.best)};
-        for (const auto& [workload, measured] : size.workloads) {
-            row.push_back(two_digits(measured.ratio.median));
+        for (const Workload workload : workloads) {
+            row.push_back(ratio_text(size.workloads, workload));
         }
         row.push_back(two_digits(widest(size.noise_floor)));
         row.push_back(size.taken ? "yes" : "no");

@@ -127,14 +127,33 @@ const Finalist& taken(const PipelineFacts& pipelines, std::size_t result) {
     return sensing ? sensing->finalist : pipelines.found[result].results.front().finalists.front();
 }
 
-/// Those of the objective, and always those of "balanced".
-bool is_shown(Workload workload, const PipelineFacts& pipelines) {
-    const Weights& weights = pipelines.objectives.front().weights;
+/// Whether a line is wide enough for it in every result.
+bool is_usual(Workload workload) {
     return workload == Workload::hot || workload == Workload::cold ||
-           workload == Workload::consume || workload == Workload::fetch ||
-           std::any_of(weights.begin(), weights.end(), [&](const auto& weight) {
-               return weight.first == workload && weight.second > 0;
-           });
+           workload == Workload::consume || workload == Workload::fetch;
+}
+
+/// What the sentences tell of: the usual ones and those that count.
+bool is_shown(Workload workload, const PipelineFacts& pipelines) {
+    return is_usual(workload) || weight_of(pipelines.objectives.front().weights, workload) > 0;
+}
+
+/// What the rows have a column for. Of "balanced" not all: a line has 100 columns.
+bool has_column(Workload workload, const PipelineFacts& pipelines) {
+    const Objective& objective = pipelines.objectives.front();
+    return is_usual(workload) ||
+           (objective.name != "balanced" && weight_of(objective.weights, workload) > 0);
+}
+
+/// Those of the rows' columns that any size was timed under.
+std::vector<Workload> row_workloads(const PipelineFacts& pipelines) {
+    std::set<Workload> columns;
+    for (std::size_t i = 0; i < pipelines.found.size(); ++i) {
+        for (const auto& [workload, measured] : taken(pipelines, i).workloads) {
+            if (has_column(workload, pipelines)) columns.insert(workload);
+        }
+    }
+    return {columns.begin(), columns.end()};
 }
 
 std::vector<Row> rows_of(const std::vector<Candidate>& space, const PipelineFacts& pipelines,
@@ -150,7 +169,7 @@ std::vector<Row> rows_of(const std::vector<Candidate>& space, const PipelineFact
             row.copies = {copy_of(space[static_cast<std::size_t>(winner.candidate)])};
         }
         for (const auto& [workload, measured] : taken(pipelines, interval.result).workloads) {
-            if (is_shown(workload, pipelines)) row.ratios[workload].add(measured.ratio.median);
+            if (has_column(workload, pipelines)) row.ratios[workload].add(measured.ratio.median);
         }
         rows.push_back(std::move(row));
     }
@@ -229,9 +248,7 @@ std::string legend(const std::vector<Row>& rows, const PipelineFacts& pipelines)
     if (differ) text += " *: differs among these sizes.";
     if (senses) text += " A size with two rows looks first whether its data is cached.";
     std::string workloads = "The rest: libc's time over ours (2.00: twice as fast);";
-    const auto& columns = taken(pipelines, 0).workloads;
-    for (const auto& [workload, measured] : columns) {
-        if (!is_shown(workload, pipelines)) continue;
+    for (const Workload workload : row_workloads(pipelines)) {
         workloads += ' ' + std::string(name_of(workload)) + ": " + where(workload) + ',';
     }
     workloads.back() = '.';
@@ -328,9 +345,8 @@ std::string routine_rows(const std::vector<Candidate>& space, const PipelineFact
     const std::vector<std::size_t> shown = shown_axes(rows);
     std::vector<std::vector<std::string>> table = {{"Up to", senses ? "data" : ""}};
     for (const std::size_t i : shown) table[0].emplace_back(axes()[i].title);
-    for (const auto& [workload, measured] : taken(pipelines, 0).workloads) {
-        if (is_shown(workload, pipelines)) table[0].emplace_back(name_of(workload));
-    }
+    const std::vector<Workload> workloads = row_workloads(pipelines);
+    for (const Workload workload : workloads) table[0].emplace_back(name_of(workload));
     if (bound) table.push_back({format_size(bound), "", "small copies"});
     for (const Row& row : rows) {
         for (std::size_t i = 0; i < row.copies.size(); ++i) {
@@ -339,8 +355,11 @@ std::string routine_rows(const std::vector<Candidate>& space, const PipelineFact
                                                                   : first               ? "cached"
                                                                           : "uncached"});
             for (const std::size_t j : shown) table.back().push_back(cell_of(row.copies[i][j]));
-            for (const auto& [workload, ratios] : row.ratios) {
-                table.back().push_back(first ? times(ratios.mean()).substr(0, 4) : "");
+            for (const Workload workload : workloads) {
+                const auto ratios = row.ratios.find(workload);
+                const bool timed = ratios != row.ratios.end();
+                const std::string text = timed ? times(ratios->second.mean()).substr(0, 4) : "-";
+                table.back().push_back(first ? text : "");
             }
         }
     }

@@ -54,8 +54,9 @@ Objective objective_of(const Recording& recording, const std::string& what) {
 std::vector<Workload> measured(const Recording& recording) {
     std::vector<Workload> workloads;
     for (const Workload workload : kMeasured) {
-        if (std::all_of(recording.sizes.begin(), recording.sizes.end(),
-                        [&](const auto& size) { return size.second.count(workload) > 0; })) {
+        if (std::all_of(recording.sizes.begin(), recording.sizes.end(), [&](const auto& size) {
+                return !is_timed_at(size.first, workload) || size.second.count(workload) > 0;
+            })) {
             workloads.push_back(workload);
         }
     }
@@ -65,12 +66,12 @@ std::vector<Workload> measured(const Recording& recording) {
 /// The candidates of one size that were timed under all workloads that count.
 class Recorded {
   public:
-    Recorded(const Replay& replay, const std::map<Workload, RecordedField>& fields)
-        : replay_(replay), fields_(fields) {}
+    Recorded(const Replay& replay, std::size_t size,
+             const std::map<Workload, RecordedField>& fields)
+        : replay_(replay), fields_(fields), weights_(weights_at(size, replay.objective.weights)) {}
 
     bool operator()(Entrant entrant) const {
-        const Weights& weights = replay_.objective.weights;
-        return std::all_of(weights.begin(), weights.end(), [&](const auto& weighted) {
+        return std::all_of(weights_.begin(), weights_.end(), [&](const auto& weighted) {
             return replay_.space.samples(fields_.at(weighted.first), entrant) != nullptr;
         });
     }
@@ -78,7 +79,7 @@ class Recorded {
     /// Mean over the workloads of the median logarithm of libc's time over its own.
     double score(Entrant entrant) const {
         double sum = 0;
-        for (const auto& [workload, weight] : replay_.objective.weights) {
+        for (const auto& [workload, weight] : weights_) {
             const auto& samples = *replay_.space.samples(fields_.at(workload), entrant);
             sum += weight * median({samples.begin(), samples.end()});
         }
@@ -88,6 +89,7 @@ class Recorded {
   private:
     const Replay& replay_;
     const std::map<Workload, RecordedField>& fields_;
+    const Weights weights_; ///< at that size
 };
 
 /// Sees to it that only candidates are offered that were recorded. (Rejected: to make up timings
@@ -140,7 +142,7 @@ ReplayedRun run_once(const Replay& replay, const Rigor& rigor, std::uint64_t see
     ReplayedRun run{std::vector<Entrant>(sizes.size()), 0, 0, 0};
     for (const std::size_t index : coarse_to_fine(sizes.size())) {
         const std::size_t size = sizes[index];
-        const Recorded recorded(replay, recording.sizes.at(size));
+        const Recorded recorded(replay, size, recording.sizes.at(size));
         std::vector<Entrant> entrants = spaces.entrants;
         std::erase_if(entrants, [&](Entrant entrant) { return !recorded(entrant); });
         RecordedExtension extension(spaces.extension, recorded);
@@ -179,7 +181,7 @@ ReplayedStrategy judge(const Replay& replay, const std::string& name,
     }
     std::size_t index = 0;
     for (const auto& [size, fields] : replay.recording.sizes) {
-        const Recorded recorded(replay, fields);
+        const Recorded recorded(replay, size, fields);
         const double best = recorded.score(reference.winners[index]);
         double low = 0, high = 0;
         strategy.winners.emplace_back();
@@ -252,7 +254,7 @@ Replay::Replay(const ReplayRequest& request, const Recording& recording)
     }
 
     for (const auto& [size, fields] : recording.sizes) {
-        const Recorded was_recorded(*this, fields);
+        const Recorded was_recorded(*this, size, fields);
         const auto& entrants = space.spaces().entrants;
         if (std::none_of(entrants.begin(), entrants.end(), was_recorded)) {
             throw BadInput(what + ": has no timings of the paper's space at " + format_size(size));

@@ -128,7 +128,7 @@ Plan::Plan(const TuningRequest& request, const Machine& machine)
     if (!request.time_budget.empty()) budget_seconds = parse_duration(request.time_budget);
     if (maps_source) {
         if (!request.replayed) source_map.emplace(request.source_map, all_sizes.back());
-        refuse_written_source(objective);
+        objective = for_mapped_source(std::move(objective));
     }
     if (request.makes_folder) make_folder_of(request.output);
     if (!request.replayed || !request.output.empty()) require_writable(request.output);

@@ -187,10 +187,10 @@ double SearchSteps::calibrate() {
     double seconds = 0;
     std::vector<Candidate> paper;
     for (const Entrant entrant : spaces_.entrants) paper.push_back(candidate(entrant));
-    const Weights& all = objectives_.front().weights;
-    const Weights from_start = screening_weights(all);
     for (const std::size_t size : plan_.sizes) {
         calibrate(size);
+        const Weights all = weights_at(size, objectives_.front().weights);
+        const Weights from_start = screening_weights(all);
         for (const auto& [workload, weight] : all) {
             const Calibration& calibration = calibrations_.at({size, workload});
             const Timed timed = weight == 0                       ? Timed::in_run_off
@@ -206,7 +206,7 @@ double SearchSteps::calibrate() {
 }
 
 void SearchSteps::calibrate(std::size_t size) {
-    for (const auto& [workload, weight] : objectives_.front().weights) {
+    for (const auto& [workload, weight] : weights_at(size, objectives_.front().weights)) {
         calibrations_[{size, workload}] = timings_.calibration(size, workload);
     }
 }

@@ -18,6 +18,29 @@ constexpr auto kBalanced = workloads_with<&WorkloadFacts::balanced>();
 
 constexpr std::string_view kExample = ", as in hot=1,consume=2";
 
+Weights balanced_weights() {
+    Weights weights;
+    for (const Workload workload : kBalanced) {
+        weights.emplace_back(workload, facts_of(workload).balanced);
+    }
+    return weights;
+}
+
+/// The same, to add up to 1, as far as any is above 0.
+Weights scaled(Weights weights) {
+    double sum = 0;
+    for (const auto& [workload, weight] : weights) sum += weight;
+    if (sum > 0) {
+        for (auto& [workload, weight] : weights) weight /= sum;
+    }
+    return weights;
+}
+
+/// Where walks are not timed, or what only some sizes are timed under.
+Workload timed_instead(Workload workload) {
+    return find_workload(facts_of(workload).instead).value();
+}
+
 /// "hot, cold, consume or produce"
 std::string joined(std::span<const Workload> workloads, const char* last) {
     std::string text;
@@ -90,7 +113,7 @@ std::string tunable_text() {
     for (const Workload workload : kTunable) {
         text += std::string(name_of(workload)) + ": " + std::string(facts_of(workload).text) + "; ";
     }
-    return text + "balanced: " + joined(kBalanced, " and ") + " alike";
+    return text + "balanced: all situations of these alike";
 }
 
 double weight_of(const Weights& weights, Workload workload) {
@@ -98,6 +121,30 @@ double weight_of(const Weights& weights, Workload workload) {
         if (one == workload) return weight;
     }
     return 0;
+}
+
+Weights weights_at(std::size_t size, const Weights& weights) {
+    const bool any = std::any_of(weights.begin(), weights.end(), [&](const auto& weighted) {
+        return weighted.second > 0 && is_timed_at(size, weighted.first);
+    });
+    Weights here;
+    const auto add = [&](Workload workload, double weight) {
+        const auto known = std::find_if(here.begin(), here.end(),
+                                        [&](const auto& one) { return one.first == workload; });
+        if (known == here.end()) {
+            here.emplace_back(workload, weight);
+        } else {
+            known->second += weight;
+        }
+    };
+    for (const auto& [workload, weight] : weights) {
+        if (is_timed_at(size, workload)) {
+            add(workload, weight);
+        } else if (weight > 0 && (facts_of(workload).walks || !any)) {
+            add(timed_instead(workload), weight);
+        }
+    }
+    return scaled(std::move(here));
 }
 
 Weights equal_weights(const std::vector<Workload>& workloads) {
@@ -122,7 +169,7 @@ Objective parse_objective(std::string_view workload, std::string_view weights) {
                        std::string(kExample));
     }
     if (workload == "balanced") {
-        return {given, equal_weights({kBalanced.begin(), kBalanced.end()})};
+        return {given, scaled(balanced_weights())};
     }
     const Workload* alone = find_tunable(workload);
     if (!alone) {
@@ -146,8 +193,16 @@ std::vector<Objective> with_intents(const Objective& objective,
     std::vector<Objective> objectives = {objective};
     if (objective.weights.size() > 1) {
         for (const auto& [workload, weight] : objective.weights) {
-            if (objective.name == "balanced" && facts_of(workload).waits_for_run_off) continue;
-            objectives.push_back({std::string(name_of(workload)), {{workload, 1}}});
+            const WorkloadFacts& facts = facts_of(workload);
+            if (objective.name == "balanced" && !facts.entry_point) continue;
+            if (facts.walks && weight_of(objective.weights, timed_instead(workload)) > 0) continue;
+            Weights own;
+            for (const auto& weighted : objective.weights) {
+                const bool walk = facts_of(weighted.first).walks &&
+                                  facts_of(weighted.first).instead == facts.name;
+                if (weighted.first == workload || walk) own.push_back(weighted);
+            }
+            objectives.push_back({std::string(facts.name), scaled(std::move(own))});
         }
     }
     for (Objective& one : objectives) {
@@ -161,7 +216,12 @@ std::vector<Objective> with_intents(const Objective& objective,
     return objectives;
 }
 
-void refuse_written_source(const Objective& objective) {
+Objective for_mapped_source(Objective objective) {
+    if (objective.name == "balanced") {
+        std::erase_if(objective.weights,
+                      [](const auto& one) { return facts_of(one.first).writes_source; });
+        objective.weights = scaled(std::move(objective.weights));
+    }
     for (const auto& [workload, weight] : objective.weights) {
         if (weight > 0 && facts_of(workload).writes_source) {
             throw BadInput("workload " + std::string(name_of(workload)) +
@@ -169,6 +229,7 @@ void refuse_written_source(const Objective& objective) {
                            "workload, or leave out --source-map");
         }
     }
+    return objective;
 }
 
 } // namespace asterope

@@ -14,6 +14,11 @@ namespace asterope {
 /// the run-off, for the record.
 using Weights = std::vector<std::pair<Workload, double>>;
 
+/// Of copies of `size` bytes: those of `weights` that are timed at that size. What a walk weighs
+/// counts for the same workload at random places where walks are not timed. Where nothing that
+/// counts is timed, the table says what is timed instead. They add up to 1 if any is above 0.
+Weights weights_at(std::size_t size, const Weights& weights);
+
 /// All alike; they add up to 1.
 Weights equal_weights(const std::vector<Workload>& workloads);
 
@@ -30,7 +35,7 @@ struct Objective {
 
 /// What --workload and --weights ask for:
 /// - a workload that can be tuned for: that one alone;
-/// - "balanced": what the table of workloads counts by default, alike;
+/// - "balanced": what the table of workloads counts by default, as much as it says there;
 /// - `weights` such as "hot=1,consume=2" (any scale; a workload that is not named, or has 0, does
 ///   not count): the mix, if `workload` is "weights" or the default, "balanced". Empty: none given.
 /// Throws BadInput, and says which words can be chosen: for an unknown workload; for "weights"
@@ -42,13 +47,13 @@ Objective parse_objective(std::string_view workload, std::string_view weights);
 Weights screening_weights(const Weights& weights);
 
 /// What winners are chosen for: the objective, and where that is a mix, each workload in it by
-/// itself, for the entry points by intent; in "balanced" those alone that are timed from the
-/// start. All with what of `measured` they lack, at weight 0.
+/// itself, with its walks where they count, too, for the entry points by intent; in "balanced"
+/// those alone that have one. All with what of `measured` they lack, at weight 0.
 std::vector<Objective> with_intents(const Objective& objective,
                                     const std::vector<Workload>& measured);
 
-/// Throws BadInput if the objective counts a workload that writes its source: one that is mapped
-/// (SourceMap) cannot be written.
-void refuse_written_source(const Objective& objective);
+/// The objective for sources that are mapped (SourceMap) and cannot be written: "balanced" does
+/// without the workloads that write theirs. Throws BadInput if another objective counts one.
+Objective for_mapped_source(Objective objective);
 
 } // namespace asterope

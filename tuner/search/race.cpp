@@ -19,15 +19,13 @@ constexpr std::size_t kHeat = 24;
 
 } // namespace
 
-Race::Race(std::size_t size, std::vector<Weights> objectives, std::mt19937_64& random,
+Race::Race(std::size_t size, const std::vector<Weights>& objectives, std::mt19937_64& random,
            const TimedCopies& timings)
-    : size_(size), objectives_(std::move(objectives)), random_(random), timings_(timings),
+    : size_(size), random_(random), timings_(timings),
       order_([this](Entrant entrant) { return timings_.cache_effect(entrant); }) {
-    for (Weights& weights : objectives_) {
-        double sum = 0;
-        for (const auto& [workload, weight] : weights) sum += weight;
-        for (auto& [workload, weight] : weights) {
-            weight /= sum;
+    for (const Weights& asked : objectives) {
+        objectives_.push_back(weights_at(size, asked));
+        for (const auto& [workload, weight] : objectives_.back()) {
             if (!contains(workloads_, workload)) workloads_.push_back(workload);
         }
     }

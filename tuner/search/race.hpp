@@ -102,11 +102,13 @@ struct TieBand {
 /// objectives at once: everybody is timed once, and each objective ranks and chooses for itself.
 class Race {
   public:
-    /// `objectives`: the first is the one that matters most, see best().
-    Race(std::size_t size, std::vector<Weights> objectives, std::mt19937_64& random,
+    /// `objectives`: the first is the one that matters most, see best(); of each counts what is
+    /// timed at that size (weights_at).
+    Race(std::size_t size, const std::vector<Weights>& objectives, std::mt19937_64& random,
          const TimedCopies& timings);
-    Race(std::size_t size, Weights weights, std::mt19937_64& random, const TimedCopies& timings)
-        : Race(size, std::vector<Weights>{std::move(weights)}, random, timings) {}
+    Race(std::size_t size, const Weights& weights, std::mt19937_64& random,
+         const TimedCopies& timings)
+        : Race(size, std::vector<Weights>{weights}, random, timings) {}
 
     /// Which of the workloads that count: those that are timed from the start, or all.
     enum class Weighed { from_start, all };

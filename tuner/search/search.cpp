@@ -132,13 +132,15 @@ std::string extended_family_of(const Candidate& candidate) {
     return candidate.values_but({"ps", "pd"});
 }
 
-/// The one workload that counts, where it is one.
+/// The one workload that counts, where it is one; its walks are no other.
 std::optional<Workload> only_workload(const Weights& weights) {
     std::optional<Workload> only;
     for (const auto& [workload, weight] : weights) {
         if (weight == 0) continue;
-        if (only) return std::nullopt;
-        only = workload;
+        const Workload one =
+            facts_of(workload).walks ? *find_workload(facts_of(workload).instead) : workload;
+        if (only && only != one) return std::nullopt;
+        only = one;
     }
     return only;
 }
@@ -150,7 +152,9 @@ class Search {
            std::size_t size, const std::vector<Weights>& objectives, const Rigor& rigor,
            std::mt19937_64& random, const TimedCopies& timings)
         : space_(space), entrants_(entrants), size_(size), objectives_(objectives), rigor_(rigor),
-          race_(size, objectives, random, timings) {}
+          race_(size, objectives, random, timings) {
+        for (Weights& weights : objectives_) weights = weights_at(size, weights);
+    }
 
     /// Screens the paper's space: all of it, or a coarse grid and then the best families.
     void screen_paper() {
@@ -367,8 +371,8 @@ class Search {
 
     const std::vector<Candidate>& space_;
     const std::vector<Entrant>& entrants_;
-    const std::size_t size_; ///< bytes
-    const std::vector<Weights>& objectives_;
+    const std::size_t size_;          ///< bytes
+    std::vector<Weights> objectives_; ///< as they weigh at that size
     const Rigor& rigor_;
     Race race_;
     bool extended_ = false;

@@ -33,10 +33,14 @@ struct WorkloadFacts {
     std::string_view text;  ///< what surrounds the copy, in a line, for legends
     std::string_view where; ///< the same as the end of a sentence; empty: no summary tells of it
     int level;
-    std::size_t from_bytes;
+    std::size_t from_bytes, to_bytes; ///< 0: no bound
+    std::string_view instead;         ///< a workload's name, or empty
+    bool walks;
     /// waits_for_run_off: a trial of fetch takes as long as one of hot, cold and consume together,
     /// and what is slow there is mostly slow under one of those.
-    bool reads, writes_source, tunable, balanced, measured, waits_for_run_off, entry_point;
+    bool reads, writes_source, tunable;
+    double balanced;
+    bool measured, waits_for_run_off, entry_point;
 };
 
 inline constexpr WorkloadFacts kWorkloads[] = {
@@ -49,10 +53,10 @@ constexpr const WorkloadFacts& facts_of(Workload workload) {
     return kWorkloads[static_cast<std::size_t>(workload)];
 }
 
-/// All workloads of one size for which `fact` holds, in the order of the table.
-template <bool WorkloadFacts::*fact> constexpr auto workloads_with() {
+/// All workloads of one size for which `fact` holds, or is not 0, in the order of the table.
+template <auto fact> constexpr auto workloads_with() {
     constexpr auto holds = [](const WorkloadFacts& facts) {
-        return facts.family == WorkloadFamily::one_size && facts.*fact;
+        return facts.family == WorkloadFamily::one_size && static_cast<bool>(facts.*fact);
     };
     constexpr std::size_t count = [holds] {
         std::size_t found = 0;
@@ -67,8 +71,7 @@ template <bool WorkloadFacts::*fact> constexpr auto workloads_with() {
     return workloads;
 }
 
-/// What can be tuned for. hot_read is left to measuring: beside hot it says what a copy leaves to
-/// its reader, and whoever tunes for a reader has it in consume.
+/// What can be tuned for.
 inline constexpr auto kTunable = workloads_with<&WorkloadFacts::tunable>();
 
 /// What the winner of a size is measured under, whatever it was tuned for. Not fresh, which is left
@@ -93,7 +96,8 @@ constexpr bool is_uncached(Workload workload) {
 
 /// Whether copies of `size` bytes are timed under a workload of one size at a time.
 constexpr bool is_timed_at(std::size_t size, Workload workload) {
-    return size >= facts_of(workload).from_bytes;
+    const WorkloadFacts& facts = facts_of(workload);
+    return size >= facts.from_bytes && (facts.to_bytes == 0 || size <= facts.to_bytes);
 }
 
 /// How long a trial is.
