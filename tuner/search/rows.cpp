@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <unordered_map>
 
 #include "base/contains.hpp"
-#include "base/error.hpp"
 
 namespace asterope {
 
@@ -17,156 +17,316 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 /// What each further step of a regret beyond the bearable one counts.
 constexpr double kBeyondBearable = 4;
 
-/// By size, by pipeline: what the pipeline costs there. Row-major, so that the many walks over it
-/// stay in one piece of memory.
+/// More than any regret, and less than never: a set that cannot copy two sizes is worse than one
+/// that cannot copy one.
+constexpr double kUnusable = 1e6;
+
+/// From so many of the best single pipelines a set is grown.
+constexpr std::size_t kStarts = 6;
+
+double largest(const std::vector<double>& values) {
+    return values.empty() ? -kNever : *std::max_element(values.begin(), values.end());
+}
+
+double score_of(const SizeScores& at_size, const RowCopy& copy) {
+    if (!copy.senses) return at_size.plain[copy.pipelines[0]];
+    if (at_size.sensed[0].empty()) return -kNever;
+    double sum = 0;
+    for (std::size_t i = 0; i < kLocalities; ++i) sum += at_size.sensed[i][copy.pipelines[i]];
+    return sum;
+}
+
+/// The copies that rows may be made of, and what each costs at each size.
 class Costs {
   public:
-    Costs(const PipelineScores& scores, double bearable)
-        : sizes_(scores.size()), pipelines_(scores.empty() ? 0 : scores.front().size()) {
-        for (const std::vector<double>& at_size : scores) {
-            const double best = *std::max_element(at_size.begin(), at_size.end());
-            for (const double score : at_size) {
-                const double regret = std::isfinite(score) ? best - score : kNever;
-                costs_.push_back(regret + (kBeyondBearable - 1) * std::max(0.0, regret - bearable));
-            }
+    Costs(const std::vector<SizeScores>& scores, const std::vector<TimedRowCopy>& timed,
+          double bearable)
+        : scores_(scores), timed_(timed), bearable_(bearable) {
+        for (std::size_t size = 0; size < scores.size(); ++size) {
+            double best = largest(scores[size].plain), sensed = 0;
+            for (const std::vector<double>& one : scores[size].sensed) sensed += largest(one);
+            best = std::max(best, sensed);
+            for (const TimedRowCopy& one : timed) best = std::max(best, one.scores[size]);
+            best_.push_back(best);
         }
     }
-    std::size_t sizes() const { return sizes_; }
-    std::size_t pipelines() const { return pipelines_; }
-    double at(std::size_t size, std::size_t pipeline) const {
-        return costs_[size * pipelines_ + pipeline];
+    std::size_t sizes() const { return scores_.size(); }
+    std::size_t pipelines() const { return scores_.empty() ? 0 : scores_.front().plain.size(); }
+
+    double regret(std::size_t size, const RowCopy& copy) const {
+        const auto timed = std::find_if(timed_.begin(), timed_.end(),
+                                        [&](const auto& one) { return one.copy == copy; });
+        const double score =
+            timed != timed_.end() ? timed->scores[size] : score_of(scores_[size], copy);
+        return std::isfinite(score) ? best_[size] - score : kNever;
+    }
+    bool usable(std::size_t size, const RowCopy& copy) const {
+        return std::isfinite(regret(size, copy));
+    }
+    /// By size. Remembered, as a search goes through many sets that allow the same copies.
+    const std::vector<double>& of(const RowCopy& copy) const {
+        std::size_t key = copy.senses;
+        for (const std::size_t one : copy.pipelines) key = key * pipelines() + one;
+        std::vector<double>& costs = known_[key];
+        if (costs.empty()) {
+            for (std::size_t size = 0; size < sizes(); ++size) {
+                const double behind = std::min(regret(size, copy), kUnusable);
+                costs.push_back(behind + (kBeyondBearable - 1) * std::max(0.0, behind - bearable_));
+            }
+        }
+        return costs;
+    }
+
+    /// All that these pipelines allow.
+    std::vector<RowCopy> copies(const std::vector<std::size_t>& set) const {
+        std::vector<RowCopy> copies;
+        for (const std::size_t one : set) copies.push_back(RowCopy::plain(one));
+        const bool sense = std::any_of(scores_.begin(), scores_.end(),
+                                       [](const auto& one) { return !one.sensed[0].empty(); });
+        for (const std::size_t cached : sense ? set : std::vector<std::size_t>()) {
+            for (const std::size_t fetched : set) {
+                for (const std::size_t uncached : set) {
+                    if (cached == fetched && fetched == uncached) continue;
+                    copies.push_back({{cached, fetched, uncached}, true});
+                }
+            }
+        }
+        for (const TimedRowCopy& one : timed_) {
+            if (std::all_of(one.copy.pipelines.begin(), one.copy.pipelines.end(),
+                            [&](std::size_t pipeline) { return contains(set, pipeline); })) {
+                copies.push_back(one.copy);
+            }
+        }
+        return copies;
     }
 
   private:
-    std::size_t sizes_, pipelines_;
-    std::vector<double> costs_;
+    const std::vector<SizeScores>& scores_;
+    const std::vector<TimedRowCopy>& timed_;
+    const double bearable_;
+    std::vector<double> best_; ///< by size
+    mutable std::unordered_map<std::size_t, std::vector<double>> known_;
 };
 
-/// What the cheapest rows of these pipelines cost, rows included.
-double cost_of(const Costs& costs, const std::vector<std::size_t>& set, double row_price) {
-    std::vector<double> until(set.size(), row_price); // of rows that end with this pipeline
-    double cheapest = 0;
-    for (std::size_t size = 0; size < costs.sizes(); ++size) {
-        const double changed = cheapest + row_price; // to another row, at this size
-        cheapest = kNever;
-        for (std::size_t i = 0; i < set.size(); ++i) {
-            const double before = size == 0 ? row_price : std::min(until[i], changed);
-            until[i] = before + costs.at(size, set[i]);
-            cheapest = std::min(cheapest, until[i]);
-        }
-    }
-    return cheapest;
-}
-
-/// These rows themselves: the same walk, with the way back.
-std::vector<Row> rows_of(const Costs& costs, const std::vector<std::size_t>& set,
-                         double row_price) {
-    std::vector<std::vector<double>> until(costs.sizes(), std::vector<double>(set.size()));
-    const auto cheapest_at = [&](std::size_t size) {
-        return static_cast<std::size_t>(std::min_element(until[size].begin(), until[size].end()) -
-                                        until[size].begin());
-    };
-    for (std::size_t size = 0; size < costs.sizes(); ++size) {
-        for (std::size_t i = 0; i < set.size(); ++i) {
-            const double before =
-                size == 0 ? row_price
-                          : std::min(until[size - 1][i],
-                                     until[size - 1][cheapest_at(size - 1)] + row_price);
-            until[size][i] = before + costs.at(size, set[i]);
-        }
-    }
-    std::vector<Row> rows;
-    std::size_t i = cheapest_at(costs.sizes() - 1);
-    for (std::size_t size = costs.sizes(); size-- > 0;) {
-        if (size + 1 == costs.sizes()) {
-            rows.push_back({size, size, set[i]});
-        } else {
-            const std::size_t other = cheapest_at(size);
-            if (until[size][other] + row_price < until[size][i]) {
-                i = other;
-                rows.push_back({size, size, set[i]});
-            } else {
-                rows.back().first = size;
+/// A walk over the sizes that remembers, for each copy, the cheapest rows that end with it.
+class Walk {
+  public:
+    Walk(const Costs& costs, const std::vector<std::size_t>& set, const RowRules& rules)
+        : costs_(costs), rules_(rules), copies_(costs.copies(set)),
+          until_(costs.sizes(), std::vector<double>(copies_.size(), kNever)) {
+        std::vector<const double*> cost;
+        for (const RowCopy& copy : copies_) cost.push_back(costs.of(copy).data());
+        for (std::size_t size = 0; size < costs.sizes(); ++size) {
+            const double before = size == 0 ? 0 : until_[size - 1][cheapest(size - 1)];
+            for (std::size_t i = 0; i < copies_.size(); ++i) {
+                double least = before + price(i);
+                if (size > 0) least = std::min(least, until_[size - 1][i]);
+                until_[size][i] = least + cost[i][size];
             }
         }
     }
-    std::reverse(rows.begin(), rows.end());
-    return rows;
-}
 
-/// Goes through the sets of pipelines and keeps the cheapest.
-class CheapestSet {
-  public:
-    CheapestSet(const Costs& costs, const RowRules& rules, double row_price,
-                const std::vector<std::size_t>& in_place)
-        : costs_(costs), rules_(rules), row_price_(row_price), in_place_(in_place), set_(in_place) {
-        consider();
-        extend(0);
+    double cost() const { return until_.back()[cheapest(costs_.sizes() - 1)]; }
+
+    std::vector<Row> rows() const {
+        std::vector<Row> rows;
+        std::size_t i = cheapest(costs_.sizes() - 1);
+        for (std::size_t size = costs_.sizes(); size-- > 0;) {
+            bool begins = size + 1 == costs_.sizes();
+            if (!begins) {
+                const std::size_t other = cheapest(size);
+                // Where both cost the same the row goes on.
+                if (until_[size][other] + price(i) < until_[size][i]) {
+                    i = other;
+                    begins = true;
+                }
+            }
+            if (begins) rows.push_back({size, size, copies_[i]});
+            rows.back().first = size;
+        }
+        std::reverse(rows.begin(), rows.end());
+        return rows;
     }
-    const std::vector<std::size_t>& best() const { return best_; }
 
   private:
-    void consider() {
-        if (set_.empty()) return;
-        const double cost = cost_of(costs_, set_, row_price_) +
-                            rules_.pipeline_price * static_cast<double>(added());
-        if (cost < least_) {
-            least_ = cost;
-            best_ = set_;
-        }
+    double price(std::size_t i) const {
+        return rules_.row_price + (copies_[i].senses ? rules_.sense_price : 0);
     }
-    std::size_t added() const { return set_.size() - in_place_.size(); }
-    void extend(std::size_t from) {
-        if (added() == rules_.most_pipelines) return;
-        for (std::size_t next = from; next < costs_.pipelines(); ++next) {
-            if (contains(in_place_, next)) continue;
-            set_.push_back(next);
-            consider();
-            extend(next + 1);
-            set_.pop_back();
-        }
+    std::size_t cheapest(std::size_t size) const {
+        return static_cast<std::size_t>(std::min_element(until_[size].begin(), until_[size].end()) -
+                                        until_[size].begin());
     }
 
     const Costs& costs_;
     const RowRules& rules_;
-    const double row_price_;
-    const std::vector<std::size_t>& in_place_;
-    std::vector<std::size_t> set_, best_;
-    double least_ = kNever;
+    const std::vector<RowCopy> copies_;
+    std::vector<std::vector<double>> until_; ///< by size, by copy
 };
+
+/// Goes from set to set of pipelines, to a cheaper one each time.
+class SetSearch {
+  public:
+    SetSearch(const Costs& costs, const RowRules& rules, const std::vector<TimedRowCopy>& timed,
+              const std::vector<std::size_t>& in_place)
+        : costs_(costs), rules_(rules), timed_(timed), in_place_(in_place) {}
+
+    std::vector<Row> find() {
+        std::vector<std::pair<double, std::size_t>> singles;
+        for (std::size_t one = 0; one < costs_.pipelines(); ++one) {
+            singles.emplace_back(cost_of({one}), one);
+        }
+        std::sort(singles.begin(), singles.end());
+        if (!in_place_.empty()) improve({});
+        for (std::size_t i = 0; i < std::min(kStarts, singles.size()); ++i) {
+            start_from({singles[i].second});
+        }
+        // A timed copy is to be had with all of its pipelines only: step by step none would be
+        // worth its price.
+        for (const TimedRowCopy& one : timed_) {
+            start_from({one.copy.pipelines.begin(), one.copy.pipelines.end()});
+        }
+        if (!std::isfinite(least_)) return {};
+        std::vector<Row> rows = Walk(costs_, with_in_place(best_), rules_).rows();
+        for (const Row& row : rows) {
+            for (std::size_t size = row.first; size <= row.last; ++size) {
+                if (!costs_.usable(size, row.copy)) return {};
+            }
+        }
+        return rows;
+    }
+
+  private:
+    using Set = std::vector<std::size_t>; ///< ascending, without what is in place
+
+    Set with_in_place(const Set& set) const {
+        Set all = set;
+        all.insert(all.end(), in_place_.begin(), in_place_.end());
+        std::sort(all.begin(), all.end());
+        return all;
+    }
+    double cost_of(const Set& set) const {
+        const Set all = with_in_place(set);
+        if (all.empty()) return kNever;
+        return Walk(costs_, all, rules_).cost() +
+               rules_.pipeline_price * static_cast<double>(set.size());
+    }
+
+    void start_from(Set set) {
+        std::sort(set.begin(), set.end());
+        set.erase(std::unique(set.begin(), set.end()), set.end());
+        std::erase_if(set, [&](std::size_t one) { return contains(in_place_, one); });
+        if (!set.empty() && set.size() <= rules_.most_pipelines) improve(std::move(set));
+    }
+
+    /// From `set` on, as long as a change of one pipeline makes it cheaper.
+    void improve(Set set) {
+        double least = cost_of(set);
+        for (bool cheaper = true; cheaper;) {
+            cheaper = false;
+            Set best;
+            for (const Set& other : neighbours(set)) {
+                const double cost = cost_of(other);
+                if (cost < least - 1e-12) {
+                    least = cost;
+                    best = other;
+                    cheaper = true;
+                }
+            }
+            if (cheaper) set = best;
+        }
+        if (least < least_ - 1e-12) {
+            least_ = least;
+            best_ = set;
+        }
+    }
+
+    std::vector<Set> neighbours(const Set& set) const {
+        std::vector<Set> sets;
+        const auto add = [&](Set other) {
+            std::sort(other.begin(), other.end());
+            sets.push_back(std::move(other));
+        };
+        for (std::size_t i = 0; i < set.size(); ++i) {
+            Set less = set;
+            less.erase(less.begin() + static_cast<std::ptrdiff_t>(i));
+            add(less);
+        }
+        for (std::size_t one = 0; one < costs_.pipelines(); ++one) {
+            if (contains(set, one) || contains(in_place_, one)) continue;
+            if (set.size() < rules_.most_pipelines) {
+                Set more = set;
+                more.push_back(one);
+                add(more);
+            }
+            for (std::size_t i = 0; i < set.size(); ++i) {
+                Set other = set;
+                other[i] = one;
+                add(other);
+            }
+        }
+        return sets;
+    }
+
+    const Costs& costs_;
+    const RowRules& rules_;
+    const std::vector<TimedRowCopy>& timed_;
+    const Set in_place_;
+    double least_ = kNever;
+    Set best_;
+};
+
+std::size_t senses_in(const std::vector<Row>& rows) {
+    std::vector<RowCopy> senses;
+    for (const Row& row : rows) {
+        if (row.copy.senses && !contains(senses, row.copy)) senses.push_back(row.copy);
+    }
+    return senses.size();
+}
 
 } // namespace
 
-std::vector<Row> choose_rows(const PipelineScores& scores, const RowRules& rules,
+std::vector<Row> choose_rows(const std::vector<SizeScores>& scores, const RowRules& rules,
+                             const std::vector<TimedRowCopy>& timed,
                              const std::vector<std::size_t>& in_place) {
-    const Costs costs(scores, rules.bearable_regret);
-    if (costs.pipelines() > 32) throw Failure("too many pipelines to choose rows from");
+    const Costs costs(scores, timed, rules.bearable_regret);
     if (costs.sizes() == 0 || costs.pipelines() == 0) return {};
     std::vector<Row> rows;
+    RowRules priced = rules;
     // A price that doubles thirty times is beyond every regret.
-    double price = rules.row_price;
-    for (int i = 0; i < 30; ++i, price *= 2) {
-        const CheapestSet sets(costs, rules, price, in_place);
-        if (sets.best().empty()) return {};
-        rows = rows_of(costs, sets.best(), price);
-        if (rows.size() <= rules.most_rows) break;
+    for (int i = 0; i < 30; ++i) {
+        rows = SetSearch(costs, priced, timed, in_place).find();
+        const bool many = rows.size() > rules.most_rows;
+        const bool many_senses = senses_in(rows) > rules.most_senses;
+        if (!many && !many_senses) break;
+        if (many) priced.row_price *= 2;
+        if (many_senses) priced.sense_price *= 2;
     }
     return rows;
 }
 
-Regret regret_of(const std::vector<Row>& rows, const PipelineScores& scores) {
+Regret regret_of(const std::vector<Row>& rows, const std::vector<SizeScores>& scores,
+                 const std::vector<TimedRowCopy>& timed) {
+    const Costs costs(scores, timed, 0);
     Regret regret;
-    std::size_t sizes = 0;
     for (const Row& row : rows) {
-        for (std::size_t size = row.first; size <= row.last; ++size, ++sizes) {
-            const double behind = *std::max_element(scores[size].begin(), scores[size].end()) -
-                                  scores[size][row.pipeline];
-            regret.mean += behind;
+        for (std::size_t size = row.first; size <= row.last; ++size) {
+            const double behind = costs.regret(size, row.copy);
+            regret.mean += behind / static_cast<double>(scores.size());
             regret.worst = std::max(regret.worst, behind);
         }
     }
-    if (sizes > 0) regret.mean /= static_cast<double>(sizes);
     return regret;
+}
+
+std::vector<std::size_t> pipelines_of(const std::vector<Row>& rows) {
+    std::vector<std::size_t> all;
+    for (const Row& row : rows) {
+        for (const std::size_t one : row.copy.pipelines) {
+            if (!contains(all, one)) all.push_back(one);
+        }
+    }
+    std::sort(all.begin(), all.end());
+    return all;
 }
 
 } // namespace asterope

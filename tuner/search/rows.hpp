@@ -1,47 +1,93 @@
 // The routine's rows, chosen for the whole range of sizes at once: few pipelines, few boundaries.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <vector>
 
+#include "timing/workload.hpp"
+
 namespace asterope {
 
-/// By size, by pipeline: the score of the pipeline there, a logarithm of which more is better;
-/// minus infinity where the pipeline cannot be used. At most 32 pipelines.
-using PipelineScores = std::vector<std::vector<double>>;
+/// Where a probe finds the data of a call.
+enum class Locality {
+    cached,   ///< the source in a cache
+    fetched,  ///< the source in none, the destination in one: new data into a buffer used again
+    uncached, ///< neither in any
+};
+inline constexpr std::size_t kLocalities = 3;
 
-/// What rows cost. Prices are in the unit of scores, added up over the sizes: at a price of 0.01 a
-/// row has to bring 1 % at one size, or 0.1 % at ten of them.
+/// What a probe finds under a workload.
+constexpr Locality locality_of(Workload workload) {
+    const WorkloadFacts& facts = facts_of(workload);
+    if (facts.source_cached) return Locality::cached;
+    return facts.destination_cached ? Locality::fetched : Locality::uncached;
+}
+
+/// How a row copies: by one pipeline, or by one of three behind a probe.
+struct RowCopy {
+    std::array<std::size_t, kLocalities> pipelines; ///< by Locality
+    bool senses = false;
+
+    static RowCopy plain(std::size_t pipeline) { return {{pipeline, pipeline, pipeline}, false}; }
+    bool operator==(const RowCopy&) const = default;
+};
+
+/// What pipelines are worth at one size, as weighted means of utility(): more is better, minus
+/// infinity where a pipeline cannot be used.
+struct SizeScores {
+    std::vector<double> plain; ///< by pipeline: under all workloads
+    /// By Locality, by pipeline: its share of that sum under the workloads of this locality, with
+    /// what a probe takes. Empty where no copy can sense.
+    std::array<std::vector<double>, kLocalities> sensed = {};
+};
+
+/// A copy that was timed itself: what it is worth by size.
+struct TimedRowCopy {
+    RowCopy copy;
+    std::vector<double> scores;
+};
+
+/// What rows cost. Prices are in the unit of scores, added up over the sizes: at a price of 0.02 a
+/// row has to bring 2 % at one size, or 0.2 % at ten of them.
 struct RowRules {
     std::size_t most_rows = 8;
     std::size_t most_pipelines = 6;
-    double row_price = 0.01;
-    double pipeline_price = 0.02; ///< of each further distinct pipeline, besides its rows
-    /// How far a size may lie behind the best pipeline there until each further step counts four
+    std::size_t most_senses = 2; ///< distinct sensing copies
+    double row_price = 0.02;
+    double pipeline_price = 0.04; ///< of each further distinct pipeline, besides its rows
+    double sense_price = 0.02;    ///< of each row that senses, besides
+    /// How far a size may lie behind the best choice there until each further step counts four
     /// times: the sum of many small gains shall not pay for one large loss.
     double bearable_regret = 0.02;
 };
 
-/// The sizes first..last, indices into the scores, and the pipeline that copies them.
+/// The sizes first..last, indices into the scores, and what copies them.
 struct Row {
     std::size_t first, last;
-    std::size_t pipeline;
+    RowCopy copy;
     bool operator==(const Row&) const = default;
 };
 
 /// The rows that lose least: the regrets of all sizes (the best score there less that of the row's
-/// pipeline) and the prices of rows and pipelines. Every set of up to most_pipelines pipelines is
-/// tried, and for each the cheapest rows are found by dynamic programming over the sizes; where
-/// these are more than most_rows, the price of a row rises until they are not. `in_place` are
-/// pipelines that the routine has anyhow: they cost nothing and do not count. Of sets that cost the
-/// same the one of the lower indices wins. Empty where no pipeline can be used at one of the sizes.
-std::vector<Row> choose_rows(const PipelineScores& scores, const RowRules& rules = {},
+/// copy) and the prices of rows and pipelines. A set of pipelines is searched for by adding,
+/// leaving out and exchanging one at a time for as long as that helps, from each of the best single
+/// ones; for each set the cheapest rows are found by dynamic programming over the sizes. Where
+/// these are more than most_rows, or more than most_senses, the price rises until they are not.
+/// `timed` are further copies to choose. `in_place` are pipelines that the routine has anyhow: they
+/// cost nothing and do not count. Empty where no set of most_pipelines can copy all sizes.
+std::vector<Row> choose_rows(const std::vector<SizeScores>& scores, const RowRules& rules = {},
+                             const std::vector<TimedRowCopy>& timed = {},
                              const std::vector<std::size_t>& in_place = {});
 
-/// The mean and the largest regret of such rows.
+/// How far rows lie behind the best choice at each size.
 struct Regret {
     double mean = 0, worst = 0;
 };
-Regret regret_of(const std::vector<Row>& rows, const PipelineScores& scores);
+Regret regret_of(const std::vector<Row>& rows, const std::vector<SizeScores>& scores,
+                 const std::vector<TimedRowCopy>& timed = {});
+
+/// The distinct pipelines of rows, ascending.
+std::vector<std::size_t> pipelines_of(const std::vector<Row>& rows);
 
 } // namespace asterope
