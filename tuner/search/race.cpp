@@ -130,39 +130,40 @@ std::vector<SizeResult> Race::run_offs(const std::vector<Entrant>& finalists, in
     std::vector<Entrant> everybody = finalists;
     everybody.push_back(kLibc);
     everybody.push_back(kLibcAgain);
-    const Paired paired(
-        everybody, workloads_, rounds, round_,
-        [&](Entrant entrant, Workload workload, std::uint64_t round) {
-            return timings_.seconds(size_, workload, entrant, round);
-        },
-        [&](Entrant entrant) { return timings_.cache_effect(entrant); },
-        [&] { return timings_.disturbed(); });
+    run_off_ = RunOff{Paired(
+                          everybody, workloads_, rounds, round_,
+                          [&](Entrant entrant, Workload workload, std::uint64_t round) {
+                              return timings_.seconds(size_, workload, entrant, round);
+                          },
+                          [&](Entrant entrant) { return timings_.cache_effect(entrant); },
+                          [&] { return timings_.disturbed(); }),
+                      finalists, rounds};
     round_ += static_cast<std::uint64_t>(rounds);
     std::vector<SizeResult> results;
     for (std::size_t i = 0; i < objectives_.size(); ++i) {
-        results.push_back(
-            choose(objectives_[i], paired, finalists, rounds, favourites[i], plain, ties));
+        results.push_back(choose(objectives_[i], favourites[i], plain, ties));
     }
     return results;
 }
 
 /// With what the run-off measured, by falling score.
-std::vector<Finalist> Race::ranked_finalists(const Weights& weights, const Paired& paired,
-                                             const std::vector<Entrant>& finalists) const {
+std::vector<Finalist> Race::ranked_finalists(const Weights& weights) const {
+    const Paired& paired = run_off_->paired;
     std::vector<Finalist> ranked;
-    for (const Entrant entrant : finalists) {
+    for (const Entrant entrant : run_off_->finalists) {
         Finalist finalist{entrant, {}, 0, false};
         double mean = 0;
         for (const Workload workload : workloads_) {
-            finalist.workloads[workload] = {paired.seconds(entrant, workload),
-                                            paired.seconds(kLibc, workload),
-                                            paired.ratio(kLibc, entrant, workload)};
+            const Estimate ratio = paired.ratio(kLibc, entrant, workload);
+            const double floor = std::log(paired.ratio(kLibc, kLibcAgain, workload).median);
+            finalist.workloads[workload] = {
+                paired.seconds(entrant, workload), paired.seconds(kLibc, workload), ratio,
+                utility(std::log(ratio.median), std::max(kLossNoise, std::abs(floor)))};
         }
         for (const auto& [workload, weight] : weights) {
-            const double log_ratio = std::log(finalist.workloads[workload].ratio.median);
-            const double floor = std::log(paired.ratio(kLibc, kLibcAgain, workload).median);
-            mean += weight * log_ratio;
-            finalist.score += weight * utility(log_ratio, std::max(kLossNoise, std::abs(floor)));
+            const Measured& measured = finalist.workloads[workload];
+            mean += weight * std::log(measured.ratio.median);
+            finalist.score += weight * measured.worth;
         }
         finalist.ratio = std::exp(mean);
         ranked.push_back(finalist);
@@ -206,18 +207,10 @@ Entrant pick(const std::vector<Entrant>& tied, const std::vector<Entrant>& favou
 
 } // namespace
 
-SizeResult Race::choose(const Weights& weights, const Paired& paired,
-                        const std::vector<Entrant>& finalists, int rounds,
-                        const std::vector<Entrant>& favourites, Entrant plain,
-                        const TieBand& ties) const {
-    SizeResult result{size_, {}, {}, rounds, 0, {1, 1, 1}, false};
-    for (const Workload workload : workloads_) {
-        result.noise_floor[workload] = paired.ratio(kLibc, kLibcAgain, workload);
-    }
-    result.finalists = ranked_finalists(weights, paired, finalists);
-    auto& ranked = result.finalists;
-
-    const Lags lags{paired, weights, ties};
+SizeResult Race::choose(const Weights& weights, const std::vector<Entrant>& favourites,
+                        Entrant plain, const TieBand& ties) const {
+    const std::vector<Finalist> ranked = ranked_finalists(weights);
+    const Lags lags{run_off_->paired, weights, ties};
     const Finalist& leader = ranked.front();
     std::vector<Entrant> tied;
     for (const Finalist& finalist : ranked) {
@@ -229,12 +222,26 @@ SizeResult Race::choose(const Weights& weights, const Paired& paired,
             tied.push_back(finalist.candidate);
         }
     }
-    Entrant chosen = pick(tied, favourites);
-    if (lags.lost_in_noise() && contains(finalists, plain) && lags.lag(plain, chosen).low <= 0) {
-        chosen = plain;
-        result.undecided = true;
-    }
+    const Entrant chosen = pick(tied, favourites);
+    const bool undecided = lags.lost_in_noise() && contains(run_off_->finalists, plain) &&
+                           lags.lag(plain, chosen).low <= 0;
+    SizeResult result = crowned(undecided ? plain : chosen, weights, ties);
+    result.undecided = undecided;
+    return result;
+}
 
+SizeResult Race::won_by(Entrant winner, std::size_t objective) const {
+    return crowned(winner, objectives_[objective], {});
+}
+
+SizeResult Race::crowned(Entrant chosen, const Weights& weights, const TieBand& ties) const {
+    const auto& [paired, finalists, rounds] = *run_off_;
+    SizeResult result{size_, ranked_finalists(weights), {}, rounds, 0, {1, 1, 1}, false};
+    for (const Workload workload : workloads_) {
+        result.noise_floor[workload] = paired.ratio(kLibc, kLibcAgain, workload);
+    }
+    auto& ranked = result.finalists;
+    const Lags lags{paired, weights, ties};
     for (Finalist& finalist : ranked) finalist.tied = lags.tie(finalist.candidate, chosen);
     const auto winner = std::find_if(ranked.begin(), ranked.end(),
                                      [&](const Finalist& f) { return f.candidate == chosen; });

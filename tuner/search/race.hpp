@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <random>
 #include <utility>
 #include <vector>
@@ -57,6 +58,7 @@ class TimedCopies {
 struct Measured {
     double seconds, libc_seconds; ///< medians, a call
     Estimate ratio;               ///< libc's time over the finalist's, paired in each round
+    double worth = 0;             ///< what the logarithm of that ratio is worth, see utility()
 };
 
 struct Finalist {
@@ -139,18 +141,27 @@ class Race {
         return run_offs(finalists, rounds, {{favourite}}, plain, ties).front();
     }
 
+    /// The result of the last run-off where `winner`, one of its finalists, was chosen otherwise,
+    /// say by what it is worth at other sizes, too.
+    SizeResult won_by(Entrant winner, std::size_t objective = 0) const;
+
   private:
+    /// What a run-off measured, and whom.
+    struct RunOff {
+        Paired paired;
+        std::vector<Entrant> finalists;
+        int rounds;
+    };
+
     double center(Entrant entrant, Workload workload) const;
     std::size_t samples_of(Entrant entrant, const Weights& weights) const;
     void sample_once(std::vector<Entrant> entrants, Workload workload);
     std::vector<Entrant> best_for(std::size_t objective, std::vector<Entrant> entrants,
                                   std::size_t keep) const;
-    std::vector<Finalist> ranked_finalists(const Weights& weights, const Paired& paired,
-                                           const std::vector<Entrant>& finalists) const;
-    SizeResult choose(const Weights& weights, const Paired& paired,
-                      const std::vector<Entrant>& finalists, int rounds,
-                      const std::vector<Entrant>& favourites, Entrant plain,
+    std::vector<Finalist> ranked_finalists(const Weights& weights) const;
+    SizeResult choose(const Weights& weights, const std::vector<Entrant>& favourites, Entrant plain,
                       const TieBand& ties) const;
+    SizeResult crowned(Entrant winner, const Weights& weights, const TieBand& ties) const;
 
     std::size_t size_;
     std::vector<Weights> objectives_;
@@ -159,6 +170,7 @@ class Race {
     TimedCopies timings_;
     std::uint64_t round_ = 0;
     CacheEffectOrder order_;
+    std::optional<RunOff> run_off_;                                       ///< the last one
     std::map<std::pair<Entrant, Workload>, std::vector<double>> samples_; ///< log(libc / own)
 };
 
