@@ -70,6 +70,11 @@ void add_aims(CLI::App& app, TuningRequest& request) {
         ->capture_default_str();
     app.add_flag("--no-sensing", request.no_sensing,
                  "no copies that probe where their data is before they go on");
+    app.add_option("--rows", request.rows,
+                   "the most rows of the routine: ranges of sizes that are copied alike")
+        ->type_name("N")
+        ->check(CLI::Range(1, 64))
+        ->capture_default_str();
     app.add_option("--threads", request.threads,
                    "the most threads for copies that are shared among several; 1: none are "
                    "(default: as many "
@@ -180,8 +185,8 @@ std::function<int()> add_tuning(CLI::App& app) {
     add_course(app, options->request);
     add_output(app, *options);
     mark_as_expert(app, {"--force", "--weights", "--space", "--no-sensing", "--source-map",
-                         "--small", "--distribution", "--without", "--log", "--shard", "--cpu",
-                         "--seed", "--timings", "--list-space"});
+                         "--rows", "--small", "--distribution", "--without", "--log", "--shard",
+                         "--cpu", "--seed", "--timings", "--list-space"});
     return [&app, options] { return run(app, *options); };
 }
 

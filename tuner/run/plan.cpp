@@ -111,9 +111,9 @@ Plan::Plan(const TuningRequest& request, const Machine& machine)
       rigor(parse_rigor(request.rigor)),
       all_sizes(request.sizes.empty() ? default_sizes(machine.caches)
                                       : parse_size_list(request.sizes)),
-      sizes(all_sizes), threads(threads_of(request)), statistics(statistics_of(request)),
-      maps_source(!request.source_map.empty()), log(log_of(request)),
-      keeps_log(!request.log.empty()), request_(request) {
+      sizes(all_sizes), most_rows(request.rows), threads(threads_of(request)),
+      statistics(statistics_of(request)), maps_source(!request.source_map.empty()),
+      log(log_of(request)), keeps_log(!request.log.empty()), request_(request) {
     if (all_sizes.front() < kMinimumBytes) {
         throw BadInput("size " + format_size(all_sizes.front()) + " is below " +
                        format_size(kMinimumBytes) + ", where the pipelines begin");
@@ -162,6 +162,7 @@ nlohmann::json Plan::options() const {
                               {"sizes", all_sizes},
                               {"space", request_.space},
                               {"sensing", sensing},
+                              {"rows", most_rows},
                               {"threads", threads},
                               {"small", small_objective},
                               {"small_weights", names_and_weights(small_weights)},
@@ -184,7 +185,8 @@ TuningRequest replayed_request(const nlohmann::json& options) {
     options.at("weights_given").get_to(request.weights);
     options.at("space").get_to(request.space);
     request.no_sensing = !options.at("sensing").get<bool>();
-    request.threads = options.value("threads", 1u); // logs that know nothing of it have none
+    request.threads = options.value("threads", 1u);     // logs that know nothing of it have none
+    request.rows = options.value("rows", request.rows); // logs that know nothing of it have none
     options.at("small").get_to(request.small);
     request.small_weights = recorded_small_weights(options);
     options.at("distribution").get_to(request.distribution);

@@ -29,6 +29,7 @@ struct Plan {
     std::optional<Shard> shard;         ///< none: the whole search is done here
     std::vector<std::size_t> sizes;     ///< that are searched here, a shard's border included
     std::optional<std::size_t> border;  ///< see ShardSizes
+    std::size_t most_rows;              ///< of the routine
     unsigned threads;                   ///< that a copy may be shared among at most; 1: none is
     CallStatistics statistics;
     bool maps_source;

@@ -29,9 +29,9 @@ std::vector<TimedCopy> all_copies(const std::vector<Candidate>& space) {
     return copies;
 }
 
-/// What of the time budget the sizes may take, and what all up to the boundaries: the steps behind
-/// them are short, and each is worth more than the last size.
-constexpr double kShareOfSizes = 0.9, kShareOfBoundaries = 0.97;
+/// What of the time budget the sizes may take, and what all up to the rows and up to the
+/// boundaries: the steps behind them are short, and each is worth more than the last size.
+constexpr double kShareOfSizes = 0.75, kShareOfRows = 0.9, kShareOfBoundaries = 0.97;
 
 } // namespace
 
@@ -50,6 +50,8 @@ Findings SearchSteps::run() {
     findings.pipelines.objectives = objectives_;
     budget_.allow(kShareOfSizes);
     search_sizes(findings);
+    budget_.allow(kShareOfRows);
+    find_rows(findings);
     budget_.allow(kShareOfBoundaries);
     find_boundaries(findings);
     budget_.allow(1);
@@ -196,10 +198,10 @@ double SearchSteps::calibrate() {
             const Timed timed = weight == 0                       ? Timed::in_run_off
                                 : weight_of(from_start, workload) ? Timed::from_start
                                                                   : Timed::from_last_cut;
-            seconds +=
-                static_cast<double>(planned_trials(plan_.rigor, paper, timed, plan_.extended) *
-                                    calibration.calls) *
-                calibration.seconds;
+            const std::size_t trials = planned_trials(plan_.rigor, paper, timed, plan_.extended) +
+                                       (plan_.rigor.contestants + 2) *
+                                           static_cast<std::size_t>(plan_.rigor.contest_rounds);
+            seconds += static_cast<double>(trials * calibration.calls) * calibration.seconds;
         }
     }
     return seconds;
@@ -213,6 +215,14 @@ void SearchSteps::calibrate(std::size_t size) {
 
 const Candidate& SearchSteps::candidate(Entrant entrant) const {
     return spaces_.space[static_cast<std::size_t>(entrant)];
+}
+
+/// asterope_plain_copy, or kLibc where it copies wrongly.
+Entrant SearchSteps::plain_copy() const {
+    for (const Entrant entrant : spaces_.entrants) {
+        if (candidate(entrant).name() == asterope_plain_copy) return entrant;
+    }
+    return kLibc;
 }
 
 TimedCopies SearchSteps::timed(const std::vector<TimedCopy>& copies, std::size_t size) const {

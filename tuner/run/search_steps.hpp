@@ -13,6 +13,7 @@
 #include "run/run_timings.hpp"
 #include "run/time_spent.hpp"
 #include "search/aliased_search.hpp"
+#include "search/contest.hpp"
 #include "search/spaces.hpp"
 #include "search/step.hpp"
 #include "search/threads_search.hpp"
@@ -43,11 +44,10 @@ class SearchSteps {
                 bool quiet, RunTimings& timings, Budget& budget, TimeSpent& spent);
 
     /// Calibration; the size that small copies hand over to, the small copies and those of
-    /// overlapping buffers; the other sizes
-    /// from coarse to fine; where the winners change places; where buffers alias; copies over
-    /// threads, whose pool must have been started where anything is timed. What matters most comes
-    /// first, as the time budget may end at any moment. Throws Failure where it ends before the
-    /// first size is done.
+    /// overlapping buffers; the other sizes from coarse to fine; the rows for all sizes at once;
+    /// where the rows change places; where buffers alias; copies over threads, whose pool must have
+    /// been started where anything is timed. What matters most comes first, as the time budget may
+    /// end at any moment. Throws Failure where it ends before the first size is done.
     Findings run();
 
   private:
@@ -55,6 +55,9 @@ class SearchSteps {
         Found found;
         std::optional<SensingResult> sensing;
     };
+
+    /// The contest at one size, whose figures winners are chosen from later.
+    struct Contest;
 
     double calibrate();
     void calibrate(std::size_t size);
@@ -73,11 +76,14 @@ class SearchSteps {
                              Workload workload);
     SizeResult small_copies(const Candidate& large);
     SizeResult overlapping_copies();
+    void find_rows(Findings& findings);
+    Contest contest(std::size_t size, const std::vector<Entrant>& contestants);
     void find_boundaries(Findings& findings);
     void aliased_copies(Findings& findings);
     void shared_copies(Findings& findings);
     SharedSize share(std::size_t size, const PipelineFacts& pipelines);
     const Candidate& candidate(Entrant entrant) const;
+    Entrant plain_copy() const;
     const TimedCopy& copy(Entrant entrant) const {
         return copies_[static_cast<std::size_t>(entrant)];
     }

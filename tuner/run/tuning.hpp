@@ -21,6 +21,7 @@ struct TuningRequest {
     std::string sizes;   ///< empty: default_sizes()
     std::string space = "extended";
     bool no_sensing = false;
+    std::size_t rows = 8;           ///< of the routine, at most
     std::string source_map;         ///< FILE[:OFFSET[:LENGTH]] to map the sources from; empty: none
     std::string small = "balanced"; ///< what small copies are tuned for
     Weights small_weights;          ///< of a search that is replayed; empty: those of `small`

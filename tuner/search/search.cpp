@@ -32,6 +32,8 @@ Rigor quick() {
             .last_cut_times_all = false,
             .probe_readings = 15,
             .sensing_samples = 1,
+            .contestants = 12,
+            .contest_rounds = 7,
             .boundary_ratio = 1.2};
 }
 
@@ -51,6 +53,8 @@ Rigor standard() {
             .last_cut_times_all = true,
             .probe_readings = 30,
             .sensing_samples = 3,
+            .contestants = 24,
+            .contest_rounds = 11,
             .boundary_ratio = 1.07};
 }
 

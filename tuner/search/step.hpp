@@ -17,6 +17,7 @@ enum class Step {
     pipelines,
     small,
     overlapping,
+    rows,
     sensing,
     boundaries,
     aliased,
@@ -37,11 +38,12 @@ struct StepNames {
     const char* title;
 };
 
-inline constexpr std::array<StepNames, 12> kSteps = {{
+inline constexpr std::array<StepNames, 13> kSteps = {{
     {Step::calibration, "calibration", "calibrating"},
     {Step::pipelines, "pipelines", "pipelines"},
     {Step::small, "small copies", "small copies"},
     {Step::overlapping, "overlapping buffers", "overlapping buffers"},
+    {Step::rows, "rows", "rows"},
     {Step::sensing, "sensing", "sensing"},
     {Step::boundaries, "boundary", "boundaries"},
     {Step::aliased, "aliased", "aliasing buffers"},

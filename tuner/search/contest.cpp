@@ -1,0 +1,136 @@
+// The contest: who takes part, and what each is worth at a size.
+#include "search/contest.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "base/contains.hpp"
+#include "search/utility.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// How far behind the best a pipeline may be and is about as good, as a weighted mean of worths:
+/// what a run-off of few rounds cannot tell apart.
+constexpr double kNear = 0.015;
+
+/// What one pipeline could be chosen for at one size.
+struct Aim {
+    std::vector<std::pair<double, Entrant>> ranked; ///< by falling worth
+};
+
+double worth(const Finalist& finalist, const Weights& weights) {
+    double sum = 0, total = 0;
+    for (const auto& [workload, weight] : weights) {
+        const auto measured = finalist.workloads.find(workload);
+        if (weight == 0 || measured == finalist.workloads.end()) continue;
+        sum += weight * measured->second.worth;
+        total += weight;
+    }
+    return total > 0 ? sum / total : 0;
+}
+
+Weights of_locality(const Weights& weights, Locality locality) {
+    Weights own = weights;
+    std::erase_if(own, [&](const auto& one) {
+        return one.second == 0 || locality_of(one.first) != locality;
+    });
+    return own;
+}
+
+std::vector<Aim> aims_of(const std::vector<Found>& found, const std::vector<Weights>& objectives) {
+    std::vector<Aim> aims;
+    for (const Found& one : found) {
+        std::vector<Weights> asked;
+        for (const Weights& weights : objectives) {
+            asked.push_back(weights_at(one.results.front().size, weights));
+        }
+        for (std::size_t i = 0; i < kLocalities; ++i) {
+            const Weights own = of_locality(asked.front(), static_cast<Locality>(i));
+            if (!own.empty()) asked.push_back(own);
+        }
+        for (const Weights& weights : asked) {
+            Aim& aim = aims.emplace_back();
+            for (const Finalist& finalist : one.results.front().finalists) {
+                aim.ranked.emplace_back(worth(finalist, weights), finalist.candidate);
+            }
+            std::stable_sort(aim.ranked.begin(), aim.ranked.end(),
+                             [](const auto& a, const auto& b) { return a.first > b.first; });
+        }
+    }
+    return aims;
+}
+
+/// Adds those that cover most of the aims, until each is covered; `place`: by its best or next
+/// best.
+void cover(const std::vector<Aim>& aims, std::size_t place, std::size_t most,
+           std::vector<Entrant>& chosen) {
+    std::set<std::size_t> open;
+    std::vector<std::vector<Entrant>> near(aims.size());
+    for (std::size_t i = 0; i < aims.size(); ++i) {
+        const auto& ranked = aims[i].ranked;
+        if (place >= ranked.size()) continue;
+        for (std::size_t k = place; k < ranked.size(); ++k) {
+            if (ranked[k].first >= ranked[place].first - kNear) near[i].push_back(ranked[k].second);
+        }
+        const auto in_place = [&](Entrant one) { return contains(chosen, one); };
+        if (std::none_of(near[i].begin(), near[i].end(), in_place)) open.insert(i);
+    }
+    while (!open.empty() && chosen.size() < most) {
+        std::map<Entrant, std::size_t> covered;
+        for (const std::size_t i : open) {
+            for (const Entrant one : near[i]) ++covered[one];
+        }
+        const auto best =
+            std::max_element(covered.begin(), covered.end(),
+                             [](const auto& a, const auto& b) { return a.second < b.second; });
+        chosen.push_back(best->first);
+        std::erase_if(open, [&](std::size_t i) { return contains(near[i], best->first); });
+    }
+}
+
+} // namespace
+
+std::vector<Entrant> choose_contestants(const std::vector<Found>& found,
+                                        const std::vector<Weights>& objectives, Entrant plain,
+                                        std::size_t most) {
+    std::vector<Entrant> chosen;
+    if (plain != kLibc) chosen.push_back(plain);
+    const std::vector<Aim> aims = aims_of(found, objectives);
+    for (std::size_t place = 0; place < 3; ++place) cover(aims, place, most, chosen);
+    // Ties go to the simplest: the first in the space.
+    std::sort(chosen.begin() + (plain != kLibc), chosen.end());
+    return chosen;
+}
+
+SizeScores scores_of(const SizeResult& result, const Weights& weights,
+                     const std::vector<Entrant>& contestants,
+                     const std::optional<ProbeSeconds>& probe) {
+    const Weights here = weights_at(result.size, weights);
+    SizeScores scores;
+    scores.plain.assign(contestants.size(), -std::numeric_limits<double>::infinity());
+    if (probe) scores.sensed.fill(std::vector<double>(contestants.size(), 0));
+    for (const Finalist& finalist : result.finalists) {
+        const auto found = std::find(contestants.begin(), contestants.end(), finalist.candidate);
+        if (found == contestants.end()) continue;
+        const auto place = static_cast<std::size_t>(found - contestants.begin());
+        scores.plain[place] = result.undecided ? 0 : finalist.score;
+        if (!probe || result.undecided) continue;
+        for (const auto& [workload, weight] : here) {
+            if (weight == 0) continue;
+            const auto locality = static_cast<std::size_t>(locality_of(workload));
+            const Measured& measured = finalist.workloads.at(workload);
+            const double log_ratio = std::log(measured.ratio.median);
+            const double slower = std::log1p((*probe)[locality] / measured.seconds);
+            scores.sensed[locality][place] +=
+                weight * (measured.worth - (utility(log_ratio) - utility(log_ratio - slower)));
+        }
+    }
+    return scores;
+}
+
+} // namespace asterope
