@@ -213,15 +213,21 @@ def shared_parts(routines: Sequence[dict[str, Any]]) -> dict[str, Any]:
     Numbers the sensing copies, in the profiles' steps.
     """
     steps = [step for routine in routines for step in routine["steps"]]
-    # Each sensing copy with the pipeline that stands in for it; steps number them from 1 on.
+    # Each sensing copy with the pipeline that stands in for it; steps number them from 1 on. What
+    # only differs in the stand-in shares the probe of the first of its kind, named by its number.
     senses = list(dict.fromkeys((s["sensing"], s["tuple"]) for s in steps if s["sensing"]))
     for step in steps:
         step["sense"] = step["sensing"] and 1 + senses.index((step["sensing"], step["tuple"]))
+    copies = [copy for copy, _ in senses]
+    firsts = [1 + copies.index(copy) for copy in copies]
     sharing = [routine for routine in routines if routine["shares"]]
     return {
         "version": __version__,
         "tuples": list(dict.fromkeys(t for routine in routines for t in routine["tuples"])),
-        "senses": senses,
+        "senses": [
+            (copy, plain, first if first < number else None)
+            for number, ((copy, plain), first) in enumerate(zip(senses, firsts), 1)
+        ],
         "intents": [
             workload
             for workload in INTENTS
@@ -266,7 +272,7 @@ def _steps(intervals: Sequence[Interval], bound: int) -> list[dict[str, Any]]:
 
 def _pipelines(winner: pipelines.Tuple, sensing: SensingCopy | None) -> list[pipelines.Tuple]:
     """What an interval needs, and shows in the head comment."""
-    return [winner, *((sensing.hot, sensing.cold) if sensing else ())]
+    return [winner, *(sensing.all_pipelines if sensing else ())]
 
 
 def _workload(profile: Profile) -> str:

@@ -93,7 +93,7 @@ TEST(CheckContests, EachSizeHasItsWinnerAndItsBestRunnerUp) {
 TEST(CheckContests, WhereTheRoutineSensesTheWinnerThatDoesNotIsTheRunnerUp) {
     const CheckContests contests = contests_of(profile());
     const HoldContest& contest = contests.all()[1];
-    EXPECT_EQ(contest.holder.name, "source 4: XMM T T none 0 0, else YMM T NT T0 4 8");
+    EXPECT_EQ(contest.holder.name, "source 4 > 300: YMM T NT T0 4 8, else XMM T T none 0 0");
     EXPECT_EQ(contest.rival->name, "XMM T T none 0 0");
     EXPECT_EQ(contest.tuned.ratio, 1.5);
     EXPECT_DOUBLE_EQ(contest.tuned.lead, 1.5 / 1.2);
@@ -148,7 +148,7 @@ TEST(CheckContests, ABareProfileIsComparedWithLibcAlone) {
     ASSERT_EQ(contests.all().size(), 1u);
     EXPECT_FALSE(contests.all()[0].rival);
     EXPECT_EQ(contests.all()[0].tuned.ratio, 1);
-    EXPECT_EQ(contests.all()[0].weights.size(), 4u) << "balanced";
+    EXPECT_EQ(contests.all()[0].weights.size(), 6u) << "balanced";
     EXPECT_EQ(contests.small_left_out(), "");
 }
 
@@ -156,7 +156,11 @@ TEST(CheckContests, WhatCannotBeTimedIsRefusedWithTheReason) {
     using Change = std::function<void(json&)>;
     const std::pair<Change, const char*> faults[] = {
         {[](json& p) { p["intervals"][2]["sensing"]["lines"] = 64; },
-         "intervals[2].sensing: is no copy"},
+         "intervals[2].sensing.lines: 64 is none of"},
+        {[](json& p) { p["intervals"][2]["sensing"]["kind"] = "each"; },
+         "intervals[2].sensing: has other pipelines"},
+        {[](json& p) { p["intervals"][2]["sensing"]["fetch"] = kXmm; },
+         "intervals[2].sensing: has other pipelines"},
         {[](json& p) {
              p["search"]["weights"] = {{"hot", 0}};
          },

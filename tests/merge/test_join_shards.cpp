@@ -83,7 +83,8 @@ json winners(const json& profile) {
             for (const char* field : {"above", "up_to", "size"}) found[field] = one.at(field);
             found["tuple"] = one.at("winner").at("tuple");
             if (!one.contains("sensing")) continue;
-            for (const char* field : {"kind", "lines", "threshold", "hot", "cold"}) {
+            for (const char* field : {"kind", "lines", "threshold", "hot", "cold", "fetch"}) {
+                if (!one.at("sensing").contains(field)) continue;
                 found["sensing"][field] = one.at("sensing").at(field);
             }
         }

@@ -102,7 +102,7 @@ Profile bare() {
     return profile;
 }
 
-const asterope_copy kProbe = made_up("source 4", R"({"kind": "source", "lines": 4})");
+const asterope_copy kProbe = made_up("each 4", R"({"kind": "each", "lines": 4})");
 
 /// A balanced run over two sizes: at the larger one sensing won, and two axes were tried.
 PipelineFacts balanced() {
@@ -120,7 +120,7 @@ PipelineFacts balanced() {
                        {Workload::cold, "tb", finalist(2, 1.25)}},
                       640};
     facts.found = {small, large};
-    const SensingCopy copy{&kProbe, kSpace[1], kSpace[2], {187, 91.23456789, 383}};
+    const SensingCopy copy{&kProbe, kSpace[1], kSpace[2], {187, 91.23456789, 383}, kSpace[0]};
     facts.sensing = {std::nullopt, SensingResult{copy, finalist(3, 1.5), 21}};
     facts.intervals = {{{0, 6400, 0}, {6400, 65536, 1}},
                        {{0, 4096, 0}, {4096, 65536, 1}},
@@ -428,13 +428,14 @@ TEST(MakeProfile, has_intents_of_hot_cold_and_consume_alone) {
 
 TEST(MakeProfile, has_what_senses_beside_the_winner_where_that_won) {
     expect_parts(whole(), {{"/intervals/0/sensing", nullptr},
-                           {"/intervals/1/sensing/kind", "source"},
+                           {"/intervals/1/sensing/kind", "each"},
                            {"/intervals/1/sensing/lines", 4},
                            {"/intervals/1/sensing/threshold", 187},
                            {"/intervals/1/sensing/cached_ticks", 91.2346},
                            {"/intervals/1/sensing/uncached_ticks", 383},
                            {"/intervals/1/sensing/hot/rt", "REP_MOVSB"},
                            {"/intervals/1/sensing/cold", tuple(kSpace[2])},
+                           {"/intervals/1/sensing/fetch", tuple(kSpace[0])},
                            {"/intervals/1/sensing/ratio", 1.5},
                            {"/intervals/1/sensing/workloads/cold/rounds", 21},
                            {"/intervals/1/winner/tuple", tuple(kSpace[0])}});

@@ -311,14 +311,32 @@ def test_the_small_tuples_that_get_through_are_those_of_the_space(tmp_path):
 
 def test_the_probes_that_get_through_are_those_of_the_space(tmp_path):
     accepted = set()
-    for kind, lines in itertools.product(("source", "both", "least", "copy"), (2, 4, 8, 16, 64)):
+    for kind, lines in itertools.product(("source", "each", "both"), (2, 4, 8)):
         raw = good_profile()
-        raw["intervals"][5]["sensing"].update(kind=kind, lines=lines)
+        sensing = raw["intervals"][5]["sensing"]
+        sensing.update(kind=kind, lines=lines)
+        if kind == "each":
+            sensing["fetch"] = sensing["hot"]
         try:
             accepted.add(load_profile(written(tmp_path, raw)).intervals[5].sensing.copy.probe)
         except ProfileError as error:
-            assert "intervals[5].sensing: no such probe" in str(error)
+            assert "intervals[5].sensing" in str(error)
     assert accepted == set(probes.PROBES)
+
+
+def test_a_probe_of_each_side_has_a_third_pipeline_and_no_other_has(tmp_path):
+    raw = good_profile()
+    sensing = raw["intervals"][5]["sensing"]
+    fetch = sensing["fetch"] = raw["intervals"][4]["winner"]["tuple"]
+    assert "never goes on with fetch" in fault_of(written(tmp_path, raw))
+    sensing["kind"] = "each"
+    copy = load_profile(written(tmp_path, raw)).intervals[5].sensing.copy
+    assert copy.fetch == pipelines.Tuple(**fetch)
+    assert copy.all_pipelines == (copy.hot, copy.cold, copy.fetch)
+    sensing["fetch"] = {**fetch, "pt": "T3"}
+    assert "intervals[5].sensing.fetch" in fault_of(written(tmp_path, raw))
+    del sensing["fetch"]
+    assert "each goes on with fetch" in fault_of(written(tmp_path, raw))
 
 
 @pytest.mark.parametrize("threshold", [0, 2**32 - 1])

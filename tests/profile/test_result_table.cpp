@@ -158,7 +158,8 @@ TEST(SensingTable, has_a_row_for_each_size_at_which_it_won) {
                                      15};
     const auto rows = lines(sensing_table(facts));
     ASSERT_EQ(rows.size(), 2u);
-    EXPECT_EQ(rows[0], "Sensing         hot     cold   probe > ticks: uncached, else cached");
+    EXPECT_EQ(rows[0], "Sensing         hot     cold   probe > ticks: uncached, fetch where the "
+                       "destination is cached, else cached");
     EXPECT_EQ(rows[1], "64 KiB         0.99     1.62   source 4 > 187: ZMM T NT T0 4 8, else "
                        "REP_MOVSB T T none 0 0");
 }

@@ -83,6 +83,16 @@ TEST(RoutineRows, shows_both_pipelines_of_a_copy_that_senses) {
     EXPECT_EQ(rows[2], "       uncached ZMM       T  NT T0    4  8");
 }
 
+TEST(RoutineRows, shows_the_third_pipeline_of_a_copy_that_looks_at_the_destination) {
+    PipelineFacts facts = pipelines({result(65536, 1, 1, 1)});
+    const asterope_copy probe = {"each 4", "{}", "", nullptr, nullptr, nullptr};
+    const SensingCopy copy{&probe, kSpace[1], kSpace[0], {187, 90, 390}, kSpace[1]};
+    facts.sensing[0] = SensingResult{copy, finalist(2, 0.99, 1.6), 15};
+    const std::string text = routine_rows(kSpace, facts, {});
+    EXPECT_EQ(lines(text)[3], "       fetch    REP_MOVSB T  T  none  0  0");
+    EXPECT_NE(text.find("fetch: only the destination is."), std::string::npos);
+}
+
 TEST(RoutineRows, says_where_pipelines_that_share_a_row_differ) {
     std::vector<SizeResult> results;
     for (std::size_t i = 0; i < 24; ++i) results.push_back(result(128 << i, i % 2 * 3, 1, 1));

@@ -1,7 +1,8 @@
-/* Checks every probe of the tuner: that its sensing copy copies right, either way, and that it
- * looks where it says.
+/* Checks every probe of the tuner: that its sensing copy copies right, by each of its pipelines,
+ * and that it looks where it says.
  *
  * Usage: sensing_check
+ * The probes read no time stamps but those of the clock here: see test_sensing.py.
  * Prints for each probe `ok NAME` or `FAIL NAME: reason`, and before it 32 times `pages NAME: ...`:
  * the pages of 64, counted from 0, that one reading of the ticks touches, those of the source, a
  * bar, and those of the destination. Exits 1 if one failed. */
@@ -18,7 +19,33 @@
 #include "space/candidates.h"
 
 enum { PAGE = 4096, PAGES = 64, LEAST = 4096, READINGS = 32 };
-#define NEVER 0xFFFFFFFFul /* no number of ticks is above it; every one is above 0 */
+#define NEVER 0xFFFFFFFFul /* no number of ticks is above it */
+
+static bool looks_at_destination(const struct asterope_copy* probe) {
+    return strncmp(probe->name, "each ", 5) == 0;
+}
+
+/* --- The clock ----------------------------------------------------------------------------------
+ */
+
+/* Time stamps, in a ring. Assembly knows this layout. */
+struct time_stamp {
+    unsigned ticks;
+    struct time_stamp* next;
+};
+extern struct time_stamp* sensing_clock;
+struct time_stamp* sensing_clock; /* the next one */
+
+/* Sets the clock so that each call of the probe reads these ticks: its first reading is `start`. */
+static void set_clock(const struct asterope_copy* probe, unsigned start, unsigned source,
+                      unsigned destination) {
+    static struct time_stamp ring[3];
+    ring[0] = (struct time_stamp){start, &ring[1]};
+    ring[1] =
+        (struct time_stamp){start + source, looks_at_destination(probe) ? &ring[2] : &ring[0]};
+    ring[2] = (struct time_stamp){start + source + destination, &ring[0]};
+    sensing_clock = &ring[0];
+}
 
 /* A pipeline that leaves all but its own registers alone, as they must. */
 __attribute__((naked)) static void by_rep(void) {
@@ -31,7 +58,7 @@ __attribute__((naked)) static void by_rep(void) {
  */
 
 static struct {
-    char which; /* 'h' or 'c' */
+    char which; /* 'h', 'c' or 'f' */
     unsigned char* destination;
     const unsigned char* source;
     size_t bytes, distance;
@@ -55,34 +82,61 @@ static void* cold(void* destination, const void* source, size_t bytes, size_t di
     return note('c', destination, source, bytes, distance);
 }
 
+static void* fetch(void* destination, const void* source, size_t bytes, size_t distance) {
+    return note('f', destination, source, bytes, distance);
+}
+
 static unsigned char from[PAGE * PAGES], to[PAGE * PAGES];
 
-/* Of a probe called "copy 16", say. */
-static bool is_copy(const struct asterope_copy* probe) {
-    return strncmp(probe->name, "copy ", 5) == 0;
-}
-
-static size_t lines_of(const struct asterope_copy* probe) {
-    return strtoull(strchr(probe->name, ' '), NULL, 10);
-}
+/* What a probe of the source alone and one of each side must go on with. */
+static const struct {
+    unsigned long threshold;
+    unsigned source, destination; /* ticks */
+    char of_source, of_each;
+} cases[] = {
+    {100, 99, 500, 'h', 'h'},
+    {100, 100, 500, 'h', 'h'},
+    {100, 101, 99, 'c', 'f'},
+    {100, 101, 100, 'c', 'f'},
+    {100, 101, 101, 'c', 'c'},
+    {100, 5000, 20, 'c', 'f'},
+    {100, 20, 20, 'h', 'h'},
+    {100, 5000, 5000, 'c', 'c'},
+    {NEVER, 5000, 5000, 'h', 'h'},
+    {0, 1, 1, 'c', 'c'},
+    {0, 1, 0, 'c', 'f'},
+    {0, 0, 1, 'h', 'h'},
+    {NEVER - 1, NEVER, NEVER - 1, 'c', 'f'},
+};
 
 static bool goes_on(const struct asterope_copy* probe, const char* name) {
     static const size_t sizes[] = {LEAST, LEAST + 1, 2 * LEAST - 1, 100001, sizeof from};
-    for (size_t i = 0; i < 2 * sizeof sizes / sizeof sizes[0]; ++i) {
-        const struct asterope_sensing sensing = {i % 2 ? 0 : NEVER, hot, 11ul << 32 | 7, cold,
-                                                 13ul << 32 | 5};
-        const size_t bytes = sizes[i / 2];
+    enum { CASES = sizeof cases / sizeof cases[0] };
+    for (size_t i = 0; i < CASES * sizeof sizes / sizeof sizes[0]; ++i) {
+        const size_t bytes = sizes[i / CASES], n = i % CASES;
+        const struct asterope_sensing sensing = {cases[n].threshold, hot,   11ul << 32 | 7, cold,
+                                                 13ul << 32 | 5,     fetch, 17ul << 32 | 3};
+        const char which = looks_at_destination(probe) ? cases[n].of_each : cases[n].of_source;
         for (size_t b = 0; b < bytes; ++b) from[b] = (unsigned char)(b * 7 + b / 256 + i);
+        /* from the second size on the 32 bits overflow between the time stamps */
+        set_clock(probe, i < CASES ? 12345 : 0xFFFFFFF0u, cases[n].source, cases[n].destination);
         probe->copy(to, from, bytes, (size_t)&sensing);
-        const size_t done = (size_t)(gone_on.destination - to);
-        const bool right =
-            gone_on.which == (i % 2 ? 'c' : 'h') &&
-            gone_on.distance == (i % 2 ? sensing.cold_distance : sensing.hot_distance) &&
-            (size_t)(gone_on.source - from) == done && gone_on.bytes == bytes - done &&
-            gone_on.bytes >= 128 && is_copy(probe) == (done > 0) && memcmp(from, to, bytes) == 0;
-        if (right) continue;
-        printf("FAIL %s: went on wrongly with %c after %zu of %zu bytes\n", name, gone_on.which,
-               done, bytes);
+        const bool right = gone_on.which == which &&
+                           gone_on.distance == (which == 'h'   ? sensing.hot_distance
+                                                : which == 'c' ? sensing.cold_distance
+                                                               : sensing.fetch_distance) &&
+                           gone_on.destination == to && gone_on.source == from &&
+                           gone_on.bytes == bytes && memcmp(from, to, bytes) == 0;
+        if (!right) {
+            printf("FAIL %s: went on wrongly with %c of %zu bytes after %u and %u ticks\n", name,
+                   gone_on.which, bytes, cases[n].source, cases[n].destination);
+            return false;
+        }
+        set_clock(probe, 0xFFFFFFF0u, cases[n].source, cases[n].destination);
+        const size_t ticks = probe->read(to, from, bytes);
+        const size_t destination = looks_at_destination(probe) ? cases[n].destination : 0;
+        if (ticks == (destination << 32 | cases[n].source)) continue;
+        printf("FAIL %s: read %zx, not %x and %zx\n", name, ticks, cases[n].source, destination);
         return false;
     }
     return true;
@@ -108,11 +162,17 @@ static void on_fault(int number, siginfo_t* info, void* context) {
 
 static void print_pages(const struct asterope_copy* probe, const char* name) {
     const size_t room = (size_t)2 * PAGE * PAGES;
-    sides.source =
-        mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    sides.source = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     sides.destination = sides.source + PAGE * PAGES;
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO}, before;
     sigaction(SIGSEGV, &action, &before);
+    static struct time_stamp drawn_stamps[3 * READINGS];
+    unsigned drawn = 2463534242u;
+    for (size_t i = 0; i < sizeof drawn_stamps / sizeof drawn_stamps[0]; ++i) {
+        drawn = drawn * 1664525 + 1013904223;
+        drawn_stamps[i] = (struct time_stamp){drawn, &drawn_stamps[i + 1]};
+    }
+    sensing_clock = drawn_stamps;
     for (int reading_number = 0; reading_number < READINGS; ++reading_number) {
         memset(sides.touched, 0, sizeof sides.touched);
         mprotect(sides.source, room, PROT_NONE);
@@ -129,10 +189,9 @@ static void print_pages(const struct asterope_copy* probe, const char* name) {
 }
 
 /* How many bytes of the destination reading the ticks may change, each to what it is in the source:
- * its lines, or one in each page of the destination that it asks. */
+ * one in each page of the destination that it asks. */
 static size_t most_changed(const struct asterope_copy* probe) {
-    if (is_copy(probe)) return 64 * lines_of(probe);
-    return strncmp(probe->name, "source ", 7) == 0 ? 0 : lines_of(probe) / 2;
+    return looks_at_destination(probe) ? strtoull(strchr(probe->name, ' '), NULL, 10) : 0;
 }
 
 /* `read` as a copy, to see that what it has not copied is as it was. */
@@ -150,10 +209,7 @@ static void* read_then_copy(void* destination, const void* source, size_t bytes,
         wrong += to[i] != before[i] && to[i] != from[i];
     }
     if (wrong != 0 || changed > most_changed(reading)) {
-        copy_check_abort("reading the ticks changed something else than its lines");
-    }
-    if (is_copy(reading) && memcmp(to, from, most_changed(reading)) != 0) {
-        copy_check_abort("reading the ticks has not copied its lines");
+        copy_check_abort("reading the ticks changed more than a byte of each page");
     }
     return memcpy(destination, source, bytes);
 }
@@ -161,22 +217,34 @@ static void* read_then_copy(void* destination, const void* source, size_t bytes,
 static bool check(const struct asterope_copy* probe) {
     const char* name = probe->name;
     const asterope_candidate pipeline = (asterope_candidate)by_rep;
-    const struct asterope_sensing always[] = {{NEVER, pipeline, 0, pipeline, 0},
-                                              {0, pipeline, 0, pipeline, 0}};
+    /* by 50 ticks and 10: hot, cold, and fetch where there is that */
+    const struct asterope_sensing ways[] = {{NEVER, pipeline, 0, pipeline, 0, pipeline, 0},
+                                            {0, pipeline, 0, pipeline, 0, pipeline, 0},
+                                            {20, pipeline, 0, pipeline, 0, pipeline, 0}};
     const struct copy_subject subject = {
         .name = name,
         .copy = probe->copy,
-        .distances = {(size_t)&always[0], (size_t)&always[1]},
+        .distances = {(size_t)&ways[0], (size_t)&ways[1]},
         .minimum = LEAST,
     };
+    struct copy_subject fetching = subject;
+    fetching.distances[0] = fetching.distances[1] = (size_t)&ways[2];
     const struct copy_subject reader = {.name = name, .copy = read_then_copy, .minimum = LEAST};
     reading = probe;
     print_pages(probe, name);
-    const bool right = copy_check_state(&subject, (void (*)(void))probe->copy) &&
-                       goes_on(probe, name) && copy_check_guards(&subject, LEAST, LEAST + 200) &&
-                       copy_check_guards(&reader, LEAST, LEAST + 200) &&
-                       copy_check_doubling(&subject, 2 * LEAST, 1 << 20) &&
-                       copy_check_offsets(&subject, LEAST, LEAST + 64, 31);
+    set_clock(probe, 987654321, 50, 10);
+    bool right = copy_check_state(&subject, (void (*)(void))probe->copy) && goes_on(probe, name);
+    set_clock(probe, 987654321, 50, 10);
+    right = right && copy_check_guards(&subject, LEAST, LEAST + 200) &&
+            copy_check_guards(&reader, LEAST, LEAST + 200) &&
+            copy_check_doubling(&subject, 2 * LEAST, 1 << 20) &&
+            copy_check_offsets(&subject, LEAST, LEAST + 64, 31);
+    if (looks_at_destination(probe)) {
+        set_clock(probe, 987654321, 50, 10); /* the hot way has taken only two of three */
+        right = right && copy_check_state(&fetching, (void (*)(void))probe->copy) &&
+                copy_check_guards(&fetching, LEAST, LEAST + 200) &&
+                copy_check_offsets(&fetching, LEAST, LEAST + 64, 31);
+    }
     if (right) printf("ok %s\n", name);
     fflush(stdout);
     return right;

@@ -67,7 +67,7 @@ class RandomProfile(NamedTuple):
     @property
     def everything(self) -> Intervals:
         """All the pipelines, as if intervals had them."""
-        of_sensing = [(0, t) for _, copy in self.sensing_items for t in (copy.hot, copy.cold)]
+        of_sensing = [(0, t) for _, copy in self.sensing_items for t in copy.all_pipelines]
         of_intents = [interval for _, intervals in self.intent_items for interval in intervals]
         return [*self.intervals, *of_sensing, *of_intents]
 
@@ -145,7 +145,8 @@ def sensing_copies(draw: some.DrawFn, winners: Sequence[Tuple]) -> SensingCopy:
     pipelines = some.sampled_from(winners) | tuples()
     probe = draw(some.sampled_from(probes.PROBES))
     thresholds = some.sampled_from((0, probes.MAXIMUM_THRESHOLD)) | some.integers(0, 2000)
-    return SensingCopy(probe, draw(thresholds), draw(pipelines), draw(pipelines))
+    fetch = draw(pipelines) if probe.kind == "each" else None
+    return SensingCopy(probe, draw(thresholds), draw(pipelines), draw(pipelines), fetch)
 
 
 @some.composite

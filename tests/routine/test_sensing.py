@@ -1,13 +1,16 @@
 """Copies that find out where the data is: probes, branches, and when the routine does without.
 
-No test depends on the clock: no number of ticks is above 4294967295, and each is above 0.
+No test depends on the clock: probes get their time stamps from a table, or a threshold that decides
+for them, as no number of ticks is above 4294967295, and each is above 0.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 from asterope.profile import load_profile
@@ -38,13 +41,18 @@ from test_loops import disassemble
 WINNER = Tuple("XMM", "T", "T", "none", 0, 0)
 HOT = Tuple("R64", "T", "T", "T0", 2, 4)
 COLD = Tuple("MM", "T", "NT", "T0", 4, 8)
+FETCH = Tuple("REP_MOVSB", "T", "T", "none", 0, 0)
 
 BY_NAME = {probe.name: probe for probe in PROBES}
 
 
+def sensing_by(probe: Probe, threshold: int) -> SensingCopy:
+    return SensingCopy(probe, threshold, HOT, COLD, FETCH if probe.kind == "each" else None)
+
+
 def always(way: str, probe: Probe = PROBES[1]) -> SensingCopy:
     """The sensing copy that goes on so whatever its probe says."""
-    return SensingCopy(probe, {"hot": MAXIMUM_THRESHOLD, "cold": 0}[way], HOT, COLD)
+    return sensing_by(probe, {"hot": MAXIMUM_THRESHOLD, "cold": 0}[way])
 
 
 # Plain up to 4 KiB, then always cold, always hot, and plain again.
@@ -61,8 +69,27 @@ SENSING = sensing_with(PROBES[1])
 @pytest.fixture(scope="module")
 def counts() -> None:
     """For tests that need a time stamp counter as sensing copies do."""
-    if not {"rdtscp", "constant_tsc", "nonstop_tsc"} <= cpu_features():
-        pytest.skip("this CPU has no invariant time stamp counter with rdtscp")
+    if not {"constant_tsc", "nonstop_tsc"} <= cpu_features():
+        pytest.skip("this CPU has no invariant time stamp counter")
+
+
+# Takes the place of rdtsc: the next time stamp of the ring that CLOCK points into.
+NEXT_STAMP = "\n".join(
+    f'"    {line}\\n"'
+    for line in (
+        "mov CLOCK(%rip), %rdx",
+        "mov (%rdx), %eax",
+        "mov 8(%rdx), %rdx",
+        "mov %rdx, CLOCK(%rip)",
+    )
+)
+
+
+def with_clock(text: str, clock: str) -> str:
+    """C with probes that take their time stamps from a ring."""
+    read = '"    rdtsc\\n"'
+    assert text.count(read) >= 2
+    return text.replace(read, NEXT_STAMP.replace("CLOCK", clock))
 
 
 # --- The candidates -------------------------------------------------------------------------------
@@ -71,15 +98,16 @@ def counts() -> None:
 def candidates_with(before: str = "", after: str = "") -> str:
     """The candidates without pipelines, each sensing copy with a change of its text."""
     head, probes = render_candidates(variants=()).split("\nvoid asterope_sense_", 1)
-    assert probes.count(before) >= len(PROBES)
+    assert probes.count(before) >= len(PROBES) / 2
+    text = f"{head}\nvoid asterope_sense_{probes.replace(before, after) if before else probes}"
     # Arrays of nothing are no C, and without pipelines one table is empty.
-    head = re.sub(r"(asterope_variants\[)\] = \{\s*\};\n", r"\g<1>1];\n", head)
-    return f"{head}\nvoid asterope_sense_{probes.replace(before, after) if before else probes}"
+    return re.sub(r"(asterope_variants\[)\] = \{\s*\};\n", r"\g<1>1];\n", text)
 
 
 def sensing_check(folder: Path, objects: Path, *change: str) -> Path:
     source = folder / "candidates.c"
-    source.write_text(candidates_with(*change), encoding="ascii")
+    text = "extern void *sensing_clock;\n" + with_clock(candidates_with(*change), "sensing_clock")
+    source.write_text(text, encoding="ascii")
     program = folder / "sensing_check"
     harness = [compiled(objects, name) for name in ("sensing_check", "copy_check")]
     include = f"-I{REPOSITORY / 'tuner'}"
@@ -87,7 +115,7 @@ def sensing_check(folder: Path, objects: Path, *change: str) -> Path:
     return program
 
 
-def test_every_sensing_copy_copies_right(tmp_path, objects, counts):
+def test_every_sensing_copy_copies_right(tmp_path, objects):
     done = run(sensing_check(tmp_path, objects))
     lines = done.stdout.splitlines()
     wrong = [line for line in lines if line.startswith("FAIL")]
@@ -104,19 +132,15 @@ def readings_of(probe: Probe, lines: list[str]) -> list[tuple[list[int], list[in
 
 
 def test_every_probe_looks_at_a_new_place_each_time_in_the_middle_of_its_stretches(
-    tmp_path, objects, counts
+    tmp_path, objects
 ):
     lines = run(sensing_check(tmp_path, objects)).stdout.splitlines()
     for probe in PROBES:
         readings = readings_of(probe, lines)
         assert len(readings) == 32
-        if probe.kind == "copy":  # its lines are of the first page
-            assert all(reading == ([0], [0]) for reading in readings)
-            continue
-        stretches = probe.lines if probe.kind == "source" else probe.lines // 2
-        length = 64 // stretches
+        length = 64 // probe.lines
         for source, destination in readings:
-            assert [page // length for page in source] == [*range(stretches)]
+            assert [page // length for page in source] == [*range(probe.lines)]
             assert len({page % length for page in source}) == 1
             assert length // 4 <= source[0] < 3 * length // 4
             assert destination == ([] if probe.kind == "source" else source)
@@ -148,36 +172,61 @@ FAULTS = {
     "it is never cold": (("ja 2f", ""), "went on wrongly with h"),
     "it has the threshold the other way": (("ja 2f", "jbe 2f"), "went on wrongly"),
     "it hands on the other distance": (("mov 16(%rcx)", "mov 32(%rcx)"), "went on wrongly"),
+    "it times nothing": (("sub %r10d, %eax", ""), "went on wrongly"),
+}
+
+# The same of those that look at the destination.
+FAULTS_OF_EACH = {
+    "it never fetches": (("ja 3f", "jmp 3f"), "went on wrongly with c"),
+    "it always fetches": (("ja 3f", ""), "went on wrongly with f"),
+    "it hands on the other distance": (("mov 48(%rcx)", "mov 32(%rcx)"), "went on wrongly"),
+    "it times the source, too": (("mov %eax, %r10d", ""), "went on wrongly"),
+    "it writes something else": (
+        ("mov %al, (%rdi,%r11)", "movb $77, (%rdi,%r11)"),
+        "reading the ticks changed more",
+    ),
+    "it writes to another place": (
+        ("mov %al, (%rdi,%r11)", "mov %al, 1(%rdi,%r11)"),
+        "reading the ticks changed more",
+    ),
 }
 
 
-@pytest.mark.parametrize(("change", "message"), FAULTS.values(), ids=FAULTS)
-def test_a_faulty_sensing_copy_is_reported(tmp_path, objects, counts, change, message):
-    done = run(sensing_check(tmp_path, objects, *change))
+def assert_reported(done: CompletedProcess[str], probe: str, message: str) -> None:
     assert done.returncode == 1
-    assert re.search(rf"^FAIL source 2: .*{message}", done.stdout, re.MULTILINE), done.stdout
+    assert re.search(rf"^FAIL {probe}: .*{message}", done.stdout, re.MULTILINE), done.stdout
+
+
+@pytest.mark.parametrize(("change", "message"), FAULTS.values(), ids=FAULTS)
+def test_a_faulty_sensing_copy_is_reported(tmp_path, objects, change, message):
+    assert_reported(run(sensing_check(tmp_path, objects, *change)), "source 2", message)
+
+
+@pytest.mark.parametrize(("change", "message"), FAULTS_OF_EACH.values(), ids=FAULTS_OF_EACH)
+def test_a_faulty_look_at_the_destination_is_reported(tmp_path, objects, change, message):
+    assert_reported(run(sensing_check(tmp_path, objects, *change)), "each 2", message)
 
 
 # --- What is timed is what ships ------------------------------------------------------------------
 
 
-def probing(body: list[str]) -> tuple[list[str], list[str]]:
-    """The instructions of a probe, and what puts the registers right behind it.
+def looks(body: list[str]) -> list[list[str]]:
+    """What a probe does, one list a side that it looks at.
 
-    The former end in the difference of the readings, or in the lesser or the greater of two. The
-    latter are moves; between the two a candidate fetches its argument, and both compare. Jumps name
-    their targets from the first on.
+    A look begins where the call is put aside, or behind the last comparison, and ends in the
+    difference of two time stamps. In between, a candidate fetches its argument, a routine's copy
+    jumps, and a reader of ticks puts them aside.
     """
-    start = body.index("mov %rax,%r8")
-    difference = body[: body.index("mov %r8,%rax")]
-    end = max(i for i, text in enumerate(difference) if text.startswith(("sub %r10d,%eax", "cmov")))
-    probe = [
-        re.sub(r"#(\d+)$", lambda found: f"#{int(found[1]) - start}", text)
-        for text in body[start : end + 1]
-    ]
-    rest = body[end + 1 :]
-    first = rest.index("mov %r8,%rax")
-    return probe, rest[first : next(i for i, text in enumerate(rest) if text.startswith("ja "))]
+    ends = [i for i, text in enumerate(body) if re.fullmatch(r"sub %\w+,%eax", text)]
+    starts = [body.index("mov %rax,%r8")]
+    starts += [max(i for i in range(e) if body[i] == "mov %r9,%rcx") for e in ends[1:]]
+    return [body[start : end + 1] for start, end in zip(starts, ends)]
+
+
+def goes_on_with(body: list[str]) -> list[list[str]]:
+    """The moves that put the registers right for a pipeline, behind each comparison."""
+    first = [i for i, text in enumerate(body) if text == "mov %r8,%rax"]
+    return [body[i : i + 2] for i in first]
 
 
 @pytest.mark.parametrize("compiler", sampled(["gcc -O0", "gcc -O2", "clang -O2"], 3))
@@ -194,15 +243,18 @@ def test_every_probe_is_what_was_timed(tmp_path, compiler):
         target = tmp_path / "routine.o"
         output_of(*compiler, "-c", routine, "-o", target)
         functions = disassemble(target)
-        timed = probing(candidates[f"asterope_sense_{probe.symbol}"].instructions)
-        assert len(timed[0]) > 8
+        body = candidates[f"asterope_sense_{probe.symbol}"].instructions
+        timed, puts_right = looks(body), goes_on_with(body)
+        assert len(timed) == len(puts_right) == (2 if probe.kind == "each" else 1)
+        assert min(len(look) for look in timed) > 8
         for number in (1, 2):
             shipped = functions[f"{probe.symbol}_sense_{number}"]
-            assert probing(shipped.instructions) == timed, probe.name
+            assert looks(shipped.instructions) == timed, probe.name
+            assert goes_on_with(shipped.instructions) == puts_right, probe.name
             assert shipped.address % 64 == 0
         reader = candidates[f"asterope_ticks_{probe.symbol}"].instructions
         assert reader[-1] == "ret"
-        assert reader[:-1] == timed[0], probe.name
+        assert looks(reader) == timed, probe.name
 
 
 def test_probes_differ_from_each_other(tmp_path):
@@ -223,7 +275,7 @@ SHORT = ("--step", 31, "--other-step", 31, "--last", 300)
 ENDS = ("--around", "4096,16384,65536", "--largest", 200000)
 
 
-@pytest.mark.parametrize("name", sampled(BY_NAME, 5))
+@pytest.mark.parametrize("name", BY_NAME)
 def test_it_copies_right_with_each_probe(tmp_path, objects, name):
     routine = render(INTERVALS, tmp_path, sensing=sensing_with(BY_NAME[name]))
     assert_right(build_routine_check(routine, objects), *SHORT, *ENDS)
@@ -239,13 +291,14 @@ def test_it_copies_right_however_compiled(tmp_path, objects, compiler):
     assert output_of("nm", "-u", routine.with_suffix(".o")) == ""
 
 
-def pipelines_taken(program: Path, *emulator: object) -> list[str]:
-    """The pipelines that go on at the sizes of each of INTERVALS, behind the probes."""
+def pipelines_taken(
+    program: Path, sizes: Sequence[int] = (4000, 4097, 16384, 16385, 65536)
+) -> list[str]:
+    """The pipelines that go on at these sizes, by default those of INTERVALS, behind the probes."""
     taken = []
     for function in FUNCTIONS:
-        sizes = (4000, 4097, 16384, 16385, 65536)
         command = (program, "--past-sensing", f"asterope_{function}", 65536, *sizes)
-        taken.append(output_of(*emulator, *command).split())
+        taken.append(output_of(*command).split())
     assert taken[0] == taken[1] == taken[2]
     return [name.replace("asterope_copy_", "") for name in taken[0]]
 
@@ -254,10 +307,65 @@ SENSED = [t.symbol for t in (WINNER, COLD, COLD, HOT, HOT)]
 UNSENSED = [WINNER.symbol] * 5
 
 
-@pytest.mark.parametrize("name", sampled(BY_NAME, 5))
+@pytest.mark.parametrize("name", BY_NAME)
 def test_ticks_above_the_threshold_mean_cold_and_others_hot(tmp_path, counts, name):
     program = build_dispatch_check(render(INTERVALS, tmp_path, sensing=sensing_with(BY_NAME[name])))
     assert pipelines_taken(program) == SENSED
+
+
+# A ring of time stamps for the probes of a routine, of two where they read no more.
+CLOCK = """
+struct time_stamp { unsigned ticks; struct time_stamp *next; };
+static struct time_stamp ring[3] = {
+    {START, &ring[1]}, {START + SOURCE, &ring[SECOND]}, {START + SOURCE + DESTINATION, ring}};
+extern struct time_stamp *routine_clock;
+struct time_stamp *routine_clock = ring;
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "destination", "way"),
+    [
+        *[(200, 900, HOT), (201, 200, FETCH), (201, 201, COLD)],
+        *[(20, 20, HOT), (900, 20, FETCH), (900, 900, COLD)],
+    ],
+)
+@pytest.mark.parametrize("name", BY_NAME)
+def test_each_side_s_ticks_choose_the_pipeline(tmp_path, counts, name, source, destination, way):
+    probe = BY_NAME[name]
+    sensing = {16384: sensing_by(probe, 200), 65536: sensing_by(probe, 200)}
+    routine = render(INTERVALS, tmp_path, sensing=sensing)
+    text = with_clock(routine.read_text(encoding="ascii"), "routine_clock")
+    routine.write_text(text + CLOCK, encoding="ascii")
+    values = {"START": "0xFFFFFF80u", "SOURCE": f"{source}u", "DESTINATION": f"{destination}u"}
+    looks_at_destination = probe.kind == "each" and source > 200
+    values["SECOND"] = "2" if looks_at_destination else "0"
+    flags = [f"-D{key}={value}" for key, value in values.items()]
+    program = build_dispatch_check(routine, flags=flags)
+    sensed = COLD if way == FETCH and probe.kind == "source" else way
+    assert pipelines_taken(program) == [WINNER.symbol] + 4 * [sensed.symbol]
+
+
+def test_intervals_that_sense_alike_share_one_probe(tmp_path, counts):
+    """Also where other pipelines stand in for them without a counter, and not side by side."""
+    winners = [(4096, WINNER), (8192, WINNER), (16384, COLD), (32768, HOT), (65536, WINNER)]
+    alike = sensing_by(PROBES[0], 0)
+    sensing = {8192: alike, 16384: alike, 32768: sensing_by(PROBES[0], 1), 65536: alike}
+    routine = render(winners, tmp_path, sensing=sensing)
+    text = routine.read_text(encoding="ascii")
+    assert len(re.findall(r"^void asterope_sense_", text, re.M)) == 3
+    assert text.count("loads from the source, at one place") == 2
+    sizes = [4096, 4097, 8193, 16385, 32769, 65536]
+    assert_dispatched(
+        build_dispatch_check(routine), "asterope", winners, PLAIN, sizes, sensing=sensing
+    )
+    assert pipelines_taken(build_dispatch_check(routine), sizes) == [
+        t.symbol for t in (WINNER, COLD, COLD, COLD, COLD, COLD)
+    ]
+    routine.write_text(text.replace("_sensing_from = 0;", "_sensing_from = (size_t)-1;"))
+    assert pipelines_taken(build_dispatch_check(routine), sizes) == [
+        t.symbol for t in (WINNER, WINNER, COLD, HOT, WINNER, WINNER)
+    ]
 
 
 def test_each_size_takes_its_intervals_copy(tmp_path):
@@ -284,7 +392,7 @@ def test_neighbours_are_one_only_where_winner_and_sensing_are_equal(tmp_path):
     assert senses({8192: cold, 32768: cold}, *same) == (1, 3)
 
 
-@pytest.mark.parametrize("name", sampled(BY_NAME, 5))
+@pytest.mark.parametrize("name", BY_NAME)
 def test_a_fresh_destination_takes_no_more_page_faults_than_libc(tmp_path, counts, name):
     """Who looks at a page that nobody has touched gets the page of zeros, and with the first store
     a fault once more."""
@@ -326,16 +434,13 @@ OTHER_CPU = """
 static int __get_cpuid(unsigned leaf, unsigned *a, unsigned *b, unsigned *c, unsigned *d)
 {
     *a = *b = *c = *d = 0;
-    if (leaf == 0x80000001u) *d = RDTSCP << 27;
     if (leaf == 0x80000007u) *d = INVARIANT << 8;
     return leaf <= LAST_LEAF;
 }
 """
-USABLE = {"RDTSCP": "1u", "INVARIANT": "1u", "LAST_LEAF": "0x80000008u"}
+USABLE = {"INVARIANT": "1u", "LAST_LEAF": "0x80000008u"}
 UNUSABLE = {
-    "it is missing": {"RDTSCP": "0u"},
     "it is not invariant": {"INVARIANT": "0u"},
-    "nothing is known of it": {"LAST_LEAF": "0x80000000u"},
     "whether it is invariant is not known": {"LAST_LEAF": "0x80000006u"},
 }
 
@@ -344,10 +449,6 @@ def build_for_cpu(folder: Path, says: dict[str, str], ticks: int) -> Path:
     """dispatch_check of a routine that finds such a CPU, with readings so many ticks apart."""
     routine = render(INTERVALS, folder, sensing=SENSING)
     text = routine.read_text(encoding="ascii")
-    second = '__asm__ volatile("rdtscp" : "=a"(to)'
-    assert text.count(second) == 1
-    text = text.replace(second, '__asm__ volatile("" : "=a"(to), "=d"(high), "=c"(processor)')
-    text = text.replace(', "=c"(processor), "=d"(high), "=c"(processor));', ', "=c"(processor));')
     text = text.replace(
         "if (to - from < least)", f"to = from + {ticks};\n        if (to - from < least)"
     )
@@ -391,7 +492,7 @@ def test_it_copies_right_on_other_cpus(tmp_path, objects, cpu):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["source 8", "copy 64"])
+@pytest.mark.parametrize("name", ["source 4", "each 4"])
 def test_valgrind_finds_nothing(tmp_path, objects, name):
     need("valgrind")
     routine = render(INTERVALS, tmp_path, sensing=sensing_with(BY_NAME[name]))

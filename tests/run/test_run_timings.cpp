@@ -19,7 +19,7 @@ const json kHeader = made_up_header();
 class EveryFigure : public Timings {
   public:
     Trial trial(const TrialRequest&) override { return {next += 1, 10}; }
-    std::vector<double> readings(const ProbeRequest&) override { return {next += 1}; }
+    ProbeTicks readings(const ProbeRequest&) override { return {{next += 1}}; }
     Calibration calibration(std::size_t, Workload,
                             const std::optional<Calibration>& known) override {
         if (known) taken_over.push_back(known->calls);
@@ -41,7 +41,7 @@ double trial(Timings& timings, std::uint64_t round) {
     return timings.trial({kCopy, kLibc, 128, Workload::hot, round}).ns;
 }
 
-std::vector<double> readings(Timings& timings) {
+ProbeTicks readings(Timings& timings) {
     return timings.readings({kProbe, kCopy, 128, Workload::hot, 1});
 }
 
@@ -69,7 +69,7 @@ class RunTimingsFile : public TemporaryFolder {
             found += std::to_string(timings.round_ended().disturbances.size()) + ' ';
         }
         timings.enter("sensing 128");
-        return found + std::to_string(readings(timings).at(0));
+        return found + std::to_string(readings(timings).source.at(0));
     }
 
     /// A run on `machine`, from what the log at `path` holds, if there is one.

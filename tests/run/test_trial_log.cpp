@@ -83,7 +83,9 @@ TEST_F(TrialLogFile, gives_back_what_was_written) {
         log.write(kKey, {1234.568, 41.2});
         log.write({Disturbance::steal, Disturbance::preempted});
         log.step("sensing 8192");
-        log.write(ProbeKey{8192, Workload::hot, "source 4", "XMM T T none 0 0"}, {26, 130});
+        log.write(ProbeKey{8192, Workload::hot, "source 4", "XMM T T none 0 0"}, {{26, 130}});
+        log.write(ProbeKey{8192, Workload::fetch, "each 4", "XMM T T none 0 0"},
+                  {{390, 416}, {26, 52}});
         log.resumed("2026-11-21T10:00:00Z");
         log.step("pipelines 8192");
         log.write({0, Workload::mix_l1_read, "libc", 18}, {0.001, 7.5});
@@ -120,9 +122,12 @@ TEST_F(TrialLogFile, gives_back_what_was_written) {
               Workload::mix_l1_read);
 
     const auto& [probe, ticks] =
-        std::get<std::pair<ProbeKey, std::vector<double>>>(contents.steps.at("sensing 8192").at(0));
+        std::get<std::pair<ProbeKey, ProbeTicks>>(contents.steps.at("sensing 8192").at(0));
     EXPECT_EQ(probe, (ProbeKey{8192, Workload::hot, "source 4", "XMM T T none 0 0"}));
-    EXPECT_EQ(ticks, (std::vector<double>{26, 130}));
+    EXPECT_EQ(ticks, (ProbeTicks{{26, 130}}));
+    const auto& of_each =
+        std::get<std::pair<ProbeKey, ProbeTicks>>(contents.steps.at("sensing 8192").at(1));
+    EXPECT_EQ(of_each.second, (ProbeTicks{{390, 416}, {26, 52}}));
 }
 
 TEST_F(TrialLogFile, keeps_an_earlier_log) {

@@ -120,6 +120,20 @@ TEST(SensingCopy, is_named_by_its_probe_threshold_and_pipelines_and_hands_them_o
     EXPECT_EQ(arguments.cold, &other_copy);
     EXPECT_EQ(arguments.cold_distance, kCold.distance());
     EXPECT_NE(arguments.cold_distance, 0u);
+    EXPECT_EQ(arguments.fetch, nullptr);
+}
+
+TEST(SensingCopy, goes_on_with_a_third_pipeline_where_its_probe_looks_at_the_destination) {
+    const asterope_copy each = made_up("each 2", "{}");
+    EXPECT_TRUE(looks_at_destination(each));
+    EXPECT_FALSE(looks_at_destination(kSource4));
+    const SensingCopy copy{&each, kHot, kHot, {187, 90, 390}, kCold};
+    EXPECT_EQ(copy.name(), "each 2 > 187: YMM T T none 0 0, fetch YMM T NT T0 2 16, else "
+                           "YMM T T none 0 0");
+    const asterope_sensing arguments = copy.arguments();
+    EXPECT_EQ(arguments.cold, &plain_copy);
+    EXPECT_EQ(arguments.fetch, &other_copy);
+    EXPECT_EQ(arguments.fetch_distance, kCold.distance());
 }
 
 // --- Readings ------------------------------------------------------------------------------------
@@ -134,9 +148,9 @@ struct Call {
 };
 std::vector<Call> probed, copied;
 
-unsigned read_next(void* destination, const void* source, std::size_t bytes) {
+std::size_t read_next(void* destination, const void* source, std::size_t bytes) {
     probed.push_back({destination, source, bytes, copied.size()});
-    return 40u + static_cast<unsigned>(probed.size());
+    return 1000 * probed.size() << 32 | (40u + probed.size());
 }
 
 void* noted_copy(void* destination, const void* source, std::size_t bytes, std::size_t distance) {
@@ -161,7 +175,7 @@ TEST(ReadingCopy, collects_what_the_probe_reads_and_then_copies) {
         EXPECT_EQ(ReadingCopy::run(destination.data(), source.data(), 4999, self),
                   destination.data());
     }
-    EXPECT_EQ(reading.ticks, (std::vector<double>{41, 42, 43}));
+    EXPECT_EQ(reading.ticks, (ProbeTicks{{41, 42, 43}}));
     ASSERT_EQ(probed.size(), 3u);
     ASSERT_EQ(copied.size(), 3u);
     for (std::size_t i = 0; i < 3; ++i) {
@@ -171,6 +185,19 @@ TEST(ReadingCopy, collects_what_the_probe_reads_and_then_copies) {
     }
     EXPECT_TRUE(std::equal(source.begin(), source.end() - 1, destination.begin()));
     EXPECT_EQ(destination.back(), 'x');
+}
+
+TEST(ReadingCopy, keeps_the_ticks_of_the_two_sides_apart) {
+    probed.clear();
+    asterope_copy probe = made_up("each 4", "{}");
+    probe.read = &read_next;
+    const TimedCopy copy = timed_copy(kHot);
+    ReadingCopy reading{probe, copy, {}};
+    char from[1] = {}, to[1];
+    for (int i = 0; i < 2; ++i) {
+        ReadingCopy::run(to, from, 1, reinterpret_cast<std::size_t>(&reading));
+    }
+    EXPECT_EQ(reading.ticks, (ProbeTicks{{41, 42}, {1000, 2000}}));
 }
 
 // --- The race ------------------------------------------------------------------------------------

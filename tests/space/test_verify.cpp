@@ -446,12 +446,6 @@ void* sense_wrong_if_uncached(void* destination, const void* source, std::size_t
     if (uncached(sensing)) static_cast<char*>(destination)[bytes - 1] ^= 1;
     return destination;
 }
-/// It leaves to the pipeline what it has not copied itself.
-void* sense_behind_the_probe(void* destination, const void* source, std::size_t bytes,
-                             std::size_t sensing) {
-    return sense_good(static_cast<char*>(destination) + 1024,
-                      static_cast<const char*>(source) + 1024, bytes - 1024, sensing);
-}
 void* sense_stray(void* destination, const void* source, std::size_t bytes, std::size_t sensing) {
     sense_good(destination, source, bytes, sensing);
     if (uncached(sensing) && bytes == 8191) static_cast<char*>(destination)[-1] = 0;
@@ -483,7 +477,6 @@ TEST(VerifyProbe, passes_good_copies) {
 }
 
 TEST(VerifyProbe, passes_the_real_ones) {
-    if (!has_feature(read_cpu(), "rdtscp")) GTEST_SKIP() << "no rdtscp";
     const Copies space = copies_of(asterope_probes, [](std::string_view) { return false; });
     ASSERT_FALSE(space.empty());
     EXPECT_TRUE(verify(asterope_probes, space, good).empty());
@@ -497,10 +490,6 @@ TEST(VerifyProbe, tries_both_ways) {
     EXPECT_EQ(probe_reason_of(sense_wrong_if_uncached),
               "wrong byte 4095 of 4096 (source +0, destination +0)");
     EXPECT_PRED2(matches, probe_reason_of(sense_the_other_way), "died: Segmentation fault");
-}
-
-TEST(VerifyProbe, finds_what_the_probe_forgets_to_copy) {
-    EXPECT_PRED2(matches, probe_reason_of(sense_behind_the_probe), "wrong byte 0 of 4096 .*");
 }
 
 TEST(VerifyProbe, finds_stray_writes) {

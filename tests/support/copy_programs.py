@@ -211,7 +211,8 @@ def _entries(intervals: Intervals, sensing: Sensing | None = None) -> list[dict[
         entries.append({"above": above, "up_to": up_to, "winner": {"tuple": tuple_json(t)}})
         if sensing and up_to in sensing:
             fields = asdict(sensing[up_to])
-            entries[-1]["sensing"] = {**fields.pop("probe"), **fields}
+            fields = {**fields.pop("probe"), **fields}
+            entries[-1]["sensing"] = {k: v for k, v in fields.items() if v is not None}
         above = up_to
     return entries
 

@@ -18,6 +18,7 @@
 #include "run/search_steps.hpp"
 #include "run/trial_log.hpp"
 #include "run/tuning.hpp"
+#include "search/sensing_search.hpp"
 #include "search/shard.hpp"
 
 namespace asterope {
@@ -38,9 +39,12 @@ class TrueFigures : public Timings {
         const double ns = truth_(copy.name, size, workload) * (1 + 0.004 * luck);
         return {std::round(ns * 1000) / 1000, 50};
     }
-    std::vector<double> readings(const ProbeRequest& asked) override {
-        const bool cached = asked.workload == Workload::hot || asked.workload == Workload::fetch;
-        return std::vector<double>(30, cached ? 50 : 800);
+    ProbeTicks readings(const ProbeRequest& asked) override {
+        const bool cached = asked.workload == Workload::hot;
+        const bool reused = cached || asked.workload == Workload::fetch;
+        ProbeTicks ticks{std::vector<double>(30, cached ? 50 : 800)};
+        if (looks_at_destination(asked.probe)) ticks.destination.assign(30, reused ? 50 : 800);
+        return ticks;
     }
     Calibration calibration(std::size_t, Workload,
                             const std::optional<Calibration>& known) override {

@@ -50,12 +50,17 @@ TimedCopy CheckContests::pipeline(const Candidate& copy, const std::string& wher
 }
 
 TimedCopy CheckContests::sensing(const Sensing& sensing, const std::string& where) {
-    const TimedCopy hot = pipeline(sensing.hot, where), cold = pipeline(sensing.cold, where);
-    arguments_.push_back(
-        {sensing.threshold, hot.function, hot.distance, cold.function, cold.distance});
-    return {sensing.probe->copy, reinterpret_cast<std::size_t>(&arguments_.back()),
-            cold.cache_effect, nullptr,
-            sensing.probe->name + (": " + hot.name) + ", else " + cold.name};
+    for (const Candidate& copy :
+         {sensing.hot, sensing.cold, sensing.fetch.value_or(sensing.cold)}) {
+        pipeline(copy, where);
+    }
+    const SensingCopy copy{sensing.probe.copy,
+                           sensing.hot,
+                           sensing.cold,
+                           {sensing.threshold, sensing.cached_ticks, sensing.uncached_ticks},
+                           sensing.fetch};
+    arguments_.push_back(copy.arguments());
+    return copy.timed(arguments_.back());
 }
 
 HoldContest CheckContests::contest_of(const Interval& interval, const Weights& weights) {

@@ -291,6 +291,11 @@ class Merger {
         const auto cold = best_of(race, size, uncached, {});
         if (!hot || !cold) return std::nullopt;
         SensingCopy copy{all.front()->probe.copy, candidate(*hot), candidate(*cold), {}};
+        if (looks_at_destination(*copy.probe)) {
+            const auto fetch = best_of(race, size, {{Workload::fetch, 1}}, {});
+            if (!fetch) return std::nullopt;
+            copy.fetch = candidate(*fetch);
+        }
         double cached = 0, none_cached = INFINITY, log_ratio = 0;
         Finalist means{0, {}, 0, false};
         const auto count = static_cast<double>(all.size());

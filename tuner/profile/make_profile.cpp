@@ -79,6 +79,7 @@ Sensing sensing_of(const SensingResult& result, std::size_t size) {
             copy.threshold.uncached_ticks,
             copy.hot,
             copy.cold,
+            copy.fetch,
             result.finalist.ratio,
             measurements_of(result.finalist, size, result.rounds)};
 }

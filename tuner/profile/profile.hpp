@@ -81,12 +81,13 @@ template <class Copy> struct RaceOutcome {
     bool undecided = false; ///< noise hid which is the fastest: the winner is the plain copy
 };
 
-/// A copy that senses where its data is, and goes on with `hot` or with `cold`.
+/// A copy that senses where its data is, and goes on with `hot`, `cold` or `fetch`.
 struct Sensing {
     Probe probe;
     std::uint32_t threshold = 0; ///< in ticks
     double cached_ticks = 0, uncached_ticks = 0;
     Candidate hot{}, cold{};
+    std::optional<Candidate> fetch = {}; ///< where its probe looks at the destination, too
     double ratio = 1;
     std::map<Workload, Measurement> workloads;
 };

@@ -79,6 +79,7 @@ template <class F> void fields(F& f, Is<Sensing> auto& one) {
     f("uncached_ticks", one.uncached_ticks);
     f("hot", one.hot);
     f("cold", one.cold);
+    f("fetch", one.fetch);
     f("ratio", one.ratio);
     f("workloads", one.workloads);
 }
@@ -406,6 +407,11 @@ template <class T> void read(const Json& value, const std::string& place, T& int
     } else if constexpr (Structure<T>) {
         Reader reader{value, place};
         fields(reader, into);
+        if constexpr (std::same_as<T, Sensing>) {
+            if (looks_at_destination(*into.probe) != into.fetch.has_value()) {
+                throw BadInput(place + ": has other pipelines than its probe chooses among");
+            }
+        }
     } else if constexpr (Named<T>) {
         for (const auto& [name, part] : value.items()) {
             const std::string there = place + '.' + name;

@@ -161,7 +161,8 @@ std::string sensing_table(const PipelineFacts& pipelines) {
         if (out.empty()) {
             append(out, "%-10s", "Sensing");
             append_workloads(out, columns);
-            out += "   probe > ticks: uncached, else cached\n";
+            out +=
+                "   probe > ticks: uncached, fetch where the destination is cached, else cached\n";
         }
         append(out, "%-10s", format_size(pipelines.found[i].results.front().size).c_str());
         for (const Workload workload : columns) {

@@ -51,9 +51,12 @@ struct Ratios {
     double mean() const { return std::exp(logs / count); }
 };
 
+/// What a copy that senses tells apart.
+constexpr std::array kData = {"cached", "uncached", "fetch"};
+
 struct Row {
     std::size_t up_to;
-    std::vector<Copy> copies; ///< one, or for cached and for uncached data
+    std::vector<Copy> copies; ///< one, or in the order of kData
     std::map<Workload, Ratios> ratios;
 };
 
@@ -164,6 +167,7 @@ std::vector<Row> rows_of(const std::vector<Candidate>& space, const PipelineFact
         Row row{interval.up_to, {}, {}};
         if (const auto& sensing = pipelines.sensing[interval.result]) {
             row.copies = {copy_of(sensing->copy.hot), copy_of(sensing->copy.cold)};
+            if (sensing->copy.fetch) row.copies.push_back(copy_of(*sensing->copy.fetch));
         } else {
             const Finalist& winner = taken(pipelines, interval.result);
             row.copies = {copy_of(space[static_cast<std::size_t>(winner.candidate)])};
@@ -238,15 +242,18 @@ std::string legend(const std::vector<Row>& rows, const PipelineFacts& pipelines)
         const asterope_axis& axis = axes()[i];
         if (axis.mark) text += std::string(" ") + axis.title + ": " + axis.legend + '.';
     }
-    bool differ = false, senses = false;
+    bool differ = false;
+    std::size_t most = 1;
     for (const Row& row : rows) {
-        senses = senses || row.copies.size() > 1;
+        most = std::max(most, row.copies.size());
         for (const Copy& copy : row.copies) {
             for (const auto& values : copy) differ = differ || cell_of(values) == "*";
         }
     }
     if (differ) text += " *: differs among these sizes.";
-    if (senses) text += " A size with two rows looks first whether its data is cached.";
+    if (most > 1) text += " A size with several rows looks first whether its data is cached";
+    if (most > 2) text += "; fetch: only the destination is";
+    if (most > 1) text += '.';
     std::string workloads = "The rest: libc's time over ours (2.00: twice as fast);";
     for (const Workload workload : row_workloads(pipelines)) {
         workloads += ' ' + std::string(name_of(workload)) + ": " + where(workload) + ',';
@@ -351,9 +358,8 @@ std::string routine_rows(const std::vector<Candidate>& space, const PipelineFact
     for (const Row& row : rows) {
         for (std::size_t i = 0; i < row.copies.size(); ++i) {
             const bool first = i == 0;
-            table.push_back({first ? format_size(row.up_to) : "", row.copies.size() < 2 ? ""
-                                                                  : first               ? "cached"
-                                                                          : "uncached"});
+            table.push_back(
+                {first ? format_size(row.up_to) : "", row.copies.size() < 2 ? "" : kData[i]});
             for (const std::size_t j : shown) table.back().push_back(cell_of(row.copies[i][j]));
             for (const Workload workload : workloads) {
                 const auto ratios = row.ratios.find(workload);

@@ -69,10 +69,11 @@ Workload LogFields::workload() const {
     return *found;
 }
 
-std::vector<double> LogFields::ticks() const {
+std::vector<double> LogFields::ticks(const char* name) const {
     std::vector<double> ticks;
-    for (const json& one : list("ticks")) {
-        if (!one.is_number() || !(one.get<double>() >= 0)) throw BadInput("ticks below 0");
+    for (const json& one : list(name)) {
+        if (!one.is_number() || !(one.get<double>() >= 0))
+            throw BadInput(std::string(name) + " below 0");
         ticks.push_back(one.get<double>());
     }
     return ticks;

@@ -27,7 +27,7 @@ class LogFields {
     double positive(const char* name) const; ///< a time
     double not_negative(const char* name) const;
     Workload workload() const;
-    std::vector<double> ticks() const;
+    std::vector<double> ticks(const char* name) const;
     std::vector<Disturbance> hits() const;
     const nlohmann::json& list(const char* name) const;
     const nlohmann::json& all() const { return fields_; }

@@ -61,19 +61,16 @@ Trial MachineTimings::trial(const TrialRequest& asked) {
     throw Failure("the time stamp counter jumps: nothing can be timed here");
 }
 
-std::vector<double> MachineTimings::readings(const ProbeRequest& asked) {
+ProbeTicks MachineTimings::readings(const ProbeRequest& asked) {
     throw_if_over();
     ReadingCopy reading{asked.probe, asked.copy, {}};
-    std::vector<double> ticks;
-    for (std::uint64_t round = 0; ticks.size() < asked.least; ++round) {
-        reading.ticks.clear();
+    for (std::uint64_t round = 0; reading.ticks.source.size() < asked.least; ++round) {
         stopwatch_.time(
             {&ReadingCopy::run, reinterpret_cast<std::size_t>(&reading), asked.copy.cache_effect},
             asked.workload, asked.size, round);
-        if (round == 0) continue; // its first call finds the caches as another copy left them
-        ticks.insert(ticks.end(), reading.ticks.begin(), reading.ticks.end());
+        if (round == 0) reading.ticks = {}; // its calls find the caches as another copy left them
     }
-    return ticks;
+    return reading.ticks;
 }
 
 Calibration MachineTimings::calibration(std::size_t size, Workload workload,

@@ -24,7 +24,7 @@ class MachineTimings : public Timings {
     Trial trial(const TrialRequest& asked) override;
     RoundEnd round_ended() override;
     void enter(const std::string& step, std::size_t known = 0) override;
-    std::vector<double> readings(const ProbeRequest& asked) override;
+    ProbeTicks readings(const ProbeRequest& asked) override;
     Calibration calibration(std::size_t size, Workload workload,
                             const std::optional<Calibration>& known = std::nullopt) override;
 

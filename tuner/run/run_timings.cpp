@@ -60,11 +60,11 @@ Trial RunTimings::trial(const TrialRequest& asked) {
     return trial;
 }
 
-std::vector<double> RunTimings::readings(const ProbeRequest& asked) {
+ProbeTicks RunTimings::readings(const ProbeRequest& asked) {
     const ProbeKey key{asked.size, asked.workload, asked.probe.name, asked.copy.name};
-    if (const auto* known = recorded_.take<std::vector<double>>(key)) return *known;
+    if (const auto* known = recorded_.take<ProbeTicks>(key)) return *known;
     if (!machine_) refuse_end();
-    const std::vector<double> ticks = machine_->readings(asked);
+    ProbeTicks ticks = machine_->readings(asked);
     log().write(key, ticks);
     return ticks;
 }

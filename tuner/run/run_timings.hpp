@@ -31,7 +31,7 @@ class RunTimings : public Timings {
     RoundEnd round_ended() override;
     void enter(Stage stage) override;
     void enter(const std::string& step, std::size_t known = 0) override;
-    std::vector<double> readings(const ProbeRequest& asked) override;
+    ProbeTicks readings(const ProbeRequest& asked) override;
     Calibration calibration(std::size_t size, Workload workload,
                             const std::optional<Calibration>& known = std::nullopt) override;
 

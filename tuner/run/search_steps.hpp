@@ -72,8 +72,7 @@ class SearchSteps {
     std::vector<Entrant> inherited(std::size_t index, const Rigor& rigor) const;
     std::optional<SensingResult> sensing(std::size_t size, const Found& found);
     std::vector<SensingCopy> sensing_copies(std::size_t size, const Found& found);
-    std::vector<double> read(const asterope_copy& probe, Entrant copy, std::size_t size,
-                             Workload workload);
+    ProbeTicks read(const asterope_copy& probe, Entrant copy, std::size_t size, Workload workload);
     SizeResult small_copies(const Candidate& large);
     SizeResult overlapping_copies();
     void find_rows(Findings& findings);

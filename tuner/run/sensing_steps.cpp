@@ -63,41 +63,45 @@ std::vector<SensingCopy> SearchSteps::sensing_copies(std::size_t size, const Fou
     colds.erase(std::unique(colds.begin(), colds.end()), colds.end());
     std::erase(colds, *hot);
     if (winners.empty() || colds.empty()) return copies;
-    // Whatever goes on where a side is cached: the winner of hot, or what won over all, which does
-    // better than that where it is the destination alone.
+    // Whatever goes on where the source is cached: the winner of hot, or what won over all.
     std::vector<Entrant> hots = {*hot};
     if (over_all != *hot) hots.push_back(over_all);
 
+    const Candidate fetch =
+        candidate(winner_under(Workload::fetch, objectives_, found).value_or(over_all));
+
     for (const asterope_copy* probe : spaces_.probes) {
-        const std::vector<double> cached = read(*probe, *hot, size, Workload::hot);
-        const std::vector<double> fetched = read(*probe, *hot, size, Workload::fetch);
-        std::vector<double> uncached;
+        Readings all;
+        append(all.cached, read(*probe, *hot, size, Workload::hot).source);
+        // Of new data in a destination that is used again: non-temporal stores would evict that
+        // (reads of a cached file: 0.75 of libc's speed).
+        const ProbeTicks fetched = read(*probe, *hot, size, Workload::fetch);
+        append(all.cached, fetched.destination);
+        append(all.uncached, fetched.source);
         for (const auto& [workload, winner] : winners) {
-            append(uncached, read(*probe, winner, size, workload));
+            const ProbeTicks ticks = read(*probe, winner, size, workload);
+            append(all.uncached, ticks.source);
+            if (workload != Workload::produce) append(all.uncached, ticks.destination);
         }
         for (const Entrant cold : colds) {
-            // Cached is also a destination that is used again and again, whatever the source:
-            // non-temporal stores would evict it (reads of a cached file: 0.75 of libc's speed).
-            // And cached is what the cold pipeline has just copied by mistake. It must read so, or
-            // one wrong guess in a loop would be repeated for ever: non-temporal stores evict the
-            // destination, and a probe that looks there finds nothing cached again (256 KiB: half
-            // of libc's speed in the runs that fell into it).
-            Readings readings{cached, uncached};
-            append(readings.cached, read(*probe, cold, size, Workload::hot));
-            append(readings.cached, fetched);
+            // Cached is also a source that the cold pipeline has just copied by mistake. It must
+            // read so, or one wrong guess in a loop would be repeated for ever.
+            Readings readings = all;
+            append(readings.cached, read(*probe, cold, size, Workload::hot).source);
             const std::optional<Threshold> threshold = find_threshold(readings);
             if (!threshold) continue;
             for (const Entrant one : hots) {
                 if (one == cold) continue;
                 copies.push_back({probe, candidate(one), candidate(cold), *threshold});
+                if (looks_at_destination(*probe)) copies.back().fetch = fetch;
             }
         }
     }
     return copies;
 }
 
-std::vector<double> SearchSteps::read(const asterope_copy& probe, Entrant entrant, std::size_t size,
-                                      Workload workload) {
+ProbeTicks SearchSteps::read(const asterope_copy& probe, Entrant entrant, std::size_t size,
+                             Workload workload) {
     return timings_.readings({probe, copy(entrant), size, workload, plan_.rigor.probe_readings});
 }
 

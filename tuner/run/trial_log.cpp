@@ -30,7 +30,9 @@ Record record_of(const LogFields& line) {
     }
     if (line.has("probe")) {
         return std::pair(ProbeKey{size, workload, line.text("probe"), line.text("copy")},
-                         line.ticks());
+                         ProbeTicks{line.ticks("ticks"), line.has("destination_ticks")
+                                                             ? line.ticks("destination_ticks")
+                                                             : std::vector<double>{}});
     }
     return std::pair(std::pair(size, workload),
                      Calibration{line.calls(), line.positive("seconds")});
@@ -211,12 +213,13 @@ void TrialLogWriter::write(const TrialKey& key, const Trial& trial) {
                numbers);
 }
 
-void TrialLogWriter::write(const ProbeKey& key, const std::vector<double>& ticks) {
+void TrialLogWriter::write(const ProbeKey& key, const ProbeTicks& ticks) {
     ordered_json line = {{"size", key.size},
                          {"workload", name_of(key.workload)},
                          {"probe", key.probe},
                          {"copy", key.copy},
-                         {"ticks", ticks}};
+                         {"ticks", ticks.source}};
+    if (!ticks.destination.empty()) line["destination_ticks"] = ticks.destination;
     write_line(line.dump());
 }
 

@@ -39,7 +39,7 @@ struct ProbeKey {
 };
 
 /// What a search asked for, and the answer; what disturbed the round that ended there.
-using Record = std::variant<std::pair<TrialKey, Trial>, std::pair<ProbeKey, std::vector<double>>,
+using Record = std::variant<std::pair<TrialKey, Trial>, std::pair<ProbeKey, ProbeTicks>,
                             std::pair<std::pair<std::size_t, Workload>, Calibration>,
                             std::vector<Disturbance>>;
 
@@ -64,7 +64,9 @@ using LogLine = std::variant<LogStep, Record, LogResumed, LogEnd>;
 /// - {"size", "workload", "calls", "seconds"}: a calibration, libc's seconds a call.
 /// - {"size", "workload", "candidate", "round", "ns", "us"}: a trial; the candidate's name or
 ///   "libc", nanoseconds a call, microseconds that the whole trial took.
-/// - {"size", "workload", "probe", "copy", "ticks"}: what a probe read in front of a copy.
+/// - {"size", "workload", "probe", "copy", "ticks", "destination_ticks"}: what a probe read in
+/// front
+///   of a copy; the last one only of a probe that looks at the destination, too.
 /// - {"hit": ["steal"]}: what disturbed the round of trials that ended there.
 /// - {"resumed": "2026-11-21T10:00:00Z"}: here a killed run was taken up again.
 /// - {"finished", "seconds", "phases", "resumed"}: the end, with what the profile says of the run.
@@ -131,7 +133,7 @@ class TrialLogWriter {
     /// All of these throw Failure where the line cannot be written; those before it stay.
     void step(const std::string& name);
     void write(const TrialKey& key, const Trial& trial);
-    void write(const ProbeKey& key, const std::vector<double>& ticks);
+    void write(const ProbeKey& key, const ProbeTicks& ticks);
     void write(std::size_t size, Workload workload, const Calibration& calibration);
     void write(const std::vector<Disturbance>& hits);
     void resumed(const std::string& when);

@@ -26,9 +26,18 @@ std::optional<Threshold> threshold_between(double cached, double uncached) {
     return Threshold{static_cast<std::uint32_t>(middle), cached, uncached};
 }
 
+bool looks_at_destination(const asterope_copy& probe) {
+    return std::string_view(probe.name).starts_with("each ");
+}
+
 asterope_sensing SensingCopy::arguments() const {
-    return {threshold.ticks, hot.variant->copy, hot.distance(), cold.variant->copy,
-            cold.distance()};
+    return {threshold.ticks,
+            hot.variant->copy,
+            hot.distance(),
+            cold.variant->copy,
+            cold.distance(),
+            fetch ? fetch->variant->copy : nullptr,
+            fetch ? fetch->distance() : 0};
 }
 
 TimedCopy SensingCopy::timed(const asterope_sensing& sensing) const {
@@ -38,12 +47,16 @@ TimedCopy SensingCopy::timed(const asterope_sensing& sensing) const {
 
 std::string SensingCopy::name() const {
     return std::string(probe->name) + " > " + std::to_string(threshold.ticks) + ": " + cold.name() +
-           ", else " + hot.name();
+           (fetch ? ", fetch " + fetch->name() : "") + ", else " + hot.name();
 }
 
 void* ReadingCopy::run(void* destination, const void* source, std::size_t bytes, std::size_t self) {
     auto& reading = *reinterpret_cast<ReadingCopy*>(self);
-    reading.ticks.push_back(reading.probe.read(destination, source, bytes));
+    const std::uint64_t ticks = reading.probe.read(destination, source, bytes);
+    reading.ticks.source.push_back(static_cast<double>(ticks & 0xFFFFFFFF));
+    if (looks_at_destination(reading.probe)) {
+        reading.ticks.destination.push_back(static_cast<double>(ticks >> 32));
+    }
     return reading.copy.function(destination, source, bytes, reading.copy.distance);
 }
 

@@ -15,8 +15,8 @@
 
 namespace asterope {
 
-/// What a probe read, in ticks of the time stamp counter: where both sides are cached, and where
-/// they are not.
+/// What a probe read, in ticks of the time stamp counter: of sides that are cached, and of sides
+/// that are not.
 struct Readings {
     std::vector<double> cached, uncached;
 };
@@ -35,17 +35,23 @@ std::optional<Threshold> find_threshold(const Readings& readings);
 /// The same from the two percentiles.
 std::optional<Threshold> threshold_between(double cached_ticks, double uncached_ticks);
 
-/// A copy that probes where its data is, then goes on with the one pipeline or the other.
+/// Whether a probe looks at the destination, too, so that its copy goes on with one of three
+/// pipelines.
+bool looks_at_destination(const asterope_copy& probe);
+
+/// A copy that probes where its data is, then goes on with one of its pipelines.
 struct SensingCopy {
     const asterope_copy* probe;
     Candidate hot, cold;
     Threshold threshold;
+    std::optional<Candidate> fetch = {}; ///< of a probe that looks at the destination, too
 
     /// What `probe->copy` is handed the address of.
     asterope_sensing arguments() const;
     /// `arguments` must outlive it. Where nothing is cached, its cold pipeline leaves the caches.
     TimedCopy timed(const asterope_sensing& arguments) const;
-    /// "source 4 > 187: YMM T NT T0 2 16, else YMM T T none 0 0".
+    /// "source 4 > 187: YMM T NT T0 2 16, else YMM T T none 0 0"; with a third pipeline
+    /// "each 4 > 187: YMM T NT T0 2 16, fetch REP_MOVSB T T none 0 0, else YMM T T none 0 0".
     std::string name() const;
 };
 
@@ -54,7 +60,7 @@ struct SensingCopy {
 struct ReadingCopy {
     const asterope_copy& probe;
     const TimedCopy& copy;
-    std::vector<double> ticks;
+    ProbeTicks ticks;
 
     static void* run(void* destination, const void* source, std::size_t bytes, std::size_t self);
 };

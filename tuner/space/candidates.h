@@ -16,7 +16,7 @@ typedef void* (*asterope_candidate)(void* destination, const void* source, size_
 
 /* An axis of the pipelines' space, as scripts/asterope/spaces describes it. */
 struct asterope_axis {
-    const char* field; /* of a profile's tuple: "tb" */
+    const char* field;  /* of a profile's tuple: "tb" */
     const char* title;  /* of its column in tables: "TB" */
     const char* legend; /* what the column is: "transfer block in lines"; empty for the paper's */
     /* What stands before its value in names, where that is not the default: "TB4". NULL: the paper
@@ -69,8 +69,10 @@ extern const size_t asterope_write_distance_count;
 typedef void* (*asterope_small_candidate)(void* destination, const void* source, size_t bytes,
                                           size_t distance, asterope_candidate large);
 
-/* Probes and returns the ticks that it took; a probe of kind "copy" copies its lines on the way. */
-typedef unsigned (*asterope_reader)(void* destination, const void* source, size_t bytes);
+/* Probes and returns the ticks that it took: in the low 32 bits those of the source; in the high 32
+ * bits those of the destination, whatever the source's are, or 0 where the probe never looks there.
+ * A probe that does writes a byte of the copy to each page that it looks at. */
+typedef size_t (*asterope_reader)(void* destination, const void* source, size_t bytes);
 
 /* A copy of another kind than the pipelines. */
 struct asterope_copy {
@@ -95,8 +97,8 @@ extern const struct asterope_kind asterope_small_copies;
 extern const struct asterope_kind asterope_aliased_copies;
 /* `copy`: 128 bytes or more, between buffers that overlap or not; its distance means nothing. */
 extern const struct asterope_kind asterope_overlapping_copies;
-/* Probes, on a CPU that has rdtscp. `copy`: 4096 bytes or more, probes first; as its 4th argument
- * it gets the address of a struct asterope_sensing. `read`: only probes. */
+/* Probes, where the time stamp counter may be read. `copy`: 4096 bytes or more, probes first; as
+ * its 4th argument it gets the address of a struct asterope_sensing. `read`: only probes. */
 extern const struct asterope_kind asterope_probes;
 
 /* The names of the plain copies, which win where noise hid which copy is the fastest: as tables and
@@ -104,15 +106,18 @@ extern const struct asterope_kind asterope_probes;
 extern const char asterope_plain_copy[];
 extern const char asterope_plain_small_copy[];
 
-/* What a sensing copy goes on with: the cold pipeline where its probe took more than `threshold`
- * ticks of the time stamp counter (32 bits), else the hot one. Distances as a candidate gets them.
- * Assembly knows this layout. */
+/* What a sensing copy goes on with: the hot pipeline where its probe of the source took no more
+ * than `threshold` ticks of the time stamp counter (32 bits); else `fetch` where the probe looks at
+ * the destination, too, and that took no more either; else the cold one. Distances as a candidate
+ * gets them. Assembly knows this layout. */
 struct asterope_sensing {
     unsigned long threshold;
     asterope_candidate hot;
     size_t hot_distance;
     asterope_candidate cold;
     size_t cold_distance;
+    asterope_candidate fetch; /* NULL for a probe of the source alone */
+    size_t fetch_distance;
 };
 
 /* How a copy is shared among threads: up to so many of them, the caller included, in chunks of so

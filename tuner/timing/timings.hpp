@@ -46,6 +46,13 @@ struct ProbeRequest {
     std::size_t least; ///< how many readings at least
 };
 
+/// What a probe read, in ticks of the time stamp counter, one value a reading.
+struct ProbeTicks {
+    std::vector<double> source = {};
+    std::vector<double> destination = {}; ///< empty for a probe of the source alone
+    bool operator==(const ProbeTicks&) const = default;
+};
+
 /// A round of trials has ended, which are what is compared with one another.
 struct RoundEnd {
     std::vector<Disturbance> disturbances = {}; ///< what hit it
@@ -75,7 +82,7 @@ class Timings {
     /// Whether there are any figures of this step: those of a log may be older than the step is.
     virtual bool has(const std::string&) const { return true; }
 
-    virtual std::vector<double> readings(const ProbeRequest&) { return {}; }
+    virtual ProbeTicks readings(const ProbeRequest&) { return {}; }
 
     /// How many calls a trial has. `known`: from an earlier run, only to be taken over.
     virtual Calibration calibration(std::size_t, Workload,

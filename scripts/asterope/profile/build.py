@@ -101,6 +101,7 @@ def _build_sensing(raw: Mapping[str, Any]) -> Sensing:
             raw["threshold"],
             pipelines.Tuple(**raw["hot"]),
             pipelines.Tuple(**raw["cold"]),
+            pipelines.Tuple(**raw["fetch"]) if "fetch" in raw else None,
         ),
         ratio=raw.get("ratio"),
         workloads=_build_workloads(raw),

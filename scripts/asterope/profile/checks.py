@@ -98,7 +98,7 @@ def _refuse_loose_intervals(
 
 
 def _refuse_false_sensing(raw: Mapping[str, Any]) -> None:
-    """Refuses sensing copies where they cannot be, and probes that do not exist."""
+    """Refuses sensing copies where they cannot be, and those that have no such pipelines."""
     for place, interval in intervals_of(raw):
         if "sensing" not in interval:
             continue
@@ -111,9 +111,9 @@ def _refuse_false_sensing(raw: Mapping[str, Any]) -> None:
                 f"it takes {least} bytes or more, but the interval begins below: {REMEDY}", place
             )
         sensing = interval["sensing"]
-        reason = probes.why_not_probe(sensing["kind"], sensing["lines"])
+        reason = probes.why_not_sensing(sensing["kind"], "fetch" in sensing)
         if reason is not None:
-            raise Fault(f"no such probe: {reason}: {REMEDY}", place)
+            raise Fault(f"no such sensing copy: {reason}: {REMEDY}", place)
 
 
 def _refuse_false_shares(shares: Sequence[Mapping[str, Any]]) -> None:
@@ -201,5 +201,6 @@ def tuples_of(raw: Mapping[str, Any]) -> Iterator[tuple[Place, Mapping[str, Any]
             yield (*place, "runners_up", k, "tuple"), entry["tuple"]
         for where, _, entry in axes_of(race):
             yield (*place, *where), entry["tuple"]
-        for way in ("hot", "cold") if "sensing" in race else ():
-            yield (*place, "sensing", way), race["sensing"][way]
+        for way in ("hot", "cold", "fetch"):
+            if way in race.get("sensing", {}):
+                yield (*place, "sensing", way), race["sensing"][way]

@@ -11,6 +11,7 @@ from matplotlib.patches import Patch
 from ..profile import Interval, Profile
 from ..render import human_size
 from ..spaces import pipelines
+from ..spaces.x86_64.probes import SensingCopy
 from .style import INK, Picture, Table, legend_outside, mark_caches, new_figure, size_axis
 
 COLOURS = {
@@ -66,7 +67,7 @@ def intervals_picture(profile: Profile) -> Picture:
         )
         + ".",
         caption="Colour: the register that carries the data; hatched: non-temporal stores. A copy "
-        "that senses takes one of two pipelines, after timing a few loads. Beyond the last size "
+        "that senses takes one of its pipelines, after timing a few loads. Beyond the last size "
         "its winner goes on.",
         figure=figure,
         table=_table(profile),
@@ -104,12 +105,16 @@ def _draw_strips(
 
 def _strips(profile: Profile) -> list[tuple[str, list[tuple[int, int, pipelines.Tuple]]]]:
     """Name -> (above, up to, pipeline), neighbours with one pipeline joined."""
-    main, sensed = profile.intervals, any(i.sensing for i in profile.intervals)
-    if sensed:
+    main = profile.intervals
+    senses = [i.sensing.copy for i in main if i.sensing]
+    if senses:
         strips = [
             ("asterope_memcpy,\nif it senses “cached”", _joined(main, "hot")),
             ("asterope_memcpy,\nif it senses “uncached”", _joined(main, "cold")),
         ]
+        if any(copy.fetch for copy in senses):
+            label = "asterope_memcpy,\nif only the destination\nis “cached”"
+            strips.insert(1, (label, _joined(main, "fetch")))
     else:
         strips = [("asterope_memcpy", _joined(main, None))]
     for name, intent in profile.intents.items():
@@ -124,7 +129,7 @@ def _joined(
     for interval in intervals:
         copy = interval.winner.tuple
         if sensed and interval.sensing:
-            copy = getattr(interval.sensing.copy, sensed)
+            copy = getattr(interval.sensing.copy, sensed) or interval.sensing.copy.cold
         if bars and bars[-1][2] == copy:
             bars[-1] = (bars[-1][0], interval.up_to, copy)
         else:
@@ -174,6 +179,12 @@ def _bar(
         )
 
 
+def _sensing_words(copy: SensingCopy) -> str:
+    fetch = f", or {copy.fetch.name} where the destination is not" if copy.fetch else ""
+    probe = f"{copy.probe.name} > {copy.threshold}"
+    return f"{probe}: {copy.cold.name}{fetch}, else {copy.hot.name}"
+
+
 def _table(profile: Profile) -> Table:
     rows = []
     for interval in profile.intervals:
@@ -183,13 +194,7 @@ def _table(profile: Profile) -> Table:
             [
                 human_size(interval.up_to),
                 interval.winner.tuple.name,
-                (
-                    f"{sensing.copy.probe.kind} {sensing.copy.probe.lines} > "
-                    f"{sensing.copy.threshold}: {sensing.copy.cold.name}, "
-                    f"else {sensing.copy.hot.name}"
-                    if sensing
-                    else "-"
-                ),
+                _sensing_words(sensing.copy) if sensing else "-",
                 f"{ratio:.2f}" if ratio is not None else "-",
                 f"{proof.lead.median:.3f} ({proof.lead.low:.3f}..{proof.lead.high:.3f})"
                 if proof

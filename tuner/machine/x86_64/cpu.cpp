@@ -183,8 +183,7 @@ bool has_feature(const Cpu& cpu, std::string_view name) {
 }
 
 bool counter_serves_copies() {
-    const bool rdtscp = bit(cpuid(0x80000001u).edx, 27);
-    if (!rdtscp || !bit(cpuid(0x80000007u).edx, 8) || counter_forbidden()) return false;
+    if (!bit(cpuid(0x80000007u).edx, 8) || counter_forbidden()) return false;
     std::uint64_t least = ~std::uint64_t{0};
     for (int i = 0; i < 100; ++i) {
         const std::uint64_t before = counter_now();
