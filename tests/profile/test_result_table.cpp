@@ -68,6 +68,25 @@ TEST(ResultTable, has_a_header_a_row_for_each_interval_and_a_legend) {
     EXPECT_EQ(rows[4].substr(0, 5), "lead:");
 }
 
+TEST(ReferencesTable, tells_the_fastest_of_libc_and_the_references_in_each_cell) {
+    SizeResult small = result(128, 1, {{Workload::hot, 1.02}, {Workload::cold, 0.98}});
+    EXPECT_EQ(references_table(pipelines({small})), "");
+    SizeResult large = result(8192, 0, {{Workload::hot, 1.31}, {Workload::cold, 1.5}});
+    const auto judge = [](SizeResult& one, Workload workload, const char* name, double ratio) {
+        one.finalists.front().workloads[workload].best_reference = {name, {ratio, ratio, ratio}};
+    };
+    judge(small, Workload::hot, "libc", 1.02);
+    judge(small, Workload::cold, "new-1.0", 0.9);
+    judge(large, Workload::hot, "other", 1.1);
+    judge(large, Workload::cold, "new-1.0", 1.2);
+    const auto rows = lines(references_table(pipelines({small, large})));
+    ASSERT_EQ(rows.size(), 4u);
+    EXPECT_EQ(rows[0], "References    hot  cold");
+    EXPECT_EQ(rows[1], "128 B        1.02 *0.90");
+    EXPECT_EQ(rows[2], "8 KiB      **1.10 *1.20");
+    EXPECT_NE(rows[3].find("*: new-1.0; **: other"), std::string::npos) << rows[3];
+}
+
 TEST(ResultTable, has_no_column_for_an_axis_that_no_winner_uses) {
     const auto paper =
         lines(result_table(kSpace, pipelines({result(128, 1, {{Workload::hot, 1}}),

@@ -525,6 +525,13 @@ BAD_VALUES = {
     "-o": ["missing/profile.json", ".", "", "/proc/version/profile.json", "missing\n/p.json"],
     "--sizes": ["0", "64", "127", "8K,64", "12Q", "", "8K,,", "128 256", "1\n2", "\x1b[31m"],
     "--source-map": [""],
+    "--reference": [
+        "",
+        "libc.so:memcpy",
+        "libc=x.so:memcpy",
+        "new=missing.so:memcpy",
+        "new=.:copy",
+    ],
 }
 BAD_ARGUMENTS = [
     *([option, value] for option, values in BAD_VALUES.items() for value in values),
@@ -534,6 +541,7 @@ BAD_ARGUMENTS = [
     ["--no-sensing=maybe"],
     ["--sizes"],
     ["--sizes", "128", "--sizes", "256"],
+    ["--reference", "new=a.so:memcpy", "--reference", "new=b.so:memcpy"],
     ["check", "a.json", "b.json"],
     ["check", "--measure", "--cpu", "x", "a.json"],
     ["check", "--cpu", "0", "a.json"],  # without measuring

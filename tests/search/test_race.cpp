@@ -8,6 +8,7 @@
 #include <set>
 
 #include "support/known_machine.hpp"
+#include "timing/timed_copy.hpp"
 
 using namespace asterope;
 
@@ -826,4 +827,86 @@ TEST(Undecided, is_decided_for_each_objective_by_the_noise_of_what_counts_there)
     EXPECT_FALSE(results[0].undecided);
     EXPECT_TRUE(results[1].undecided);
     EXPECT_EQ(winners(results), (Entrants{1, kPlain}));
+}
+
+// --- References ----------------------------------------------------------------------------------
+
+namespace {
+
+/// One reference that has `speeds` of libc's, by workload.
+class MachineWithReference : public KnownMachine {
+  public:
+    MachineWithReference(Ratios ratios, std::map<Workload, double> speeds)
+        : KnownMachine(std::move(ratios)), speeds_(std::move(speeds)) {}
+
+    double seconds(std::size_t size, Workload workload, Entrant entrant,
+                   std::uint64_t round) override {
+        const double seconds = KnownMachine::seconds(size, workload, entrant, round);
+        return entrant == kFirstReference ? seconds / speeds_.at(workload) : seconds;
+    }
+
+  private:
+    std::map<Workload, double> speeds_;
+};
+
+const std::map<Workload, double> kFastWhereCold = {{Workload::hot, 0.9}, {Workload::cold, 1.2}};
+
+struct JudgedTrack {
+    JudgedTrack(const Truths& truths, const std::map<Workload, double>& speeds, Weights weighed)
+        : all(first(truths.size())), copies(truths.size()), random(1),
+          machine(ratios(truths), speeds),
+          race(kSize, std::move(weighed), random,
+               {machine, copies, {.name = "libc"}, {reference_copy("new-1.0", nullptr, 0)}}) {}
+
+    Entrants ranked() const {
+        Entrants entrants = all;
+        race.rank(entrants);
+        return entrants;
+    }
+
+    Entrants all;
+    std::vector<TimedCopy> copies;
+    std::mt19937_64 random;
+    MachineWithReference machine;
+    Race race;
+};
+
+} // namespace
+
+TEST(References, run_in_every_heat_and_in_every_round_of_the_run_off) {
+    JudgedTrack track(Truths(30, {1, 1}), kFastWhereCold, kHot);
+    track.race.sample(track.all, 2);
+    track.race.run_off({0, 1}, 5, kLibc);
+    std::map<std::uint64_t, std::set<Entrant>> rounds;
+    for (const auto& [size, workload, entrant, round] : track.machine.calls) {
+        rounds[round].insert(entrant);
+    }
+    EXPECT_EQ(rounds.size(), 2u * 2 + 5);
+    for (const auto& [round, entrants] : rounds) EXPECT_TRUE(entrants.count(kFirstReference));
+}
+
+TEST(References, judge_where_they_are_faster_than_libc) {
+    // as fast as libc where cold, which a reference beats
+    JudgedTrack track({{1.3, 1}, {1.25, 1.2}}, kFastWhereCold, weights(9, 1));
+    track.race.sample(track.all, 2);
+    EXPECT_EQ(track.ranked(), (Entrants{1, 0}));
+    const SizeResult result = track.race.run_off(track.all, 9, kLibc);
+    const Finalist& winner = result.finalists.front();
+    EXPECT_EQ(winner.candidate, 1);
+    const Measured& hot = winner.workloads.at(Workload::hot);
+    const Measured& cold = winner.workloads.at(Workload::cold);
+    ASSERT_TRUE(hot.best_reference && cold.best_reference);
+    EXPECT_EQ(hot.best_reference->name, "libc");
+    EXPECT_NEAR(hot.judged_ratio().median, 1.25, 1e-9);
+    EXPECT_EQ(cold.best_reference->name, "new-1.0");
+    EXPECT_NEAR(cold.judged_ratio().median, 1, 1e-9);
+    EXPECT_NEAR(cold.ratio.median, 1.2, 1e-9); // libc's, all the same
+}
+
+TEST(References, change_nothing_where_libc_is_faster) {
+    JudgedTrack track({{1.3, 1}, {1.25, 1.2}}, {{Workload::hot, 0.9}, {Workload::cold, 0.9}},
+                      weights(9, 1));
+    track.race.sample(track.all, 2);
+    EXPECT_EQ(track.ranked(), (Entrants{0, 1}));
+    EXPECT_EQ(track.race.run_off(track.all, 9, kLibc).finalists.front().candidate, 0);
 }

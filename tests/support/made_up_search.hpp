@@ -107,7 +107,7 @@ inline void run_made_up_search(const std::filesystem::path& path, const TuningRe
     Budget budget;
     TimeSpent spent;
     RunTimings timings(figures, spent, log.writer, log.known, path.string());
-    SearchSteps(plan, spaces, machine, request.seed, true, timings, budget, spent).run();
+    SearchSteps(plan, spaces, machine, {}, request.seed, true, timings, budget, spent).run();
     log.writer.finish({{"finished", "2026-11-21T10:01:00Z"},
                        {"seconds", 60},
                        {"phases", phases_json({{Step::screening, 50}})},

@@ -26,6 +26,10 @@ std::map<Workload, Measurement> measurements_of(const Finalist& finalist, std::s
         if (size) one.gb_per_s = static_cast<double>(size) / measured.seconds / 1e9;
         one.libc_ns = measured.libc_seconds * 1e9;
         one.ratio = measured.ratio;
+        if (measured.best_reference) {
+            one.best_ratio = measured.best_reference->ratio;
+            one.best_reference = measured.best_reference->name;
+        }
         one.rounds = static_cast<std::size_t>(rounds);
     }
     return workloads;

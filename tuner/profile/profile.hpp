@@ -33,6 +33,9 @@ struct Measurement {
     std::optional<double> gb_per_s; ///< none where sizes are mixed
     double libc_ns = 0;
     Estimate ratio{1, 1, 1}; ///< libc's time over the copy's
+    /// The same of the better of libc and the references, and which one that is.
+    std::optional<Estimate> best_ratio = std::nullopt;
+    std::string best_reference = {};
     std::size_t rounds = 0;
 };
 
@@ -186,8 +189,9 @@ struct SearchFacts {
     std::size_t trials = 0;
     std::vector<std::pair<std::string, std::string>> invalid; ///< candidate, reason
     std::vector<std::string> warnings;
-    std::vector<std::string> without; ///< CPU features left out on request
-    std::string source_map;           ///< what the sources were mapped from, or ""
+    std::vector<std::string> without;    ///< CPU features left out on request
+    std::vector<std::string> references; ///< by which winners were judged besides libc
+    std::string source_map;              ///< what the sources were mapped from, or ""
     std::optional<double> budget_seconds;
     int resumed = 0;                        ///< how many times the run went on from its log
     std::optional<DisturbanceCounts> noise; ///< none where nobody watched

@@ -36,6 +36,8 @@ template <class F> void fields(F& f, Is<Measurement> auto& one) {
     f("gb_per_s", one.gb_per_s);
     f("libc_ns", one.libc_ns);
     f("ratio", one.ratio);
+    f("best_ratio", one.best_ratio);
+    f.unless_default("best_reference", one.best_reference);
     f("rounds", one.rounds);
 }
 
@@ -201,6 +203,7 @@ template <class F> void fields(F& f, Is<SearchFacts> auto& one) {
     f("invalid", one.invalid);
     f("warnings", one.warnings);
     f("without", one.without);
+    f.unless_default("references", one.references);
     f.unless_default("source_map", one.source_map);
     f("time_budget_seconds", one.budget_seconds);
     f.unless_default("resumed", one.resumed);

@@ -10,6 +10,7 @@
 #include <set>
 #include <string_view>
 
+#include "base/contains.hpp"
 #include "base/size_text.hpp"
 #include "base/text.hpp"
 
@@ -144,6 +145,40 @@ std::string result_table(const std::vector<Candidate>& space, const PipelineFact
     return aligned(rows, left) +
            "lead: runner-up's time over the winner's; ties: others within the noise; "
            "floor: libc over libc\n";
+}
+
+std::string references_table(const PipelineFacts& pipelines) {
+    std::vector<std::string> names;
+    std::vector<Cells> rows;
+    for (const Found& found : pipelines.found) {
+        const SizeResult& result = found.results.front();
+        const auto& workloads = result.finalists.front().workloads;
+        if (rows.empty()) {
+            rows.push_back({"References"});
+            for (const auto& [workload, measured] : workloads) {
+                rows.front().push_back(std::string(name_of(workload)));
+            }
+        }
+        rows.push_back({format_size(result.size)});
+        for (const auto& [workload, measured] : workloads) {
+            if (!measured.best_reference) return "";
+            const auto& [name, ratio] = *measured.best_reference;
+            if (name != "libc" && !contains(names, name)) names.push_back(name);
+            std::string cell = two_digits(ratio.median);
+            const auto place = std::find(names.begin(), names.end(), name);
+            if (place != names.end()) {
+                cell.insert(0, static_cast<std::size_t>(place - names.begin()) + 1, '*');
+            }
+            rows.back().push_back(std::move(cell));
+        }
+    }
+    if (rows.empty()) return "";
+    std::string out = aligned(rows, {"References"}) + "the fastest one's time over the winner's; "
+                                                      "without a mark: libc's";
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        out += "; " + std::string(i + 1, '*') + ": " + names[i];
+    }
+    return out + '\n';
 }
 
 std::string sensing_table(const PipelineFacts& pipelines) {

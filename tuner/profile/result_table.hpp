@@ -17,6 +17,10 @@ namespace asterope {
 /// 1).
 std::string result_table(const std::vector<Candidate>& space, const PipelineFacts& pipelines);
 
+/// One row a size: under each workload the time of the fastest of libc and the references over the
+/// winner's, and which one that is. Empty where there were no references.
+std::string references_table(const PipelineFacts& pipelines);
+
 /// One row a size at which a copy that senses beat the fixed winner: what it is, and libc's time
 /// over its own. Empty where none did.
 std::string sensing_table(const PipelineFacts& pipelines);

@@ -214,7 +214,7 @@ std::string times(double ratio) {
 }
 
 /// "1.40 times as fast as libc where nothing is cached, 1.10 times where .., as fast where ..".
-std::string means_text(const std::map<Workload, Ratios>& means) {
+std::string means_text(const std::map<Workload, Ratios>& means, const std::string& whom = "libc") {
     std::vector<std::pair<double, Workload>> falling;
     for (const auto& [workload, ratios] : means) falling.emplace_back(ratios.mean(), workload);
     std::stable_sort(falling.begin(), falling.end(),
@@ -224,9 +224,9 @@ std::string means_text(const std::map<Workload, Ratios>& means) {
         const bool first = out.empty();
         if (!first) out += ", ";
         if (std::abs(mean - 1) < kEqual) {
-            out += first ? "as fast as libc" : "as fast";
+            out += first ? "as fast as " + whom : "as fast";
         } else {
-            out += times(mean) + (first ? " as fast as libc" : "");
+            out += times(mean) + (first ? " as fast as " + whom : "");
         }
         out += ' ' + where(workload);
     }
@@ -273,6 +273,34 @@ double noise_percent(const PipelineFacts& pipelines) {
         widest.push_back(farthest);
     }
     return 100 * (median(std::move(widest)) - 1);
+}
+
+/// What the routine is worth beside the better of libc and the references, where there are any.
+std::string references_sentence(const PipelineFacts& pipelines, std::size_t above) {
+    std::map<Workload, Ratios> means;
+    std::set<std::string> names;
+    const BestReference* worst = nullptr;
+    std::string place;
+    for (std::size_t i = 0; i < pipelines.found.size(); ++i) {
+        const std::size_t size = pipelines.found[i].results.front().size;
+        if (size <= above) continue;
+        for (const auto& [workload, measured] : taken(pipelines, i).workloads) {
+            if (!measured.best_reference || !is_shown(workload, pipelines)) continue;
+            const BestReference& best = *measured.best_reference;
+            means[workload].add(best.ratio.median);
+            names.insert(best.name);
+            if (worst && worst->ratio.median <= best.ratio.median) continue;
+            worst = &best;
+            place = format_size(size) + ' ' + where(workload);
+        }
+    }
+    if (!worst) return "";
+    std::string whom;
+    for (const std::string& name : names) whom += (whom.empty() ? "" : ", ") + name;
+    if (names.size() > 1) whom = "the best of " + whom;
+    return wrapped(
+        "By the fastest of libc and the references at each size: " + means_text(means, whom) +
+        ". Worst: " + times(worst->ratio.median) + ", " + place + ", to " + worst->name + ".");
 }
 
 std::string left_out_sentence(const LeftOut& left_out) {
@@ -406,6 +434,7 @@ std::string result_sentences(const PipelineFacts& pipelines, const std::optional
         wrapped("On average over the sizes" + (bound ? " above " + format_size(bound) : " timed") +
                 ": " + means_text(means) + ". Best: " + times(best->ratio) + ", " + best->place +
                 ". Worst: " + times(worst->ratio) + ", " + worst->place + ".");
+    out += references_sentence(pipelines, largest > bound ? bound : 0);
     if (small) {
         out += wrapped("Small copies, of up to " + format_size(bound) + " in mixed sizes: " +
                        times(small->result.finalists.front().ratio) + " as fast as libc.");

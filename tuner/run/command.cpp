@@ -68,6 +68,14 @@ void add_aims(CLI::App& app, TuningRequest& request) {
                    "prefetchw, direction and movdir64b")
         ->type_name("NAME")
         ->capture_default_str();
+    app.add_option("--reference", request.references,
+                   "one more copy that winners are judged by, such as a newer glibc's memcpy in a "
+                   "shared object: what counts is the better of libc and the references; may be "
+                   "repeated")
+        ->type_name(kExternalCopyForm)
+        ->allow_extra_args(false)
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     app.add_flag("--no-sensing", request.no_sensing,
                  "no copies that probe where their data is before they go on");
     app.add_option("--rows", request.rows,
@@ -184,9 +192,9 @@ std::function<int()> add_tuning(CLI::App& app) {
     add_small_copies(app, options->request);
     add_course(app, options->request);
     add_output(app, *options);
-    mark_as_expert(app, {"--force", "--weights", "--space", "--no-sensing", "--source-map",
-                         "--rows", "--small", "--distribution", "--without", "--log", "--shard",
-                         "--cpu", "--seed", "--timings", "--list-space"});
+    mark_as_expert(app, {"--force", "--weights", "--space", "--reference", "--no-sensing",
+                         "--source-map", "--rows", "--small", "--distribution", "--without",
+                         "--log", "--shard", "--cpu", "--seed", "--timings", "--list-space"});
     return [&app, options] { return run(app, *options); };
 }
 

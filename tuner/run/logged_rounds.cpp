@@ -1,6 +1,8 @@
 // The trials of a logged step, grouped into the rounds in which they were timed.
 #include "run/logged_rounds.hpp"
 
+#include "timing/timed_copy.hpp"
+
 namespace asterope {
 
 std::optional<LoggedRound> RoundCollector::add(const Record& record) {
@@ -8,6 +10,7 @@ std::optional<LoggedRound> RoundCollector::add(const Record& record) {
     const auto* one = std::get_if<std::pair<TrialKey, Trial>>(&record);
     if (!one) return std::nullopt;
     const auto& [key, trial] = *one;
+    if (key.candidate.starts_with(kReferencePrefix)) return std::nullopt;
     std::optional<LoggedRound> before;
     if (key.workload != round_.workload || key.round != round_.number) {
         before = finish();

@@ -19,7 +19,7 @@ struct LoggedRound {
 };
 
 /// Takes the records of one step in the order of the log. Of a round that was disturbed and timed
-/// again, only the last try counts.
+/// again, only the last try counts. References are left out: other logs need not have them.
 class RoundCollector {
   public:
     /// Returns the round before, where `record` is the first trial of another.

@@ -112,8 +112,11 @@ Plan::Plan(const TuningRequest& request, const Machine& machine)
       all_sizes(request.sizes.empty() ? default_sizes(machine.caches)
                                       : parse_size_list(request.sizes)),
       sizes(all_sizes), most_rows(request.rows), threads(threads_of(request)),
-      statistics(statistics_of(request)), maps_source(!request.source_map.empty()),
-      log(log_of(request)), keeps_log(!request.log.empty()), request_(request) {
+      statistics(statistics_of(request)),
+      references(request.replayed ? request.logged_references
+                                  : parse_references(request.references)),
+      maps_source(!request.source_map.empty()), log(log_of(request)),
+      keeps_log(!request.log.empty()), request_(request) {
     if (all_sizes.front() < kMinimumBytes) {
         throw BadInput("size " + format_size(all_sizes.front()) + " is below " +
                        format_size(kMinimumBytes) + ", where the pipelines begin");
@@ -171,6 +174,7 @@ nlohmann::json Plan::options() const {
                               {"source_map", request_.source_map},
                               {"without", request_.without}};
     if (shard) options["shard"] = shard->name();
+    if (!references.empty()) options["references"] = references_json(references);
     return options;
 }
 
@@ -193,6 +197,7 @@ TuningRequest replayed_request(const nlohmann::json& options) {
     options.at("source_map").get_to(request.source_map);
     options.at("without").get_to(request.without);
     request.shard = options.value("shard", "");
+    request.logged_references = references_of(options.value("references", nlohmann::json::array()));
     request.replayed = true;
     return request;
 }

@@ -32,6 +32,7 @@ struct Plan {
     std::size_t most_rows;              ///< of the routine
     unsigned threads;                   ///< that a copy may be shared among at most; 1: none is
     CallStatistics statistics;
+    std::vector<Reference> references;
     bool maps_source;
     std::optional<SourceMap> source_map; ///< none when nothing is going to be timed
     std::string log;                     ///< path of the trial log

@@ -36,12 +36,12 @@ constexpr double kShareOfSizes = 0.75, kShareOfRows = 0.9, kShareOfBoundaries = 
 } // namespace
 
 SearchSteps::SearchSteps(const Plan& plan, const Spaces& spaces, const Machine& machine,
-                         std::uint64_t seed, bool quiet, RunTimings& timings, Budget& budget,
-                         TimeSpent& spent)
+                         std::vector<TimedCopy> references, std::uint64_t seed, bool quiet,
+                         RunTimings& timings, Budget& budget, TimeSpent& spent)
     : plan_(plan), spaces_(spaces), libc_thresholds_(machine.libc_thresholds),
-      last_cache_bytes_(last_cache_bytes(machine)), seed_(seed), objectives_(plan.objectives()),
-      copies_(all_copies(spaces.space)), timings_(timings), budget_(budget), spent_(spent),
-      progress_(calibrate(), quiet) {
+      last_cache_bytes_(last_cache_bytes(machine)), references_(std::move(references)), seed_(seed),
+      objectives_(plan.objectives()), copies_(all_copies(spaces.space)), timings_(timings),
+      budget_(budget), spent_(spent), progress_(calibrate(), quiet) {
     timings_.show_on(progress_);
 }
 
@@ -226,7 +226,7 @@ Entrant SearchSteps::plain_copy() const {
 }
 
 TimedCopies SearchSteps::timed(const std::vector<TimedCopy>& copies, std::size_t size) const {
-    return {timings_, copies, libc_at(size, libc_thresholds_)};
+    return {timings_, copies, libc_at(size, libc_thresholds_), references_};
 }
 
 } // namespace asterope

@@ -39,9 +39,11 @@ struct Findings {
 /// since.
 class SearchSteps {
   public:
-    /// All of these must outlive it. `machine`: of the figures.
-    SearchSteps(const Plan& plan, const Spaces& spaces, const Machine& machine, std::uint64_t seed,
-                bool quiet, RunTimings& timings, Budget& budget, TimeSpent& spent);
+    /// All of these must outlive it. `machine`: of the figures. `references`: the plan's, to be
+    /// timed.
+    SearchSteps(const Plan& plan, const Spaces& spaces, const Machine& machine,
+                std::vector<TimedCopy> references, std::uint64_t seed, bool quiet,
+                RunTimings& timings, Budget& budget, TimeSpent& spent);
 
     /// Calibration; the size that small copies hand over to, the small copies and those of
     /// overlapping buffers; the other sizes from coarse to fine; the rows for all sizes at once;
@@ -86,13 +88,14 @@ class SearchSteps {
     const TimedCopy& copy(Entrant entrant) const {
         return copies_[static_cast<std::size_t>(entrant)];
     }
-    /// Those whose copies these are, beside libc's of that size.
+    /// Those whose copies these are, beside libc's of that size and the references.
     TimedCopies timed(const std::vector<TimedCopy>& copies, std::size_t size) const;
 
     const Plan& plan_;
     const Spaces& spaces_;
     const std::map<std::string, std::size_t> libc_thresholds_;
     const std::size_t last_cache_bytes_;
+    const std::vector<TimedCopy> references_;
     const std::uint64_t seed_;
     const std::vector<Objective> objectives_;
     const std::vector<TimedCopy> copies_; ///< of the pipelines

@@ -21,7 +21,8 @@ class LineReader;
 inline constexpr const char* kTrialLogFormat = "asterope-trials";
 inline constexpr int kTrialLogVersion = 2;
 
-/// Which trial: `candidate` is its name, or "libc"; `size` in bytes, 0 for small copies.
+/// Which trial: `candidate` is its name, "libc" or "reference NAME"; `size` in bytes, 0 for small
+/// copies.
 struct TrialKey {
     std::size_t size;
     Workload workload;
@@ -62,11 +63,10 @@ using LogLine = std::variant<LogStep, Record, LogResumed, LogEnd>;
 /// - {"step": "pipelines 4096"}: what follows belongs to this step of the search. A step may come
 ///   again, where a run was resumed: the same one goes on.
 /// - {"size", "workload", "calls", "seconds"}: a calibration, libc's seconds a call.
-/// - {"size", "workload", "candidate", "round", "ns", "us"}: a trial; the candidate's name or
-///   "libc", nanoseconds a call, microseconds that the whole trial took.
+/// - {"size", "workload", "candidate", "round", "ns", "us"}: a trial; the candidate's name,
+///   "libc", or "reference NAME"; nanoseconds a call, microseconds that the whole trial took.
 /// - {"size", "workload", "probe", "copy", "ticks", "destination_ticks"}: what a probe read in
-/// front
-///   of a copy; the last one only of a probe that looks at the destination, too.
+///   front of a copy; the last one only of a probe that looks at the destination, too.
 /// - {"hit": ["steal"]}: what disturbed the round of trials that ended there.
 /// - {"resumed": "2026-11-21T10:00:00Z"}: here a killed run was taken up again.
 /// - {"finished", "seconds", "phases", "resumed"}: the end, with what the profile says of the run.

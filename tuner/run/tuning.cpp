@@ -80,6 +80,9 @@ class TuningRun {
         facts_.rigor = plan_.rigor.name;
         facts_.seed = request.seed;
         facts_.without = request.without;
+        for (const Reference& one : plan_.references) {
+            facts_.references.push_back(one.copy.name);
+        }
         facts_.budget_seconds = plan_.budget_seconds;
     }
 
@@ -90,6 +93,7 @@ class TuningRun {
         machine_json_ = to_json(machine_);
         refuse_lesser_than_what_is_there();
         catch_interrupts();
+        references_ = load_references(plan_.references);
         facts_.warnings = measurement_warnings(machine_);
         for (const std::string& warning : facts_.warnings) warn(warning);
         sensing_ = plan_.sensing && plan_.objective.weights.size() > 1 && counter_serves_copies();
@@ -138,6 +142,7 @@ class TuningRun {
         }
         machine_json_ = header.at("machine");
         refuse_lesser_than_what_is_there();
+        references_ = logged_references(plan_.references);
         header.at("started").get_to(facts_.started);
         facts_.cpu = header.at("cpu");
         header.at("sensing").get_to(sensing_);
@@ -228,8 +233,8 @@ class TuningRun {
 
     void search(RunTimings& timings, const Spaces& spaces) {
         try {
-            SearchSteps searches(plan_, spaces, machine_, request_.seed, request_.quiet, timings,
-                                 budget_, spent_);
+            SearchSteps searches(plan_, spaces, machine_, references_, request_.seed,
+                                 request_.quiet, timings, budget_, spent_);
             findings_ = searches.run();
             facts_.trials = findings_.trials;
             left_out_ = findings_.left_out;
@@ -304,10 +309,10 @@ class TuningRun {
         const PipelineFacts& pipelines = findings_.pipelines;
         std::string tables;
         for (const std::string& table :
-             {result_table(spaces.space, pipelines), sensing_table(pipelines),
-              intents_table(pipelines), axes_table(pipelines), small ? small_table(*small) : "",
-              overlapping ? overlapping_table(*overlapping) : "", aliased_table(aliased),
-              threads ? threads_table(*threads) : "",
+             {result_table(spaces.space, pipelines), references_table(pipelines),
+              sensing_table(pipelines), intents_table(pipelines), axes_table(pipelines),
+              small ? small_table(*small) : "", overlapping ? overlapping_table(*overlapping) : "",
+              aliased_table(aliased), threads ? threads_table(*threads) : "",
               timings_table(facts_.phases, facts_.seconds)}) {
             if (!table.empty()) tables += '\n' + table;
         }
@@ -319,6 +324,7 @@ class TuningRun {
     const TuningRequest& request_;
     const Machine machine_;
     const Plan plan_;
+    std::vector<TimedCopy> references_;
     Budget budget_;
     TimeSpent spent_;
     nlohmann::json machine_json_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "profile/profile.hpp"
+#include "run/references.hpp"
 #include "search/objective.hpp"
 
 namespace asterope {
@@ -25,7 +26,9 @@ struct TuningRequest {
     std::string source_map;         ///< FILE[:OFFSET[:LENGTH]] to map the sources from; empty: none
     std::string small = "balanced"; ///< what small copies are tuned for
     Weights small_weights;          ///< of a search that is replayed; empty: those of `small`
-    std::string distribution;       ///< a file of call statistics; empty: the fleet's
+    std::vector<std::string> references;      ///< each --reference
+    std::vector<Reference> logged_references; ///< of a search that is replayed
+    std::string distribution;                 ///< a file of call statistics; empty: the fleet's
     std::vector<std::string> without;
     std::string log;         ///< empty: beside the output, and gone once that is there
     bool resume = false;     ///< go on with the log of a run that was cut short

@@ -49,6 +49,7 @@ void Race::sample(const std::vector<Entrant>& entrants, int samples, Weighed wei
 }
 
 void Race::rank(std::vector<Entrant>& entrants, std::size_t objective) const {
+    if (entrants.empty()) return;
     std::map<Entrant, double> scores; // each from medians of samples: computed once
     for (const auto& weighted : objectives_[objective]) { // no binding: clang 14 captures none
         const Workload workload = weighted.first;
@@ -56,8 +57,9 @@ void Race::rank(std::vector<Entrant>& entrants, std::size_t objective) const {
             return samples_.count({entrant, workload}) > 0;
         });
         if (weighted.second == 0 || !known) continue;
+        const double best = best_center(workload);
         for (const Entrant entrant : entrants) {
-            scores[entrant] += weighted.second * utility(center(entrant, workload));
+            scores[entrant] += weighted.second * utility(center(entrant, workload) - best);
         }
     }
     std::stable_sort(entrants.begin(), entrants.end(),
@@ -87,6 +89,15 @@ double Race::center(Entrant entrant, Workload workload) const {
     return median(samples_.at({entrant, workload}));
 }
 
+/// The center of the better of libc and the references.
+double Race::best_center(Workload workload) const {
+    double best = 0; // libc's
+    for (const Entrant reference : timings_.references()) {
+        best = std::max(best, center(reference, workload));
+    }
+    return best;
+}
+
 /// While screening, under the workloads that count.
 std::size_t Race::samples_of(Entrant entrant, const Weights& weights) const {
     std::size_t samples = 0;
@@ -104,7 +115,9 @@ void Race::sample_once(std::vector<Entrant> entrants, Workload workload) {
         std::vector<Entrant> heat(entrants.begin() + static_cast<std::ptrdiff_t>(begin),
                                   entrants.begin() + static_cast<std::ptrdiff_t>(end));
         // libc at the beginning, in the middle and at the end: of its own cache effect.
-        heat.insert(heat.begin() + std::ssize(heat) / 2, kLibc);
+        const std::vector<Entrant> references = timings_.references();
+        const auto middle = heat.begin() + std::ssize(heat) / 2;
+        heat.insert(heat.insert(middle, references.begin(), references.end()), kLibc);
         heat.insert(heat.begin(), kLibc);
         heat.push_back(kLibc);
         order_.apply(heat);
@@ -130,6 +143,7 @@ std::vector<SizeResult> Race::run_offs(const std::vector<Entrant>& finalists, in
     std::vector<Entrant> everybody = finalists;
     everybody.push_back(kLibc);
     everybody.push_back(kLibcAgain);
+    for (const Entrant reference : timings_.references()) everybody.push_back(reference);
     run_off_ = RunOff{Paired(
                           everybody, workloads_, rounds, round_,
                           [&](Entrant entrant, Workload workload, std::uint64_t round) {
@@ -146,6 +160,17 @@ std::vector<SizeResult> Race::run_offs(const std::vector<Entrant>& finalists, in
     return results;
 }
 
+std::optional<BestReference> Race::best_reference(Entrant entrant, Workload workload) const {
+    const Paired& paired = run_off_->paired;
+    const std::vector<Entrant> references = timings_.references();
+    if (references.empty()) return std::nullopt;
+    Entrant best = kLibc;
+    for (const Entrant one : references) {
+        if (paired.seconds(one, workload) < paired.seconds(best, workload)) best = one;
+    }
+    return BestReference{timings_.reference_name(best), paired.ratio(best, entrant, workload)};
+}
+
 /// With what the run-off measured, by falling score.
 std::vector<Finalist> Race::ranked_finalists(const Weights& weights) const {
     const Paired& paired = run_off_->paired;
@@ -154,11 +179,13 @@ std::vector<Finalist> Race::ranked_finalists(const Weights& weights) const {
         Finalist finalist{entrant, {}, 0, false};
         double mean = 0;
         for (const Workload workload : workloads_) {
-            const Estimate ratio = paired.ratio(kLibc, entrant, workload);
+            Measured& measured = finalist.workloads[workload];
+            measured = {paired.seconds(entrant, workload), paired.seconds(kLibc, workload),
+                        paired.ratio(kLibc, entrant, workload)};
+            measured.best_reference = best_reference(entrant, workload);
             const double floor = std::log(paired.ratio(kLibc, kLibcAgain, workload).median);
-            finalist.workloads[workload] = {
-                paired.seconds(entrant, workload), paired.seconds(kLibc, workload), ratio,
-                utility(std::log(ratio.median), std::max(kLossNoise, std::abs(floor)))};
+            measured.worth = utility(std::log(measured.judged_ratio().median),
+                                     std::max(kLossNoise, std::abs(floor)));
         }
         for (const auto& [workload, weight] : weights) {
             const Measured& measured = finalist.workloads[workload];

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,20 +19,36 @@
 
 namespace asterope {
 
-/// Copies by their index, libc beside them, and where their timings come from.
+/// Copies by their index, libc and the references beside them, and where their timings come from.
 class TimedCopies {
   public:
     /// `copies` must outlive it.
-    TimedCopies(Timings& timings, const std::vector<TimedCopy>& copies, TimedCopy libc)
-        : timings_(&timings), copies_(&copies), libc_(std::move(libc)) {}
+    TimedCopies(Timings& timings, const std::vector<TimedCopy>& copies, TimedCopy libc,
+                std::vector<TimedCopy> references = {})
+        : timings_(&timings), copies_(&copies), libc_(std::move(libc)),
+          references_(std::move(references)) {}
     /// Without copies: `timings` know entrants by their indices alone.
     TimedCopies(Timings& timings) : timings_(&timings), libc_{.name = "libc"} {}
 
-    /// The same with a copy of theirs in the place of libc.
+    /// The same with a copy of theirs in the place of libc, and no other references.
     TimedCopies against(Entrant one) const {
         TimedCopies other = *this;
         other.libc_ = copy(one);
+        other.references_.clear();
         return other;
+    }
+    /// Those besides libc.
+    std::vector<Entrant> references() const {
+        std::vector<Entrant> entrants;
+        for (std::size_t i = 0; i < references_.size(); ++i) {
+            entrants.push_back(kFirstReference - static_cast<Entrant>(i));
+        }
+        return entrants;
+    }
+    /// As the user named it; "libc".
+    std::string reference_name(Entrant entrant) const {
+        const std::string& name = copy(entrant).name;
+        return entrant <= kFirstReference ? name.substr(kReferencePrefix.size()) : name;
     }
 
     /// Seconds a call of one trial, see TrialRequest.
@@ -46,19 +63,33 @@ class TimedCopies {
 
   private:
     const TimedCopy& copy(Entrant entrant) const {
+        if (entrant <= kFirstReference) {
+            return references_[static_cast<std::size_t>(kFirstReference - entrant)];
+        }
         return entrant < 0 || !copies_ ? libc_ : (*copies_)[static_cast<std::size_t>(entrant)];
     }
 
     Timings* timings_;
     const std::vector<TimedCopy>* copies_ = nullptr;
     TimedCopy libc_;
+    std::vector<TimedCopy> references_;
+};
+
+/// Which of libc and the references is the fastest, by the median, and its time over a finalist's.
+struct BestReference {
+    std::string name;
+    Estimate ratio;
 };
 
 /// What the run-off measured of one finalist under one workload.
 struct Measured {
     double seconds, libc_seconds; ///< medians, a call
     Estimate ratio;               ///< libc's time over the finalist's, paired in each round
-    double worth = 0;             ///< what the logarithm of that ratio is worth, see utility()
+    double worth = 0; ///< what the logarithm of the judged ratio is worth, see utility()
+    std::optional<BestReference> best_reference{}; ///< where there are references
+
+    /// What it is judged by.
+    const Estimate& judged_ratio() const { return best_reference ? best_reference->ratio : ratio; }
 };
 
 struct Finalist {
@@ -66,7 +97,7 @@ struct Finalist {
     std::map<Workload, Measured> workloads;
     double ratio;     ///< weighted geometric mean of the workloads' median ratios
     bool tied;        ///< its distance from the winner is inside the noise
-    double score = 0; ///< weighted mean of what these ratios are worth, see utility()
+    double score = 0; ///< weighted mean of what the judged ratios are worth, see utility()
 };
 
 /// Where libc seems to be farther from itself than this, with the whole interval and as the
@@ -154,10 +185,12 @@ class Race {
     };
 
     double center(Entrant entrant, Workload workload) const;
+    double best_center(Workload workload) const;
     std::size_t samples_of(Entrant entrant, const Weights& weights) const;
     void sample_once(std::vector<Entrant> entrants, Workload workload);
     std::vector<Entrant> best_for(std::size_t objective, std::vector<Entrant> entrants,
                                   std::size_t keep) const;
+    std::optional<BestReference> best_reference(Entrant entrant, Workload workload) const;
     std::vector<Finalist> ranked_finalists(const Weights& weights) const;
     SizeResult choose(const Weights& weights, const std::vector<Entrant>& favourites, Entrant plain,
                       const TieBand& ties) const;

@@ -27,6 +27,11 @@ TimedCopy timed_copy(const Candidate& candidate) {
             candidate.name()};
 }
 
+TimedCopy reference_copy(const std::string& name, CopyFunction function, std::size_t index) {
+    return {function, 0, kNonTemporal + 1 + static_cast<int>(index), nullptr,
+            std::string(kReferencePrefix) + name};
+}
+
 TimedCopy libc_at(std::size_t size, const std::map<std::string, std::size_t>& thresholds) {
     return {libc_copy(), 0, cache_effect_of_libc(size, thresholds), nullptr, "libc"};
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "space/candidates.h"
 #include "space/space.hpp"
@@ -22,7 +23,7 @@ struct TimedCopy {
     /// What a small copy calls beyond its bound, under the workloads of small copies, where
     /// `function` is called as an asterope_small_candidate. Means nothing to others.
     asterope_candidate large = nullptr;
-    std::string name = {}; ///< as logs have it; libc's is "libc"
+    std::string name = {}; ///< as logs have it; libc's is "libc"; see reference_copy
 };
 
 /// The copy of a tuple.
@@ -31,6 +32,12 @@ TimedCopy timed_copy(const Candidate& candidate);
 /// libc's memcpy of `size` bytes, by what it leaves in the caches; 0: of small sizes.
 /// `thresholds`: see Machine::libc_thresholds.
 TimedCopy libc_at(std::size_t size, const std::map<std::string, std::size_t>& thresholds);
+
+/// A reference: its name in logs is that which the user gave it behind kReferencePrefix, by which
+/// it is told from candidates. What it leaves in the caches is not known, so it shares its number
+/// with no other copy. `index`: its place among the references.
+TimedCopy reference_copy(const std::string& name, CopyFunction function, std::size_t index);
+inline constexpr std::string_view kReferencePrefix = "reference ";
 
 /// A small copy that goes on with `large`, which gets `distance`.
 TimedCopy small_copy(asterope_small_candidate function, std::size_t distance = 0,

@@ -19,6 +19,8 @@ namespace asterope {
 using Entrant = int;
 inline constexpr Entrant kLibc = -1;
 inline constexpr Entrant kLibcAgain = -2;
+/// References, copies that winners are judged by besides libc, have the numbers from here down.
+inline constexpr Entrant kFirstReference = -3;
 
 /// Which trial is asked for.
 struct TrialRequest {

@@ -139,6 +139,7 @@ def _build_workloads(raw: Mapping[str, Any]) -> dict[str, Measurement]:
 
 def _build_measurement(raw: Mapping[str, Any]) -> Measurement:
     fields = dict(raw)
-    if "ratio" in fields:
-        fields["ratio"] = Ratio(**fields["ratio"])
+    for name in ("ratio", "best_ratio"):
+        if name in fields:
+            fields[name] = Ratio(**fields[name])
     return Measurement(**fields)

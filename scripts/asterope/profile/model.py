@@ -31,6 +31,8 @@ class Measurement:
     gb_per_s: float | None = None
     libc_ns: float | None = None
     ratio: Ratio | None = None
+    best_ratio: Ratio | None = None
+    best_reference: str | None = None
     rounds: int | None = None
 
 

@@ -25,6 +25,7 @@ from .faults import BadInput
 FORMAT, VERSION = "asterope-trials", 2
 WORKLOADS = workloads.names("measured")
 LIBC = "libc"
+REFERENCE = "reference "  # begins the names of copies that winners are judged by besides libc
 
 # Of the most samples that any candidate has, what those in the run-off have at least.
 RUN_OFF_SHARE = 0.7
@@ -257,6 +258,8 @@ class _Reader:
             raise ValueError("is of another size than its step")
         ns, key = _time(fields["ns"]), (_workload(fields["workload"]), fields["round"])
         name = fields["candidate"]
+        if isinstance(name, str) and name.startswith(REFERENCE):
+            return
         if name not in self._known:
             self._known[_candidate(name)] = name
         if key != self._round:

@@ -1,0 +1,141 @@
+"""Copies that winners are judged by besides libc: asterope-tune --reference."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+from asterope.profile import load_profile
+from command_errors import only_error_of, run_command
+from copy_programs import shared_library
+from trial_logs import log_lines_of
+
+pytestmark = pytest.mark.one_cpu
+
+RUN = ("--rigor", "quick", "--sizes", "4K", "--space", "paper", "--no-generate")
+
+COPIES = """
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#define COPY(name) void *name(void *to, const void *from, size_t size)
+COPY(right) { return memcpy(to, from, size); }
+COPY(slow) {
+    for (size_t i = 0; i < size; ++i) ((volatile char *)to)[i] = ((const char *)from)[i];
+    return to;
+}
+COPY(too_short) { return memcpy(to, from, size > 4000 ? size - 1 : size); }
+COPY(crashes) { if (size > 100) abort(); return memcpy(to, from, size); }
+COPY(leaves) { exit(0); return memcpy(to, from, size); }
+COPY(hangs) { for (;;) sleep(1); return to; }
+"""
+
+only_error = partial(only_error_of, "asterope-tune")
+
+
+@pytest.fixture(scope="module")
+def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return shared_library(tmp_path_factory.mktemp("copies") / "libcopies.so", COPIES)
+
+
+@pytest.fixture(scope="module")
+def judged(build_dir: Path, copies: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run with two references."""
+    folder = tmp_path_factory.mktemp("judged")
+    done = run_command(
+        build_dir / "asterope-tune", *RUN, "--log", "trials.jsonl", "-o", "p.json",
+        "--reference", f"new-1.0={copies}:right", "--reference", f"Slow={copies}:slow",
+        cwd=folder)  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "By the fastest of libc and the references" in done.stdout
+    return folder
+
+
+def test_references_run_beside_libc_and_are_named_in_log_and_profile(judged: Path) -> None:
+    header, *figures = log_lines_of((judged / "trials.jsonl").read_bytes())
+    names = ["new-1.0", "Slow"]
+    assert [one["name"] for one in header["options"]["references"]] == names
+    steps: dict[str, set[str]] = {}
+    for figure in figures:
+        if "step" in figure:
+            timed = steps.setdefault(figure["step"].split()[0], set())
+        elif "candidate" in figure:
+            timed.add(figure["candidate"])
+    beside = {f"reference {name}" for name in names}
+    assert beside < steps["pipelines"]
+    assert beside < steps["small"]
+    assert not beside & steps["overlapping"]
+
+    profile = load_profile(judged / "p.json").raw
+    assert profile["search"]["references"] == names
+    (interval,) = profile["intervals"]
+    for entry in (interval["winner"], *interval["runners_up"], profile["small"]["winner"]):
+        for measured in entry["workloads"].values():
+            assert measured["best_reference"] in {"libc", "new-1.0"}
+            if measured["best_reference"] == "libc":
+                assert measured["best_ratio"] == measured["ratio"]
+
+
+def test_a_replay_takes_the_references_from_the_log(tune, judged: Path, tmp_path: Path) -> None:
+    log = judged / "trials.jsonl"
+    done = tune("replay", log, "-o", "p.json", "--log", "new.jsonl", "--no-generate")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "p.json").read_bytes() == (judged / "p.json").read_bytes()
+    assert (tmp_path / "new.jsonl").read_bytes() == log.read_bytes()
+
+
+def test_resuming_needs_the_same_references(
+    tune, judged: Path, copies: Path, tmp_path: Path
+) -> None:
+    lines = (judged / "trials.jsonl").read_bytes().splitlines(keepends=True)
+    cut = b"".join(lines[: len(lines) // 2])
+    (tmp_path / "trials.jsonl").write_bytes(cut)
+    resume = (*RUN, "--log", "trials.jsonl", "-o", "p.json", "--resume")
+    right, slow = f"new-1.0={copies}:right", f"Slow={copies}:slow"
+    for other in ([], [right], [slow, right], [f"new-1.0={copies}:slow", slow]):
+        options = [word for text in other for word in ("--reference", text)]
+        assert "its search had another references" in only_error(tune(*resume, *options), 2)
+    assert (tmp_path / "trials.jsonl").read_bytes() == cut
+    done = tune(*resume, "--reference", right, "--reference", slow)
+    assert (done.returncode, done.stderr) == (0, "")
+    header = json.loads((tmp_path / "trials.jsonl").read_bytes().splitlines()[0])
+    assert [one["name"] for one in header["options"]["references"]] == ["new-1.0", "Slow"]
+
+
+REASONS = {
+    "too_short": "wrong byte",
+    "crashes": "died: Aborted",
+    "leaves": "ends the process",
+    "no_such_copy": "has no function no_such_copy",
+}
+
+
+@pytest.mark.parametrize("symbol", REASONS)
+def test_a_reference_that_cannot_be_used_is_named_before_anything_is_timed(
+    tune, copies: Path, tmp_path: Path, symbol: str
+) -> None:
+    message = only_error(tune(*RUN, "--reference", f"new={copies}:{symbol}"), 2)
+    assert message.startswith("asterope-tune: --reference new ")
+    assert REASONS[symbol] in message
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_reference_that_hangs_is_named(tune, copies: Path, tmp_path: Path) -> None:
+    message = only_error(tune(*RUN, "--reference", f"new={copies}:hangs"), 2)
+    assert "--reference new still runs after " in message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_report_reads_a_log_with_references(
+    build_dir: Path, judged: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    done = run_command(
+        build_dir / "asterope-report", judged / "p.json", judged / "trials.jsonl", "-o", page
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert page.exists()

@@ -1,0 +1,76 @@
+// The references of a run, which winners are judged by besides libc: asked for, logged, loaded.
+#include "run/references.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "base/text.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// Of a library that is not there: of its symbol alone. That it is missing is found when it is
+/// loaded.
+std::string hash_of(const ExternalCopy& copy) {
+    std::string content = copy.symbol + '\n';
+    std::error_code missing;
+    if (std::filesystem::is_regular_file(copy.path, missing)) { // a pipe would be waited for
+        std::ifstream file(copy.path, std::ios::binary);
+        content.append(std::istreambuf_iterator<char>(file), {});
+    }
+    return text_hash(content);
+}
+
+template <class Function>
+std::vector<TimedCopy> timed_references(const std::vector<Reference>& references,
+                                        const Function& function) {
+    std::vector<TimedCopy> copies;
+    for (const Reference& one : references) {
+        copies.push_back(reference_copy(one.copy.name, function(one.copy), copies.size()));
+    }
+    return copies;
+}
+
+} // namespace
+
+std::vector<Reference> parse_references(const std::vector<std::string>& texts) {
+    std::vector<Reference> references;
+    for (ExternalCopy& copy : parse_external_copies(texts, "--reference", {"libc"})) {
+        const std::string hash = hash_of(copy);
+        references.push_back({std::move(copy), hash});
+    }
+    return references;
+}
+
+nlohmann::json references_json(const std::vector<Reference>& references) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const Reference& one : references) {
+        list.push_back({{"name", one.copy.name}, {"hash", one.hash}});
+    }
+    return list;
+}
+
+std::vector<Reference> references_of(const nlohmann::json& list) {
+    std::vector<Reference> references;
+    for (const nlohmann::json& one : list) {
+        Reference& reference = references.emplace_back();
+        one.at("name").get_to(reference.copy.name);
+        one.at("hash").get_to(reference.hash);
+    }
+    return references;
+}
+
+std::vector<TimedCopy> load_references(const std::vector<Reference>& references) {
+    return timed_references(references, load_reference);
+}
+
+std::vector<TimedCopy> logged_references(const std::vector<Reference>& references) {
+    return timed_references(references,
+                            [](const ExternalCopy&) -> CopyFunction { return nullptr; });
+}
+
+} // namespace asterope

@@ -1,0 +1,33 @@
+// The references of a run, which winners are judged by besides libc: asked for, logged, loaded.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "timing/external_copy.hpp"
+#include "timing/timed_copy.hpp"
+
+namespace asterope {
+
+struct Reference {
+    ExternalCopy copy; ///< of a log: its name alone
+    std::string hash;  ///< of its library and symbol: another one makes another search
+};
+
+/// Reads what each --reference says, and the libraries, as far as they are there. Throws BadInput
+/// for what cannot be read and for two of one name.
+std::vector<Reference> parse_references(const std::vector<std::string>& texts);
+
+/// As a log's header has them, and back.
+nlohmann::json references_json(const std::vector<Reference>& references);
+std::vector<Reference> references_of(const nlohmann::json& list);
+
+/// Copies to be timed. Throws BadInput for the first that is missing, copies wrongly, crashes or
+/// hangs.
+std::vector<TimedCopy> load_references(const std::vector<Reference>& references);
+
+/// The same of a log, which has their figures: nothing is loaded, and they cannot be called.
+std::vector<TimedCopy> logged_references(const std::vector<Reference>& references);
+
+} // namespace asterope
