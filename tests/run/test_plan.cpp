@@ -163,7 +163,7 @@ TEST_F(PlanOf, refuses_what_its_parts_refuse) {
     };
     refused(&TuningRequest::rigor, "slow", "rigor");
     refused(&TuningRequest::workload, "warm", "workload");
-    refused(&TuningRequest::workload, "hot_read", "workload");
+    refused(&TuningRequest::workload, "mix_l1", "workload");
     refused(&TuningRequest::weights, "hot=-1", "weight");
     refused(&TuningRequest::weights, "hot=0", "weight");
     refused(&TuningRequest::small, "tiny", "small");

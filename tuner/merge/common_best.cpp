@@ -105,17 +105,29 @@ class Merger {
         return parse_rigor(kRigors.back()); // no source says how it was found
     }
 
-    /// A step of all machines' searches; none where one lacks it.
-    std::optional<CommonRace> race_of(
-        const LoggedStep& step,
-        const std::function<std::string(const std::string&)>& called = libc_is_reference) const {
+    /// A step of all machines' searches, with what `also` has of it; none where one lacks it.
+    std::optional<CommonRace>
+    race_of(const LoggedStep& step,
+            const std::function<std::string(const std::string&)>& called = libc_is_reference,
+            const std::optional<LoggedStep>& also = std::nullopt) const {
         std::vector<LoggedRace> machines;
         for (const MergeSource& source : sources_) {
-            const auto found = source.log->steps.find(step.name());
-            if (found == source.log->steps.end()) return std::nullopt;
-            machines.emplace_back(found->second, called);
+            const auto& steps = source.log->steps;
+            const auto found = steps.find(step.name());
+            if (found == steps.end()) return std::nullopt;
+            std::vector<Record> records = found->second;
+            if (const auto more = also ? steps.find(also->name()) : steps.end();
+                more != steps.end()) {
+                records.insert(records.end(), more->second.begin(), more->second.end());
+            }
+            machines.emplace_back(records, called);
         }
         return CommonRace(std::move(machines));
+    }
+
+    /// What was timed at one size: when its own winner was searched, and when rows were chosen.
+    std::optional<CommonRace> race_at(std::size_t size) const {
+        return race_of({Step::pipelines, size}, libc_is_reference, LoggedStep{Step::rows, size});
     }
 
     /// The interval of that size on one machine; null where it has none.
@@ -204,7 +216,7 @@ class Merger {
         for (std::size_t i = 0; i < sources_.size(); ++i) {
             if (!own_interval(i, 0, size)) return;
         }
-        const auto race = race_of({Step::pipelines, size});
+        const auto race = race_at(size);
         if (!race) return;
         Found found;
         Weights first;
