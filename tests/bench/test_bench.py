@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from asterope import __version__
+from asterope import __version__, workloads
 from asterope.profile import load_profile
 from asterope.render import render_routine
 from command_errors import make_device, only_error_of, run_command
@@ -32,7 +32,9 @@ SIZES = ("--suite", "sizes")
 HOT = (*FEW, *SIZES, "--workload", "hot")
 MIXES = [f"mix_{where}{read}" for read in ("", "_read") for where in ("l1", "l2", "l3", "memory")]
 PAGE_ENDS = ["page_end", "page_end_read"]
-WORKLOADS = ["hot", "hot_read", "cold", "consume", "produce", "fetch", "fresh"]
+FIXED = ["fixed", "fixed_read", "fixed_walk", "fixed_walk_read"]
+WORKLOADS = [*workloads.names("measured"), "fresh"]
+FROM_A_PAGE = ["lookup", "fresh"]  # of these sizes, 4 KiB alone
 TABLE = ("--suite", "workloads")
 
 only_error = partial(only_error_of, "asterope-bench")
@@ -117,12 +119,16 @@ def test_the_report_holds_what_the_table_shows(measured, tmp_path: Path) -> None
     assert os.listdir(tmp_path) == ["report.json"]
 
 
-TITLES = ("x libc", "hot", "hot_read", "cold", "consume", "aliased", "fleet mix",
-          "fleet mix by bytes", "fixed", "fixed_read", "overlapping", "128 B misaligned,",
+TITLES = ("x libc", "hot", "hot_read", "cold", "cold_walk", "consume", "consume_walk", "aliased",
+          "fleet mix", "fleet mix by bytes", *FIXED, "overlapping", "128 B misaligned,",
           "hot, 1 thread", "cold, 1 thread")  # fmt: skip
 SUITES = {
-    "none named": ((), {"hot", "cold", "fleet mix"}, {"hot_read", "consume", "fleet mix by bytes"}),
-    "sizes": (SIZES, {"hot", "cold"}, {"hot_read", "consume"}),
+    "none named": (
+        (),
+        {"hot", "cold", "cold_walk", "fleet mix"},
+        {"hot_read", "consume", "consume_walk", "fleet mix by bytes"},
+    ),
+    "sizes": (SIZES, {"hot", "cold", "cold_walk"}, {"hot_read", "consume", "consume_walk"}),
     "all": (("--suite", "all"), set(TITLES), set()),
 }
 
@@ -146,10 +152,12 @@ def test_the_small_suites_have_mixes_and_fixed_sizes(measured) -> None:
         assert float(mean.split()[1]) == pytest.approx(math.prod(ratios) ** (1 / 8), abs=0.02)
     *page_ends, _ = rows_of(done, "fleet mix at page ends")
     assert [line.split()[0] for line in page_ends] == PAGE_ENDS
-    for workload in ("fixed", "fixed_read"):
+    all_sizes = []
+    for workload in FIXED:
         *fixed, mean = rows_of(done, workload)
         sizes = [int(line.split()[0]) for line in fixed]
-        assert (sizes[0], sizes[-1]) == (1, 256)
+        all_sizes += [workload] * len(sizes)
+        assert (sizes[0], sizes[-1]) == (1, 64 if "walk" in workload else 256)
         assert sizes == sorted(set(sizes))
         assert mean.endswith("geometric mean")
     assert "\nhot " not in done.stdout
@@ -157,7 +165,7 @@ def test_the_small_suites_have_mixes_and_fixed_sizes(measured) -> None:
     assert [(row["workload"], row.get("weighting")) for row in report["results"]] == [
         *((mix, "calls") for mix in (*MIXES, *PAGE_ENDS)),
         *((mix, "bytes") for mix in MIXES),
-        *((name, None) for name in ("fixed", "fixed_read") for _ in sizes),
+        *((name, None) for name in all_sizes),
     ]
     for row in report["results"]:
         assert ("size" in row) == row["workload"].startswith("fixed")
@@ -191,7 +199,7 @@ def test_a_library_needs_no_slash_and_another_function_can_be_named(bench, libra
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_each_workload_can_be_compared_alone(bench, library: Path, workload: str) -> None:
     done = bench("--routine", library, *FEW, *SIZES, "--workload", workload)
-    rows = ["4"] if workload == "fresh" else ["128", "4", "all"]
+    rows = ["4"] if workload in ("fresh", "lookup") else ["128", "4", "all"]
     assert [line.split()[0] for line in rows_of(done, workload)] == rows
     for other in set(WORKLOADS) - {workload}:
         assert f"\n{other} " not in done.stdout
@@ -204,7 +212,7 @@ def test_the_table_of_workloads_has_their_ratios_floors_and_meanings(measured) -
         ("workloads", size, workload)
         for size in (128, 4096)
         for workload in WORKLOADS
-        if (size, workload) != (128, "fresh")  # which begins at 4 KiB
+        if size > 128 or workload not in FROM_A_PAGE
     ]
     first, second, mean = (line.split() for line in rows_of(done, "x libc"))
     ratios = [row["copies"]["asterope"]["ratio"]["median"] for row in results]
@@ -212,10 +220,12 @@ def test_the_table_of_workloads_has_their_ratios_floors_and_meanings(measured) -
         f"{ratio:.2f} ({row['noise_floor']['low']:.2f}..{row['noise_floor']['high']:.2f})"
         for ratio, row in zip(ratios, results)
     ]
-    others = len(WORKLOADS) - 1
-    assert first == ["128", "B", *" ".join(cells[:others]).split(), "-"]
+    others = len(WORKLOADS) - len(FROM_A_PAGE)
+    assert WORKLOADS[others:] == FROM_A_PAGE
+    assert first == ["128", "B", *" ".join(cells[:others]).split(), "-", "-"]
     assert second == ["4", "KiB", *" ".join(cells[others:]).split()]
-    columns = [[ratios[i], ratios[others + i]] for i in range(others)] + [ratios[-1:]]
+    columns = [[ratios[i], ratios[others + i]] for i in range(others)]
+    columns += [ratios[-2:-1], ratios[-1:]]
     means = [f"{math.prod(c) ** (1 / len(c)):.2f}, least {min(c):.2f}" for c in columns]
     assert mean == ["all", *" ".join(means).split()]
 

@@ -119,7 +119,8 @@ TEST_F(CommonBestOf, searches_of_before_page_ends_is_replayed_and_merged_by_what
     TuningRequest request = made_up_request();
     request.small_weights = parse_small_weights(request.small);
     std::erase_if(request.small_weights, [](const auto& weighted) {
-        return weighted.first == Workload::page_end || weighted.first == Workload::page_end_read;
+        return is_uncached(weighted.first) || weighted.first == Workload::page_end ||
+               weighted.first == Workload::page_end_read;
     });
     const std::string before = search(machine(kOwn), 1, request), now = search(machine(kTheirs), 2);
     std::ifstream in(before);

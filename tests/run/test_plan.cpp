@@ -72,7 +72,7 @@ TEST_F(PlanOf, a_plain_request_is_balanced_extended_and_senses) {
     EXPECT_EQ(made.sizes, default_sizes(machine.caches));
     EXPECT_FALSE(made.source_map);
     EXPECT_EQ(made.small_objective, "balanced");
-    EXPECT_EQ(made.small_weights.size(), 10u);
+    EXPECT_EQ(made.small_weights.size(), 14u);
 }
 
 TEST_F(PlanOf, a_replay_weighs_small_copies_as_its_log_does) {
@@ -87,12 +87,15 @@ TEST_F(PlanOf, a_replay_weighs_small_copies_as_its_log_does) {
         options["small_weights"] = none;
         EXPECT_THROW(replayed_request(options), BadInput) << none;
     }
-    // logs of before they said so had no page ends
+    // logs of before they said so had nothing uncached and no page ends
     options.erase("small_weights");
     Weights before = plan().small_weights;
-    before.resize(8);
+    std::erase_if(before, [](const auto& weighted) {
+        return is_uncached(weighted.first) || weighted.first == Workload::page_end ||
+               weighted.first == Workload::page_end_read;
+    });
+    EXPECT_EQ(before.size(), 8u);
     EXPECT_EQ(replayed_request(options).small_weights, before);
-    EXPECT_EQ(before.back().first, Workload::fixed_read);
     request = replayed_request(options);
     EXPECT_EQ(plan().small_weights, before);
 }
@@ -185,8 +188,9 @@ TEST_F(PlanOf, balance_has_an_objective_for_each_intent) {
     EXPECT_EQ(workloads(objectives[0].weights, true),
               workloads(parse_objective("balanced", "").weights, true));
     EXPECT_EQ(workloads(objectives[1].weights, true), Set{Workload::hot});
-    EXPECT_EQ(workloads(objectives[2].weights, true), Set{Workload::cold});
-    EXPECT_EQ(workloads(objectives[3].weights, true), Set{Workload::consume});
+    EXPECT_EQ(workloads(objectives[2].weights, true), (Set{Workload::cold, Workload::cold_walk}));
+    EXPECT_EQ(workloads(objectives[3].weights, true),
+              (Set{Workload::consume, Workload::consume_walk}));
 }
 
 TEST_F(PlanOf, a_single_workload_is_the_only_objective) {
@@ -236,9 +240,7 @@ TEST_F(PlanOf, measures_nothing_that_writes_to_a_mapped_source) {
     request.sizes = "128,4K";
     const Plan made = plan();
     EXPECT_TRUE(made.source_map);
-    EXPECT_EQ(made.measured(),
-              (std::vector<Workload>{Workload::hot, Workload::hot_read, Workload::cold,
-                                     Workload::consume, Workload::fetch}));
+    EXPECT_EQ(made.measured().size(), kMeasured.size() - 1); // see below which
     for (const Objective& objective : made.objectives()) {
         for (const auto& [workload, weight] : objective.weights) {
             EXPECT_NE(workload, Workload::produce) << objective.name;

@@ -31,16 +31,24 @@ pytestmark = pytest.mark.one_cpu
 SIZES = ("--sizes", "128,1K", "--workload", "hot")
 EXTENDED = ("--rigor", "standard", *SIZES)  # quick does not compare the axes
 QUICK = ("--rigor", "quick", *SIZES, "--space", "paper")
-MIXES = {"mix_l1", "mix_l2", "mix_l3", "mix_l1_read", "mix_l2_read", "mix_l3_read"}
-FIXED = {"fixed", "fixed_read"}
+MIXES = {name for name in workloads.names("measured", "small copies") if name.startswith("mix_")}
+FIXED = {"fixed", "fixed_read", "fixed_walk", "fixed_walk_read"}
 PAGE_ENDS = {"page_end", "page_end_read"}
 SMALL = MIXES | FIXED | PAGE_ENDS
-MEASURED = {"hot", "hot_read", "cold", "consume", "produce", "fetch"}
 AXES = {"tb", "pi", "pw", "dir", "movdir64b"}
 ROUTINE = {"asterope_memcpy.c", "asterope_memcpy.h"}
 OLD = "an earlier profile"
 
 only_error = partial(only_error_of, "asterope-tune")
+
+
+def measured_at(size: int) -> set[str]:
+    """What the winner of that size is measured under."""
+    return {
+        one.name
+        for one in workloads.chosen("measured")
+        if one.from_bytes <= size <= (one.to_bytes or size)
+    }
 
 
 @dataclass
@@ -116,9 +124,9 @@ def test_the_profile_says_how_it_was_found(tuned: Tuned) -> None:
 
 def test_each_interval_has_winner_runners_up_axes_and_noise_floor(tuned: Tuned) -> None:
     for interval in tuned.profile["intervals"]:
-        assert set(interval["noise_floor"]) == MEASURED
+        assert set(interval["noise_floor"]) == measured_at(interval["size"])
         assert 4 <= len(interval["runners_up"]) <= 5
-        assert_ranked_by(interval, {"hot": 1}, MEASURED)
+        assert_ranked_by(interval, {"hot": 1}, measured_at(interval["size"]))
         for measured in (one for entry in entries(interval) for one in entry["workloads"].values()):
             ratio = measured["ratio"]
             assert ratio["low"] <= ratio["median"] <= ratio["high"]
@@ -128,7 +136,10 @@ def test_each_interval_has_winner_runners_up_axes_and_noise_floor(tuned: Tuned) 
         # up to 256 bytes no axis acts
         expected = {"paper"} if interval["size"] == 128 else {"paper", "tb", "dir"}
         assert expected <= set(interval["axes"]["hot"]) <= AXES | {"paper"}
-        assert all(set(one["workloads"]) == MEASURED for one in interval["axes"]["hot"].values())
+        assert all(
+            set(one["workloads"]) == measured_at(interval["size"])
+            for one in interval["axes"]["hot"].values()
+        )
 
 
 def test_the_log_has_the_header_and_every_trial(tuned: Tuned) -> None:
@@ -138,7 +149,7 @@ def test_the_log_has_the_header_and_every_trial(tuned: Tuned) -> None:
     assert header["machine"] == tuned.profile["machine"]
     assert len(trials) == tuned.profile["search"]["trials"]
     assert all(trial["ns"] > 0 and trial["us"] > 0 for trial in trials)
-    expected = {(size, workload) for size in (128, 1024) for workload in MEASURED}
+    expected = {(size, workload) for size in (128, 1024) for workload in measured_at(size)}
     assert {(one["size"], one["workload"]) for one in figures if "calls" in one} >= expected
     found = {(trial["size"], trial["workload"]) for trial in trials if trial["size"]}
     expected.add((1024, "aliased"))  # from 512 bytes on
@@ -193,8 +204,9 @@ def test_the_log_and_the_profile_tell_the_same(tuned: Tuned) -> None:
 
 
 BALANCED_SMALL = {
-    **dict.fromkeys(MIXES, 1 / 12),
-    **dict.fromkeys(FIXED | PAGE_ENDS, 1 / 8),
+    **dict.fromkeys(MIXES, 3 / 8 / len(MIXES)),
+    **dict.fromkeys(FIXED, 3 / 8 / len(FIXED)),
+    **dict.fromkeys(PAGE_ENDS, 1 / 8),
 }
 
 
@@ -298,7 +310,7 @@ def test_balanced_counts_what_the_table_of_workloads_says(balanced: Tuned) -> No
     shares = {name: weight / sum(weights.values()) for name, weight in weights.items()}
     assert search["weights"] == pytest.approx(shares, abs=1e-6)
     for interval in balanced.profile["intervals"]:
-        assert_ranked_by(interval, search["weights"], MEASURED)
+        assert_ranked_by(interval, search["weights"], measured_at(interval["size"]))
 
 
 def test_balanced_has_the_winners_of_each_workload_in_it(balanced: Tuned) -> None:
@@ -334,7 +346,7 @@ def test_balanced_tries_copies_that_sense_where_the_counter_serves_them(balanced
     if sensing := large.get("sensing"):
         assert sensed
         assert sensing["cached_ticks"] <= sensing["threshold"] < sensing["uncached_ticks"]
-        assert set(sensing["workloads"]) == MEASURED
+        assert set(sensing["workloads"]) == measured_at(large["size"])
 
 
 def test_the_routine_of_balanced_has_an_entry_point_for_each_intent(balanced: Tuned) -> None:
@@ -366,7 +378,7 @@ def test_weights_are_a_mix_of_ones_own(tune, tmp_path: Path) -> None:
     assert set(profile["intents"]) == {"hot", "consume"}
     (interval,) = profile["intervals"]
     assert not {"axes", "sensing"} & set(interval)
-    assert_ranked_by(interval, search["weights"], MEASURED)
+    assert_ranked_by(interval, search["weights"], measured_at(interval["size"]))
     assert not any(AXES & set(entry["tuple"]) for entry in entries(interval))
     assert not re.search("Axes |Sensing ", done.stdout)
     header = (tmp_path / "asterope_memcpy.h").read_text()
@@ -383,7 +395,7 @@ def test_one_workload_alone_is_tuned_for(tune, tmp_path: Path, workload: str) ->
     assert "intents" not in profile
     assert profile["aliased"] == {"sizes": []}  # a matter of cached buffers
     (interval,) = profile["intervals"]
-    assert_ranked_by(interval, {workload: 1}, MEASURED)
+    assert_ranked_by(interval, {workload: 1}, measured_at(interval["size"]))
 
 
 @pytest.mark.parametrize(
@@ -411,8 +423,8 @@ def test_sources_are_mapped_from_a_file_that_stays_as_it_is(tune, tmp_path: Path
     profile = load_profile(tmp_path / "asterope-profile.json").raw
     assert profile["search"]["source_map"] == "our_ map.bin:4096:80K"
     for interval in profile["intervals"]:  # nothing can have been written there just before
-        assert set(interval["noise_floor"]) == MEASURED - {"produce"}
-        assert set(interval["winner"]["workloads"]) == MEASURED - {"produce"}
+        assert set(interval["noise_floor"]) == measured_at(interval["size"]) - {"produce"}
+        assert set(interval["winner"]["workloads"]) == measured_at(interval["size"]) - {"produce"}
     assert set(profile["intents"]) == {"hot", "cold", "consume"}
 
 
@@ -513,7 +525,7 @@ def test_the_features_are_those_of_the_system(tuned: Tuned) -> None:
 # Option -> values that it refuses, of each kind one: the tests of what parses them have more.
 BAD_VALUES = {
     "--rigor": ["slow", ""],
-    "--workload": ["warm", "hot_read", "mix_l1", "weights"],
+    "--workload": ["warm", "aliased", "mix_l1", "weights"],
     "--space": ["all", ""],
     "--threads": ["0", "65", "two"],
     "--small": ["speed", "", "predictable,unpredictable"],

@@ -2,6 +2,7 @@
 #include "search/objective.hpp"
 
 #include <gtest/gtest.h>
+#include <map>
 #include <numeric>
 
 #include "base/error.hpp"
@@ -23,7 +24,13 @@ Weights mix(std::string_view weights) {
     return parse_objective("balanced", weights).weights;
 }
 
-const std::string kChoices = "hot, hot_read, cold, consume, produce or fetch";
+Objective mix_of(std::string_view weights) {
+    return parse_objective("balanced", weights);
+}
+
+const std::string kChoices =
+    "hot, hot_read, cold, cold_walk, consume, consume_walk, produce, fetch, "
+    "fetch_walk or lookup";
 
 } // namespace
 
@@ -38,9 +45,59 @@ TEST(EqualWeights, are_alike_and_add_up_to_1) {
 TEST(ParseObjective, balances_all_situations_alike_and_as_the_table_of_workloads_says) {
     const Objective objective = parse_objective("balanced", "");
     EXPECT_EQ(objective.name, "balanced");
-    const std::vector<Workload> six = {Workload::hot,     Workload::hot_read, Workload::cold,
-                                       Workload::consume, Workload::produce,  Workload::fetch};
-    EXPECT_EQ(objective.weights, equal_weights(six));
+    for (const auto& [workload, weight] : objective.weights) {
+        EXPECT_NEAR(weight, facts_of(workload).balanced / 7, 1e-12) << name_of(workload);
+    }
+}
+
+// Each situation counts alike at every size: as two orders or one, and a look-up where it is timed.
+TEST(WeightsAt, give_what_a_walk_weighs_to_random_places_where_walks_are_not_timed) {
+    const Weights balanced = parse_objective("balanced", "").weights;
+    const auto share = [&](std::size_t size, std::vector<Workload> situation) {
+        double sum = 0;
+        for (const Workload one : situation) sum += weight_of(weights_at(size, balanced), one);
+        return sum;
+    };
+    for (const auto& [size, situations] :
+         std::map<std::size_t, double>{{512, 6}, {4096, 7}, {1 << 20, 6}, {8 << 20, 6}}) {
+        const double one = 1 / situations;
+        EXPECT_NEAR(share(size, {Workload::hot}), one, 1e-12) << size;
+        EXPECT_NEAR(share(size, {Workload::hot_read}), one, 1e-12) << size;
+        EXPECT_NEAR(share(size, {Workload::produce}), one, 1e-12) << size;
+        EXPECT_NEAR(share(size, {Workload::cold, Workload::cold_walk}), one, 1e-12) << size;
+        EXPECT_NEAR(share(size, {Workload::consume, Workload::consume_walk}), one, 1e-12) << size;
+        EXPECT_NEAR(share(size, {Workload::fetch, Workload::fetch_walk}), one, 1e-12) << size;
+        EXPECT_NEAR(share(size, {Workload::lookup}), situations > 6 ? one : 0, 1e-12) << size;
+        const double walk = share(size, {Workload::cold_walk});
+        EXPECT_NEAR(walk, size > (4 << 20) ? 0 : one / 2, 1e-12) << size;
+    }
+}
+
+TEST(WeightsAt, leave_out_what_is_not_timed_but_never_all_that_counts) {
+    const auto at = [](std::size_t size, std::string_view weights) {
+        return weights_at(size, mix(weights));
+    };
+    EXPECT_EQ(at(1 << 20, "hot=1,lookup=3"), (Weights{{Workload::hot, 1}}));
+    EXPECT_EQ(at(1 << 20, "lookup=3"), (Weights{{Workload::fetch, 1}}));
+    EXPECT_EQ(at(4096, "lookup=3"), (Weights{{Workload::lookup, 1}}));
+    EXPECT_EQ(at(8 << 20, "cold_walk=1,hot=1"),
+              (Weights{{Workload::hot, 0.5}, {Workload::cold, 0.5}}));
+    // what is only measured stays so
+    EXPECT_EQ(weights_at(8 << 20, {{Workload::hot, 1}, {Workload::cold_walk, 0}}),
+              (Weights{{Workload::hot, 1}}));
+    EXPECT_EQ(weights_at(0, {{Workload::mix_l1, 1}, {Workload::fixed, 3}}),
+              (Weights{{Workload::mix_l1, 0.25}, {Workload::fixed, 0.75}}));
+}
+
+TEST(WithIntents, count_the_walks_of_their_workload) {
+    const std::vector<Objective> all = with_intents(parse_objective("balanced", ""), {});
+    ASSERT_EQ(all.size(), 4u);
+    EXPECT_EQ(all[1].weights, (Weights{{Workload::hot, 1}}));
+    EXPECT_EQ(all[2].weights, (Weights{{Workload::cold, 0.5}, {Workload::cold_walk, 0.5}}));
+    EXPECT_EQ(all[3].weights, (Weights{{Workload::consume, 0.5}, {Workload::consume_walk, 0.5}}));
+    const std::vector<Objective> mixed = with_intents(mix_of("hot=1,cold_walk=1"), {});
+    ASSERT_EQ(mixed.size(), 3u);
+    EXPECT_EQ(mixed[2].name, "cold_walk");
 }
 
 TEST(ScreeningWeights, are_of_what_counts_but_fetch_unless_that_counts_alone) {

@@ -15,9 +15,10 @@ namespace {
 
 using Space = std::vector<const asterope_copy*>;
 
-const std::vector<Workload> kMix = {Workload::mix_l1, Workload::mix_l2, Workload::mix_l3};
+const std::vector<Workload> kMix = {Workload::mix_l1, Workload::mix_l2, Workload::mix_l3,
+                                    Workload::mix_memory};
 const std::vector<Workload> kMixRead = {Workload::mix_l1_read, Workload::mix_l2_read,
-                                        Workload::mix_l3_read};
+                                        Workload::mix_l3_read, Workload::mix_memory_read};
 constexpr const char* kObjectives[] = {"balanced", "unpredictable", "predictable"};
 
 const Space& whole_space() {
@@ -54,8 +55,12 @@ KnownMachine::Ratios ratios_of(const std::function<Truth(Entrant)>& truth) {
         const Truth one = truth(entrant);
         for (const Workload workload : kMix) ratios[workload].push_back(one.mix);
         for (const Workload workload : kMixRead) ratios[workload].push_back(one.mix_read);
-        ratios[Workload::fixed].push_back(one.fixed);
-        ratios[Workload::fixed_read].push_back(one.fixed_read);
+        for (const Workload workload : {Workload::fixed, Workload::fixed_walk}) {
+            ratios[workload].push_back(one.fixed);
+        }
+        for (const Workload workload : {Workload::fixed_read, Workload::fixed_walk_read}) {
+            ratios[workload].push_back(one.fixed_read);
+        }
         ratios[Workload::page_end].push_back(one.page_end);
         ratios[Workload::page_end_read].push_back(one.page_end_read);
     }
@@ -96,7 +101,7 @@ double mean(const KnownMachine& machine, Entrant entrant, const std::string& obj
 TEST(ParseSmallWeights, counts_reading_as_much_page_ends_a_quarter_and_the_rest_by_objective) {
     // By how much what is unpredictable and what is predictable counts.
     const std::map<std::string, std::pair<double, double>> shares = {
-        {"balanced", {0.5, 0.25}}, {"unpredictable", {0.75, 0}}, {"predictable", {0, 0.75}}};
+        {"balanced", {0.375, 0.375}}, {"unpredictable", {0.75, 0}}, {"predictable", {0, 0.75}}};
     for (const auto& [objective, expected] : shares) {
         const Weights weights = parse_small_weights(objective);
         std::map<Workload, double> share;
@@ -105,13 +110,14 @@ TEST(ParseSmallWeights, counts_reading_as_much_page_ends_a_quarter_and_the_rest_
         for (const auto& [workload, weight] : weights) {
             EXPECT_TRUE(share.emplace(workload, weight / sum).second) << "named twice";
         }
-        EXPECT_EQ(share.size(), 10u) << objective;
+        EXPECT_EQ(share.size(), 14u) << objective;
         double mix = 0, mix_read = 0;
         for (const Workload workload : kMix) mix += share.at(workload);
         for (const Workload workload : kMixRead) mix_read += share.at(workload);
         for (const double half : {mix, mix_read}) EXPECT_NEAR(half, expected.first / 2, 1e-12);
-        for (const Workload fixed : {Workload::fixed, Workload::fixed_read}) {
-            EXPECT_NEAR(share.at(fixed), expected.second / 2, 1e-12) << objective;
+        for (const Workload fixed : {Workload::fixed, Workload::fixed_read, Workload::fixed_walk,
+                                     Workload::fixed_walk_read}) {
+            EXPECT_NEAR(share.at(fixed), expected.second / 4, 1e-12) << objective;
         }
         EXPECT_NEAR(share.at(Workload::page_end) + share.at(Workload::page_end_read), 0.25, 1e-12);
     }
@@ -218,9 +224,9 @@ TEST(SmallSearch, reports_all_figures_of_each_finalist_whatever_the_objective) {
         KnownMachine machine(ratios_of([](Entrant) { return Truth{1.5, 1.25, 1.1, 0.75}; }));
         const SizeResult result = search(machine, objective);
         EXPECT_EQ(result.size, 0u);
-        EXPECT_EQ(result.noise_floor.size(), 10u);
+        EXPECT_EQ(result.noise_floor.size(), 14u);
         for (const Finalist& finalist : result.finalists) {
-            ASSERT_EQ(finalist.workloads.size(), 10u) << objective;
+            ASSERT_EQ(finalist.workloads.size(), 14u) << objective;
             for (const auto& [workload, measured] : finalist.workloads) {
                 EXPECT_NEAR(measured.ratio.median, machine.ratio(finalist.candidate, workload),
                             1e-9);

@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Callable
 
+from asterope.workloads import names
+
 _RATIO = {"median": 1.31, "low": 1.29, "high": 1.33}
 
-_WORKLOADS = ("hot", "hot_read", "cold", "consume", "produce", "fetch")
+_WORKLOADS = names("measured")
 
 _PIPELINES: dict[str, dict[str, Any]] = {
     "hot": {"rt": "YMM", "lt": "T", "st": "T", "pt": "none", "ps": 0, "pd": 0, "pw": 8},
@@ -26,10 +28,7 @@ _AXES: dict[str, dict[str, Any]] = {
     "movdir64b": {"rt": "MOVDIR64B", "lt": "T", "st": "NT", "pt": "T0", "ps": 4, "pd": 8},
 }
 
-_MIXES = (
-    *(f"mix_{level}{read}" for read in ("", "_read") for level in ("l1", "l2", "l3")),
-    *("fixed", "fixed_read", "page_end", "page_end_read"),
-)
+_MIXES = (*names("measured", "small copies"),)
 
 
 _PROOF = {"samples": 59, "rounds": 15, "lead": {"median": 1.02, "low": 0.99, "high": 1.05}}

@@ -102,12 +102,12 @@ TEST(Arena, says_when_there_is_no_memory) {
     EXPECT_THROW(Arena(std::size_t{1} << 60), Failure);
 }
 
-TEST(ArenaBytes, is_four_times_the_last_cache) {
-    EXPECT_EQ(arena_bytes(128, machine(64 * kGiB, 128 * kMiB)), 4 * 128 * kMiB + 2 * 128);
+TEST(ArenaBytes, is_four_times_the_last_cache_and_half_as_much_for_walks) {
+    EXPECT_EQ(arena_bytes(128, machine(64 * kGiB, 128 * kMiB)), 6 * 128 * kMiB + 2 * 128);
 }
 
 TEST(ArenaBytes, is_eight_of_the_largest_copies_and_room_for_the_hot_ones) {
-    EXPECT_EQ(arena_bytes(64 * kMiB, machine(64 * kGiB, 32 * kMiB)), 10 * 64 * kMiB);
+    EXPECT_EQ(arena_bytes(64 * kMiB, machine(64 * kGiB, 32 * kMiB)), (12 + 2) * 64 * kMiB);
 }
 
 TEST(ArenaBytes, is_no_less_than_256_mib_where_there_is_memory) {

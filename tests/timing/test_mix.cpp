@@ -23,12 +23,13 @@ const std::vector<Workload> kMix = {Workload::mix_l1,      Workload::mix_l2,
                                     Workload::mix_l3,      Workload::mix_l1_read,
                                     Workload::mix_l2_read, Workload::mix_l3_read};
 const std::vector<Workload> kFixed = {Workload::fixed, Workload::fixed_read};
+const std::vector<Workload> kFixedWalk = {Workload::fixed_walk, Workload::fixed_walk_read};
 const std::vector<Workload> kPageEnd = {Workload::page_end, Workload::page_end_read};
-const std::vector<Workload> kRead = {Workload::mix_l1_read, Workload::mix_l2_read,
-                                     Workload::mix_l3_read, Workload::fixed_read,
-                                     Workload::page_end_read};
-const std::vector<Workload> kAlone = {Workload::mix_l1, Workload::mix_l2, Workload::mix_l3,
-                                      Workload::fixed, Workload::page_end};
+const std::vector<Workload> kRead = {Workload::mix_l1_read,     Workload::mix_l2_read,
+                                     Workload::mix_l3_read,     Workload::fixed_read,
+                                     Workload::fixed_walk_read, Workload::page_end_read};
+const std::vector<Workload> kAlone = {Workload::mix_l1, Workload::mix_l2,     Workload::mix_l3,
+                                      Workload::fixed,  Workload::fixed_walk, Workload::page_end};
 
 struct Call {
     const char *destination, *source;
@@ -303,6 +304,34 @@ TEST_F(Mix, times_one_fixed_size_alone_and_moves_it_through_the_page_from_round_
     EXPECT_GE(lines.size(), 60u);
 }
 
+// Where no line is in a cache before the copy in front of it has come by.
+TEST_F(Mix, walks_through_memory_with_one_small_size_after_the_other_and_does_not_come_back) {
+    Stopwatch stopwatch = of_the_fleet();
+    const char* last_end = nullptr;
+    for (std::uint64_t round = 0; round < 6; ++round) {
+        const std::vector<Call> made = trial(stopwatch, kFixedWalk[round % 2], round);
+        std::vector<std::size_t> sizes;
+        for (std::size_t i = 0; i < made.size(); ++i) {
+            const Call& call = made[i];
+            const auto apart = static_cast<std::size_t>(call.destination - call.source) % 4096;
+            ASSERT_GE(apart, 1024u);
+            ASSERT_LE(apart, 3072u);
+            if (i > 0 && made[i - 1].bytes == call.bytes) {
+                ASSERT_EQ(call.source, made[i - 1].source + call.bytes);
+                ASSERT_EQ(call.destination, made[i - 1].destination + call.bytes);
+                continue;
+            }
+            if (last_end) {
+                ASSERT_GE(call.source + 63, last_end);
+            }
+            if (i > 0) last_end = made[i - 1].source;
+            sizes.push_back(call.bytes);
+        }
+        last_end = made.back().source;
+        EXPECT_EQ(sizes, walked_sizes());
+    }
+}
+
 // --- Page ends -----------------------------------------------------------------------------------
 
 namespace {
@@ -417,7 +446,7 @@ TEST(PageEndsOf, any_length_are_whole_pages_in_front_of_one_that_is_untouched_or
 TEST_F(Mix, makes_as_many_calls_as_it_says_and_some_to_warm_up_with_distance_and_large_copy) {
     Stopwatch stopwatch = of_the_fleet();
     const asterope_candidate large = asterope_variants[1].copy;
-    for (const auto& workloads : {kMix, kFixed, kPageEnd}) {
+    for (const auto& workloads : {kMix, kFixed, kFixedWalk, kPageEnd}) {
         for (const Workload workload : workloads) {
             calls.clear();
             last_distance = 0;

@@ -14,6 +14,7 @@
 #include "support/temporary_folder.hpp"
 #include "timing/clock.hpp"
 #include "timing/stopwatch.hpp"
+#include "timing/workloads/look_up.hpp"
 
 using namespace asterope;
 
@@ -32,6 +33,9 @@ const std::vector<Workload> kOfOneSize = [] {
     return workloads;
 }();
 const std::vector<Workload> kOnSlots = {Workload::cold, Workload::consume, Workload::produce};
+const std::vector<Workload> kWalks = {Workload::cold_walk, Workload::consume_walk,
+                                      Workload::fetch_walk};
+const std::vector<Workload> kFetches = {Workload::fetch, Workload::fetch_walk, Workload::lookup};
 
 struct Call {
     const char *destination, *source;
@@ -90,6 +94,12 @@ class TrialBuffers : public ::testing::TestWithParam<std::size_t> {
         stopwatch.set_calibration(GetParam(), workload, {stopwatch.calls(GetParam(), workload), 0});
     }
 
+    /// What settles the caches is not among the next trial's calls.
+    void settle() {
+        stopwatch.set_calibration(GetParam(), Workload::cold, {1, 0});
+        trial(Workload::cold, 0);
+    }
+
     const Arena arena{32 * kMiB};
     Stopwatch stopwatch{arena, kLargest};
 };
@@ -124,9 +134,10 @@ TEST_P(TrialBuffers, are_as_many_and_as_long_as_asked_inside_the_arena_and_never
         EXPECT_GE(timed, 1u);
         const bool hot = workload == Workload::hot || workload == Workload::hot_read;
         // one call before fetch's brings the destination into the caches
-        const std::size_t untimed = hot ? std::max<std::size_t>(3, timed / 8)
-                                    : workload == Workload::fetch ? 1
-                                                                  : 0;
+        const bool fetches = workload == Workload::fetch || workload == Workload::lookup;
+        const std::size_t untimed = hot                        ? std::max<std::size_t>(3, timed / 8)
+                                    : facts_of(workload).walks ? kLeadIn
+                                                               : fetches;
         const char *lowest = arena.source() + arena.bytes(), *highest = arena.source();
         for (std::uint64_t round = 0; round < 100; ++round) {
             ASSERT_EQ(trial(workload, round, 1920).size(), timed + untimed) << name_of(workload);
@@ -218,6 +229,7 @@ TEST_P(TrialBuffers, of_aliasing_copies_lie_just_past_their_sources_modulo_a_pag
 
 // The hardware prefetchers would fetch the next copy's buffers were it the neighbour.
 TEST_P(TrialBuffers, of_cold_copies_jump_and_come_round_only_after_the_whole_arena) {
+    const std::size_t slots_end = stopwatch.buffers().slot_bytes;
     for (const Workload workload : kOnSlots) {
         calibrate(workload);
         // enough for the large ones to come round
@@ -243,9 +255,71 @@ TEST_P(TrialBuffers, of_cold_copies_jump_and_come_round_only_after_the_whole_are
                 ASSERT_GE(begins[i] - begins[i - 1], static_cast<std::ptrdiff_t>(GetParam() + 63));
             }
             EXPECT_GE(begins.back() - begins.front(),
-                      static_cast<std::ptrdiff_t>(arena.bytes() - 4 * kLargest - 2 * kMiB));
+                      static_cast<std::ptrdiff_t>(slots_end - 4 * kLargest - 2 * kMiB));
             if (slots < all.size()) {
-                EXPECT_GE(slots * (GetParam() + 4096), arena.bytes() - 2 * kLargest);
+                EXPECT_GE(slots * (GetParam() + 4096), slots_end - 2 * kLargest);
+            }
+        }
+    }
+}
+
+// A prefetcher learns strides by instruction, and another one runs on from block to block.
+TEST_P(TrialBuffers, of_a_walk_lie_one_after_the_other_at_one_distance_on_both_sides) {
+    settle();
+    for (const Workload workload : kWalks) {
+        stopwatch.set_calibration(GetParam(), workload, {4, 0});
+        // they begin anew at the stretch's end
+        std::size_t jumps = 0;
+        for (std::uint64_t round = 0; round < 50; ++round) {
+            const std::vector<Call> made = trial(workload, round);
+            ASSERT_EQ(made.size(), kLeadIn + 4);
+            for (std::size_t i = 1; i < made.size(); ++i) {
+                const auto step = made[i].source - made[i - 1].source;
+                if (workload != Workload::fetch_walk) {
+                    ASSERT_EQ(made[i].destination - made[i - 1].destination, step);
+                }
+                if (step < 0) {
+                    ++jumps;
+                    continue;
+                }
+                ASSERT_GE(step, static_cast<std::ptrdiff_t>(GetParam()));
+                ASSERT_LE(step, static_cast<std::ptrdiff_t>(GetParam() + 64));
+                ASSERT_EQ(step, static_cast<std::ptrdiff_t>(walked_stride(GetParam())));
+            }
+        }
+        EXPECT_LE(jumps, 1 + 50 * (kLeadIn + 4) * walked_stride(GetParam()) / (4 * kMiB));
+    }
+}
+
+// Or they would be found in a cache: by the next walk of whatever workload, and by cold ones.
+TEST_P(TrialBuffers, of_a_walk_come_again_only_after_their_whole_stretch_where_no_slots_are) {
+    const std::size_t stretch = stopwatch.buffers().cold_bytes - stopwatch.buffers().slot_bytes;
+    EXPECT_GE(stretch, arena.bytes() / 4);
+    settle();
+    std::size_t walked = 0;
+    const char* last = nullptr;
+    const std::size_t enough = stretch - 2 * (GetParam() + 4096);
+    for (std::uint64_t round = 0; walked < enough; ++round) {
+        const Workload workload = kWalks[round % kWalks.size()];
+        stopwatch.set_calibration(GetParam(), workload, {64, 0});
+        for (const Call& call : trial(workload, round)) {
+            if (walked >= enough) break;
+            const auto place = static_cast<std::size_t>(call.source - arena.source());
+            ASSERT_GE(place, stopwatch.buffers().slot_bytes);
+            ASSERT_LE(place + GetParam(), stopwatch.buffers().cold_bytes);
+            if (last) {
+                ASSERT_GE(call.source, last) << "too early";
+                walked += static_cast<std::size_t>(call.source - last);
+            }
+            last = call.source;
+        }
+    }
+    for (const Workload workload : {Workload::cold, Workload::consume, Workload::fetch}) {
+        calibrate(workload);
+        for (std::uint64_t round = 0; round < 100; ++round) {
+            for (const Call& call : trial(workload, round)) {
+                ASSERT_LE(call.source + GetParam(),
+                          arena.source() + stopwatch.buffers().slot_bytes);
             }
         }
     }
@@ -331,11 +405,12 @@ void* look_and_spoil(void* destination, const void* source, std::size_t bytes, s
 
 // Or it would be consume again.
 TEST_P(TrialBuffers, of_fetch_are_many_sources_and_one_destination_a_half_page_apart) {
-    calibrate(Workload::fetch);
-    for (std::uint64_t round = 0; round < 3; ++round) {
-        const std::vector<Call> made = trial(Workload::fetch, round);
-        ASSERT_EQ(made.size(),
-                  stopwatch.calls(GetParam(), Workload::fetch) + 1); // one is not timed
+    for (std::uint64_t round = 0; round < 9; ++round) {
+        const Workload workload = kFetches[round % kFetches.size()];
+        calibrate(workload);
+        const std::vector<Call> made = trial(workload, round);
+        const std::size_t untimed = facts_of(workload).walks ? kLeadIn : 1;
+        ASSERT_EQ(made.size(), stopwatch.calls(GetParam(), workload) + untimed);
         const auto [first, last] =
             std::minmax_element(made.begin(), made.end(), [](const Call& a, const Call& b) {
                 return a.destination < b.destination;
@@ -344,7 +419,7 @@ TEST_P(TrialBuffers, of_fetch_are_many_sources_and_one_destination_a_half_page_a
         EXPECT_LE(last->destination + GetParam(), arena.destination() + arena.bytes());
         std::set<const char*> sources;
         for (const Call& call : made) {
-            EXPECT_TRUE(sources.insert(call.source - misalignment(call.source)).second);
+            EXPECT_TRUE(sources.insert(call.source).second);
             EXPECT_NEAR(static_cast<double>(apart(call)), static_cast<double>(kPhase), 63);
         }
     }
@@ -453,10 +528,55 @@ TEST_P(TrialBuffers, of_fresh_copies_come_from_the_sources_of_cold_ones) {
     EXPECT_NE(trial(Workload::cold, 3).front().source, fresh.front().source);
 }
 
-TEST(IsTimedAt, leaves_out_fresh_copies_of_less_than_a_page) {
+TEST(IsTimedAt, leaves_out_sizes_beyond_the_bounds_of_the_table) {
     EXPECT_FALSE(is_timed_at(kPage - 1, Workload::fresh));
     EXPECT_TRUE(is_timed_at(kPage, Workload::fresh));
-    for (const Workload workload : kMeasured) EXPECT_TRUE(is_timed_at(1, workload));
+    EXPECT_TRUE(is_timed_at(1, Workload::cold_walk));
+    EXPECT_TRUE(is_timed_at(4 * kMiB, Workload::cold_walk));
+    EXPECT_FALSE(is_timed_at(4 * kMiB + 1, Workload::cold_walk));
+    EXPECT_FALSE(is_timed_at(1023, Workload::lookup));
+    EXPECT_TRUE(is_timed_at(1024, Workload::lookup));
+    EXPECT_FALSE(is_timed_at((64 << 10) + 1, Workload::lookup));
+    for (const std::size_t size : {std::size_t{1}, std::size_t{1} << 40}) {
+        EXPECT_TRUE(is_timed_at(size, Workload::hot));
+    }
+}
+
+// What a lookup waits for is a chain: each line says which one comes next.
+TEST(LookUp, depends_on_as_many_lines_as_it_reads_all_over_the_table) {
+    constexpr std::size_t kLines = 1000;
+    std::vector<char> table(kLines * 64);
+    fill_with_data(table.data(), table.size());
+    std::set<std::size_t> read;
+    for (std::uint64_t key = 1; key <= 40; ++key) {
+        const std::uint64_t plain = look_up(table.data(), kLines, key);
+        std::size_t decisive = 0;
+        for (std::size_t line = 0; line < kLines; ++line) {
+            table[line * 64] ^= 1;
+            if (look_up(table.data(), kLines, key) != plain) {
+                ++decisive;
+                read.insert(line);
+            }
+            table[line * 64] ^= 1;
+        }
+        EXPECT_EQ(decisive, kLookUpLines) << key;
+    }
+    EXPECT_GE(read.size(), 120u);
+    EXPECT_LT(*read.begin(), kLines / 10);
+    EXPECT_GT(*read.rbegin(), kLines - kLines / 10);
+    EXPECT_EQ(nothing_of(look_up(table.data(), kLines, 1)), 0u);
+}
+
+TEST_P(TrialBuffers, of_lookup_are_those_of_fetch) {
+    for (const Workload workload : {Workload::fetch, Workload::lookup}) {
+        stopwatch.set_calibration(GetParam(), workload, {5, 0});
+    }
+    Stopwatch other(arena, kLargest);
+    other.set_calibration(GetParam(), Workload::fetch, {5, 0});
+    const std::vector<Call> looked_up = trial(Workload::lookup, 3);
+    calls.clear();
+    other.time({remember, 0}, Workload::fetch, GetParam(), 3);
+    EXPECT_TRUE(looked_up == calls);
 }
 
 // --- Companies -----------------------------------------------------------------------------------
@@ -587,8 +707,9 @@ TEST_F(MappedSource, is_read_as_any_source_is_inside_the_map_and_stays_as_it_is)
         put("map", text);
         const Arena arena(8 * kMiB, SourceMap((folder / "map").string(), kLargest));
         Stopwatch stopwatch(arena, kLargest);
-        for (const Workload workload : {Workload::hot, Workload::hot_read, Workload::cold,
-                                        Workload::consume, Workload::aliased}) {
+        for (const Workload workload :
+             {Workload::hot, Workload::hot_read, Workload::cold, Workload::consume,
+              Workload::aliased, Workload::cold_walk, Workload::fetch_walk}) {
             const bool aliased = workload == Workload::aliased;
             const bool cold = workload == Workload::cold || workload == Workload::consume;
             std::set<std::size_t> misalignments;
@@ -613,7 +734,9 @@ TEST_F(MappedSource, is_read_as_any_source_is_inside_the_map_and_stays_as_it_is)
                         high = std::max(high, offset + size);
                     }
                 }
-                if (!cold) {
+                if (facts_of(workload).walks) {
+                    EXPECT_GT(high - low, std::min(bytes / 2, 200 * kLeadIn * size));
+                } else if (!cold) {
                     EXPECT_LE(high - low, size + 4096 + 64) << "not in one place";
                 } else if (bytes == 16 * kMiB) {
                     EXPECT_LT(low, kMiB) << "not all over the map";

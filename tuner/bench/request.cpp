@@ -41,7 +41,8 @@ const struct {
 /// was asked for. A mix of weights is measured as balanced.
 std::vector<Workload> workloads_of(const std::string& text) {
     if (text.empty()) {
-        return {Workload::hot, Workload::hot_read, Workload::cold, Workload::consume};
+        return {Workload::hot,       Workload::hot_read, Workload::cold,
+                Workload::cold_walk, Workload::consume,  Workload::consume_walk};
     }
     const std::optional<Workload> single = find_workload(text);
     if (single && facts_of(*single).family == WorkloadFamily::one_size) return {*single};
@@ -51,6 +52,20 @@ std::vector<Workload> workloads_of(const std::string& text) {
         workloads.push_back(workload);
     }
     return workloads;
+}
+
+/// Throws BadInput where a workload is named that none of the sizes is timed under.
+void refuse_untimed(const std::string& name, const std::vector<std::size_t>& sizes) {
+    const std::optional<Workload> workload = find_workload(name);
+    if (!workload || std::any_of(sizes.begin(), sizes.end(),
+                                 [&](std::size_t size) { return is_timed_at(size, *workload); })) {
+        return;
+    }
+    const WorkloadFacts& facts = facts_of(*workload);
+    throw BadInput("workload " + name + " is timed" +
+                   (facts.from_bytes ? " from " + format_size(facts.from_bytes) + " up" : "") +
+                   (facts.to_bytes ? " to " + format_size(facts.to_bytes) : "") +
+                   ": name other --sizes");
 }
 
 void require_known(const std::vector<std::string>& suites) {
@@ -76,7 +91,7 @@ void add_options(CLI::App& app, Options& options) {
         ->expected(0, 1);
     app.add_option("--workload", options.workload,
                    "of the sizes suite: " + names_of(WorkloadFamily::one_size) +
-                       ", or balanced; without it, hot, hot_read, cold and consume")
+                       ", or balanced; without it, hot, hot_read, cold, consume and their walks")
         ->type_name("NAME");
     app.add_option(
            "--suite", options.suites,
@@ -136,12 +151,7 @@ Request read_request(const Options& options) {
                                         ? of_profile
                                         : parse_size_list(suite.sizes);
     }
-    if (workload == "fresh" && request.has("sizes") &&
-        !is_timed_at(request.sizes.at("sizes").back(), Workload::fresh)) {
-        throw BadInput("workload fresh is timed from " +
-                       format_size(facts_of(Workload::fresh).from_bytes) +
-                       " up: name larger --sizes");
-    }
+    if (request.has("sizes")) refuse_untimed(workload, request.sizes.at("sizes"));
     return request;
 }
 

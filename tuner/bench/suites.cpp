@@ -19,11 +19,12 @@ constexpr double kBytesPerSecond = 8e9; ///< about what a copy does, for estimat
 double estimate(std::size_t size, Workload workload, const Machine& machine) {
     const bool hot = workload == Workload::hot || workload == Workload::hot_read ||
                      workload == Workload::aliased;
+    const WorkloadFacts& facts = facts_of(workload);
     // a page fault takes about as long as three copies of a page
     const double slowness = workload == Workload::fresh ? 4 : 1;
     const double one = slowness * static_cast<double>(size) / kBytesPerSecond;
     double seconds = std::max(trial_seconds(workload), one);
-    seconds += hot ? std::max(seconds / 8, 3 * one) : 0;
+    seconds += hot ? std::max(seconds / 8, 3 * one) : facts.walks ? kLeadIn * one : 0;
     if (!hot && size >= kSettledFrom) {
         seconds += static_cast<double>(last_cache_bytes(machine)) * 1.25 / kBytesPerSecond;
     }
@@ -146,10 +147,11 @@ std::vector<Suite> mix_suites(const Setting& setting, const Arena& arena) {
 std::vector<Suite> fixed_suites(const Setting& setting, const Arena& arena) {
     const auto stopwatch = std::make_shared<Stopwatch>(arena, kLargestMixed);
     std::vector<Suite> suites;
-    for (const Workload workload : {Workload::fixed, Workload::fixed_read}) {
+    for (const Workload workload :
+         {Workload::fixed, Workload::fixed_read, Workload::fixed_walk, Workload::fixed_walk_read}) {
         const std::string name(name_of(workload));
         std::vector<Job> jobs;
-        for (const std::size_t size : fixed_sizes()) {
+        for (const std::size_t size : facts_of(workload).walks ? walked_sizes() : fixed_sizes()) {
             Job job{"fixed", name, format_size(size), size};
             job.trial_seconds = 10e-6;
             job.time = [=](const Contender& contender, std::uint64_t round, int) {

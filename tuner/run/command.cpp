@@ -98,7 +98,7 @@ void add_aims(CLI::App& app, TuningRequest& request) {
 void add_small_copies(CLI::App& app, TuningRequest& request) {
     app.add_option("--small", request.small,
                    "what small copies are tuned for: unpredictable sizes, predictable ones, or "
-                   "balanced: both, the former counting double")
+                   "balanced: both alike")
         ->type_name("NAME")
         ->capture_default_str();
     app.add_option("--distribution", request.distribution,

@@ -53,13 +53,15 @@ nlohmann::json names_and_weights(const Weights& weights) {
 }
 
 /// By which small copies were chosen in a search with these Plan::options(). Before these held the
-/// weights, page ends were not among them.
+/// weights, there were only sizes and working sets in caches.
 Weights recorded_small_weights(const nlohmann::json& options) {
     const auto recorded = options.find("small_weights");
     Weights weights = parse_small_weights(options.at("small").get<std::string>());
     if (recorded == options.end()) {
         return timed_weights(std::move(weights), [](Workload workload) {
-            return workload != Workload::page_end && workload != Workload::page_end_read;
+            const WorkloadFacts& facts = facts_of(workload);
+            return facts.source_cached && workload != Workload::page_end &&
+                   workload != Workload::page_end_read;
         });
     }
     const auto name = [](Workload workload) { return std::string(name_of(workload)); };

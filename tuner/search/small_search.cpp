@@ -11,8 +11,7 @@ namespace asterope {
 Weights parse_small_weights(std::string_view text) {
     double unpredictable = 0, predictable = 0;
     if (text == "balanced") {
-        unpredictable = 2;
-        predictable = 1;
+        unpredictable = predictable = 1;
     } else if (text == "unpredictable") {
         unpredictable = 1;
     } else if (text == "predictable") {
@@ -21,24 +20,29 @@ Weights parse_small_weights(std::string_view text) {
         throw BadInput("small copies '" + std::string(text.substr(0, 40)) +
                        "' are unknown: choose balanced, unpredictable or predictable");
     }
-    // A quarter of all that counts; of unpredictable sizes, as much as one working set. Few calls
-    // stand at such a page's end, but a program whose buffer lies there makes nothing but such
-    // calls, and a masked move takes hundreds of cycles for each. As a mix, with the mispredicted
-    // branches of others in it, it had 0.18 of libc's speed there, read 0.30 (a Xeon with AMX), and
-    // about 1.4 on average elsewhere. By these figures it would still win with a seventh. With a
-    // quarter no copy that falls so deep wins by its gains elsewhere, and one that is 10 % slower
-    // there, as it looks where the page ends, loses 2.5 % by it.
+    // A quarter of all that counts. Few calls stand at such a page's end, but a program whose
+    // buffer lies there makes nothing but such calls, and a masked move takes hundreds of cycles
+    // for each. As a mix, with the mispredicted branches of others in it, it had 0.18 of libc's
+    // speed there, read 0.30 (a Xeon with AMX), and about 1.4 on average elsewhere. By these
+    // figures it would still win with a seventh. With a quarter no copy that falls so deep wins by
+    // its gains elsewhere, and one that is 10 % slower there, as it looks where the page ends,
+    // loses 2.5 % by it.
     const double page_ends = (unpredictable + predictable) / 3;
-    return {{Workload::mix_l1, unpredictable / 3},
-            {Workload::mix_l2, unpredictable / 3},
-            {Workload::mix_l3, unpredictable / 3},
-            {Workload::mix_l1_read, unpredictable / 3},
-            {Workload::mix_l2_read, unpredictable / 3},
-            {Workload::mix_l3_read, unpredictable / 3},
-            {Workload::fixed, predictable},
-            {Workload::fixed_read, predictable},
-            {Workload::page_end, page_ends},
-            {Workload::page_end_read, page_ends}};
+    const double mix = unpredictable / 8, single = predictable / 4;
+    return {{Workload::mix_l1, mix},
+            {Workload::mix_l2, mix},
+            {Workload::mix_l3, mix},
+            {Workload::mix_memory, mix},
+            {Workload::mix_l1_read, mix},
+            {Workload::mix_l2_read, mix},
+            {Workload::mix_l3_read, mix},
+            {Workload::mix_memory_read, mix},
+            {Workload::fixed, single},
+            {Workload::fixed_read, single},
+            {Workload::fixed_walk, single},
+            {Workload::fixed_walk_read, single},
+            {Workload::page_end, page_ends / 2},
+            {Workload::page_end_read, page_ends / 2}};
 }
 
 Weights timed_weights(Weights weights, const std::function<bool(Workload)>& timed) {

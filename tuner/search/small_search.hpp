@@ -14,9 +14,9 @@
 
 namespace asterope {
 
-/// What counts: calls of unpredictable sizes, of one size, or both with the former double, as
-/// compilers inline copies of a constant size and what reaches a memcpy is variable. Half of each
-/// is followed by a reader of the copy. Besides, whatever the objective, copies at the ends of
+/// What counts: calls of unpredictable sizes, in each cache and in memory; of one size, the same
+/// buffers again and walking through uncached memory; or both alike. Half of each is followed by a
+/// reader of the copy. Besides, whatever the objective, copies at the ends of
 /// pages. "unpredictable", "predictable" or "balanced"; throws BadInput for anything else.
 Weights parse_small_weights(std::string_view text);
 

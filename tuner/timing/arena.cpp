@@ -57,7 +57,7 @@ std::size_t arena_bytes(std::size_t largest_size, const Machine& machine) {
                       " MiB that may be taken; name smaller --sizes");
     }
     const std::size_t wanted =
-        std::max({4 * last_cache, 8 * largest_size, 256 * kMiB}) + 2 * largest_size;
+        std::max({4 * last_cache, 8 * largest_size, 256 * kMiB}) / 2 * 3 + 2 * largest_size;
     return std::min(wanted, most);
 }
 

@@ -41,9 +41,9 @@ class Arena {
 
 /// How many bytes a side to take: the hot buffers of `largest_size`, and cold room of four times
 /// the last cache level and of at least eight of the largest copies, so that a line is long
-/// evicted before it comes round again. At most 1.25 GiB, or a third of the memory that can be had
-/// without swapping where that is less. Throws Failure where not even two of the largest copies
-/// fit.
+/// evicted before it comes round again; and half as much for walks (see Buffers). At most 1.25 GiB,
+/// or a third of the memory that can be had without swapping where that is less. Throws Failure
+/// where not even two of the largest copies fit.
 std::size_t arena_bytes(std::size_t largest_size, const Machine& machine);
 
 } // namespace asterope

@@ -15,6 +15,11 @@ namespace {
 /// page-local prefetchers fetch along.
 constexpr std::size_t kLeastLines = 17;
 
+/// A third is walked through: see arena_bytes.
+std::size_t walk_bytes_of(std::size_t cold_bytes) {
+    return cold_bytes / 3 / 4096 * 4096;
+}
+
 } // namespace
 
 Slots::Slots(std::size_t stride, std::size_t room)
@@ -32,10 +37,18 @@ std::size_t Slots::take() {
     return at;
 }
 
+std::size_t Walk::take() {
+    if (next + stride + 64 > end) next = begin + next % 64; // misaligned as it would have been
+    const std::size_t at = next;
+    next += stride;
+    return at;
+}
+
 Buffers::Buffers(const Arena& arena, std::size_t largest_size, std::size_t cache_bytes,
                  SmallCalls small_calls)
     : arena(arena), cache_bytes(cache_bytes),
       cold_bytes((arena.bytes() - std::max(largest_size + 2 * 4096, kWrittenRoom)) / 4096 * 4096),
+      slot_bytes(cold_bytes - walk_bytes_of(cold_bytes)),
       hot_source(arena.maps_source()
                      ? (arena.source_bytes() - source_bytes_needed(largest_size)) / 4096 * 4096
                      : cold_bytes),
@@ -49,13 +62,37 @@ SlotPair& Buffers::slots(std::size_t size) {
     if (pair.destination.count == 0) {
         // An odd number of lines apart: the slots then fall into all sets of every cache.
         const std::size_t lines = std::max(kLeastLines, size / 64 + 3) | 1;
-        pair.destination = {lines * 64, cold_bytes - kPhase - 64};
+        pair.destination = {lines * 64, slot_bytes - kPhase - 64};
         pair.source = pair.destination;
         // In a map, where the two sides' slots have other places in their pages, with room for each
         // source to be moved to its destination's place.
         if (arena.maps_source()) pair.source = {lines * 64 + 4096, arena.source_bytes()};
     }
     return pair;
+}
+
+WalkPair Buffers::walk(const Arena& in, std::size_t stride) const {
+    const bool own = &in == &arena; // else one of small copies alone, without slots or tail
+    const std::size_t room = (own ? cold_bytes : in.bytes()) - kPhase - 64;
+    // In a small arena, a walk of the largest copies begins among the slots.
+    const std::size_t begin = std::min(own ? slot_bytes : 0, (room - stride - 128) / 4096 * 4096);
+    WalkPair walk;
+    walk.destination = {begin, room, 0, stride};
+    walk.source = walk.destination;
+    // with room for each source to be moved to its destination's place in the page
+    if (in.maps_source()) walk.source = {0, in.source_bytes() - 4096, 0, stride};
+    const auto walked = walked_.find(&in);
+    const Sides<std::size_t> last = walked == walked_.end() ? Sides<std::size_t>{} : walked->second;
+    const auto go_on = [](Walk& side, std::size_t from) {
+        side.next = std::max(side.begin, (from + 4095) / 4096 * 4096);
+    };
+    go_on(walk.source, last.source);
+    go_on(walk.destination, last.destination);
+    return walk;
+}
+
+void Buffers::took(const Arena& in, const WalkPair& walk) {
+    walked_[&in] = {walk.source.next, walk.destination.next};
 }
 
 } // namespace asterope

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "timing/arena.hpp"
+#include "timing/placement.hpp"
 #include "timing/workloads/small_calls.hpp"
 
 namespace asterope {
@@ -19,10 +20,28 @@ struct Slots {
     std::size_t stride = 0, count = 0, step = 0, next = 0;
 };
 
-/// The slots of both sides. They differ only where the source is mapped.
-struct SlotPair {
-    Slots source, destination;
+/// A walk through a stretch of an area: blocks one after the other, all at the same distance from
+/// the one before. So programs take blocks from a large memory, and by that a prefetcher that
+/// learns strides by instruction, or one that runs on from block to block, brings lines before they
+/// are asked for.
+struct Walk {
+    std::size_t take();                   ///< the next block's offset in bytes
+    std::size_t begin, end, next, stride; ///< all in bytes
 };
+
+/// What is copied before a walk is timed: a stride is known after five calls.
+inline constexpr std::size_t kLeadIn = 6;
+
+/// From one block of a walk to the next: almost at its end, and a byte further in its line, so that
+/// a walk comes by all misalignments and yet has one stride.
+constexpr std::size_t walked_stride(std::size_t size) {
+    return (size + 63) / 64 * 64 + 1;
+}
+
+/// Where the next calls go on both sides. They differ only where the source is mapped.
+template <class Place> struct Sides { Place source, destination; };
+using SlotPair = Sides<Slots>;
+using WalkPair = Sides<Walk>;
 
 struct Buffers {
     /// See Stopwatch.
@@ -32,13 +51,23 @@ struct Buffers {
     /// Of cold copies of `size` bytes.
     SlotPair& slots(std::size_t size);
 
+    /// From the page behind that where the last walk through `in` ended, in steps of so many bytes.
+    /// So nobody walks where somebody has just been, until the whole stretch has gone by.
+    WalkPair walk(const Arena& in, std::size_t stride) const;
+    /// That it goes on there. Walks of all workloads and sizes are one.
+    void took(const Arena& in, const WalkPair& walk);
+
     const Arena& arena;
     std::size_t cache_bytes;
     std::size_t cold_bytes; ///< of each side, whole pages; behind them is the tail
+    /// Of each side, whole pages: where the slots are. Behind them, up to cold_bytes, only walks
+    /// are taken, so that neither meets lines that the other has just brought into a cache.
+    std::size_t slot_bytes;
     std::size_t hot_source; ///< where the source's tail begins: there, or in the map
     std::uint64_t sum_read =
         0;                     ///< what all readers summed up: read_copy of each copy that was read
     std::uint64_t written = 0; ///< what the next source will begin with
+    std::uint64_t looked_up = 0; ///< keys so far, of lookup
 
     SmallCalls small;
     std::map<int, CallSequence> sequences; ///< of mixes, by level, and of page_end
@@ -46,6 +75,7 @@ struct Buffers {
 
   private:
     std::map<std::size_t, SlotPair> slots_;
+    std::map<const Arena*, Sides<std::size_t>> walked_; ///< up to where, in bytes
 };
 
 } // namespace asterope

@@ -1,4 +1,7 @@
-// The workloads cold and consume: a run of calls, each on another slot. Leaves out page faults.
+// The workloads cold and consume: a run of calls, each on another slot; cold_walk and consume_walk:
+// on one block after the other. They leave out page faults.
+#include <type_traits>
+
 #include "timing/buffer_access.hpp"
 #include "timing/clock.hpp"
 #include "timing/placement.hpp"
@@ -8,27 +11,49 @@ namespace asterope {
 
 namespace {
 
-double time_cold(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task) {
+/// Makes so many calls. Returns what their readers summed up.
+template <class Place>
+std::uint64_t run_calls(const Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task,
+                        Sides<Place>& places, std::size_t calls) {
+    // A walk has one misalignment a trial, as its stride is constant; the stride itself moves it
+    // on.
+    constexpr std::size_t kTurns = std::is_same_v<Place, Walk> ? 0 : 1;
     const bool read = facts.reads;
-    SlotPair slots = buffers.slots(task.size); // a copy of its own may stay in registers
     const char* source = buffers.arena.source();
     char* destination = buffers.arena.destination() + kPhase;
     const TimedCopy copy = task.copy;
-    const std::size_t calls = task.calibration.calls;
+    Sides<Place> next = places; // a copy of its own may stay in registers
     std::uint64_t sum = 0;
-    const std::uint64_t begin = ticks();
     for (std::size_t i = 0; i < calls; ++i) {
-        const Misalignment past = misalignment(task.round + i);
-        const std::size_t to = slots.destination.take(), slot = slots.source.take();
-        const std::size_t from = slot + (to - slot) % 4096; // slot, where nothing is mapped
+        const Misalignment past = misalignment(task.round + i * kTurns);
+        const std::size_t to = next.destination.take(), place = next.source.take();
+        const std::size_t from = place + (to - place) % 4096; // place, where nothing is mapped
         char* to_here = destination + to + past.destination;
         copy.function(to_here, source + from + past.source, task.size, copy.distance);
         if (read) sum += read_copy(to_here, task.size);
     }
+    places = next;
+    return sum;
+}
+
+template <class Place>
+double time_places(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task,
+                   Sides<Place>& places) {
+    if (facts.walks) buffers.sum_read += run_calls(buffers, facts, task, places, kLeadIn);
+    const std::size_t calls = task.calibration.calls;
+    const std::uint64_t begin = ticks();
+    const std::uint64_t sum = run_calls(buffers, facts, task, places, calls);
     const std::uint64_t end = ticks();
-    buffers.slots(task.size) = slots;
     buffers.sum_read += sum;
     return seconds_between(begin, end) / static_cast<double>(calls);
+}
+
+double time_cold(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task) {
+    if (!facts.walks) return time_places(buffers, facts, task, buffers.slots(task.size));
+    WalkPair walk = buffers.walk(buffers.arena, walked_stride(task.size));
+    const double seconds = time_places(buffers, facts, task, walk);
+    buffers.took(buffers.arena, walk);
+    return seconds;
 }
 
 } // namespace

@@ -1,40 +1,69 @@
 // The workload fetch: calls from other sources each, as cold, to one and the same buffer, which is
 // cached if it fits, and read_copy of each: files and messages that are taken into a buffer and
-// used there.
+// used there. fetch_walk: from one source after the other, as cold_walk. lookup: from other sources
+// each, and before each call a look-up.
+#include <type_traits>
+
 #include "timing/buffer_access.hpp"
 #include "timing/clock.hpp"
 #include "timing/placement.hpp"
+#include "timing/workloads/look_up.hpp"
 #include "timing/workloads/workload_timer.hpp"
 
 namespace asterope {
 
 namespace {
 
-double time_fetch(Buffers& buffers, const WorkloadFacts&, const TrialTask& task) {
-    SlotPair& slots = buffers.slots(task.size);
+/// `ready(i)` is called before the i-th call and returns 0, as soon as the source is known.
+template <class Place, class Ready>
+double time_fetches(Buffers& buffers, const TrialTask& task, Sides<Place>& places,
+                    const Ready& ready) {
+    constexpr bool kWalks = std::is_same_v<Place, Walk>; // see cold.cpp
     char* tail = buffers.arena.destination() + buffers.cold_bytes;
-    const std::size_t calls = task.calibration.calls;
     std::uint64_t sum = 0;
     const auto call = [&](std::size_t i) {
-        const Misalignment past = misalignment(task.round + i);
-        const std::size_t from = slots.source.take();
-        slots.destination.take(); // as cold: the two sides stay side by side
+        const Misalignment past = misalignment(task.round + (kWalks ? 0 : i));
+        const std::size_t from = places.source.take() + ready(i);
+        places.destination.take(); // as cold: the two sides stay side by side
         // At the source's place in the page plus kPhase: no aliasing here either.
         char* to = tail + (from + kPhase) % 4096 + past.destination;
         task.copy.function(to, buffers.arena.source() + from + past.source, task.size,
                            task.copy.distance);
         sum += read_copy(to, task.size);
     };
-    call(0);
+    const std::size_t untimed = kWalks ? kLeadIn : 1, calls = task.calibration.calls;
+    for (std::size_t i = 0; i < untimed; ++i) call(i);
     const std::uint64_t begin = ticks();
-    for (std::size_t i = 1; i <= calls; ++i) call(i);
+    for (std::size_t i = untimed; i < untimed + calls; ++i) call(i);
     const std::uint64_t end = ticks();
     buffers.sum_read += sum;
     return seconds_between(begin, end) / static_cast<double>(calls);
 }
 
+double time_fetch(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task) {
+    const auto known = [](std::size_t) { return std::size_t{0}; };
+    if (!facts.walks) return time_fetches(buffers, task, buffers.slots(task.size), known);
+    WalkPair walk = buffers.walk(buffers.arena, walked_stride(task.size));
+    const double seconds = time_fetches(buffers, task, walk, known);
+    buffers.took(buffers.arena, walk);
+    return seconds;
+}
+
+/// The destination's slots are the table: no source of this trial lies there. Each look-up is for a
+/// key of its own that is known beforehand, so it may begin while the copy before is still under
+/// way; the copy behind it cannot begin before it has ended.
+double time_lookup(Buffers& buffers, const WorkloadFacts&, const TrialTask& task) {
+    const char* table = buffers.arena.destination();
+    const std::size_t lines = buffers.slot_bytes / 64;
+    const auto look = [&](std::size_t) {
+        return nothing_of(look_up(table, lines, ++buffers.looked_up));
+    };
+    return time_fetches(buffers, task, buffers.slots(task.size), look);
+}
+
 } // namespace
 
 const WorkloadTimer workloads::fetch = {time_fetch};
+const WorkloadTimer workloads::lookup = {time_lookup};
 
 } // namespace asterope

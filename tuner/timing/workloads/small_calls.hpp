@@ -73,6 +73,9 @@ double time_sequence(CallSequence& sequence, const TimedCopy& copy, Weighting we
 /// The sizes that the workloads fixed and fixed_read go through.
 const std::vector<std::size_t>& fixed_sizes();
 
+/// The sizes that fixed_walk and fixed_walk_read go through: those of them that fit in a line.
+const std::vector<std::size_t>& walked_sizes();
+
 /// The calls of the workload mix of that level (4 is memory); drawn at their first use.
 CallSequence& mix_sequence(Buffers& buffers, int level);
 

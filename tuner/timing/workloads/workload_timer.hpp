@@ -28,10 +28,11 @@ struct WorkloadTimer {
     bool (*prepare)(Buffers& buffers, const WorkloadFacts& facts) = nullptr;
 };
 
-/// One for each name in that column, in the source file of that name; `aliased` is in hot.cpp.
+/// One for each name in that column, in the source file of that name; `aliased` is in hot.cpp,
+/// `lookup` in fetch.cpp.
 namespace workloads {
-extern const WorkloadTimer hot, aliased, cold, fetch, produce, fresh, mix, page_end, fixed,
-    overlapping;
+extern const WorkloadTimer hot, aliased, cold, fetch, lookup, produce, fresh, mix, page_end, fixed,
+    fixed_walk, overlapping;
 }
 
 } // namespace asterope
