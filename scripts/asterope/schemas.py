@@ -71,10 +71,6 @@ def _fill_in_spaces(whole: dict[str, Any]) -> None:
     extensions = sorted(
         (axis for axis in pipelines.AXES if axis.extension), key=lambda axis: axis.mark is None
     )
-    definitions["axes"]["properties"].update(
-        {a.extension: {"description": a.brings, "$ref": "#/$defs/entry"} for a in extensions}
-    )
-    definitions["axes"]["additionalProperties"] = False
     explored = [*(axis.extension for axis in extensions), "sensing"]
     definitions["search"]["properties"]["axes"]["items"] = {"enum": explored}
 

@@ -17,9 +17,10 @@ namespace {
 
 const asterope_variant kVariants[] = {made_up("ZMM", "T", "NT", "T0", 4),
                                       made_up("REP_MOVSB", "T", "T", "none", 0),
-                                      made_up("YMM", "T", "T", "T1", 8, {4, 1, 1, "up"})};
+                                      made_up("YMM", "T", "T", "T1", 8, {4, 1, 1, "up"}),
+                                      made_up("XMM", "T", "T", "none", 0, {4, 1, 0, "up"})};
 const std::vector<Candidate> kSpace = {
-    {&kVariants[0], 8}, {&kVariants[1], 0}, {&kVariants[2], 6, 16}};
+    {&kVariants[0], 8}, {&kVariants[1], 0}, {&kVariants[2], 6, 16}, {&kVariants[3], 0}};
 
 const Measured kMeasuredOnce{812.3456789e-9, 1063e-9, {1.30864209, 1.29, 1.33}};
 
@@ -104,21 +105,15 @@ Profile bare() {
 
 const asterope_copy kProbe = made_up("each 4", R"({"kind": "each", "lines": 4})");
 
-/// A balanced run over two sizes: at the larger one sensing won, and two axes were tried.
+/// A balanced run over two sizes: at the larger one sensing won.
 PipelineFacts balanced() {
     PipelineFacts facts;
     facts.objectives = {
         {"balanced", {{Workload::hot, 1.0 / 3}, {Workload::cold, 2.0 / 3}, {Workload::produce, 0}}},
         {"hot", {{Workload::hot, 1}, {Workload::produce, 0}}},
         {"cold", {{Workload::cold, 1}, {Workload::produce, 0}}}};
-    const Found small{{result(4096, 1, 0), result(4096, 0, 1), result(4096, 2, 1)}, {}, 0};
-    const Found large{{result(65536, 0, 1), result(65536, 1, 0), result(65536, 0, 2)},
-                      {{Workload::hot, "paper", finalist(1, 1.0625)},
-                       {Workload::hot, "tb", finalist(2, 1.375)},
-                       {Workload::cold, "paper", finalist(1, 1.125)},
-                       {Workload::cold, "pi", finalist(0, 0.875)},
-                       {Workload::cold, "tb", finalist(2, 1.25)}},
-                      640};
+    const Found small{{result(4096, 1, 0), result(4096, 0, 1), result(4096, 2, 1)}, 0};
+    const Found large{{result(65536, 0, 1), result(65536, 1, 0), result(65536, 0, 2)}, 640};
     facts.found = {small, large};
     const SensingCopy copy{&kProbe, kSpace[1], kSpace[2], {187, 91.23456789, 383}, kSpace[0]};
     facts.sensing = {std::nullopt, SensingResult{copy, finalist(3, 1.5), 21}};
@@ -225,7 +220,7 @@ TEST(MakeProfile, says_how_the_winners_were_found) {
                   {"/search/workload", "balanced"},
                   {"/search/weights", {{"hot", 0.333333}, {"cold", 0.666667}}}, // those that count
                   {"/search/space", "paper"},
-                  {"/search/axes", {"pi", "tb"}},
+                  {"/search/axes", {"tb"}},
                   {"/search/extended_candidates", 640}, // the most at any size
                   {"/search/rigor", "quick"},
                   {"/search/cpu", 3},
@@ -415,9 +410,8 @@ TEST(MakeProfile, has_intents_of_hot_cold_and_consume_alone) {
                            {"/hot/intervals/1/proof/samples", 43},
                            {"/cold/intervals/0/up_to", 32768},
                            {"/cold/intervals/0/winner/tuple", tuple(kSpace[2])},
-                           // which concern all workloads:
-                           {"/hot/intervals/1/sensing", nullptr},
-                           {"/hot/intervals/1/axes", nullptr}});
+                           // which concerns all workloads:
+                           {"/hot/intervals/1/sensing", nullptr}});
     // The routine has no entry point for what was just written: a caller seldom knows.
     PipelineFacts facts = balanced();
     facts.objectives[1].name = "produce";
@@ -455,21 +449,14 @@ TEST(MakeProfile, has_no_sensing_where_the_interval_begins_below_its_minimum) {
     EXPECT_FALSE(facts.sensing[1]);
 }
 
-TEST(MakeProfile, has_what_each_axis_brought_to_each_workload_beside_the_papers_best) {
-    const json profile = whole(), &axes = profile["intervals"][1]["axes"];
-    EXPECT_FALSE(profile["intervals"][0].contains("axes")); // none was tried there
-    EXPECT_EQ(axes["hot"].size(), 2u);
-    EXPECT_EQ(axes["cold"].size(), 3u);
-    expect_parts(axes, {{"/hot/paper/ratio", 1.0625},
-                        {"/hot/tb/ratio", 1.375},
-                        {"/cold/paper/tuple/rt", "REP_MOVSB"},
-                        {"/cold/tb/tuple", tuple(kSpace[2])},
-                        {"/cold/pi/ratio", 0.875}, // a loss is told, too
-                        {"/cold/pi/workloads/cold/ratio/median", 1.30864}});
-    Profile sensing = bare();
-    SearchResults results{kSpace, balanced(), {}, {}, {}, {}, true};
-    add_results(sensing, results);
-    EXPECT_EQ(sensing.search.axes, (std::vector<std::string>{"pi", "tb", "sensing"}));
+TEST(MakeProfile, names_the_axes_that_were_explored_and_sensing) {
+    Profile paper = bare(), sensing = bare();
+    PipelineFacts facts = balanced();
+    add_results(sensing, {kSpace, facts, {}, {}, {}, {}, true});
+    EXPECT_EQ(sensing.search.axes, (std::vector<std::string>{"tb", "sensing"}));
+    for (Found& found : facts.found) found.extended = 0;
+    add_results(paper, {kSpace, facts, {}, {}, {}, {}, false});
+    EXPECT_TRUE(paper.search.axes.empty());
 }
 
 TEST(MakeProfile, keeps_five_runners_up_and_two_of_an_intent) {

@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -93,18 +93,13 @@ def test_a_full_profile_comes_through_whole(tmp_path):
     assert last.runners_up[0].tuple == pipelines.Tuple("R64", "T", "T", "none", 0, 0)
     assert last.runners_up[0].tied is True
     assert last.noise_floor["hot"].median == 1.31
-    assert (last.size, last.sensing, last.axes) == (1024, None, {})
+    assert (last.size, last.sensing) == (1024, None)
     ties = ("R64 T T none 0 0", "ZMM T T T0 16 8 TB16 PI4 PW32 down")
     assert last.proof == Proof(59, 15, Ratio(1.02, 0.99, 1.05), ties)
     assert profile.intents["hot"].intervals[3].proof == last.proof
     extended = profile.intervals[4]
     assert extended.size == 16384
     assert extended.winner.tuple == pipelines.Tuple("ZMM", "T", "T", "T0", 16, 8, tb=16)
-    assert set(extended.axes) == {"hot", "produce"}
-    backward = pipelines.Tuple("XMM", "T", "T", "T0", 6, 8, dir="down")
-    assert extended.axes["hot"]["dir"].tuple == backward
-    assert extended.axes["hot"]["movdir64b"].ratio == 1.05
-    assert extended.axes["produce"]["paper"].tuple == replace(backward, dir="up")
     assert extended.noise_floor["produce"].low == 1.29
     sensing = profile.intervals[5].sensing
     assert sensing.copy == probes.SensingCopy(

@@ -183,37 +183,6 @@ TEST(SensingTable, has_a_row_for_each_size_at_which_it_won) {
                        "REP_MOVSB T T none 0 0");
 }
 
-// --- Extension axes ------------------------------------------------------------------------------
-
-// Under each workload another copy is the best of an axis: its figure there counts, no other's.
-TEST(AxesTable, has_what_each_axis_brought_to_each_workload_over_the_papers_best_for_it) {
-    const auto ratios = [](double hot, double cold) {
-        return Ratios{{Workload::hot, hot}, {Workload::cold, cold}, {Workload::produce, 9}};
-    };
-    PipelineFacts facts = pipelines({result(128, 1, ratios(1, 1)), result(65536, 0, ratios(1, 1))});
-    EXPECT_EQ(axes_table(facts), "");
-    facts.found[0].axes = {{Workload::hot, "paper", finalist(1, ratios(1.25, 7))},
-                           {Workload::hot, "tb", finalist(2, ratios(1.5, 7))},
-                           {Workload::cold, "paper", finalist(1, ratios(7, 1))},
-                           {Workload::cold, "tb", finalist(2, ratios(7, 1))}};
-    facts.found[1].axes = {{Workload::hot, "paper", finalist(1, ratios(1, 7))},
-                           {Workload::hot, "pi", finalist(0, ratios(0.5, 7))},
-                           {Workload::cold, "paper", finalist(1, ratios(7, 2))},
-                           {Workload::cold, "pi", finalist(0, ratios(7, 3))},
-                           {Workload::cold, "tb", finalist(2, ratios(7, 2.5))}};
-    const auto rows = lines(axes_table(facts));
-    ASSERT_EQ(rows.size(), 3u);
-    EXPECT_EQ(rows[0], "Axes       | pi        | tb          x the paper's best: hot cold");
-    EXPECT_EQ(rows[1], "128 B      |    -    - | 1.20 1.00");
-    EXPECT_EQ(rows[2], "64 KiB     | 0.50 1.50 |    - 1.25");
-}
-
-TEST(AxesTable, is_empty_where_only_the_paper_was_searched) {
-    PipelineFacts facts = pipelines({result(128, 1, {{Workload::hot, 1}})});
-    facts.found[0].axes = {{Workload::hot, "paper", finalist(1, {{Workload::hot, 1}})}};
-    EXPECT_EQ(axes_table(facts), "");
-}
-
 // --- Intents -------------------------------------------------------------------------------------
 
 TEST(IntentsTable, has_the_geometric_means_of_each_objectives_winners) {

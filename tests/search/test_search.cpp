@@ -212,8 +212,8 @@ class Rigors : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(, Rigors, ::testing::Values("quick", "standard", "exhaustive"),
                          [](const auto& rigor) { return std::string(rigor.param); });
 
-class RigorsWithAxes : public Rigors {};
-INSTANTIATE_TEST_SUITE_P(, RigorsWithAxes, ::testing::Values("standard", "exhaustive"),
+class ThoroughRigors : public Rigors {};
+INSTANTIATE_TEST_SUITE_P(, ThoroughRigors, ::testing::Values("standard", "exhaustive"),
                          [](const auto& rigor) { return std::string(rigor.param); });
 
 } // namespace
@@ -422,7 +422,6 @@ TEST_P(Rigors, let_the_first_neighbour_of_each_objective_win_its_ties) {
     EXPECT_EQ(winner(found.results[0]), one);
     EXPECT_EQ(winner(found.results[1]), other);
     EXPECT_EQ(winner(found.results[3]), third);
-    EXPECT_TRUE(found.axes.empty());
     EXPECT_EQ(found.extended, 0u);
 }
 
@@ -665,17 +664,6 @@ KnownMachine::Ratios extended_landscape(const ExtendedSpace& space, std::uint64_
     return ratios;
 }
 
-/// What the search reports of the axes under one workload, each named once at most.
-std::map<std::string_view, Finalist> axes_of(const Found& found,
-                                             Workload workload = Workload::hot) {
-    std::map<std::string_view, Finalist> axes;
-    for (const AxisResult& axis : found.axes) {
-        if (axis.workload != workload) continue;
-        EXPECT_TRUE(axes.emplace(axis.axis, axis.best).second) << axis.axis << " twice";
-    }
-    return axes;
-}
-
 } // namespace
 
 // Where no axis is better than the paper's, it wins. A result may be undecided where libc was more
@@ -712,13 +700,11 @@ TEST_P(Rigors, find_direct_stores_where_they_are_best) {
                          0.01, 1);
     const Found found = find(machine, GetParam(), space.query(1, {{{Workload::cold, 1}}}));
     EXPECT_STREQ(space[winner(found.results.front())].variant->rt, "MOVDIR64B");
-    EXPECT_EQ(axes_of(found, Workload::cold).count("movdir64b"),
-              parse_rigor(GetParam()).compares_axes ? 1u : 0u);
 }
 
 // Where copies are too short to prefetch, all of one axis are the same but for their prefetching.
 // Quick has too few bases to have seen the one that does not.
-TEST_P(RigorsWithAxes, give_a_tie_of_those_with_one_axis_to_the_one_without_prefetch) {
+TEST_P(ThoroughRigors, give_a_tie_of_those_with_one_axis_to_the_one_without_prefetch) {
     const ExtendedSpace space;
     const auto ratios = ratios_of(space.candidates, kHot, [](const Candidate& candidate) {
         const asterope_variant& v = *candidate.variant;
@@ -782,69 +768,5 @@ TEST_P(Rigors, work_with_an_extension_that_has_nothing_to_offer) {
     KnownMachine with(landscape(1)), without(landscape(1));
     const Found found = find(with, GetParam(), {.extension = &nothing});
     EXPECT_EQ(found.extended, 0u);
-    if (parse_rigor(GetParam()).compares_axes) {
-        ASSERT_EQ(found.axes.size(), 1u); // what none of them brought anything to
-        EXPECT_EQ(found.axes.front().axis, "paper");
-    }
     EXPECT_EQ(winner(found.results.front()), winner(search(without, GetParam())));
-}
-
-// The best of the paper's that was timed, and of those that use one axis alone: on a machine
-// without noise there is no doubt which that is. It is another one for each workload.
-TEST_P(RigorsWithAxes, report_truthfully_what_each_axis_brought_to_each_workload) {
-    const ExtendedSpace space;
-    for (std::uint64_t seed = 0; seed < 3; ++seed) {
-        KnownMachine machine(extended_landscape(space, seed, 1.15, kThree));
-        const Found found = find(machine, GetParam(), space.query(seed, balanced_and_intents()));
-        std::size_t count = 0;
-        for (const Workload workload : kThree) {
-            std::map<std::string_view, double> best;
-            for (const Entrant entrant : timed_on(machine)) {
-                double& ratio = best[space[entrant].axis()];
-                ratio = std::max(ratio, machine.ratio(entrant, workload));
-            }
-            best.erase("several");
-            const auto axes = axes_of(found, workload);
-            EXPECT_EQ(axes.size(), best.size());
-            EXPECT_TRUE(axes.count("tb") && axes.count("pi") && axes.count("dir"));
-            for (const auto& [axis, finalist] : axes) {
-                EXPECT_EQ(space[finalist.candidate].axis(), axis);
-                EXPECT_EQ(space.in_paper(finalist.candidate), axis == "paper");
-                EXPECT_NEAR(machine.ratio(finalist.candidate, workload), best.at(axis), 1e-9);
-                EXPECT_NEAR(finalist.workloads.at(workload).ratio.median, best.at(axis), 1e-9);
-            }
-            count += axes.size();
-        }
-        EXPECT_EQ(count, found.axes.size()) << "the mix is no workload";
-    }
-}
-
-// In quick, each axis' best would run beside the finalists and make it half as long again.
-TEST_P(Rigors, report_no_axis_for_a_mix_alone_nor_in_quick) {
-    const ExtendedSpace space;
-    KnownMachine mixed(extended_landscape(space, 1, 1.15, kThree)),
-        hot(extended_landscape(space, 1, 1.15));
-    const Found of_mix = find(mixed, GetParam(), space.query(1, {equal_weights(kThree)}));
-    EXPECT_TRUE(of_mix.axes.empty());
-    EXPECT_GT(of_mix.extended, 0u);
-    const Found of_hot = find(hot, GetParam(), space.query());
-    EXPECT_EQ(of_hot.axes.empty(), GetParam() == std::string("quick"));
-}
-
-// Where one axis is behind it is reported, too: the figures come from the same run-off.
-TEST_P(RigorsWithAxes, report_an_axis_that_brings_nothing) {
-    const ExtendedSpace space;
-    const auto ratio = [](const Candidate& candidate) {
-        return (value(candidate, "tb") == "4" ? 1.2 : 1) *
-               (value(candidate, "dir") == "down" ? 0.7 : 1);
-    };
-    JitteryMachine machine(ratios_of(space.candidates, kHot, ratio), 0.002, 1);
-    const Found found = find(machine, GetParam(), space.query());
-    EXPECT_EQ(value(space[winner(found.results.front())], "tb"), "4");
-    const auto axes = axes_of(found);
-    for (const auto& [axis, truth] :
-         {std::pair{"paper", 1.0}, {"tb", 1.2}, {"pi", 1.0}, {"dir", 0.7}}) {
-        ASSERT_EQ(axes.count(axis), 1u) << axis;
-        EXPECT_NEAR(axes.at(axis).ratio, truth, 0.01) << axis;
-    }
 }

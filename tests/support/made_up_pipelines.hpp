@@ -16,7 +16,7 @@ inline PipelineFacts made_up_pipelines(const Objective& objective,
     std::size_t above = 0;
     for (const SizeResult& result : results) {
         facts.intervals[0].push_back({above, result.size, facts.found.size()});
-        facts.found.push_back({{result}, {}, 0});
+        facts.found.push_back({{result}, 0});
         facts.sensing.emplace_back();
         above = result.size;
     }

@@ -98,7 +98,7 @@ _GOOD: dict[str, Any] = {
         "resumed": 1,
         "phases": {
             **{"building": 1.5, "verifying": 4, "calibrating": 2.25, "screening": 80},
-            **{"run-off": 20, "sensing": 10, "boundaries": 3, "small copies": 2},
+            **{"run-off": 20, "sensing": 10, "rows": 5, "boundaries": 3, "small copies": 2},
             **{"overlapping buffers": 0.25, "aliasing buffers": 0, "threads": 1.5},
         },
         "noise": {
@@ -116,6 +116,7 @@ _GOOD: dict[str, Any] = {
         "warnings": ["the machine is loaded: 1.5 of 2 CPUs"],
         "without": ["avx512"],
         "weights": {"hot": 1, "cold": 0.5, "consume": 0.5, "produce": 0, "fetch": 0},
+        "references": ["newer"],
         "source_map": "/sys/bus/pci/devices/0000:01:00.0/resource1_wc",
     },
     "small": {
@@ -221,15 +222,17 @@ _GOOD["intervals"] += [
         "winner": {
             "tuple": _AXES["tb"],
             "ratio": 1.1,
-            "workloads": {name: {"gb_per_s": 12.5, "ratio": _RATIO} for name in _WORKLOADS},
-        },
-        "axes": {
-            "hot": {axis: {"tuple": fields, "ratio": 1.05} for axis, fields in _AXES.items()},
-            "produce": {
-                "paper": {"tuple": {**_AXES["dir"], "dir": "up"}, "ratio": 1.04},
-                "dir": {"tuple": _AXES["dir"], "ratio": 0.95},
+            "workloads": {
+                name: {
+                    "gb_per_s": 12.5,
+                    "ratio": _RATIO,
+                    "best_ratio": _RATIO,
+                    "best_reference": "newer",
+                }
+                for name in _WORKLOADS
             },
         },
+        "runners_up": [{"tuple": fields, "ratio": 1.05} for fields in _AXES.values()],
         "noise_floor": {name: _RATIO for name in _WORKLOADS},
     },
     {

@@ -88,8 +88,7 @@ Sensing sensing_of(const SensingResult& result, std::size_t size) {
             measurements_of(result.finalist, size, result.rounds)};
 }
 
-/// The intervals of one objective. Only the routine's own have what concerns them all: sensing, and
-/// what each axis brought.
+/// The intervals of one objective. Only the routine's own have sensing copies.
 std::vector<Interval> intervals_of(std::size_t objective, const PipelineFacts& pipelines,
                                    const std::vector<Candidate>& space) {
     const auto name = [&](Entrant entrant) { return member(space, entrant).name(); };
@@ -103,16 +102,11 @@ std::vector<Interval> intervals_of(std::size_t objective, const PipelineFacts& p
             one.up_to,
             result.size,
             {},
-            {},
             {}};
         interval.proof = proof_of(result, name);
         if (objective == 0) {
             if (const auto& sensing = pipelines.sensing[one.result]) {
                 interval.sensing = sensing_of(*sensing, result.size);
-            }
-            for (const auto& [workload, axis, best] : found.axes) {
-                interval.axes[workload].emplace_back(
-                    axis, entry_of<Candidate>(best, space, result.size, result.rounds));
             }
         }
         intervals.push_back(std::move(interval));
@@ -121,12 +115,13 @@ std::vector<Interval> intervals_of(std::size_t objective, const PipelineFacts& p
 }
 
 /// What was explored beside the paper's axes.
-std::vector<std::string> axes_of(const PipelineFacts& pipelines, bool sensing) {
+std::vector<std::string> axes_of(const std::vector<Candidate>& space, bool extended, bool sensing) {
     std::set<std::string_view> explored;
-    for (const Found& found : pipelines.found) {
-        for (const AxisResult& axis : found.axes) explored.insert(axis.axis);
+    for (const Candidate& candidate : space) {
+        if (extended) explored.insert(candidate.axis());
     }
     explored.erase("paper");
+    explored.erase("several");
     std::vector<std::string> axes(explored.begin(), explored.end());
     if (sensing) axes.emplace_back("sensing");
     return axes;
@@ -202,10 +197,10 @@ void add_results(Profile& profile, const SearchResults& results) {
     const PipelineFacts& pipelines = results.pipelines;
     SearchFacts& search = profile.search;
     search.tool_version = kVersion;
-    search.axes = axes_of(pipelines, results.sensing);
     for (const Found& found : pipelines.found) {
         search.extended_candidates = std::max(search.extended_candidates, found.extended);
     }
+    search.axes = axes_of(results.space, search.extended_candidates > 0, results.sensing);
     const Objective& objective = pipelines.objectives.front();
     search.workload = objective.name;
     search.weights = objective.weights;

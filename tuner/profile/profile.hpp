@@ -104,8 +104,6 @@ struct OfBest {
 struct Interval : RaceOutcome<Candidate> {
     std::size_t above = 0, up_to = 0, size = 0;
     std::optional<Sensing> sensing;
-    /// By workload: the best copy of each axis.
-    std::map<Workload, std::vector<std::pair<std::string, Entry<Candidate>>>> axes;
     std::optional<OfBest> of_best; ///< of several machines' common winner only
 };
 

@@ -97,7 +97,6 @@ template <class F> void fields(F& f, Is<Interval> auto& one) {
     f("size", one.size);
     outcome_fields(f, one);
     f("sensing", one.sensing);
-    f.unless_default("axes", one.axes);
     f("of_best", one.of_best);
 }
 

@@ -208,54 +208,6 @@ std::string sensing_table(const PipelineFacts& pipelines) {
     return out;
 }
 
-std::string axes_table(const PipelineFacts& pipelines) {
-    std::set<std::string_view> axes;
-    std::set<Workload> workloads;
-    for (const Found& found : pipelines.found) {
-        for (const AxisResult& result : found.axes) {
-            workloads.insert(result.workload);
-            if (result.axis != "paper") axes.insert(result.axis);
-        }
-    }
-    std::string out;
-    if (axes.empty()) return out;
-    append(out, "%-10s", "Axes");
-    for (const std::string_view axis : axes) {
-        append(out, " | %-*s", 5 * static_cast<int>(workloads.size()) - 1,
-               std::string(axis).c_str());
-    }
-    append(out, "   x the paper's best:");
-    for (const Workload workload : workloads) {
-        append(out, " %s", std::string(name_of(workload)).c_str());
-    }
-    out += '\n';
-    for (const Found& found : pipelines.found) {
-        // libc's time over the best's, where there is one with this axis
-        const auto ratio = [&](std::string_view axis, Workload workload) -> std::optional<double> {
-            for (const AxisResult& result : found.axes) {
-                if (result.axis == axis && result.workload == workload) {
-                    return result.best.workloads.at(workload).ratio.median;
-                }
-            }
-            return std::nullopt;
-        };
-        append(out, "%-10s", format_size(found.results.front().size).c_str());
-        for (const std::string_view axis : axes) {
-            out += " |";
-            for (const Workload workload : workloads) {
-                const auto with = ratio(axis, workload), without = ratio("paper", workload);
-                if (with && without) {
-                    append(out, " %4.2f", *with / *without);
-                } else {
-                    out += "    -";
-                }
-            }
-        }
-        out += '\n';
-    }
-    return out;
-}
-
 std::string intents_table(const PipelineFacts& pipelines) {
     std::string out;
     if (pipelines.objectives.size() < 2) return out;

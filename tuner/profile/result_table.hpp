@@ -25,11 +25,6 @@ std::string references_table(const PipelineFacts& pipelines);
 /// over its own. Empty where none did.
 std::string sensing_table(const PipelineFacts& pipelines);
 
-/// What each extension axis brought: one row a size, for each axis and workload the time of the
-/// paper's best for that workload over that of the best that uses this axis alone. Empty where none
-/// was tried.
-std::string axes_table(const PipelineFacts& pipelines);
-
 /// One row for each entry point by intent: libc's time over its winners', geometric means over the
 /// sizes.
 std::string intents_table(const PipelineFacts& pipelines);

@@ -310,9 +310,9 @@ class TuningRun {
         std::string tables;
         for (const std::string& table :
              {result_table(spaces.space, pipelines), references_table(pipelines),
-              sensing_table(pipelines), intents_table(pipelines), axes_table(pipelines),
-              small ? small_table(*small) : "", overlapping ? overlapping_table(*overlapping) : "",
-              aliased_table(aliased), threads ? threads_table(*threads) : "",
+              sensing_table(pipelines), intents_table(pipelines), small ? small_table(*small) : "",
+              overlapping ? overlapping_table(*overlapping) : "", aliased_table(aliased),
+              threads ? threads_table(*threads) : "",
               timings_table(facts_.phases, facts_.seconds)}) {
             if (!table.empty()) tables += '\n' + table;
         }

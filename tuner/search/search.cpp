@@ -27,7 +27,6 @@ Rigor quick() {
             .rounds = 9,
             .bases = 2,
             .planes = 1,
-            .compares_axes = false,
             .inherits = true,
             .last_cut_times_all = false,
             .probe_readings = 15,
@@ -48,7 +47,6 @@ Rigor standard() {
             .rounds = 15,
             .bases = 5,
             .planes = 3,
-            .compares_axes = true,
             .inherits = false,
             .last_cut_times_all = true,
             .probe_readings = 30,
@@ -100,7 +98,7 @@ bool Rigor::Grid::has(const Candidate& candidate) const {
 
 std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& paper, Timed timed,
                            bool extended) {
-    // finalists of several objectives, those of the axes, the neighbours and libc twice
+    // finalists of several objectives, the neighbours and libc twice
     const auto run_off = static_cast<std::size_t>((2 * rigor.finalists + 6) * rigor.rounds);
     if (timed == Timed::in_run_off) return run_off;
     const auto of_cut = [&](const Rigor::Cut& cut) {
@@ -134,19 +132,6 @@ namespace {
 /// in prefetch size and distances are one.
 std::string extended_family_of(const Candidate& candidate) {
     return candidate.values_but({"ps", "pd"});
-}
-
-/// The one workload that counts, where it is one; its walks are no other.
-std::optional<Workload> only_workload(const Weights& weights) {
-    std::optional<Workload> only;
-    for (const auto& [workload, weight] : weights) {
-        if (weight == 0) continue;
-        const Workload one =
-            facts_of(workload).walks ? *find_workload(facts_of(workload).instead) : workload;
-        if (only && only != one) return std::nullopt;
-        only = one;
-    }
-    return only;
 }
 
 /// One size being searched.
@@ -205,8 +190,6 @@ class Search {
     }
 
     Found run_off(const std::vector<std::vector<Entrant>>& neighbours) {
-        const std::vector<Axis> axes =
-            extended_ && rigor_.compares_axes ? best_by_axis() : std::vector<Axis>();
         std::vector<Entrant> finalists =
             race_.best(alive_, static_cast<std::size_t>(rigor_.finalists));
         const auto also = [&](Entrant entrant) {
@@ -232,27 +215,9 @@ class Search {
         // Where noise hides which is the fastest, this one wins.
         const Entrant plain = plain_copy();
         also(plain);
-        // The same run-off measures what the axes bring.
-        for (const Axis& axis : axes) also(axis.best);
 
         Found found;
         found.results = race_.run_offs(finalists, rigor_.rounds, neighbours, plain);
-        const std::vector<Finalist>& all = found.results.front().finalists;
-        for (const Axis& axis : axes) {
-            const Finalist& one = *std::find_if(all.begin(), all.end(), [&](const Finalist& f) {
-                return f.candidate == axis.best;
-            });
-            const auto ratio = [&](const Finalist& f) {
-                return f.workloads.at(axis.workload).ratio.median;
-            };
-            if (!found.axes.empty() && found.axes.back().axis == axis.name &&
-                found.axes.back().workload == axis.workload) {
-                Finalist& other = found.axes.back().best;
-                if (ratio(one) > ratio(other)) other = one;
-            } else {
-                found.axes.push_back({axis.workload, axis.name, one});
-            }
-        }
         return found;
     }
 
@@ -312,12 +277,6 @@ class Search {
         return first;
     }
 
-    struct Axis {
-        Workload workload;
-        std::string_view name;
-        Entrant best;
-    };
-
     Entrant first(std::vector<Entrant> entrants, std::size_t objective) const {
         race_.rank(entrants, objective);
         return entrants.front();
@@ -330,27 +289,6 @@ class Search {
             if (in_paper(*candidate(entrant).variant)) paper.push_back(entrant);
         }
         return paper.empty() ? kLibc : first(paper, 0);
-    }
-
-    /// For each workload that is an objective of its own and for each axis, the best that use that
-    /// axis alone: of all that were screened, once each, and of those still in the race, which were
-    /// sampled more often, but of which there may be few. The run-off shows which is better.
-    std::vector<Axis> best_by_axis() const {
-        std::map<std::string_view, std::vector<Entrant>> racing, screened;
-        for (const Entrant entrant : alive_) racing[candidate(entrant).axis()].push_back(entrant);
-        for (const Entrant entrant : seen_) screened[candidate(entrant).axis()].push_back(entrant);
-        std::vector<Axis> best;
-        for (std::size_t objective = 0; objective < objectives_.size(); ++objective) {
-            const std::optional<Workload> workload = only_workload(objectives_[objective]);
-            if (!workload) continue;
-            for (const auto& [axis, entrants] : screened) {
-                if (axis == "several") continue;
-                best.push_back({*workload, axis, first(entrants, objective)});
-                if (!racing.count(axis)) continue;
-                best.push_back({*workload, axis, first(racing.at(axis), objective)});
-            }
-        }
-        return best;
     }
 
     /// asterope_plain_copy, if it is an entrant, or kLibc.

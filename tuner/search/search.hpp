@@ -36,8 +36,6 @@ struct Rigor {
     /// space, then the fine prefetch sizes and distances of the best `planes` that were found
     /// there.
     int bases, planes;
-    /// Whether the run-off measures what each axis brings: its bests make it twice as long.
-    bool compares_axes;
     /// Whether sizes that outgrow the caches take over the finalists of one that was searched, and
     /// screen nobody else: beyond the caches nothing changes with the size but the time it takes.
     bool inherits;
@@ -61,21 +59,10 @@ struct Extension {
     std::function<std::vector<Entrant>(Entrant)> distance_grid;
 };
 
-/// What one axis brings under one workload: the best candidate for it that uses this axis and is
-/// else as the paper's, and how it did in the run-off of all. The axis "paper" is none: what the
-/// others compare with.
-struct AxisResult {
-    Workload workload;
-    std::string_view axis;
-    Finalist best;
-};
-
-/// What the search of one size found: a result for each objective, and what each axis brought under
-/// each workload that is an objective of its own.
+/// What the search of one size found: a result for each objective.
 struct Found {
     std::vector<SizeResult> results;
-    std::vector<AxisResult> axes; ///< empty where they were not compared
-    std::size_t extended = 0;     ///< candidates beyond the paper's space that were timed
+    std::size_t extended = 0; ///< candidates beyond the paper's space that were timed
 };
 
 /// The rigors by name, rising.

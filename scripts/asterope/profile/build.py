@@ -72,10 +72,6 @@ def _build_interval(raw: Mapping[str, Any]) -> Interval:
         winner=_build_entry(raw["winner"]),
         proof=_build_proof(raw["proof"]) if "proof" in raw else None,
         sensing=_build_sensing(raw["sensing"]) if "sensing" in raw else None,
-        axes={
-            workload: {axis: _build_entry(entry) for axis, entry in best.items()}
-            for workload, best in raw.get("axes", {}).items()
-        },
         runners_up=tuple(_build_entry(entry) for entry in raw.get("runners_up", ())),
         noise_floor={name: Ratio(**ratio) for name, ratio in raw.get("noise_floor", {}).items()},
     )

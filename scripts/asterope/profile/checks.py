@@ -43,14 +43,6 @@ def check(raw: Any) -> None:
         reason = WHY_NOT.get(place[0], pipelines.why_not)(**fields)
         if reason is not None:
             raise Fault(f"no such copy: {reason}: {REMEDY}", place)
-    for place, interval in intervals_of(raw):
-        for where, axis, entry in axes_of(interval):
-            used = pipelines.Tuple(**entry["tuple"]).extensions
-            if used != ({axis} - {"paper"}):
-                what = " ".join(sorted(used)) or "none"
-                expected = "none" if axis == "paper" else f"{axis} alone"
-                fault = f"of the extension axes it uses {what}, not {expected}"
-                raise Fault(f"{fault}: {REMEDY}", (*place, *where))
 
 
 def _refuse_other_formats(raw: Any) -> None:
@@ -168,13 +160,6 @@ def shares_of(raw: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     return raw.get("threads", {}).get("intervals", ())
 
 
-def axes_of(interval: Mapping[str, Any]) -> Iterator[tuple[Place, str, Mapping[str, Any]]]:
-    """Every best copy of an axis: where its tuple stands in the interval, the axis, the entry."""
-    for workload, best in interval.get("axes", {}).items():
-        for axis, entry in best.items():
-            yield ("axes", workload, axis, "tuple"), axis, entry
-
-
 def intervals_of(raw: Mapping[str, Any]) -> Iterator[tuple[Place, Mapping[str, Any]]]:
     """Every interval of the profile, those of its intents included, with its place."""
     for i, interval in enumerate(raw["intervals"]):
@@ -199,8 +184,6 @@ def tuples_of(raw: Mapping[str, Any]) -> Iterator[tuple[Place, Mapping[str, Any]
         yield (*place, "winner", "tuple"), race["winner"]["tuple"]
         for k, entry in enumerate(race.get("runners_up", ())):
             yield (*place, "runners_up", k, "tuple"), entry["tuple"]
-        for where, _, entry in axes_of(race):
-            yield (*place, *where), entry["tuple"]
         for way in ("hot", "cold", "fetch"):
             if way in race.get("sensing", {}):
                 yield (*place, "sensing", way), race["sensing"][way]

@@ -91,9 +91,8 @@ class Proof:
 class Interval:
     """The transfer sizes above < bytes <= up_to; `size` is the one that was measured.
 
-    Where there is a sensing copy it is taken, and the winner only without a usable counter. `axes`:
-    for each workload the best copy of each extension axis, and of "paper", by name. `proof`: None
-    where the profile does not say.
+    Where there is a sensing copy it is taken, and the winner only without a usable counter.
+    `proof`: None where the profile does not say.
     """
 
     above: int
@@ -102,7 +101,6 @@ class Interval:
     winner: Entry
     proof: Proof | None
     sensing: Sensing | None
-    axes: Mapping[str, Mapping[str, Entry]]
     runners_up: Sequence[Entry]
     noise_floor: Mapping[str, Ratio]
 

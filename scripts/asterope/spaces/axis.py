@@ -37,7 +37,6 @@ class Axis:
     title: str = ""  # of a column
     paper: int = 0  # 0: all
     extension: str = ""
-    brings: str = ""  # what the best of the extension axis are, for the schema
     mark: str | None = None
     words: Callable[[Value], str] = _nothing
     legend: str = ""
