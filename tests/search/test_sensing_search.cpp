@@ -1,5 +1,4 @@
-// Copies that sense: thresholds from readings, what a probe collects, and a race on made-up
-// machines that only a real lead wins.
+// Copies that sense: thresholds from readings, names and arguments, and what a probe collects.
 #include "search/sensing_search.hpp"
 
 #include <cmath>
@@ -7,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <numeric>
 
-#include "support/known_machine.hpp"
+#include "support/random_figures.hpp"
 #include "support/made_up_variants.hpp"
 
 using namespace asterope;
@@ -83,6 +82,30 @@ TEST(FindThreshold, leaves_the_cached_percentile_below_and_the_uncached_above) {
         EXPECT_GT(threshold->uncached_ticks, threshold->ticks);
     }
     EXPECT_GT(found, 1000);
+}
+
+TEST(CommonThreshold, lies_between_the_readings_of_all_sizes) {
+    const auto at = [](double cached, double uncached) {
+        return Readings{std::vector<double>(10, cached), std::vector<double>(10, uncached)};
+    };
+    const auto common = common_threshold({at(50, 400), at(80, 300), at(60, 500)});
+    ASSERT_TRUE(common);
+    EXPECT_EQ(common->threshold.cached_ticks, 80);
+    EXPECT_EQ(common->threshold.uncached_ticks, 300);
+    EXPECT_EQ(common->holds, (std::vector<bool>{true, true, true}));
+}
+
+TEST(CommonThreshold, leaves_out_sizes_whose_readings_do_not_fit) {
+    const auto at = [](double cached, double uncached) {
+        return Readings{std::vector<double>(10, cached), std::vector<double>(10, uncached)};
+    };
+    const auto common =
+        common_threshold({at(50, 400), at(100, 100), at(500, 4000), at(60, 300), Readings{}});
+    ASSERT_TRUE(common);
+    EXPECT_EQ(common->holds, (std::vector<bool>{true, false, false, true, false}));
+    EXPECT_EQ(common->threshold.cached_ticks, 60);
+    EXPECT_FALSE(common_threshold({at(100, 100)}));
+    EXPECT_FALSE(common_threshold({}));
 }
 
 // --- Names and arguments -------------------------------------------------------------------------
@@ -198,115 +221,4 @@ TEST(ReadingCopy, keeps_the_ticks_of_the_two_sides_apart) {
         ReadingCopy::run(to, from, 1, reinterpret_cast<std::size_t>(&reading));
     }
     EXPECT_EQ(reading.ticks, (ProbeTicks{{41, 42}, {1000, 2000}}));
-}
-
-// --- The race ------------------------------------------------------------------------------------
-
-namespace {
-
-constexpr std::size_t kSize = 65536;
-const Weights kBalanced = equal_weights({Workload::hot, Workload::cold, Workload::consume});
-
-/// Libc's time over an entrant's.
-struct Truth {
-    double hot, cold, consume;
-};
-
-/// The fixed copy first, then the sensing ones.
-KnownMachine::Ratios ratios(const std::vector<Truth>& truths) {
-    KnownMachine::Ratios ratios;
-    for (const Truth& truth : truths) {
-        ratios[Workload::hot].push_back(truth.hot);
-        ratios[Workload::cold].push_back(truth.cold);
-        ratios[Workload::consume].push_back(truth.consume);
-    }
-    return ratios;
-}
-
-std::optional<Finalist> race_on(KnownMachine& machine, std::size_t copies,
-                                const Weights& weights = kBalanced, std::uint64_t seed = 1,
-                                const char* rigor = "standard") {
-    noise::Random random(seed);
-    return race_sensing(copies, kSize, weights, parse_rigor(rigor), random, machine);
-}
-
-} // namespace
-
-TEST(RaceSensing, is_won_by_the_copy_that_leads_and_loses_nowhere) {
-    const struct {
-        const char* rule;
-        std::vector<Truth> truths;
-        Entrant winner; ///< 0: the fixed copy
-    } cases[] = {
-        {"a lead", {{1, 1.2, 1.1}, {1, 1.3, 1.2}, {1, 1.6, 1.3}, {1, 1.5, 1.3}}, 2},
-        {"a tie", {{1.3, 1.3, 1.3}, {1.3, 1.3, 1.3}, {1.3, 1.3, 1.3}}, 0},
-        {"less than 1 %", {{1.3, 1.3, 1.3}, {1.308, 1.308, 1.308}}, 0},
-        {"more than 1 %", {{1.3, 1.3, 1.3}, {1.34, 1.34, 1.34}}, 1},
-        {"sensing loses", {{1.3, 1.3, 1.3}, {1.2, 1.2, 1.2}, {0.5, 0.5, 0.5}}, 0},
-        {"loses much to libc somewhere", {{1, 1.1, 1.1}, {0.8, 1.3, 1.3}}, 0},
-        {"loses 2 % to libc somewhere and gains much", {{1, 1.1, 1.1}, {0.98, 2, 2}}, 1},
-        {"another loses nowhere", {{1, 1.1, 1.1}, {0.8, 1.5, 1.5}, {1, 1.3, 1.3}}, 2},
-        {"the fixed copy loses where data is cached", {{0.5, 3, 3}, {1, 1.3, 1.3}}, 1},
-        {"both lose there", {{0.5, 3, 3}, {0.9, 1.3, 1.3}}, 1},
-    };
-    for (const auto& [rule, truths, expected] : cases) {
-        KnownMachine machine(ratios(truths));
-        const auto winner = race_on(machine, truths.size() - 1);
-        EXPECT_EQ(winner ? winner->candidate : 0, expected) << rule;
-    }
-}
-
-TEST(RaceSensing, is_lost_without_a_copy) {
-    KnownMachine machine(ratios({{1, 1, 1}}));
-    EXPECT_FALSE(race_on(machine, 0));
-    EXPECT_TRUE(machine.calls.empty());
-}
-
-TEST(RaceSensing, measures_for_the_record_what_does_not_count) {
-    Weights weights = kBalanced;
-    weights.emplace_back(Workload::produce, 0);
-    KnownMachine::Ratios truth = ratios({{1.0, 1.2, 1.2}, {1.0, 1.5, 1.5}});
-    truth[Workload::produce] = {2, 0.4};
-    KnownMachine machine(truth);
-    const auto winner = race_on(machine, 1, weights);
-    ASSERT_TRUE(winner);
-    EXPECT_EQ(winner->candidate, 1);
-    ASSERT_EQ(winner->workloads.size(), 4u);
-    EXPECT_NEAR(winner->workloads.at(Workload::produce).ratio.median, 0.4, 1e-9);
-    EXPECT_NEAR(winner->workloads.at(Workload::cold).ratio.median, 1.5, 1e-9);
-    EXPECT_NEAR(winner->ratio, std::cbrt(1.5 * 1.5), 1e-9);
-}
-
-TEST(RaceSensing, times_the_size_asked_for_and_the_fixed_copy_in_the_run_off) {
-    KnownMachine machine(ratios(std::vector<Truth>(21, {1.2, 1.2, 1.2})));
-    race_on(machine, 20);
-    std::map<Entrant, int> timed;
-    for (const auto& [size, workload, entrant, round] : machine.calls) {
-        EXPECT_EQ(size, kSize);
-        ++timed[entrant];
-    }
-    EXPECT_EQ(timed[0], 3 * parse_rigor("standard").rounds);
-    for (Entrant copy = 1; copy <= 20; ++copy) EXPECT_GE(timed[copy], 3 * 3) << copy;
-}
-
-TEST(RaceSensing, is_swayed_by_no_noise) {
-    int won_by_luck = 0, missed = 0, broke_the_rule = 0;
-    for (std::uint64_t seed = 0; seed < 50; ++seed) {
-        NoisyMachine alike(ratios(std::vector<Truth>(15, {1.1, 1.3, 1.2})), 0.01, seed);
-        won_by_luck += race_on(alike, 14, kBalanced, seed).has_value();
-
-        std::vector<Truth> truths(15, {1.0, 1.2, 1.1});
-        truths[9] = {1.0, 1.5, 1.25};
-        NoisyMachine better(ratios(truths), 0.01, seed);
-        const auto winner = race_on(better, 14, kBalanced, seed);
-        missed += !winner || winner->candidate != 9;
-
-        truths[9] = {0.7, 1.5, 1.4};
-        NoisyMachine one_sided(ratios(truths), 0.005, seed);
-        const auto forbidden = race_on(one_sided, 14, kBalanced, seed);
-        broke_the_rule += forbidden && forbidden->candidate == 9;
-    }
-    EXPECT_LE(won_by_luck, 5);
-    EXPECT_LE(missed, 2);
-    EXPECT_LE(broke_the_rule, 2);
 }

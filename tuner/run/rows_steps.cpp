@@ -1,6 +1,6 @@
-// The step of a run that chooses the routine's rows: few pipelines for all sizes at once.
+// The steps of a run that choose the routine's rows: few pipelines for all sizes at once, from a
+// contest of the near winners at each size.
 #include <algorithm>
-#include <memory>
 
 #include "base/contains.hpp"
 #include "base/size_text.hpp"
@@ -15,72 +15,124 @@ constexpr std::size_t kMoreOfIntents = 3;
 
 } // namespace
 
-/// The race refers to the random numbers, so both stay where they are.
-struct SearchSteps::Contest {
-    std::unique_ptr<std::mt19937_64> random;
-    std::unique_ptr<Race> race;
-    std::vector<SizeResult> results; ///< by objective
-};
+/// The rows of the routine, then those of each entry point by intent, from the same pipelines and
+/// few more. Where time does not suffice, each size keeps its own winner.
+void SearchSteps::find_rows(Findings& findings) {
+    PipelineFacts& facts = findings.pipelines;
+    const std::size_t any = facts.found.front().results.front().size;
+    if (!timings_.has(LoggedStep{Step::rows, any}.name())) return; // a log of an earlier version
+    std::vector<Weights> weights;
+    for (const Objective& objective : objectives_) weights.push_back(objective.weights);
+    contestants_ = choose_contestants(facts.found, weights, plain_copy(), plan_.rigor.contestants);
+    show(Step::rows);
+    try {
+        for (const Found& found : facts.found) {
+            contests_.push_back(contest(found.results.front().size));
+        }
+    } catch (const BudgetSpent&) {
+        findings.left_out.steps.insert(Step::rows);
+        return;
+    }
+    for (const Contest& one : contests_) {
+        scores_.push_back(scores_of(one.results.front(), weights.front(), contestants_));
+    }
+    RowRules rules;
+    rules.most_rows = plan_.most_rows;
+    time_sensing(rules, findings.left_out);
+    rows_ = choose_rows(scores_, rules, timed_rows());
+    take_rows(facts);
 
-SearchSteps::Contest SearchSteps::contest(std::size_t size,
-                                          const std::vector<Entrant>& contestants) {
+    std::vector<std::size_t> in_place = pipelines_of(rows_);
+    const std::size_t own = in_place.size();
+    for (std::size_t objective = 1; objective < objectives_.size(); ++objective) {
+        std::vector<SizeScores> scores;
+        for (const Contest& one : contests_) {
+            scores.push_back(scores_of(one.results[objective], weights[objective], contestants_));
+        }
+        rules.most_pipelines = kMoreOfIntents - (in_place.size() - own);
+        const std::vector<Row> rows = choose_rows(scores, rules, {}, in_place);
+        for (const Row& row : rows) {
+            for (std::size_t i = row.first; i <= row.last; ++i) {
+                crown(i, objective, row.copy.pipelines.front(), facts);
+            }
+        }
+        for (const std::size_t one : pipelines_of(rows)) {
+            if (!contains(in_place, one)) in_place.push_back(one);
+        }
+    }
+}
+
+SearchSteps::Contest SearchSteps::contest(std::size_t size) {
     progress_.label(format_size(size));
     Contest one{std::make_unique<std::mt19937_64>(enter(Step::rows, size)), nullptr, {}};
     std::vector<Weights> weights;
     for (const Objective& objective : objectives_) weights.push_back(objective.weights);
     one.race = std::make_unique<Race>(size, weights, *one.random, timed(copies_, size));
     one.results =
-        one.race->run_offs(contestants, plan_.rigor.contest_rounds,
+        one.race->run_offs(contestants_, plan_.rigor.contest_rounds,
                            std::vector<std::vector<Entrant>>(objectives_.size()), plain_copy());
     return one;
 }
 
-/// The rows of the routine, then those of each entry point by intent from the same pipelines and
-/// few more. Where time does not suffice, each size keeps its own winner.
-void SearchSteps::find_rows(Findings& findings) {
-    PipelineFacts& facts = findings.pipelines;
-    const std::size_t any = facts.found.front().results.front().size;
-    std::vector<Contest> contests;
-    std::vector<Weights> weights;
-    for (const Objective& objective : objectives_) weights.push_back(objective.weights);
-    const std::vector<Entrant> contestants =
-        choose_contestants(facts.found, weights, plain_copy(), plan_.rigor.contestants);
-    if (!timings_.has(LoggedStep{Step::rows, any}.name())) return; // a log of an earlier version
-    show(Step::rows);
-    try {
-        for (const Found& found : facts.found) {
-            contests.push_back(contest(found.results.front().size, contestants));
+/// Makes a contestant the winner of an evaluated size.
+void SearchSteps::crown(std::size_t index, std::size_t objective, std::size_t contestant,
+                        PipelineFacts& facts) const {
+    const bool undecided = contests_[index].results[objective].undecided;
+    SizeResult& result = facts.found[index].results[objective];
+    result = contests_[index].race->won_by(contestants_[contestant], objective);
+    result.undecided = undecided;
+}
+
+std::vector<TimedRowCopy> SearchSteps::timed_rows() const {
+    std::vector<TimedRowCopy> timed;
+    for (const TimedSensing& one : sensing_) timed.push_back(one.row);
+    return timed;
+}
+
+/// Writes the routine's rows into what was found. Where a row senses, the winner of its sizes is
+/// the pipeline that does without the time stamp counter: the best of the routine's own there.
+void SearchSteps::take_rows(PipelineFacts& facts) {
+    const std::vector<std::size_t> pipelines = pipelines_of(rows_);
+    for (const Row& row : rows_) {
+        std::size_t winner = row.copy.pipelines.front();
+        const TimedSensing* sensing = nullptr;
+        if (row.copy.senses) {
+            const auto worth = [&](std::size_t pipeline) {
+                double sum = 0;
+                for (std::size_t i = row.first; i <= row.last; ++i) {
+                    sum += scores_[i].plain[pipeline];
+                }
+                return sum;
+            };
+            winner = *std::max_element(
+                pipelines.begin(), pipelines.end(),
+                [&](std::size_t a, std::size_t b) { return worth(a) < worth(b); });
+            sensing = &*std::find_if(sensing_.begin(), sensing_.end(),
+                                     [&](const auto& one) { return one.row.copy == row.copy; });
         }
-    } catch (const BudgetSpent&) {
-        findings.left_out.steps.insert(Step::rows);
-        return;
-    }
-    std::vector<std::size_t> in_place;
-    std::size_t more = 0;
-    for (std::size_t objective = 0; objective < objectives_.size(); ++objective) {
-        std::vector<SizeScores> scores;
-        for (const Contest& one : contests) {
-            scores.push_back(scores_of(one.results[objective], weights[objective], contestants));
-        }
-        RowRules rules;
-        rules.most_rows = plan_.most_rows;
-        if (objective > 0) rules.most_pipelines = kMoreOfIntents - more;
-        const std::vector<Row> rows = choose_rows(scores, rules, {}, in_place);
-        for (const Row& row : rows) {
-            for (std::size_t size = row.first; size <= row.last; ++size) {
-                const Entrant winner = contestants[row.copy.pipelines.front()];
-                SizeResult& result = facts.found[size].results[objective];
-                const bool undecided = contests[size].results[objective].undecided;
-                result = contests[size].race->won_by(winner, objective);
-                result.undecided = undecided;
+        for (std::size_t i = row.first; i <= row.last; ++i) {
+            crown(i, 0, winner, facts);
+            facts.sensing[i].reset();
+            if (sensing) {
+                facts.sensing[i] = {sensing->copy, sensing->finalists.at(i),
+                                    plan_.rigor.contest_rounds};
             }
         }
-        for (const std::size_t one : pipelines_of(rows)) {
-            if (contains(in_place, one)) continue;
-            in_place.push_back(one);
-            more += objective > 0;
-        }
     }
+}
+
+/// The routine's row that an evaluated size lies in.
+const Row& SearchSteps::row_at(std::size_t index) const {
+    return *std::find_if(rows_.begin(), rows_.end(),
+                         [&](const Row& row) { return row.last >= index; });
+}
+
+/// What copies the sizes of a row.
+TimedCopy SearchSteps::copy_of(const RowCopy& row) const {
+    if (!row.senses) return copy(contestants_[row.pipelines.front()]);
+    const auto found = std::find_if(sensing_.begin(), sensing_.end(),
+                                    [&](const auto& one) { return one.row.copy == row; });
+    return found->copy.timed(found->arguments);
 }
 
 } // namespace asterope

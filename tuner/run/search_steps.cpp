@@ -108,12 +108,11 @@ void SearchSteps::search_sizes(Findings& findings) {
     auto& left_out = findings.left_out;
     if (!findings.small) left_out.steps.insert(Step::small);
     if (!findings.overlapping && overlapping) left_out.steps.insert(Step::overlapping);
-    if (sensing_left_out_) left_out.steps.insert(Step::sensing);
     left_out.sizes = plan_.all_sizes;
     for (const auto& [index, one] : found_) {
         std::erase(left_out.sizes, plan_.sizes[index]);
-        findings.pipelines.found.push_back(one.found);
-        findings.pipelines.sensing.push_back(one.sensing);
+        findings.pipelines.found.push_back(one);
+        findings.pipelines.sensing.emplace_back();
     }
 }
 
@@ -121,8 +120,8 @@ void SearchSteps::search_sizes(Findings& findings) {
 void SearchSteps::search_what_hands_over(std::size_t index, Findings& findings) {
     budget_.allow(1); // nothing is copied as often as what is small
     try {
-        findings.small = small_copies(
-            candidate(found_.at(index).found.results.front().finalists.front().candidate));
+        findings.small =
+            small_copies(candidate(found_.at(index).results.front().finalists.front().candidate));
         if (timings_.has(LoggedStep{Step::overlapping}.name())) {
             findings.overlapping = overlapping_copies();
         }
@@ -131,7 +130,7 @@ void SearchSteps::search_what_hands_over(std::size_t index, Findings& findings) 
     budget_.allow(kShareOfSizes);
 }
 
-SearchSteps::SizeFound SearchSteps::search_one_size(std::size_t index) {
+Found SearchSteps::search_one_size(std::size_t index) {
     const std::size_t size = plan_.sizes[index];
     progress_.label(format_size(size));
     std::mt19937_64 random = enter(Step::pipelines, size);
@@ -139,18 +138,10 @@ SearchSteps::SizeFound SearchSteps::search_one_size(std::size_t index) {
     Rigor rigor = plan_.owns(size) ? plan_.rigor : parse_rigor("quick");
     const std::vector<Entrant> heirs = inherited(index, rigor);
     if (!heirs.empty()) rigor.coarse = {}; // all of them are screened
-    SizeFound one{search_size(spaces_.space, heirs.empty() ? spaces_.entrants : heirs,
-                              plan_.extended && heirs.empty() ? &spaces_.extension : nullptr, size,
-                              weights_of(objectives_), rigor, winners_around(index), random,
-                              timed(copies_, size)),
-                  std::nullopt};
-    if (!plan_.owns(size)) return one;
-    try {
-        one.sensing = sensing(size, one.found);
-    } catch (const BudgetSpent&) {
-        sensing_left_out_ = true; // what was found before stays
-    }
-    return one;
+    return search_size(spaces_.space, heirs.empty() ? spaces_.entrants : heirs,
+                       plan_.extended && heirs.empty() ? &spaces_.extension : nullptr, size,
+                       weights_of(objectives_), rigor, winners_around(index), random,
+                       timed(copies_, size));
 }
 
 /// By objective, the winners of the nearest sizes that are done.
@@ -160,7 +151,7 @@ std::vector<std::vector<Entrant>> SearchSteps::winners_around(std::size_t index)
     for (const auto& [one, unused] : found_) done[one] = true;
     for (const std::size_t neighbour : nearest_done(done, index)) {
         for (std::size_t i = 0; i < winners.size(); ++i) {
-            winners[i].push_back(found_.at(neighbour).found.results[i].finalists.front().candidate);
+            winners[i].push_back(found_.at(neighbour).results[i].finalists.front().candidate);
         }
     }
     return winners;
@@ -175,7 +166,7 @@ std::vector<Entrant> SearchSteps::inherited(std::size_t index, const Rigor& rigo
     if (!rigor.inherits || !beyond(index)) return {};
     for (const auto& [other, one] : found_) {
         if (!beyond(other)) continue;
-        for (const SizeResult& result : one.found.results) {
+        for (const SizeResult& result : one.results) {
             for (const Finalist& finalist : result.finalists) finalists.insert(finalist.candidate);
         }
     }

@@ -1,7 +1,9 @@
 // The searches of one run, step by step, on figures from wherever they come.
 #pragma once
 
+#include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "run/time_spent.hpp"
 #include "search/aliased_search.hpp"
 #include "search/contest.hpp"
+#include "search/sensing_search.hpp"
 #include "search/spaces.hpp"
 #include "search/step.hpp"
 #include "search/threads_search.hpp"
@@ -53,13 +56,27 @@ class SearchSteps {
     Findings run();
 
   private:
-    struct SizeFound {
-        Found found;
-        std::optional<SensingResult> sensing;
+    /// The contest at one size, whose figures winners are chosen from later. The race refers to the
+    /// random numbers, so both stay where they are.
+    struct Contest {
+        std::unique_ptr<std::mt19937_64> random;
+        std::unique_ptr<Race> race;
+        std::vector<SizeResult> results; ///< by objective
     };
-
-    /// The contest at one size, whose figures winners are chosen from later.
-    struct Contest;
+    /// A probe that tells cached from uncached data here, at these evaluated sizes.
+    struct UsableProbe {
+        const asterope_copy* probe;
+        Threshold threshold;
+        std::vector<std::size_t> indices = {};
+    };
+    /// A sensing copy that is timed, and how it did by evaluated size.
+    struct TimedSensing {
+        SensingCopy copy;
+        asterope_sensing arguments; ///< the copy is handed their address
+        TimedRowCopy row;
+        std::vector<std::size_t> indices; ///< the evaluated sizes at which its probe holds
+        std::map<std::size_t, Finalist> finalists = {};
+    };
 
     double calibrate();
     void calibrate(std::size_t size);
@@ -69,16 +86,29 @@ class SearchSteps {
     std::vector<std::size_t> order_of_sizes() const;
     void search_sizes(Findings& findings);
     void search_what_hands_over(std::size_t index, Findings& findings);
-    SizeFound search_one_size(std::size_t index);
+    Found search_one_size(std::size_t index);
     std::vector<std::vector<Entrant>> winners_around(std::size_t index) const;
     std::vector<Entrant> inherited(std::size_t index, const Rigor& rigor) const;
-    std::optional<SensingResult> sensing(std::size_t size, const Found& found);
-    std::vector<SensingCopy> sensing_copies(std::size_t size, const Found& found);
-    ProbeTicks read(const asterope_copy& probe, Entrant copy, std::size_t size, Workload workload);
     SizeResult small_copies(const Candidate& large);
     SizeResult overlapping_copies();
     void find_rows(Findings& findings);
-    Contest contest(std::size_t size, const std::vector<Entrant>& contestants);
+    Contest contest(std::size_t size);
+    void crown(std::size_t index, std::size_t objective, std::size_t contestant,
+               PipelineFacts& facts) const;
+    void take_rows(PipelineFacts& facts);
+    std::vector<TimedRowCopy> timed_rows() const;
+    TimedCopy copy_of(const RowCopy& row) const;
+    const Row& row_at(std::size_t index) const;
+    void time_sensing(const RowRules& rules, LeftOut& left_out);
+    std::vector<std::size_t> sizes_to_sense() const;
+    Entrant best_contestant(std::size_t index, bool non_temporal) const;
+    std::vector<UsableProbe> usable_probes(const std::vector<std::size_t>& sizes);
+    Readings readings_at(std::size_t index, const asterope_copy& probe);
+    std::optional<ProbeSeconds> cost_of_probe(const std::vector<UsableProbe>& probes,
+                                              const std::vector<std::size_t>& sizes);
+    void add_sensing_copies(const std::vector<Row>& rows, const std::vector<UsableProbe>& probes);
+    void time_sensing_at(std::size_t index, const std::vector<std::size_t>& pipelines);
+    void keep_best_probes();
     void find_boundaries(Findings& findings);
     void aliased_copies(Findings& findings);
     void shared_copies(Findings& findings);
@@ -103,9 +133,13 @@ class SearchSteps {
     Budget& budget_;
     TimeSpent& spent_;
     std::map<std::pair<std::size_t, Workload>, Calibration> calibrations_;
-    Progress progress_;                      ///< after calibrations_: its total comes from them
-    std::map<std::size_t, SizeFound> found_; ///< by index into the plan's sizes
-    bool sensing_left_out_ = false;
+    Progress progress_;                  ///< after calibrations_: its total comes from them
+    std::map<std::size_t, Found> found_; ///< by index into the plan's sizes
+    std::vector<Entrant> contestants_;
+    std::vector<Contest> contests_;    ///< by evaluated size
+    std::vector<SizeScores> scores_;   ///< by evaluated size, of the routine's own objective
+    std::deque<TimedSensing> sensing_; ///< arguments are referred to
+    std::vector<Row> rows_;            ///< the routine's own; empty: each size has its own winner
 };
 
 } // namespace asterope

@@ -54,17 +54,35 @@ void SearchSteps::find_boundaries(Findings& findings) {
     PipelineFacts& facts = findings.pipelines;
     bool budget_left = true;
     for (std::size_t objective = 0; objective < objectives_.size(); ++objective) {
-        std::vector<SizeResult> results;
-        for (const Found& found : facts.found) results.push_back(found.results[objective]);
+        // What copies each evaluated size, by number.
+        std::vector<std::size_t> sizes;
+        std::vector<Entrant> taken;
+        std::vector<TimedCopy> copies;
+        for (std::size_t i = 0; i < facts.found.size(); ++i) {
+            const SizeResult& result = facts.found[i].results[objective];
+            sizes.push_back(result.size);
+            TimedCopy one = objective == 0 && facts.sensing[i]
+                                ? copy_of(row_at(i).copy)
+                                : copy(result.finalists.front().candidate);
+            auto place = std::find_if(copies.begin(), copies.end(),
+                                      [&](const auto& other) { return other.name == one.name; });
+            if (place == copies.end()) place = copies.insert(place, std::move(one));
+            taken.push_back(static_cast<Entrant>(place - copies.begin()));
+        }
+        const auto senses = [&](Entrant one) {
+            const auto at = std::find(taken.begin(), taken.end(), one) - taken.begin();
+            return objective == 0 && facts.sensing[static_cast<std::size_t>(at)].has_value();
+        };
         // Where the budget has ended, the intervals end at the evaluated sizes, as the paper's do.
         const auto lower_holds = [&](Entrant lower, Entrant upper, std::size_t size) {
             if (!budget_left) return false;
+            if (size < kSensingMinimum && senses(upper)) return true;
             progress_.label(format_size(size));
             try {
                 std::mt19937_64 random = enter(Step::boundaries, size, objectives_[objective].name);
                 calibrate(size);
                 Race race(size, screening_weights(objectives_[objective].weights), random,
-                          timed(copies_, size));
+                          timed(copies, size));
                 return race.run_off({lower, upper}, plan_.rigor.rounds, lower)
                            .finalists.front()
                            .candidate == lower;
@@ -73,7 +91,8 @@ void SearchSteps::find_boundaries(Findings& findings) {
                 return false;
             }
         };
-        facts.intervals.push_back(find_intervals(results, plan_.rigor.boundary_ratio, lower_holds));
+        facts.intervals.push_back(
+            find_intervals(sizes, taken, plan_.rigor.boundary_ratio, lower_holds));
     }
     if (!budget_left) findings.left_out.steps.insert(Step::boundaries);
     drop_sensing_below_minimum(facts);

@@ -23,23 +23,31 @@ std::size_t find_boundary(Entrant lower, Entrant upper, std::size_t from, std::s
     return from;
 }
 
-std::vector<SizeInterval> find_intervals(const std::vector<SizeResult>& results, double ratio,
+std::vector<SizeInterval> find_intervals(const std::vector<std::size_t>& sizes,
+                                         const std::vector<Entrant>& copies, double ratio,
                                          const LowerHolds& holds) {
     std::vector<SizeInterval> intervals;
     std::size_t above = 0;
-    for (std::size_t i = 0; i < results.size(); ++i) {
-        std::size_t up_to = results[i].size;
-        if (i + 1 < results.size()) {
-            const Entrant lower = results[i].finalists.front().candidate;
-            const Entrant upper = results[i + 1].finalists.front().candidate;
-            if (lower != upper) {
-                up_to = find_boundary(lower, upper, up_to, results[i + 1].size, ratio, holds);
-            }
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        std::size_t up_to = sizes[i];
+        if (i + 1 < sizes.size() && copies[i] != copies[i + 1]) {
+            up_to = find_boundary(copies[i], copies[i + 1], up_to, sizes[i + 1], ratio, holds);
         }
         intervals.push_back({above, up_to, i});
         above = up_to;
     }
     return intervals;
+}
+
+std::vector<SizeInterval> find_intervals(const std::vector<SizeResult>& results, double ratio,
+                                         const LowerHolds& holds) {
+    std::vector<std::size_t> sizes;
+    std::vector<Entrant> winners;
+    for (const SizeResult& result : results) {
+        sizes.push_back(result.size);
+        winners.push_back(result.finalists.front().candidate);
+    }
+    return find_intervals(sizes, winners, ratio, holds);
 }
 
 } // namespace asterope

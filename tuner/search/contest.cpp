@@ -124,7 +124,7 @@ SizeScores scores_of(const SizeResult& result, const Weights& weights,
             if (weight == 0) continue;
             const auto locality = static_cast<std::size_t>(locality_of(workload));
             const Measured& measured = finalist.workloads.at(workload);
-            const double log_ratio = std::log(measured.ratio.median);
+            const double log_ratio = std::log(measured.judged_ratio().median);
             const double slower = std::log1p((*probe)[locality] / measured.seconds);
             scores.sensed[locality][place] +=
                 weight * (measured.worth - (utility(log_ratio) - utility(log_ratio - slower)));

@@ -30,7 +30,6 @@ Rigor quick() {
             .inherits = true,
             .last_cut_times_all = false,
             .probe_readings = 15,
-            .sensing_samples = 1,
             .contestants = 12,
             .contest_rounds = 7,
             .boundary_ratio = 1.2};
@@ -50,7 +49,6 @@ Rigor standard() {
             .inherits = false,
             .last_cut_times_all = true,
             .probe_readings = 30,
-            .sensing_samples = 3,
             .contestants = 24,
             .contest_rounds = 11,
             .boundary_ratio = 1.07};

@@ -45,7 +45,6 @@ struct Rigor {
     /// How often a probe is read in each situation, at least: a percentile of fewer would be an
     /// extreme.
     std::size_t probe_readings;
-    int sensing_samples;     ///< of each sensing copy before the run-off of the best
     std::size_t contestants; ///< pipelines that run at every size, see choose_contestants, at most
     int contest_rounds;
     double boundary_ratio; ///< how exactly boundaries are found, see find_boundary

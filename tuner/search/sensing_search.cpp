@@ -1,9 +1,10 @@
-// Finds out whether a copy that senses where its data is beats the fixed ones, and which.
+// Copies that sense where their data is: what a probe reads, and how they go on.
 #include "search/sensing_search.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+
+#include "base/statistics.hpp"
 
 namespace asterope {
 
@@ -28,6 +29,34 @@ std::optional<Threshold> threshold_between(double cached, double uncached) {
 
 bool looks_at_destination(const asterope_copy& probe) {
     return std::string_view(probe.name).starts_with("each ");
+}
+
+std::optional<CommonThreshold> common_threshold(const std::vector<Readings>& by_size) {
+    std::vector<std::pair<std::size_t, Threshold>> own; // with the size's index
+    for (std::size_t i = 0; i < by_size.size(); ++i) {
+        if (const auto one = find_threshold(by_size[i])) own.emplace_back(i, *one);
+    }
+    while (!own.empty()) {
+        double cached = 0, uncached = own.front().second.uncached_ticks;
+        std::vector<double> logs;
+        for (const auto& [i, one] : own) {
+            cached = std::max(cached, one.cached_ticks);
+            uncached = std::min(uncached, one.uncached_ticks);
+            logs.push_back(std::log(one.ticks));
+        }
+        if (const auto common = threshold_between(cached, uncached)) {
+            CommonThreshold found{*common, std::vector<bool>(by_size.size(), false)};
+            for (const auto& [i, one] : own) found.holds[i] = true;
+            return found;
+        }
+        const double middle = median(logs);
+        std::size_t farthest = 0;
+        for (std::size_t i = 1; i < logs.size(); ++i) {
+            if (std::abs(logs[i] - middle) > std::abs(logs[farthest] - middle)) farthest = i;
+        }
+        own.erase(own.begin() + static_cast<std::ptrdiff_t>(farthest));
+    }
+    return std::nullopt;
 }
 
 asterope_sensing SensingCopy::arguments() const {
@@ -58,21 +87,6 @@ void* ReadingCopy::run(void* destination, const void* source, std::size_t bytes,
         reading.ticks.destination.push_back(static_cast<double>(ticks >> 32));
     }
     return reading.copy.function(destination, source, bytes, reading.copy.distance);
-}
-
-std::optional<Finalist> race_sensing(std::size_t copies, std::size_t size, const Weights& weights,
-                                     const Rigor& rigor, std::mt19937_64& random,
-                                     const TimedCopies& timings) {
-    if (copies == 0) return std::nullopt;
-    std::vector<Entrant> entrants(copies);
-    std::iota(entrants.begin(), entrants.end(), 1);
-    Race race(size, weights, random, timings);
-    race.sample(entrants, rigor.sensing_samples, Race::Weighed::all);
-    std::vector<Entrant> finalists = race.best(entrants, static_cast<std::size_t>(rigor.finalists));
-    finalists.push_back(0);
-    const Finalist winner = race.run_off(finalists, rigor.rounds, 0, 0).finalists.front();
-    if (winner.candidate == 0) return std::nullopt;
-    return winner;
 }
 
 } // namespace asterope

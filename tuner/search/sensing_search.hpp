@@ -1,9 +1,8 @@
-// Finds out whether a copy that senses where its data is beats the fixed ones, and which.
+// Copies that sense where their data is: what a probe reads, and how they go on.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -35,6 +34,17 @@ std::optional<Threshold> find_threshold(const Readings& readings);
 /// The same from the two percentiles.
 std::optional<Threshold> threshold_between(double cached_ticks, double uncached_ticks);
 
+/// One threshold for many sizes, by what was read at each: what a probe takes depends on where data
+/// is, not on how much of it there is.
+struct CommonThreshold {
+    Threshold threshold;
+    std::vector<bool> holds; ///< by size: where its own readings are on the right side of it
+};
+
+/// None where no size has readings that are apart. Sizes whose readings do not fit with the others'
+/// are left out, the one that is farthest from their median first.
+std::optional<CommonThreshold> common_threshold(const std::vector<Readings>& by_size);
+
 /// Whether a probe looks at the destination, too, so that its copy goes on with one of three
 /// pipelines.
 bool looks_at_destination(const asterope_copy& probe);
@@ -65,18 +75,11 @@ struct ReadingCopy {
     static void* run(void* destination, const void* source, std::size_t bytes, std::size_t self);
 };
 
-/// The sensing copy that won a size, and what it won by.
+/// A sensing copy that a row takes, and how it did at one of its sizes.
 struct SensingResult {
     SensingCopy copy;
     Finalist finalist;
     int rounds;
 };
-
-/// In `timings`, entrant 0 is the fixed copy that won the size, entrants 1 to `copies` are the
-/// sensing ones. The finalist that beats it, or none: where they tie, or noise hides the
-/// difference, the simpler one stays.
-std::optional<Finalist> race_sensing(std::size_t copies, std::size_t size, const Weights& weights,
-                                     const Rigor& rigor, std::mt19937_64& random,
-                                     const TimedCopies& timings);
 
 } // namespace asterope
