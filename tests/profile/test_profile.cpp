@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <sstream>
+#include <string>
 
 #include "base/error.hpp"
 #include "base/json_text.hpp"
@@ -260,7 +262,7 @@ TEST(MakeProfile, tells_phases_in_the_order_of_the_run) {
               R"({"verifying":1.0,"calibrating":0.0,"run-off":20.0})");
 }
 
-TEST(MakeProfile, has_winner_proof_and_runners_up_of_each_interval_in_six_digits) {
+TEST(MakeProfile, has_winner_proof_and_runners_up_of_each_interval_in_four_digits) {
     const json profile = written(pipelines());
     ASSERT_EQ(profile["intervals"].size(), 2u);
     expect_parts(profile, {{"/intervals/0/above", 0},
@@ -270,19 +272,20 @@ TEST(MakeProfile, has_winner_proof_and_runners_up_of_each_interval_in_six_digits
                            {"/intervals/1/up_to", 8192},
                            {"/intervals/1/winner/tuple", tuple(kSpace[0])},
                            {"/intervals/1/winner/tied", true},
-                           {"/intervals/1/winner/ratio", 1.30864},
-                           {"/intervals/1/winner/workloads/cold/ns", 812.346},
-                           {"/intervals/1/winner/workloads/cold/gb_per_s", 10.0844},
+                           {"/intervals/1/winner/ratio", 1.309},
+                           {"/intervals/1/winner/workloads/cold/ns", 812.3},
+                           {"/intervals/1/winner/workloads/cold/gb_per_s", 10.08},
                            {"/intervals/1/winner/workloads/cold/libc_ns", 1063},
-                           {"/intervals/1/winner/workloads/cold/ratio", ratio(1.30864, 1.29, 1.33)},
+                           {"/intervals/1/winner/workloads/cold/ratio", ratio(1.309, 1.29, 1.33)},
                            {"/intervals/1/winner/workloads/cold/rounds", 15},
                            {"/intervals/1/proof",
                             {{"samples", 43},
                              {"rounds", 15},
-                             {"lead", ratio(1.09123, 1.07, 1.11)},
+                             {"lead", ratio(1.091, 1.07, 1.11)},
                              {"ties", json::array()}}},
                            {"/intervals/1/runners_up/0/tuple/rt", "REP_MOVSB"},
                            {"/intervals/1/runners_up/0/tied", false},
+                           {"/intervals/1/runners_up/0/workloads", nullptr},
                            {"/intervals/1/noise_floor/cold/median", 1.001},
                            {"/intervals/1/undecided", nullptr}});
 }
@@ -294,7 +297,7 @@ TEST(MakeProfile, has_intervals_up_to_where_winners_change_and_the_size_they_wer
                            {"/intervals/1/up_to", 65536},
                            {"/intervals/1/size", 65536},
                            // the rate is that of the size measured
-                           {"/intervals/0/winner/workloads/cold/gb_per_s", 5.04219}});
+                           {"/intervals/0/winner/workloads/cold/gb_per_s", 5.042}});
 }
 
 TEST(MakeProfile, has_the_copies_of_other_kinds) {
@@ -305,8 +308,8 @@ TEST(MakeProfile, has_the_copies_of_other_kinds) {
                  {{"/small/distribution", "fleet"},
                   {"/small/objective", "predictable"},
                   {"/small/winner/tuple", small},
-                  {"/small/winner/ratio", 1.30864},
-                  {"/small/winner/workloads/mix_l1_read/ns", 812.346},
+                  {"/small/winner/ratio", 1.309},
+                  {"/small/winner/workloads/mix_l1_read/ns", 812.3},
                   {"/small/winner/workloads/mix_l1_read/gb_per_s", nullptr}, // of many sizes
                   {"/small/runners_up/0/tuple", second},
                   {"/small/noise_floor/mix_l1_read/median", 1.001},
@@ -325,7 +328,7 @@ TEST(MakeProfile, has_the_copies_of_other_kinds) {
                   {"/threads/intervals",
                    json::parse(R"([{"above":1048575,"up_to":1048576,"threads":2,"chunk":65536}])")},
                   {"/threads/results", json::parse(R"([{"size":1048576,"threads":2,"chunk":65536,
-            "taken":true,"ratio":1.23457,"workloads":{"cold":{"ns":200000.0,"alone_ns":300000.0,
+            "taken":true,"ratio":1.235,"workloads":{"cold":{"ns":200000.0,"alone_ns":300000.0,
             "ratio":{"median":1.5,"low":1.4,"high":1.6},"rounds":15}},
             "noise_floor":{"cold":{"median":1.0,"low":0.99,"high":1.01}}}])")}});
     Profile none = bare();
@@ -407,7 +410,6 @@ TEST(MakeProfile, has_intents_of_hot_cold_and_consume_alone) {
     expect_parts(intents, {{"/hot/intervals/0/up_to", 4096},
                            {"/hot/intervals/0/winner/tuple", tuple(kSpace[0])},
                            {"/hot/intervals/1/winner/tuple/rt", "REP_MOVSB"},
-                           {"/hot/intervals/1/proof/samples", 43},
                            {"/cold/intervals/0/up_to", 32768},
                            {"/cold/intervals/0/winner/tuple", tuple(kSpace[2])},
                            // which concerns all workloads:
@@ -425,7 +427,7 @@ TEST(MakeProfile, has_what_senses_beside_the_winner_where_that_won) {
                            {"/intervals/1/sensing/kind", "each"},
                            {"/intervals/1/sensing/lines", 4},
                            {"/intervals/1/sensing/threshold", 187},
-                           {"/intervals/1/sensing/cached_ticks", 91.2346},
+                           {"/intervals/1/sensing/cached_ticks", 91.23},
                            {"/intervals/1/sensing/uncached_ticks", 383},
                            {"/intervals/1/sensing/hot/rt", "REP_MOVSB"},
                            {"/intervals/1/sensing/cold", tuple(kSpace[2])},
@@ -459,15 +461,31 @@ TEST(MakeProfile, names_the_axes_that_were_explored_and_sensing) {
     EXPECT_TRUE(paper.search.axes.empty());
 }
 
-TEST(MakeProfile, keeps_five_runners_up_and_two_of_an_intent) {
+TEST(MakeProfile, keeps_two_runners_up_and_of_an_intent_the_winner_under_what_counts) {
     PipelineFacts facts = balanced();
     for (SizeResult& result : facts.found[1].results) {
         for (int i = 0; i < 12; ++i) result.finalists.push_back(finalist(1, 1.1 - 0.01 * i));
+        result.finalists[0].workloads[Workload::produce] = kMeasuredOnce;
     }
     const json profile = written(facts);
-    EXPECT_EQ(profile["intervals"][1]["runners_up"].size(), 5u);
-    EXPECT_EQ(profile["intents"]["hot"]["intervals"][1]["runners_up"].size(), 2u);
+    EXPECT_EQ(profile["intervals"][1]["runners_up"].size(), 2u);
     EXPECT_EQ(profile["intervals"][1]["runners_up"][0]["ratio"], 1.2); // the best of them
+    EXPECT_EQ(profile["intervals"][1]["winner"]["workloads"].size(), 2u);
+    const json& of_cold = profile["intents"]["cold"]["intervals"][1];
+    EXPECT_EQ(of_cold["winner"]["workloads"].size(), 1u);
+    EXPECT_TRUE(of_cold["winner"]["workloads"].contains("cold"));
+    for (const char* left_out : {"runners_up", "proof", "noise_floor"}) {
+        EXPECT_FALSE(of_cold.contains(left_out)) << left_out;
+    }
+}
+
+TEST(ProfileText, has_what_fits_into_one_line_in_one) {
+    const std::string text = text_of(profile_of(whole()));
+    EXPECT_EQ(json::parse(text), whole());
+    EXPECT_NE(text.find("\n    \"tuple\":{\"rt\":"), std::string::npos) << text;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) EXPECT_LT(line.size(), 220u) << line;
+    EXPECT_LT(text.size(), 3 * whole().dump().size() / 2);
 }
 
 TEST(WinnerFor, is_that_of_the_routines_own_interval) {

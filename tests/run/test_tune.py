@@ -91,11 +91,11 @@ def entries(found: dict) -> list[dict]:
 
 def assert_ranked_by(found: dict, weights: dict[str, float], measured: set[str]) -> None:
     """All figures are there, whatever counts; what counts makes the ratio."""
-    for entry in entries(found):
-        assert set(entry["workloads"]) == measured
-        logs = {name: math.log(one["ratio"]["median"]) for name, one in entry["workloads"].items()}
-        mean = math.exp(sum(weight * logs[name] for name, weight in weights.items()))
-        assert entry["ratio"] == pytest.approx(mean, rel=1e-4)
+    winner = found["winner"]
+    assert set(winner["workloads"]) == measured
+    logs = {name: math.log(one["ratio"]["median"]) for name, one in winner["workloads"].items()}
+    mean = math.exp(sum(weight * logs[name] for name, weight in weights.items()))
+    assert winner["ratio"] == pytest.approx(mean, rel=1e-3)
 
 
 # --- A whole run ----------------------------------------------------------------------------------
@@ -126,13 +126,13 @@ def test_the_profile_says_how_it_was_found(tuned: Tuned) -> None:
 def test_each_interval_has_winner_runners_up_and_noise_floor(tuned: Tuned) -> None:
     for interval in tuned.profile["intervals"]:
         assert set(interval["noise_floor"]) == measured_at(interval["size"])
-        assert 4 <= len(interval["runners_up"]) <= 5
+        assert len(interval["runners_up"]) == 2
         assert_ranked_by(interval, {"hot": 1}, measured_at(interval["size"]))
-        for measured in (one for entry in entries(interval) for one in entry["workloads"].values()):
+        for measured in interval["winner"]["workloads"].values():
             ratio = measured["ratio"]
             assert ratio["low"] <= ratio["median"] <= ratio["high"]
             rate = interval["size"] / measured["ns"]
-            assert measured["gb_per_s"] == pytest.approx(rate, rel=1e-4)
+            assert measured["gb_per_s"] == pytest.approx(rate, rel=1e-3)
 
 
 def test_the_log_has_the_header_and_every_trial(tuned: Tuned) -> None:
@@ -162,13 +162,14 @@ def test_the_log_has_the_header_and_every_trial(tuned: Tuned) -> None:
     assert figures[-1]["finished"] == tuned.profile["search"]["finished"]
 
 
-def test_overlapping_buffers_have_a_copy_and_all_are_told(tuned: Tuned) -> None:
+def test_overlapping_buffers_have_a_copy_and_the_next_best_are_told(tuned: Tuned) -> None:
     found = tuned.profile["overlapping"]
     features = set(tuned.profile["machine"]["cpu"]["features"])
     tuples = overlapping_copies.overlapping_tuples()
     copies = [overlapping_copies.OverlappingTuple(**entry["tuple"]) for entry in entries(found)]
     expected = [copy for copy in tuples if set(copy.needs) <= features]
-    assert sorted(copies, key=str) == sorted(expected, key=str)
+    assert len(copies) == len(set(copies)) == 3
+    assert set(copies) <= set(expected)
     assert_ranked_by(found, {"overlapping": 1}, {"overlapping"})
     routine = (tuned.folder / "asterope_memcpy.c").read_text()
     assert f"void asterope_move_upwards_{copies[0].symbol}(void)\n" in routine
@@ -207,7 +208,7 @@ def test_the_small_copies_have_all_figures_and_the_routine_their_winner(tuned: T
     small = tuned.profile["small"]
     assert (small["distribution"], small["objective"]) == ("fleet", "balanced")
     assert set(small["noise_floor"]) == SMALL
-    assert len(small["runners_up"]) == 5
+    assert len(small["runners_up"]) == 2
     assert_ranked_by(small, BALANCED_SMALL, SMALL)
     bound, shape, rt, order = (small["winner"]["tuple"][key] for key in
                                ("bound", "shape", "rt", "order"))  # fmt: skip
@@ -314,9 +315,10 @@ def test_balanced_has_the_winners_of_each_workload_in_it(balanced: Tuned) -> Non
         assert intent["intervals"][-1]["up_to"] == 65536
         for interval in intent["intervals"]:
             winner = interval["winner"]
-            measured = winner["workloads"][workload]
-            assert winner["ratio"] == pytest.approx(measured["ratio"]["median"], rel=1e-4)
-            assert len(interval["runners_up"]) <= 2
+            logs = [math.log(one["ratio"]["median"]) for one in winner["workloads"].values()]
+            assert set(winner["workloads"]) <= {workload, f"{workload}_walk"}
+            assert winner["ratio"] == pytest.approx(math.exp(sum(logs) / len(logs)), rel=1e-3)
+            assert "runners_up" not in interval
 
 
 def test_balanced_tries_copies_that_sense_where_the_counter_serves_them(balanced: Tuned) -> None:

@@ -66,7 +66,7 @@ class Merger {
         for (const MergeSource& source : sources_) {
             if (source.log) continue;
             throw BadInput("profile " + source.path +
-                           ": holds half a dozen copies a size: the "
+                           ": holds a few copies a size: the "
                            "common best of several machines needs their logs (--log FILE)");
         }
         rigor_ = least_rigor();

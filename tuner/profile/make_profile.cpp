@@ -13,8 +13,9 @@ namespace asterope {
 
 namespace {
 
-/// How many of the others the profile keeps beside a winner.
-constexpr std::size_t kRunnersUp = 5, kRunnersUpOfIntent = 2;
+/// How many of the others the profile keeps beside a winner: `check --measure` times the first, and
+/// the log has them all.
+constexpr std::size_t kRunnersUp = 2;
 
 /// `size` 0: of many sizes, so there is no rate to tell.
 std::map<Workload, Measurement> measurements_of(const Finalist& finalist, std::size_t size,
@@ -44,12 +45,6 @@ const asterope_copy* member(const std::vector<const asterope_copy*>& space, Entr
     return space[static_cast<std::size_t>(entrant)];
 }
 
-template <class Copy, class Space>
-Entry<Copy> entry_of(const Finalist& finalist, const Space& space, std::size_t size, int rounds) {
-    return {Copy{member(space, finalist.candidate)}, finalist.ratio, finalist.tied,
-            measurements_of(finalist, size, rounds)};
-}
-
 Proof proof_of(const SizeResult& result, const std::function<std::string(Entrant)>& name) {
     Proof proof{result.samples, result.rounds, result.lead, {}};
     for (std::size_t i = 1; i < result.finalists.size(); ++i) {
@@ -59,15 +54,17 @@ Proof proof_of(const SizeResult& result, const std::function<std::string(Entrant
     return proof;
 }
 
-/// Winner, runners-up and noise floor of one race.
+/// Winner, runners-up and noise floor of one race. Only the winner has its measurements.
 template <class Copy, class Space>
-RaceOutcome<Copy> outcome_of(const SizeResult& result, const Space& space, std::size_t runners_up) {
-    const auto entry = [&](const Finalist& finalist) {
-        return entry_of<Copy>(finalist, space, result.size, result.rounds);
+RaceOutcome<Copy> outcome_of(const SizeResult& result, const Space& space) {
+    const auto entry = [&](const Finalist& one) -> Entry<Copy> {
+        return {Copy{member(space, one.candidate)}, one.ratio, one.tied, {}};
     };
     RaceOutcome<Copy> outcome;
-    outcome.winner = entry(result.finalists.front());
-    for (std::size_t i = 1; i < result.finalists.size() && i <= runners_up; ++i) {
+    const Finalist& first = result.finalists.front();
+    outcome.winner = entry(first);
+    outcome.winner.workloads = measurements_of(first, result.size, result.rounds);
+    for (std::size_t i = 1; i < result.finalists.size() && i <= kRunnersUp; ++i) {
         outcome.runners_up.push_back(entry(result.finalists[i]));
     }
     outcome.noise_floor = result.noise_floor;
@@ -88,7 +85,21 @@ Sensing sensing_of(const SensingResult& result, std::size_t size) {
             measurements_of(result.finalist, size, result.rounds)};
 }
 
-/// The intervals of one objective. Only the routine's own have sensing copies.
+/// Of an intent the profile keeps the winners with their times under what counts: what others did,
+/// and what the winners do elsewhere, is no concern of its callers, and the log has it.
+void keep_winner(Interval& interval, const Weights& weights) {
+    std::erase_if(interval.winner.workloads, [&](const auto& measured) {
+        return std::none_of(weights.begin(), weights.end(), [&](const auto& weighted) {
+            return weighted.first == measured.first && weighted.second > 0;
+        });
+    });
+    interval.proof.reset();
+    interval.noise_floor.clear();
+    interval.runners_up.clear();
+}
+
+/// The intervals of one objective. Only the routine's own have sensing copies, proofs and
+/// runners-up.
 std::vector<Interval> intervals_of(std::size_t objective, const PipelineFacts& pipelines,
                                    const std::vector<Candidate>& space) {
     const auto name = [&](Entrant entrant) { return member(space, entrant).name(); };
@@ -97,17 +108,12 @@ std::vector<Interval> intervals_of(std::size_t objective, const PipelineFacts& p
         const Found& found = pipelines.found[one.result];
         const SizeResult& result = found.results[objective];
         Interval interval{
-            outcome_of<Candidate>(result, space, objective == 0 ? kRunnersUp : kRunnersUpOfIntent),
-            one.above,
-            one.up_to,
-            result.size,
-            {},
-            {}};
+            outcome_of<Candidate>(result, space), one.above, one.up_to, result.size, {}, {}};
         interval.proof = proof_of(result, name);
-        if (objective == 0) {
-            if (const auto& sensing = pipelines.sensing[one.result]) {
-                interval.sensing = sensing_of(*sensing, result.size);
-            }
+        if (objective > 0) {
+            keep_winner(interval, pipelines.objectives[objective].weights);
+        } else if (const auto& sensing = pipelines.sensing[one.result]) {
+            interval.sensing = sensing_of(*sensing, result.size);
         }
         intervals.push_back(std::move(interval));
     }
@@ -128,7 +134,7 @@ std::vector<std::string> axes_of(const std::vector<Candidate>& space, bool exten
 }
 
 SmallOutcome outcome_of(const SmallFacts& small) {
-    SmallOutcome outcome{outcome_of<SmallCopy>(small.result, small.space, kRunnersUp),
+    SmallOutcome outcome{outcome_of<SmallCopy>(small.result, small.space),
                          profile_name(small.distribution), small.objective};
     outcome.proof = proof_of(small.result, [&](Entrant entrant) {
         return std::string(member(small.space, entrant)->name);
@@ -211,8 +217,7 @@ void add_results(Profile& profile, const SearchResults& results) {
     if (results.aliased) profile.aliased = outcome_of(*results.aliased);
     if (results.overlapping) {
         profile.overlapping =
-            outcome_of<OverlappingCopy>(results.overlapping->result, results.overlapping->space,
-                                        results.overlapping->result.finalists.size());
+            outcome_of<OverlappingCopy>(results.overlapping->result, results.overlapping->space);
     }
     if (results.threads) profile.threads = outcome_of(*results.threads);
     profile.intervals = intervals_of(0, pipelines, results.space);

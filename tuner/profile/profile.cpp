@@ -24,8 +24,35 @@ std::vector<nlohmann::json> Profile::machines() const {
     return machines;
 }
 
+namespace {
+
+/// What fits into one line stands in one: an entry, a measurement, a tuple. One number a line would
+/// make the file three times as large.
+void append_lines(std::string& out, const nlohmann::ordered_json& value, std::size_t depth) {
+    constexpr std::size_t kWidth = 120;
+    const std::string line = value.dump();
+    if (line.size() <= kWidth || !value.is_structured()) {
+        out += line;
+        return;
+    }
+    const bool is_object = value.is_object();
+    out += is_object ? '{' : '[';
+    const char* comma = "\n";
+    for (const auto& [name, part] : value.items()) {
+        out += comma + std::string(depth + 1, ' ');
+        if (is_object) out += nlohmann::ordered_json(name).dump() + ':';
+        append_lines(out, part, depth + 1);
+        comma = ",\n";
+    }
+    out += '\n' + std::string(depth, ' ') + (is_object ? '}' : ']');
+}
+
+} // namespace
+
 std::string text_of(const Profile& profile) {
-    return to_json(profile).dump(2) + '\n';
+    std::string text;
+    append_lines(text, to_json(profile), 0);
+    return text + '\n';
 }
 
 Profile read_profile(const std::filesystem::path& path) {

@@ -22,19 +22,20 @@ template <class Value, class T>
 concept Is = std::same_as<std::remove_const_t<Value>, T>;
 
 // `f(name, value)` is a field that is always written, unless it is an empty optional;
-// `f.unless_default(name, value)` one that is written where it differs from its default, and
+// `f.unless_default(name, value)` one that is written where it differs from its default,
+// `f.measured(name, value)` a measured number, whose fifth digit would be noise, and
 // `f.inlined(copy)` are the fields of a copy's tuple.
 
 template <class F> void fields(F& f, Is<Estimate> auto& one) {
-    f("median", one.median);
-    f("low", one.low);
-    f("high", one.high);
+    f.measured("median", one.median);
+    f.measured("low", one.low);
+    f.measured("high", one.high);
 }
 
 template <class F> void fields(F& f, Is<Measurement> auto& one) {
-    f("ns", one.ns);
-    f("gb_per_s", one.gb_per_s);
-    f("libc_ns", one.libc_ns);
+    f.measured("ns", one.ns);
+    f.measured("gb_per_s", one.gb_per_s);
+    f.measured("libc_ns", one.libc_ns);
     f("ratio", one.ratio);
     f("best_ratio", one.best_ratio);
     f.unless_default("best_reference", one.best_reference);
@@ -42,8 +43,8 @@ template <class F> void fields(F& f, Is<Measurement> auto& one) {
 }
 
 template <class F> void fields(F& f, Is<SharedMeasurement> auto& one) {
-    f("ns", one.ns);
-    f("alone_ns", one.alone_ns);
+    f.measured("ns", one.ns);
+    f.measured("alone_ns", one.alone_ns);
     f("ratio", one.ratio);
     f("rounds", one.rounds);
 }
@@ -61,34 +62,34 @@ requires requires(T& one) {
 }
 void fields(F& f, T& one) { // Entry
     f("tuple", one.copy);
-    f("ratio", one.ratio);
+    f.measured("ratio", one.ratio);
     f("tied", one.tied);
-    f("workloads", one.workloads);
+    f.unless_default("workloads", one.workloads);
 }
 
 template <class F> void outcome_fields(F& f, auto& one) {
     f("winner", one.winner);
     f("proof", one.proof);
-    f("runners_up", one.runners_up);
-    f("noise_floor", one.noise_floor);
+    f.unless_default("runners_up", one.runners_up);
+    f.unless_default("noise_floor", one.noise_floor);
     f.unless_default("undecided", one.undecided);
 }
 
 template <class F> void fields(F& f, Is<Sensing> auto& one) {
     f.inlined(one.probe);
     f("threshold", one.threshold);
-    f("cached_ticks", one.cached_ticks);
-    f("uncached_ticks", one.uncached_ticks);
+    f.measured("cached_ticks", one.cached_ticks);
+    f.measured("uncached_ticks", one.uncached_ticks);
     f("hot", one.hot);
     f("cold", one.cold);
     f("fetch", one.fetch);
-    f("ratio", one.ratio);
+    f.measured("ratio", one.ratio);
     f("workloads", one.workloads);
 }
 
 template <class F> void fields(F& f, Is<OfBest> auto& one) {
-    f("mean", one.mean);
-    f("worst", one.worst);
+    f.measured("mean", one.mean);
+    f.measured("worst", one.worst);
 }
 
 template <class F> void fields(F& f, Is<Interval> auto& one) {
@@ -118,7 +119,7 @@ template <class F> void fields(F& f, Is<AliasedOutcome::Winner> auto& one) {
 
 template <class F> void fields(F& f, Is<std::pair<AliasedOutcome::Copy, double>> auto& one) {
     f("tuple", one.first);
-    f("gain", one.second);
+    f.measured("gain", one.second);
 }
 
 template <class F> void fields(F& f, Is<AliasedOutcome::Size> auto& one) {
@@ -140,7 +141,7 @@ template <class F> void fields(F& f, Is<SharedOutcome> auto& one) {
     f("threads", one.share.threads);
     f("chunk", one.share.chunk);
     f("taken", one.taken);
-    f("ratio", one.ratio);
+    f.measured("ratio", one.ratio);
     f("workloads", one.workloads);
     f("noise_floor", one.noise_floor);
 }
@@ -272,6 +273,7 @@ concept Named = List<T> && requires {
 struct AnyField {
     void operator()(const char*, const auto&) {}
     void unless_default(const char*, const auto&) {}
+    void measured(const char*, const auto&) {}
     void inlined(const auto&) {}
 };
 
@@ -321,6 +323,9 @@ struct Writer {
         }
         if (!is_default) object[name] = write(value);
     }
+    void measured(const char* name, const std::optional<double>& value) {
+        if (value) object[name] = rounded(*value, 4);
+    }
     template <class T> void inlined(const T& copy) { object.update(tuple_of(copy)); }
 };
 
@@ -364,6 +369,7 @@ struct Reader {
         read(*found, place.empty() ? name : place + '.' + name, into);
     }
     template <class T> void unless_default(const char* name, T& into) { (*this)(name, into); }
+    template <class T> void measured(const char* name, T& into) { (*this)(name, into); }
     template <class T> void inlined(T& copy) { read(object, place, copy); }
 };
 
