@@ -134,7 +134,7 @@ TEST_F(CommonBestOf, searches_of_before_page_ends_is_replayed_and_merged_by_what
     const json old_profile = profile_of_log(old_log);
     EXPECT_EQ(old_profile.at("small").at("noise_floor").size(), 8u);
     EXPECT_EQ(old_profile.at("small").at("winner").at("tuple").at("bound"), 256);
-    EXPECT_EQ(profile_of_log(now).at("small").at("noise_floor").size(), 10u);
+    EXPECT_EQ(profile_of_log(now).at("small").at("noise_floor").size(), 14u);
     const json merged = to_json(best({old_log, now}).profile);
     EXPECT_EQ(merged.at("small").at("winner").at("tuple").at("bound"), 256);
     EXPECT_EQ(merged.at("small").at("noise_floor").size(), 8u);

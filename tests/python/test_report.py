@@ -43,6 +43,7 @@ from asterope.report.series import find_series
 from asterope.report.style import Picture, cache_sizes, legend_outside, new_figure, set_up
 from asterope.report.words import findings, machine_facts, progress, search_facts, standing
 from asterope.spaces import pipelines
+from asterope.workloads import names
 
 # matplotlib warns where a picture has no room for what is in it
 pytestmark = pytest.mark.filterwarnings("error::UserWarning")
@@ -470,7 +471,7 @@ def test_misalignments_are_drawn_as_grids(bench: Path) -> None:
 
 def test_the_profile_alone_gives_ratios_and_throughput(profile: Path) -> None:
     by_name = {chart.name: chart for chart in find_series(read(profile)).charts}
-    assert list(by_name) == list(WORKLOADS)
+    assert list(by_name) == list(names("measured"))
     cold = by_name["cold"]
     # the copy that senses is what the routine takes there
     assert cold.copies["asterope"][1 << 20].gb_per_s == 14.5

@@ -532,8 +532,8 @@ TEST(IsTimedAt, leaves_out_sizes_beyond_the_bounds_of_the_table) {
     EXPECT_FALSE(is_timed_at(kPage - 1, Workload::fresh));
     EXPECT_TRUE(is_timed_at(kPage, Workload::fresh));
     EXPECT_TRUE(is_timed_at(1, Workload::cold_walk));
-    EXPECT_TRUE(is_timed_at(4 * kMiB, Workload::cold_walk));
-    EXPECT_FALSE(is_timed_at(4 * kMiB + 1, Workload::cold_walk));
+    EXPECT_TRUE(is_timed_at(2 * kMiB, Workload::cold_walk));
+    EXPECT_FALSE(is_timed_at(2 * kMiB + 1, Workload::cold_walk));
     EXPECT_FALSE(is_timed_at(1023, Workload::lookup));
     EXPECT_TRUE(is_timed_at(1024, Workload::lookup));
     EXPECT_FALSE(is_timed_at((64 << 10) + 1, Workload::lookup));

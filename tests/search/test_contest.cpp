@@ -1,0 +1,162 @@
+// Who takes part in the contest, and what each is worth at a size.
+#include "search/contest.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <limits>
+
+#include "search/utility.hpp"
+
+using namespace asterope;
+
+namespace {
+
+using Entrants = std::vector<Entrant>;
+
+const Weights kHot = {{Workload::hot, 1}};
+/// One workload of each locality.
+const Weights kThree = {{Workload::hot, 0.5}, {Workload::fetch, 0.25}, {Workload::cold, 0.25}};
+
+/// What a finalist is worth under each workload of kThree, as ratios of time.
+struct Ratios {
+    Entrant entrant;
+    double hot, fetch = 1, cold = 1;
+};
+
+Measured measured(double ratio) {
+    return {100e-9, 100e-9 * ratio, {ratio, ratio, ratio}, utility(std::log(ratio))};
+}
+
+/// The result of a run-off. The scores are those of kThree.
+SizeResult result(std::size_t size, const std::vector<Ratios>& all) {
+    SizeResult result;
+    result.size = size;
+    for (const Ratios& one : all) {
+        Finalist finalist{};
+        finalist.candidate = one.entrant;
+        finalist.workloads = {{Workload::hot, measured(one.hot)},
+                              {Workload::fetch, measured(one.fetch)},
+                              {Workload::cold, measured(one.cold)}};
+        for (const auto& [workload, weight] : kThree) {
+            finalist.score += weight * finalist.workloads.at(workload).worth;
+        }
+        result.finalists.push_back(finalist);
+    }
+    return result;
+}
+
+Found found(std::size_t size, const std::vector<Ratios>& all) {
+    return {{result(size, all)}, 0};
+}
+
+double cost(double ratio, double seconds) {
+    const double slower = std::log1p(seconds / 100e-9);
+    return utility(std::log(ratio)) - utility(std::log(ratio) - slower);
+}
+
+} // namespace
+
+TEST(ChooseContestants, puts_the_plain_copy_first_although_it_wins_nowhere) {
+    const std::vector<Found> one = {found(4096, {{3, 1.5}, {9, 1.0}})};
+    EXPECT_EQ(choose_contestants(one, {kHot}, 9, 2), (Entrants{9, 3}));
+    EXPECT_EQ(choose_contestants(one, {kHot}, 9, 1), (Entrants{9}));
+    EXPECT_EQ(choose_contestants(one, {kHot}, kLibc, 1), (Entrants{3})) << "it copies wrongly";
+}
+
+TEST(ChooseContestants, takes_the_best_of_each_size) {
+    const std::vector<Found> sizes = {found(128, {{4, 1.5}, {1, 1.2}, {2, 1.1}}),
+                                      found(4096, {{5, 1.5}, {1, 1.2}, {2, 1.1}}),
+                                      found(65536, {{6, 1.5}, {1, 1.2}, {2, 1.1}})};
+    EXPECT_EQ(choose_contestants(sizes, {kHot}, kLibc, 3), (Entrants{4, 5, 6}));
+    EXPECT_EQ(choose_contestants(sizes, {kHot}, kLibc, 4), (Entrants{1, 4, 5, 6}))
+        << "then the second best";
+    EXPECT_EQ(choose_contestants(sizes, {kHot}, kLibc, 9), (Entrants{1, 2, 4, 5, 6}));
+}
+
+TEST(ChooseContestants, takes_who_is_about_the_best_at_many_sizes_before_who_is_at_one) {
+    const std::vector<Found> sizes = {found(128, {{4, 1.50}, {7, 1.49}}),
+                                      found(4096, {{5, 1.50}, {7, 1.49}}),
+                                      found(65536, {{6, 1.50}, {8, 1.30}})};
+    EXPECT_EQ(choose_contestants(sizes, {kHot}, kLibc, 1), (Entrants{7}));
+    EXPECT_EQ(choose_contestants(sizes, {kHot}, kLibc, 2), (Entrants{6, 7}));
+}
+
+TEST(ChooseContestants, takes_the_best_by_each_objective) {
+    const std::vector<Found> one = {found(4096, {{1, 1.5, 1, 1}, {2, 1, 1, 1.5}})};
+    EXPECT_EQ(choose_contestants(one, {kHot}, kLibc, 1), (Entrants{1}));
+    EXPECT_EQ(choose_contestants(one, {kHot, {{Workload::cold, 1}}}, kLibc, 2), (Entrants{1, 2}));
+}
+
+TEST(ChooseContestants, takes_the_best_of_what_a_probe_could_tell_apart) {
+    const std::vector<Found> one = {
+        found(4096, {{1, 1.2, 1.2, 1.2}, {2, 1.3, 1, 1}, {3, 1, 1.3, 1}, {4, 1, 1, 1.3}})};
+    EXPECT_EQ(choose_contestants(one, {kThree}, kLibc, 4), (Entrants{1, 2, 3, 4}));
+}
+
+TEST(ChooseContestants, keeps_to_the_bound_in_whatever_order_sizes_come) {
+    std::vector<Found> sizes;
+    for (int i = 0; i < 12; ++i) {
+        sizes.push_back(found(std::size_t{128} << i, {{20 - i, 1.5}, {40 - i, 1.3}, {i, 1.1}}));
+    }
+    const Entrants chosen = choose_contestants(sizes, {kHot}, 50, 8);
+    EXPECT_EQ(chosen.size(), 8u);
+    EXPECT_TRUE(std::is_sorted(chosen.begin() + 1, chosen.end()));
+    std::reverse(sizes.begin(), sizes.end());
+    EXPECT_EQ(choose_contestants(sizes, {kHot}, 50, 8), chosen);
+}
+
+TEST(ScoresOf, are_by_contestant_what_the_run_off_says) {
+    const SizeResult one = result(4096, {{5, 1.5, 1.2, 0.8}, {3, 1.1, 1.1, 1.1}});
+    const SizeScores scores = scores_of(one, kThree, {3, 4, 5});
+    EXPECT_EQ(scores.plain,
+              (std::vector<double>{one.finalists[1].score, -std::numeric_limits<double>::infinity(),
+                                   one.finalists[0].score}));
+    for (const auto& sensed : scores.sensed) EXPECT_TRUE(sensed.empty()) << "no copy can sense";
+}
+
+TEST(ScoresOf, behind_a_probe_that_takes_nothing_add_up_to_those_without) {
+    const SizeResult one = result(4096, {{0, 1.5, 1.2, 0.8}, {1, 1.1, 0.9, 1.3}});
+    const SizeScores scores = scores_of(one, kThree, {0, 1}, ProbeSeconds{});
+    for (const std::size_t i : {0, 1}) {
+        double sum = 0;
+        for (const auto& sensed : scores.sensed) sum += sensed[i];
+        EXPECT_NEAR(sum, scores.plain[i], 1e-12);
+    }
+    const auto at = [&](Locality locality) {
+        return scores.sensed[static_cast<std::size_t>(locality)][0];
+    };
+    EXPECT_NEAR(at(Locality::cached), 0.5 * utility(std::log(1.5)), 1e-12);
+    EXPECT_NEAR(at(Locality::fetched), 0.25 * utility(std::log(1.2)), 1e-12);
+    EXPECT_NEAR(at(Locality::uncached), 0.25 * utility(std::log(0.8)), 1e-12);
+}
+
+TEST(ScoresOf, fall_by_what_the_probe_takes_the_more_where_that_is_lost) {
+    const SizeResult one = result(4096, {{0, 1.5, 1.0, 0.8}});
+    const SizeScores without = scores_of(one, kThree, {0}, ProbeSeconds{}),
+                     with = scores_of(one, kThree, {0}, ProbeSeconds{10e-9, 20e-9, 30e-9});
+    const auto lost = [&](std::size_t locality) {
+        return without.sensed[locality][0] - with.sensed[locality][0];
+    };
+    EXPECT_NEAR(lost(0), 0.5 * std::log(1.1), 1e-12) << "it still gains";
+    EXPECT_NEAR(lost(1), 0.25 * cost(1.0, 20e-9), 1e-12);
+    EXPECT_GT(lost(1), 0.25 * 2 * std::log(1.2));
+    EXPECT_NEAR(lost(2), 0.25 * cost(0.8, 30e-9), 1e-12);
+    EXPECT_EQ(with.plain, without.plain);
+}
+
+TEST(ScoresOf, are_alike_where_noise_hid_everything) {
+    SizeResult one = result(4096, {{0, 1.5, 1.2, 0.8}, {1, 0.5, 0.5, 0.5}});
+    one.undecided = true;
+    const SizeScores scores = scores_of(one, kThree, {0, 1}, ProbeSeconds{1e-6, 1e-6, 1e-6});
+    const std::vector<double> alike = {0, 0};
+    EXPECT_EQ(scores.plain, alike);
+    for (const auto& sensed : scores.sensed) EXPECT_EQ(sensed, alike);
+}
+
+TEST(ScoresOf, count_what_is_timed_at_that_size) {
+    const Weights walking = {{Workload::hot, 0.5}, {Workload::cold, 0}, {Workload::cold_walk, 0.5}};
+    const SizeResult large = result(std::size_t{64} << 20, {{0, 1.5, 1, 1.2}});
+    const SizeScores scores = scores_of(large, walking, {0}, ProbeSeconds{});
+    EXPECT_NEAR(scores.sensed[2][0], 0.5 * utility(std::log(1.2)), 1e-12);
+}
