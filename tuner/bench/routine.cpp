@@ -12,7 +12,8 @@
 
 #include "base/error.hpp"
 #include "base/program.hpp"
-#include "bench/built_routine.hpp"
+#include "machine/profile_places.hpp"
+#include "run/built_routine.hpp"
 #include "timing/external_copy.hpp"
 
 namespace asterope {
@@ -49,7 +50,14 @@ std::string routine_library(const RoutineOptions& options) {
     // Once for all entry points. It goes when the program ends: children load it, too.
     static std::optional<BuiltRoutine> built;
     if (!built) {
-        built.emplace(options.profile);
+        std::filesystem::path profile;
+        try {
+            profile = profile_to_read(options.profile);
+        } catch (const BadInput& none) {
+            throw BadInput("there is no build/libasterope_memcpy.so, and none can be built: " +
+                           std::string(none.what()) + ", or " + kInstead);
+        }
+        built.emplace(profile, kInstead);
         // Not on stdout, which may be a table for programs.
         std::fprintf(stderr, "the routine is built from %s\n",
                      Error::one_line(built->profile()).c_str());
@@ -58,6 +66,8 @@ std::string routine_library(const RoutineOptions& options) {
 }
 
 namespace {
+
+constexpr const char* kInstead = "name a shared library with --routine instead";
 
 void* load(const std::string& path) {
     std::string reason;

@@ -157,7 +157,7 @@ struct ThreadsOutcome {
 /// What a run did not get to, because its time was up.
 struct LeftOut {
     std::vector<std::size_t> sizes; ///< bytes, without a winner of their own
-    /// Of: boundaries, small copies, overlapping buffers, aliasing buffers, sensing, threads.
+    /// Of: boundaries, small copies, overlapping buffers, aliasing buffers, sensing, threads, exam.
     std::set<Step> steps;
 
     bool empty() const { return sizes.empty() && steps.empty(); }
@@ -199,6 +199,20 @@ struct SearchFacts {
     TimeAccount phases;
 };
 
+/// Where the compiled routine was slower than the fastest of libc and the references, beyond noise.
+struct ExamLoss {
+    std::size_t size = 0; ///< bytes; 0 under workloads that mix sizes
+    std::string workload;
+    Estimate ratio{1, 1, 1}; ///< the time of the fastest of those over the routine's
+};
+
+/// How the compiled routine did at the end, on fresh samples.
+struct ExamFacts {
+    std::size_t cells = 0; ///< pairs of a size and a workload
+    std::size_t exams = 1; ///< after each but the last, rows that had lost were chosen anew
+    std::vector<ExamLoss> losses;
+};
+
 /// What a profile was merged from.
 struct Merged {
     struct Source {
@@ -228,6 +242,7 @@ struct Profile {
     std::optional<AliasedOutcome> aliased;
     std::optional<OverlappingOutcome> overlapping;
     std::optional<ThreadsOutcome> threads;
+    std::optional<ExamFacts> exam;      ///< none: no routine was compiled
     std::vector<Interval> intervals;    ///< the routine's own
     std::map<Workload, Intent> intents; ///< of the entry points
 

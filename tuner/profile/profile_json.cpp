@@ -227,6 +227,18 @@ template <class F> void fields(F& f, Is<Merged> auto& one) {
     f("sources", one.sources);
 }
 
+template <class F> void fields(F& f, Is<ExamLoss> auto& one) {
+    f("size", one.size);
+    f("workload", one.workload);
+    f("ratio", one.ratio);
+}
+
+template <class F> void fields(F& f, Is<ExamFacts> auto& one) {
+    f("cells", one.cells);
+    f("exams", one.exams);
+    f("losses", one.losses);
+}
+
 template <class F> void fields(F& f, Is<Profile> auto& one) {
     f("complete", one.complete);
     f.unless_default("source", one.source);
@@ -240,6 +252,7 @@ template <class F> void fields(F& f, Is<Profile> auto& one) {
     f("aliased", one.aliased);
     if (!one.merged) f("overlapping", one.overlapping);
     f("threads", one.threads);
+    f("exam", one.exam);
     f("intervals", one.intervals);
     f.unless_default("intents", one.intents);
 }

@@ -400,8 +400,30 @@ std::string routine_rows(const std::vector<Candidate>& space, const PipelineFact
     return in_columns(std::move(table), shown) + legend(rows, pipelines);
 }
 
+std::string exam_sentence(const ExamFacts& exam) {
+    constexpr std::size_t kNamed = 5;
+    std::string text = "The compiled routine, timed once more in " + std::to_string(exam.cells) +
+                       " situations and sizes, is ";
+    if (exam.losses.empty()) return text + "nowhere slower than libc beyond the noise.";
+    std::vector<ExamLoss> losses = exam.losses;
+    std::stable_sort(losses.begin(), losses.end(), [](const ExamLoss& a, const ExamLoss& b) {
+        return a.ratio.median < b.ratio.median;
+    });
+    text += "slower than libc beyond the noise in " + std::to_string(losses.size()) + ": ";
+    for (std::size_t i = 0; i < std::min(kNamed, losses.size()); ++i) {
+        if (i > 0) text += ", ";
+        append(text, "%s%s %.2f times as fast", losses[i].size ? "" : "small copies under ",
+               losses[i].size
+                   ? (format_size(losses[i].size) + " under " + losses[i].workload).c_str()
+                   : losses[i].workload.c_str(),
+               losses[i].ratio.median);
+    }
+    return text + (losses.size() > kNamed ? " and others." : ".");
+}
+
 std::string result_sentences(const PipelineFacts& pipelines, const std::optional<SmallFacts>& small,
-                             const std::optional<ThreadsFacts>& threads, const LeftOut& left_out) {
+                             const std::optional<ThreadsFacts>& threads, const LeftOut& left_out,
+                             const std::optional<ExamFacts>& exam) {
     if (pipelines.found.empty()) return "";
     const std::size_t bound = small_bound(small);
     struct Extreme {
@@ -445,6 +467,7 @@ std::string result_sentences(const PipelineFacts& pipelines, const std::optional
     append(noise, "Smaller differences than %.0f %% are noise: libc's own times differ as much.",
            std::max(1.0, noise_percent(pipelines)));
     out += noise + '\n';
+    if (exam) out += wrapped(exam_sentence(*exam));
     if (!left_out.empty()) out += wrapped(left_out_sentence(left_out));
     return out;
 }

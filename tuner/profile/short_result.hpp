@@ -19,8 +19,9 @@ std::string routine_rows(const std::vector<Candidate>& space, const PipelineFact
 
 /// Sentences: how fast the routine is beside libc on average, at best and at worst; its small
 /// copies, its entry points for callers who know more, its copies over threads; how large the noise
-/// was; and what the run left out.
+/// was; what the exam of the compiled routine found; and what the run left out.
 std::string result_sentences(const PipelineFacts& pipelines, const std::optional<SmallFacts>& small,
-                             const std::optional<ThreadsFacts>& threads, const LeftOut& left_out);
+                             const std::optional<ThreadsFacts>& threads, const LeftOut& left_out,
+                             const std::optional<ExamFacts>& exam = std::nullopt);
 
 } // namespace asterope

@@ -144,6 +144,9 @@ void add_output(CLI::App& app, Options& options) {
     app.add_flag("--timings", options.request.timings, "say where the time went");
     app.add_flag("--verbose", options.request.verbose,
                  "print every table, not only the routine's rows");
+    app.add_flag("--strict", options.request.strict,
+                 "exit with 1 where the compiled routine loses to libc or a reference in the exam "
+                 "at the end, or cannot be examined");
     app.add_flag("--quiet", options.request.quiet, "print errors only");
     app.add_flag("--no-generate", options.request.no_generate, "stop after the profile");
     app.add_flag("--list-space", options.lists_space, "count the candidates by axis and stop");

@@ -45,7 +45,7 @@ SearchSteps::SearchSteps(const Plan& plan, const Spaces& spaces, const Machine& 
     timings_.show_on(progress_);
 }
 
-Findings SearchSteps::run() {
+Findings SearchSteps::run(const BuildRoutine& build) {
     Findings findings;
     findings.pipelines.objectives = objectives_;
     budget_.allow(kShareOfSizes);
@@ -57,6 +57,7 @@ Findings SearchSteps::run() {
     budget_.allow(1);
     aliased_copies(findings);
     shared_copies(findings);
+    examine(findings, build);
     findings.noise = timings_.disturbed_rounds();
     findings.trials = timings_.trials();
     findings.recorded_seconds = timings_.recorded_seconds();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,6 +32,7 @@ struct Findings {
     std::optional<SizeResult> small, overlapping;
     std::vector<AliasedSize> aliased;
     std::vector<SharedSize> shared;
+    std::optional<ExamFacts> exam;
     LeftOut left_out;
     DisturbedRounds noise;
     std::size_t trials = 0;
@@ -53,7 +55,10 @@ class SearchSteps {
     /// where the rows change places; where buffers alias; copies over threads, whose pool must have
     /// been started where anything is timed. What matters most comes first, as the time budget may
     /// end at any moment. Throws Failure where it ends before the first size is done.
-    Findings run();
+    /// At last the exam: `build` compiles the routine of what was found, or returns null where that
+    /// is not to be had. Without it figures of an exam can only come from a log.
+    using BuildRoutine = std::function<CopyFunction(const Findings&)>;
+    Findings run(const BuildRoutine& build = nullptr);
 
   private:
     /// The contest at one size, whose figures winners are chosen from later. The race refers to the
@@ -110,6 +115,15 @@ class SearchSteps {
     void time_sensing_at(std::size_t index, const std::vector<std::size_t>& pipelines);
     void keep_best_probes();
     void find_boundaries(Findings& findings);
+    /// One exam of a routine: its facts, its mean score, and its score by size.
+    struct Exam {
+        ExamFacts facts;
+        double score = 0;
+        std::map<std::size_t, double> losing; ///< scores at sizes at which it lost
+    };
+    void examine(Findings& findings, const BuildRoutine& build);
+    Exam examine_once(const PipelineFacts& pipelines, const TimedCopy& routine, int attempt);
+    bool choose_anew(Findings& findings, const Exam& exam);
     void aliased_copies(Findings& findings);
     void shared_copies(Findings& findings);
     SharedSize share(std::size_t size, const PipelineFacts& pipelines);
@@ -139,7 +153,8 @@ class SearchSteps {
     std::vector<Contest> contests_;    ///< by evaluated size
     std::vector<SizeScores> scores_;   ///< by evaluated size, of the routine's own objective
     std::deque<TimedSensing> sensing_; ///< arguments are referred to
-    std::vector<Row> rows_;            ///< the routine's own; empty: each size has its own winner
+    Exam last_exam_;
+    std::vector<Row> rows_; ///< the routine's own; empty: each size has its own winner
 };
 
 } // namespace asterope

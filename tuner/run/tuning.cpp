@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <dlfcn.h>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -25,6 +26,7 @@
 #include "profile/result_table.hpp"
 #include "profile/schema.hpp"
 #include "profile/short_result.hpp"
+#include "run/built_routine.hpp"
 #include "run/machine_timings.hpp"
 #include "run/plan.hpp"
 #include "run/resume.hpp"
@@ -35,6 +37,7 @@
 #include "search/step.hpp"
 #include "space/features.hpp"
 #include "timing/clock.hpp"
+#include "timing/external_copy.hpp"
 
 namespace asterope {
 
@@ -113,7 +116,8 @@ class TuningRun {
             facts_.started = log.started;
             facts_.resumed = log.resumed;
             RunTimings timings(machine, spent_, log.writer, log.known, "log " + plan_.log);
-            search(timings, spaces);
+            search(timings, spaces,
+                   [&](const Findings& findings) { return compiled(findings, spaces); });
             finish();
             log.writer.finish({{"finished", facts_.finished},
                                {"seconds", facts_.seconds},
@@ -156,7 +160,7 @@ class TuningRun {
             copy.emplace(plan_.log, header, log_to_resume(header));
             writing.emplace(whole, spent_, copy->writer, copy->known, "log " + plan_.log);
         }
-        search(writing ? *writing : whole, spaces);
+        search(writing ? *writing : whole, spaces, nullptr);
         // The run's own: a replay takes no time that would be worth a word.
         log.end.at("finished").get_to(facts_.finished);
         log.end.at("seconds").get_to(facts_.seconds);
@@ -164,6 +168,18 @@ class TuningRun {
         log.end.at("resumed").get_to(facts_.resumed);
         if (copy) copy->writer.finish(log.end);
         return profile(spaces);
+    }
+
+    /// Throws Failure unless the exam found the routine nowhere slower than libc.
+    void require_no_loss() const {
+        if (!findings_.exam) {
+            throw Failure("--strict: the compiled routine was not examined" +
+                          (unexamined_.empty() ? "" : ": " + unexamined_));
+        }
+        if (findings_.exam->losses.empty()) return;
+        throw Failure("--strict: the compiled routine is slower than libc in " +
+                      std::to_string(findings_.exam->losses.size()) + " of " +
+                      std::to_string(findings_.exam->cells) + " situations and sizes");
     }
 
     void write(const Profile& profile) const {
@@ -231,11 +247,11 @@ class TuningRun {
                 {"warnings", facts_.warnings}};
     }
 
-    void search(RunTimings& timings, const Spaces& spaces) {
+    void search(RunTimings& timings, const Spaces& spaces, const SearchSteps::BuildRoutine& build) {
         try {
             SearchSteps searches(plan_, spaces, machine_, references_, request_.seed,
                                  request_.quiet, timings, budget_, spent_);
-            findings_ = searches.run();
+            findings_ = searches.run(renders(request_) ? build : nullptr);
             facts_.trials = findings_.trials;
             left_out_ = findings_.left_out;
             facts_.noise = findings_.noise.facts();
@@ -272,6 +288,28 @@ class TuningRun {
 
     double elapsed() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
+    /// The routine of what was found so far, compiled and loaded; null where that is not to be had,
+    /// which is said.
+    CopyFunction compiled(const Findings& findings, const Spaces& spaces) {
+        findings_ = findings;
+        left_out_ = findings.left_out;
+        facts_.trials = findings.trials;
+        finish();
+        try {
+            const std::string text = text_of(profile(spaces));
+            const BuiltRoutine built(BuiltRoutine::Text{text}, "leave it out with --no-generate");
+            std::string reason;
+            void* library = load_library(built.library(), reason);
+            if (!library) throw Failure(reason);
+            // Never unloaded: its functions may be timed until the run ends.
+            return reinterpret_cast<CopyFunction>(dlsym(library, "asterope_memcpy"));
+        } catch (const Failure& error) {
+            unexamined_ = error.what();
+            warn("the routine was not examined: " + unexamined_);
+            return nullptr;
+        }
+    }
+
     /// Of what was found; and the tables, which tell the same.
     Profile profile(const Spaces& spaces) {
         const Findings& found = findings_;
@@ -288,7 +326,7 @@ class TuningRun {
         }
         tables_ = request_.verbose ? all_tables(spaces, small, aliased, overlapping, threads)
                                    : '\n' + routine_rows(spaces.space, found.pipelines, small);
-        tables_ += '\n' + result_sentences(found.pipelines, small, threads, left_out_);
+        tables_ += '\n' + result_sentences(found.pipelines, small, threads, left_out_, found.exam);
         if (request_.timings && !request_.verbose) {
             tables_ += '\n' + timings_table(facts_.phases, facts_.seconds);
         }
@@ -297,6 +335,7 @@ class TuningRun {
         profile.search = facts_;
         profile.left_out = left_out_;
         profile.shard = shard_;
+        profile.exam = found.exam;
         add_results(profile, {spaces.space, found.pipelines, small, aliased, threads, overlapping,
                               sensing_});
         return profile;
@@ -334,6 +373,7 @@ class TuningRun {
     std::optional<ShardFacts> shard_;
     Findings findings_;
     std::string tables_;
+    std::string unexamined_; ///< why the routine was not examined, where that was tried
 };
 
 void render(const TuningRequest& request) {
@@ -353,8 +393,10 @@ void render(const TuningRequest& request) {
 } // namespace
 
 void tune(const TuningRequest& request) {
-    TuningRun(request, read_machine()).measure();
+    TuningRun run(request, read_machine());
+    run.measure();
     render(request);
+    if (request.strict) run.require_no_loss();
 }
 
 namespace {

@@ -40,6 +40,7 @@ struct TuningRequest {
     int cpu = -1;            ///< negative: the last one allowed
     std::uint64_t seed = 1;
     bool quiet = false, no_generate = false;
+    bool strict = false;       ///< fails where the compiled routine is slower than libc somewhere
     bool verbose = false;      ///< prints every table instead of a few rows
     bool makes_folder = false; ///< that of the output, where there is none
     bool force = false; ///< replaces a profile that is worth more, see refuse_worse_than_existing

@@ -24,14 +24,16 @@ Rigor quick() {
             .screening_samples = 1,
             .cuts = {{30, 2}, {10, 4}},
             .finalists = 4,
-            .rounds = 9,
+            .rounds = 5,
             .bases = 2,
             .planes = 1,
             .inherits = true,
             .last_cut_times_all = false,
             .probe_readings = 15,
             .contestants = 12,
-            .contest_rounds = 7,
+            .contest_rounds = 5,
+            .exam_rounds = 3,
+            .exams = 2,
             .boundary_ratio = 1.2};
 }
 
@@ -43,7 +45,7 @@ Rigor standard() {
             .screening_samples = 1,
             .cuts = {{120, 2}, {40, 4}},
             .finalists = 8,
-            .rounds = 15,
+            .rounds = 9,
             .bases = 5,
             .planes = 3,
             .inherits = false,
@@ -51,6 +53,8 @@ Rigor standard() {
             .probe_readings = 30,
             .contestants = 24,
             .contest_rounds = 11,
+            .exam_rounds = 5,
+            .exams = 3,
             .boundary_ratio = 1.07};
 }
 

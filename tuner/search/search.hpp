@@ -47,6 +47,8 @@ struct Rigor {
     std::size_t probe_readings;
     std::size_t contestants; ///< pipelines that run at every size, see choose_contestants, at most
     int contest_rounds;
+    int exam_rounds;       ///< of the compiled routine beside libc, at each size
+    int exams;             ///< at most: after each but the last, rows that lost are chosen anew
     double boundary_ratio; ///< how exactly boundaries are found, see find_boundary
 };
 

@@ -22,6 +22,7 @@ enum class Step {
     boundaries,
     aliased,
     threads,
+    exam,
     // What the account of time has besides: it has the pipelines in two parts, see Timings::Stage.
     building,
     verifying,
@@ -38,7 +39,7 @@ struct StepNames {
     const char* title;
 };
 
-inline constexpr std::array<StepNames, 13> kSteps = {{
+inline constexpr std::array<StepNames, 14> kSteps = {{
     {Step::calibration, "calibration", "calibrating"},
     {Step::pipelines, "pipelines", "pipelines"},
     {Step::small, "small copies", "small copies"},
@@ -48,6 +49,7 @@ inline constexpr std::array<StepNames, 13> kSteps = {{
     {Step::boundaries, "boundary", "boundaries"},
     {Step::aliased, "aliased", "aliasing buffers"},
     {Step::threads, "threads", "threads"},
+    {Step::exam, "exam", "exam"},
     {Step::building, "", "building"},
     {Step::verifying, "", "verifying"},
     {Step::screening, "", "screening"},
@@ -64,11 +66,12 @@ std::optional<Step> find_step(std::string_view title);
 /// Seconds by what they were spent on, in the order in which that began.
 using TimeAccount = std::vector<std::pair<Step, double>>;
 
-/// One part of a step, as the log has it: "calibration", "pipelines 4096", "boundary hot 6144".
+/// One part of a step, as the log has it: "calibration", "pipelines 4096", "boundary hot 6144",
+/// "exam 1 4096".
 struct LoggedStep {
     Step step;
     std::size_t size = 0;       ///< bytes; 0: the step is not of one size
-    std::string objective = {}; ///< of a boundary
+    std::string objective = {}; ///< of a boundary; which part it is, where a step has several
 
     std::string name() const;
     bool operator==(const LoggedStep&) const = default;

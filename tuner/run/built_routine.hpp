@@ -1,4 +1,4 @@
-// A routine built from a profile, where none was named and none lies in a build folder.
+// A routine built from a profile, to be loaded and timed.
 #pragma once
 
 #include <filesystem>
@@ -11,10 +11,15 @@ namespace asterope {
 /// goes with this object.
 class BuiltRoutine {
   public:
-    /// `profile`: empty for the first that is found, see profile_to_read(). Runs asterope-generate
-    /// and the C compiler ($CC, else cc). Throws BadInput where there is no profile, Failure where
-    /// it cannot be rendered or compiled.
-    explicit BuiltRoutine(const std::string& profile);
+    /// Of the profile at `profile`. Runs asterope-generate and the C compiler ($CC, else cc).
+    /// Throws Failure where it cannot be rendered or compiled, which ends in `instead`: what to do
+    /// then.
+    BuiltRoutine(const std::filesystem::path& profile, std::string instead);
+    struct Text {
+        const std::string& of_profile;
+    };
+    /// The same of a profile that is no file yet.
+    BuiltRoutine(Text text, std::string instead);
     ~BuiltRoutine();
     BuiltRoutine(const BuiltRoutine&) = delete;
     BuiltRoutine& operator=(const BuiltRoutine&) = delete;
@@ -24,8 +29,9 @@ class BuiltRoutine {
 
   private:
     void build() const;
+    void render_and_compile() const;
 
-    std::string profile_;
+    std::string profile_, instead_;
     std::filesystem::path folder_;
     const pid_t maker_ = getpid(); ///< a child that ends must leave the folder to its parent
 };

@@ -1,51 +1,45 @@
-// A routine built from a profile, where none was named and none lies in a build folder.
-#include "bench/built_routine.hpp"
+// A routine built from a profile, to be loaded and timed.
+#include "run/built_routine.hpp"
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <system_error>
 
+#include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/program.hpp"
-#include "machine/profile_places.hpp"
 #include "run/run_generator.hpp"
 
 namespace asterope {
 
 namespace {
 
-constexpr const char* kInstead = "name a shared library with --routine instead";
-
 /// A new folder, so that no other process's files are in it.
-std::filesystem::path make_temporary_folder() {
+std::filesystem::path make_temporary_folder(const std::string& instead) {
     std::error_code error;
     std::string name = (std::filesystem::temp_directory_path(error) / "asterope-XXXXXX").string();
     if (error || !mkdtemp(name.data())) {
         throw Failure("cannot make a folder for the routine in " + name + ": " +
                       (error ? error.message() : std::strerror(errno)) +
-                      ": let TMPDIR name another place, or " + kInstead);
+                      ": let TMPDIR name another place, or " + instead);
     }
     return name;
 }
 
 } // namespace
 
-BuiltRoutine::BuiltRoutine(const std::string& profile) {
-    try {
-        profile_ = profile_to_read(profile).string();
-    } catch (const BadInput& none) {
-        throw BadInput("there is no build/libasterope_memcpy.so, and none can be built: " +
-                       std::string(none.what()) + ", or " + kInstead);
-    }
-    folder_ = make_temporary_folder();
-    try {
-        build();
-    } catch (...) {
-        std::error_code ignored;
-        std::filesystem::remove_all(folder_, ignored);
-        throw;
-    }
+BuiltRoutine::BuiltRoutine(const std::filesystem::path& profile, std::string instead)
+    : profile_(profile.string()), instead_(std::move(instead)),
+      folder_(make_temporary_folder(instead_)) {
+    build();
+}
+
+BuiltRoutine::BuiltRoutine(Text text, std::string instead)
+    : instead_(std::move(instead)), folder_(make_temporary_folder(instead_)) {
+    profile_ = (folder_ / "profile.json").string();
+    write_atomically(profile_, text.of_profile);
+    build();
 }
 
 BuiltRoutine::~BuiltRoutine() {
@@ -55,7 +49,17 @@ BuiltRoutine::~BuiltRoutine() {
 }
 
 void BuiltRoutine::build() const {
-    run_generator(profile_, folder_, true, kInstead);
+    try {
+        render_and_compile();
+    } catch (...) {
+        std::error_code ignored;
+        std::filesystem::remove_all(folder_, ignored);
+        throw;
+    }
+}
+
+void BuiltRoutine::render_and_compile() const {
+    run_generator(profile_, folder_, true, instead_);
     // By a shell: CC="ccache gcc" is a habit of many.
     const int status = run_program({"/bin/sh", "-c", "exec ${CC:-cc} \"$@\"", "sh", "-O2",
                                     "-shared", "-fPIC", "-pthread", "-DASTEROPE_THREADS", "-o",
@@ -64,7 +68,7 @@ void BuiltRoutine::build() const {
     if (status == 0) return;
     throw Failure("the routine of " + profile_ + " could not be compiled (${CC:-cc} " +
                   (status == 127 ? "is not there" : "fails") + "): install a C compiler, or " +
-                  kInstead);
+                  instead_);
 }
 
 } // namespace asterope

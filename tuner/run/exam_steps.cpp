@@ -1,0 +1,162 @@
+// The last step of a run: the compiled routine beside libc, on fresh samples, at the evaluated
+// sizes and between them. Rows that lose are chosen anew, and what still loses is told.
+#include <algorithm>
+#include <cmath>
+
+#include "base/contains.hpp"
+#include "base/size_text.hpp"
+#include "run/search_steps.hpp"
+#include "timing/placement.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// Losses up to this share are not told: builds of one routine differ as much.
+constexpr double kLeastLoss = 0.03;
+
+/// The evaluated sizes, and the geometric middle between neighbours; of sizes beyond the caches,
+/// where nothing changes but the time it takes, the former alone.
+std::vector<std::size_t> sizes_of_exam(const std::vector<Found>& found,
+                                       std::size_t last_cache_bytes) {
+    std::vector<std::size_t> sizes;
+    for (const Found& one : found) {
+        const std::size_t size = one.results.front().size;
+        if (!sizes.empty()) {
+            const double below = static_cast<double>(sizes.back());
+            const auto middle =
+                static_cast<std::size_t>(std::sqrt(below * static_cast<double>(size)));
+            const bool between = middle > sizes.back() && middle < size;
+            if (between && !outgrows(middle, last_cache_bytes)) sizes.push_back(middle);
+        }
+        sizes.push_back(size);
+    }
+    return sizes;
+}
+
+/// Under which workloads that count the routine, the only finalist, lost beyond the noise.
+std::vector<ExamLoss> losses_of(const SizeResult& result, const Weights& weights) {
+    std::vector<ExamLoss> losses;
+    const Finalist& routine = result.finalists.front();
+    for (const auto& [workload, weight] : weights_at(result.size, weights)) {
+        if (weight == 0) continue;
+        const Estimate& ratio = routine.workloads.at(workload).judged_ratio();
+        const double noise = std::max(kLeastLoss, 1 - result.noise_floor.at(workload).low);
+        if (ratio.high < 1 - noise)
+            losses.push_back({result.size, std::string(name_of(workload)), ratio});
+    }
+    return losses;
+}
+
+} // namespace
+
+void SearchSteps::examine(Findings& findings, const BuildRoutine& build) {
+    const std::size_t first = findings.pipelines.found.front().results.front().size;
+    const auto entered = [](int attempt, std::size_t size) {
+        return LoggedStep{Step::exam, size, std::to_string(attempt)}.name();
+    };
+    if (!timings_.has(entered(1, first)))
+        return; // it was not examined, in the log that is replayed
+    double best = 0;
+    for (int attempt = 1; attempt <= plan_.rigor.exams; ++attempt) {
+        if (attempt > 1 && !timings_.has(entered(attempt, first))) return;
+        const Findings before = findings;
+        const std::vector<Row> rows = rows_;
+        if (attempt > 1 && !choose_anew(findings, last_exam_)) return;
+        TimedCopy routine{.name = "routine " + std::to_string(attempt)};
+        if (build) {
+            show(Step::building);
+            routine.function = build(findings);
+            if (!routine.function) return;
+        }
+        show(Step::exam);
+        try {
+            last_exam_ = examine_once(findings.pipelines, routine, attempt);
+        } catch (const BudgetSpent&) {
+            if (attempt == 1) findings.left_out.steps.insert(Step::exam);
+            if (attempt > 1) findings = before;
+            return;
+        }
+        if (attempt > 1 && last_exam_.score <= best) { // the next in line was no better
+            findings = before;
+            rows_ = rows;
+            return;
+        }
+        best = last_exam_.score;
+        findings.exam = last_exam_.facts;
+        findings.exam->exams = static_cast<std::size_t>(attempt);
+        if (last_exam_.facts.losses.empty()) return;
+    }
+}
+
+SearchSteps::Exam SearchSteps::examine_once(const PipelineFacts& pipelines,
+                                            const TimedCopy& routine, int attempt) {
+    Exam exam;
+    std::vector<TimedCopy> copies = {routine};
+    const auto take = [&](std::size_t size, const Weights& weights) {
+        if (size && !rows_.empty()) {
+            copies[0].cache_effect = copy_of(row_at(pipelines.result_for(size)).copy).cache_effect;
+        }
+        progress_.label(size ? format_size(size) : "small copies");
+        std::mt19937_64 random = enter(Step::exam, size, std::to_string(attempt));
+        if (size) calibrate(size);
+        Weights counting = weights;
+        std::erase_if(counting, [](const auto& one) { return one.second == 0; });
+        Race race(size, counting, random, timed(copies, size));
+        SizeResult result = race.run_off({0}, plan_.rigor.exam_rounds, 0);
+        // Of hundreds of figures some look bad by chance: what does is timed again, at length.
+        if (!losses_of(result, counting).empty()) {
+            result = race.run_off({0}, 3 * plan_.rigor.exam_rounds, 0);
+        }
+        const std::vector<ExamLoss> losses = losses_of(result, counting);
+        exam.facts.losses.insert(exam.facts.losses.end(), losses.begin(), losses.end());
+        exam.facts.cells += result.finalists.front().workloads.size();
+        const double score = result.finalists.front().score;
+        exam.score += score;
+        if (size && !losses.empty()) exam.losing[size] = score;
+    };
+    for (const std::size_t size : sizes_of_exam(pipelines.found, last_cache_bytes_)) {
+        take(size, objectives_.front().weights);
+    }
+    take(0, plan_.small_weights);
+    return exam;
+}
+
+/// Chooses rows anew by what the exam found where it lost. False where they stay the same.
+bool SearchSteps::choose_anew(Findings& findings, const Exam& exam) {
+    if (rows_.empty()) return false;
+    PipelineFacts& facts = findings.pipelines;
+    std::vector<TimedRowCopy> timed = timed_rows();
+    for (const auto& [size, score] : exam.losing) {
+        const std::size_t index = facts.result_for(size);
+        const RowCopy& lost = row_at(index).copy;
+        auto known = std::find_if(timed.begin(), timed.end(),
+                                  [&](const TimedRowCopy& one) { return one.copy == lost; });
+        if (known == timed.end()) {
+            known = timed.insert(known, {lost, {}});
+            for (const SizeScores& one : scores_) {
+                known->scores.push_back(one.plain[lost.pipelines.front()]);
+            }
+        }
+        known->scores[index] = std::min(known->scores[index], score);
+    }
+    RowRules rules;
+    rules.most_rows = plan_.most_rows;
+    const std::vector<Row> before = rows_, rows = choose_rows(scores_, rules, timed);
+    if (rows == before || rows.empty()) return false;
+    std::vector<RowCopy> copies_before;
+    for (std::size_t i = 0; i < facts.found.size(); ++i) copies_before.push_back(row_at(i).copy);
+    rows_ = rows;
+    take_rows(facts);
+    // Where the same two still meet, they do at the same size; others at an evaluated one.
+    std::vector<SizeInterval>& intervals = facts.intervals.front();
+    for (std::size_t i = 0; i + 1 < intervals.size(); ++i) {
+        if (copies_before[i] == row_at(i).copy && copies_before[i + 1] == row_at(i + 1).copy) {
+            continue;
+        }
+        intervals[i].up_to = intervals[i + 1].above = facts.found[i].results.front().size;
+    }
+    return true;
+}
+
+} // namespace asterope
