@@ -18,6 +18,8 @@
 
 namespace asterope {
 
+static constexpr const char* kInstead = "name a shared library with --routine instead";
+
 void add_options(CLI::App& app, RoutineOptions& options) {
     app.add_option("--routine", options.routine,
                    "shared library with the routine (default: build/libasterope_memcpy.so, else "
@@ -66,8 +68,6 @@ std::string routine_library(const RoutineOptions& options) {
 }
 
 namespace {
-
-constexpr const char* kInstead = "name a shared library with --routine instead";
 
 void* load(const std::string& path) {
     std::string reason;
