@@ -54,8 +54,6 @@ TEST(RoutineRows, merges_neighbours_of_one_pipeline_and_takes_their_geometric_me
     EXPECT_EQ(rows[1], "4 KiB  REP_MOVSB T  T  none  0  0 1.00 1.00");
     EXPECT_EQ(rows[2], "64 KiB ZMM       T  NT T0    4  8 2.00 2.00");
     EXPECT_EQ(rows[3].substr(0, 3), "RT:");
-    EXPECT_NE(routine_rows(kSpace, pipelines({result(128, 1, 1, 1)}), {}).find("hot: where all is"),
-              std::string::npos);
 }
 
 TEST(RoutineRows, has_an_axis_beyond_the_paper_only_where_it_is_used_and_explains_it) {
@@ -100,7 +98,7 @@ TEST(RoutineRows, says_where_pipelines_that_share_a_row_differ) {
     EXPECT_EQ(rows[1], "1 GiB ZMM T  NT T0  4 8-24 1.00 1.00");
 }
 
-TEST(RoutineRows, and_sentences_stay_within_100_columns_and_30_lines) {
+TEST(RoutineRows, and_sentences_stay_within_100_columns_and_36_lines) {
     std::vector<SizeResult> results;
     for (std::size_t i = 0; i < 8; ++i) {
         results.push_back(result(4096 << i, static_cast<Entrant>(i % 3), 1.1, 1.3));
@@ -109,23 +107,19 @@ TEST(RoutineRows, and_sentences_stay_within_100_columns_and_30_lines) {
     const LeftOut left_out = {{128, 256}, {Step::sensing, Step::boundaries, Step::threads}};
     const auto rows = lines(routine_rows(kSpace, facts, kSmallFacts) +
                             result_sentences(facts, kSmallFacts, {}, left_out));
-    EXPECT_LE(rows.size(), 30u);
+    EXPECT_LE(rows.size(), 36u);
     for (const std::string& row : rows) EXPECT_LE(row.size(), 100u) << row;
 }
 
-TEST(ResultSentences, tell_the_means_by_workload_and_the_extremes) {
+TEST(ResultSentences, tell_the_mean_and_the_lowest_by_workload) {
     PipelineFacts facts =
         pipelines({result(256, 1, 9, 9), result(4096, 1, 0.5, 1), result(131072, 0, 2, 1.44)});
     facts.objectives.push_back({"cold", {{Workload::cold, 1}}});
     for (Found& found : facts.found) found.results.push_back(result(0, 0, 1, 1.5));
     const std::string text = result_sentences(facts, kSmallFacts, {}, {});
-    EXPECT_NE(text.find("On average over the sizes above 256 B: 1.20 times as fast as libc where "
-                        "nothing is cached, as fast\n  where all is cached."),
-              std::string::npos)
-        << text;
-    EXPECT_NE(text.find("Best: 2.00 times, 128 KiB where all is cached. Worst: 0.50 times, 4 KiB"),
-              std::string::npos)
-        << text;
+    EXPECT_EQ(lines(text)[0], "Sizes above 256 B: libc's time over ours, mean and lowest");
+    EXPECT_EQ(lines(text)[1], "  1.00  0.50 4 KiB     hot: where all is cached");
+    EXPECT_EQ(lines(text)[2], "  1.20  1.00 4 KiB     cold: where nothing is cached");
     EXPECT_NE(text.find("Small copies, of up to 256 B in mixed sizes: 1.25 times as fast as libc."),
               std::string::npos);
     EXPECT_NE(text.find("asterope_memcpy_cold 1.50 times."), std::string::npos) << text;

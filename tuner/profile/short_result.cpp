@@ -15,9 +15,7 @@ namespace asterope {
 
 namespace {
 
-constexpr std::size_t kMostRows = 8, kWidth = 100;
-/// A mean this close to 1 is called equal.
-constexpr double kEqual = 0.02;
+constexpr std::size_t kMostRows = 14, kWidth = 100;
 
 /// By axis, in the order of axes(): the values that the copies of a row have.
 using Copy = std::vector<std::set<AxisValue>>;
@@ -213,27 +211,7 @@ std::string times(double ratio) {
     return text;
 }
 
-/// "1.40 times as fast as libc where nothing is cached, 1.10 times where .., as fast where ..".
-std::string means_text(const std::map<Workload, Ratios>& means, const std::string& whom = "libc") {
-    std::vector<std::pair<double, Workload>> falling;
-    for (const auto& [workload, ratios] : means) falling.emplace_back(ratios.mean(), workload);
-    std::stable_sort(falling.begin(), falling.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
-    std::string out;
-    for (const auto& [mean, workload] : falling) {
-        const bool first = out.empty();
-        if (!first) out += ", ";
-        if (std::abs(mean - 1) < kEqual) {
-            out += first ? "as fast as " + whom : "as fast";
-        } else {
-            out += times(mean) + (first ? " as fast as " + whom : "");
-        }
-        out += ' ' + where(workload);
-    }
-    return out;
-}
-
-std::string legend(const std::vector<Row>& rows, const PipelineFacts& pipelines) {
+std::string legend(const std::vector<Row>& rows) {
     std::string text =
         "RT: register or instruction; LT, ST: loads and stores, T through the caches, "
         "NT past them; PT: into which cache it prefetches, PS lines at once, PD lines "
@@ -254,53 +232,66 @@ std::string legend(const std::vector<Row>& rows, const PipelineFacts& pipelines)
     if (most > 1) text += " A size with several rows looks first whether its data is cached";
     if (most > 2) text += "; fetch: only the destination is";
     if (most > 1) text += '.';
-    std::string workloads = "The rest: libc's time over ours (2.00: twice as fast);";
-    for (const Workload workload : row_workloads(pipelines)) {
-        workloads += ' ' + std::string(name_of(workload)) + ": " + where(workload) + ',';
-    }
-    workloads.back() = '.';
-    return wrapped(text) + wrapped(workloads);
+    text += " The rest: libc's time over ours (2.00: twice as fast).";
+    return wrapped(text);
 }
 
-/// In percent: how far libc seems to be from itself, the middle one of the sizes.
+/// In percent: how far libc seems to be from itself, the middle one of all sizes and workloads.
 double noise_percent(const PipelineFacts& pipelines) {
-    std::vector<double> widest;
+    std::vector<double> widths;
     for (const Found& found : pipelines.found) {
-        double farthest = 1;
         for (const auto& [workload, floor] : found.results.front().noise_floor) {
-            farthest = std::max({farthest, floor.high, 1 / floor.low});
+            widths.push_back(std::max(floor.high, 1 / floor.low));
         }
-        widest.push_back(farthest);
     }
-    return 100 * (median(std::move(widest)) - 1);
+    return widths.empty() ? 0 : 100 * (median(std::move(widths)) - 1);
 }
 
-/// What the routine is worth beside the better of libc and the references, where there are any.
-std::string references_sentence(const PipelineFacts& pipelines, std::size_t above) {
-    std::map<Workload, Ratios> means;
-    std::set<std::string> names;
-    const BestReference* worst = nullptr;
-    std::string place;
+/// Ratios under one workload, and which of them is the lowest.
+struct Summary {
+    Ratios ratios;
+    double lowest = 0;
+    std::size_t lowest_at = 0;
+
+    void add(double ratio, std::size_t size) {
+        ratios.add(ratio);
+        if (lowest_at && ratio >= lowest) return;
+        lowest = ratio;
+        lowest_at = size;
+    }
+    std::string text() const {
+        std::string text;
+        append(text, "%5.2f %5.2f %-8s", ratios.mean(), lowest, format_size(lowest_at).c_str());
+        return text;
+    }
+};
+
+/// A line a situation: the mean and the lowest of libc's time over the routine's, and the same of
+/// the fastest of libc and the references where there are any.
+std::string situations(const PipelineFacts& pipelines, std::size_t above) {
+    std::map<Workload, std::pair<Summary, Summary>> summaries; // against libc, against the fastest
+    bool references = false;
     for (std::size_t i = 0; i < pipelines.found.size(); ++i) {
         const std::size_t size = pipelines.found[i].results.front().size;
         if (size <= above) continue;
         for (const auto& [workload, measured] : taken(pipelines, i).workloads) {
-            if (!measured.best_reference || !is_shown(workload, pipelines)) continue;
-            const BestReference& best = *measured.best_reference;
-            means[workload].add(best.ratio.median);
-            names.insert(best.name);
-            if (worst && worst->ratio.median <= best.ratio.median) continue;
-            worst = &best;
-            place = format_size(size) + ' ' + where(workload);
+            if (!is_shown(workload, pipelines)) continue;
+            references = references || measured.best_reference;
+            summaries[workload].first.add(measured.ratio.median, size);
+            summaries[workload].second.add(measured.judged_ratio().median, size);
         }
     }
-    if (!worst) return "";
-    std::string whom;
-    for (const std::string& name : names) whom += (whom.empty() ? "" : ", ") + name;
-    if (names.size() > 1) whom = "the best of " + whom;
-    return wrapped(
-        "By the fastest of libc and the references at each size: " + means_text(means, whom) +
-        ". Worst: " + times(worst->ratio.median) + ", " + place + ", to " + worst->name + ".");
+    std::string out = "Sizes above " + format_size(above) + ':';
+    if (above == 0) out = "All sizes:";
+    out += " libc's time over ours, mean and lowest";
+    if (references) out += "; then that of the fastest of libc and the references";
+    out += "\n";
+    for (const auto& [workload, summary] : summaries) {
+        append(out, " %s%s  %s: %s\n", summary.first.text().c_str(),
+               references ? summary.second.text().c_str() : "",
+               std::string(name_of(workload)).c_str(), where(workload).c_str());
+    }
+    return out;
 }
 
 std::string left_out_sentence(const LeftOut& left_out) {
@@ -397,7 +388,7 @@ std::string routine_rows(const std::vector<Candidate>& space, const PipelineFact
             }
         }
     }
-    return in_columns(std::move(table), shown) + legend(rows, pipelines);
+    return in_columns(std::move(table), shown) + legend(rows);
 }
 
 std::string exam_sentence(const ExamFacts& exam) {
@@ -426,37 +417,18 @@ std::string result_sentences(const PipelineFacts& pipelines, const std::optional
                              const std::optional<ExamFacts>& exam) {
     if (pipelines.found.empty()) return "";
     const std::size_t bound = small_bound(small);
-    struct Extreme {
-        double ratio;
-        std::string place;
-    };
-    std::optional<Extreme> best, worst;
-    std::map<Workload, Ratios> means;
     std::vector<std::map<Workload, Ratios>> intents(pipelines.objectives.size());
     const std::size_t largest = pipelines.found.back().results.front().size;
-    for (std::size_t i = 0; i < pipelines.found.size(); ++i) {
-        const std::size_t size = pipelines.found[i].results.front().size;
-        if (size <= bound && largest > bound) continue;
-        for (const auto& [workload, measured] : taken(pipelines, i).workloads) {
-            if (!is_shown(workload, pipelines)) continue;
-            const double ratio = measured.ratio.median;
-            means[workload].add(ratio);
-            const Extreme here{ratio, format_size(size) + ' ' + where(workload)};
-            if (!best || ratio > best->ratio) best = here;
-            if (!worst || ratio < worst->ratio) worst = here;
-        }
+    const std::size_t above = largest > bound ? bound : 0;
+    for (const Found& found : pipelines.found) {
+        if (found.results.front().size <= above) continue;
         for (std::size_t j = 1; j < intents.size(); ++j) {
-            for (const auto& [workload, measured] :
-                 pipelines.found[i].results[j].finalists.front().workloads) {
+            for (const auto& [workload, measured] : found.results[j].finalists.front().workloads) {
                 intents[j][workload].add(measured.ratio.median);
             }
         }
     }
-    std::string out =
-        wrapped("On average over the sizes" + (bound ? " above " + format_size(bound) : " timed") +
-                ": " + means_text(means) + ". Best: " + times(best->ratio) + ", " + best->place +
-                ". Worst: " + times(worst->ratio) + ", " + worst->place + ".");
-    out += references_sentence(pipelines, largest > bound ? bound : 0);
+    std::string out = situations(pipelines, above);
     if (small) {
         out += wrapped("Small copies, of up to " + format_size(bound) + " in mixed sizes: " +
                        times(small->result.finalists.front().ratio) + " as fast as libc.");
