@@ -103,11 +103,12 @@ SearchSteps::Exam SearchSteps::examine_once(const PipelineFacts& pipelines,
         Weights counting = weights;
         std::erase_if(counting, [](const auto& one) { return one.second == 0; });
         Race race(size, counting, random, timed(copies, size));
-        SizeResult result = race.run_off({0}, plan_.rigor.exam_rounds, 0);
+        // Mixes of small copies find the caches as the trial before left them: with three copies in
+        // a round, that is noise.
+        const int rounds = (size ? 1 : 6) * plan_.rigor.exam_rounds;
+        SizeResult result = race.run_off({0}, rounds, 0);
         // Of hundreds of figures some look bad by chance: what does is timed again, at length.
-        if (!losses_of(result, counting).empty()) {
-            result = race.run_off({0}, 3 * plan_.rigor.exam_rounds, 0);
-        }
+        if (!losses_of(result, counting).empty()) result = race.run_off({0}, 3 * rounds, 0);
         const std::vector<ExamLoss> losses = losses_of(result, counting);
         exam.facts.losses.insert(exam.facts.losses.end(), losses.begin(), losses.end());
         exam.facts.cells += result.finalists.front().workloads.size();

@@ -109,7 +109,7 @@ struct Calibration {
 /// How long one trial shall take, in seconds: long against the clock's own cost (tens of
 /// nanoseconds), short against the machine's slow phases.
 constexpr double trial_seconds(Workload workload) {
-    return is_uncached(workload) ? 60e-6 : 30e-6;
+    return is_uncached(workload) ? 45e-6 : 30e-6;
 }
 
 } // namespace asterope
