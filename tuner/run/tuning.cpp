@@ -251,7 +251,7 @@ class TuningRun {
         try {
             SearchSteps searches(plan_, spaces, machine_, references_, request_.seed,
                                  request_.quiet, timings, budget_, spent_);
-            findings_ = searches.run(renders(request_) ? build : nullptr);
+            findings_ = searches.run(build);
             facts_.trials = findings_.trials;
             left_out_ = findings_.left_out;
             facts_.noise = findings_.noise.facts();
@@ -288,9 +288,10 @@ class TuningRun {
 
     double elapsed() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
-    /// The routine of what was found so far, compiled and loaded; null where that is not to be had,
-    /// which is said.
+    /// The routine of what was found so far, compiled and loaded; null where none is wanted, or where
+    /// that is not to be had, which is said.
     CopyFunction compiled(const Findings& findings, const Spaces& spaces) {
+        if (!renders(request_)) return nullptr;
         findings_ = findings;
         left_out_ = findings.left_out;
         facts_.trials = findings.trials;
