@@ -41,18 +41,28 @@ def _template_folder(architecture: str) -> Path:
     raise FileNotFoundError(f"no templates for {architecture} beside {package}")
 
 
-def as_c_strings(assembly: str, indent: int = 8) -> str:
-    """Assembly text as the string literals of an asm statement; `//` lines become C comments."""
-    lines = []
-    for line in assembly.strip().splitlines():
-        line = line.strip()
+# The longest line of assembly in the C files.
+_LINE = 100
+
+
+def as_c_strings(assembly: str) -> str:
+    """Assembly text as the string literals of an asm statement; `//` lines become C comments.
+
+    Neighbouring instructions of one kind, such as the loads of a stage, share a line.
+    """
+    lines: list[str] = []
+    kind = ""  # of the instructions in the last line
+    for line in filter(None, map(str.strip, assembly.splitlines())):
+        before, kind = kind, line.split()[0]
         if line.startswith("//"):
-            lines.append(f"/* {line[2:].strip()} */")
+            lines.append(f"    /* {line[2:].strip()} */")
         elif line.endswith(":"):
-            lines.append(f'"{line}\\n"')
-        elif line:
-            lines.append(f'"    {line}\\n"')
-    return ("\n" + " " * indent).join(lines)
+            lines.append(f'  "{line}\\n"')
+        elif kind == before and len(lines[-1]) + len(line) + 2 <= _LINE:
+            lines[-1] = f'{lines[-1][:-3]}; {line}\\n"'
+        else:
+            lines.append(f'    "{line}\\n"')
+    return "\n".join(lines)
 
 
 def tuple_json(copy: Any) -> str:

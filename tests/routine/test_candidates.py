@@ -125,7 +125,7 @@ FAULTS = {
         *("YMM T T none 0 TB16", "vmovdqu 512(%rsi), %ymm0", "vmovdqu (%rsi), %ymm0", "byte "),
     ),
     "a block of one line skips one": (
-        *("XMM T NT none 0 TB1", 'add $64, %rdi\\n"\n        "    cmp', "add $128, %rdi; cmp"),
+        *("XMM T NT none 0 TB1", 'add $64, %rdi\\n"\n    "cmp', "add $128, %rdi; cmp"),
         "byte ",
     ),
     "a group of pages begins where it does not fit": (

@@ -75,7 +75,7 @@ def counts() -> None:
 
 # Takes the place of rdtsc: the next time stamp of the ring that CLOCK points into.
 NEXT_STAMP = "\n".join(
-    f'"    {line}\\n"'
+    f'"{line}\\n"'
     for line in (
         "mov CLOCK(%rip), %rdx",
         "mov (%rdx), %eax",
@@ -87,7 +87,7 @@ NEXT_STAMP = "\n".join(
 
 def with_clock(text: str, clock: str) -> str:
     """C with probes that take their time stamps from a ring."""
-    read = '"    rdtsc\\n"'
+    read = '"rdtsc\\n"'
     assert text.count(read) >= 2
     return text.replace(read, NEXT_STAMP.replace("CLOCK", clock))
 

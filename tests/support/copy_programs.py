@@ -434,7 +434,7 @@ def render_every_kind(folder: Path) -> Routines:
 def with_instruction(routine: Path, instruction: str) -> None:
     """Puts an instruction in front of each of the routine's three functions."""
     text = routine.read_text(encoding="ascii")
-    entry = re.compile(r'^ +"    (?:mov %rdi, %rax|lea \(%rdi,%rdx\), %rax)\\n"$', re.MULTILINE)
+    entry = re.compile(r'^ +"(?:mov %rdi, %rax|lea \(%rdi,%rdx\), %rax)\\n"$', re.MULTILINE)
     text, count = entry.subn(lambda match: f'{match[0]} "{instruction}\\n"', text)
     assert count == len(FUNCTIONS)
     routine.write_text(text, encoding="ascii")
