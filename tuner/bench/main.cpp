@@ -213,7 +213,8 @@ int compare(const Options& options) {
     if (largest) {
         Machine own = machine; // what one process of ours may take
         if (choice.wants_tuned_glibc) own.usable_bytes /= 2;
-        arena.emplace(arena_bytes(largest, own));
+        arena.emplace(arena_bytes(largest, own), std::nullopt,
+                      options.small_pages ? Pages::small : Pages::huge);
     }
     if (choice.wants_tuned_glibc) add_tuned_glibc(choice, machine, arena, largest, cpu);
     for (const LeftOutCopy& one : choice.left_out) say_left_out(one);

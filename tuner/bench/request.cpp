@@ -120,8 +120,10 @@ void add_options(CLI::App& app, Options& options) {
         ->type_name("MIN")
         ->check(CLI::Range(0.001, 1000.0));
     app.add_flag("--brief", options.brief, "print a few lines instead of the tables");
+    app.add_flag("--small-pages", options.small_pages,
+                 "copy between pages of 4 KiB, not huge ones where the system grants them");
     mark_as_expert(app, {"--symbol", "--rounds", "--cpu", "--peer", "--reference", "--distribution",
-                         "--csv", "--check"});
+                         "--csv", "--check", "--small-pages"});
 }
 
 std::size_t Request::largest_size() const {

@@ -23,7 +23,7 @@ struct Options {
     PeerOptions peers;
     std::string profile, workload, sizes, json, csv, distribution;
     std::optional<double> check;
-    bool brief = false;
+    bool brief = false, small_pages = false;
     std::vector<std::string> suites = {"sizes", "mix"};
 };
 

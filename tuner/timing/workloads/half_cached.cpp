@@ -1,0 +1,34 @@
+// The workload half_cached: as cold, but one half of each source, the first and the second in turn,
+// was read just before, untimed: what a program looked into before it copies it.
+#include "timing/buffer_access.hpp"
+#include "timing/clock.hpp"
+#include "timing/placement.hpp"
+#include "timing/workloads/workload_timer.hpp"
+
+namespace asterope {
+
+namespace {
+
+double time_half_cached(Buffers& buffers, const WorkloadFacts&, const TrialTask& task) {
+    auto& slots = buffers.slots(task.size);
+    const std::size_t half = task.size / 2, calls = task.calibration.calls;
+    std::uint64_t elapsed = 0;
+    for (std::size_t i = 0; i < calls; ++i) {
+        const Misalignment past = misalignment(task.round + i);
+        const std::size_t to = slots.destination.take(), slot = slots.source.take();
+        const char* source =
+            buffers.arena.source() + slot + (to - slot) % 4096 + past.source; // as cold
+        char* destination = buffers.arena.destination() + kPhase + to + past.destination;
+        buffers.sum_read += read_copy(source + (task.round + i) % 2 * half, half);
+        const std::uint64_t begin = ticks();
+        task.copy.function(destination, source, task.size, task.copy.distance);
+        elapsed += ticks() - begin;
+    }
+    return seconds_between(0, elapsed) / static_cast<double>(calls);
+}
+
+} // namespace
+
+const WorkloadTimer workloads::half_cached = {time_half_cached};
+
+} // namespace asterope
