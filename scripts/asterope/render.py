@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import itertools
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from .spaces import (
 
 if TYPE_CHECKING:
     from .profile import Interval, Profile
+    from .profile.model import Timed
     from .spaces.x86_64.probes import SensingCopy
 
 
@@ -163,8 +165,11 @@ def parts_of(profile: Profile, prefix: str) -> dict[str, Any]:
     """What the templates call `r`: one profile's functions, which begin with `prefix`."""
     small_copy = profile.small.tuple if profile.small else small_copies.PLAIN
     steps = _steps(profile.intervals, small_copy.bound)
-    intents = [profile.intents[i] for i in INTENTS if i in profile.intents]
-    intent_steps = {i.workload: _steps(i.intervals, small_copy.bound) for i in intents}
+    intent_steps = {
+        name: _steps(profile.intents[name].intervals, small_copy.bound)
+        for name in INTENTS
+        if name in profile.intents
+    }
     tuples = list(
         dict.fromkeys(
             t
@@ -187,7 +192,6 @@ def parts_of(profile: Profile, prefix: str) -> dict[str, Any]:
         tuned_for.append(f"tuned for {profile.machine['cpu']['brand']}")
     if profile.search:
         tuned_for.append(f"{workload}, {profile.search['finished']}")
-    intervals = itertools.chain(profile.intervals, *(i.intervals for i in intents))
     return {
         "prefix": prefix,
         "profile": profile,
@@ -201,18 +205,13 @@ def parts_of(profile: Profile, prefix: str) -> dict[str, Any]:
         # rep movsb copies upwards only, so a move must not take it
         "small_move": small_copies.PLAIN if small_copy.shape == "rep" else small_copy,
         "steps": steps,
-        "intents": intents,
         "intent_steps": intent_steps,
         "tuples": tuples,
         "shares": profile.shares if most_threads > 1 else (),
         "most_threads": most_threads,
         "sensing_above": min((i.above for i in profile.intervals if i.sensing), default=0),
         # whether the tables need the columns of the axes that the paper lacks
-        "extended": any(
-            t.is_marked
-            for i in intervals
-            for t in _pipelines(i.winner.tuple, i.sensing and i.sensing.copy)
-        ),
+        "extended": any(t.is_marked for t in tuples),
         "needs": sorted(needs),
     }
 
@@ -251,7 +250,7 @@ def shared_parts(routines: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "most_threads": max((r["most_threads"] for r in sharing), default=1),
         "least_chunk": threads.LEAST_CHUNK,
         "extended": any(routine["extended"] for routine in routines),
-        "measured": any(routine["profile"].measured for routine in routines),
+        "measured": any(step["ratio"] is not None for step in steps),
         "plain": small_copies.PLAIN,
         "plain_move": overlapping_copies.PLAIN,
         # the plain one is that of any CPU: of what runs where a profile's does not
@@ -268,16 +267,25 @@ def shared_parts(routines: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def _steps(intervals: Sequence[Interval], bound: int) -> list[dict[str, Any]]:
     """The intervals beyond the small copy's bound; neighbours that take the same are merged."""
     steps: list[dict[str, Any]] = []
-    for interval in intervals:
+    first = next((i for i in intervals if i.up_to > bound), intervals[-1])  # small copies do others
+    for interval in intervals[intervals.index(first) :]:
         sensing = interval.sensing and interval.sensing.copy
         taken = {"tuple": interval.winner.tuple, "sensing": sensing, "sense": None}
-        if steps and all(steps[-1][key] == taken[key] for key in taken):
-            steps[-1]["up_to"] = interval.up_to
-        else:
-            steps.append({"up_to": interval.up_to, **taken})
-    while len(steps) > 1 and steps[0]["up_to"] <= bound:
-        del steps[0]  # the small copy does these
+        if not steps or any(steps[-1][key] != taken[key] for key in taken):
+            steps.append({**taken, "intervals": []})
+        steps[-1]["up_to"] = interval.up_to
+        steps[-1]["intervals"].append(interval)
+    for step in steps:
+        members = step.pop("intervals")
+        step["ratio"] = _mean_ratio([i.sensing or i.winner for i in members])
+        step["plain_ratio"] = _mean_ratio([i.winner for i in members])
     return steps
+
+
+def _mean_ratio(copies: Sequence[Timed]) -> float | None:
+    """The geometric mean of libc's time over theirs, where all of them were measured."""
+    ratios = [copy.ratio for copy in copies]
+    return None if None in ratios else math.prod(ratio ** (1 / len(ratios)) for ratio in ratios)
 
 
 def _pipelines(winner: pipelines.Tuple, sensing: SensingCopy | None) -> list[pipelines.Tuple]:

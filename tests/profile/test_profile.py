@@ -162,7 +162,6 @@ def test_a_profile_of_before_there_was_proof_is_as_good(tmp_path):
         del raw["search"][field]
     profile = load_profile(written(tmp_path, raw))
     assert profile.complete
-    assert profile.measured
     assert {interval.proof for interval in profile.intervals} == {None}
 
 
@@ -194,45 +193,6 @@ def test_every_tuple_of_the_space_may_win_and_tie(tmp_path):
     assert load_profile(written(tmp_path, raw)).small.tuple == winner
 
 
-def test_speed_is_the_geometric_mean_over_the_workloads_with_a_weight(tmp_path):
-    raw = good_profile()
-    rates = {"hot": 40.0, "hot_read": 1.0, "cold": 10.0, "produce": 1.0}
-    raw["intervals"][0]["winner"]["workloads"] = {n: {"gb_per_s": r} for n, r in rates.items()}
-    plain, given = (i.winner for i in load_profile(written(tmp_path, raw)).intervals[1::-1])
-    assert plain.gb_per_s({}) == pytest.approx(20.0)  # of 40 and 10
-    assert given.gb_per_s({"hot": 1, "cold": 3, "produce": 0}) == pytest.approx(40 / 4**0.75)
-    assert given.gb_per_s({"hot": 0.5}) == pytest.approx(40.0)
-    assert given.gb_per_s({"consume": 1}) is None
-
-
-@pytest.mark.parametrize(
-    ("search", "weights"),
-    [
-        ({}, {}),
-        ({"workload": "balanced"}, {"hot": 1, "cold": 1, "consume": 1}),
-        ({"workload": "produce"}, {"produce": 1}),
-        ({"workload": "weights", "weights": {"hot": 1, "cold": 2.5}}, {"hot": 1, "cold": 2.5}),
-    ],
-)
-def test_the_weights_are_those_of_the_search(tmp_path, search, weights):
-    raw = good_profile()
-    raw["search"] = search
-    assert load_profile(written(tmp_path, raw)).weights == weights
-
-
-@pytest.mark.parametrize(
-    "path", [(2, "winner", "ratio"), (2, "winner", "workloads"), (5, "sensing", "ratio")]
-)
-def test_a_profile_with_one_copy_unmeasured_is_not_measured(tmp_path, path):
-    raw = good_profile()
-    interval, entry, field = path
-    del raw["intervals"][interval][entry][field]
-    profile = load_profile(written(tmp_path, raw))
-    assert not profile.measured
-    assert profile.intents["hot"].measured
-    assert not profile.intents["consume"].measured
-
-
 def test_the_required_fields_alone_are_a_profile(tmp_path):
     raw = good_profile()
     for optional in ("source", "machine", "search", "small", "intents"):
@@ -246,7 +206,6 @@ def test_the_required_fields_alone_are_a_profile(tmp_path):
     assert not profile.search
     assert profile.small is None
     assert profile.intents == {}
-    assert not profile.measured
     assert profile.intervals[0].winner.ratio is None
 
 

@@ -132,7 +132,7 @@ def test_text_from_the_profile_reaches_comments_and_the_description_only(rendere
     assert list(map(without_comments, plain)) == list(map(without_comments, odd))
 
 
-HEADING = " * Up to      RT        LT ST PT   PS PD TB PI PW D        GB/s  x libc\n"
+HEADING = " * Up to      RT        LT ST PT   PS PD TB PI PW D     x libc\n"
 SMALL = "bytes, whatever the rows above say: small copies"
 OVERLAP = " * Buffers that overlap, above that"
 # What the head comment says: of which fields less, and what.
@@ -141,26 +141,25 @@ HEAD = {
     "the plain small copy": (["small"], f" * Up to 128 {SMALL}, stepped, XMM, tests middle.\n"),
     "overlaps": ([], f"{OVERLAP}: YMM, 128 bytes a turn, 1.10 x libc.\n"),
     "the plain move": (["overlapping"], f"{OVERLAP}: XMM, 128 bytes a turn.\n"),
-    # hot has double the weight: 40^(2/3) 10^(1/3)
     "a row": (
         [],
-        HEADING + " * 128 B      YMM       T  NT T0    4  0  2  1  0 up      25.20    1.31\n",
+        HEADING + " * 512 B      YMM       T  NT T0    4  8  2  1  0 up      1.31\n",
     ),
     "both pipelines of a sensing copy, and its probe": (
         [],
-        " * 20000 B    ZMM       T  T  T0   16  8 16  1  0 up      12.50    1.10\n"
-        " * 1 MiB      sensing source 4 > 300                      14.50    1.41\n"
+        " * 20000 B    ZMM       T  T  T0   16  8 16  1  0 up      1.10\n"
+        " * 1 MiB      sensing source 4 > 300                      1.41\n"
         " *   cached   YMM       T  T  none  0  0  2  1  8 up\n"
         " *   uncached XMM       T  NT T0    4  8  2  4  0 up\n"
-        " * no counter ZMM       T  T  T0   16  8 16  1  0 up      12.50    1.10\n *\n",
+        " * no counter ZMM       T  T  T0   16  8 16  1  0 up      1.10\n *\n",
     ),
     **{
         f"the table of {name}": (
             [],
             f" * asterope_memcpy_{name}, its figures those of the workload {name} alone:\n{HEADING}"
-            f" * 128 B      YMM       T  NT T0    4  0  2  1  0 up      {figures}    1.31\n",
+            " * 512 B      YMM       T  NT T0    4  8  2  1  0 up      1.31\n",
         )
-        for name, figures in (("hot", "40.00"), ("cold", "10.00"))
+        for name in ("hot", "cold")
     },
     "the table of consume, without figures": (
         [],
@@ -178,6 +177,21 @@ HEAD = {
 @pytest.mark.parametrize(("without", "said"), HEAD.values(), ids=HEAD)
 def test_the_head_comment_says(rendered, without, said):
     assert said in rendered(**dict.fromkeys(without))[0]
+
+
+def test_sizes_that_take_the_same_share_a_row_with_the_mean_of_their_ratios(rendered):
+    raw = good_profile()
+    for interval, ratio in zip(raw["intervals"], (9, 1.0, 1.44)):  # up to 128, 256, 512
+        interval["winner"]["ratio"] = ratio
+    row = " * 512 B      YMM       T  NT T0    4  8  2  1  0 up      1.20\n"
+    assert HEADING + row in rendered(raw, small=None)[0]  # the small copy does 128 bytes
+
+
+def test_a_row_with_a_size_that_was_not_measured_has_no_ratio(rendered):
+    raw = good_profile()
+    del raw["intervals"][1]["winner"]["ratio"]
+    row = " * 512 B      YMM       T  NT T0    4  8  2  1  0 up\n"
+    assert HEADING + row in rendered(raw, small=None)[0]
 
 
 STEPS = [

@@ -5,9 +5,7 @@
  * Profile:  Kappes and Anastasiadis, Asterope, PLOS 2021, settings published for the AMD Opteron 6378
  *
  * Up to      RT        LT ST PT   PS PD
- * 128 B      MM        T  T  T0    2  0
  * 8 KiB      XMM       T  NT NTA   2 12
- * 256 KiB    XMM       T  NT NTA   2 30
  * 1 MiB      XMM       T  NT NTA   2 30
  * 4 MiB      XMM       T  NT NTA   4 28
  * 32 MiB     XMM       T  NT NTA   2 20

@@ -5,10 +5,8 @@
  * Profile:  Kappes and Anastasiadis, Asterope, PLOS 2021, settings published for the Intel Xeon Gold 5218
  *
  * Up to      RT        LT ST PT   PS PD
- * 128 B      MM        T  NT T0    2  0
  * 8 KiB      YMM       T  T  T1   14  0
  * 256 KiB    XMM       T  T  T0    4 30
- * 1 MiB      MM        T  T  T0    2 28
  * 4 MiB      MM        T  T  T0    2 28
  * 32 MiB     MM        T  T  T0    2 30
  *

@@ -9,7 +9,6 @@ from .build import build
 from .checks import check
 from .faults import Fault, ProfileError, path_text
 from .model import (
-    BALANCED,
     Aliased,
     Entry,
     Interval,
@@ -25,7 +24,6 @@ from .schema import SCHEMA_FILE, log_header_fault, schema
 from .text import MAXIMUM_BYTES, MAXIMUM_VALUES, decode, parse, read
 
 __all__ = [
-    "BALANCED",
     "MAXIMUM_BYTES",
     "MAXIMUM_VALUES",
     "SCHEMA_FILE",

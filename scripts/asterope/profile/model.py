@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .. import workloads
 from ..spaces import aliased_copies, overlapping_copies, pipelines, probes, small_copies, threads
-
-# What `balanced` weighs, all alike, in files that do not say: before fetch counted, too.
-BALANCED = ("hot", "cold", "consume")
 
 
 @dataclass(frozen=True)
@@ -42,22 +37,6 @@ class Timed:
 
     ratio: float | None
     workloads: Mapping[str, Measurement]
-
-    def gb_per_s(self, weights: Mapping[str, float]) -> float | None:
-        """Weighted geometric mean over the workloads, in 1e9 bytes/s; all alike where no weights.
-
-        None where one of those that count has no speed, or none of them was measured.
-        """
-        counted = {
-            name: weights.get(name, 0) if weights else 1
-            for name in self.workloads
-            if not weights or weights.get(name, 0) > 0
-        }
-        rates = [self.workloads[name].gb_per_s for name in counted]
-        if not rates or None in rates:
-            return None
-        total = sum(counted.values())
-        return math.prod(rate ** (w / total) for rate, w in zip(rates, counted.values()))
 
 
 @dataclass(frozen=True)
@@ -140,28 +119,12 @@ class LeftOut:
     steps: Sequence[str]
 
 
-def _all_measured(intervals: Sequence[Interval], weights: Mapping[str, float]) -> bool:
-    taken: list[Timed] = [interval.winner for interval in intervals]
-    taken += [interval.sensing for interval in intervals if interval.sensing]
-    return all(t.ratio is not None and t.gb_per_s(weights) is not None for t in taken)
-
-
 @dataclass(frozen=True)
 class Intent:
     """The winners of one workload, for callers who know that it is theirs."""
 
     workload: str
     intervals: Sequence[Interval]
-
-    @property
-    def weights(self) -> Mapping[str, float]:
-        """What each workload counts for in the ratios."""
-        return {self.workload: 1.0}
-
-    @property
-    def measured(self) -> bool:
-        """Whether every winner has a ratio and a speed."""
-        return _all_measured(self.intervals, self.weights)
 
 
 @dataclass(frozen=True)
@@ -186,16 +149,3 @@ class Profile:
     overlapping: Overlapping | None
     shares: Sequence[threads.Share]  # below the first one, and where there is none: alone
     raw: Mapping[str, Any]
-
-    @property
-    def weights(self) -> Mapping[str, float]:
-        """What each workload counts for; empty where the profile does not say, so all alike."""
-        workload = self.search.get("workload")
-        single = {workload: 1.0} if workload in workloads.names("tunable") else {}
-        balanced = dict.fromkeys(BALANCED, 1.0) if workload == "balanced" else {}
-        return self.search.get("weights") or single or balanced
-
-    @property
-    def measured(self) -> bool:
-        """Whether all that its sizes take is measured; the paper's profiles hold nothing."""
-        return _all_measured(self.intervals, self.weights)
