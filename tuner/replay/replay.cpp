@@ -18,7 +18,9 @@
 #include "base/statistics.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "search/contest.hpp"
 #include "search/size_order.hpp"
+#include "search/utility.hpp"
 
 namespace asterope {
 
@@ -28,7 +30,8 @@ using nlohmann::json;
 
 /// What one run of one strategy chose at each size, and what it took.
 struct ReplayedRun {
-    std::vector<Entrant> winners;
+    std::vector<Entrant> winners; ///< of the rows
+    std::vector<Entrant> own;     ///< of each size for itself
     std::size_t trials;
     double seconds;
     std::size_t unrecorded;
@@ -76,15 +79,22 @@ class Recorded {
         });
     }
 
-    /// Mean over the workloads of the median logarithm of libc's time over its own.
+    /// The median logarithm of libc's time over its own.
+    double log_ratio(Entrant entrant, Workload workload) const {
+        const auto& samples = *replay_.space.samples(fields_.at(workload), entrant);
+        return median({samples.begin(), samples.end()});
+    }
+
+    /// Mean over the workloads of what that is worth.
     double score(Entrant entrant) const {
         double sum = 0;
         for (const auto& [workload, weight] : weights_) {
-            const auto& samples = *replay_.space.samples(fields_.at(workload), entrant);
-            sum += weight * median({samples.begin(), samples.end()});
+            sum += weight * utility(log_ratio(entrant, workload));
         }
         return sum;
     }
+
+    const Weights& weights() const { return weights_; }
 
   private:
     const Replay& replay_;
@@ -126,6 +136,45 @@ class RecordedExtension {
     std::set<Entrant> left_out_;
 };
 
+/// The pipeline of each size, once rows are chosen from a contest as a run does it; without copies
+/// that sense, as recordings have no readings of probes. Each size's own winner where too little
+/// was recorded at all sizes.
+std::vector<Entrant> winners_of_rows(const Replay& replay, const Rigor& rigor,
+                                     const std::vector<Weights>& objectives,
+                                     const std::vector<Found>& found, std::uint64_t seed,
+                                     RecordedTimings& timings) {
+    const Spaces& spaces = replay.space.spaces();
+    std::vector<Entrant> winners;
+    Entrant plain = kLibc;
+    for (const Entrant entrant : spaces.entrants) {
+        const auto place = static_cast<std::size_t>(entrant);
+        if (spaces.space[place].name() == asterope_plain_copy) plain = entrant;
+    }
+    std::vector<Entrant> contestants =
+        choose_contestants(found, objectives, plain, rigor.contestants);
+    for (const Found& one : found) {
+        const SizeResult& own = one.results.front();
+        winners.push_back(own.finalists.front().candidate);
+        const Recorded recorded(replay, own.size, replay.recording.sizes.at(own.size));
+        std::erase_if(contestants, [&](Entrant entrant) { return !recorded(entrant); });
+    }
+    if (contestants.empty()) return winners;
+    std::vector<SizeScores> scores;
+    for (const Found& one : found) {
+        const std::size_t size = one.results.front().size;
+        std::mt19937_64 random = named_random(seed, "rows " + std::to_string(size));
+        Race race(size, objectives.front(), random, replay.space.timed(timings, size));
+        scores.push_back(scores_of(race.run_off(contestants, rigor.contest_rounds, kLibc, plain),
+                                   objectives.front(), contestants));
+    }
+    for (const Row& row : choose_rows(scores)) {
+        for (std::size_t i = row.first; i <= row.last; ++i) {
+            winners[i] = contestants[row.copy.pipelines.front()];
+        }
+    }
+    return winners;
+}
+
 ReplayedRun run_once(const Replay& replay, const Rigor& rigor, std::uint64_t seed) {
     const Recording& recording = replay.recording;
     const Spaces& spaces = replay.space.spaces();
@@ -139,7 +188,8 @@ ReplayedRun run_once(const Replay& replay, const Rigor& rigor, std::uint64_t see
     RecordedTimings timings(recording, replay.space, seed);
     std::vector<std::vector<Entrant>> winners(sizes.size()); // by objective
     std::vector<bool> done(sizes.size());
-    ReplayedRun run{std::vector<Entrant>(sizes.size()), 0, 0, 0};
+    ReplayedRun run{{}, std::vector<Entrant>(sizes.size()), 0, 0, 0};
+    std::vector<Found> found_at(sizes.size());
     for (const std::size_t index : coarse_to_fine(sizes.size())) {
         const std::size_t size = sizes[index];
         const Recorded recorded(replay, size, recording.sizes.at(size));
@@ -159,10 +209,12 @@ ReplayedRun run_once(const Replay& replay, const Rigor& rigor, std::uint64_t see
         for (const SizeResult& result : found.results) {
             winners[index].push_back(result.finalists.front().candidate);
         }
-        run.winners[index] = winners[index].front();
+        run.own[index] = winners[index].front();
         run.unrecorded += extension.left_out();
         done[index] = true;
+        found_at[index] = found;
     }
+    run.winners = winners_of_rows(replay, rigor, objectives, found_at, seed, timings);
     run.trials = timings.trials();
     run.seconds = timings.wall_seconds();
     return run;
@@ -182,8 +234,21 @@ ReplayedStrategy judge(const Replay& replay, const std::string& name,
     std::size_t index = 0;
     for (const auto& [size, fields] : replay.recording.sizes) {
         const Recorded recorded(replay, size, fields);
-        const double best = recorded.score(reference.winners[index]);
+        const double best = recorded.score(reference.own[index]);
         double low = 0, high = 0;
+        for (const auto& [workload, weight] : recorded.weights()) {
+            if (weight == 0) continue;
+            std::vector<double> ratios;
+            for (const ReplayedRun& run : runs) {
+                ratios.push_back(recorded.log_ratio(run.winners[index], workload));
+            }
+            const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
+            const double difference = std::expm1(*most - *least);
+            if (strategy.cell_size == 0 || difference > strategy.cell_difference) {
+                strategy.cell_difference = difference;
+                strategy.cell_size = size;
+            }
+        }
         strategy.winners.emplace_back();
         for (const ReplayedRun& run : runs) {
             const double score = recorded.score(run.winners[index]);
@@ -206,6 +271,17 @@ ReplayedStrategy judge(const Replay& replay, const std::string& name,
         }
         ++index;
     }
+    std::size_t pairs = 0, same = 0;
+    for (std::size_t a = 0; a < runs.size(); ++a) {
+        std::set<Entrant> pipelines(runs[a].winners.begin(), runs[a].winners.end());
+        strategy.pipelines += static_cast<double>(pipelines.size()) / count;
+        for (std::size_t b = 0; b < a; ++b) {
+            for (std::size_t i = 0; i < index; ++i, ++pairs) {
+                same += runs[a].winners[i] == runs[b].winners[i];
+            }
+        }
+    }
+    if (pairs > 0) strategy.same = static_cast<double>(same) / static_cast<double>(pairs);
     return strategy;
 }
 
@@ -286,22 +362,26 @@ std::string replay_table(const Replay& replay, const std::vector<ReplayedStrateg
            format_size(sizes.begin()->first).c_str(), format_size(sizes.rbegin()->first).c_str(),
            replay.objective.name.substr(0, 40).c_str(), replay.extended ? "extended" : "paper",
            replay.seeds, replay.seeds == 1 ? "" : "s");
-    append(out, "%-10s %9s %12s   %s\n", "Strategy", "trials", "time",
-           "regret: mean, worst (at)       seeds differ by (at)");
+    append(out, "%-10s %8s %11s  %-30s %-17s %-19s %s\n", "Strategy", "trials", "time",
+           "regret: mean, worst (at)", "seeds differ by", "in a situation by", "same");
     const auto at = [](double share, std::size_t size) {
         std::string text;
         append(text, "%5.2f %% (%s)", 100 * share, format_size(size).c_str());
         return text;
     };
     for (const ReplayedStrategy& one : strategies) {
-        append(out, "%-10s %9.0f %12s   %6.2f %% %-21s %s\n", one.name.c_str(), one.trials,
-               format_duration(one.seconds).c_str(), 100 * one.mean_regret,
+        append(out, "%-10s %8.0f %11s  %6.2f %% %-21s %-17s %-19s %3.0f %%\n", one.name.c_str(),
+               one.trials, format_duration(one.seconds).c_str(), 100 * one.mean_regret,
                at(one.worst_regret, one.worst_size).c_str(),
-               at(one.difference, one.difference_size).c_str());
+               at(one.difference, one.difference_size).c_str(),
+               at(one.cell_difference, one.cell_size).c_str(), 100 * one.same);
     }
-    out += "\ntrials, time: of a run; the trials' wall time as recorded, without verification,\n"
-           "calibration, sensing, boundaries and small copies. regret: how much longer the winner\n"
-           "takes than that of the exhaustive search, by the medians of all that was recorded.\n";
+    out +=
+        "\ntrials, time: of a run; the trials' wall time as recorded, without verification,\n"
+        "calibration, sensing, boundaries and small copies. regret: how much longer a size's row\n"
+        "takes than what the exhaustive search chose for that size alone, as losses weigh, by the\n"
+        "medians of all that was recorded. same: sizes at which two seeds take the same "
+        "pipeline.\n";
     for (const ReplayedStrategy& one : strategies) {
         if (one.unrecorded >= 0.5) {
             append(out, "%s would have tried %.0f more candidates, which were not recorded.\n",
@@ -333,6 +413,9 @@ nlohmann::ordered_json to_json(const Replay& replay,
         strategy["regret"] = {
             {"mean", one.mean_regret}, {"worst", one.worst_regret}, {"worst_size", one.worst_size}};
         strategy["difference"] = {{"largest", one.difference}, {"size", one.difference_size}};
+        strategy["cell_difference"] = {{"largest", one.cell_difference}, {"size", one.cell_size}};
+        strategy["same"] = one.same;
+        strategy["pipelines"] = one.pipelines;
         strategy["unrecorded"] = one.unrecorded;
         std::size_t index = 0;
         for (const auto& [size, fields] : replay.recording.sizes) {

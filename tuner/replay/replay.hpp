@@ -24,8 +24,9 @@ struct ReplayRequest {
     std::string json; ///< where all figures go; empty: nowhere
 };
 
-/// What a search chose at one size, and how much more time that takes than what the exhaustive
-/// search chose, as a share; 0 where it takes less.
+/// What a search chose at one size, once rows were chosen for all sizes at once, and how much more
+/// time that takes than what the exhaustive search chose for that size alone, as a share; 0 where
+/// it takes less. Time as losses weigh, see utility().
 struct ReplayedWinner {
     Entrant candidate;
     double regret;
@@ -41,6 +42,12 @@ struct ReplayedStrategy {
     /// By how much the winners of two seeds differ at most, as a share of the time.
     double difference = 0;
     std::size_t difference_size = 0; ///< in bytes, where that was
+    /// The same of one situation at one size.
+    double cell_difference = 0;
+    std::size_t cell_size = 0; ///< in bytes, where that was
+    /// At how many of the sizes two seeds take the same pipeline: mean over the pairs, as a share.
+    double same = 1;
+    double pipelines = 0; ///< of one routine: mean over the seeds
     /// Candidates a run that it would have tried, but that were not recorded.
     double unrecorded = 0;
 };

@@ -24,7 +24,7 @@ Rigor quick() {
             .screening_samples = 1,
             .cuts = {{30, 2}, {10, 4}},
             .finalists = 4,
-            .rounds = 5,
+            .rounds = 9,
             .bases = 2,
             .planes = 1,
             .inherits = true,
@@ -45,7 +45,7 @@ Rigor standard() {
             .screening_samples = 1,
             .cuts = {{120, 2}, {40, 4}},
             .finalists = 8,
-            .rounds = 9,
+            .rounds = 15,
             .bases = 5,
             .planes = 3,
             .inherits = false,
@@ -63,6 +63,7 @@ Rigor exhaustive() {
     rigor.name = "exhaustive";
     rigor.coarse = {};
     rigor.families = 0;
+    rigor.screens_all = true;
     rigor.screening_samples = 3; // where two differ, nothing says which one was disturbed
     rigor.cuts = {{400, 2}, {80, 4}};
     rigor.finalists = 10;
@@ -186,7 +187,8 @@ class Search {
     void cut() {
         for (const Rigor::Cut& cut : rigor_.cuts) {
             alive_ = race_.best(alive_, static_cast<std::size_t>(cut.keep));
-            const bool all = rigor_.last_cut_times_all && &cut == &rigor_.cuts.back();
+            const bool last = &cut == &rigor_.cuts.back();
+            const bool all = rigor_.screens_all || (rigor_.last_cut_times_all && last);
             race_.sample(alive_, cut.samples, all ? Race::Weighed::all : Race::Weighed::from_start);
         }
     }
@@ -234,7 +236,8 @@ class Search {
             if (!takes_effect(candidate(entrant), size_)) continue;
             if (seen_.insert(entrant).second) fresh.push_back(entrant);
         }
-        race_.sample(fresh, rigor_.screening_samples);
+        race_.sample(fresh, rigor_.screening_samples,
+                     rigor_.screens_all ? Race::Weighed::all : Race::Weighed::from_start);
         alive_.insert(alive_.end(), fresh.begin(), fresh.end());
     }
 

@@ -39,6 +39,9 @@ struct Rigor {
     /// Whether sizes that outgrow the caches take over the finalists of one that was searched, and
     /// screen nobody else: beyond the caches nothing changes with the size but the time it takes.
     bool inherits;
+    /// Whether all workloads that count are timed from the start, so that the log holds every
+    /// candidate in every situation.
+    bool screens_all = false;
     /// Whether the last cut times all workloads that count, or those alone that are timed from the
     /// start.
     bool last_cut_times_all;
