@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "search/utility.hpp"
+#include "support/made_up_variants.hpp"
 
 using namespace asterope;
 
@@ -50,6 +51,19 @@ Found found(std::size_t size, const std::vector<Ratios>& all) {
     return {{result(size, all)}, 0};
 }
 
+const asterope_variant kVariant = made_up("YMM", "T", "NT", "T2", 6),
+                       kPlain = made_up("YMM", "T", "NT", "none", 0),
+                       kNear = made_up("YMM", "T", "NT", "T0", 4),
+                       kOther = made_up("ZMM", "T", "T", "none", 0);
+
+/// Where none of the pipelines is standard.
+Entrants contestants(const std::vector<Found>& found, const std::vector<Weights>& objectives,
+                     Entrant plain, std::size_t most) {
+    const std::vector<Candidate> space(64, Candidate{&kVariant, 24});
+    const StandardPipelines none(space, [](Entrant) { return true; });
+    return choose_contestants(found, objectives, space, none, plain, most);
+}
+
 double cost(double ratio, double seconds) {
     const double slower = std::log1p(seconds / 100e-9);
     return utility(std::log(ratio)) - utility(std::log(ratio) - slower);
@@ -59,39 +73,39 @@ double cost(double ratio, double seconds) {
 
 TEST(ChooseContestants, puts_the_plain_copy_first_although_it_wins_nowhere) {
     const std::vector<Found> one = {found(4096, {{3, 1.5}, {9, 1.0}})};
-    EXPECT_EQ(choose_contestants(one, {kHot}, 9, 2), (Entrants{9, 3}));
-    EXPECT_EQ(choose_contestants(one, {kHot}, 9, 1), (Entrants{9}));
-    EXPECT_EQ(choose_contestants(one, {kHot}, kLibc, 1), (Entrants{3})) << "it copies wrongly";
+    EXPECT_EQ(contestants(one, {kHot}, 9, 2), (Entrants{9, 3}));
+    EXPECT_EQ(contestants(one, {kHot}, 9, 1), (Entrants{9}));
+    EXPECT_EQ(contestants(one, {kHot}, kLibc, 1), (Entrants{3})) << "it copies wrongly";
 }
 
 TEST(ChooseContestants, takes_the_best_of_each_size) {
     const std::vector<Found> sizes = {found(128, {{4, 1.5}, {1, 1.2}, {2, 1.1}}),
                                       found(4096, {{5, 1.5}, {1, 1.2}, {2, 1.1}}),
                                       found(65536, {{6, 1.5}, {1, 1.2}, {2, 1.1}})};
-    EXPECT_EQ(choose_contestants(sizes, {kHot}, kLibc, 3), (Entrants{4, 5, 6}));
-    EXPECT_EQ(choose_contestants(sizes, {kHot}, kLibc, 4), (Entrants{1, 4, 5, 6}))
+    EXPECT_EQ(contestants(sizes, {kHot}, kLibc, 3), (Entrants{4, 5, 6}));
+    EXPECT_EQ(contestants(sizes, {kHot}, kLibc, 4), (Entrants{1, 4, 5, 6}))
         << "then the second best";
-    EXPECT_EQ(choose_contestants(sizes, {kHot}, kLibc, 9), (Entrants{1, 2, 4, 5, 6}));
+    EXPECT_EQ(contestants(sizes, {kHot}, kLibc, 9), (Entrants{1, 2, 4, 5, 6}));
 }
 
 TEST(ChooseContestants, takes_who_is_about_the_best_at_many_sizes_before_who_is_at_one) {
     const std::vector<Found> sizes = {found(128, {{4, 1.50}, {7, 1.49}}),
                                       found(4096, {{5, 1.50}, {7, 1.49}}),
                                       found(65536, {{6, 1.50}, {8, 1.30}})};
-    EXPECT_EQ(choose_contestants(sizes, {kHot}, kLibc, 1), (Entrants{7}));
-    EXPECT_EQ(choose_contestants(sizes, {kHot}, kLibc, 2), (Entrants{6, 7}));
+    EXPECT_EQ(contestants(sizes, {kHot}, kLibc, 1), (Entrants{7}));
+    EXPECT_EQ(contestants(sizes, {kHot}, kLibc, 2), (Entrants{6, 7}));
 }
 
 TEST(ChooseContestants, takes_the_best_by_each_objective) {
     const std::vector<Found> one = {found(4096, {{1, 1.5, 1, 1}, {2, 1, 1, 1.5}})};
-    EXPECT_EQ(choose_contestants(one, {kHot}, kLibc, 1), (Entrants{1}));
-    EXPECT_EQ(choose_contestants(one, {kHot, {{Workload::cold, 1}}}, kLibc, 2), (Entrants{1, 2}));
+    EXPECT_EQ(contestants(one, {kHot}, kLibc, 1), (Entrants{1}));
+    EXPECT_EQ(contestants(one, {kHot, {{Workload::cold, 1}}}, kLibc, 2), (Entrants{1, 2}));
 }
 
 TEST(ChooseContestants, takes_the_best_of_what_a_probe_could_tell_apart) {
     const std::vector<Found> one = {
         found(4096, {{1, 1.2, 1.2, 1.2}, {2, 1.3, 1, 1}, {3, 1, 1.3, 1}, {4, 1, 1, 1.3}})};
-    EXPECT_EQ(choose_contestants(one, {kThree}, kLibc, 4), (Entrants{1, 2, 3, 4}));
+    EXPECT_EQ(contestants(one, {kThree}, kLibc, 4), (Entrants{1, 2, 3, 4}));
 }
 
 TEST(ChooseContestants, keeps_to_the_bound_in_whatever_order_sizes_come) {
@@ -99,11 +113,27 @@ TEST(ChooseContestants, keeps_to_the_bound_in_whatever_order_sizes_come) {
     for (int i = 0; i < 12; ++i) {
         sizes.push_back(found(std::size_t{128} << i, {{20 - i, 1.5}, {40 - i, 1.3}, {i, 1.1}}));
     }
-    const Entrants chosen = choose_contestants(sizes, {kHot}, 50, 8);
+    const Entrants chosen = contestants(sizes, {kHot}, 50, 8);
     EXPECT_EQ(chosen.size(), 8u);
     EXPECT_TRUE(std::is_sorted(chosen.begin() + 1, chosen.end()));
     std::reverse(sizes.begin(), sizes.end());
-    EXPECT_EQ(choose_contestants(sizes, {kHot}, 50, 8), chosen);
+    EXPECT_EQ(contestants(sizes, {kHot}, 50, 8), chosen);
+}
+
+TEST(ChooseContestants,
+     takes_standard_pipelines_like_the_best_first_and_those_that_are_not_cost_more) {
+    const std::vector<Candidate> space = {{&kPlain, 0}, {&kNear, 4},  {&kNear, 16},
+                                          {&kNear, 8},  {&kOther, 0}, {&kVariant, 24}};
+    const StandardPipelines standard(space, [](Entrant entrant) { return entrant != 2; });
+    for (const Entrant one : {0, 1, 4}) EXPECT_TRUE(standard.has(one)) << one;
+    EXPECT_FALSE(standard.has(2)) << "it copies wrongly";
+    EXPECT_FALSE(standard.has(3)) << "no usual distance";
+    const std::vector<Found> one = {found(4096, {{5, 1.5}})};
+    const Entrants chosen = choose_contestants(one, {kHot}, space, standard, kLibc, 6);
+    EXPECT_EQ(chosen, (Entrants{0, 1, 5}));
+    const std::vector<double> prices = prices_of(chosen, standard, kLibc);
+    EXPECT_EQ(prices[0], prices[1]);
+    EXPECT_GT(prices[2], prices[0]);
 }
 
 TEST(ScoresOf, are_by_contestant_what_the_run_off_says) {

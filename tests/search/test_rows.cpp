@@ -83,6 +83,14 @@ TEST(ChooseRows, takes_what_is_in_place_before_something_slightly_better) {
     EXPECT_EQ(choose_rows(scores({{0, 1}}), nothing_more, {}, {0}), (Rows{plain(0, 0, 0)}));
 }
 
+TEST(ChooseRows, weighs_each_pipeline_by_its_own_price) {
+    const auto both = scores({{0.10, 0.12}, {0.10, 0.12}});
+    RowRules rules;
+    EXPECT_EQ(choose_rows(both, rules), (Rows{plain(0, 1, 1)}));
+    rules.pipeline_prices = {0.01, 0.1};
+    EXPECT_EQ(choose_rows(both, rules), (Rows{plain(0, 1, 0)}));
+}
+
 TEST(ChooseRows, does_not_let_many_small_gains_pay_for_one_large_loss) {
     Plain two(10, {0.10, 0.09});
     two[4] = {0.0, 0.05};

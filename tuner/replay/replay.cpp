@@ -150,8 +150,9 @@ std::vector<Entrant> winners_of_rows(const Replay& replay, const Rigor& rigor,
         const auto place = static_cast<std::size_t>(entrant);
         if (spaces.space[place].name() == asterope_plain_copy) plain = entrant;
     }
+    const StandardPipelines standard(spaces.space, [&](Entrant) { return true; });
     std::vector<Entrant> contestants =
-        choose_contestants(found, objectives, plain, rigor.contestants);
+        choose_contestants(found, objectives, spaces.space, standard, plain, rigor.contestants);
     for (const Found& one : found) {
         const SizeResult& own = one.results.front();
         winners.push_back(own.finalists.front().candidate);
@@ -167,7 +168,9 @@ std::vector<Entrant> winners_of_rows(const Replay& replay, const Rigor& rigor,
         scores.push_back(scores_of(race.run_off(contestants, rigor.contest_rounds, kLibc, plain),
                                    objectives.front(), contestants));
     }
-    for (const Row& row : choose_rows(scores)) {
+    RowRules rules;
+    rules.pipeline_prices = prices_of(contestants, standard, plain);
+    for (const Row& row : choose_rows(scores, rules)) {
         for (std::size_t i = row.first; i <= row.last; ++i) {
             winners[i] = contestants[row.copy.pipelines.front()];
         }

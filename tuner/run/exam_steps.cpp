@@ -143,6 +143,7 @@ bool SearchSteps::choose_anew(Findings& findings, const Exam& exam) {
     }
     RowRules rules;
     rules.most_rows = plan_.most_rows;
+    rules.pipeline_prices = pipeline_prices_;
     const std::vector<Row> before = rows_, rows = choose_rows(scores_, rules, timed);
     if (rows == before || rows.empty()) return false;
     std::vector<RowCopy> copies_before;

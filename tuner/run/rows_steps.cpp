@@ -23,7 +23,9 @@ void SearchSteps::find_rows(Findings& findings) {
     if (!timings_.has(LoggedStep{Step::rows, any}.name())) return; // a log of an earlier version
     std::vector<Weights> weights;
     for (const Objective& objective : objectives_) weights.push_back(objective.weights);
-    contestants_ = choose_contestants(facts.found, weights, plain_copy(), plan_.rigor.contestants);
+    const StandardPipelines standard(spaces_.space, spaces_.right_pipeline);
+    contestants_ = choose_contestants(facts.found, weights, spaces_.space, standard, plain_copy(),
+                                      plan_.rigor.contestants);
     show(Step::rows);
     try {
         for (const Found& found : facts.found) {
@@ -38,6 +40,7 @@ void SearchSteps::find_rows(Findings& findings) {
     }
     RowRules rules;
     rules.most_rows = plan_.most_rows;
+    rules.pipeline_prices = pipeline_prices_ = prices_of(contestants_, standard, plain_copy());
     time_sensing(rules, findings.left_out);
     rows_ = choose_rows(scores_, rules, timed_rows());
     take_rows(facts);

@@ -150,9 +150,10 @@ class SearchSteps {
     Progress progress_;                  ///< after calibrations_: its total comes from them
     std::map<std::size_t, Found> found_; ///< by index into the plan's sizes
     std::vector<Entrant> contestants_;
-    std::vector<Contest> contests_;    ///< by evaluated size
-    std::vector<SizeScores> scores_;   ///< by evaluated size, of the routine's own objective
-    std::deque<TimedSensing> sensing_; ///< arguments are referred to
+    std::vector<double> pipeline_prices_; ///< by contestant
+    std::vector<Contest> contests_;       ///< by evaluated size
+    std::vector<SizeScores> scores_;      ///< by evaluated size, of the routine's own objective
+    std::deque<TimedSensing> sensing_;    ///< arguments are referred to
     Exam last_exam_;
     std::vector<Row> rows_; ///< the routine's own; empty: each size has its own winner
 };

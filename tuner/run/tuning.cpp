@@ -288,8 +288,8 @@ class TuningRun {
 
     double elapsed() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
-    /// The routine of what was found so far, compiled and loaded; null where none is wanted, or where
-    /// that is not to be had, which is said.
+    /// The routine of what was found so far, compiled and loaded; null where none is wanted, or
+    /// where that is not to be had, which is said.
     CopyFunction compiled(const Findings& findings, const Spaces& spaces) {
         if (!renders(request_)) return nullptr;
         findings_ = findings;

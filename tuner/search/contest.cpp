@@ -93,18 +93,71 @@ void cover(const std::vector<Aim>& aims, std::size_t place, std::size_t most,
     }
 }
 
+/// How a pipeline loads and stores, whatever it prefetches. Non-temporal loads are plain ones on
+/// ordinary memory.
+std::string kind_of(const Candidate& candidate) {
+    return candidate.values_but({"lt", "pt", "ps", "pd"});
+}
+
+bool is_standard(const Candidate& candidate) {
+    const asterope_variant& v = *candidate.variant;
+    if (std::string_view(v.lt) != "T") return false;
+    if (!candidate.prefetches()) return true;
+    const bool near = candidate.pd == 4, far = candidate.pd == 16;
+    const std::string_view pt = v.pt;
+    return v.ps == 4 && ((pt == "T0" && (near || far)) || (pt == "NTA" && near));
+}
+
 } // namespace
 
+StandardPipelines::StandardPipelines(const std::vector<Candidate>& space,
+                                     const std::function<bool(Entrant)>& right) {
+    for (std::size_t i = 0; i < space.size(); ++i) {
+        const auto entrant = static_cast<Entrant>(i);
+        if (!is_standard(space[i]) || !right(entrant)) continue;
+        by_kind_[kind_of(space[i])].push_back(entrant);
+        all_.insert(entrant);
+    }
+}
+
+const std::vector<Entrant>& StandardPipelines::like(const Candidate& candidate) const {
+    static const std::vector<Entrant> none;
+    const auto found = by_kind_.find(kind_of(candidate));
+    return found == by_kind_.end() ? none : found->second;
+}
+
 std::vector<Entrant> choose_contestants(const std::vector<Found>& found,
-                                        const std::vector<Weights>& objectives, Entrant plain,
+                                        const std::vector<Weights>& objectives,
+                                        const std::vector<Candidate>& space,
+                                        const StandardPipelines& standard, Entrant plain,
                                         std::size_t most) {
+    std::vector<Entrant> covering;
+    const std::vector<Aim> aims = aims_of(found, objectives);
+    for (std::size_t place = 0; place < 3; ++place) cover(aims, place, most, covering);
     std::vector<Entrant> chosen;
     if (plain != kLibc) chosen.push_back(plain);
-    const std::vector<Aim> aims = aims_of(found, objectives);
-    for (std::size_t place = 0; place < 3; ++place) cover(aims, place, most, chosen);
+    const auto add = [&](Entrant entrant, std::size_t places) {
+        if (chosen.size() < places && !contains(chosen, entrant)) chosen.push_back(entrant);
+    };
+    for (const Entrant one : covering) {
+        for (const Entrant like : standard.like(space[static_cast<std::size_t>(one)])) {
+            add(like, most * 2 / 3);
+        }
+    }
+    for (const Entrant one : covering) add(one, most);
     // Ties go to the simplest: the first in the space.
     std::sort(chosen.begin() + (plain != kLibc), chosen.end());
     return chosen;
+}
+
+std::vector<double> prices_of(const std::vector<Entrant>& contestants,
+                              const StandardPipelines& standard, Entrant plain) {
+    constexpr double kStandard = 0.03, kOther = 0.08;
+    std::vector<double> prices;
+    for (const Entrant one : contestants) {
+        prices.push_back(one == plain || standard.has(one) ? kStandard : kOther);
+    }
+    return prices;
 }
 
 SizeScores scores_of(const SizeResult& result, const Weights& weights,

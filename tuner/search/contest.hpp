@@ -3,7 +3,11 @@
 #pragma once
 
 #include <array>
+#include <functional>
+#include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "search/rows.hpp"
@@ -11,13 +15,37 @@
 
 namespace asterope {
 
-/// Which pipelines take part, at most `most`: `plain` first, where it is none of kLibc, then those
-/// that cover most: of what counts at a size (each objective, and what of the first one a probe
-/// could tell apart, see Locality) a pipeline covers what it was about the best for. The second
-/// best follow where there is room.
+/// Standard pipelines: of each way to load and store, the one without prefetch and few with usual
+/// prefetches. Thousands of candidates are about as good as another; which of them wins a size is
+/// chance. Two runs agree on these.
+class StandardPipelines {
+  public:
+    /// Of all that copy right: `right(entrant)`.
+    StandardPipelines(const std::vector<Candidate>& space,
+                      const std::function<bool(Entrant)>& right);
+
+    /// Those that load and store as this one.
+    const std::vector<Entrant>& like(const Candidate& candidate) const;
+    bool has(Entrant entrant) const { return all_.count(entrant) > 0; }
+
+  private:
+    std::map<std::string, std::vector<Entrant>> by_kind_;
+    std::set<Entrant> all_;
+};
+
+/// Which pipelines take part, at most `most`: `plain` first, where it is none of kLibc; then the
+/// standard ones that are like those that cover most, for about two thirds of the places; then
+/// these themselves. Of what counts at a size (each objective, and what of the first one a probe
+/// could tell apart, see Locality) a pipeline covers what it was about the best for.
 std::vector<Entrant> choose_contestants(const std::vector<Found>& found,
-                                        const std::vector<Weights>& objectives, Entrant plain,
+                                        const std::vector<Weights>& objectives,
+                                        const std::vector<Candidate>& space,
+                                        const StandardPipelines& standard, Entrant plain,
                                         std::size_t most);
+
+/// What each contestant costs a routine, see RowRules: one that is not standard has to bring more.
+std::vector<double> prices_of(const std::vector<Entrant>& contestants,
+                              const StandardPipelines& standard, Entrant plain);
 
 /// What a probe takes, in seconds, by Locality of the data that it finds.
 using ProbeSeconds = std::array<double, kLocalities>;

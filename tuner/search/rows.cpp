@@ -207,8 +207,12 @@ class SetSearch {
     double cost_of(const Set& set) const {
         const Set all = with_in_place(set);
         if (all.empty()) return kNever;
-        return Walk(costs_, all, rules_).cost() +
-               rules_.pipeline_price * static_cast<double>(set.size());
+        double price = 0;
+        for (const std::size_t one : set) {
+            price += rules_.pipeline_prices.empty() ? rules_.pipeline_price
+                                                    : rules_.pipeline_prices[one];
+        }
+        return Walk(costs_, all, rules_).cost() + price;
     }
 
     void start_from(Set set) {

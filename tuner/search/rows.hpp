@@ -56,7 +56,8 @@ struct RowRules {
     std::size_t most_senses = 2; ///< distinct sensing copies
     double row_price = 0.02;
     double pipeline_price = 0.04; ///< of each further distinct pipeline, besides its rows
-    double sense_price = 0.02;    ///< of each row that senses, besides
+    std::vector<double> pipeline_prices = {}; ///< the same by pipeline; empty: alike
+    double sense_price = 0.02;                ///< of each row that senses, besides
     /// How far a size may lie behind the best choice there until each further step counts four
     /// times: the sum of many small gains shall not pay for one large loss.
     double bearable_regret = 0.02;

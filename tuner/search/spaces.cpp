@@ -79,6 +79,9 @@ void Spaces::build(const Features& features, bool extended, bool sensing) {
     const Wrong wrong_large = wrong(
         space.size(), [&](std::size_t i) { return space[i].name(); },
         [&] { return verify(space); });
+    right_pipeline = [wrong_large](Entrant entrant) {
+        return !wrong_large[static_cast<std::size_t>(entrant)];
+    };
     for (std::size_t i = 0; i < paper; ++i) {
         if (!wrong_large[i]) entrants.push_back(static_cast<Entrant>(i));
     }

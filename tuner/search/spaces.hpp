@@ -33,6 +33,8 @@ struct Spaces {
     std::vector<Candidate> space;  ///< pipelines: the paper's first, then the extension's
     std::vector<Entrant> entrants; ///< those of the paper's that copy right
     Extension extension;           ///< empty functions where not extended
+    /// Whether a member of `space` copies right.
+    std::function<bool(Entrant)> right_pipeline;
     std::vector<const asterope_copy*> small_space;
     std::vector<Entrant> small_entrants;
     std::vector<const asterope_copy*> aliased_space;     ///< those that copy right
