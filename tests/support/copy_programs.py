@@ -446,13 +446,20 @@ _COPIES = r"asterope_(?:memcpy|mempcpy|memmove|untuned|(?:candidate|copy|memcpy|
 _PADDING = re.compile(r"(data16 |cs )*(nop\w*|ud2|int3|endbr64|xchg +%ax,%ax)\b")
 
 
+def disassembled(program: Path) -> str:
+    """What objdump says, with a function in one piece where it has a label behind its first
+    instruction (`_inner`): a jump there is one to the function."""
+    text = output_of("objdump", "-d", "--no-show-raw-insn", program)
+    return re.sub(r"<(\w+)_inner\b", r"<\1", re.sub(r"\n[0-9a-f]+ <\w+_inner>:\n", "", text))
+
+
 def instructions(program: Path) -> dict[str, list[str]]:
     """The instructions of each function that copies in a linked program or library.
 
     Padding is left out, and with it the addresses, which it decides: a jump within the function
     reads `jb <-17>`, 17 instructions back, and one to another function `jbe <its name>`.
     """
-    text = output_of("objdump", "-d", "--no-show-raw-insn", program)
+    text = disassembled(program)
     found: dict[str, list[str]] = {}
     for name, body in re.findall(rf"^[0-9a-f]+ <({_COPIES})>:\n((?:.+\n)+)", text, re.MULTILINE):
         index_at: dict[int, int] = {}

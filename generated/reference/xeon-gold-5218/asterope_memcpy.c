@@ -579,13 +579,14 @@ ASTEROPE_NAKED void *asterope_memcpy(
     "jmp asterope_copy_mm_t_t_t0_2_30\n");
 }
 
-/* Forgives overlap, as glibc's does. */
-ASTEROPE_NAKED void *asterope_mempcpy(
-    void *__restrict destination ASTEROPE_UNUSED, const void *__restrict source ASTEROPE_UNUSED,
+ASTEROPE_NAKED void *asterope_memmove(
+    void *destination ASTEROPE_UNUSED, const void *source ASTEROPE_UNUSED,
     size_t bytes ASTEROPE_UNUSED)
 {
     __asm__(
-    "lea (%rdi,%rdx), %rax\n"
+    "mov %rdi, %rax\n"
+    ".globl asterope_memmove_inner; .hidden asterope_memmove_inner\n"
+  "asterope_memmove_inner:\n"
     "cmp $16, %rdx\n"
     "jae 39f\n"
     "cmp $8, %rdx\n"
@@ -662,86 +663,14 @@ ASTEROPE_NAKED void *asterope_mempcpy(
     "jmp asterope_copy_mm_t_t_t0_2_30\n");
 }
 
-ASTEROPE_NAKED void *asterope_memmove(
-    void *destination ASTEROPE_UNUSED, const void *source ASTEROPE_UNUSED,
+/* Forgives overlap, as glibc's does. */
+ASTEROPE_NAKED void *asterope_mempcpy(
+    void *__restrict destination ASTEROPE_UNUSED, const void *__restrict source ASTEROPE_UNUSED,
     size_t bytes ASTEROPE_UNUSED)
 {
     __asm__(
-    "mov %rdi, %rax\n"
-    "cmp $16, %rdx\n"
-    "jae 39f\n"
-    "cmp $8, %rdx\n"
-    "jae 48f\n"
-    "cmp $4, %rdx\n"
-    "jae 44f\n"
-    /* 0 to 3 bytes */
-    "cmp $1, %edx\n"
-    "jb 51f\n"
-    "je 50f\n"
-    "movzwl (%rsi), %ecx; movzwl -2(%rsi,%rdx), %r8d\n"
-    "mov %cx, (%rdi); mov %r8w, -2(%rdi,%rdx)\n"
-    "ret\n"
-  "50:\n"
-    "movzbl (%rsi), %ecx\n"
-    "mov %cl, (%rdi)\n"
-  "51:\n"
-    "ret\n"
-    ".p2align 5\n"
-  "44:\n"
-    /* 4 to 7 bytes */
-    "mov (%rsi), %ecx; mov -4(%rsi,%rdx), %r8d; mov %ecx, (%rdi); mov %r8d, -4(%rdi,%rdx)\n"
-    "ret\n"
-    ".p2align 5\n"
-  "48:\n"
-    /* 8 to 15 bytes */
-    "mov (%rsi), %rcx; mov -8(%rsi,%rdx), %r8; mov %rcx, (%rdi); mov %r8, -8(%rdi,%rdx)\n"
-    "ret\n"
-    ".p2align 5\n"
-  "39:\n"
-    "cmp $33, %rdx\n"
-    "jb 56f\n"
-    "cmp $65, %rdx\n"
-    "jb 73f\n"
-    /* to 128 bytes */
-    "cmp $128, %rdx\n"
-    "ja 30f\n"
-    "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu 32(%rsi), %xmm2; movdqu 48(%rsi), %xmm3\n"
-    "movdqu -64(%rsi,%rdx), %xmm4; movdqu -48(%rsi,%rdx), %xmm5; movdqu -32(%rsi,%rdx), %xmm6\n"
-    "movdqu -16(%rsi,%rdx), %xmm7; movdqu %xmm0, (%rdi); movdqu %xmm1, 16(%rdi)\n"
-    "movdqu %xmm2, 32(%rdi); movdqu %xmm3, 48(%rdi); movdqu %xmm4, -64(%rdi,%rdx)\n"
-    "movdqu %xmm5, -48(%rdi,%rdx); movdqu %xmm6, -32(%rdi,%rdx); movdqu %xmm7, -16(%rdi,%rdx)\n"
-    "ret\n"
-    ".p2align 5\n"
-  "56:\n"
-    /* 16 to 32 bytes */
-    "movdqu (%rsi), %xmm0; movdqu -16(%rsi,%rdx), %xmm1; movdqu %xmm0, (%rdi)\n"
-    "movdqu %xmm1, -16(%rdi,%rdx)\n"
-    "ret\n"
-    ".p2align 5\n"
-  "73:\n"
-    /* 33 to 64 bytes */
-    "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu -32(%rsi,%rdx), %xmm2\n"
-    "movdqu -16(%rsi,%rdx), %xmm3; movdqu %xmm0, (%rdi); movdqu %xmm1, 16(%rdi)\n"
-    "movdqu %xmm2, -32(%rdi,%rdx); movdqu %xmm3, -16(%rdi,%rdx)\n"
-    "ret\n"
-    ".p2align 5\n"
-  "30:\n"
-    "cmpq asterope_cpu_unfit(%rip), %rdx\n"
-    "jb asterope_untuned\n"
-    "mov %rdi, %rcx\n"
-    "sub %rsi, %rcx\n"
-    "cmp %rdx, %rcx\n"
-    "jb asterope_move_downwards_xmm_128\n"
-    "neg %rcx\n"
-    "cmp %rdx, %rcx\n"
-    "jb asterope_move_upwards_xmm_128\n"
-    "cmp $8192, %rdx\n"
-    "jbe asterope_copy_ymm_t_t_t1_14_0\n"
-    "cmp $262144, %rdx\n"
-    "jbe asterope_copy_xmm_t_t_t0_4_30\n"
-    "cmp $4194304, %rdx\n"
-    "jbe asterope_copy_mm_t_t_t0_2_28\n"
-    "jmp asterope_copy_mm_t_t_t0_2_30\n");
+    "lea (%rdi,%rdx), %rax\n"
+    "jmp asterope_memmove_inner\n");
 }
 
 #ifdef ASTEROPE_THREADS
