@@ -438,17 +438,20 @@ TEST(MakeProfile, has_what_senses_beside_the_winner_where_that_won) {
 }
 
 // The interval of an evaluated size may begin below what a sensing copy can do: bisection moves it.
-TEST(MakeProfile, has_no_sensing_where_the_interval_begins_below_its_minimum) {
+TEST(MakeProfile, lets_intervals_that_sense_begin_at_the_minimum) {
     PipelineFacts facts = balanced();
     facts.sensing[0] = facts.sensing[1];
     facts.intervals[0] = {{0, 4095, 0}, {4095, 65536, 1}};
-    drop_sensing_below_minimum(facts);
-    EXPECT_FALSE(facts.sensing[0]);
-    EXPECT_TRUE(facts.sensing[1]); // from 4096 on
-    facts.intervals[0] = {{0, 4094, 0}, {4094, 65536, 1}};
-    facts.intervals[1] = {{0, 4095, 0}, {4095, 65536, 1}}; // an intent's, which does not count
-    drop_sensing_below_minimum(facts);
-    EXPECT_FALSE(facts.sensing[1]);
+    begin_sensing_at_minimum(facts);
+    EXPECT_FALSE(facts.sensing[0]) << "nothing comes before it";
+    EXPECT_TRUE(facts.sensing[1]);
+    facts.intervals[0] = {{0, 2048, 0}, {2048, 65536, 1}};
+    facts.intervals[1] = facts.intervals[0]; // an intent's, which senses nothing
+    begin_sensing_at_minimum(facts);
+    EXPECT_TRUE(facts.sensing[1]);
+    EXPECT_EQ(facts.intervals[0][0].up_to, 4095u);
+    EXPECT_EQ(facts.intervals[0][1].above, 4095u);
+    EXPECT_EQ(facts.intervals[1][1].above, 2048u);
 }
 
 TEST(MakeProfile, names_the_axes_that_were_explored_and_sensing) {

@@ -50,6 +50,10 @@ class TrueFigures : public Timings {
                             const std::optional<Calibration>& known) override {
         return known ? *known : Calibration{10, 1e-7};
     }
+    /// No routine is compiled, so none is examined.
+    bool has(const std::string& step) const override {
+        return parse_step(step)->step != Step::exam;
+    }
 
   private:
     Truth truth_;
@@ -84,9 +88,9 @@ inline TuningRequest made_up_request() {
 }
 
 /// Runs it and writes its log to `path`. `noise`: which thousandths.
-inline void run_made_up_search(const std::filesystem::path& path, const TuningRequest& request,
-                               const Truth& truth, std::uint64_t noise = 1,
-                               const Machine& machine = made_up_machine()) {
+inline Findings run_made_up_search(const std::filesystem::path& path, const TuningRequest& request,
+                                   const Truth& truth, std::uint64_t noise = 1,
+                                   const Machine& machine = made_up_machine()) {
     const Plan plan(request, machine);
     const Spaces spaces(Features(machine.cpu, request.without), plan.extended, plan.sensing, {});
     const nlohmann::json header = {{"format", kTrialLogFormat},
@@ -107,11 +111,13 @@ inline void run_made_up_search(const std::filesystem::path& path, const TuningRe
     Budget budget;
     TimeSpent spent;
     RunTimings timings(figures, spent, log.writer, log.known, path.string());
-    SearchSteps(plan, spaces, machine, {}, request.seed, true, timings, budget, spent).run();
+    Findings found =
+        SearchSteps(plan, spaces, machine, {}, request.seed, true, timings, budget, spent).run();
     log.writer.finish({{"finished", "2026-11-21T10:01:00Z"},
                        {"seconds", 60},
                        {"phases", phases_json({{Step::screening, 50}})},
                        {"resumed", 0}});
+    return found;
 }
 
 /// The same, but each search is run once only: its log is remembered. `name` is the truth's.

@@ -28,8 +28,8 @@ struct EntryPoint {
 const std::vector<EntryPoint>& entry_points() {
     static const std::string told = "the routine told the workload";
     static const std::vector<EntryPoint> points = {{"_hot", told, {"hot", "hot_read", "aliased"}},
-                                                   {"_cold", told, {"cold"}},
-                                                   {"_consume", told, {"consume"}},
+                                                   {"_cold", told, {"cold", "cold_walk"}},
+                                                   {"_consume", told, {"consume", "consume_walk"}},
                                                    {"_mt", "the routine over threads", {}, true}};
     return points;
 }

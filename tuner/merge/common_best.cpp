@@ -208,7 +208,7 @@ class Merger {
             };
             found_.intervals.push_back(find_intervals(results, rigor_.boundary_ratio, holds));
         }
-        drop_sensing_below_minimum(found_);
+        begin_sensing_at_minimum(found_);
     }
 
     /// What was found at one size, for all objectives.

@@ -193,9 +193,16 @@ Entrant PipelineFacts::winner_for(std::size_t size) const {
     return found[result_for(size)].results.front().finalists.front().candidate;
 }
 
-void drop_sensing_below_minimum(PipelineFacts& pipelines) {
-    for (const SizeInterval& interval : pipelines.intervals.front()) {
-        if (interval.above + 1 < kSensingMinimum) pipelines.sensing[interval.result].reset();
+void begin_sensing_at_minimum(PipelineFacts& pipelines) {
+    std::vector<SizeInterval>& intervals = pipelines.intervals.front();
+    for (std::size_t i = 0; i < intervals.size(); ++i) {
+        const std::size_t result = intervals[i].result;
+        if (!pipelines.sensing[result] || intervals[i].above + 1 >= kSensingMinimum) continue;
+        if (i > 0 && pipelines.found[result].results.front().size >= kSensingMinimum) {
+            intervals[i - 1].up_to = intervals[i].above = kSensingMinimum - 1;
+        } else {
+            pipelines.sensing[result].reset();
+        }
     }
 }
 

@@ -29,10 +29,10 @@ struct PipelineFacts {
     std::size_t result_for(std::size_t size) const;
 };
 
-/// Drops the sensing copies that cannot be had: those whose interval begins below kSensingMinimum,
-/// where bisection moved it there. To be called once the intervals are known; profile and tables
-/// then agree.
-void drop_sensing_below_minimum(PipelineFacts& pipelines);
+/// Lets intervals that sense begin at kSensingMinimum where bisection moved them below; those that
+/// cannot, as nothing comes before them, do not sense. To be called once the intervals are known;
+/// profile and tables then agree.
+void begin_sensing_at_minimum(PipelineFacts& pipelines);
 
 /// The small copies: what they were timed for, and how the race for them ended.
 struct SmallFacts {

@@ -158,6 +158,7 @@ bool SearchSteps::choose_anew(Findings& findings, const Exam& exam) {
         }
         intervals[i].up_to = intervals[i + 1].above = facts.found[i].results.front().size;
     }
+    begin_sensing_at_minimum(facts);
     return true;
 }
 

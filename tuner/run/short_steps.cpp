@@ -95,7 +95,7 @@ void SearchSteps::find_boundaries(Findings& findings) {
             find_intervals(sizes, taken, plan_.rigor.boundary_ratio, lower_holds));
     }
     if (!budget_left) findings.left_out.steps.insert(Step::boundaries);
-    drop_sensing_below_minimum(facts);
+    begin_sensing_at_minimum(facts);
 }
 
 /// A matter of cached buffers: where memory is waited for, or written past the caches, a load that

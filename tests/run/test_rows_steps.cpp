@@ -1,0 +1,185 @@
+// The rows of a whole search, on machines whose truth is known: few, the same in every replay, and
+// none in a log of before there were any.
+#include <gtest/gtest.h>
+#include <set>
+#include <sstream>
+
+#include "run/search_steps.hpp"
+#include "support/made_up_search.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace asterope;
+
+namespace {
+
+const std::string kSmaller = "XMM T T T0 8 4", kLarger = "XMM T NT NTA 8 4";
+
+/// In [0, 1), another for each name.
+double luck(const std::string& name) {
+    return std::stod("0x0." + text_hash(name));
+}
+
+/// Each size and workload has another best copy, by much: rows are a compromise everywhere.
+double unrelated(const std::string& name, std::size_t size, Workload workload) {
+    return 0.6 + 0.6 * luck(name + std::to_string(size) + std::string(name_of(workload)));
+}
+
+/// One copy up to 16 KiB, another from there on: any price of a row is worth that.
+double two_halves(const std::string& name, std::size_t size, Workload) {
+    return name == (size <= 16384 ? kSmaller : kLarger) ? 0.6 : 0;
+}
+
+/// One copy is good at all sizes. At each some others are better, by what a run-off can just see.
+double about_alike(const std::string& name, std::size_t size, Workload) {
+    if (name == kSmaller) return 0.7;
+    return luck(name + std::to_string(size)) < 0.01 ? 0.695 : 0;
+}
+
+/// Of what is cached one copy is the best, of the rest another.
+double by_place(const std::string& name, std::size_t, Workload workload) {
+    const bool cached = locality_of(workload) == Locality::cached;
+    return name == (cached ? kSmaller : kLarger) ? 0.5 : 0;
+}
+
+/// Copies that sense take as long as the pipeline that they go on with, and 2 ns more.
+Truth sensing(const Truth& truth) {
+    return [truth](const std::string& name, std::size_t size, Workload workload) {
+        const auto part = [&](const std::string& begin, const std::string& end) {
+            const auto from = name.find(begin) + begin.size();
+            return name.substr(from, name.find(end, from) - from);
+        };
+        if (name.find(" > ") == name.npos) return truth(name, size, workload);
+        const bool each = name.find(", fetch ") != name.npos;
+        const std::string cached = part(", else ", "\n"), fetched = part(", fetch ", ","),
+                          uncached = part(": ", ",");
+        const Locality locality = locality_of(workload);
+        const std::string& taken = locality == Locality::cached            ? cached
+                                   : each && locality == Locality::fetched ? fetched
+                                                                           : uncached;
+        return 2 + truth(taken, size, workload);
+    };
+}
+
+using Factor = double (*)(const std::string&, std::size_t, Workload);
+
+class RowsOf : public TemporaryFolder {
+  protected:
+    void SetUp() override {
+        TemporaryFolder::SetUp();
+        request_.sizes = "128,256,512,1K,2K,4K,8K,16K,32K,64K,128K,1M";
+    }
+    Profile run(Factor factor, std::uint64_t noise = 1) {
+        std::filesystem::remove(log());
+        found_ = run_made_up_search(log(), request_, sensing(made_up_truth(factor)), noise);
+        return replayed();
+    }
+    Profile replayed() const { return profile_of_log(read_trial_log(log()), log()); }
+    std::string log() const { return (folder / "log").string(); }
+
+    /// Takes steps out of the log, as if there had been none.
+    void leave_out(const std::set<Step>& steps) {
+        std::istringstream lines(content(log()));
+        std::string kept;
+        bool keep = true;
+        for (std::string line; std::getline(lines, line);) {
+            const nlohmann::json json = nlohmann::json::parse(line);
+            if (json.contains("step")) {
+                keep = !steps.contains(parse_step(json.at("step").get<std::string>())->step);
+            }
+            keep = keep || json.contains("finished");
+            if (keep) kept += line + '\n';
+        }
+        put("log", kept);
+    }
+
+    TuningRequest request_ = made_up_request();
+    Findings found_;
+};
+
+/// What copies each row, by name: neighbours that are copied alike are one row of the routine.
+std::vector<std::string> rows_of(const std::vector<Interval>& intervals) {
+    std::vector<std::string> rows;
+    for (const Interval& one : intervals) {
+        std::string name = one.winner.copy.name();
+        if (one.sensing) {
+            name = one.sensing->hot.name() + " | " + one.sensing->cold.name();
+            if (one.sensing->fetch) name += " | " + one.sensing->fetch->name();
+        }
+        if (rows.empty() || rows.back() != name) rows.push_back(name);
+    }
+    return rows;
+}
+
+std::set<std::string> pipelines_of(const std::vector<Interval>& intervals) {
+    std::set<std::string> pipelines;
+    for (const Interval& one : intervals) {
+        pipelines.insert(one.winner.copy.name());
+        if (!one.sensing) continue;
+        pipelines.insert({one.sensing->hot.name(), one.sensing->cold.name()});
+        if (one.sensing->fetch) pipelines.insert(one.sensing->fetch->name());
+    }
+    return pipelines;
+}
+
+} // namespace
+
+TEST_F(RowsOf, a_routine_are_few_and_so_are_its_pipelines_whatever_each_size_would_like) {
+    for (const std::size_t rows : {2, 8}) {
+        request_.rows = rows;
+        const Profile profile = run(unrelated);
+        EXPECT_LE(rows_of(profile.intervals).size(), rows);
+        std::set<std::string> pipelines = pipelines_of(profile.intervals);
+        EXPECT_LE(pipelines.size(), 6u);
+        ASSERT_FALSE(profile.intents.empty());
+        for (const auto& [workload, intent] : profile.intents) {
+            EXPECT_LE(rows_of(intent.intervals).size(), rows) << name_of(workload);
+            pipelines.merge(pipelines_of(intent.intervals));
+        }
+        EXPECT_LE(pipelines.size(), 9u) << "with three more for the entry points";
+    }
+}
+
+TEST_F(RowsOf, a_routine_are_the_same_in_every_replay_as_in_the_run) {
+    for (const Factor factor : {unrelated, by_place}) {
+        const Profile profile = run(factor);
+        EXPECT_EQ(text_of(replayed()), text_of(profile));
+        const PipelineFacts& found = found_.pipelines;
+        ASSERT_EQ(profile.intervals.size(), found.intervals.front().size());
+        for (std::size_t i = 0; i < profile.intervals.size(); ++i) {
+            const Interval& row = profile.intervals[i];
+            const SizeInterval& interval = found.intervals.front()[i];
+            EXPECT_EQ(row.up_to, interval.up_to);
+            const Finalist& winner = found.found[interval.result].results.front().finalists.front();
+            EXPECT_NEAR(row.winner.ratio, winner.ratio, 1e-3);
+            const auto& sensing = found.sensing[interval.result];
+            ASSERT_EQ(row.sensing.has_value(), sensing.has_value());
+            if (sensing) {
+                EXPECT_EQ(row.sensing->hot.name(), sensing->copy.hot.name());
+            }
+        }
+    }
+}
+
+TEST_F(RowsOf, a_routine_are_as_many_as_bring_something) {
+    EXPECT_EQ(rows_of(run(two_halves).intervals), (std::vector{kSmaller, kLarger}));
+    EXPECT_EQ(rows_of(run(about_alike).intervals), (std::vector{kSmaller}));
+}
+
+TEST_F(RowsOf, a_routine_sense_where_cached_data_wants_another_copy) {
+    const Profile profile = run(by_place);
+    EXPECT_FALSE(profile.intervals.front().sensing) << "too small for a probe";
+    EXPECT_EQ(rows_of(profile.intervals).back(), kSmaller + " | " + kLarger);
+}
+
+TEST_F(RowsOf, a_routine_are_those_of_another_run_with_other_noise) {
+    for (const Factor factor : {two_halves, about_alike, by_place}) {
+        EXPECT_EQ(rows_of(run(factor, 1).intervals), rows_of(run(factor, 2).intervals));
+    }
+}
+
+TEST_F(RowsOf, a_log_of_before_there_were_any_are_the_winners_of_each_size) {
+    request_.sizes = "2K,4K,8K,16K,32K,64K";
+    const std::vector<std::string> rows = rows_of(run(two_halves).intervals);
+    leave_out({Step::rows, Step::sensing});
+    EXPECT_EQ(rows_of(replayed().intervals), rows);
+}
