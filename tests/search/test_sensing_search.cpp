@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <numeric>
 
-#include "support/random_figures.hpp"
 #include "support/made_up_variants.hpp"
+#include "support/random_figures.hpp"
 
 using namespace asterope;
 
