@@ -89,7 +89,7 @@ def test_a_full_profile_comes_through_whole(tmp_path):
     last = profile.intervals[3]
     assert last.winner.tuple == pipelines.Tuple("YMM", "T", "NT", "T0", 4, 30)
     assert last.winner.workloads["cold"].ratio == Ratio(1.31, 1.29, 1.33)
-    assert last.winner.workloads["cold"].rounds == 15
+    assert last.winner.workloads["cold"].libc_ns == 1063
     assert last.runners_up[0].tuple == pipelines.Tuple("R64", "T", "T", "none", 0, 0)
     assert last.runners_up[0].tied is True
     assert last.noise_floor["hot"].median == 1.31
@@ -109,7 +109,7 @@ def test_a_full_profile_comes_through_whole(tmp_path):
         pipelines.Tuple("XMM", "T", "NT", "T0", 4, 8, pi=4),
     )
     assert (sensing.ratio, sensing.cached_ticks, sensing.uncached_ticks) == (1.41, 126, 364.5)
-    assert sensing.workloads["hot_read"].gb_per_s == 14.5
+    assert sensing.workloads["hot_read"].ns == 72315
     lengths = {name: len(intent.intervals) for name, intent in profile.intents.items()}
     assert lengths == {"hot": 4, "cold": 5, "consume": 1}
     assert profile.shares == (

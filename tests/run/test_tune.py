@@ -131,8 +131,6 @@ def test_each_interval_has_winner_runners_up_and_noise_floor(tuned: Tuned) -> No
         for measured in interval["winner"]["workloads"].values():
             ratio = measured["ratio"]
             assert ratio["low"] <= ratio["median"] <= ratio["high"]
-            rate = interval["size"] / measured["ns"]
-            assert measured["gb_per_s"] == pytest.approx(rate, rel=1e-3)
 
 
 def test_the_log_has_the_header_and_every_trial(tuned: Tuned) -> None:
@@ -192,8 +190,9 @@ def test_the_log_and_the_profile_tell_the_same(tuned: Tuned) -> None:
                 ns.pop()
             latest = trial["round"]
             ns.append(trial["ns"])
-        last = sorted(ns[-hot["rounds"] :])
-        assert len(last) == hot["rounds"]
+        rounds = interval["proof"]["rounds"]
+        last = sorted(ns[-rounds:])
+        assert len(last) == rounds
         assert last[len(last) // 2] == pytest.approx(hot["ns"], rel=1e-3)
 
 
@@ -310,14 +309,12 @@ def test_balanced_counts_what_the_table_of_workloads_says(balanced: Tuned) -> No
 def test_balanced_has_the_winners_of_each_workload_in_it(balanced: Tuned) -> None:
     intents = balanced.profile["intents"]
     assert set(intents) == {"hot", "cold", "consume"}
-    for workload, intent in intents.items():
+    for intent in intents.values():
         assert [interval["size"] for interval in intent["intervals"]] == [2048, 65536]
         assert intent["intervals"][-1]["up_to"] == 65536
         for interval in intent["intervals"]:
-            winner = interval["winner"]
-            logs = [math.log(one["ratio"]["median"]) for one in winner["workloads"].values()]
-            assert set(winner["workloads"]) <= {workload, f"{workload}_walk"}
-            assert winner["ratio"] == pytest.approx(math.exp(sum(logs) / len(logs)), rel=1e-3)
+            assert interval["winner"].keys() == {"tuple", "ratio", "tied"}
+            assert interval["winner"]["ratio"] > 0
             assert "runners_up" not in interval
 
 

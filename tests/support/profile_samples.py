@@ -126,9 +126,7 @@ _GOOD: dict[str, Any] = {
             "tuple": {"shape": "masked", "rt": "ZMM", "order": "up", "bound": 256},
             "ratio": 1.21,
             "tied": True,
-            "workloads": {
-                name: {"ns": 5.1, "libc_ns": 6.2, "ratio": _RATIO, "rounds": 30} for name in _MIXES
-            },
+            "workloads": {name: {"ns": 5.1, "libc_ns": 6.2, "ratio": _RATIO} for name in _MIXES},
         },
         "proof": {**_PROOF, "ties": ["grouped YMM middle 512", "masked32 ZMM up 128"]},
         "runners_up": [
@@ -153,9 +151,7 @@ _GOOD: dict[str, Any] = {
             "tuple": {"rt": "YMM", "block": 128},
             "ratio": 1.1,
             "tied": True,
-            "workloads": {
-                "overlapping": {"ns": 700.5, "libc_ns": 770.5, "ratio": _RATIO, "rounds": 15}
-            },
+            "workloads": {"overlapping": {"ns": 700.5, "libc_ns": 770.5, "ratio": _RATIO}},
         },
         "runners_up": [{"tuple": {"rt": "ZMM", "block": 256}}],
         "noise_floor": {"overlapping": _RATIO},
@@ -192,11 +188,8 @@ _GOOD: dict[str, Any] = {
                 "ratio": 1.31,
                 "tied": False,
                 "workloads": {
-                    "hot": {"ns": 8, "gb_per_s": 40.0},
-                    "cold": {
-                        **{"ns": 812.0, "gb_per_s": 10.0, "libc_ns": 1063.0},
-                        **{"ratio": _RATIO, "rounds": 15},
-                    },
+                    "hot": {"ns": 8},
+                    "cold": {"ns": 812.0, "libc_ns": 1063.0, "ratio": _RATIO},
                 },
             },
             "proof": {**_PROOF, "ties": ["R64 T T none 0 0", "ZMM T T T0 16 8 TB16 PI4 PW32 down"]},
@@ -224,7 +217,7 @@ _GOOD["intervals"] += [
             "ratio": 1.1,
             "workloads": {
                 name: {
-                    "gb_per_s": 12.5,
+                    "ns": 1310.72,
                     "ratio": _RATIO,
                     "best_ratio": _RATIO,
                     "best_reference": "newer",
@@ -238,14 +231,14 @@ _GOOD["intervals"] += [
     {
         "above": 20000,
         "up_to": 1048576,
-        "winner": {"tuple": _AXES["tb"], "ratio": 1.1, "workloads": {"hot": {"gb_per_s": 12.5}}},
+        "winner": {"tuple": _AXES["tb"], "ratio": 1.1, "workloads": {"hot": {"ns": 83886.08}}},
         "sensing": {
             "kind": "source",
             "lines": 4,
             "threshold": 300,
             **_PIPELINES,
             "ratio": 1.41,
-            "workloads": {name: {"gb_per_s": 14.5, "ratio": _RATIO} for name in _WORKLOADS},
+            "workloads": {name: {"ns": 72315.0, "ratio": _RATIO} for name in _WORKLOADS},
             "cached_ticks": 126,
             "uncached_ticks": 364.5,
         },

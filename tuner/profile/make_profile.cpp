@@ -17,21 +17,17 @@ namespace {
 /// the log has them all.
 constexpr std::size_t kRunnersUp = 2;
 
-/// `size` 0: of many sizes, so there is no rate to tell.
-std::map<Workload, Measurement> measurements_of(const Finalist& finalist, std::size_t size,
-                                                int rounds) {
+std::map<Workload, Measurement> measurements_of(const Finalist& finalist) {
     std::map<Workload, Measurement> workloads;
     for (const auto& [workload, measured] : finalist.workloads) {
         Measurement& one = workloads[workload];
         one.ns = measured.seconds * 1e9;
-        if (size) one.gb_per_s = static_cast<double>(size) / measured.seconds / 1e9;
         one.libc_ns = measured.libc_seconds * 1e9;
         one.ratio = measured.ratio;
         if (measured.best_reference) {
             one.best_ratio = measured.best_reference->ratio;
             one.best_reference = measured.best_reference->name;
         }
-        one.rounds = static_cast<std::size_t>(rounds);
     }
     return workloads;
 }
@@ -63,7 +59,7 @@ RaceOutcome<Copy> outcome_of(const SizeResult& result, const Space& space) {
     RaceOutcome<Copy> outcome;
     const Finalist& first = result.finalists.front();
     outcome.winner = entry(first);
-    outcome.winner.workloads = measurements_of(first, result.size, result.rounds);
+    outcome.winner.workloads = measurements_of(first);
     for (std::size_t i = 1; i < result.finalists.size() && i <= kRunnersUp; ++i) {
         outcome.runners_up.push_back(entry(result.finalists[i]));
     }
@@ -72,7 +68,7 @@ RaceOutcome<Copy> outcome_of(const SizeResult& result, const Space& space) {
     return outcome;
 }
 
-Sensing sensing_of(const SensingResult& result, std::size_t size) {
+Sensing sensing_of(const SensingResult& result) {
     const SensingCopy& copy = result.copy;
     return {{copy.probe},
             copy.threshold.ticks,
@@ -82,17 +78,13 @@ Sensing sensing_of(const SensingResult& result, std::size_t size) {
             copy.cold,
             copy.fetch,
             result.finalist.ratio,
-            measurements_of(result.finalist, size, result.rounds)};
+            measurements_of(result.finalist)};
 }
 
-/// Of an intent the profile keeps the winners with their times under what counts: what others did,
-/// and what the winners do elsewhere, is no concern of its callers, and the log has it.
-void keep_winner(Interval& interval, const Weights& weights) {
-    std::erase_if(interval.winner.workloads, [&](const auto& measured) {
-        return std::none_of(weights.begin(), weights.end(), [&](const auto& weighted) {
-            return weighted.first == measured.first && weighted.second > 0;
-        });
-    });
+/// Of an intent the profile keeps the winners and their ratios, which are of its one workload: what
+/// else was timed is no concern of its callers, and the log has it.
+void keep_winner(Interval& interval) {
+    interval.winner.workloads.clear();
     interval.proof.reset();
     interval.noise_floor.clear();
     interval.runners_up.clear();
@@ -111,9 +103,9 @@ std::vector<Interval> intervals_of(std::size_t objective, const PipelineFacts& p
             outcome_of<Candidate>(result, space), one.above, one.up_to, result.size, {}, {}};
         interval.proof = proof_of(result, name);
         if (objective > 0) {
-            keep_winner(interval, pipelines.objectives[objective].weights);
+            keep_winner(interval);
         } else if (const auto& sensing = pipelines.sensing[one.result]) {
-            interval.sensing = sensing_of(*sensing, result.size);
+            interval.sensing = sensing_of(*sensing);
         }
         intervals.push_back(std::move(interval));
     }

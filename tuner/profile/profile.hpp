@@ -30,13 +30,11 @@ inline constexpr int kProfileVersion = 1;
 /// A copy's times under one workload: medians of a call.
 struct Measurement {
     double ns = 0;
-    std::optional<double> gb_per_s; ///< none where sizes are mixed
     double libc_ns = 0;
     Estimate ratio{1, 1, 1}; ///< libc's time over the copy's
     /// The same of the better of libc and the references, and which one that is.
     std::optional<Estimate> best_ratio = std::nullopt;
     std::string best_reference = {};
-    std::size_t rounds = 0;
 };
 
 /// The same of a copy over threads, beside one thread.

@@ -34,12 +34,10 @@ template <class F> void fields(F& f, Is<Estimate> auto& one) {
 
 template <class F> void fields(F& f, Is<Measurement> auto& one) {
     f.measured("ns", one.ns);
-    f.measured("gb_per_s", one.gb_per_s);
     f.measured("libc_ns", one.libc_ns);
     f("ratio", one.ratio);
     f("best_ratio", one.best_ratio);
     f.unless_default("best_reference", one.best_reference);
-    f("rounds", one.rounds);
 }
 
 template <class F> void fields(F& f, Is<SharedMeasurement> auto& one) {

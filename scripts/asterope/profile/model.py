@@ -20,15 +20,13 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Measurement:
-    """One copy at one size under one workload. Times in ns, rates in 1e9 bytes/s."""
+    """One copy at one size under one workload. Times in ns."""
 
     ns: float | None = None
-    gb_per_s: float | None = None
     libc_ns: float | None = None
     ratio: Ratio | None = None
     best_ratio: Ratio | None = None
     best_reference: str | None = None
-    rounds: int | None = None
 
 
 @dataclass(frozen=True)

@@ -143,7 +143,8 @@ def _of_profile(profile: Profile) -> list[Chart]:
         for interval in profile.intervals:
             taken = interval.sensing or interval.winner
             measured = taken.workloads.get(workload) or Measurement()
-            ours[interval.size] = Point(measured.gb_per_s, measured.ratio)
+            rate = interval.size / measured.ns if measured.ns else None
+            ours[interval.size] = Point(rate, measured.ratio)
             if measured.libc_ns:
                 libc[interval.size] = Point(interval.size / measured.libc_ns, None)
             if workload in interval.noise_floor:
