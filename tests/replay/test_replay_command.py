@@ -25,7 +25,8 @@ NAMES = [
 NAMES += [f"{rt} T {st} none 0 0" for rt in ("R64", "XMM") for st in ("T", "NT")]
 BEST = "XMM T NT T1 8 4"  # which every strategy looks at
 ROW = re.compile(
-    r"(\w+) +(\d+) +(\d[\d a-z]*?) +(\d+\.\d\d) % +(\d+\.\d\d) % \((.*?)\) +(\d+\.\d\d) % \(.*\)"
+    r"(\w+) +(\d+) +(\d[\d a-z]*?) +(\d+\.\d\d) % +(\d+\.\d\d) % \((.*?)\)"
+    r" +(\d+\.\d\d) % \(.*?\) +(\d+\.\d\d) % \(.*?\) +(\d+) %"
 )
 
 Run = Callable[..., subprocess.CompletedProcess]
@@ -100,9 +101,11 @@ def test_replay_prints_a_row_a_strategy(tune: Run, log: Path) -> None:
     assert list(table) == ["exhaustive", "standard", "quick"]
     trials = [int(row[0]) for row in table.values()]
     assert trials == sorted(trials, reverse=True)
-    for _, _, mean, worst, _, difference in table.values():
+    for _, _, mean, worst, _, difference, in_a_situation, same in table.values():
         assert float(mean) <= float(worst)
         assert float(difference) < 30
+        assert float(in_a_situation) < 30
+        assert int(same) <= 100
     assert "hot" in done.stdout.splitlines()[0]
     assert "10 seeds" in done.stdout.splitlines()[0]
 

@@ -50,7 +50,7 @@ def judged(build_dir: Path, copies: Path, tmp_path_factory: pytest.TempPathFacto
         "--reference", f"new-1.0={copies}:right", "--reference", f"Slow={copies}:slow",
         cwd=folder)  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    assert "By the fastest of libc and the references" in done.stdout
+    assert "then that of the fastest of libc and the references" in done.stdout
     return folder
 
 
