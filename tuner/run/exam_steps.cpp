@@ -57,12 +57,11 @@ void SearchSteps::examine(Findings& findings, const BuildRoutine& build) {
     };
     if (!timings_.has(entered(1, first)))
         return; // it was not examined, in the log that is replayed
-    double best = 0;
+    std::optional<Exam> last;
     for (int attempt = 1; attempt <= plan_.rigor.exams; ++attempt) {
-        if (attempt > 1 && !timings_.has(entered(attempt, first))) return;
         const Findings before = findings;
         const std::vector<Row> rows = rows_;
-        if (attempt > 1 && !choose_anew(findings, last_exam_)) return;
+        if (last && !choose_anew(findings, *last)) return;
         TimedCopy routine{.name = "routine " + std::to_string(attempt)};
         if (build) {
             show(Step::building);
@@ -71,26 +70,45 @@ void SearchSteps::examine(Findings& findings, const BuildRoutine& build) {
         }
         show(Step::exam);
         try {
-            last_exam_ = examine_once(findings.pipelines, routine, attempt);
+            Exam exam = examine_once(findings.pipelines, routine, attempt, last ? &*last : nullptr);
+            const bool better =
+                !last || (exam.score() > last->score() &&
+                          exam.facts().losses.size() <= last->facts().losses.size());
+            if (!better) { // the next in line is no better
+                findings = before;
+                rows_ = rows;
+                return;
+            }
+            last = std::move(exam);
         } catch (const BudgetSpent&) {
-            if (attempt == 1) findings.left_out.steps.insert(Step::exam);
-            if (attempt > 1) findings = before;
+            if (last) {
+                findings = before;
+                rows_ = rows;
+            } else {
+                findings.left_out.steps.insert(Step::exam);
+            }
             return;
         }
-        if (attempt > 1 && last_exam_.score <= best) { // the next in line was no better
-            findings = before;
-            rows_ = rows;
-            return;
-        }
-        best = last_exam_.score;
-        findings.exam = last_exam_.facts;
+        findings.exam = last->facts();
         findings.exam->exams = static_cast<std::size_t>(attempt);
-        if (last_exam_.facts.losses.empty()) return;
+        if (findings.exam->losses.empty()) return;
     }
 }
 
+/// What copies each of these sizes, by name.
+std::vector<std::string> SearchSteps::copies_at(const PipelineFacts& pipelines,
+                                                const std::vector<std::size_t>& sizes) const {
+    std::vector<std::string> names;
+    for (const std::size_t size : sizes) {
+        names.push_back(rows_.empty() ? "" : copy_of(row_at(pipelines.result_for(size)).copy).name);
+    }
+    return names;
+}
+
+/// Examines the routine. Where it copies as the one of the `last` exam did, that stands.
 SearchSteps::Exam SearchSteps::examine_once(const PipelineFacts& pipelines,
-                                            const TimedCopy& routine, int attempt) {
+                                            const TimedCopy& routine, int attempt,
+                                            const Exam* last) {
     Exam exam;
     std::vector<TimedCopy> copies = {routine};
     const auto take = [&](std::size_t size, const Weights& weights) {
@@ -100,27 +118,59 @@ SearchSteps::Exam SearchSteps::examine_once(const PipelineFacts& pipelines,
         progress_.label(size ? format_size(size) : "small copies");
         std::mt19937_64 random = enter(Step::exam, size, std::to_string(attempt));
         if (size) calibrate(size);
-        Weights counting = weights;
+        Weights counting = weights_at(size, weights);
         std::erase_if(counting, [](const auto& one) { return one.second == 0; });
-        Race race(size, counting, random, timed(copies, size));
         // Mixes of small copies find the caches as the trial before left them: with three copies in
         // a round, that is noise.
         const int rounds = (size ? 1 : 6) * plan_.rigor.exam_rounds;
-        SizeResult result = race.run_off({0}, rounds, 0);
+        const SizeResult result =
+            Race(size, counting, random, timed(copies, size)).run_off({0}, rounds, 0);
+        const Finalist& routine_found = result.finalists.front();
+        ExamCell& cell = exam.cells[size];
+        cell.score = routine_found.score;
+        cell.count = counting.size();
         // Of hundreds of figures some look bad by chance: what does is timed again, at length.
-        if (!losses_of(result, counting).empty()) result = race.run_off({0}, 3 * rounds, 0);
-        const std::vector<ExamLoss> losses = losses_of(result, counting);
-        exam.facts.losses.insert(exam.facts.losses.end(), losses.begin(), losses.end());
-        exam.facts.cells += result.finalists.front().workloads.size();
-        const double score = result.finalists.front().score;
-        exam.score += score;
-        if (size && !losses.empty()) exam.losing[size] = score;
+        const std::vector<ExamLoss> suspected = losses_of(result, counting);
+        if (suspected.empty()) return;
+        std::erase_if(counting, [&](const auto& one) {
+            return std::none_of(suspected.begin(), suspected.end(), [&](const ExamLoss& loss) {
+                return loss.workload == name_of(one.first);
+            });
+        });
+        cell.losses =
+            losses_of(Race(size, counting, random, timed(copies, size)).run_off({0}, 3 * rounds, 0),
+                      counting);
     };
-    for (const std::size_t size : sizes_of_exam(pipelines.found, last_cache_bytes_)) {
-        take(size, objectives_.front().weights);
+    const std::vector<std::size_t> sizes = sizes_of_exam(pipelines.found, last_cache_bytes_);
+    exam.copies = copies_at(pipelines, sizes);
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        if (last && last->copies[i] == exam.copies[i]) {
+            exam.cells[sizes[i]] = last->cells.at(sizes[i]);
+        } else {
+            take(sizes[i], objectives_.front().weights);
+        }
     }
-    take(0, plan_.small_weights);
+    if (last) {
+        exam.cells[0] = last->cells.at(0);
+    } else {
+        take(0, plan_.small_weights);
+    }
     return exam;
+}
+
+ExamFacts SearchSteps::Exam::facts() const {
+    ExamFacts facts;
+    for (const auto& [size, cell] : cells) {
+        facts.cells += cell.count;
+        facts.losses.insert(facts.losses.end(), cell.losses.begin(), cell.losses.end());
+    }
+    return facts;
+}
+
+double SearchSteps::Exam::score() const {
+    double sum = 0;
+    for (const auto& [size, cell] : cells) sum += cell.score;
+    return sum;
 }
 
 /// Chooses rows anew by what the exam found where it lost. False where they stay the same.
@@ -128,8 +178,11 @@ bool SearchSteps::choose_anew(Findings& findings, const Exam& exam) {
     if (rows_.empty()) return false;
     PipelineFacts& facts = findings.pipelines;
     std::vector<TimedRowCopy> timed = timed_rows();
-    for (const auto& [size, score] : exam.losing) {
+    for (const auto& [size, cell] : exam.cells) {
+        // Between the evaluated sizes it is not known what others are worth.
+        if (size == 0 || cell.losses.empty()) continue;
         const std::size_t index = facts.result_for(size);
+        if (facts.found[index].results.front().size != size) continue;
         const RowCopy& lost = row_at(index).copy;
         auto known = std::find_if(timed.begin(), timed.end(),
                                   [&](const TimedRowCopy& one) { return one.copy == lost; });
@@ -139,7 +192,7 @@ bool SearchSteps::choose_anew(Findings& findings, const Exam& exam) {
                 known->scores.push_back(one.plain[lost.pipelines.front()]);
             }
         }
-        known->scores[index] = std::min(known->scores[index], score);
+        known->scores[index] = std::min(known->scores[index], cell.score);
     }
     RowRules rules;
     rules.most_rows = plan_.most_rows;

@@ -52,6 +52,7 @@ Findings SearchSteps::run(const BuildRoutine& build) {
     search_sizes(findings);
     budget_.allow(kShareOfRows);
     find_rows(findings);
+    find_bound(findings);
     budget_.allow(kShareOfBoundaries);
     find_boundaries(findings);
     budget_.allow(1);

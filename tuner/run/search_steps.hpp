@@ -114,15 +114,26 @@ class SearchSteps {
     void add_sensing_copies(const std::vector<Row>& rows, const std::vector<UsableProbe>& probes);
     void time_sensing_at(std::size_t index, const std::vector<std::size_t>& pipelines);
     void keep_best_probes();
+    std::map<Entrant, double> gains_above_small(Entrant winner);
+    void find_bound(Findings& findings);
     void find_boundaries(Findings& findings);
-    /// One exam of a routine: its facts, its mean score, and its score by size.
-    struct Exam {
-        ExamFacts facts;
+    /// What an exam found at one size.
+    struct ExamCell {
         double score = 0;
-        std::map<std::size_t, double> losing; ///< scores at sizes at which it lost
+        std::size_t count = 0; ///< workloads
+        std::vector<ExamLoss> losses = {};
+    };
+    struct Exam {
+        std::vector<std::string> copies;       ///< what copied each size
+        std::map<std::size_t, ExamCell> cells; ///< by size; 0: mixes of small copies
+        ExamFacts facts() const;
+        double score() const;
     };
     void examine(Findings& findings, const BuildRoutine& build);
-    Exam examine_once(const PipelineFacts& pipelines, const TimedCopy& routine, int attempt);
+    std::vector<std::string> copies_at(const PipelineFacts& pipelines,
+                                       const std::vector<std::size_t>& sizes) const;
+    Exam examine_once(const PipelineFacts& pipelines, const TimedCopy& routine, int attempt,
+                      const Exam* last);
     bool choose_anew(Findings& findings, const Exam& exam);
     void aliased_copies(Findings& findings);
     void shared_copies(Findings& findings);
@@ -154,7 +165,6 @@ class SearchSteps {
     std::vector<Contest> contests_;       ///< by evaluated size
     std::vector<SizeScores> scores_;      ///< by evaluated size, of the routine's own objective
     std::deque<TimedSensing> sensing_;    ///< arguments are referred to
-    Exam last_exam_;
     std::vector<Row> rows_; ///< the routine's own; empty: each size has its own winner
 };
 
