@@ -116,13 +116,16 @@ struct SmallOutcome : RaceOutcome<SmallCopy> {
 
 using OverlappingOutcome = RaceOutcome<OverlappingCopy>;
 
+/// Not within AliasedOutcome: clang 14 takes it for incomplete in a std::optional there.
+struct AliasedWinner {
+    std::size_t above = 0, up_to = 0;
+    AliasedCopy copy{};
+};
+
 /// What was found where buffers alias modulo 4096.
 struct AliasedOutcome {
     using Copy = AliasedCopy;
-    struct Winner {
-        std::size_t above = 0, up_to = 0;
-        Copy copy{};
-    };
+    using Winner = AliasedWinner;
     struct Size {
         std::size_t size = 0;
         Estimate pipeline{1, 1, 1};

@@ -6,6 +6,7 @@
 #include "machine/cpu.hpp"
 #include "profile/profile.hpp"
 #include "profile/provisional.hpp"
+#include "search/sensing_search.hpp"
 #include "space/tuple_json.hpp"
 
 namespace asterope {

@@ -91,10 +91,11 @@ SearchSteps::usable_probes(const std::vector<std::size_t>& sizes) {
     for (std::size_t i = 0; i < spaces_.probes.size(); ++i) {
         const auto common = common_threshold(readings[i]);
         if (!common) continue;
-        UsableProbe& one = usable.emplace_back(spaces_.probes[i], common->threshold);
+        UsableProbe one{spaces_.probes[i], common->threshold};
         for (std::size_t k = 0; k < sizes.size(); ++k) {
             if (common->holds[k]) one.indices.push_back(sizes[k]);
         }
+        usable.push_back(std::move(one));
     }
     return usable;
 }
