@@ -156,6 +156,11 @@ _GOOD: dict[str, Any] = {
         "runners_up": [{"tuple": {"rt": "ZMM", "block": 256}}],
         "noise_floor": {"overlapping": _RATIO},
     },
+    "exam": {
+        "cells": 44,
+        "exams": 2,
+        "losses": [{"size": 65536, "workload": "hot", "ratio": _RATIO}],
+    },
     "threads": {
         "most": 4,
         "intervals": [
