@@ -35,7 +35,10 @@ SizeResult SearchSteps::small_copies(const Candidate& large) {
     }
     return search_small(suited(spaces_.small_entrants, spaces_.small_space, plan_.small_objective),
                         plain_small(spaces_.small_space), plan_.small_weights, plan_.rigor, random,
-                        timed(copies, 0));
+                        timed(copies, 0), [&](Entrant entrant) {
+                            const std::string name = copies[static_cast<std::size_t>(entrant)].name;
+                            return name.substr(0, name.find(' '));
+                        });
 }
 
 SizeResult SearchSteps::overlapping_copies() {

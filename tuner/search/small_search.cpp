@@ -2,9 +2,11 @@
 #include "search/small_search.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "base/contains.hpp"
 #include "base/error.hpp"
+#include "timing/workloads/small_calls.hpp"
 
 namespace asterope {
 
@@ -73,8 +75,32 @@ Entrant plain_small(const std::vector<const asterope_copy*>& space) {
     return kLibc;
 }
 
+namespace {
+
+/// What each finalist is worth under a workload of one size again and again: half the mean over the
+/// sizes, half the worst of them.
+std::map<Entrant, double> worth_by_size(const std::vector<Entrant>& finalists, Workload workload,
+                                        int rounds, std::mt19937_64& random,
+                                        const TimedCopies& timings) {
+    std::map<Entrant, double> mean, worst;
+    for (const std::size_t size : fixed_sizes()) {
+        Race race(size, {{workload, 1}}, random, timings);
+        for (const Finalist& one : race.run_off(finalists, rounds, kLibc).finalists) {
+            const double worth = one.workloads.at(workload).worth;
+            mean[one.candidate] += worth / static_cast<double>(fixed_sizes().size());
+            const auto [known, added] = worst.emplace(one.candidate, worth);
+            known->second = std::min(known->second, worth);
+        }
+    }
+    for (auto& [entrant, worth] : mean) worth = (worth + worst.at(entrant)) / 2;
+    return mean;
+}
+
+} // namespace
+
 SizeResult search_small(const std::vector<Entrant>& entrants, Entrant plain, const Weights& weights,
-                        const Rigor& rigor, std::mt19937_64& random, const TimedCopies& timings) {
+                        const Rigor& rigor, std::mt19937_64& random, const TimedCopies& timings,
+                        const ShapeOf& shape_of) {
     if (entrants.empty()) throw Failure("no small copy copies right on this machine");
     Race race(0, weights, random, timings);
     // A small space: everybody gets enough samples, whatever the rigor.
@@ -83,8 +109,36 @@ SizeResult search_small(const std::vector<Entrant>& entrants, Entrant plain, con
     race.sample(alive, 8);
     auto finalists = race.best(alive, static_cast<std::size_t>(rigor.finalists));
     if (contains(entrants, plain) && !contains(finalists, plain)) finalists.push_back(plain);
+    if (shape_of) {
+        std::vector<Entrant> ranked = entrants;
+        race.rank(ranked);
+        std::map<std::string, int> of_shape;
+        for (const Entrant one : ranked) {
+            if (++of_shape[shape_of(one)] <= 2 && !contains(finalists, one)) {
+                finalists.push_back(one);
+            }
+        }
+    }
     // No copy is simpler than another by so much that it should cost a percent of every call.
-    return race.run_off(finalists, 2 * rigor.rounds, kLibc, plain, {0.002, 0.002});
+    constexpr double kTie = 0.002;
+    const SizeResult result = race.run_off(finalists, 2 * rigor.rounds, kLibc, plain, {kTie, kTie});
+    if (!shape_of || result.undecided) return result;
+    std::map<Entrant, double> scores;
+    for (const Finalist& one : result.finalists) scores[one.candidate] = one.score;
+    for (const auto& [workload, weight] : weights_at(0, weights)) {
+        const bool fixed = workload == Workload::fixed || workload == Workload::fixed_read;
+        if (weight == 0 || !fixed) continue;
+        const auto by_size = worth_by_size(finalists, workload, rigor.rounds, random, timings);
+        for (const Finalist& one : result.finalists) {
+            scores[one.candidate] +=
+                weight * (by_size.at(one.candidate) - one.workloads.at(workload).worth);
+        }
+    }
+    const Entrant chosen = result.finalists.front().candidate;
+    const auto best =
+        std::max_element(scores.begin(), scores.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    return race.won_by(best->second <= scores.at(chosen) + kTie ? chosen : best->first);
 }
 
 } // namespace asterope

@@ -35,9 +35,16 @@ std::vector<Entrant> suited(const std::vector<Entrant>& entrants,
 /// The index of asterope_plain_small_copy; kLibc where it is not there.
 Entrant plain_small(const std::vector<const asterope_copy*>& space);
 
+/// The shape of a small copy, by which the finalists are to be of several kinds.
+using ShapeOf = std::function<std::string(Entrant)>;
+
 /// Chooses among the entrants; SizeResult::size is 0. `plain` wins where noise hides which of them
-/// is the fastest, if it is one of them. Throws Failure where there are none.
+/// is the fastest, if it is one of them. With `shape_of`, the best of each shape are among the
+/// finalists, and under `fixed` and `fixed_read` each size is timed for itself: what counts is half
+/// the mean over the sizes and half the worst, as a program that copies one size again and again
+/// meets that one alone. Throws Failure where there are no entrants.
 SizeResult search_small(const std::vector<Entrant>& entrants, Entrant plain, const Weights& weights,
-                        const Rigor& rigor, std::mt19937_64& random, const TimedCopies& timings);
+                        const Rigor& rigor, std::mt19937_64& random, const TimedCopies& timings,
+                        const ShapeOf& shape_of = nullptr);
 
 } // namespace asterope
