@@ -37,7 +37,7 @@ SizeResult SearchSteps::small_copies(const Candidate& large) {
                         plain_small(spaces_.small_space), plan_.small_weights, plan_.rigor, random,
                         timed(copies, 0), [&](Entrant entrant) {
                             const std::string name = copies[static_cast<std::size_t>(entrant)].name;
-                            return name.substr(0, name.find(' '));
+                            return name.substr(0, name.find(' ', name.find(' ') + 1));
                         });
 }
 

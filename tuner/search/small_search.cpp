@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/contains.hpp"
 #include "base/error.hpp"
@@ -112,11 +113,10 @@ SizeResult search_small(const std::vector<Entrant>& entrants, Entrant plain, con
     if (shape_of) {
         std::vector<Entrant> ranked = entrants;
         race.rank(ranked);
-        std::map<std::string, int> of_shape;
+        std::set<std::string> shapes;
         for (const Entrant one : ranked) {
-            if (++of_shape[shape_of(one)] <= 2 && !contains(finalists, one)) {
-                finalists.push_back(one);
-            }
+            const bool first = shapes.insert(shape_of(one)).second;
+            if (first && !contains(finalists, one)) finalists.push_back(one);
         }
     }
     // No copy is simpler than another by so much that it should cost a percent of every call.

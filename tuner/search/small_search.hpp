@@ -35,7 +35,7 @@ std::vector<Entrant> suited(const std::vector<Entrant>& entrants,
 /// The index of asterope_plain_small_copy; kLibc where it is not there.
 Entrant plain_small(const std::vector<const asterope_copy*>& space);
 
-/// The shape of a small copy, by which the finalists are to be of several kinds.
+/// The shape and the registers of a small copy, by which the finalists are to be of several kinds.
 using ShapeOf = std::function<std::string(Entrant)>;
 
 /// Chooses among the entrants; SizeResult::size is 0. `plain` wins where noise hides which of them
