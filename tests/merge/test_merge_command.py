@@ -172,7 +172,7 @@ def test_more_shards_than_sizes_are_refused(tune: Run):
     assert "no more shards than sizes" in only_error(tune(*SEARCH, "--shard", "1/3"), 2)
 
 
-RECORDING = REPOSITORY / "generated/recordings/zen4-paper.trials.gz"
+RECORDING = REPOSITORY / "generated/recordings/zen5-extended.trials.gz"
 REFUSED = {
     "a shard is missing": ([shard(1)], "missing: 2/2"),
     "a shard twice": ([shard(1), "shard1.trials", shard(2)], "both are shard 1/2"),

@@ -223,10 +223,10 @@ def test_a_pipe_that_nothing_is_written_to_is_not_waited_for(
 
 
 def test_recordings_are_logs(repository: Path) -> None:
-    log = read(repository / "generated/recordings/zen4-paper.trials.gz").log
+    log = read(repository / "generated/recordings/zen5-extended.trials.gz").log
     assert log.thinned and log.finished
-    assert list(log.sizes) == [256 << 2 * i for i in range(8)]
-    assert all(1.0 < found.scores[found.winner] < 1.6 for found in scored_sizes(log, None))
+    assert list(log.sizes) == [1 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20]
+    assert all(0.9 < found.scores[found.winner] < 1.6 for found in scored_sizes(log, None))
 
 
 def test_names_are_parsed_as_they_are_written() -> None:
