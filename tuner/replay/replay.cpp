@@ -145,11 +145,7 @@ std::vector<Entrant> winners_of_rows(const Replay& replay, const Rigor& rigor,
                                      RecordedTimings& timings) {
     const Spaces& spaces = replay.space.spaces();
     std::vector<Entrant> winners;
-    Entrant plain = kLibc;
-    for (const Entrant entrant : spaces.entrants) {
-        const auto place = static_cast<std::size_t>(entrant);
-        if (spaces.space[place].name() == asterope_plain_copy) plain = entrant;
-    }
+    const Entrant plain = find_plain_copy(spaces.space, spaces.entrants);
     const StandardPipelines standard(spaces.space, [&](Entrant) { return true; });
     std::vector<Entrant> contestants =
         choose_contestants(found, objectives, spaces.space, standard, plain, rigor.contestants);
@@ -181,10 +177,8 @@ std::vector<Entrant> winners_of_rows(const Replay& replay, const Rigor& rigor,
 ReplayedRun run_once(const Replay& replay, const Rigor& rigor, std::uint64_t seed) {
     const Recording& recording = replay.recording;
     const Spaces& spaces = replay.space.spaces();
-    std::vector<Weights> objectives;
-    for (const Objective& one : with_intents(replay.objective, measured(recording))) {
-        objectives.push_back(one.weights);
-    }
+    const std::vector<Weights> objectives =
+        weights_of(with_intents(replay.objective, measured(recording)));
     std::vector<std::size_t> sizes;
     for (const auto& [size, fields] : recording.sizes) sizes.push_back(size);
 

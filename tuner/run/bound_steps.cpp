@@ -62,14 +62,10 @@ std::map<Entrant, double> SearchSteps::gains_above_small(Entrant winner) {
         }
         if (types.empty()) continue;
         std::mt19937_64 random = enter(Step::small, size, kPart);
-        std::vector<Entrant> everybody;
-        for (std::size_t k = 0; k < copies.size(); ++k) {
-            everybody.push_back(static_cast<Entrant>(k));
-        }
         Race race(size, objectives_.front().weights, random, timed(copies, size));
         std::vector<double> scores(copies.size());
         for (const Finalist& finalist :
-             race.run_off(everybody, plan_.rigor.contest_rounds, 0).finalists) {
+             race.run_off(all_entrants(copies.size()), plan_.rigor.contest_rounds, 0).finalists) {
             scores[static_cast<std::size_t>(finalist.candidate)] = finalist.score;
         }
         for (auto& [entrant, gain] : gains) {
@@ -102,11 +98,7 @@ void SearchSteps::find_bound(Findings& findings) {
             ++beyond;
         }
         const Candidate& large = candidate(contestants_[row_at(beyond).copy.pipelines.front()]);
-        std::vector<TimedCopy> copies;
-        for (const asterope_copy* one : spaces_.small_space) {
-            copies.push_back(
-                small_copy(one->small, large.distance(), large.variant->copy, one->name));
-        }
+        const std::vector<TimedCopy> copies = all_small_copies(large);
         Race race(0, plan_.small_weights, random, timed(copies, 0));
         const SizeResult result = race.run_off(entrants, 2 * plan_.rigor.rounds, winner);
         std::map<Entrant, double> worth;

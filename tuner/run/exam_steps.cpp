@@ -52,11 +52,8 @@ std::vector<ExamLoss> losses_of(const SizeResult& result, const Weights& weights
 
 void SearchSteps::examine(Findings& findings, const BuildRoutine& build) {
     const std::size_t first = findings.pipelines.found.front().results.front().size;
-    const auto entered = [](int attempt, std::size_t size) {
-        return LoggedStep{Step::exam, size, std::to_string(attempt)}.name();
-    };
-    if (!timings_.has(entered(1, first)))
-        return; // it was not examined, in the log that is replayed
+    // It was not examined, in the log that is replayed.
+    if (!timings_.has(LoggedStep{Step::exam, first, "1"}.name())) return;
     std::optional<Exam> last;
     for (int attempt = 1; attempt <= plan_.rigor.exams; ++attempt) {
         const Findings before = findings;
@@ -194,10 +191,7 @@ bool SearchSteps::choose_anew(Findings& findings, const Exam& exam) {
         }
         known->scores[index] = std::min(known->scores[index], cell.score);
     }
-    RowRules rules;
-    rules.most_rows = plan_.most_rows;
-    rules.pipeline_prices = pipeline_prices_;
-    const std::vector<Row> before = rows_, rows = choose_rows(scores_, rules, timed);
+    const std::vector<Row> before = rows_, rows = choose_rows(scores_, row_rules(), timed);
     if (rows == before || rows.empty()) return false;
     std::vector<RowCopy> copies_before;
     for (std::size_t i = 0; i < facts.found.size(); ++i) copies_before.push_back(row_at(i).copy);

@@ -21,8 +21,7 @@ void SearchSteps::find_rows(Findings& findings) {
     PipelineFacts& facts = findings.pipelines;
     const std::size_t any = facts.found.front().results.front().size;
     if (!timings_.has(LoggedStep{Step::rows, any}.name())) return; // a log of an earlier version
-    std::vector<Weights> weights;
-    for (const Objective& objective : objectives_) weights.push_back(objective.weights);
+    const std::vector<Weights> weights = weights_of(objectives_);
     const StandardPipelines standard(spaces_.space, spaces_.right_pipeline);
     contestants_ = choose_contestants(facts.found, weights, spaces_.space, standard, plain_copy(),
                                       plan_.rigor.contestants);
@@ -38,11 +37,9 @@ void SearchSteps::find_rows(Findings& findings) {
     for (const Contest& one : contests_) {
         scores_.push_back(scores_of(one.results.front(), weights.front(), contestants_));
     }
-    RowRules rules;
-    rules.most_rows = plan_.most_rows;
-    rules.pipeline_prices = pipeline_prices_ = prices_of(contestants_, standard, plain_copy());
-    time_sensing(rules, findings.left_out);
-    rows_ = choose_rows(scores_, rules, timed_rows());
+    pipeline_prices_ = prices_of(contestants_, standard, plain_copy());
+    time_sensing(findings.left_out);
+    rows_ = choose_rows(scores_, row_rules(), timed_rows());
     take_rows(facts);
 
     std::vector<std::size_t> in_place = pipelines_of(rows_);
@@ -52,6 +49,7 @@ void SearchSteps::find_rows(Findings& findings) {
         for (const Contest& one : contests_) {
             scores.push_back(scores_of(one.results[objective], weights[objective], contestants_));
         }
+        RowRules rules = row_rules();
         rules.most_pipelines = kMoreOfIntents - (in_place.size() - own);
         const std::vector<Row> rows = choose_rows(scores, rules, {}, in_place);
         for (const Row& row : rows) {
@@ -68,8 +66,7 @@ void SearchSteps::find_rows(Findings& findings) {
 SearchSteps::Contest SearchSteps::contest(std::size_t size) {
     progress_.label(format_size(size));
     Contest one{std::make_unique<std::mt19937_64>(enter(Step::rows, size)), nullptr, {}};
-    std::vector<Weights> weights;
-    for (const Objective& objective : objectives_) weights.push_back(objective.weights);
+    const std::vector<Weights> weights = weights_of(objectives_);
     one.race = std::make_unique<Race>(size, weights, *one.random, timed(copies_, size));
     one.results =
         one.race->run_offs(contestants_, plan_.rigor.contest_rounds,
@@ -84,6 +81,13 @@ void SearchSteps::crown(std::size_t index, std::size_t objective, std::size_t co
     SizeResult& result = facts.found[index].results[objective];
     result = contests_[index].race->won_by(contestants_[contestant], objective);
     result.undecided = undecided;
+}
+
+RowRules SearchSteps::row_rules() const {
+    RowRules rules;
+    rules.most_rows = plan_.most_rows;
+    rules.pipeline_prices = pipeline_prices_;
+    return rules;
 }
 
 std::vector<TimedRowCopy> SearchSteps::timed_rows() const {

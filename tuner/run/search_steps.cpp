@@ -15,13 +15,6 @@ namespace asterope {
 
 namespace {
 
-/// The objectives' weights alone, as a race wants them.
-std::vector<Weights> weights_of(const std::vector<Objective>& objectives) {
-    std::vector<Weights> weights;
-    for (const Objective& objective : objectives) weights.push_back(objective.weights);
-    return weights;
-}
-
 std::vector<TimedCopy> all_copies(const std::vector<Candidate>& space) {
     std::vector<TimedCopy> copies;
     copies.reserve(space.size());
@@ -212,10 +205,7 @@ const Candidate& SearchSteps::candidate(Entrant entrant) const {
 
 /// asterope_plain_copy, or kLibc where it copies wrongly.
 Entrant SearchSteps::plain_copy() const {
-    for (const Entrant entrant : spaces_.entrants) {
-        if (candidate(entrant).name() == asterope_plain_copy) return entrant;
-    }
-    return kLibc;
+    return find_plain_copy(spaces_.space, spaces_.entrants);
 }
 
 TimedCopies SearchSteps::timed(const std::vector<TimedCopy>& copies, std::size_t size) const {

@@ -94,6 +94,7 @@ class SearchSteps {
     Found search_one_size(std::size_t index);
     std::vector<std::vector<Entrant>> winners_around(std::size_t index) const;
     std::vector<Entrant> inherited(std::size_t index, const Rigor& rigor) const;
+    std::vector<TimedCopy> all_small_copies(const Candidate& large) const;
     SizeResult small_copies(const Candidate& large);
     SizeResult overlapping_copies();
     void find_rows(Findings& findings);
@@ -101,10 +102,11 @@ class SearchSteps {
     void crown(std::size_t index, std::size_t objective, std::size_t contestant,
                PipelineFacts& facts) const;
     void take_rows(PipelineFacts& facts);
+    RowRules row_rules() const;
     std::vector<TimedRowCopy> timed_rows() const;
     TimedCopy copy_of(const RowCopy& row) const;
     const Row& row_at(std::size_t index) const;
-    void time_sensing(const RowRules& rules, LeftOut& left_out);
+    void time_sensing(LeftOut& left_out);
     std::vector<std::size_t> sizes_to_sense() const;
     Entrant best_contestant(std::size_t index, bool non_temporal) const;
     std::vector<UsableProbe> usable_probes(const std::vector<std::size_t>& sizes);

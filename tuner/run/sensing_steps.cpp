@@ -26,7 +26,7 @@ void append(std::vector<double>& readings, const std::vector<double>& more) {
 /// First predicts from the contest what copies behind a probe would be worth, and lets rows be
 /// chosen by that; then times the sensing copies of these rows, beside the rows' pipelines. Only
 /// what was timed itself may be chosen afterwards.
-void SearchSteps::time_sensing(const RowRules& rules, LeftOut& left_out) {
+void SearchSteps::time_sensing(LeftOut& left_out) {
     const std::vector<std::size_t> sizes = sizes_to_sense();
     if (spaces_.probes.empty() || sizes.empty()) return;
     show(Step::sensing);
@@ -39,7 +39,7 @@ void SearchSteps::time_sensing(const RowRules& rules, LeftOut& left_out) {
             predicted[i] = scores_of(contests_[i].results.front(), objectives_.front().weights,
                                      contestants_, seconds);
         }
-        const std::vector<Row> rows = choose_rows(predicted, rules);
+        const std::vector<Row> rows = choose_rows(predicted, row_rules());
         add_sensing_copies(rows, probes);
         if (sensing_.empty()) return;
         for (const std::size_t i : sizes) time_sensing_at(i, pipelines_of(rows));
@@ -144,12 +144,9 @@ std::optional<ProbeSeconds> SearchSteps::cost_of_probe(const std::vector<UsableP
             arguments.push_back(sensing.arguments());
             copies.push_back(sensing.timed(arguments.back()));
         }
-        std::vector<Entrant> everybody;
-        for (std::size_t i = 0; i < copies.size(); ++i) {
-            everybody.push_back(static_cast<Entrant>(i));
-        }
         Race race(size, objectives_.front().weights, random, timed(copies, size));
-        const SizeResult result = race.run_off(everybody, plan_.rigor.contest_rounds, 0);
+        const SizeResult result =
+            race.run_off(all_entrants(copies.size()), plan_.rigor.contest_rounds, 0);
         const auto seconds = [&](Entrant entrant, Workload workload) {
             return std::find_if(result.finalists.begin(), result.finalists.end(),
                                 [&](const Finalist& f) { return f.candidate == entrant; })
@@ -218,11 +215,9 @@ void SearchSteps::time_sensing_at(std::size_t index, const std::vector<std::size
         sensing.push_back(&one);
         copies.push_back(one.copy.timed(one.arguments));
     }
-    std::vector<Entrant> everybody;
-    for (std::size_t i = 0; i < copies.size(); ++i) everybody.push_back(static_cast<Entrant>(i));
     Race race(size, objectives_.front().weights, random, timed(copies, size));
     for (const Finalist& finalist :
-         race.run_off(everybody, plan_.rigor.contest_rounds, kLibc).finalists) {
+         race.run_off(all_entrants(copies.size()), plan_.rigor.contest_rounds, kLibc).finalists) {
         const auto place = static_cast<std::size_t>(finalist.candidate);
         if (place < pipelines.size()) {
             // Timed twice by now: both count, and what senses is compared with what ran beside it.

@@ -26,13 +26,19 @@ Weights shared_weights(const Weights& weights) {
 
 } // namespace
 
-SizeResult SearchSteps::small_copies(const Candidate& large) {
-    show(Step::small);
-    std::mt19937_64 random = enter(Step::small);
+/// The whole space of small copies, which go on to `large`.
+std::vector<TimedCopy> SearchSteps::all_small_copies(const Candidate& large) const {
     std::vector<TimedCopy> copies;
     for (const asterope_copy* one : spaces_.small_space) {
         copies.push_back(small_copy(one->small, large.distance(), large.variant->copy, one->name));
     }
+    return copies;
+}
+
+SizeResult SearchSteps::small_copies(const Candidate& large) {
+    show(Step::small);
+    std::mt19937_64 random = enter(Step::small);
+    const std::vector<TimedCopy> copies = all_small_copies(large);
     return search_small(suited(spaces_.small_entrants, spaces_.small_space, plan_.small_objective),
                         plain_small(spaces_.small_space), plan_.small_weights, plan_.rigor, random,
                         timed(copies, 0), [&](Entrant entrant) {

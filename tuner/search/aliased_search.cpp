@@ -2,7 +2,6 @@
 #include "search/aliased_search.hpp"
 
 #include <cmath>
-#include <numeric>
 
 #include "space/space.hpp"
 
@@ -10,8 +9,7 @@ namespace asterope {
 
 AliasedSize search_aliased(std::size_t count, std::size_t size, const Rigor& rigor,
                            std::mt19937_64& random, const TimedCopies& timings) {
-    std::vector<Entrant> everybody(count + 1);
-    std::iota(everybody.begin(), everybody.end(), 0);
+    const std::vector<Entrant> everybody = all_entrants(count + 1);
     Race race(size, {{Workload::aliased, 1}}, random, timings);
     const SizeResult result = race.run_off(everybody, rigor.rounds, 0, 0);
 

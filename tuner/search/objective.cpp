@@ -155,6 +155,12 @@ Weights equal_weights(const std::vector<Workload>& workloads) {
     return weights;
 }
 
+std::vector<Weights> weights_of(const std::vector<Objective>& objectives) {
+    std::vector<Weights> weights;
+    for (const Objective& objective : objectives) weights.push_back(objective.weights);
+    return weights;
+}
+
 Objective parse_objective(std::string_view workload, std::string_view weights) {
     const std::string given(workload.substr(0, 40));
     if (!weights.empty()) {

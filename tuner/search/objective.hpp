@@ -33,6 +33,9 @@ struct Objective {
     Weights weights;  ///< each above 0, adding up to 1, in the order of Workload
 };
 
+/// The objectives' weights alone, as a race wants them.
+std::vector<Weights> weights_of(const std::vector<Objective>& objectives);
+
 /// What --workload and --weights ask for:
 /// - a workload that can be tuned for: that one alone;
 /// - "balanced": what the table of workloads counts by default, as much as it says there;

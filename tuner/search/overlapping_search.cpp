@@ -1,8 +1,6 @@
 // Finds the copy for buffers that overlap.
 #include "search/overlapping_search.hpp"
 
-#include <numeric>
-
 #include "base/error.hpp"
 #include "space/space.hpp"
 
@@ -11,8 +9,7 @@ namespace asterope {
 SizeResult search_overlapping(std::size_t count, const Rigor& rigor, std::mt19937_64& random,
                               const TimedCopies& timings) {
     if (count == 0) throw Failure("no copy for overlapping buffers copies right on this machine");
-    std::vector<Entrant> everybody(count);
-    std::iota(everybody.begin(), everybody.end(), 0);
+    const std::vector<Entrant> everybody = all_entrants(count);
     // One of them is taken, whatever libc does.
     Race race(0, {{Workload::overlapping, 1}}, random, timings);
     // Few copies and short trials: rounds are cheap, and few of them leave ties to chance.

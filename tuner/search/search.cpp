@@ -217,7 +217,7 @@ class Search {
         // The simplest of those that tie wins, so one of the paper's must run.
         if (extended_) also(best_of_paper());
         // Where noise hides which is the fastest, this one wins.
-        const Entrant plain = plain_copy();
+        const Entrant plain = find_plain_copy(space_, entrants_);
         also(plain);
 
         Found found;
@@ -296,14 +296,6 @@ class Search {
         return paper.empty() ? kLibc : first(paper, 0);
     }
 
-    /// asterope_plain_copy, if it is an entrant, or kLibc.
-    Entrant plain_copy() const {
-        const auto found = std::find_if(entrants_.begin(), entrants_.end(), [&](Entrant entrant) {
-            return candidate(entrant).name() == asterope_plain_copy;
-        });
-        return found == entrants_.end() ? kLibc : *found;
-    }
-
     /// The same without its prefetch stages, if that was screened, or kLibc.
     Entrant without_prefetch(Entrant entrant) const {
         const auto rest_of = [this](Entrant one) {
@@ -328,6 +320,13 @@ class Search {
 };
 
 } // namespace
+
+Entrant find_plain_copy(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants) {
+    const auto found = std::find_if(entrants.begin(), entrants.end(), [&](Entrant entrant) {
+        return space[static_cast<std::size_t>(entrant)].name() == asterope_plain_copy;
+    });
+    return found == entrants.end() ? kLibc : *found;
+}
 
 Found search_size(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants,
                   const Extension* extension, std::size_t size,

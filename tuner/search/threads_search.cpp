@@ -2,7 +2,6 @@
 #include "search/threads_search.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/size_text.hpp"
 
@@ -39,8 +38,7 @@ std::vector<ThreadShare> shares_for(std::size_t size, unsigned most) {
 SharedSize search_shares(const std::vector<ThreadShare>& shares, std::size_t size,
                          const Weights& weights, const Rigor& rigor, std::mt19937_64& random,
                          const TimedCopies& timings) {
-    std::vector<Entrant> everybody(shares.size() + 1);
-    std::iota(everybody.begin(), everybody.end(), 0);
+    const std::vector<Entrant> everybody = all_entrants(shares.size() + 1);
     Race race(size, weights, random, timings.against(0));
     const SizeResult result = race.run_off(everybody, rigor.rounds, 0, 0);
     // The winner comes first, the others by rank: the best of several threads is one of two.

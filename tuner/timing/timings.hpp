@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,13 @@ inline constexpr Entrant kLibc = -1;
 inline constexpr Entrant kLibcAgain = -2;
 /// References, copies that winners are judged by besides libc, have the numbers from here down.
 inline constexpr Entrant kFirstReference = -3;
+
+/// The entrants of a list of `count` copies.
+inline std::vector<Entrant> all_entrants(std::size_t count) {
+    std::vector<Entrant> all(count);
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+}
 
 /// Which trial is asked for.
 struct TrialRequest {
