@@ -1,0 +1,1 @@
+"""The command asterope-record: what a program's own copies are like, and what they cost."""
