@@ -49,6 +49,9 @@ class Sample:
     destination_ticks: int | None
     destination_resident: bool | None  # None: not asked
     monotonic_ns: int  # CLOCK_MONOTONIC
+    # How many drawn calls it stands for: the drawn ones over the kept ones of its thread's reservoir,
+    # which differ from thread to thread.
+    stands_for: float = 1.0
 
 
 @dataclass(frozen=True)
