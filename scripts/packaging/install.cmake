@@ -20,6 +20,7 @@ add_custom_target(asterope_manual ALL DEPENDS "${share}/manual.stamp")
 if(SKBUILD)
   # pip install: the programs go beside asterope-generate, the templates into the package.
   install(TARGETS asterope-tune asterope-bench DESTINATION "${SKBUILD_SCRIPTS_DIR}")
+  install(TARGETS asterope_record DESTINATION asterope)
   install(DIRECTORY templates DESTINATION asterope)
   install(FILES tuner/timing/workloads/workloads.json DESTINATION asterope)
   install(DIRECTORY "${share}/man" "${share}/bash-completion"
@@ -41,6 +42,7 @@ add_custom_target(asterope_docs ALL DEPENDS "${share}/docs.stamp")
 # --- The installed tree ---
 
 install(TARGETS asterope-tune asterope-bench DESTINATION bin)
+install(TARGETS asterope_record DESTINATION lib/asterope)
 set(ASTEROPE_PYTHON "/usr/bin/env python3" CACHE STRING
     "What the installed Python commands run with, as in their first line after #!")
 set(python "${ASTEROPE_PYTHON}")

@@ -43,6 +43,7 @@ def run(prefix: Path, tmp_path: Path):
 
 OF_EACH_PROGRAM = ("bin/{}", "share/man/man1/{}.1", "share/bash-completion/completions/{}")
 OTHERS = (
+    "lib/asterope/libasterope_record.so",
     "share/asterope/python/asterope/profile.schema.json",
     "share/asterope/python/asterope/workloads.json",
     "share/asterope/templates/x86_64/routine.c.j2",

@@ -2,32 +2,54 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import os
 from dataclasses import dataclass
 from pathlib import Path
+
+from .raw import tell_to_stop
 
 LIBRARY = "libasterope_record.so"
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Ticks, medians."""
+    """Ticks."""
 
-    empty_ticks: int  # timing nothing: what to take off Sample.copy_ticks and the probes' ticks
-    cache_ticks: int  # a probe of a line in the first cache
-    last_cache_ticks: int  # of one in the last cache, or further than the second
-    memory_ticks: int
+    empty_ticks: float  # timing nothing, a mean: what to take off Sample.copy_ticks
+    cache_ticks: float  # a probe of a line in the first cache, median, like the next two
+    last_cache_ticks: float  # of one in the last cache, or further than the second
+    memory_ticks: float
 
 
 def find_library() -> Path | None:
     """In a checkout, an installed tree or beside the package; None: nowhere."""
-    raise NotImplementedError
+    above = Path(__file__).resolve().parents  # record, the package, and so on
+    if (above[3] / "tuner" / "record").is_dir():  # a checkout
+        places = [Path(os.environ.get("ASTEROPE_BUILD_DIR", above[3] / "build"))]
+    else:  # where pip puts it, or above share/asterope/python
+        places = [above[1], *(root / "lib" / "asterope" for root in above[5:6])]
+    paths = (place.resolve() / LIBRARY for place in places)
+    return next((path for path in paths if path.is_file()), None)
 
 
 def calibrate(library: Path) -> Calibration:
-    """Takes about 0.1 s. Raises OSError where the library cannot be loaded."""
-    raise NotImplementedError(library)
+    """Takes about 0.1 s. Raises OSError where the library cannot be loaded, or is another."""
+    loaded = ctypes.CDLL(str(library))
+    try:
+        measure = loaded.asterope_record_calibrate
+    except AttributeError:
+        raise OSError(f"{library} is no recorder of asterope") from None
+    ticks = (ctypes.c_double * 4)()
+    if measure(ticks) != 0:
+        raise OSError("no memory is left to measure what a load takes")
+    return Calibration(*ticks)
 
 
 def request_stop(folder: Path) -> None:
-    """Asks all processes that record into a folder to record no further."""
-    raise NotImplementedError(folder)
+    """Asks all processes that record into a folder to record no further. Raises OSError where the
+    folder cannot be listed."""
+    for path in folder.glob("*.raw"):
+        with contextlib.suppress(OSError):  # its owner may have taken it away
+            tell_to_stop(path)
