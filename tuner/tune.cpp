@@ -8,6 +8,8 @@
 #include "merge/command.hpp"
 #include "replay/command.hpp"
 #include "run/command.hpp"
+#include "timing/remote_copy.hpp"
+#include "tunables/command.hpp"
 #include "version/version_text.hpp"
 
 namespace asterope {
@@ -22,7 +24,7 @@ int run(int argc, char** argv) {
                "profile is stale; 130 interrupted.");
     const std::function<int()> tune = add_tuning(app);
     const Subcommand subcommands[] = {add_check(app), add_diagnose(app), add_replay(app),
-                                      add_thin(app), add_merge(app)};
+                                      add_thin(app),  add_merge(app),    add_tunables(app)};
     if (!parse(app, argc, argv)) return kDone;
     for (const Subcommand& subcommand : subcommands) {
         if (subcommand.app->parsed()) return subcommand.run();
@@ -34,5 +36,7 @@ int run(int argc, char** argv) {
 } // namespace asterope
 
 int main(int argc, char** argv) {
+    // the processes of `tunables` are this program too
+    if (const auto served = asterope::serve_trials(argc, argv)) return *served;
     return asterope::run_command("asterope-tune", [&] { return asterope::run(argc, argv); });
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/peers/remote.hpp"
+#include "timing/remote_copy.hpp"
 #include "timing/timed_copy.hpp"
 
 namespace asterope {

@@ -13,7 +13,6 @@
 #include "base/progress.hpp"
 #include "bench/app_commands.hpp"
 #include "bench/files.hpp"
-#include "bench/peers/remote.hpp"
 #include "bench/request.hpp"
 #include "bench/suite.hpp"
 #include "bench/summary.hpp"
@@ -24,6 +23,7 @@
 #include "timing/arena.hpp"
 #include "timing/clock.hpp"
 #include "timing/distribution.hpp"
+#include "timing/remote_copy.hpp"
 #include "version/version_text.hpp"
 
 namespace asterope {

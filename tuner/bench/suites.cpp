@@ -40,7 +40,7 @@ Job size_job(const std::string& suite, const std::shared_ptr<Stopwatch>& stopwat
         return stopwatch->time({contender.copy, 0, cache_effect}, workload, size, round);
     };
     job.time_remotely = [=](RemoteCopy& remote, std::uint64_t round) {
-        return remote.time(size, workload, round, stopwatch->calls(size, workload));
+        return remote.time(size, workload, round, stopwatch->calibration(size, workload));
     };
     return job;
 }

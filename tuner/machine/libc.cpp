@@ -113,20 +113,67 @@ std::string read_libc(const std::string& interpreter) {
 #endif
 }
 
-std::map<std::string, std::size_t> read_libc_thresholds(const std::string& interpreter,
-                                                        std::string& why) {
-    std::map<std::string, std::size_t> thresholds;
-    if (interpreter.empty() || !lists_tunables()) return thresholds;
+namespace {
+
+/// "0x840"; none for anything else, and for what does not fit.
+std::optional<std::size_t> hexadecimal(std::string_view text) {
+    if (text.substr(0, 2) != "0x") return std::nullopt;
+    return number(text.substr(2), 16);
+}
+
+/// What follows `key` in a line.
+std::string_view behind(std::string_view line, std::string_view key) {
+    const std::size_t place = line.find(key);
+    return place == std::string_view::npos ? "" : line.substr(place + key.size());
+}
+
+} // namespace
+
+std::map<std::string, Tunable> parse_tunables(const std::string& listing) {
+    constexpr std::string_view kGroup = "glibc.cpu.";
+    std::map<std::string, Tunable> tunables;
+    for (const std::string& line : lines_of(listing)) {
+        if (line.rfind(kGroup, 0) != 0) continue;
+        const std::string name = line.substr(kGroup.size(), line.find(':') - kGroup.size());
+        const auto value = hexadecimal(behind(line, ": "));
+        const auto least = hexadecimal(behind(line, "(min: "));
+        const auto most = hexadecimal(behind(line, ", max: "));
+        if (value && least && most) tunables[name] = {*value, *least, *most};
+    }
+    return tunables;
+}
+
+std::map<std::string, Tunable> read_tunables(const std::string& interpreter, std::string& why) {
+    if (interpreter.empty() || !lists_tunables()) return {};
     const std::string listing = output_of(interpreter, "--list-tunables", why);
     if (why.empty() && listing.find("glibc.") == std::string::npos) why = "lists none";
     if (!why.empty()) why = interpreter + " --list-tunables: " + why;
-    for (const char* name : {"x86_non_temporal_threshold", "x86_rep_movsb_threshold"}) {
-        const std::string value = value_of(listing, std::string("glibc.cpu.") + name);
-        if (value.rfind("0x", 0) != 0) continue;
-        if (const auto bytes = number(value.substr(2), 16))
-            thresholds[name] = static_cast<std::size_t>(*bytes);
+    return parse_tunables(listing);
+}
+
+std::map<std::string, std::size_t> read_libc_thresholds(const std::string& interpreter,
+                                                        std::string& why) {
+    const std::map<std::string, Tunable> tunables = read_tunables(interpreter, why);
+    std::map<std::string, std::size_t> thresholds;
+    for (const char* name : {kNonTemporalThreshold, kRepMovsbThreshold}) {
+        const auto found = tunables.find(name);
+        if (found != tunables.end()) thresholds[name] = found->second.value;
     }
     return thresholds;
+}
+
+std::size_t parse_rep_movsb_stop(const std::string& diagnostics) {
+    for (const std::string& line : lines_of(diagnostics)) {
+        constexpr std::string_view kKey = "x86.cpu_features.rep_movsb_stop_threshold=";
+        if (line.rfind(kKey, 0) == 0) return hexadecimal(behind(line, "=")).value_or(0);
+    }
+    return 0;
+}
+
+std::size_t read_rep_movsb_stop(const std::string& interpreter) {
+    if (interpreter.empty() || !lists_tunables()) return 0;
+    std::string why; // it does not matter: then it is not known
+    return parse_rep_movsb_stop(output_of(interpreter, "--list-diagnostics", why));
 }
 
 } // namespace asterope

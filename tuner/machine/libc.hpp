@@ -14,10 +14,34 @@ std::string program_interpreter();
 /// "glibc 2.36", "musl" or "unknown".
 std::string read_libc(const std::string& interpreter);
 
-/// glibc 2.33 and later list their tunables as this environment sets them, a line each:
-/// "glibc.cpu.x86_rep_movsb_threshold: 0x840 (min: 0x200, max: 0xffffffffffffffff)".
-/// `why`: why they could not be asked for.
+/// The tunables of memcpy, without "glibc.cpu." before them. The last one may be missing.
+inline constexpr const char* kNonTemporalThreshold = "x86_non_temporal_threshold";
+inline constexpr const char* kRepMovsbThreshold = "x86_rep_movsb_threshold";
+inline constexpr const char* kRepMovsbStopThreshold = "x86_rep_movsb_stop_threshold";
+
+/// One of glibc's tunables that is a size in bytes.
+struct Tunable {
+    std::size_t value, least, most;
+    bool operator==(const Tunable&) const = default;
+};
+
+/// What the loader's --list-tunables says, a line each: "glibc.cpu.x86_rep_movsb_threshold: 0x840
+/// (min: 0x200, max: 0xffffffffffffffff)". Those of glibc.cpu that are sizes, by their names
+/// without that; any other line is passed over, and so is one whose numbers are none.
+std::map<std::string, Tunable> parse_tunables(const std::string& listing);
+
+/// The same of this libc, as this environment sets them; glibc 2.33 and later list them. Empty
+/// where there are none; `why`: why they could not be asked for.
+std::map<std::string, Tunable> read_tunables(const std::string& interpreter, std::string& why);
+
+/// The two thresholds of memcpy that tell machines apart, of these tunables.
 std::map<std::string, std::size_t> read_libc_thresholds(const std::string& interpreter,
                                                         std::string& why);
+
+/// From which size on memcpy no longer uses `rep movsb`, as the loader's --list-diagnostics says:
+/// "x86.cpu_features.rep_movsb_stop_threshold=0x100000". glibc computes it, and 2.36 has no tunable
+/// of it. 0: not known.
+std::size_t parse_rep_movsb_stop(const std::string& diagnostics);
+std::size_t read_rep_movsb_stop(const std::string& interpreter);
 
 } // namespace asterope

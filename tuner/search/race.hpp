@@ -172,6 +172,13 @@ class Race {
         return run_offs(finalists, rounds, {{favourite}}, plain, ties).front();
     }
 
+    /// libc's time over the entrant's in the last run-off, as the ratio is weighed; kLibcAgain: the
+    /// floor.
+    Estimate libc_over(Entrant entrant, std::size_t objective = 0) const {
+        return exponentiate(
+            run_off_->paired.mean_log_ratio(kLibc, entrant, objectives_[objective]));
+    }
+
     /// The result of the last run-off where `winner`, one of its finalists, was chosen otherwise,
     /// say by what it is worth at other sizes, too.
     SizeResult won_by(Entrant winner, std::size_t objective = 0) const;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "machine/libc.hpp"
 #include "space/space.hpp"
 
 namespace asterope {
@@ -26,7 +27,7 @@ inline CacheEffect cache_effect_of(const Candidate& candidate) {
 /// `thresholds`: see Machine::libc_thresholds.
 inline CacheEffect cache_effect_of_libc(std::size_t size,
                                         const std::map<std::string, std::size_t>& thresholds) {
-    const auto found = thresholds.find("x86_non_temporal_threshold");
+    const auto found = thresholds.find(kNonTemporalThreshold);
     return found == thresholds.end() || size < found->second ? kTemporal : kNonTemporal;
 }
 

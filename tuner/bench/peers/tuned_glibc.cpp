@@ -7,14 +7,12 @@
 
 #include "base/interrupt.hpp"
 #include "base/statistics.hpp"
+#include "machine/libc.hpp"
 #include "timing/timed_copy.hpp"
 
 namespace asterope {
 
 namespace {
-
-constexpr const char* kNonTemporal = "x86_non_temporal_threshold";
-constexpr const char* kRepMovsb = "x86_rep_movsb_threshold";
 
 /// The least that glibc 2.36 takes as threshold of non-temporal stores.
 constexpr std::size_t kLeastNonTemporal = 0x4040;
@@ -58,8 +56,8 @@ TunedGlibc tune_glibc(const Machine& machine, const Gain& gain) {
             best_gain = gained;
         }
     };
-    try_each(kNonTemporal, non_temporal_thresholds(machine));
-    try_each(kRepMovsb, {1024, kNever});
+    try_each(kNonTemporalThreshold, non_temporal_thresholds(machine));
+    try_each(kRepMovsbThreshold, {1024, kNever});
     const std::string of = std::to_string(tried) + " settings of its tunables";
     if (best.empty()) return {best, "glibc as it is: none of " + of + " is faster"};
     return {best, "glibc with GLIBC_TUNABLES=" + tunables_text(best) + ", best of " + of};
@@ -80,13 +78,13 @@ Gain measured_gain(Stopwatch& here, const RemoteSetup& setup, const std::vector<
         for (const Workload workload : workloads) {
             for (const std::size_t size : sizes) {
                 throw_if_interrupted();
-                const std::size_t calls = here.calls(size, workload);
+                const Calibration calibration = here.calibration(size, workload);
                 std::vector<double> ratios;
                 for (std::uint64_t round = 0; round < kRounds; ++round) {
                     double there = 0, own = 0;
                     for (const bool first : {true, false}) {
                         if (first == (round % 2 == 0)) {
-                            there = remote.time(size, workload, round, calls);
+                            there = remote.time(size, workload, round, calibration);
                         } else {
                             own =
                                 here.time({libc_copy(), 0, ++cache_effect}, workload, size, round);

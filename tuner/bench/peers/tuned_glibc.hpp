@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/peers/remote.hpp"
 #include "machine/machine.hpp"
+#include "timing/remote_copy.hpp"
 #include "timing/stopwatch.hpp"
 
 namespace asterope {

@@ -8,7 +8,9 @@
 #include <optional>
 #include <string>
 #include <sys/types.h>
+#include <vector>
 
+#include "timing/disturbance_monitor.hpp"
 #include "timing/stopwatch.hpp"
 
 namespace asterope {
@@ -19,10 +21,15 @@ using LibcThresholds = std::map<std::string, std::size_t>;
 /// As GLIBC_TUNABLES has it: "glibc.cpu.x86_rep_movsb_threshold=1024:...".
 std::string tunables_text(const LibcThresholds& thresholds);
 
+/// What GLIBC_TUNABLES is for these thresholds: behind what this environment sets already, so that
+/// the thresholds count.
+std::string tunables_variable(const LibcThresholds& thresholds);
+
 /// What the other process has in common with this one: see Arena and Stopwatch.
 struct RemoteSetup {
     int cpu; ///< it is pinned to
     std::size_t arena_bytes, largest_size, cache_bytes;
+    int patience = 60; ///< seconds until a process that does not answer counts as hanging
 };
 
 /// This very program, started again with GLIBC_TUNABLES, which times libc's memcpy in an arena of
@@ -30,8 +37,7 @@ struct RemoteSetup {
 class RemoteCopy {
   public:
     /// Throws BadInput where glibc does not know a threshold or does not take its value, Failure
-    /// where the process does not come up or finds no memory. Call it once the clock runs and after
-    /// threads were started.
+    /// where the process does not come up or finds no memory. Call it after threads were started.
     RemoteCopy(const LibcThresholds& thresholds, const RemoteSetup& setup);
     ~RemoteCopy();
     RemoteCopy(const RemoteCopy&) = delete;
@@ -39,16 +45,36 @@ class RemoteCopy {
 
     /// Seconds a call of one trial, as Stopwatch::time, of `calls` calls. What ran in between was
     /// another copy, so where nothing is cached each trial begins with untimed copies until
-    /// the caches are as libc's leave them. Throws Failure where the process died.
-    double time(std::size_t size, Workload workload, std::uint64_t round, std::size_t calls);
+    /// the caches are as libc's leave them. Throws Failure where the process died or hangs.
+    double time(std::size_t size, Workload workload, std::uint64_t round,
+                const Calibration& calibration);
+
+    /// What disturbed the last trial there.
+    std::vector<Disturbance> disturbances() const;
+
+    /// As Stopwatch::calibrate finds it there.
+    Calibration calibrate(std::size_t size, Workload workload);
+
+    /// Those that hold there, asked for or not. The stop of `rep movsb` (kRepMovsbStopThreshold) is
+    /// among them where it is known, also of a glibc that has no tunable of it.
+    const LibcThresholds& thresholds() const { return thresholds_; }
 
     pid_t process() const { return process_; }
 
+    /// What the other process does: answers until nobody asks any more.
+    static void serve(int socket);
+
   private:
+    struct Request;
+    struct Answer;
+    Answer ask(const Request& request);
     void end();
 
     pid_t process_;
     int socket_;
+    int patience_;
+    LibcThresholds thresholds_;
+    unsigned disturbances_ = 0; ///< a bit each
 };
 
 /// First in main: where the program was started to serve a RemoteCopy, does so until that is gone

@@ -1,6 +1,5 @@
-// glibc's tunables in a process of their own: it serves trials, its end is noticed, and the choice
-// among settings goes by their gains.
-#include "bench/peers/remote.hpp"
+// glibc's tunables in a process of their own: it serves trials, and its end is noticed.
+#include "timing/remote_copy.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -8,19 +7,15 @@
 #include <sys/wait.h>
 
 #include "base/error.hpp"
-#include "bench/peers/tuned_glibc.hpp"
 #include "machine/affinity.hpp"
-#include "machine/cpu.hpp"
+#include "machine/libc.hpp"
 #include "machine/machine.hpp"
-#include "timing/clock.hpp"
 
 using namespace asterope;
 
 namespace {
 
 constexpr std::size_t kMiB = 1 << 20;
-const char* const kNonTemporal = "x86_non_temporal_threshold";
-const char* const kRepMovsb = "x86_rep_movsb_threshold";
 
 RemoteSetup small_setup() {
     return {allowed_cpus().back(), 8 * kMiB, kMiB, kMiB};
@@ -42,15 +37,6 @@ class Tunables : public ::testing::Test {
     }
 };
 
-Machine machine_with_caches() {
-    Machine machine;
-    machine.cpus = 8;
-    machine.caches = {{1, "data", 32 << 10, 64, 8, 1},
-                      {2, "unified", kMiB, 64, 8, 1},
-                      {3, "unified", 32 * kMiB, 64, 16, 4}};
-    return machine;
-}
-
 } // namespace
 
 TEST(Remote, serves_trials_of_workloads_of_one_size_and_of_small_copies) {
@@ -60,20 +46,51 @@ TEST(Remote, serves_trials_of_workloads_of_one_size_and_of_small_copies) {
     for (const Workload workload : {Workload::hot, Workload::hot_read, Workload::cold,
                                     Workload::consume, Workload::produce, Workload::aliased}) {
         for (const std::size_t size : {std::size_t{128}, std::size_t{100'000}, kMiB}) {
-            EXPECT_GT(remote.time(size, workload, 3, 2), 0) << name_of(workload) << ' ' << size;
+            EXPECT_GT(remote.time(size, workload, 3, {2, 0}), 0)
+                << name_of(workload) << ' ' << size;
         }
     }
-    EXPECT_GT(remote.time(0, Workload::fixed, 3, 2), 0);
+    EXPECT_GT(remote.time(0, Workload::fixed, 3, {2, 0}), 0);
 }
 
 TEST(Remote, names_a_process_that_was_killed) {
     RemoteCopy remote({}, small_setup());
-    EXPECT_GT(remote.time(4096, Workload::hot, 0, 1), 0);
+    EXPECT_GT(remote.time(4096, Workload::hot, 0, {1, 0}), 0);
     ASSERT_EQ(kill(remote.process(), SIGKILL), 0);
-    EXPECT_EQ(message_of([&] { remote.time(4096, Workload::hot, 1, 1); }),
+    EXPECT_EQ(message_of([&] {
+                  remote.time(4096, Workload::hot, 1, {1, 0});
+              }),
               "the process that timed glibc's tunables has died");
     // and again, now that nobody is there from the start
-    EXPECT_THROW(remote.time(4096, Workload::hot, 2, 1), Failure);
+    EXPECT_THROW(remote.time(4096, Workload::hot, 2, {1, 0}), Failure);
+}
+
+TEST(Remote, names_a_process_that_hangs) {
+    RemoteSetup setup = small_setup();
+    setup.patience = 1;
+    RemoteCopy remote({}, setup);
+    ASSERT_EQ(kill(remote.process(), SIGSTOP), 0);
+    EXPECT_EQ(
+        message_of([&] {
+            remote.time(4096, Workload::hot, 0, {1, 0});
+        }),
+        "the process that times glibc's tunables has not answered for 1 seconds: it hangs, or "
+        "was stopped");
+}
+
+TEST(Remote, leaves_interrupts_to_the_process_that_started_it) {
+    RemoteCopy remote({}, small_setup());
+    for (const int interrupt : {SIGINT, SIGTERM, SIGHUP}) {
+        ASSERT_EQ(kill(remote.process(), interrupt), 0);
+        EXPECT_GT(remote.time(4096, Workload::hot, 0, {1, 0}), 0);
+    }
+}
+
+TEST(Remote, calibrates_there) {
+    RemoteCopy remote({}, small_setup());
+    const Calibration calibration = remote.calibrate(4096, Workload::hot);
+    EXPECT_GT(calibration.calls, 1u);
+    EXPECT_GT(calibration.seconds, 0);
 }
 
 TEST(Remote, leaves_no_process_behind) {
@@ -118,16 +135,25 @@ TEST(Remote, says_what_keeps_the_process_from_serving) {
 }
 
 TEST_F(Tunables, are_set_in_the_other_process) {
-    RemoteCopy remote({{kNonTemporal, kMiB}, {kRepMovsb, 4096}}, small_setup());
-    EXPECT_GT(remote.time(4096, Workload::hot, 0, 1), 0);
+    RemoteCopy remote({{kNonTemporalThreshold, kMiB}, {kRepMovsbThreshold, 4096}}, small_setup());
+    EXPECT_GT(remote.time(4096, Workload::hot, 0, {1, 0}), 0);
     // not here
-    EXPECT_NE(read_machine().libc_thresholds[kRepMovsb], 4096u);
+    EXPECT_NE(read_machine().libc_thresholds[kRepMovsbThreshold], 4096u);
+}
+
+TEST_F(Tunables, that_hold_there_are_told) {
+    const RemoteCopy as_it_is({}, small_setup());
+    const LibcThresholds here = read_machine().libc_thresholds;
+    EXPECT_EQ(as_it_is.thresholds().at(kRepMovsbThreshold), here.at(kRepMovsbThreshold));
+    const RemoteCopy set({{kRepMovsbThreshold, 8192}}, small_setup());
+    EXPECT_EQ(set.thresholds().at(kRepMovsbThreshold), 8192u);
+    EXPECT_EQ(set.thresholds().at(kNonTemporalThreshold), here.at(kNonTemporalThreshold));
 }
 
 TEST_F(Tunables, that_glibc_does_not_know_or_beyond_their_limits_are_refused) {
     for (const LibcThresholds& bad :
-         {LibcThresholds{{"x86_no_such_threshold", 1}}, LibcThresholds{{kRepMovsb, 1}},
-          LibcThresholds{{kNonTemporal, 1}}}) {
+         {LibcThresholds{{"x86_no_such_threshold", 1}}, LibcThresholds{{kRepMovsbThreshold, 1}},
+          LibcThresholds{{kNonTemporalThreshold, 1}}}) {
         EXPECT_NE(message_of([&] {
                       RemoteCopy(bad, small_setup());
                   }).find("glibc does not take " + tunables_text(bad)),
@@ -135,56 +161,23 @@ TEST_F(Tunables, that_glibc_does_not_know_or_beyond_their_limits_are_refused) {
     }
 }
 
-TEST_F(Tunables, have_gains_that_can_be_measured) {
-    start_clock(read_cpu().invariant_tsc);
-    const RemoteSetup setup = small_setup();
-    const Arena arena(setup.arena_bytes);
-    Stopwatch here(arena, setup.largest_size, setup.cache_bytes);
-    const Gain gain = measured_gain(here, setup, {4096, kMiB}, {Workload::hot, Workload::mix_l1});
-    EXPECT_GT(gain({}), 0);
-    EXPECT_GT(gain({{kNonTemporal, 64 << 10}}), 0);
-}
-
 TEST(TunablesText, is_as_the_variable_has_it) {
     EXPECT_EQ(tunables_text({}), "");
-    EXPECT_EQ(tunables_text({{kRepMovsb, 1024}, {kNonTemporal, 2}}),
+    EXPECT_EQ(tunables_text({{kRepMovsbThreshold, 1024}, {kNonTemporalThreshold, 2}}),
               "glibc.cpu.x86_non_temporal_threshold=2:glibc.cpu.x86_rep_movsb_threshold=1024");
 }
 
-TEST(TunedGlibc, is_as_it_is_where_no_setting_gains) {
-    std::vector<LibcThresholds> tried;
-    const TunedGlibc tuned = tune_glibc(machine_with_caches(), [&](const LibcThresholds& setting) {
-        tried.push_back(setting);
-        return 1.009; // within the noise
-    });
-    EXPECT_TRUE(tuned.thresholds.empty());
-    EXPECT_EQ(tuned.description, "glibc as it is: none of 5 settings of its tunables is faster");
-    const std::vector<LibcThresholds> expected = {{{kNonTemporal, kMiB}},
-                                                  {{kNonTemporal, 4 * kMiB}},
-                                                  {{kNonTemporal, 8 * kMiB}},
-                                                  {{kRepMovsb, 1024}},
-                                                  {{kRepMovsb, std::size_t{1} << 50}}};
-    EXPECT_EQ(tried, expected);
-}
-
-TEST(TunedGlibc, is_the_best_of_either_tunable) {
-    const TunedGlibc tuned = tune_glibc(machine_with_caches(), [](const LibcThresholds& setting) {
-        double gain = 1;
-        if (setting.count(kNonTemporal)) gain *= setting.at(kNonTemporal) == 4 * kMiB ? 1.3 : 1.1;
-        if (setting.count(kRepMovsb)) gain *= setting.at(kRepMovsb) == 1024 ? 0.9 : 1.05;
-        return gain;
-    });
-    EXPECT_EQ(tuned.thresholds,
-              (LibcThresholds{{kNonTemporal, 4 * kMiB}, {kRepMovsb, std::size_t{1} << 50}}));
-    EXPECT_EQ(tuned.description,
-              "glibc with GLIBC_TUNABLES=glibc.cpu.x86_non_temporal_threshold=4194304:"
-              "glibc.cpu.x86_rep_movsb_threshold=1125899906842624, best of 5 settings of its "
-              "tunables");
-}
-
-TEST(TunedGlibc, needs_no_caches_that_are_known) {
-    const TunedGlibc tuned = tune_glibc(Machine(), [](const LibcThresholds&) { return 2.0; });
-    EXPECT_EQ(tuned.thresholds, (LibcThresholds{{kRepMovsb, 1024}}));
+TEST(TunablesVariable, goes_on_with_what_is_set_already) {
+    const char* const before = getenv("GLIBC_TUNABLES");
+    const std::string kept = before ? before : "";
+    unsetenv("GLIBC_TUNABLES");
+    EXPECT_EQ(tunables_variable({}), "");
+    EXPECT_EQ(tunables_variable({{kRepMovsbThreshold, 1}}), "glibc.cpu.x86_rep_movsb_threshold=1");
+    setenv("GLIBC_TUNABLES", "glibc.malloc.perturb=1", 1);
+    EXPECT_EQ(tunables_variable({}), "glibc.malloc.perturb=1");
+    EXPECT_EQ(tunables_variable({{kRepMovsbThreshold, 1}}),
+              "glibc.malloc.perturb=1:glibc.cpu.x86_rep_movsb_threshold=1");
+    before ? setenv("GLIBC_TUNABLES", kept.c_str(), 1) : unsetenv("GLIBC_TUNABLES");
 }
 
 /// Not gtest's own: started again by RemoteCopy, this program serves trials.

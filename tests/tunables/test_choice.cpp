@@ -1,0 +1,188 @@
+// The choice of glibc's thresholds: of made-up worths, whose best setting is known.
+#include "tunables/choice.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace asterope;
+
+namespace {
+
+constexpr std::size_t kKiB = 1 << 10, kMiB = 1 << 20;
+constexpr std::size_t kAny = ~std::size_t{0};
+
+/// Zen 4 and 5 under glibc 2.36 in a virtual machine.
+Knobs zen() {
+    return {{2112, kMiB, 288 * kMiB}, {2112, 512, kAny}, {288 * kMiB, 0x4040, kAny >> 4}};
+}
+
+/// Powers of two from 128 bytes to 32 MiB, at each of which a way is worth what `worth` says.
+template <class Worth> std::vector<SizeWorth> sizes_with(const Worth& worth) {
+    std::vector<SizeWorth> sizes;
+    for (std::size_t size = 128; size <= 32 * kMiB; size *= 2) {
+        sizes.push_back({size, 1, {}});
+        for (const Way way : kWays) sizes.back().worth[way] = worth(size, way);
+    }
+    return sizes;
+}
+
+bool is_past_caches(Way way) {
+    return way == Way::non_temporal_2 || way == Way::non_temporal_4;
+}
+
+} // namespace
+
+TEST(ChooseThresholds, keeps_what_nothing_beats) {
+    const auto worthless = sizes_with([](std::size_t, Way) { return 0.0; });
+    EXPECT_EQ(choose_thresholds(zen(), worthless), zen().now);
+    const auto worse = sizes_with(
+        [](std::size_t size, Way way) { return way == way_of(zen().now, size) ? 0.0 : -0.1; });
+    EXPECT_EQ(choose_thresholds(zen(), worse), zen().now);
+}
+
+TEST(ChooseThresholds, changes_nothing_for_less_than_that_is_worth) {
+    const auto with = [](double worth) {
+        return choose_thresholds(zen(), sizes_with([=](std::size_t size, Way way) {
+                                     return size == 4 * kKiB && way == Way::vector ? worth : 0.0;
+                                 }));
+    };
+    EXPECT_EQ(with(0.9 * kLeastWorth), zen().now);
+    const CopyThresholds moved = with(1.1 * kLeastWorth);
+    EXPECT_GE(moved.rep_movsb, 4 * kKiB);
+    EXPECT_LT(moved.rep_movsb, 8 * kKiB);
+}
+
+TEST(ChooseThresholds, leaves_rep_movsb_out_where_the_vector_loop_is_better_up_to_the_stop) {
+    const CopyThresholds chosen =
+        choose_thresholds(zen(), sizes_with([](std::size_t size, Way way) {
+                              return size > 2112 && size < kMiB && way == Way::vector ? 0.3 : 0.0;
+                          }));
+    for (std::size_t size = 128; size <= 32 * kMiB; size *= 2) {
+        EXPECT_EQ(way_of(chosen, size), Way::vector) << size;
+    }
+    EXPECT_EQ(chosen.non_temporal, zen().now.non_temporal);
+}
+
+TEST(ChooseThresholds, begins_rep_movsb_where_it_begins_to_win) {
+    const CopyThresholds chosen =
+        choose_thresholds(zen(), sizes_with([](std::size_t size, Way way) {
+                              const bool rep = way == Way::rep_movsb;
+                              return (size >= 64 * kKiB) == rep ? 0.1 : -0.1;
+                          }));
+    EXPECT_GE(chosen.rep_movsb, 32 * kKiB);
+    EXPECT_LT(chosen.rep_movsb, 64 * kKiB);
+}
+
+TEST(ChooseThresholds, goes_past_the_caches_from_where_that_wins) {
+    const CopyThresholds chosen =
+        choose_thresholds(zen(), sizes_with([](std::size_t size, Way way) {
+                              if (!is_past_caches(way)) return 0.0;
+                              return size >= 4 * kMiB ? 0.4 : -0.8;
+                          }));
+    EXPECT_GE(chosen.non_temporal, 2 * kMiB);
+    EXPECT_LT(chosen.non_temporal, 4 * kMiB);
+    EXPECT_EQ(chosen.rep_movsb, zen().now.rep_movsb);
+}
+
+TEST(ChooseThresholds, weighs_what_a_threshold_does_to_all_sizes_against_each_other) {
+    // Non-temporal stores win at 256 KiB, but one threshold cannot have them there alone.
+    const CopyThresholds chosen =
+        choose_thresholds(zen(), sizes_with([](std::size_t size, Way way) {
+                              if (!is_past_caches(way)) return 0.0;
+                              return size == 2 * kMiB ? 0.3 : -0.1;
+                          }));
+    EXPECT_EQ(chosen, zen().now); // 0.3 at one size, -0.1 at the four above it
+}
+
+TEST(ChooseThresholds, counts_sizes_by_their_shares) {
+    auto sizes = sizes_with([](std::size_t size, Way way) {
+        if (!is_past_caches(way)) return 0.0;
+        return size == 2 * kMiB ? 0.3 : -0.1;
+    });
+    for (SizeWorth& one : sizes) one.share = one.size == 2 * kMiB ? 10 : 0.1;
+    const CopyThresholds chosen = choose_thresholds(zen(), sizes);
+    EXPECT_EQ(way_of(chosen, 2 * kMiB), Way::non_temporal_2);
+}
+
+TEST(ChooseThresholds, knows_that_four_pages_follow_two_at_sixteen_times_the_threshold) {
+    // Two pages at a time lose from 1 MiB on, four win from 4 MiB on: only a threshold below 256
+    // KiB has four of them there.
+    const CopyThresholds chosen =
+        choose_thresholds(zen(), sizes_with([](std::size_t size, Way way) {
+                              if (way == Way::non_temporal_4) return size >= 4 * kMiB ? 0.5 : 0.0;
+                              return way == Way::non_temporal_2 && size >= 4 * kMiB ? -0.5 : 0.0;
+                          }));
+    EXPECT_EQ(way_of(chosen, 4 * kMiB), Way::non_temporal_4);
+    EXPECT_LE(chosen.non_temporal, 256 * kKiB);
+}
+
+TEST(ChooseThresholds, moves_the_stop_where_there_is_a_tunable_of_it) {
+    const auto sizes = sizes_with([](std::size_t size, Way way) {
+        return size >= kMiB && size <= 4 * kMiB && way == Way::rep_movsb ? 0.2 : 0.0;
+    });
+    EXPECT_EQ(choose_thresholds(zen(), sizes), zen().now); // it cannot be had
+    Knobs knobs = zen();
+    knobs.stop = {kMiB, 0, kAny};
+    const CopyThresholds chosen = choose_thresholds(knobs, sizes);
+    EXPECT_GT(chosen.stop, 4 * kMiB);
+    EXPECT_EQ(knobs.changes(chosen), (LibcThresholds{{kRepMovsbStopThreshold, chosen.stop}}));
+}
+
+TEST(ChooseThresholds, takes_the_stop_along_where_it_follows) {
+    Knobs knobs{{2048, kMiB, kMiB}, {2048, 256, kAny}, {kMiB, 0x4040, kAny >> 4}};
+    knobs.stop_follows = true;
+    const CopyThresholds chosen =
+        choose_thresholds(knobs, sizes_with([](std::size_t size, Way way) {
+                              return size >= 256 * kKiB && is_past_caches(way) ? 0.2 : 0.0;
+                          }));
+    EXPECT_EQ(chosen.stop, chosen.non_temporal);
+    EXPECT_EQ(way_of(chosen, 256 * kKiB), Way::non_temporal_2);
+    EXPECT_EQ(way_of(chosen, 128 * kKiB), Way::rep_movsb);
+    EXPECT_EQ(knobs.changes(chosen),
+              (LibcThresholds{{kNonTemporalThreshold, chosen.non_temporal}}));
+}
+
+TEST(ChooseThresholds, stays_within_the_limits) {
+    Knobs knobs = zen();
+    knobs.rep_movsb = {2112, 512, 3000};
+    knobs.non_temporal = {288 * kMiB, 16 * kMiB, 288 * kMiB};
+    const CopyThresholds chosen =
+        choose_thresholds(knobs, sizes_with([](std::size_t size, Way way) {
+                              if (is_past_caches(way)) return 0.4;
+                              return size > 256 && way == Way::vector ? 0.1 : 0.0;
+                          }));
+    EXPECT_LE(chosen.rep_movsb, 3000u);
+    EXPECT_GE(chosen.non_temporal, 16 * kMiB);
+    EXPECT_EQ(way_of(chosen, 32 * kMiB), Way::non_temporal_2);
+}
+
+TEST(ChooseThresholds, does_with_a_single_size) {
+    const std::vector<SizeWorth> one = {{64 * kKiB, 1, {{Way::vector, 0.2}}}};
+    EXPECT_EQ(way_of(choose_thresholds(zen(), one), 64 * kKiB), Way::vector);
+}
+
+TEST(WayOf, is_as_glibc_compares) {
+    const CopyThresholds thresholds{2048, kMiB, 4 * kMiB};
+    EXPECT_EQ(way_of(thresholds, 2048), Way::vector);
+    EXPECT_EQ(way_of(thresholds, 2049), Way::rep_movsb);
+    EXPECT_EQ(way_of(thresholds, kMiB - 1), Way::rep_movsb);
+    EXPECT_EQ(way_of(thresholds, kMiB), Way::vector);
+    EXPECT_EQ(way_of(thresholds, 4 * kMiB + 1), Way::non_temporal_2);
+    EXPECT_EQ(way_of(thresholds, 64 * kMiB), Way::non_temporal_4);
+    // where rep movsb goes on, it comes first
+    EXPECT_EQ(way_of({2048, 64 * kMiB, kMiB}, 8 * kMiB), Way::rep_movsb);
+}
+
+TEST(CopyThresholdsOf, a_process_whose_stop_is_not_known_are_intels) {
+    EXPECT_EQ(copy_thresholds({{kRepMovsbThreshold, 2048}, {kNonTemporalThreshold, kMiB}}),
+              (CopyThresholds{2048, kMiB, kMiB}));
+    EXPECT_EQ(copy_thresholds({{kRepMovsbThreshold, 2048},
+                               {kRepMovsbStopThreshold, 512 * kKiB},
+                               {kNonTemporalThreshold, kMiB}}),
+              (CopyThresholds{2048, 512 * kKiB, kMiB}));
+}
+
+TEST(Describe, says_how_each_size_is_copied) {
+    EXPECT_EQ(describe(zen().now), "rep movsb above 2112 B and below 1 MiB, non-temporal stores "
+                                   "above 288 MiB, else the vector loop");
+    EXPECT_EQ(describe({kNever, kMiB, kNever}), "always the vector loop");
+}

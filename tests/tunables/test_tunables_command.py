@@ -1,0 +1,175 @@
+"""The command asterope-tune tunables: its tables, its file, its exit codes and errors. What it
+measures depends on the machine; no test says which setting is best, or that one is."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from asterope.schemas import read_schema
+from command_errors import only_error_of, run_command
+
+pytestmark = pytest.mark.one_cpu
+
+# Small sizes need little memory: each process has buffers of its own.
+QUICK = ("--rigor", "quick", "--sizes", "4K,16K", "--workload", "hot")
+
+
+@pytest.fixture(scope="module")
+def listed() -> dict[str, int]:
+    """The thresholds of this libc, as its loader lists them; skips where it lists none."""
+    loader = "/lib64/ld-linux-x86-64.so.2"
+    try:
+        done = subprocess.run(
+            [loader, "--list-tunables"], capture_output=True, text=True, timeout=60
+        )
+    except FileNotFoundError:
+        pytest.skip("this libc is not glibc")
+    names = re.findall(r"^glibc\.cpu\.(x86_\w+_threshold): (0x\w+) ", done.stdout, re.MULTILINE)
+    if not names:
+        pytest.skip("this glibc lists no tunables")
+    return {name: int(value, 16) for name, value in names}
+
+
+@pytest.fixture
+def tunables(listed, tune) -> Callable[..., subprocess.CompletedProcess]:
+    return partial(tune, "tunables")
+
+
+@pytest.fixture(scope="module")
+def whole(listed, build_dir: Path, tmp_path_factory: pytest.TempPathFactory):
+    """How one run ended, and the file that it wrote."""
+    folder = tmp_path_factory.mktemp("tunables")
+    tool = build_dir / "asterope-tune"
+    done = run_command(tool, "tunables", *QUICK, "-o", "found.json", cwd=folder)
+    return done, json.loads((folder / "found.json").read_text())
+
+
+only_error = partial(only_error_of, "asterope-tune")
+
+
+def test_the_file_is_as_its_schema_says(whole, repository: Path) -> None:
+    done, found = whole
+    assert (done.returncode, done.stderr) == (0, "")
+    schema = read_schema(repository / "scripts/asterope/tunables.schema.json")
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(found, schema, cls=jsonschema.Draft202012Validator)
+
+
+def test_the_default_is_what_the_loader_lists(whole, listed: dict[str, int]) -> None:
+    done, found = whole
+    assert found["default"]["rep_movsb_above"] == listed["x86_rep_movsb_threshold"]
+    assert found["default"]["non_temporal_above"] == listed["x86_non_temporal_threshold"]
+    assert f"x86_rep_movsb_threshold {listed['x86_rep_movsb_threshold']} (" in done.stdout
+
+
+def test_every_other_way_is_timed_at_every_size(whole) -> None:
+    _, found = whole
+    assert [one["size"] for one in found["ways"]] == [4 << 10, 16 << 10]
+    for one in found["ways"]:
+        assert {one["default"], *one["ways"]} >= {"vector", "rep_movsb"}
+        assert one["default"] not in one["ways"]
+
+
+def test_the_line_is_printed_where_there_is_something_to_set(whole) -> None:
+    done, found = whole
+    assert found["change"] == bool(found["line"])
+    assert (f"\n{found['line']}\n" if found["change"] else "\nKeep the default: ") in done.stdout
+    assert not found["change"] or found["sizes"]
+
+
+def test_quiet_prints_the_line_alone_and_what_is_set_already_stays(tunables) -> None:
+    environment = {**os.environ, "GLIBC_TUNABLES": "glibc.cpu.x86_rep_movsb_threshold=3000"}
+    done = tunables(*QUICK, "--quiet", "-o", "found.json", env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    line = r"GLIBC_TUNABLES=glibc\.cpu\.x86_rep_movsb_threshold=3000:glibc\.cpu\.x86_\S+\n"
+    assert re.fullmatch(f"({line})?", done.stdout)
+    found = json.loads(Path(done_folder(tunables), "found.json").read_text())
+    assert found["default"]["rep_movsb_above"] == 3000
+
+
+def done_folder(tunables: Any) -> str:
+    return str(tunables.keywords["cwd"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--sizes", "64"), "size 64 B is below 128 B"),
+        (("--sizes", "4K,x"), "'x'"),
+        (("--rigor", "lazy"), "choose quick, standard or exhaustive"),
+        (("--workload", "warm"), "choose balanced"),
+        (("--weights", "hot=-1"), "hot=-1"),
+        (("--cpu", "99999"), "99999"),
+        (("-o", "none/found.json"), "none"),
+        (("--none",), "--none"),
+    ],
+)
+def test_bad_arguments_are_refused_in_one_line(tunables, arguments, says: str) -> None:
+    done = tunables(*arguments)
+    assert says in only_error(done, 2)
+    assert done.stdout == ""
+
+
+def wait_for_children(process: subprocess.Popen) -> list[int]:
+    """The processes that it times in, once there are some."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        found = [int(word) for word in children.read_text().split()]
+        if len(found) >= 3:
+            return found
+        time.sleep(0.02)
+    pytest.fail("it started no processes")
+
+
+@pytest.fixture
+def running(listed, build_dir: Path, tmp_path: Path):
+    """A run that has begun, in a process group of its own."""
+    command = [build_dir / "asterope-tune", "tunables", "--rigor", "exhaustive", "-o", "found.json"]
+    process = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def ended(process: subprocess.Popen) -> subprocess.CompletedProcess:
+    stdout, stderr = process.communicate(timeout=60)
+    lines = [line for line in stderr.splitlines() if not line.startswith("warning: ")]
+    stderr = "".join(f"{line}\n" for line in lines)
+    return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
+
+
+def test_an_interrupt_of_the_whole_group_ends_it_in_one_line(running, tmp_path: Path) -> None:
+    children = wait_for_children(running)
+    os.killpg(running.pid, signal.SIGINT)
+    assert only_error(ended(running), 130) == "asterope-tune: interrupted"
+    assert list(tmp_path.iterdir()) == []
+    assert not any(Path(f"/proc/{child}").exists() for child in children)
+
+
+def test_a_process_that_dies_is_named_in_one_line(running, tmp_path: Path) -> None:
+    os.kill(wait_for_children(running)[0], signal.SIGKILL)
+    assert "process" in only_error(ended(running), 1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_its_processes_are_not_for_users(tune) -> None:
+    assert "--serve-trials" in only_error(tune("--serve-trials", "0"), 2)

@@ -1,0 +1,326 @@
+// glibc's memcpy with its tunables set: timed in a process of its own, as they are read only when a
+// process starts.
+#include "timing/remote_copy.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <string_view>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+#include "base/command_line.hpp"
+#include "base/error.hpp"
+#include "base/interrupt.hpp"
+#include "machine/affinity.hpp"
+#include "machine/cpu.hpp"
+#include "machine/libc.hpp"
+#include "timing/arena.hpp"
+#include "timing/clock.hpp"
+#include "timing/timed_copy.hpp"
+
+namespace asterope {
+
+struct RemoteCopy::Request {
+    std::size_t size;
+    Workload workload;
+    std::uint64_t round;
+    Calibration calibration; ///< 0 calls: it is asked for
+};
+
+struct RemoteCopy::Answer {
+    double seconds = 0;
+    Calibration calibration{};
+    unsigned disturbances = 0; ///< a bit each
+    int exit_code = kDone;     ///< of an error that `text` names
+    char text[1024] = "";      ///< to RemoteSetup: the thresholds that hold
+
+    void set_text(const std::string& words) { std::strncpy(text, words.c_str(), sizeof text - 1); }
+};
+
+namespace {
+
+constexpr const char* kServe = "--serve-trials";
+constexpr const char* kVariable = "GLIBC_TUNABLES";
+constexpr std::string_view kGroup = "glibc.cpu.";
+
+template <class Message> bool send_message(int socket, const Message& message) {
+    return send(socket, &message, sizeof message, MSG_NOSIGNAL) == sizeof message;
+}
+
+/// False where the other end is gone.
+template <class Message> bool receive_message(int socket, Message& message) {
+    for (;;) {
+        const ssize_t count = recv(socket, &message, sizeof message, 0);
+        if (count >= 0 || errno != EINTR) return count == sizeof message;
+        throw_if_interrupted();
+    }
+}
+
+/// Waits until there is an answer, or the other end is gone. Throws Failure where it takes longer
+/// than so many seconds; Interrupted.
+void await_answer(int socket, int patience) {
+    using Clock = std::chrono::steady_clock;
+    const auto deadline = Clock::now() + std::chrono::seconds(patience);
+    for (;;) {
+        throw_if_interrupted();
+        const auto left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+        pollfd waiting{socket, POLLIN, 0};
+        const int ready = poll(&waiting, 1, static_cast<int>(std::max<std::int64_t>(0, left)));
+        if (ready > 0 || (ready < 0 && errno != EINTR)) return;
+        if (left <= 0) {
+            throw Failure("the process that times glibc's tunables has not answered for " +
+                          std::to_string(patience) + " seconds: it hangs, or was stopped");
+        }
+    }
+}
+
+/// Waits for a request, so long as one can come, and answers it with what `work` makes of it.
+template <class Message, class Answer, class Work> bool serve_one(int socket, const Work& work) {
+    Message message;
+    if (!receive_message(socket, message)) return false;
+    Answer answer;
+    try {
+        work(message, answer);
+    } catch (const Error& error) {
+        answer.exit_code = error.exit_code();
+        answer.set_text(error.what());
+    }
+    return send_message(socket, answer) && answer.exit_code == kDone;
+}
+
+/// The other process's error as if it were ours, if there is one.
+template <class Answer> void throw_error_of(const Answer& answer) {
+    if (answer.exit_code == kBadInput) throw BadInput(answer.text);
+    if (answer.exit_code != kDone) throw Failure(answer.text);
+}
+
+unsigned bits_of(const std::vector<Disturbance>& disturbances) {
+    unsigned bits = 0;
+    for (const Disturbance one : disturbances) bits |= 1u << static_cast<unsigned>(one);
+    return bits;
+}
+
+/// Those of memcpy and memset that hold in this process.
+LibcThresholds thresholds_here() {
+    const std::string interpreter = program_interpreter();
+    LibcThresholds thresholds;
+    std::string why; // it does not matter: what is asked for and not there is named
+    for (const auto& [name, tunable] : read_tunables(interpreter, why)) {
+        if (name.ends_with("_threshold")) thresholds[name] = tunable.value;
+    }
+    const std::size_t stop = read_rep_movsb_stop(interpreter);
+    if (stop > 0) thresholds.emplace(kRepMovsbStopThreshold, stop);
+    return thresholds;
+}
+
+/// The opposite of tunables_text.
+LibcThresholds parse_thresholds(std::string_view text) {
+    LibcThresholds thresholds;
+    while (!text.empty()) {
+        const std::string_view one = text.substr(0, text.find(':'));
+        text.remove_prefix(std::min(text.size(), one.size() + 1));
+        const std::size_t sign = one.find('=');
+        if (sign == std::string_view::npos || one.substr(0, kGroup.size()) != kGroup) continue;
+        std::size_t value = 0;
+        std::from_chars(one.data() + sign + 1, one.data() + one.size(), value);
+        thresholds[std::string(one.substr(kGroup.size(), sign - kGroup.size()))] = value;
+    }
+    return thresholds;
+}
+
+/// This environment with the tunables added.
+std::vector<std::string> environment_with(const LibcThresholds& thresholds) {
+    const std::string ours = kVariable + std::string("=");
+    std::vector<std::string> environment;
+    for (char** variable = environ; *variable; ++variable) {
+        if (std::string_view(*variable).substr(0, ours.size()) != ours) {
+            environment.push_back(*variable);
+        }
+    }
+    const std::string tunables = tunables_variable(thresholds);
+    if (!tunables.empty()) environment.push_back(ours + tunables);
+    return environment;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+    std::vector<char*> pointers;
+    for (std::string& text : texts) pointers.push_back(text.data());
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+/// Starts this program again with the other end of a socket.
+pid_t start(int socket, const LibcThresholds& thresholds) {
+    std::vector<std::string> arguments = {program_invocation_short_name, kServe,
+                                          std::to_string(socket)};
+    std::vector<std::string> environment = environment_with(thresholds);
+    const std::vector<char*> argv = pointers_to(arguments), envp = pointers_to(environment);
+    const pid_t parent = getpid();
+    // vfork: fork would leave every page of the buffers to fault once more in a timed copy.
+    // posix_spawn cannot ask for the parent-death signal.
+    const pid_t child = vfork();
+    if (child != 0) return child;
+    fcntl(socket, F_SETFD, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() == parent) execve("/proc/self/exe", argv.data(), envp.data());
+    _exit(127);
+}
+
+} // namespace
+
+std::string tunables_text(const LibcThresholds& thresholds) {
+    std::string text;
+    for (const auto& [name, bytes] : thresholds) {
+        if (!text.empty()) text += ':';
+        text += "glibc.cpu." + name + '=' + std::to_string(bytes);
+    }
+    return text;
+}
+
+std::string tunables_variable(const LibcThresholds& thresholds) {
+    const char* const here = std::getenv(kVariable);
+    const std::string before = here ? here : "", ours = tunables_text(thresholds);
+    return before.empty() || ours.empty() ? before + ours : before + ':' + ours;
+}
+
+// One message each way at a time, whole or not at all (SOCK_SEQPACKET): RemoteSetup and its answer,
+// then Request and Answer for each trial.
+
+RemoteCopy::RemoteCopy(const LibcThresholds& thresholds, const RemoteSetup& setup)
+    : patience_(setup.patience) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+        throw Failure(std::string("no socket to time glibc's tunables through: ") +
+                      std::strerror(errno));
+    }
+    process_ = start(ends[1], thresholds);
+    const int error = errno;
+    close(ends[1]);
+    socket_ = ends[0];
+    if (process_ < 0) {
+        close(socket_);
+        throw Failure(std::string("cannot start a process to time glibc's tunables in: ") +
+                      std::strerror(error));
+    }
+    Answer answer;
+    try {
+        const bool sent = send_message(socket_, setup);
+        if (sent) await_answer(socket_, patience_);
+        if (!sent || !receive_message(socket_, answer)) {
+            throw_if_interrupted();
+            throw Failure("the process to time glibc's tunables in does not come up");
+        }
+        throw_error_of(answer);
+        thresholds_ = parse_thresholds(answer.text);
+        for (const auto& threshold : thresholds) {
+            const auto there = thresholds_.find(threshold.first);
+            if (there == thresholds_.end() || there->second != threshold.second) {
+                throw BadInput("glibc does not take " + tunables_text({threshold}) +
+                               ": 'ld.so --list-tunables' shows what it knows, and the limits");
+            }
+        }
+    } catch (...) {
+        end();
+        throw;
+    }
+}
+
+RemoteCopy::~RemoteCopy() {
+    end();
+}
+
+void RemoteCopy::end() {
+    close(socket_); // it would leave by itself, but not before a trial is done
+    kill(process_, SIGKILL);
+    while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+}
+
+RemoteCopy::Answer RemoteCopy::ask(const Request& request) {
+    Answer answer;
+    const bool sent = send_message(socket_, request);
+    if (sent) await_answer(socket_, patience_);
+    if (!sent || !receive_message(socket_, answer)) {
+        throw_if_interrupted(); // what ended us may have ended it too
+        throw Failure("the process that timed glibc's tunables has died");
+    }
+    throw_error_of(answer);
+    return answer;
+}
+
+double RemoteCopy::time(std::size_t size, Workload workload, std::uint64_t round,
+                        const Calibration& calibration) {
+    const Answer answer = ask({size, workload, round, calibration});
+    disturbances_ = answer.disturbances;
+    return answer.seconds;
+}
+
+Calibration RemoteCopy::calibrate(std::size_t size, Workload workload) {
+    return ask({size, workload, 0, {0, 0}}).calibration;
+}
+
+std::vector<Disturbance> RemoteCopy::disturbances() const {
+    std::vector<Disturbance> disturbances;
+    for (const Disturbance one : kDisturbances) {
+        if (disturbances_ & bits_of({one})) disturbances.push_back(one);
+    }
+    return disturbances;
+}
+
+void RemoteCopy::serve(int socket) {
+    std::optional<Arena> arena;
+    std::optional<Stopwatch> stopwatch;
+    std::optional<DisturbanceMonitor> monitor;
+    const bool ready =
+        serve_one<RemoteSetup, Answer>(socket, [&](const RemoteSetup& setup, Answer& answer) {
+            answer.set_text(tunables_text(thresholds_here()));
+            const int cpu = pin_to_cpu(setup.cpu);
+            start_clock(read_cpu().invariant_tsc);
+            arena.emplace(setup.arena_bytes);
+            stopwatch.emplace(*arena, setup.largest_size, setup.cache_bytes);
+            monitor.emplace(cpu);
+        });
+    if (!ready) return;
+    int cache_effect = 0; // another one each time
+    while (serve_one<Request, Answer>(socket, [&](const Request& request, Answer& answer) {
+        const auto& [size, workload, round, calibration] = request;
+        if (calibration.calls == 0) {
+            stopwatch->calibrate(size, workload, trial_seconds(workload));
+            answer.calibration = stopwatch->calibration(size, workload);
+            return;
+        }
+        stopwatch->set_calibration(size, workload, calibration);
+        monitor->begin_round();
+        answer.seconds = stopwatch->time({libc_copy(), 0, ++cache_effect}, workload, size, round);
+        answer.disturbances = bits_of(monitor->end_round());
+    })) {
+    }
+}
+
+std::optional<int> serve_trials(int argc, char** argv) {
+    if (argc < 2 || std::string_view(argv[1]) != kServe) return std::nullopt;
+    // Interrupts are for the process that started this one, which ends it.
+    for (const int interrupt : {SIGINT, SIGTERM, SIGHUP}) std::signal(interrupt, SIG_IGN);
+    return run_command(program_invocation_short_name, [&]() -> int {
+        int socket = -1, type = 0;
+        socklen_t length = sizeof type;
+        if (argc == 3) std::from_chars(argv[2], argv[2] + std::strlen(argv[2]), socket);
+        if (getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &length) != 0) {
+            throw BadInput(std::string(kServe) + " is for this program itself");
+        }
+        RemoteCopy::serve(socket);
+        return kDone;
+    });
+}
+
+} // namespace asterope

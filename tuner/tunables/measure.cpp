@@ -1,0 +1,207 @@
+// Times the ways in which glibc's memcpy can copy, and one setting of its tunables, size by size.
+#include "tunables/measure.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/size_text.hpp"
+#include "search/boundaries.hpp"
+#include "tunables/processes.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// Above the least threshold of non-temporal stores that glibc 2.36 knows. Earlier ones take less,
+/// with which their code can copy wrongly (glibc's commit b446822b6ae4).
+constexpr std::size_t kLeastNonTemporal = 0x4040 + 64;
+
+std::size_t never(const Tunable& tunable) {
+    return std::min(tunable.most, kNever);
+}
+
+/// The workloads that count, and at weight 0 all others that a winner is measured under, and
+/// aliased buffers, where `rep movsb` can be many times slower.
+Weights with_all_situations(Weights weights) {
+    std::vector<Workload> others(kMeasured.begin(), kMeasured.end());
+    others.push_back(Workload::aliased);
+    for (const Workload workload : others) {
+        const bool counts = std::any_of(weights.begin(), weights.end(),
+                                        [&](const auto& one) { return one.first == workload; });
+        if (!counts) weights.emplace_back(workload, 0);
+    }
+    return weights;
+}
+
+/// The way, its process, and what the race says.
+class WaysRace {
+  public:
+    WaysRace(const Measurement& measurement, const Processes& processes, TimedCopies timings)
+        : measurement_(measurement), processes_(processes), timings_(std::move(timings)) {}
+
+    SizeWays at(std::size_t size, Way now) {
+        SizeWays result{size, now, {1, 1, 1}, {}};
+        std::vector<std::pair<Way, Entrant>> others;
+        std::vector<Entrant> entrants;
+        for (const Way way : kWays) {
+            const Entrant entrant = processes_.copying(way, size);
+            if (way == now || entrant == kLibc) continue;
+            others.emplace_back(way, entrant);
+            entrants.push_back(entrant);
+        }
+        if (others.empty()) return result;
+        Race race(size, measurement_.weights, measurement_.random, timings_);
+        const SizeResult run_off = race.run_off(entrants, measurement_.rigor.rounds, kLibc);
+        result.floor = race.libc_over(kLibcAgain);
+        for (const auto& [way, entrant] : others) {
+            const Estimate ratio = race.libc_over(entrant);
+            result.ways.push_back(
+                {way, ratio, worth_of(ratio, result.floor, score_of(run_off, entrant))});
+        }
+        return result;
+    }
+
+    /// Whether the way of the smaller sizes is at least as good.
+    bool lower_holds(Way lower, Way upper, std::size_t size) {
+        const Entrant one = processes_.copying(lower, size),
+                      other = processes_.copying(upper, size);
+        if (one == kLibc || other == kLibc) return other == kLibc;
+        measurement_.progress.label(format_size(size));
+        Race race(size, measurement_.weights, measurement_.random, timings_);
+        const SizeResult run_off = race.run_off({one, other}, measurement_.rigor.rounds, kLibc);
+        return score_of(run_off, one) >= score_of(run_off, other);
+    }
+
+    static double score_of(const SizeResult& result, Entrant entrant) {
+        return std::find_if(result.finalists.begin(), result.finalists.end(),
+                            [&](const Finalist& one) { return one.candidate == entrant; })
+            ->score;
+    }
+
+  private:
+    const Measurement& measurement_;
+    const Processes& processes_;
+    TimedCopies timings_;
+};
+
+/// Moves a threshold that lies between two of the sizes to where the ways change places. To the
+/// next whole line: whether a size that is the threshold is above it has changed with the versions.
+void refine(std::size_t& threshold, const Tunable& limits, const CopyThresholds& chosen,
+            const Measurement& measurement, WaysRace& race) {
+    const std::vector<std::size_t>& sizes = measurement.sizes;
+    const auto above = std::upper_bound(sizes.begin(), sizes.end(), threshold);
+    if (above == sizes.begin() || above == sizes.end()) return;
+    const std::size_t from = *(above - 1), to = *above;
+    const auto way = [&](Entrant entrant) { return static_cast<Way>(entrant); };
+    const Way lower = way_of(chosen, from), upper = way_of(chosen, to);
+    if (lower == upper) return;
+    const std::size_t last = find_boundary(static_cast<Entrant>(lower), static_cast<Entrant>(upper),
+                                           from, to, measurement.rigor.boundary_ratio,
+                                           [&](Entrant one, Entrant other, std::size_t size) {
+                                               return race.lower_holds(way(one), way(other), size);
+                                           });
+    const std::size_t line = last / 64 * 64 + 64;
+    const std::size_t found = line < to ? line : last;
+    if (found >= limits.least && found <= limits.most) threshold = found;
+}
+
+} // namespace
+
+bool is_clear(const Estimate& ratio, const Estimate& floor) {
+    const double noise = std::max(TieBand{}.always, std::abs(std::log(floor.median)));
+    const double log = std::log(ratio.median);
+    return (log > noise && ratio.low > 1) || (log < -noise && ratio.high < 1);
+}
+
+double worth_of(const Estimate& ratio, const Estimate& floor, double score) {
+    // A loss under one workload that another one's gain makes up for counts all the same.
+    const double noise = std::max(TieBand{}.never, std::abs(std::log(floor.median)));
+    return is_clear(ratio, floor) || score < -noise ? score : 0;
+}
+
+std::vector<LibcThresholds> settings_of_ways(const Knobs& knobs, std::size_t largest) {
+    const std::size_t no_rep = never(knobs.rep_movsb), no_past = never(knobs.non_temporal);
+    LibcThresholds rep = {{kRepMovsbThreshold, knobs.rep_movsb.least},
+                          {kNonTemporalThreshold, no_past}};
+    if (knobs.stop) rep[kRepMovsbStopThreshold] = never(*knobs.stop);
+    std::vector<LibcThresholds> settings = {
+        {{kRepMovsbThreshold, no_rep}, {kNonTemporalThreshold, no_past}}, rep};
+    // Each takes two pages at a time up to 16 times its threshold and four beyond: a ladder of
+    // them takes either at any size.
+    for (std::size_t past = std::max(knobs.non_temporal.least, kLeastNonTemporal);
+         past < largest && past <= no_past; past *= 16) {
+        settings.push_back({{kRepMovsbThreshold, no_rep}, {kNonTemporalThreshold, past}});
+    }
+    return settings;
+}
+
+double planned_work(const std::vector<std::size_t>& sizes, const Weights& weights,
+                    const Rigor& rigor, const Knobs& knobs) {
+    double work = 0;
+    for (const std::size_t size : sizes) {
+        const std::size_t ways = size <= knobs.rep_movsb.least ? 0
+                                 : size <= kLeastNonTemporal   ? 1
+                                                               : 2;
+        const std::size_t counted = weights_at(size, weights).size();
+        const std::size_t all = weights_at(size, with_all_situations(weights)).size();
+        const std::size_t trials = (ways ? ways + 2 : 0) * counted + 3 * all;
+        work += static_cast<double>(trials) * rigor.rounds * trial_work(size);
+    }
+    return work;
+}
+
+ThresholdChoice measure_and_choose(const Measurement& measurement, Knobs knobs) {
+    Processes processes(settings_of_ways(knobs, measurement.sizes.back()), measurement.setup,
+                        measurement.progress, measurement.rounds);
+    knobs.now = processes.thresholds(kLibc);
+    const CopyThresholds other = processes.thresholds(0); // its non-temporal threshold is another
+    knobs.stop_follows =
+        knobs.now.stop == knobs.now.non_temporal && other.stop == other.non_temporal;
+    WaysRace race(measurement, processes, TimedCopies(processes));
+    ThresholdChoice choice{knobs, {}, {}};
+    std::vector<SizeWorth> worth;
+    for (const std::size_t size : measurement.sizes) {
+        measurement.progress.label(format_size(size));
+        measurement.rounds.enter_step();
+        choice.ways.push_back(race.at(size, way_of(knobs.now, size)));
+        worth.push_back({size, 1, {}});
+        for (const WayResult& one : choice.ways.back().ways) {
+            worth.back().worth[one.way] = one.worth;
+        }
+    }
+    CopyThresholds& chosen = choice.thresholds = choose_thresholds(knobs, worth);
+    const CopyThresholds rough = chosen;
+    if (rough.rep_movsb != knobs.now.rep_movsb) {
+        refine(chosen.rep_movsb, knobs.rep_movsb, rough, measurement, race);
+    }
+    if (knobs.stop && rough.stop != knobs.now.stop) {
+        refine(chosen.stop, *knobs.stop, rough, measurement, race);
+    }
+    if (rough.non_temporal != knobs.now.non_temporal) {
+        refine(chosen.non_temporal, knobs.non_temporal, rough, measurement, race);
+    }
+    chosen = knobs.with(chosen.rep_movsb, chosen.non_temporal, chosen.stop);
+    return choice;
+}
+
+std::vector<SizeGain> measure_gains(const Measurement& measurement, const ThresholdChoice& choice) {
+    Processes processes({choice.knobs.changes(choice.thresholds)}, measurement.setup,
+                        measurement.progress, measurement.rounds);
+    const CopyThresholds now = processes.thresholds(kLibc), then = processes.thresholds(0);
+    const Weights weights = with_all_situations(measurement.weights);
+    std::vector<SizeGain> gains;
+    for (const std::size_t size : measurement.sizes) {
+        measurement.progress.label(format_size(size));
+        measurement.rounds.enter_step();
+        Race race(size, weights, measurement.random, TimedCopies(processes));
+        const SizeResult result = race.run_off({0}, measurement.rigor.rounds, kLibc);
+        const Finalist& setting = result.finalists.front();
+        const Estimate ratio = race.libc_over(0), floor = race.libc_over(kLibcAgain);
+        gains.push_back({size, way_of(now, size), way_of(then, size), ratio, floor,
+                         worth_of(ratio, floor, setting.score), setting.workloads,
+                         result.noise_floor});
+    }
+    return gains;
+}
+
+} // namespace asterope

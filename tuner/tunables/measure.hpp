@@ -1,0 +1,81 @@
+// Times the ways in which glibc's memcpy can copy, and one setting of its tunables, size by size.
+#pragma once
+
+#include <map>
+#include <random>
+#include <vector>
+
+#include "base/progress.hpp"
+#include "search/race.hpp"
+#include "search/search.hpp"
+#include "timing/disturbed_rounds.hpp"
+#include "timing/remote_copy.hpp"
+#include "tunables/choice.hpp"
+
+namespace asterope {
+
+/// Beside the default: its time over that of another way, as the workloads are weighed.
+struct WayResult {
+    Way way;
+    Estimate ratio;
+    double worth; ///< see worth_of()
+};
+
+/// All other ways of one size.
+struct SizeWays {
+    std::size_t size;
+    Way now;        ///< the default's
+    Estimate floor; ///< one default process's time over another's
+    std::vector<WayResult> ways;
+};
+
+/// What the chosen setting brings at one size.
+struct SizeGain {
+    std::size_t size;
+    Way before, after;
+    Estimate ratio, floor;
+    double worth;
+    std::map<Workload, Measured> workloads;
+    std::map<Workload, Estimate> floors; ///< of the workloads
+};
+
+/// What a ratio is worth to the choice: its score in the race (see utility()), but 0 where it is
+/// within the noise. That is the floor's distance from 1, or what another process alone does.
+double worth_of(const Estimate& ratio, const Estimate& floor, double score);
+
+/// Whether it says that something is faster or slower, see worth_of().
+bool is_clear(const Estimate& ratio, const Estimate& floor);
+
+/// What a measurement needs.
+struct Measurement {
+    std::vector<std::size_t> sizes; ///< ascending
+    Weights weights;
+    Rigor rigor;
+    std::mt19937_64& random;
+    RemoteSetup setup;
+    Progress& progress;
+    DisturbedRounds& rounds;
+};
+
+/// The settings of the processes in which memcpy copies in one way wherever it can.
+std::vector<LibcThresholds> settings_of_ways(const Knobs& knobs, std::size_t largest);
+
+/// What both steps count in Progress, about.
+double planned_work(const std::vector<std::size_t>& sizes, const Weights& weights,
+                    const Rigor& rigor, const Knobs& knobs);
+
+struct ThresholdChoice {
+    Knobs knobs; ///< with what only the processes tell: the stop that holds, and whether it follows
+    std::vector<SizeWays> ways;
+    CopyThresholds thresholds;
+};
+
+/// Races the ways at each size and chooses the thresholds, each found more exactly between the two
+/// sizes where the ways change places.
+ThresholdChoice measure_and_choose(const Measurement& measurement, Knobs knobs);
+
+/// Times the setting beside the default at all sizes and in all situations, those that count for
+/// nothing included, in processes of their own.
+std::vector<SizeGain> measure_gains(const Measurement& measurement, const ThresholdChoice& choice);
+
+} // namespace asterope

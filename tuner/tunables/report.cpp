@@ -1,0 +1,228 @@
+// What `asterope-tune tunables` found: its verdict, its tables, and its file.
+#include "tunables/report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/rounded.hpp"
+#include "base/size_text.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "profile/provisional.hpp"
+
+namespace asterope {
+
+namespace {
+
+std::string interval(const Estimate& one) {
+    std::string text;
+    append(text, "%5.2f [%.2f %.2f]", one.median, one.low, one.high);
+    return text;
+}
+
+/// The geometric mean of the setting's ratios.
+double mean_ratio(const std::vector<SizeGain>& gains) {
+    double sum = 0;
+    for (const SizeGain& one : gains) sum += std::log(one.ratio.median);
+    return std::exp(sum / static_cast<double>(gains.size()));
+}
+
+/// The clear gains or losses: "4 KiB 1.20, 8 KiB 1.31"; "none".
+std::string clear_sizes(const std::vector<SizeGain>& gains, bool faster) {
+    std::string text;
+    for (const SizeGain& one : gains) {
+        if (!is_clear(one.ratio, one.floor) || (one.ratio.median > 1) != faster) continue;
+        append(text, "%s%s %.2f", text.empty() ? "" : ", ", format_size(one.size).c_str(),
+               one.ratio.median);
+    }
+    return text.empty() ? "none" : text;
+}
+
+/// The situation of a size in which the setting's ratio is the least or the greatest: "0.93
+/// consume".
+std::string extreme(const SizeGain& gain, bool least) {
+    const auto less = [](const auto& one, const auto& other) {
+        return one.second.ratio.median < other.second.ratio.median;
+    };
+    const auto [lowest, highest] =
+        std::minmax_element(gain.workloads.begin(), gain.workloads.end(), less);
+    const auto& [workload, measured] = *(least ? lowest : highest);
+    std::string text;
+    append(text, "%5.2f %s", measured.ratio.median, std::string(name_of(workload)).c_str());
+    return text;
+}
+
+/// What glibc took for the last cache's size, where that is more than the kernel's figure, put the
+/// threshold of non-temporal stores too high, and a lower one is clearly faster. Else empty.
+std::string wrong_cache(const TunablesReport& report) {
+    const auto shared = report.tunables.find("x86_shared_cache_size");
+    const std::size_t known = last_cache_bytes(report.machine);
+    const bool gained =
+        std::any_of(report.gains.begin(), report.gains.end(), [](const SizeGain& one) {
+            return one.after >= Way::non_temporal_2 && one.before < Way::non_temporal_2 &&
+                   is_clear(one.ratio, one.floor) && one.ratio.median > 1;
+        });
+    if (!gained || shared == report.tunables.end() || known == 0 || shared->second.value <= known) {
+        return "";
+    }
+    return "glibc took the last cache for " + format_size(shared->second.value) +
+           " (x86_shared_cache_size); the kernel says " + format_size(known) +
+           ", and non-temporal stores are faster far below glibc's threshold.\n";
+}
+
+nlohmann::ordered_json estimate(const Estimate& one) {
+    return {
+        {"median", rounded(one.median)}, {"low", rounded(one.low)}, {"high", rounded(one.high)}};
+}
+
+nlohmann::ordered_json thresholds_json(const CopyThresholds& one) {
+    return {{"rep_movsb_above", one.rep_movsb},
+            {"rep_movsb_below", one.stop},
+            {"non_temporal_above", one.non_temporal}};
+}
+
+nlohmann::ordered_json ways_json(const SizeWays& one) {
+    nlohmann::ordered_json ways = nlohmann::ordered_json::object();
+    for (const WayResult& way : one.ways) ways[name_of(way.way)] = estimate(way.ratio);
+    return {{"size", one.size},
+            {"default", name_of(one.now)},
+            {"noise_floor", estimate(one.floor)},
+            {"ways", ways}};
+}
+
+nlohmann::ordered_json gain_json(const SizeGain& one) {
+    nlohmann::ordered_json workloads = nlohmann::ordered_json::object();
+    for (const auto& [workload, measured] : one.workloads) {
+        workloads[std::string(name_of(workload))] = {
+            {"default_ns", rounded(measured.libc_seconds * 1e9)},
+            {"ns", rounded(measured.seconds * 1e9)},
+            {"ratio", estimate(measured.ratio)},
+            {"noise_floor", estimate(one.floors.at(workload))}};
+    }
+    return {{"size", one.size},
+            {"before", name_of(one.before)},
+            {"after", name_of(one.after)},
+            {"ratio", estimate(one.ratio)},
+            {"noise_floor", estimate(one.floor)},
+            {"clear", is_clear(one.ratio, one.floor)},
+            {"workloads", workloads}};
+}
+
+} // namespace
+
+bool TunablesReport::change() const {
+    double sum = 0;
+    for (const SizeGain& one : gains) sum += one.worth;
+    return sum > 0;
+}
+
+LibcThresholds TunablesReport::setting() const {
+    return change() ? choice.knobs.changes(choice.thresholds) : LibcThresholds{};
+}
+
+std::string line_of(const TunablesReport& report) {
+    const LibcThresholds setting = report.setting();
+    return setting.empty() ? "" : "GLIBC_TUNABLES=" + tunables_variable(setting);
+}
+
+std::string default_text(const TunablesReport& report) {
+    std::string text = report.machine.libc + " here: " + describe(report.choice.knobs.now) + "\n";
+    for (const char* name : {kRepMovsbThreshold, kRepMovsbStopThreshold, kNonTemporalThreshold}) {
+        const auto found = report.tunables.find(name);
+        if (found == report.tunables.end()) continue;
+        const Tunable& one = found->second;
+        append(text, "  %s %zu (from %zu to %zu)\n", name, one.value, one.least, one.most);
+    }
+    return text;
+}
+
+std::string ways_table(const std::vector<SizeWays>& ways) {
+    std::string text =
+        "\nThe default's time over that of each other way, by size; floor: over that "
+        "of the default in another process\n";
+    append(text, "%-10s %-16s", "Size", "default");
+    for (const Way way : kWays) append(text, " %15s", words_of(way));
+    text += "  floor\n";
+    for (const SizeWays& one : ways) {
+        if (one.ways.empty()) continue;
+        append(text, "%-10s %-16s", format_size(one.size).c_str(), words_of(one.now));
+        for (const Way way : kWays) {
+            const auto found =
+                std::find_if(one.ways.begin(), one.ways.end(),
+                             [&](const WayResult& other) { return other.way == way; });
+            if (found == one.ways.end()) {
+                append(text, " %15s", "-");
+            } else {
+                append(text, " %15.2f", found->ratio.median);
+            }
+        }
+        append(text, "  %.3f\n", one.floor.median);
+    }
+    return text;
+}
+
+std::string verdict_text(const TunablesReport& report) {
+    constexpr const char* kKeep = "Keep the default: ";
+    if (report.gains.empty()) {
+        return std::string("\n") + kKeep + "no other thresholds are faster beyond the noise\n";
+    }
+    std::string text = "\nThe default's time over that with " +
+                       tunables_text(report.choice.knobs.changes(report.choice.thresholds)) +
+                       ", timed anew\n";
+    append(text, "%-10s %-16s %-16s %-19s %5s  %-20s %s\n", "Size", "default", "then",
+           "  x default", "floor", "least", "most");
+    for (const SizeGain& one : report.gains) {
+        append(text, "%-10s %-16s %-16s %-19s %5.3f  %-20s %s\n", format_size(one.size).c_str(),
+               words_of(one.before), one.before == one.after ? "the same" : words_of(one.after),
+               interval(one.ratio).c_str(), one.floor.median, extreme(one, true).c_str(),
+               extreme(one, false).c_str());
+    }
+    text += '\n';
+    if (!report.change()) {
+        return text + kKeep + "timed anew, this is no faster than it beyond the noise\n";
+    }
+    append(text,
+           "%.2f times as fast as the default over these sizes and situations (geometric "
+           "mean).\n",
+           mean_ratio(report.gains));
+    text += "Faster at: " + clear_sizes(report.gains, true) + "\n";
+    text += "Slower at: " + clear_sizes(report.gains, false) + "\n";
+    text += wrong_cache(report);
+    return text + "\nSet in the environment of a program:\n\n" + line_of(report) + "\n";
+}
+
+nlohmann::ordered_json to_json(const TunablesReport& report) {
+    using nlohmann::ordered_json;
+    ordered_json weights = ordered_json::object(), listed = ordered_json::object();
+    for (const auto& [workload, weight] : report.objective.weights) {
+        weights[std::string(name_of(workload))] = rounded(weight);
+    }
+    for (const auto& [name, one] : report.tunables) {
+        listed[name] = {{"value", one.value}, {"least", one.least}, {"most", one.most}};
+    }
+    ordered_json ways = ordered_json::array(), gains = ordered_json::array();
+    for (const SizeWays& one : report.choice.ways) ways.push_back(ways_json(one));
+    for (const SizeGain& one : report.gains) gains.push_back(gain_json(one));
+    return {{"format", "asterope-tunables"},
+            {"version", 1},
+            {"tool_version", kVersion},
+            {"machine", to_json(report.machine)},
+            {"cpu", report.cpu},
+            {"rigor", report.rigor},
+            {"objective", report.objective.name},
+            {"weights", weights},
+            {"seed", report.seed},
+            {"noise", noise_json(report.noise)},
+            {"tunables", listed},
+            {"default", thresholds_json(report.choice.knobs.now)},
+            {"tried", thresholds_json(report.choice.thresholds)},
+            {"change", report.change()},
+            {"line", line_of(report)},
+            {"ratio", report.gains.empty() ? ordered_json()
+                                           : ordered_json(rounded(mean_ratio(report.gains)))},
+            {"ways", ways},
+            {"sizes", gains}};
+}
+
+} // namespace asterope
