@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from .interrupt import interrupts_caught
 from .one_line import one_line
 
-DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILED, BAD_INPUT, STALE, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 class _HelpJson(argparse.Action):

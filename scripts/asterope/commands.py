@@ -27,7 +27,10 @@ COMMANDS = {
     "generate": Command("renders the memcpy of a profile as C", "asterope.generate"),
     "bench": Command("times copies side by side with libc's", None),
     "report": Command("shows what was measured, with pictures", "asterope.report.command"),
-    "apps": Command("times whole programs with the preload library", "asterope.apps.command"),
+    "prove": Command(
+        "runs a program under libc and under other copies until the difference is known",
+        "asterope.prove.command",
+    ),
     "placement": Command(
         "tells whether the place of buffers or -O matters", "asterope.placement.command"
     ),

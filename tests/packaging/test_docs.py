@@ -195,6 +195,8 @@ def calls(line: str) -> Iterator[tuple[str, list[str]]]:
     """The commands of ours in a line of shell, each with its words."""
     line = re.sub(r"(^|\s)#.*", "", line)
     line = re.sub(r"\S+ -m asterope ([a-z]+)", r"asterope-\1", line)
+    # What asterope-prove runs has options of its own.
+    line = re.sub(r"(--client|--metric) '[^']*'", r"\1", re.sub(r" -- .*", "", line))
     for part in re.split(r"&&|[|;<>()]+", line.replace("$(", ";")):
         words = [word.strip("[]{},.'\"`") for word in part.split()]
         while words and re.fullmatch(r"\$|sudo|env|time|nice|exec|[A-Z_]+=.*", words[0]):

@@ -50,7 +50,7 @@ def test_a_man_page_has_the_options_of_help_and_no_others(share, build_dir, prog
         ("asterope-bench", "--suite", "--rounds"),
         ("asterope-generate", "--output", "--prefix"),
         ("asterope-placement", "--plot", "--rounds"),
-        ("asterope-apps", "--preload", "--rounds"),
+        ("asterope-prove", "--until", "--seed"),
     ],
 )
 def test_help_and_man_page_list_expert_options_apart(share, build_dir, program, everyday, expert):
@@ -75,7 +75,7 @@ def test_a_man_page_has_its_sections_and_the_exit_codes(share, program):
     assert sections[-1] == "SEE ALSO"
     codes = re.findall(r"\.TP\n(\d+)\n.+", text)
     assert {"0", "1", "2", "130"} <= set(codes)
-    assert ("3" in codes) == (program == "asterope-tune")
+    assert ("3" in codes) == (program in ("asterope-tune", "asterope-prove"))
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -98,7 +98,7 @@ def test_man_shows_a_page_without_a_warning(share, program):
     [
         ("asterope-generate", r"[\fIPROFILE\fR...]"),
         ("asterope-placement", r"[\fIROUTINE.c\fR]"),
-        ("asterope-apps", r"\fIAPPLICATION\fR"),
+        ("asterope-prove", r"\fICOMMAND\fR..."),
     ],
 )
 def test_a_synopsis_tells_what_may_be_left_out_and_what_repeated(share, program, operands):
@@ -175,8 +175,7 @@ def test_completion_offers_subcommands(share, build_dir):
         (["generate", "-o", ""], ["compopt -o dirnames"]),
         (["generate", ""], ["compopt -o default"]),
         (["report", "a.json", ""], ["compopt -o default"]),
-        (["apps", "s"], ["sqlite"]),
-        (["apps", "--rounds", ""], []),
+        (["prove", "--rounds", ""], []),
     ],
 )
 def test_completion_offers_values(share, words, offered):

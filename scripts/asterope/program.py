@@ -1,0 +1,106 @@
+"""The program that a command line starts, and whether a library can be preloaded into it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import stat
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .one_line import one_line
+
+_DEEPEST = 4  # interpreters of interpreters, as Linux follows them
+_PT_INTERP = 3
+_MACHINES = {3: "i386", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
+
+
+class CannotPreload(ValueError):
+    """The command has no program, or one that takes no preloaded library: one line says why."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """`file`: the ELF program that Linux starts, which for a script is its interpreter.
+    `arguments`: what follows the program's name then."""
+
+    file: Path
+    arguments: Sequence[str]
+
+
+def find_program(command: Sequence[str]) -> Program:
+    """Looks for the command's program as a shell does. Raises CannotPreload."""
+    name = one_line(command[0])
+    found = shutil.which(command[0])
+    if found is None:
+        if os.path.isdir(command[0]):
+            raise CannotPreload(f"{name}: is a folder, not a program")
+        if os.path.isfile(command[0]):
+            raise CannotPreload(f"{name}: is not executable: chmod +x it")
+        raise CannotPreload(f"{name}: no such command")
+    return _program(Path(found), list(command[1:]), name)
+
+
+def _program(file: Path, arguments: list[str], name: str) -> Program:
+    for _ in range(_DEEPEST):
+        try:
+            with file.open("rb") as opened:
+                head = opened.read(256)
+        except OSError as error:
+            raise CannotPreload(f"{name}: cannot be read: {error.strerror}") from None
+        if not head.startswith(b"#!"):
+            break
+        interpreter = head[2:].partition(b"\n")[0].strip().split(maxsplit=1)
+        if not interpreter:
+            raise CannotPreload(f"{name}: is a script whose first line names no interpreter")
+        arguments = [*map(os.fsdecode, interpreter[1:]), str(file), *arguments]
+        file = Path(os.fsdecode(interpreter[0]))
+    if not head.startswith(b"\x7fELF"):
+        raise CannotPreload(f"{name}: is neither an ELF program nor a script that starts with #!")
+    _check_elf(file, name)
+    _check_privileges(file, name)
+    return Program(file, arguments)
+
+
+def _check_elf(file: Path, name: str) -> None:
+    with file.open("rb") as opened:
+        header = opened.read(64)
+        here = platform.machine()
+        machine = struct.unpack_from("<H", header, 18)[0] if len(header) >= 20 else 0
+        if len(header) < 64 or header[4:6] != b"\x02\x01" or _MACHINES.get(machine) != here:
+            built_for = _MACHINES.get(machine, "another architecture")
+            raise CannotPreload(f"{name}: is built for {built_for}, and this machine is {here}")
+        (offset,) = struct.unpack_from("<Q", header, 32)
+        size, count = struct.unpack_from("<HH", header, 54)
+        try:
+            opened.seek(offset)
+            table = opened.read(size * count)
+        except (OSError, ValueError, OverflowError):  # beyond what a file can have
+            table = b""
+    if size < 56 or len(table) < size * count:
+        raise CannotPreload(f"{name}: is a truncated ELF program")
+    kinds = {struct.unpack_from("<I", table, size * entry)[0] for entry in range(count)}
+    if _PT_INTERP not in kinds:
+        raise CannotPreload(f"{name}: is linked statically: no library can be preloaded into it")
+
+
+def _check_privileges(file: Path, name: str) -> None:
+    """Refuses what runs with more rights than its caller: ld.so preloads nothing there."""
+    status = file.stat()
+    as_user = status.st_mode & stat.S_ISUID and status.st_uid != os.getuid()
+    as_group = status.st_mode & stat.S_ISGID and status.st_gid != os.getgid()
+    if as_user or as_group:
+        who = "user" if as_user else "group"
+        raise CannotPreload(f"{name}: is set-{who}-ID: no library can be preloaded into it")
+    if os.getuid() != 0 and "security.capability" in _attributes(file):
+        raise CannotPreload(f"{name}: has capabilities: no library can be preloaded into it")
+
+
+def _attributes(file: Path) -> Sequence[str]:
+    try:
+        return os.listxattr(file)
+    except OSError:  # a file system without them
+        return ()

@@ -1,0 +1,1 @@
+"""asterope-prove: a command under libc and under other copies, until the difference is known."""

@@ -1,0 +1,128 @@
+"""The copies that are compared: libc's, those of preloaded libraries, those of other libcs."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..one_line import one_line
+from ..program import Program
+from .faults import BadInput
+
+LIBCS = LIBC, LIBC_AGAIN = "libc", "libc again"
+MOST_COPIES = 16
+_LOADER = re.compile(r"ld[-.](?:.*[-.])?so(?:\.\d+)*")
+
+
+@dataclass(frozen=True)
+class Copy:
+    """`library`: what is preloaded. `loader` and `folder`: another libc, and where it lies."""
+
+    name: str
+    library: Path | None = None
+    loader: Path | None = None
+    folder: Path | None = None
+
+    @property
+    def description(self) -> str:
+        """What it is, for people."""
+        if self.loader:
+            return f"libc of {self.folder}, through {self.loader}"
+        return f"{self.library}, preloaded" if self.library else "libc"
+
+    @property
+    def must_be_loaded(self) -> Path | None:
+        """What a process has among its libraries if it runs under this copy."""
+        return self.folder / "libc.so.6" if self.folder else self.library
+
+    def command(self, program: Program) -> list[str]:
+        start = [str(self.loader), "--library-path", str(self.folder)] if self.loader else []
+        return [*start, str(program.file), *program.arguments]
+
+    def environment(self) -> dict[str, str]:
+        """This process's, less any LD_PRELOAD: it would be in libc's runs, too."""
+        variables = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+        if self.library:
+            variables["LD_PRELOAD"] = str(self.library)
+        return variables
+
+
+def parse_copies(texts: Iterable[str]) -> list[Copy]:
+    """libc twice, whether it is among `texts` or not, then the others. Raises BadInput."""
+    copies = {name: Copy(name) for name in LIBCS}
+    for text in texts:
+        if text == LIBC:
+            continue
+        copy = _copy(text)
+        if copy.name in copies:
+            raise BadInput(
+                f"--copies: {one_line(text)}: another copy is called {copy.name}: give it a name, "
+                f"as in NAME={one_line(text.partition('=')[2] or text)}"
+            )
+        copies[copy.name] = copy
+    if len(copies) == len(LIBCS):
+        raise BadInput("--copies names nothing to compare libc with: name a library")
+    if len(copies) > MOST_COPIES:
+        raise BadInput(f"--copies: more than {MOST_COPIES - 2} copies beside libc")
+    return list(copies.values())
+
+
+def _copy(text: str) -> Copy:
+    name, equals, file = text.partition("=")
+    if not equals or "/" in name:
+        name, file = Path(text).name.removeprefix("lib").partition(".so")[0], text
+    if not re.fullmatch(r"[\w.+ -]{1,40}", name):
+        raise BadInput(
+            f"--copies: {one_line(text)[:80]}: write a shared object, or NAME=FILE with a name of "
+            "letters, digits and . + - _"
+        )
+    loader, colon, folder = file.partition(":")
+    if _LOADER.fullmatch(Path(loader).name):
+        return _other_libc(name, loader, folder if colon else str(Path(loader).parent))
+    return Copy(name, library=_library(file))
+
+
+def _other_libc(name: str, loader: str, folder: str) -> Copy:
+    if not os.access(loader, os.X_OK) or not Path(loader).is_file():
+        raise BadInput(f"--copies: {one_line(loader)}: no such loader, or not executable")
+    if not (Path(folder) / "libc.so.6").is_file():
+        raise BadInput(
+            f"--copies: {one_line(folder)}: has no libc.so.6: write {name}=LOADER:LIBRARY_FOLDER"
+        )
+    return Copy(name, loader=Path(loader).absolute(), folder=Path(folder).absolute())
+
+
+def _library(path: str) -> Path:
+    library = Path(path)
+    if not library.is_file():
+        raise BadInput(
+            f"{one_line(path)}: no such library: build it with scripts/tune, or name one with "
+            "--copies"
+        )
+    # ld.so splits LD_PRELOAD at these
+    resolved = library.resolve()
+    if any(separator in str(resolved) for separator in " :"):
+        raise BadInput(f"{one_line(path)}: LD_PRELOAD takes no path with a blank or a colon")
+    # ld.so only warns of what it cannot load, and goes on without it
+    probe = subprocess.run(
+        ["/bin/true"], env={"LD_PRELOAD": str(resolved)}, capture_output=True, text=True, timeout=60
+    )
+    if probe.returncode or probe.stderr:
+        said = (probe.stderr.strip().splitlines() or ["/bin/true fails with it"])[0]
+        raise BadInput(f"{one_line(path)}: cannot be preloaded: {one_line(said)}")
+    return resolved
+
+
+def missing_library(copy: Copy, loaded: Sequence[str]) -> str | None:
+    """Why a process with these libraries does not run under the copy; None: it does."""
+    wanted = copy.must_be_loaded
+    if wanted is None or any(os.path.realpath(one) == os.path.realpath(wanted) for one in loaded):
+        return None
+    return (
+        f"runs without {wanted.name}: its environment was cleared, or it is linked statically or "
+        "privileged"
+    )

@@ -1,0 +1,64 @@
+"""What is compared: a run's wall-clock time, its CPU time, or a number that it prints."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from ..one_line import one_line
+from .faults import BadInput, Failure
+from .processes import Run
+
+WALL, CPU, PATTERN = "wall", "cpu", "pattern"
+
+
+@dataclass(frozen=True)
+class Metric:
+    kind: str
+    pattern: re.Pattern[str] | None = None
+    larger_is_better: bool = False
+
+    @property
+    def words(self) -> str:
+        """For a table's head."""
+        if self.pattern is None:
+            return {WALL: "wall-clock time", CPU: "CPU time"}[self.kind]
+        better = "larger" if self.larger_is_better else "smaller"
+        return f"{one_line(self.pattern.pattern)} ({better} is better)"
+
+    def of(self, run: Run) -> float:
+        """The run's figure, which is above 0. Raises Failure."""
+        if self.pattern is None:
+            return run.wall if self.kind == WALL else run.cpu
+        found = None
+        for found in self.pattern.finditer(run.output):  # noqa: B007  the last one: a summary
+            pass
+        if found is None:
+            raise Failure(f"prints nothing that --metric {one_line(self.pattern.pattern)} matches")
+        text = found[1] or ""
+        try:
+            figure = float(text)
+        except ValueError:
+            raise Failure(f"--metric: {one_line(text)[:40] or 'nothing'!r} is no number") from None
+        if not (math.isfinite(figure) and figure > 0):
+            raise Failure(f"--metric: {text} has no ratio to another: it must be above 0")
+        return figure
+
+
+def parse_metric(text: str, larger_is_better: bool) -> Metric:
+    """Raises BadInput."""
+    if text in (WALL, CPU):
+        if larger_is_better:
+            raise BadInput(f"--larger-is-better is for a REGEX, and less {text} time is better")
+        return Metric(text)
+    try:
+        pattern = re.compile(text, re.MULTILINE)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise BadInput(f"--metric {one_line(text)[:80]}: {one_line(error)}") from None
+    if pattern.groups < 1:
+        raise BadInput(
+            f"--metric {one_line(text)[:80]}: is neither wall nor cpu nor a regular expression "
+            r"with the number in parentheses, as in 'took ([0-9.]+) s'"
+        )
+    return Metric(PATTERN, pattern, larger_is_better)

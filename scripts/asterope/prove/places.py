@@ -1,0 +1,68 @@
+"""What stands for {port}, {socket} and {folder} in a command: each copy has its own."""
+
+from __future__ import annotations
+
+import re
+import socket
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from .faults import Failure
+
+_PLACEHOLDER = re.compile(r"\{(port|socket|folder)\}")
+_LONGEST_SOCKET = 107  # bytes of a Unix socket's path: sun_path in unix(7)
+
+
+def placeholders_in(command: Sequence[str]) -> set[str]:
+    return {name for word in command for name in _PLACEHOLDER.findall(word)}
+
+
+class Place:
+    """A folder that is removed when the place is closed, a socket's path in it, and a TCP port of
+    the loopback that nobody used."""
+
+    def __init__(self, with_port: bool) -> None:
+        self._folder = tempfile.TemporaryDirectory(
+            prefix="asterope-prove-", ignore_cleanup_errors=True
+        )
+        self.folder = Path(self._folder.name)
+        self.socket = self.folder / "socket"
+        self.port = _free_port() if with_port else 0
+
+    def fill(self, command: Sequence[str]) -> list[str]:
+        values = {"port": self.port, "socket": self.socket, "folder": self.folder}
+        return [_PLACEHOLDER.sub(lambda found: str(values[found[1]]), word) for word in command]
+
+    def accepts(self, names: set[str]) -> bool:
+        """Whether a server listens at those of the port and the socket that its command names."""
+        return all(
+            _can_connect(family, address)
+            for name, family, address in (
+                ("port", socket.AF_INET, ("127.0.0.1", self.port)),
+                ("socket", socket.AF_UNIX, str(self.socket)),
+            )
+            if name in names
+        )
+
+    def check_socket(self) -> None:
+        if len(str(self.socket).encode()) > _LONGEST_SOCKET:
+            raise Failure(f"{self.socket}: too long for a socket's path: set TMPDIR to a short one")
+
+    def close(self) -> None:
+        self._folder.cleanup()
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def _can_connect(family: int, address: tuple[str, int] | str) -> bool:
+    with socket.socket(family) as connection:
+        try:
+            connection.connect(address)
+        except OSError:
+            return False
+        return True

@@ -1,0 +1,152 @@
+"""Starts processes that end with this one, waits for them, and knows what they used and said."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import IO
+
+from ..one_line import one_line
+from .faults import Failure
+
+_PR_SET_PDEATHSIG = 1
+_MOST_OUTPUT = 16 << 20  # of what a program prints, its end: where a summary stands
+_LIBC = ctypes.CDLL(None)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a command: seconds, and all that it printed, stdout first."""
+
+    wall: float
+    cpu: float
+    output: str
+
+
+class Process:
+    """A command in a process group of its own. What it prints goes to files: who reads a pipe
+    would take part in what is measured."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        cpus: Collection[int] | None = None,
+        keep_output: bool = False,
+    ) -> None:
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  until close()
+        self._output = tempfile.TemporaryFile() if keep_output else None  # noqa: SIM115
+
+        def enter() -> None:
+            _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            if cpus:
+                os.sched_setaffinity(0, cpus)
+
+        self._began = time.monotonic()
+        try:
+            self._process = subprocess.Popen(
+                command,
+                env=environment,
+                preexec_fn=enter,
+                start_new_session=True,
+                stdin=subprocess.DEVNULL,
+                stdout=self._output or subprocess.DEVNULL,
+                stderr=self._errors,
+            )
+        except BaseException as error:
+            self._close_files()
+            if isinstance(error, OSError):
+                raise Failure(f"cannot be started: {error.strerror}") from None
+            raise
+        self.pid = self._process.pid
+
+    def has_ended(self) -> bool:
+        """Without reaping it, so that its number stays its own."""
+        options = os.WEXITED | os.WNOWAIT | os.WNOHANG
+        return self._process.returncode is not None or bool(os.waitid(os.P_PID, self.pid, options))
+
+    def wait(self, limit: float | None = None) -> Run:
+        """Until it ends. Raises Failure where it does so with an error, or not in `limit` s."""
+        late = threading.Event()
+
+        def stop() -> None:
+            late.set()
+            self._kill_group()
+
+        timer = threading.Timer(limit, stop) if limit else None
+        if timer:
+            timer.daemon = True
+            timer.start()
+        try:
+            os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+            wall = time.monotonic() - self._began
+        finally:
+            if timer:
+                timer.cancel()
+                timer.join()
+        used = self._reap()
+        try:
+            if late.is_set():
+                raise Failure(f"was ended after {limit:.0f} s without a result")
+            if self._process.returncode != 0:
+                raise Failure(self.how_it_ended())
+            stdout = _end_of(self._output) if self._output else ""
+            return Run(wall, used.ru_utime + used.ru_stime, stdout + _end_of(self._errors))
+        finally:
+            self._close_files()
+
+    def how_it_ended(self) -> str:
+        """ "ended with exit code 1: ", and the last line that it wrote to stderr."""
+        if self._process.returncode is None:
+            self._reap()
+        code = self._process.returncode
+        how = f"was ended by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
+        lines = [line.strip() for line in _end_of(self._errors, 8192).splitlines() if line.strip()]
+        return f"{how}: {one_line(lines[-1])[:300]}" if lines else how
+
+    def close(self) -> None:
+        """Ends it and all of its group."""
+        if self._process.returncode is None:
+            self._kill_group()
+            self._reap()
+        self._close_files()
+
+    def _kill_group(self) -> None:
+        # Only while the leader is not reaped: until then nobody else can have its number.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+
+    def _reap(self):
+        """Its use of resources, and that of all its children which it waited for. What it left
+        running is ended."""
+        os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+        self._kill_group()
+        _, status, used = os.wait4(self.pid, 0)
+        self._process.returncode = os.waitstatus_to_exitcode(status)
+        return used
+
+    def _close_files(self) -> None:
+        for file in (self._errors, self._output):
+            if file:
+                file.close()
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"
+
+
+def _end_of(file: IO[bytes], most: int = _MOST_OUTPUT) -> str:
+    # Not by seeking: who still writes has the same position.
+    size = os.fstat(file.fileno()).st_size
+    return os.pread(file.fileno(), most, max(0, size - most)).decode(errors="replace")

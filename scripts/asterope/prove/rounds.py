@@ -1,0 +1,109 @@
+"""Runs the copies in shuffled blocks, each of which has every copy once, until enough is known."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from ..robust import sign_interval
+from .copies import LIBC
+
+# Of fewer values, no interval that assumes no distribution holds the median with 95 %.
+LEAST_ROUNDS = 6
+_LOOKS = 1.05  # looking after each block would cost more than it saves once there are many
+
+
+@dataclass(frozen=True)
+class Goal:
+    """When to stop. `until`: how far each interval may reach from its ratio, 0.01 for 1 %."""
+
+    rounds: int | None = None
+    until: float | None = None
+    seconds: float | None = None
+
+
+@dataclass
+class Rounds:
+    """What was measured: blocks of (copy, figure), in the order in which they ran."""
+
+    larger_is_better: bool = False
+    blocks: list[list[tuple[str, float]]] = field(default_factory=list)
+    stopped_by: str = ""
+
+    def figures(self, name: str) -> list[float]:
+        return [dict(block)[name] for block in self.blocks]
+
+    def logs(self, name: str) -> list[float]:
+        """Of libc's figure over the copy's, block by block; above 0 the copy is better.
+
+        Only one of libc's two runs is taken: with the mean of both, noise that has a long tail on
+        one side would not cancel out, and the median of the differences would be off 0.
+        """
+        sign = -1 if self.larger_is_better else 1
+        pairs = zip(self.figures(LIBC), self.figures(name))
+        return [sign * (math.log(libc) - math.log(own)) for libc, own in pairs]
+
+    def reach(self) -> float:
+        """How far the widest of the intervals reaches from its ratio, as a part of it."""
+        widest = 0.0
+        for name in {name for name, _ in self.blocks[0]} - {LIBC}:
+            interval = sign_interval(self.logs(name))
+            widest = max(widest, interval.high - interval.median, interval.median - interval.low)
+        return math.expm1(widest)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """After a block. `seconds_left`: None where nobody can tell."""
+
+    rounds: int
+    reach: float | None
+    seconds_left: float | None
+
+
+def measure(
+    into: Rounds,
+    names: Sequence[str],
+    figure: Callable[[str], float],
+    goal: Goal,
+    seed: int,
+    tell: Callable[[Progress], None] = lambda _: None,
+    now: Callable[[], float] = time.monotonic,
+) -> None:
+    """Adds blocks to `into`, whole ones only, until the goal is reached; a block is not begun
+    where the time left is shorter than the mean block. What interrupts it leaves the blocks."""
+    order = random.Random(seed)
+    began, next_look = now(), LEAST_ROUNDS
+    reach: float | None = None
+    while True:
+        count, passed = len(into.blocks), now() - began
+        each = passed / count if count else 0.0
+        if count >= next_look:
+            reach, next_look = into.reach(), max(count + 1, int(count * _LOOKS))
+            if goal.until is not None and reach <= goal.until:
+                into.stopped_by = "until"
+                return
+        if goal.rounds is not None and count >= goal.rounds:
+            into.stopped_by = "rounds"
+            return
+        if goal.seconds is not None and passed + each > goal.seconds:
+            into.stopped_by = "time"
+            return
+        if count:
+            tell(Progress(count, reach, _seconds_left(goal, count, passed, reach)))
+        names_now = list(names)
+        order.shuffle(names_now)
+        into.blocks.append([(name, figure(name)) for name in names_now])
+
+
+def _seconds_left(goal: Goal, count: int, passed: float, reach: float | None) -> float | None:
+    """Of what ends it first. An interval narrows with the square root of the rounds."""
+    ends = [] if goal.seconds is None else [goal.seconds - passed]
+    if goal.rounds is not None:
+        ends.append((goal.rounds - count) * passed / count)
+    if goal.until and reach is not None:
+        ends.append(max(0.0, (reach / goal.until) ** 2 - 1) * passed)
+    return max(0.0, min(ends)) if ends else None

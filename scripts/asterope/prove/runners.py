@@ -1,0 +1,177 @@
+"""Runs the command once under a copy: anew each time, or as a client of a server that stays."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Protocol
+
+from ..one_line import one_line
+from ..program import Program, find_program
+from .copies import Copy, missing_library
+from .faults import Failure
+from .places import Place, placeholders_in
+from .processes import Process, Run
+
+PATIENCE = 60.0  # seconds that a server may take until it answers
+
+
+class Runner(Protocol):
+    def warm_up(self, copy: Copy) -> Run:
+        """The first run, which nobody counts; it proves that the copy is in use."""
+
+    def run(self, copy: Copy, limit: float) -> Run:
+        """Another one, of at most `limit` s. Both raise Failure."""
+
+
+class _InCopy:
+    """Puts the copy and the command in front of a Failure that comes from within."""
+
+    def __init__(self, copy: Copy, what: str) -> None:
+        self._copy, self._what = copy, what
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
+        if isinstance(error, Failure):
+            raise Failure(f"under {self._copy.name}: {one_line(self._what)} {error}") from None
+
+
+class Commands:
+    """Each run is a process of its own."""
+
+    def __init__(self, program: Program, name: str, cpus: Collection[int] | None, output: bool):
+        self._program, self._name, self._cpus, self._output = program, name, cpus, output
+
+    def warm_up(self, copy: Copy) -> Run:
+        with closing(Place(with_port=False)) as place:
+            # ld.so itself says what it loads, however short the run is.
+            trace = place.folder / "ld.so"
+            debug = {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(trace)}
+            return self._run(
+                copy, debug, None, lambda process: _loaded(Path(f"{trace}.{process.pid}"))
+            )
+
+    def run(self, copy: Copy, limit: float) -> Run:
+        return self._run(copy, {}, limit)
+
+    def _run(
+        self,
+        copy: Copy,
+        more: Mapping[str, str],
+        limit: float | None,
+        loaded: Callable[[Process], Sequence[str]] | None = None,
+    ) -> Run:
+        with ExitStack() as stack:
+            stack.enter_context(_InCopy(copy, self._name))
+            program = self._program
+            if placeholders_in(program.arguments):
+                place = stack.enter_context(closing(Place(with_port=False)))
+                program = Program(program.file, place.fill(program.arguments))
+            environment = {**copy.environment(), **more}
+            process = Process(copy.command(program), environment, self._cpus, self._output)
+            run = stack.enter_context(closing(process)).wait(limit)
+            why = missing_library(copy, loaded(process)) if loaded else None
+            if why:
+                raise Failure(why)
+            return run
+
+
+def _loaded(trace: Path) -> list[str]:
+    """The libraries that LD_DEBUG=files tells of."""
+    try:
+        text = trace.read_text(errors="replace")
+    except OSError:  # no ld.so ran, or it trusted its environment not
+        return []
+    return re.findall(r"(?m)calling init: (\S+)$", text)
+
+
+class Servers:
+    """A server for each copy, which stays; each run is one of a client, without any library."""
+
+    def __init__(
+        self,
+        stack: ExitStack,
+        server: Sequence[str],
+        client: Sequence[str],
+        cpus: tuple[Collection[int] | None, Collection[int] | None],
+    ) -> None:
+        self._stack, self._server, self._client = stack, server, client
+        self._cpus, self._client_cpus = cpus
+        self._processes: dict[Copy, tuple[Process, Place]] = {}
+
+    def warm_up(self, copy: Copy) -> Run:
+        names = placeholders_in(self._server)
+        place = self._stack.enter_context(closing(Place("port" in names)))
+        if "socket" in names:
+            place.check_socket()
+        with _InCopy(copy, self._server[0]):
+            program = find_program(place.fill(self._server))
+            process = self._stack.enter_context(
+                closing(Process(copy.command(program), copy.environment(), self._cpus))
+            )
+            self._processes[copy] = (process, place)
+            deadline = time.monotonic() + PATIENCE
+            while not place.accepts(names):
+                self._wait_a_little(process, deadline)
+        while True:
+            try:
+                run = self.run(copy, PATIENCE)
+                break
+            except Failure:
+                if names & {"port", "socket"} or time.monotonic() > deadline:
+                    raise
+            with _InCopy(copy, self._server[0]):
+                self._wait_a_little(process, deadline)
+        with _InCopy(copy, self._server[0]):
+            why = missing_library(copy, _mapped(process.pid))
+            if why:
+                raise Failure(why)
+        return run
+
+    @staticmethod
+    def _wait_a_little(process: Process, deadline: float) -> None:
+        if process.has_ended():
+            raise Failure(process.how_it_ended())
+        if time.monotonic() > deadline:
+            raise Failure(f"accepts nobody after {PATIENCE:.0f} s")
+        time.sleep(0.02)
+
+    def run(self, copy: Copy, limit: float) -> Run:
+        server, place = self._processes[copy]
+        command = place.fill(self._client)
+        try:
+            with _InCopy(copy, command[0]):
+                program = find_program(command)
+                client = Process(
+                    [str(program.file), *program.arguments],
+                    Copy("client").environment(),
+                    self._client_cpus,
+                    keep_output=True,
+                )
+                with closing(client):
+                    run = client.wait(limit)
+        except Failure:
+            self._check(copy, server)  # a client fails where its server is gone
+            raise
+        self._check(copy, server)
+        return run
+
+    def _check(self, copy: Copy, server: Process) -> None:
+        if server.has_ended():
+            with _InCopy(copy, self._server[0]):
+                raise Failure(server.how_it_ended())
+
+
+def _mapped(pid: int) -> list[str]:
+    try:
+        lines = Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines()
+    except OSError:
+        return []
+    files = {fields[5] for fields in (line.split(maxsplit=5) for line in lines) if len(fields) == 6}
+    return [file for file in files if os.path.isabs(file)]

@@ -1,0 +1,125 @@
+"""Which program a command starts, and which take no preloaded library."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+from asterope.program import CannotPreload, find_program
+from copy_programs import need_way, output_of
+
+
+def script(path: Path, first_line: str) -> Path:
+    path.write_text(f"{first_line}\n")
+    path.chmod(0o755)
+    return path
+
+
+def refused(*command: object) -> str:
+    with pytest.raises(CannotPreload) as caught:
+        find_program([str(word) for word in command])
+    message = str(caught.value)
+    assert message.isprintable() and len(message) < 300
+    return message
+
+
+def test_a_command_is_found_as_a_shell_does() -> None:
+    program = find_program(["true", "--help"])
+    assert (str(program.file), program.arguments) == (shutil.which("true"), ["--help"])
+
+
+@pytest.mark.parametrize("line", ["#!/bin/sh", "#! /bin/sh  "])
+def test_of_a_script_it_is_the_interpreter(tmp_path: Path, line: str) -> None:
+    file = script(tmp_path / "script", line)
+    program = find_program([str(file), "-x"])
+    assert (str(program.file), program.arguments) == ("/bin/sh", [str(file), "-x"])
+
+
+def test_an_interpreter_takes_one_argument_and_may_be_a_script(tmp_path: Path) -> None:
+    outer = script(tmp_path / "outer", "#!/bin/sh -e -u")
+    inner = script(tmp_path / "inner", f"#!{outer}")
+    program = find_program([str(inner)])
+    assert str(program.file) == "/bin/sh"
+    assert program.arguments == ["-e -u", str(outer), str(inner)]
+
+
+def test_what_is_no_program_is_refused(tmp_path: Path) -> None:
+    assert "no such command" in refused("no-such-command-anywhere")
+    assert "no such command" in refused(tmp_path / "missing")
+    assert "is a folder" in refused(tmp_path)
+    (tmp_path / "text").write_text("text")
+    assert "chmod +x" in refused(tmp_path / "text")
+    assert "neither an ELF program" in refused(script(tmp_path / "odd\nname", "text"))
+    assert "names no interpreter" in refused(script(tmp_path / "empty", "#!"))
+    assert "no such" in refused(script(tmp_path / "lost", "#!/no/such/interpreter")).lower()
+
+
+def program_of(folder: Path, *flags: str) -> Path:
+    need_way(folder, "cc", *flags)
+    source = folder / "program.c"
+    source.write_text("int main(void) { return 0; }\n")
+    output_of("cc", *flags, source, "-o", folder / "program")
+    return folder / "program"
+
+
+def test_a_static_program_is_refused(tmp_path: Path) -> None:
+    assert "is linked statically" in refused(program_of(tmp_path, "-static"))
+
+
+@pytest.mark.parametrize(
+    ("offset", "value", "said"),
+    [
+        (4, b"\x01", "is built for"),  # 32 bits
+        (18, struct.pack("<H", 183), "is built for aarch64"),
+        (18, struct.pack("<H", 0xFFFF), "is built for another architecture"),
+        (32, struct.pack("<Q", 1 << 62), "truncated"),  # where its program headers are
+        (32, struct.pack("<Q", (1 << 64) - 1), "truncated"),
+        (54, struct.pack("<H", 1), "truncated"),  # how large one is
+        (56, struct.pack("<H", 0xFFFF), "truncated"),  # how many
+    ],
+)
+def test_an_elf_program_of_others_or_a_broken_one_is_refused(
+    tmp_path: Path, offset: int, value: bytes, said: str
+) -> None:
+    program = program_of(tmp_path)
+    content = bytearray(program.read_bytes())
+    content[offset : offset + len(value)] = value
+    program.write_bytes(content)
+    assert said in refused(program)
+
+
+@pytest.mark.parametrize("size", [4, 19, 40, 63])
+def test_a_truncated_header_is_refused(tmp_path: Path, size: int) -> None:
+    program = program_of(tmp_path)
+    program.write_bytes(program.read_bytes()[:size])
+    assert "is built for" in refused(program)
+
+
+@pytest.mark.parametrize(("mode", "who"), [(0o4755, "set-user-ID"), (0o2755, "set-group-ID")])
+def test_a_program_with_more_rights_than_its_caller_is_refused(
+    tmp_path: Path, mode: int, who: str
+) -> None:
+    program = program_of(tmp_path)
+    program.chmod(mode)
+    assert find_program([str(program)]).file == program  # ours already
+    try:
+        os.chown(program, os.getuid() + 1, os.getgid() + 1)
+    except PermissionError:
+        pytest.skip("needs root, to give a file away")
+    program.chmod(mode)
+    assert f"is {who}: no library" in refused(program)
+
+
+def test_capabilities_are_more_rights_but_for_root(tmp_path: Path, monkeypatch) -> None:
+    program = program_of(tmp_path)
+    if not shutil.which("setcap") or os.getuid() != 0:
+        pytest.skip("needs root and setcap")
+    if subprocess.run(["setcap", "cap_net_raw+ep", program], check=False).returncode:
+        pytest.skip("this file system keeps no capabilities")
+    assert find_program([str(program)]).file == program
+    monkeypatch.setattr(os, "getuid", lambda: 1000)
+    assert "has capabilities" in refused(program)

@@ -1,0 +1,543 @@
+"""The command asterope-prove: programs that say what they are to have taken, so that no figure
+depends on the clock."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import jsonschema
+import pytest
+from asterope import __version__
+from asterope.program import find_program
+from asterope.prove.copies import LIBC, LIBC_AGAIN, Copy, parse_copies
+from asterope.prove.faults import BadInput, Failure
+from asterope.prove.metric import parse_metric
+from asterope.prove.processes import Run
+from asterope.prove.runners import Commands
+from command_errors import only_error_of, run_command
+from copy_programs import need, output_of, shared_library
+
+REGEX = r"took ([0-9.]+)"
+# What the fake programs take under libc and under the libraries, by the libraries' names.
+TOOK = 'case "$LD_PRELOAD" in *fast*) t=50;; *slow*) t=120;; *) t=100;; esac; '
+SAY = f"{TOOK} echo first took 7; echo took $t"
+
+only_error = partial(only_error_of, "asterope-prove")
+
+
+@pytest.fixture(scope="module")
+def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of libraries that change nothing: what is tested here is not the routine."""
+    folder = tmp_path_factory.mktemp("libraries")
+    for name in ("fast", "slow", "like"):
+        shared_library(folder / f"{name}.so", "int unused;\n")
+    return folder
+
+
+@pytest.fixture
+def command(repository: Path, libraries: Path, tmp_path: Path) -> Callable[..., dict]:
+    """What Popen and run need to start asterope-prove in an empty folder. Copies are named without
+    their folder."""
+
+    def settings(*arguments: object, copies: str = "fast", **environment: str) -> dict:
+        (tmp_path / "tmp").mkdir(exist_ok=True)
+        named = ",".join(f"{libraries}/{name}.so" for name in copies.split(",") if name)
+        return {
+            "args": [sys.executable, "-m", "asterope.prove"]
+            + (["--copies", named] if named else [])
+            + [str(part) for part in arguments],
+            "env": {
+                **os.environ,
+                "PYTHONPATH": str(repository / "scripts"),
+                "TMPDIR": str(tmp_path / "tmp"),
+                **environment,
+            },
+            "cwd": tmp_path,
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+            "text": True,
+        }
+
+    return settings
+
+
+@pytest.fixture
+def prove(command, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
+    """Runs it to its end; it leaves nothing behind."""
+
+    def run(*arguments: object, **settings: str) -> subprocess.CompletedProcess:
+        done = subprocess.run(**command(*arguments, **settings), timeout=300)
+        assert list((tmp_path / "tmp").iterdir()) == []
+        return done
+
+    return run
+
+
+def rows_of(done: subprocess.CompletedProcess) -> dict[str, str]:
+    """The table: name -> what follows it."""
+    _, _, table = done.stdout.partition("\n\n")
+    rows = (re.split(r" {2,}", line, maxsplit=1) for line in table.splitlines()[1:])
+    return {name: rest for name, rest in rows}
+
+
+# --- Commands -------------------------------------------------------------------------------------
+
+
+def test_each_copy_has_its_verdict(prove) -> None:
+    done = prove("--metric", REGEX, "--", "sh", "-c", SAY, copies="fast,slow,like")
+    assert (done.returncode, done.stderr) == (3, "")
+    head = done.stdout.splitlines()[0]
+    assert "(smaller is better): 6 rounds of 5 copies" in head
+    assert "the intervals are as narrow as asked" in head
+    rows = rows_of(done)
+    assert list(rows) == [LIBC, LIBC_AGAIN, "fast", "slow", "like"]
+    assert rows[LIBC] == "100"
+    assert rows[LIBC_AGAIN].endswith("1.000  (1.000..1.000)              (the noise floor)")
+    assert re.search(r"^50 +2.000  \(2.000..2.000\) .* faster: 100.0 % \(", rows["fast"])
+    assert re.search(r"^120 +0.833  \(0.833..0.833\) .* slower: 16.7 % \(", rows["slow"])
+    assert "no difference above" in rows["like"]
+
+
+@pytest.mark.parametrize(("copies", "code"), [("fast", 0), ("like", 0), ("slow", 3)])
+def test_the_exit_code_tells_a_copy_that_is_slower(prove, copies: str, code: int) -> None:
+    done = prove("--metric", REGEX, "--", "sh", "-c", SAY, copies=copies)
+    assert (done.returncode, done.stderr) == (code, "")
+
+
+def test_of_a_speed_more_is_better(prove) -> None:
+    speed = ("--metric", REGEX, "--larger-is-better")
+    done = prove(*speed, "--", "sh", "-c", SAY, copies="fast,slow")
+    rows = rows_of(done)
+    assert (done.returncode, "slower: 50.0 %" in rows["fast"]) == (3, True)
+    assert "faster: 20.0 %" in rows["slow"]
+
+
+@pytest.mark.parametrize("metric", ["wall", "cpu"])
+def test_time_is_compared_where_nothing_else_is_asked_for(prove, metric: str, tmp_path) -> None:
+    """Whatever comes out: this machine may be busy."""
+    file = tmp_path / "prove.json"
+    work = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"
+    done = prove("--metric", metric, "--rounds", "6", "--json", file, "--", "sh", "-c", work)
+    assert done.returncode in (0, 3) and done.stderr == ""
+    assert re.match(r"[\d.]+ s$", rows_of(done)[LIBC])
+    figures = [run["figure"] for block in json.loads(file.read_text())["blocks"] for run in block]
+    assert len(figures) == 18 and all(0 < figure < 60 for figure in figures)
+
+
+def test_cpu_time_is_that_of_children_too(prove, tmp_path: Path) -> None:
+    """One run spins in its child and sleeps not, so its CPU time is most of a lower bound."""
+    file = tmp_path / "prove.json"
+    spin = "import resource as r, sys\nwhile r.getrusage(r.RUSAGE_SELF).ru_utime < 0.05: pass"
+    child = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {spin!r}])"
+    prove("--metric", "cpu", "--rounds", "6", "--json", file, "--", sys.executable, "-c", child)
+    blocks = json.loads(file.read_text())["blocks"]
+    assert min(run["figure"] for block in blocks for run in block) >= 0.05
+
+
+def test_the_json_has_every_run_and_fits_its_schema(prove, repository, tmp_path: Path) -> None:
+    file = tmp_path / "prove.json"
+    asked = ("--rounds", "7", "--seed", "5", "--metric", REGEX, "--json", file)
+    prove(*asked, "--", "sh", "-c", SAY, copies="fast,slow")
+    found = json.loads(file.read_text())
+    schema = json.loads((repository / "scripts/asterope/prove.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(found, schema)
+    assert (found["rounds"], found["stopped_by"], len(found["blocks"])) == (7, "rounds", 7)
+    assert found["goal"] == {"rounds": 7, "until": None, "seconds": None}
+    truth = {LIBC: 100, LIBC_AGAIN: 100, "fast": 50, "slow": 120}
+    for block in found["blocks"]:
+        assert {run["copy"]: run["figure"] for run in block} == truth
+    verdicts = {copy["name"]: copy["verdict"] for copy in found["copies"]}
+    assert verdicts == {LIBC: None, LIBC_AGAIN: None, "fast": "faster", "slow": "slower"}
+    fast = next(copy for copy in found["copies"] if copy["name"] == "fast")
+    assert fast["ratio"]["median"] == pytest.approx(2) and fast["figure"] == 50
+    # the seed decides the order, and nothing else does
+    orders = [[run["copy"] for run in block] for block in found["blocks"]]
+    prove(*asked, "--", "sh", "-c", SAY, copies="fast,slow")
+    again = json.loads(file.read_text())["blocks"]
+    assert orders == [[run["copy"] for run in block] for block in again]
+
+
+def test_the_default_library_is_the_one_of_the_build(prove, libraries, tmp_path: Path) -> None:
+    missing = only_error(prove("--", "true", copies=""), 2)
+    assert "build/libasterope_preload.so: no such library: build it with scripts/tune" in missing
+    (tmp_path / "build").mkdir()
+    shutil.copy(libraries / "fast.so", tmp_path / "build/libasterope_preload.so")
+    done = prove("--metric", r"(\d)", "--", "echo", "1", copies="")
+    assert list(rows_of(done)) == [LIBC, LIBC_AGAIN, "asterope_preload"]
+
+
+def test_no_run_has_the_preload_of_the_caller(prove, libraries) -> None:
+    say = f"took=1; {SAY}"
+    done = prove("--metric", REGEX, "--", "sh", "-c", say, LD_PRELOAD=str(libraries / "slow.so"))
+    assert rows_of(done)[LIBC] == "100"
+
+
+def test_folder_is_empty_for_each_run(prove, tmp_path: Path) -> None:
+    say = 'ls "$1" | wc -l | sed "s/^/files 1/"; : >"$1/file"; echo "$1" >>folders'
+    done = prove("--metric", r"files (\d+)", "--", "sh", "-c", say, "sh", "{folder}")
+    assert (done.returncode, rows_of(done)[LIBC]) == (0, "10"), done
+    folders = (tmp_path / "folders").read_text().splitlines()
+    assert len(set(folders)) == len(folders) == 3 * 7
+
+
+def other_libc(folder: Path) -> tuple[Path, Path]:
+    """The system's, elsewhere, as if it were another one."""
+    need("cc")
+    libc = Path(output_of("cc", "-print-file-name=libc.so.6").strip())
+    loader = Path("/lib64/ld-linux-x86-64.so.2")
+    if not loader.is_file() or not libc.is_file():
+        pytest.skip("no glibc for x86-64 where it is expected")
+    for file in (libc, loader):
+        shutil.copy(file.resolve(), folder / file.name)
+    return folder / loader.name, folder / libc.name
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_another_libc_runs_the_command_through_its_own_loader(prove, tmp_path, named) -> None:
+    folder = tmp_path / "other"
+    folder.mkdir()
+    loader, libc = other_libc(folder)
+    copy = f"other={loader}" + (f":{folder}" if named else "")
+    say = "import re; print('took', 50 if %r in open('/proc/self/maps').read() else 100)"
+    command = (sys.executable, "-c", say % str(libc))
+    done = prove("--copies", copy, "--metric", REGEX, "--", *command, copies="")
+    assert done.returncode == 0, done
+    assert f"other: libc of {folder}, through {loader}" in done.stdout
+    assert rows_of(done)[LIBC] == "100" and rows_of(done)["other"].startswith("50")
+
+
+# --- What a command may do wrong ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("echo no >&2; echo 'not now' >&2; exit 5", "sh ended with exit code 5: not now"),
+        ("kill -SEGV $$", "sh was ended by SIGSEGV"),
+        ("exit 1", "sh ended with exit code 1"),
+        ("printf 'odd \\033[1m\\n' >&2; exit 1", r"sh ended with exit code 1: odd \x1b[1m"),
+        ("echo nothing", "prints nothing that --metric took"),
+        ("echo took 0", "--metric: 0 has no ratio to another: it must be above 0"),
+        ("echo took 1.2.3", "--metric: '1.2.3' is no number"),
+    ],
+)
+def test_a_run_that_fails_is_named_with_its_copy(prove, script: str, said: str) -> None:
+    wrong = f'case "$LD_PRELOAD" in *fast*) {script};; *) echo took 1;; esac'
+    message = only_error(prove("--metric", REGEX, "--", "sh", "-c", wrong), 1)
+    assert f"under fast: {said}" in message
+
+
+def test_a_run_that_fails_later_leaves_what_is_known(prove, tmp_path: Path) -> None:
+    """Three first runs and seven rounds go well."""
+    later = f"echo x >>runs; [ $(wc -l <runs) -le 24 ] || exit 4; {SAY}"
+    file = tmp_path / "prove.json"
+    asked = ("--rounds", "100", "--json", file, "--metric", REGEX)
+    done = prove(*asked, "--", "sh", "-c", later)
+    assert "ended with exit code 4" in only_error(done, 1)
+    assert "7 rounds of 3 copies" in done.stdout and "; a run failed." in done.stdout
+    assert "faster: 100.0 %" in rows_of(done)["fast"]
+    assert json.loads(file.read_text())["stopped_by"] == "failure"
+
+
+@pytest.mark.parametrize("lost", ["library", "libc"])
+def test_a_copy_that_ld_so_does_not_load_is_noticed(tmp_path: Path, lost: str) -> None:
+    """It would only warn, and go on without."""
+    gone = tmp_path / "gone.so"
+    loader = Path("/lib64/ld-linux-x86-64.so.2")
+    copies = {
+        "library": Copy("ours", library=gone),
+        "libc": Copy("ours", loader=loader, folder=tmp_path),
+    }
+    commands = Commands(find_program(["true"]), "true", None, False)
+    commands.warm_up(Copy("libc"))
+    with pytest.raises(Failure, match=r"under ours: true runs without (gone\.so|libc\.so\.6): "):
+        commands.warm_up(copies[lost])
+
+
+def test_a_run_that_hangs_is_ended() -> None:
+    commands = Commands(find_program(["sleep", "1000"]), "sleep", None, False)
+    with pytest.raises(Failure, match="under ours: sleep was ended after 1 s without a result"):
+        commands.run(Copy("ours"), 1)
+
+
+def test_too_little_time_is_told(prove) -> None:
+    done = prove("--time-budget", "1s", "--", "sleep", "0.4")
+    message = only_error(done, 1)
+    assert re.search(r"spent after [0-5] of at least 6 rounds: give more --time-budget", message)
+
+
+BAD = {
+    "no command": (["--rounds", "6"], "COMMAND"),
+    "a command that is missing": (["--", "no-such-command"], "no-such-command: no such command"),
+    "a static command": (["--", "{static}"], "is linked statically"),
+    "unknown option": (["--round", "6", "--", "true"], "--round"),
+    "five rounds": (["--rounds", "5", "--", "true"], "rounds are 6 to 10000"),
+    "rounds and until": (["--rounds", "6", "--until", "1%", "--", "true"], "not allowed with"),
+    "until nothing": (["--until", "0%", "--", "true"], "write 1%"),
+    "until no number": (["--until", "narrow", "--", "true"], "write 1%"),
+    "time without a unit": (["--time-budget", "10", "--", "true"], "write 90s, 10m or 1h"),
+    "no time": (["--time-budget", "0s", "--", "true"], "is no time"),
+    "metric without a group": (["--metric", "took .*", "--", "true"], "in parentheses"),
+    "metric that is no pattern": (["--metric", "took (", "--", "true"], "--metric took ("),
+    "larger time": (["--larger-is-better", "--", "true"], "less wall time is better"),
+    "library that is missing": (["--copies", "missing.so", "--", "true"], "missing.so: no such"),
+    "library that is a folder": (["--copies", ".", "--", "true"], "write a shared object"),
+    "library that is none": (["--copies", "{text}", "--", "true"], "cannot be preloaded"),
+    "library with a blank": (["--copies", "a={blank}", "--", "true"], "no path with a blank"),
+    "only libc": (["--copies", "libc", "--", "true"], "nothing to compare"),
+    "one name twice": (["--copies", "a={fast},a={fast}", "--", "true"], "another copy is called a"),
+    "no name": (["--copies", "={fast}", "--", "true"], "write a shared object, or NAME=FILE"),
+    "a loader that is missing": (["--copies", "a=ld-linux.so.2", "--", "true"], "no such loader"),
+    "a loader without libc": (["--copies", "a={loader}", "--", "true"], "has no libc.so.6"),
+    "a port without a client": (["--", "echo", "{{port}}"], "name its client with --client"),
+    "an empty client": (["--client", "", "--", "true"], "--client names no command"),
+    "an open quote": (["--client", "'", "--", "true"], "--client: No closing quotation"),
+    "a client that is missing": (["--client", "no-such", "--", "true"], "no-such: no such command"),
+    "a client's CPU time": (["--metric", "cpu", "--client", "a", "--", "true"], "--metric cpu"),
+    "CPU that is not there": (["--cpu", "9999", "--", "true"], "9999 is not there"),
+    "CPU that is none": (["--cpu", "all", "--", "true"], "write 1 or 0-3,6"),
+    "CPUs backwards": (["--cpu", "1-0", "--", "true"], "is not there"),
+    "a seed that is none": (["--seed", "-1", "--", "true"], "no whole number"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "part"), BAD.values(), ids=BAD.keys())
+def test_bad_arguments_are_refused_in_one_line(
+    prove, libraries: Path, tmp_path: Path, arguments: Sequence[str], part: str
+) -> None:
+    names = {"text": "text.so", "blank": "a blank.so", "static": "static", "loader": "ld.so"}
+    files = {name: tmp_path / file for name, file in names.items()}
+    files["fast"] = libraries / "fast.so"
+    files["text"].write_text("no library\n")
+    shutil.copy(libraries / "fast.so", files["blank"])
+    shutil.copy("/bin/true", files["loader"])
+    if "{static}" in arguments:
+        source = tmp_path / "static.c"
+        source.write_text("int main(void) { return 0; }\n")
+        output_of("cc", "-static", source, "-o", files["static"])
+    given = [argument.format(**files) for argument in arguments]
+    message = only_error(prove(*given, copies="" if "--copies" in given else "fast"), 2)
+    assert part in message
+    assert len(message) < 400
+
+
+def test_many_copies_are_too_many(libraries: Path) -> None:
+    with pytest.raises(BadInput, match="more than 14 copies"):
+        parse_copies([f"copy{number}={libraries}/fast.so" for number in range(15)])
+
+
+def test_the_last_match_counts_and_stdout_comes_first() -> None:
+    metric = parse_metric(r"^took (\S+)", False)
+    assert metric.of(Run(1, 1, "took 1\nhas took 5\ntook 2.5e-3\n")) == 0.0025
+    for text in ("nan", "inf", "-1", "1e999"):
+        with pytest.raises(Failure, match="above 0"):
+            metric.of(Run(1, 1, f"took {text}\n"))
+    with pytest.raises(Failure, match="is no number"):
+        parse_metric(r"took( \d)?", False).of(Run(1, 1, "took\n"))
+
+
+# --- Interrupts and terminals ---------------------------------------------------------------------
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    for _ in range(3000):  # for how long to wait, not for what comes out
+        if condition():
+            return
+        time.sleep(0.02)
+    pytest.fail("waited in vain")
+
+
+def lives(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_prints_what_is_known_and_ends_the_command(command, tmp_path, how) -> None:
+    """Eight rounds, then one run that would go on for ever, with a child that would, too."""
+    hang = f"echo x >>runs; [ $(wc -l <runs) -gt 27 ] && {{ echo $$ >pid; sleep 1000; }}; {SAY}"
+    asked = ("--rounds", "1000", "--metric", REGEX, "--json", "out.json")
+    process = subprocess.Popen(**command(*asked, "--", "sh", "-c", hang))
+    try:
+        wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text() != "")
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        process.send_signal(how)
+        stdout, stderr = process.communicate(timeout=120)
+    finally:
+        process.kill()
+        process.communicate()
+    assert (process.returncode, stderr) == (130, "asterope-prove: interrupted\n")
+    assert "8 rounds of 3 copies" in stdout and "; interrupted." in stdout
+    assert "faster: 100.0 %" in stdout
+    assert json.loads((tmp_path / "out.json").read_text())["stopped_by"] == "interrupt"
+    assert children and not any(lives(int(pid)) for pid in children)
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_a_command_ends_with_its_parent(command, tmp_path: Path) -> None:
+    process = subprocess.Popen(**command("--", "sh", "-c", "echo $$ >pid; exec sleep 1000"))
+    try:
+        wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text() != "")
+    finally:
+        process.kill()
+        process.communicate()
+    pid = int((tmp_path / "pid").read_text())
+    wait_for(lambda: not lives(pid))
+
+
+def test_progress_is_shown_on_a_terminal_only(command) -> None:
+    ours, its_own = pty.openpty()
+    settings = command("--rounds", "8", "--metric", REGEX, "--", "sh", "-c", SAY)
+    done = subprocess.run(**{**settings, "stderr": its_own}, timeout=120)
+    os.close(its_own)
+    said = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    assert "first run 1 of 3, which is not counted: libc" in said
+    assert re.search(r"round 7, known to 0\.0 %, about \d+ s left", said)
+    assert said.endswith("\r\033[K")
+    assert "round 7" not in done.stdout
+
+
+# --- Servers --------------------------------------------------------------------------------------
+
+# Says who it is to each that connects: under which library it runs, and its process id.
+SERVER = """
+import os, socket, sys
+where = sys.argv[1]
+if where.isdecimal():
+    listener = socket.create_server(("127.0.0.1", int(where)))
+else:
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(where)
+    listener.listen()
+preload = os.environ.get("LD_PRELOAD", "")
+while True:
+    connection, _ = listener.accept()
+    took = 50 if "fast" in preload else 100
+    try:
+        connection.sendall(f"took {took} in process {os.getpid()}".encode())
+    except OSError:  # who only looked whether somebody listens is gone
+        continue
+    finally:
+        connection.close()
+    if "%s" in preload:
+        sys.exit("cannot go on")
+"""
+CLIENT = """
+import os, socket, sys
+assert "LD_PRELOAD" not in os.environ
+where = sys.argv[1]
+unix = not where.isdecimal()
+connection = socket.socket(socket.AF_UNIX if unix else socket.AF_INET)
+connection.connect(where if unix else ("127.0.0.1", int(where)))
+said = connection.recv(1000).decode()
+print(said)
+open(sys.argv[2], "a").write(said + chr(10))
+"""
+
+
+@pytest.fixture
+def parties(tmp_path: Path) -> Callable[..., list[str]]:
+    """The arguments for a server and its client; the first library whose name holds `dies` has the
+    server end."""
+
+    def arguments(where: str, dies: str = "nothing") -> list[str]:
+        (tmp_path / "server.py").write_text(SERVER % dies)
+        (tmp_path / "client.py").write_text(CLIENT)
+        client = f"{sys.executable} client.py {where} said"
+        return ["--client", client, "--", sys.executable, "server.py", where]
+
+    return arguments
+
+
+def processes(tmp_path: Path) -> set[int]:
+    return {int(one) for one in re.findall(r"process (\d+)", (tmp_path / "said").read_text())}
+
+
+@pytest.mark.parametrize("where", ["{port}", "{socket}", "{folder}/s"])
+def test_one_server_of_each_copy_stays_and_is_asked_in_turn(
+    prove, parties, tmp_path: Path, where: str
+) -> None:
+    done = prove("--metric", REGEX, *parties(where))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert rows_of(done)[LIBC] == "100" and "faster: 100.0 %" in rows_of(done)["fast"]
+    servers = processes(tmp_path)
+    assert len(servers) == 3 and not any(lives(pid) for pid in servers)
+    assert len((tmp_path / "said").read_text().splitlines()) == 3 * 7
+
+
+def test_a_server_that_ends_is_named(prove, parties) -> None:
+    message = only_error(prove("--metric", REGEX, *parties("{port}", "fast")), 1)
+    assert "under fast: " in message and "ended with exit code 1: cannot go on" in message
+
+
+def test_a_server_that_never_starts_is_named(prove) -> None:
+    server = ("sh", "-c", "echo no room >&2; exit 3", "sh", "{port}")
+    message = only_error(prove("--client", "true", "--", *server), 1)
+    assert "under libc: sh ended with exit code 3: no room" in message
+
+
+def test_a_client_that_fails_is_named(prove, parties) -> None:
+    _, _, *server = parties("{port}")
+    client = "sh -c 'echo cannot ask >&2; exit 2'"
+    message = only_error(prove("--client", client, *server), 1)
+    assert "under libc: sh ended with exit code 2: cannot ask" in message
+
+
+def test_a_server_without_the_library_is_noticed(prove, parties) -> None:
+    *client, _, python, server, where = parties("{port}")
+    cleared = ("env", "-i", python, server, where)
+    message = only_error(prove(*client, "--", *cleared), 1)
+    assert "under fast: env runs without fast.so: its environment was cleared" in message
+
+
+def test_an_interrupt_ends_the_servers(command, parties, tmp_path: Path) -> None:
+    process = subprocess.Popen(**command("--rounds", "10000", *parties("{port}")))
+    try:
+        wait_for(lambda: (tmp_path / "said").exists() and len(processes(tmp_path)) == 3)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=120)
+    finally:
+        process.kill()
+        process.communicate()
+    assert (process.returncode, stderr) == (130, "asterope-prove: interrupted\n")
+    assert not any(lives(pid) for pid in processes(tmp_path))
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_a_deep_folder_for_temporary_files_leaves_no_room_for_a_socket(prove, parties, tmp_path):
+    deep = tmp_path / ("d" * 100)
+    deep.mkdir()
+    message = only_error(prove(*parties("{socket}"), TMPDIR=str(deep)), 1)
+    assert "too long for a socket's path: set TMPDIR to a short one" in message
+
+
+@pytest.mark.parametrize("dashes", [[], ["--"]])
+def test_the_command_may_have_options_and_dashes_of_its_own(prove, dashes: list[str]) -> None:
+    say = "echo took $#0"
+    done = prove("--metric", REGEX, "--", "sh", "-c", say, "sh", "-x", "--rounds", *dashes)
+    assert rows_of(done)[LIBC] == str(20 + 10 * len(dashes))
+
+
+def test_version_and_help(prove, build_dir: Path) -> None:
+    assert prove("--version", copies="").stdout == f"asterope-prove {__version__}\n"
+    launcher = run_command(build_dir / "asterope-prove", "--version")  # of a checkout
+    assert launcher.stdout == f"asterope-prove {__version__}\n"
+    done = prove("--help", copies="")
+    assert done.returncode == 0
+    assert "--until" in done.stdout

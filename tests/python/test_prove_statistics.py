@@ -1,0 +1,194 @@
+"""asterope-prove's rounds and verdicts, on made-up figures whose truth is known."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+from asterope.profile import Ratio
+from asterope.prove.copies import LIBC, LIBC_AGAIN
+from asterope.prove.rounds import LEAST_ROUNDS, Goal, Progress, Rounds, measure
+from asterope.prove.verdicts import FASTER, SAME, SLOWER, UNKNOWN, Finding, judge
+
+OURS = "ours"
+NAMES = [LIBC, LIBC_AGAIN, OURS]
+EXPERIMENTS = 300
+
+
+def normal(dice: random.Random) -> float:
+    return dice.gauss(0, 0.02)
+
+
+def one_sided(dice: random.Random) -> float:
+    return dice.expovariate(1 / 0.02)
+
+
+def mostly_quiet(dice: random.Random) -> float:
+    return dice.gauss(0, 0.01) + (dice.expovariate(10) if dice.random() < 0.15 else 0)
+
+
+NOISES = [normal, one_sided, mostly_quiet]
+
+
+def experiment(
+    noise: Callable[[random.Random], float], gain: float, goal: Goal, seed: int
+) -> tuple[Rounds, Finding]:
+    """libc takes 1, ours 1 / gain, on a machine that is half as fast for a while at times."""
+    dice = random.Random(seed)
+    block = itertools.count()
+
+    def figure(name: str) -> float:
+        slow_phase = math.log(2) * ((next(block) // len(NAMES)) // 10 % 2)
+        return math.exp(noise(dice) + slow_phase) / (gain if name == OURS else 1)
+
+    rounds = Rounds()
+    measure(rounds, NAMES, figure, goal, seed)
+    return rounds, next(one for one in judge(rounds, NAMES).copies if one.name == OURS)
+
+
+def share(of: list[bool]) -> float:
+    return sum(of) / len(of)
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=lambda noise: noise.__name__)
+@pytest.mark.parametrize("goal", [Goal(rounds=15), Goal(until=0.02)], ids=["rounds", "until"])
+def test_nineteen_of_twenty_intervals_hold_the_truth(noise, goal: Goal) -> None:
+    """Also where the rounds end as soon as the interval is narrow, which picks lucky ones."""
+    found = [experiment(noise, 1.1, goal, seed)[1].ratio for seed in range(EXPERIMENTS)]
+    assert share([one.low <= 1.1 <= one.high for one in found]) > 0.92
+    assert sum(math.log(one.median) for one in found) / EXPERIMENTS == pytest.approx(
+        math.log(1.1), abs=0.002
+    )
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=lambda noise: noise.__name__)
+def test_identical_work_is_no_difference(noise) -> None:
+    found = [experiment(noise, 1, Goal(rounds=15), seed)[1] for seed in range(EXPERIMENTS)]
+    assert share([one.verdict == SAME for one in found]) > 0.98
+    assert share([one.at_most < one.smallest_effect for one in found]) > 0.98
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=lambda noise: noise.__name__)
+@pytest.mark.parametrize(("direction", "verdict"), [(1, FASTER), (-1, SLOWER)])
+def test_an_effect_that_could_be_seen_is_found_in_four_of_five_experiments(
+    noise, direction: int, verdict: str
+) -> None:
+    goal = Goal(rounds=31)
+    seen = [experiment(noise, 1, goal, s)[1].smallest_effect for s in range(EXPERIMENTS)]
+    effect = sorted(seen)[EXPERIMENTS // 2]
+    found = [
+        experiment(noise, (1 + effect) ** direction, goal, seed)[1].verdict
+        for seed in range(EXPERIMENTS)
+    ]
+    assert share([one == verdict for one in found]) > 0.8 - 0.05  # chance's
+    assert {*found} <= {verdict, SAME}
+    # and it is no boast: half of it is missed more often than not
+    small = [
+        experiment(noise, (1 + effect / 2) ** direction, goal, seed)[1].verdict
+        for seed in range(EXPERIMENTS)
+    ]
+    assert share([one == verdict for one in small]) < 0.5
+
+
+def test_rounds_go_on_until_each_interval_is_as_narrow_as_asked() -> None:
+    wide, _ = experiment(normal, 1.1, Goal(until=0.05), 1)
+    narrow, _ = experiment(normal, 1.1, Goal(until=0.01), 1)
+    assert (wide.stopped_by, narrow.stopped_by) == ("until", "until")
+    assert len(narrow.blocks) > 2 * len(wide.blocks)
+    assert 0.01 < wide.reach() <= 0.05 and narrow.reach() <= 0.01
+
+
+class Clock:
+    """Each block takes 10 s."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def figure(self, name: str) -> float:
+        self.seconds += 10 / len(NAMES)
+        return 1 + self.seconds if name == OURS else 1
+
+    def now(self) -> float:
+        return self.seconds
+
+
+@pytest.mark.parametrize(("seconds", "blocks"), [(95, 9), (101, 10), (5, 1)])
+def test_no_block_is_begun_that_would_end_too_late(seconds: float, blocks: int) -> None:
+    """But a first one, of which nobody knows how long it takes."""
+    clock, rounds = Clock(), Rounds()
+    measure(rounds, NAMES, clock.figure, Goal(until=1e-9, seconds=seconds), 1, now=clock.now)
+    assert (len(rounds.blocks), rounds.stopped_by) == (blocks, "time")
+
+
+def test_progress_tells_what_is_left() -> None:
+    clock, told = Clock(), []
+    measure(Rounds(), NAMES, clock.figure, Goal(rounds=9), 1, told.append, clock.now)
+    assert [(one.rounds, round(one.seconds_left)) for one in told] == [
+        (done, 90 - 10 * done) for done in range(1, 9)
+    ]
+    assert told[0].reach is None and told[-1].reach > 0
+    assert isinstance(told[0], Progress)
+
+
+def test_each_block_has_every_copy_once_in_an_order_of_its_seed() -> None:
+    def orders(seed: int) -> list[tuple[str, ...]]:
+        rounds = Rounds()
+        measure(rounds, NAMES, lambda _: 1.0, Goal(rounds=60), seed)
+        return [tuple(name for name, _ in block) for block in rounds.blocks]
+
+    counts = Counter(orders(1))
+    assert set(counts) == set(itertools.permutations(NAMES))
+    assert min(counts.values()) >= 3
+    assert orders(1) == orders(1) != orders(2)
+
+
+def test_what_interrupts_a_block_leaves_the_whole_ones() -> None:
+    calls = itertools.count()
+
+    def figure(_: str) -> float:
+        if next(calls) == 7:
+            raise KeyboardInterrupt
+        return 1.0
+
+    rounds = Rounds()
+    with pytest.raises(KeyboardInterrupt):
+        measure(rounds, NAMES, figure, Goal(rounds=10), 1)
+    assert [len(block) for block in rounds.blocks] == [3, 3]
+
+
+def judged(ours: list[float], libc: float = 1.0, **settings) -> Finding:
+    blocks = [[(LIBC, libc), (LIBC_AGAIN, libc), (OURS, one)] for one in ours]
+    return judge(Rounds(blocks=blocks, **settings), NAMES).copies[2]
+
+
+def test_of_a_speed_more_is_better() -> None:
+    assert judged([2.0] * 9).verdict == SLOWER
+    finding = judged([2.0] * 9, larger_is_better=True)
+    assert finding.verdict == FASTER
+    assert finding.ratio == Ratio(*[pytest.approx(2.0)] * 3)
+
+
+def test_too_few_rounds_say_nothing() -> None:
+    assert judged([0.5] * (LEAST_ROUNDS - 1)).verdict == UNKNOWN
+    assert judged([0.5] * LEAST_ROUNDS).verdict == FASTER
+
+
+@pytest.mark.parametrize("again", [1.1, 1 / 1.1])
+@pytest.mark.parametrize(("ours", "verdict"), [(1.05, SAME), (1 / 1.05, SAME), (1.2, SLOWER)])
+def test_a_floor_that_is_off_1_counts_in_both_directions(again, ours, verdict) -> None:
+    """Two processes of libc differ by 10 % for good: so may any two."""
+    steps = [1 + 1e-6 * step for step in range(9)]  # as a clock has them
+    blocks = [[(LIBC, s), (LIBC_AGAIN, again * s * s), (OURS, ours * s**3)] for s in steps]
+    assert judge(Rounds(blocks=blocks), NAMES).copies[2].verdict == verdict
+
+
+def test_figures_of_few_digits_promise_no_more_than_these() -> None:
+    blocks = [[(LIBC, 50.0), (LIBC_AGAIN, 50.0 + step % 2), (OURS, 50.0)] for step in range(15)]
+    finding = judge(Rounds(blocks=blocks), NAMES).copies[2]
+    assert finding.ratio.low == finding.ratio.high == 1
+    assert finding.at_most == pytest.approx(0.02)
+    assert finding.smallest_effect >= 0.02
