@@ -1,4 +1,5 @@
 /* What the recorder's own measurements take on this machine, for those who read its files. */
+#include "draw.h"
 #include "instructions.h"
 #include "recorder.h"
 
@@ -23,10 +24,6 @@ static uint64_t median(uint64_t* values) {
     return (double)values[READINGS / 2];
 }
 
-static void read_all(const volatile char* start, size_t bytes) {
-    for (size_t i = 0; i < bytes; i += LINE) (void)start[i];
-}
-
 /* Timing nothing, without what was interrupted. */
 static double empty_timing(void) {
     uint64_t values[READINGS];
@@ -46,34 +43,43 @@ static double empty_timing(void) {
     return count ? sum / count : largest / OUTLIER;
 }
 
-/* In ticks; 0: done. Takes about 0.1 s. */
+/* A load of one line of each page, in an order that no prefetcher learns. */
+static double load_of_each_page(const char* memory, size_t line) {
+    uint64_t values[READINGS], random = ticks_now();
+    uint16_t order[READINGS];
+    for (int i = 0; i < READINGS; ++i) {
+        const uint64_t other = draw_below(&random, (uint64_t)i + 1);
+        order[i] = order[other];
+        order[other] = (uint16_t)i;
+    }
+    for (int i = 0; i < READINGS; ++i)
+        values[i] = ticks_of_load(memory + (size_t)order[i] * RAW_PAGE + line);
+    return median(values);
+}
+
+/* 0: done. Takes about 0.1 s. */
 __attribute__((visibility("default"))) int asterope_record_calibrate(struct calibration* result);
 int asterope_record_calibrate(struct calibration* result) {
     const long second_cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
     const size_t others = 4 * (size_t)(second_cache > 0 ? second_cache : 1 << 20);
-    const size_t lines = (size_t)READINGS * RAW_PAGE;
+    const size_t pages = (size_t)READINGS * RAW_PAGE;
     char* memory =
-        mmap(NULL, lines + others, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        mmap(NULL, pages + others, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return -1;
-    for (size_t i = 0; i < lines + others; i += LINE) memory[i] = 1;
+    for (size_t i = 0; i < pages + others; i += LINE) memory[i] = 1;
 
-    /* A line of each page, in an order that no prefetcher learns: 37 is prime to READINGS. */
-    uint64_t values[READINGS];
     result->empty_ticks = empty_timing();
-    for (int i = 0; i < READINGS; ++i) {
-        (void)*(volatile char*)memory;
-        values[i] = ticks_of_load(memory);
-    }
+    uint64_t values[READINGS];
+    for (int i = 0; i < READINGS; ++i) values[i] = ticks_of_load(memory);
     result->cache_ticks = median(values);
-    for (int i = 0; i < READINGS; ++i) read_all(memory + (size_t)i * RAW_PAGE + 7 * LINE, LINE);
-    read_all(memory + lines, others);
-    for (int i = 0; i < READINGS; ++i)
-        values[i] = ticks_of_load(memory + (size_t)(i * 37 % READINGS) * RAW_PAGE + 7 * LINE);
-    result->last_cache_ticks = median(values);
-    for (int i = 0; i < READINGS; ++i) flush_line(memory + (size_t)i * RAW_PAGE + 21 * LINE);
-    for (int i = 0; i < READINGS; ++i)
-        values[i] = ticks_of_load(memory + (size_t)(i * 37 % READINGS) * RAW_PAGE + 21 * LINE);
-    result->memory_ticks = median(values);
-    munmap(memory, lines + others);
+
+    const size_t evicted = 7 * LINE, flushed = 21 * LINE;
+    for (size_t i = 0; i < pages; i += RAW_PAGE) (void)*(volatile char*)(memory + i + evicted);
+    for (size_t i = 0; i < others; i += LINE) (void)*(volatile char*)(memory + pages + i);
+    result->last_cache_ticks = load_of_each_page(memory, evicted);
+
+    for (size_t i = 0; i < pages; i += RAW_PAGE) flush_line(memory + i + flushed);
+    result->memory_ticks = load_of_each_page(memory, flushed);
+    munmap(memory, pages + others);
     return 0;
 }

@@ -232,7 +232,12 @@ void* record_call(void* destination, const void* source, size_t bytes, int funct
     const uint64_t start = thread.burst ? ticks_now() : 0;
     const int error = errno;
     thread.busy = frame;
-    if (*process.mark == 0) forget_parent();
+    if (*process.mark == 0) {
+        if (thread.slot && counted == &thread.slot->cells) /* the parent's */
+            __atomic_fetch_add(left_of(&call), 1, __ATOMIC_RELAXED);
+        forget_parent();
+        counted = &uncounted; /* the new file may be where the parent's was */
+    }
     void* result;
     if (!thread.slot && !claim_slot()) {
         result = carry_out(&call);

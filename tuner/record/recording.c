@@ -308,8 +308,8 @@ void forget_parent(void) {
     mark_process();
 }
 
-/* Where a signal handler forks that has interrupted the slow path, that one has to end first; the
- * emptied page tells the next one. */
+/* Where a signal handler forks that has interrupted the slow path, that one has to end first, in the
+ * parent's file; the emptied page tells the next one. */
 static void begin_child(void) {
     if (!thread.busy) forget_parent();
 }

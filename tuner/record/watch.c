@@ -233,7 +233,7 @@ static void open_one(const struct call* call, uint64_t copy_ticks) {
 void watch(const struct call* call, uint64_t copy_ticks, uint64_t now_ns) {
     const int can_open = call->function != RAW_MEMSET && call->bytes >= LEAST &&
                          now_ns >= open_watch.next_ns && open_watch.failures < MOST_FAILURES;
-    if (!open_watch.rings && !can_open) return;
+    if ((!open_watch.rings && !can_open) || *process.mark == 0) return; /* rings are not inherited */
     uint64_t signals;
     if (!try_to_change(&signals)) return;
     if (open_watch.rings) poll_watch(now_ns);

@@ -271,10 +271,11 @@ class _Reader:
     def _counts(self, slots: int) -> dict[str, dict[tuple[int, int], int]]:
         counts: dict[str, dict[tuple[int, int], int]] = {}
         for slot in filter(None, map(self._slot, range(slots))):
-            left, granted = slot
-            for place in (place for place, calls in enumerate(granted) if calls):
+            for place, (left, granted) in enumerate(zip(*slot)):
+                calls = granted - left
+                if not calls:
+                    continue
                 function, number = divmod(place, _CLASSES_ROOM)
-                calls = granted[place] - left[place]
                 if number >= _CLASSES or not 0 <= calls < _MOST_CALLS:
                     raise self.error(f"damaged: {calls} calls of size class {number}")
                 of_function = counts.setdefault(FUNCTIONS[function], {})

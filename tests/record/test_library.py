@@ -1,0 +1,86 @@
+"""The recorder as a library: what it exports and needs, and how little its fast path is."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from asterope.record import recorder as python_side
+from copy_programs import CHECKERS, exported, need, output_of
+
+PLAIN = ("memcpy", "memmove", "mempcpy", "memset")
+NAMES = {*PLAIN, "__mempcpy", *(f"__{name}_chk" for name in PLAIN)}
+
+
+def test_it_exports_what_it_counts_and_little_else(library: Path) -> None:
+    """prctl tells that a program restricts its system calls."""
+    assert exported(library).keys() == {*NAMES, "prctl", "asterope_record_calibrate"}
+
+
+def test_it_needs_no_memory_and_no_streams_of_the_program(library: Path) -> None:
+    wanted = output_of("nm", "-D", "--undefined-only", library)
+    names = {line.split()[-1].split("@")[0] for line in wanted.splitlines()}
+    of_compilers = {"__cxa_finalize", "__gmon_start__"}
+    of_compilers |= {"_ITM_registerTMCloneTable", "_ITM_deregisterTMCloneTable"}
+    at_start = {"dlsym", "__register_atfork", "secure_getenv", "getpid", "strlen", "strtoull"}
+    at_start |= {"mmap", "madvise", "munmap", "getauxval"}
+    later = {"__chk_fail", "__errno_location", "clock_gettime", "sched_yield", "syscall"}
+    assert names - of_compilers <= at_start | later | {"sysconf"}
+
+
+def test_it_calls_none_of_the_functions_that_it_counts(library: Path) -> None:
+    need("readelf")
+    relocations = output_of("readelf", "-rW", library)
+    assert "R_X86_64_RELATIVE" in relocations  # it is a listing
+    for line in relocations.splitlines():
+        assert not re.search(r"\b(__)?mem\w*", line), line
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_call_that_is_not_sampled_costs_a_few_instructions(library: Path, name: str) -> None:
+    """No stack, one counter, a jump to the function itself."""
+    need("objdump")
+    symbols = [line.split() for line in output_of("nm", "-D", library).splitlines()]
+    start = next(int(symbol[0], 16) for symbol in symbols if symbol[-1] == name)
+    place = (f"--start-address={start}", f"--stop-address={start + 128}")
+    text = output_of("objdump", "-d", "--no-show-raw-insn", *place, library)
+    lines = [line.split("\t") for line in text.splitlines() if "\t" in line]
+    instructions = [line[1].split("#")[0].strip() for line in lines]
+    end = next(i for i, text in enumerate(instructions) if re.match(r"(notrack )?jmp +\*%", text))
+    path = [text for text in instructions[:end] if not text.startswith("endbr")]
+    assert len(path) <= 14, path
+    assert sum(bool(re.match(r"sub\w* +\$0x1,.*\(", text)) for text in path) == 1
+    assert not any(re.match(r"(push|pop|call)|.*%[re]sp", text) for text in path)
+
+
+def test_it_copies_right_before_it_is_even_relocated(
+    tmp_path_factory: pytest.TempPathFactory, library: Path
+) -> None:
+    program = tmp_path_factory.mktemp("unrelocated") / "preload_check"
+    flags = ["-std=gnu99", "-O2", "-fno-builtin", "-w"]
+    output_of("cc", *flags, CHECKERS / "preload_check.c", "-o", program, "-pthread", "-ldl")
+    copies = len(NAMES - {"memset", "__memset_chk"})
+    assert output_of(program, "unrelocated", library) == f"{copies} functions\n"
+
+
+def test_the_python_side_finds_it_and_measures_with_it(
+    build_dir: Path, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASTEROPE_BUILD_DIR", str(build_dir))
+    assert python_side.find_library() == library
+    ticks = python_side.calibrate(library)
+    assert 0 < ticks.empty_ticks <= ticks.memory_ticks
+    assert ticks.cache_ticks <= ticks.last_cache_ticks <= ticks.memory_ticks
+
+
+def test_a_library_that_is_no_recorder_is_refused(tmp_path: Path) -> None:
+    other = tmp_path / "other.so"
+    source = "int nothing;"
+    command = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", str(other)]
+    subprocess.run(command, input=source, text=True, check=True)
+    with pytest.raises(OSError, match="no recorder"):
+        python_side.calibrate(other)
+    with pytest.raises(OSError):
+        python_side.calibrate(tmp_path / "missing.so")

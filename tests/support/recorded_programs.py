@@ -1,0 +1,88 @@
+"""Builds the programs that the recorder is tested with, runs them under it, reads what it left."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from asterope.record.raw import RawProcess, read_folder
+
+# Each call sampled.
+ALL = 1
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """The library, and where it records to."""
+
+    library: Path
+    folder: Path
+
+    def environment(self, period: int | None = None, seed: int | None = None) -> dict[str, str]:
+        """Of a program that is recorded; `period` in bytes of work, None: the default."""
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("ASTEROPE_", "LD_"))}
+        ours = {"LD_PRELOAD": str(self.library), "ASTEROPE_RECORD": str(self.folder)}
+        if period is not None:
+            ours["ASTEROPE_RECORD_PERIOD"] = str(period)
+        if seed is not None:
+            ours["ASTEROPE_RECORD_SEED"] = str(seed)
+        return {**clean, **ours}
+
+    def run(
+        self,
+        *command: object,
+        period: int | None = None,
+        seed: int | None = None,
+        more: Mapping[str, str] | None = None,
+        code: int | None = 0,
+        **settings: object,
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs a program under the recorder; `code`: what it must end with."""
+        done = subprocess.run(
+            [str(part) for part in command],
+            **{"capture_output": True, "text": True, "timeout": 60, **settings},
+            env={**self.environment(period, seed), **(more or {})},
+        )
+        if code is not None:
+            assert done.returncode == code, done
+        return done
+
+    def processes(self) -> list[RawProcess]:
+        processes, faults = read_folder(self.folder)
+        assert faults == []
+        return processes
+
+    def only(self) -> RawProcess:
+        (process,) = self.processes()
+        return process
+
+
+def size_class(size: int) -> tuple[int, int]:
+    """Each size up to 15, then 8 classes a doubling."""
+    if size < 16:
+        return size, size + 1
+    width = 1 << (size.bit_length() - 4)
+    return size // width * width, size // width * width + width
+
+
+def counted(calls: Iterable[tuple[str, int, int]]) -> dict[str, dict[tuple[int, int], int]]:
+    """Of (function, size, calls), as RawProcess.counts has it."""
+    sums: dict[str, Counter] = {}
+    for function, size, number in calls:
+        if number:
+            sums.setdefault(function, Counter())[size_class(size)] += number
+    return {function: dict(of_function) for function, of_function in sums.items()}
+
+
+def said(done: subprocess.CompletedProcess[str]) -> dict[str, dict[tuple[int, int], int]]:
+    """What record_check says that it did."""
+    lines = [line.split() for line in done.stdout.splitlines()]
+    return counted((function, int(size), int(calls)) for function, size, calls in lines)
+
+
+def copies(size: int, calls: int) -> dict[str, dict[tuple[int, int], int]]:
+    return counted([("memcpy", size, calls)])
