@@ -8,11 +8,12 @@
 #include "base/contains.hpp"
 #include "base/error.hpp"
 #include "bench/cell.hpp"
-#include "bench/peers/tuned_glibc.hpp"
 #include "bench/routine.hpp"
 #include "timing/correctness.hpp"
 #include "timing/external_copy.hpp"
 #include "timing/timed_copy.hpp"
+#include "tunables/measure.hpp"
+#include "tunables/tunables.hpp"
 
 namespace asterope {
 
@@ -47,7 +48,7 @@ std::vector<std::string> known_names(const std::vector<Peer>& peers) {
 }
 
 constexpr const char* kTunedGlibcText =
-    "glibc's memcpy under the best of some settings of its tunables, in a process of its own";
+    "glibc's memcpy under the best setting of its tunables, in a process of its own";
 
 /// Adds it, or the reason why it is left out, where there is one.
 void add(Choice& choice, Contender contender, const std::string& reason) {
@@ -155,9 +156,6 @@ void add_tuned_glibc(Choice& choice, const Machine& machine, const std::optional
         choice.left_out.push_back({kTunedGlibc, reason});
     };
     if (!arena) return leave_out("it runs in no process but its own: no threads");
-    if (machine.libc.rfind("glibc", 0) != 0) return leave_out("libc here is " + machine.libc);
-    const std::size_t cache = last_cache_bytes(machine);
-    const RemoteSetup setup{cpu, arena->bytes(), largest, cache};
     std::vector<std::size_t> sizes; // where the thresholds can be
     for (const std::size_t size : {std::size_t{4} << 10, std::size_t{64} << 10,
                                    std::size_t{1} << 20, std::size_t{8} << 20}) {
@@ -165,13 +163,25 @@ void add_tuned_glibc(Choice& choice, const Machine& machine, const std::optional
     }
     if (sizes.empty()) sizes.push_back(largest);
     try {
-        Stopwatch stopwatch(*arena, largest, cache);
-        const TunedGlibc tuned =
-            tune_glibc(machine, measured_gain(stopwatch, setup, sizes,
-                                              {Workload::hot, Workload::cold, Workload::consume}));
-        if (tuned.thresholds.empty()) return leave_out(tuned.description);
-        Contender contender{kTunedGlibc, tuned.description, nullptr};
-        contender.remote = std::make_shared<RemoteCopy>(tuned.thresholds, setup);
+        std::string why;
+        const Knobs knobs = knobs_of(machine.libc, read_tunables(program_interpreter(), why), why);
+        std::mt19937_64 random(1);
+        Progress progress(1, true);
+        DisturbedRounds rounds;
+        const ThresholdChoice found = measure_and_choose(
+            {sizes, equal_weights({Workload::hot, Workload::cold, Workload::consume}),
+             parse_rigor("quick"), random, shared_setup(machine, cpu, knobs, sizes.back()),
+             progress, rounds},
+            knobs);
+        const LibcThresholds thresholds = found.knobs.changes(found.thresholds);
+        if (thresholds.empty()) {
+            return leave_out("glibc as it is: no other thresholds are faster");
+        }
+        Contender contender{kTunedGlibc, "glibc with GLIBC_TUNABLES=" + tunables_text(thresholds),
+                            nullptr};
+        const std::size_t cache = last_cache_bytes(machine);
+        contender.remote = std::make_shared<RemoteCopy>(
+            thresholds, RemoteSetup{cpu, arena->bytes(), largest, cache});
         choice.contenders.push_back(std::move(contender));
     } catch (const Interrupted&) {
         throw;

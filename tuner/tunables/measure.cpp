@@ -36,8 +36,8 @@ Weights with_all_situations(Weights weights) {
 /// The way, its process, and what the race says.
 class WaysRace {
   public:
-    WaysRace(const Measurement& measurement, const Processes& processes, TimedCopies timings)
-        : measurement_(measurement), processes_(processes), timings_(std::move(timings)) {}
+    WaysRace(const Course& course, const Processes& processes, TimedCopies timings)
+        : course_(course), processes_(processes), timings_(std::move(timings)) {}
 
     SizeWays at(std::size_t size, Way now) {
         SizeWays result{size, now, {1, 1, 1}, {}};
@@ -50,8 +50,8 @@ class WaysRace {
             entrants.push_back(entrant);
         }
         if (others.empty()) return result;
-        Race race(size, measurement_.weights, measurement_.random, timings_);
-        const SizeResult run_off = race.run_off(entrants, measurement_.rigor.rounds, kLibc);
+        Race race(size, course_.weights, course_.random, timings_);
+        const SizeResult run_off = race.run_off(entrants, course_.rigor.rounds, kLibc);
         result.floor = race.libc_over(kLibcAgain);
         for (const auto& [way, entrant] : others) {
             const Estimate ratio = race.libc_over(entrant);
@@ -66,9 +66,9 @@ class WaysRace {
         const Entrant one = processes_.copying(lower, size),
                       other = processes_.copying(upper, size);
         if (one == kLibc || other == kLibc) return other == kLibc;
-        measurement_.progress.label(format_size(size));
-        Race race(size, measurement_.weights, measurement_.random, timings_);
-        const SizeResult run_off = race.run_off({one, other}, measurement_.rigor.rounds, kLibc);
+        course_.progress.label(format_size(size));
+        Race race(size, course_.weights, course_.random, timings_);
+        const SizeResult run_off = race.run_off({one, other}, course_.rigor.rounds, kLibc);
         return score_of(run_off, one) >= score_of(run_off, other);
     }
 
@@ -79,7 +79,7 @@ class WaysRace {
     }
 
   private:
-    const Measurement& measurement_;
+    const Course& course_;
     const Processes& processes_;
     TimedCopies timings_;
 };
@@ -87,8 +87,8 @@ class WaysRace {
 /// Moves a threshold that lies between two of the sizes to where the ways change places. To the
 /// next whole line: whether a size that is the threshold is above it has changed with the versions.
 void refine(std::size_t& threshold, const Tunable& limits, const CopyThresholds& chosen,
-            const Measurement& measurement, WaysRace& race) {
-    const std::vector<std::size_t>& sizes = measurement.sizes;
+            const Course& course, WaysRace& race) {
+    const std::vector<std::size_t>& sizes = course.sizes;
     const auto above = std::upper_bound(sizes.begin(), sizes.end(), threshold);
     if (above == sizes.begin() || above == sizes.end()) return;
     const std::size_t from = *(above - 1), to = *above;
@@ -96,7 +96,7 @@ void refine(std::size_t& threshold, const Tunable& limits, const CopyThresholds&
     const Way lower = way_of(chosen, from), upper = way_of(chosen, to);
     if (lower == upper) return;
     const std::size_t last = find_boundary(static_cast<Entrant>(lower), static_cast<Entrant>(upper),
-                                           from, to, measurement.rigor.boundary_ratio,
+                                           from, to, course.rigor.boundary_ratio,
                                            [&](Entrant one, Entrant other, std::size_t size) {
                                                return race.lower_holds(way(one), way(other), size);
                                            });
@@ -150,19 +150,19 @@ double planned_work(const std::vector<std::size_t>& sizes, const Weights& weight
     return work;
 }
 
-ThresholdChoice measure_and_choose(const Measurement& measurement, Knobs knobs) {
-    Processes processes(settings_of_ways(knobs, measurement.sizes.back()), measurement.setup,
-                        measurement.progress, measurement.rounds);
+ThresholdChoice measure_and_choose(const Course& course, Knobs knobs) {
+    Processes processes(settings_of_ways(knobs, course.sizes.back()), course.setup, course.progress,
+                        course.rounds);
     knobs.now = processes.thresholds(kLibc);
     const CopyThresholds other = processes.thresholds(0); // its non-temporal threshold is another
     knobs.stop_follows =
         knobs.now.stop == knobs.now.non_temporal && other.stop == other.non_temporal;
-    WaysRace race(measurement, processes, TimedCopies(processes));
+    WaysRace race(course, processes, TimedCopies(processes));
     ThresholdChoice choice{knobs, {}, {}};
     std::vector<SizeWorth> worth;
-    for (const std::size_t size : measurement.sizes) {
-        measurement.progress.label(format_size(size));
-        measurement.rounds.enter_step();
+    for (const std::size_t size : course.sizes) {
+        course.progress.label(format_size(size));
+        course.rounds.enter_step();
         choice.ways.push_back(race.at(size, way_of(knobs.now, size)));
         worth.push_back({size, 1, {}});
         for (const WayResult& one : choice.ways.back().ways) {
@@ -172,29 +172,29 @@ ThresholdChoice measure_and_choose(const Measurement& measurement, Knobs knobs) 
     CopyThresholds& chosen = choice.thresholds = choose_thresholds(knobs, worth);
     const CopyThresholds rough = chosen;
     if (rough.rep_movsb != knobs.now.rep_movsb) {
-        refine(chosen.rep_movsb, knobs.rep_movsb, rough, measurement, race);
+        refine(chosen.rep_movsb, knobs.rep_movsb, rough, course, race);
     }
     if (knobs.stop && rough.stop != knobs.now.stop) {
-        refine(chosen.stop, *knobs.stop, rough, measurement, race);
+        refine(chosen.stop, *knobs.stop, rough, course, race);
     }
     if (rough.non_temporal != knobs.now.non_temporal) {
-        refine(chosen.non_temporal, knobs.non_temporal, rough, measurement, race);
+        refine(chosen.non_temporal, knobs.non_temporal, rough, course, race);
     }
     chosen = knobs.with(chosen.rep_movsb, chosen.non_temporal, chosen.stop);
     return choice;
 }
 
-std::vector<SizeGain> measure_gains(const Measurement& measurement, const ThresholdChoice& choice) {
-    Processes processes({choice.knobs.changes(choice.thresholds)}, measurement.setup,
-                        measurement.progress, measurement.rounds);
+std::vector<SizeGain> measure_gains(const Course& course, const ThresholdChoice& choice) {
+    Processes processes({choice.knobs.changes(choice.thresholds)}, course.setup, course.progress,
+                        course.rounds);
     const CopyThresholds now = processes.thresholds(kLibc), then = processes.thresholds(0);
-    const Weights weights = with_all_situations(measurement.weights);
+    const Weights weights = with_all_situations(course.weights);
     std::vector<SizeGain> gains;
-    for (const std::size_t size : measurement.sizes) {
-        measurement.progress.label(format_size(size));
-        measurement.rounds.enter_step();
-        Race race(size, weights, measurement.random, TimedCopies(processes));
-        const SizeResult result = race.run_off({0}, measurement.rigor.rounds, kLibc);
+    for (const std::size_t size : course.sizes) {
+        course.progress.label(format_size(size));
+        course.rounds.enter_step();
+        Race race(size, weights, course.random, TimedCopies(processes));
+        const SizeResult result = race.run_off({0}, course.rigor.rounds, kLibc);
         const Finalist& setting = result.finalists.front();
         const Estimate ratio = race.libc_over(0), floor = race.libc_over(kLibcAgain);
         gains.push_back({size, way_of(now, size), way_of(then, size), ratio, floor,

@@ -46,8 +46,8 @@ double worth_of(const Estimate& ratio, const Estimate& floor, double score);
 /// Whether it says that something is faster or slower, see worth_of().
 bool is_clear(const Estimate& ratio, const Estimate& floor);
 
-/// What a measurement needs.
-struct Measurement {
+/// How a measurement goes.
+struct Course {
     std::vector<std::size_t> sizes; ///< ascending
     Weights weights;
     Rigor rigor;
@@ -72,10 +72,10 @@ struct ThresholdChoice {
 
 /// Races the ways at each size and chooses the thresholds, each found more exactly between the two
 /// sizes where the ways change places.
-ThresholdChoice measure_and_choose(const Measurement& measurement, Knobs knobs);
+ThresholdChoice measure_and_choose(const Course& course, Knobs knobs);
 
 /// Times the setting beside the default at all sizes and in all situations, those that count for
 /// nothing included, in processes of their own.
-std::vector<SizeGain> measure_gains(const Measurement& measurement, const ThresholdChoice& choice);
+std::vector<SizeGain> measure_gains(const Course& course, const ThresholdChoice& choice);
 
 } // namespace asterope

@@ -57,6 +57,12 @@ Knobs knobs_of(const std::string& libc, const std::map<std::string, Tunable>& tu
     return knobs;
 }
 
+RemoteSetup shared_setup(const Machine& machine, int cpu, const Knobs& knobs, std::size_t largest) {
+    Machine own = machine;
+    own.usable_bytes /= settings_of_ways(knobs, largest).size() + 2; // two have the default
+    return {cpu, arena_bytes(largest, own), largest, last_cache_bytes(machine)};
+}
+
 void find_tunables(const TunablesRequest& request) {
     TunablesReport report;
     report.objective = parse_objective(request.workload, request.weights);
@@ -75,20 +81,16 @@ void find_tunables(const TunablesRequest& request) {
         if (!request.quiet) std::fprintf(stderr, "warning: %s\n", warning.c_str());
     }
 
-    Machine own = report.machine; // what each process may take; two run with the default
-    own.usable_bytes /= settings_of_ways(knobs, sizes.back()).size() + 2;
-    const RemoteSetup setup{report.cpu, arena_bytes(sizes.back(), own), sizes.back(),
-                            last_cache_bytes(report.machine)};
+    const RemoteSetup setup = shared_setup(report.machine, report.cpu, knobs, sizes.back());
     std::mt19937_64 random(request.seed);
     DisturbedRounds rounds;
     Progress progress(planned_work(sizes, report.objective.weights, rigor, knobs), request.quiet);
-    Measurement measurement{sizes, report.objective.weights, rigor, random, setup, progress,
-                            rounds};
-    report.choice = measure_and_choose(measurement, knobs);
+    Course course{sizes, report.objective.weights, rigor, random, setup, progress, rounds};
+    report.choice = measure_and_choose(course, knobs);
     progress.clear();
     print(request, default_text(report) + ways_table(report.choice.ways));
     if (report.choice.thresholds != report.choice.knobs.now) {
-        report.gains = measure_gains(measurement, report.choice);
+        report.gains = measure_gains(course, report.choice);
         progress.clear();
     }
     report.noise = rounds.facts();

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "machine/machine.hpp"
 #include "tunables/choice.hpp"
 
 namespace asterope {
@@ -22,6 +23,9 @@ struct TunablesRequest {
 /// be listed.
 Knobs knobs_of(const std::string& libc, const std::map<std::string, Tunable>& tunables,
                const std::string& why);
+
+/// Of each of the processes that find the thresholds: what memory there is goes round.
+RemoteSetup shared_setup(const Machine& machine, int cpu, const Knobs& knobs, std::size_t largest);
 
 /// Prints the tables, the verdict and the line, and writes the file. Throws BadInput, Failure,
 /// Interrupted.
