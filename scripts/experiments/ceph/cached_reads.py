@@ -1,0 +1,190 @@
+"""Reads of a file that fits a Ceph client's cache, under each copy: sets up a cluster of its own on
+the loopback, runs cached_read.c through asterope-prove, and takes the cluster down.
+
+It is an experiment around the commands, none of them: it needs packages that hardly anybody has,
+and stays out of what is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parents[2]
+sys.path.insert(0, str(HERE.parents[1]))
+
+from asterope.command_line import BAD_INPUT, DONE, FAILED, STALE, Parser, fail, run  # noqa: E402
+from asterope.one_line import one_line  # noqa: E402
+from asterope.prove import command as prove  # noqa: E402
+from asterope.prove.faults import Failure  # noqa: E402
+from cluster import PACKAGES, Cluster, missing  # noqa: E402
+
+PROGRAM = "cached_reads.py"
+USES = {"read": "read", "used": "read and summed"}
+CHUNK = 4 << 20  # what the file is written by, and the largest call
+
+
+def _sizes(text: str) -> list[int]:
+    sizes = []
+    for part in text.split(","):
+        match = re.fullmatch(r"([0-9]{1,7})([KM]?)", part)
+        size = int(match[1]) << {"": 0, "K": 10, "M": 20}[match[2]] if match else 0
+        if size < 128 or CHUNK % size:
+            raise argparse.ArgumentTypeError(f"'{part[:40]}' is no power of two from 128 to 4M")
+        sizes.append(size)
+    return sizes
+
+
+def _mib(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,5}", text) or not 4 <= int(text) <= 65536 or int(text) % 4:
+        raise argparse.ArgumentTypeError(f"'{text[:40]}' is no multiple of 4 from 4 to 65536")
+    return int(text)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        prog=PROGRAM,
+        usage=f"{PROGRAM} [OPTIONS] [-- OPTIONS OF asterope-prove]",
+        description="Reads a file through a Ceph client whose cache holds it, under libc and other "
+        "copies, by so many bytes a call into one buffer, and sums what came or not; beside it the "
+        "limit: what one core reads and copies of so much memory without Ceph.",
+        epilog="Exit codes: those of asterope-prove, the highest of all calls; 1 also where Ceph "
+        f"or a compiler is missing (apt-get install {PACKAGES}).",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--mib", metavar="N", type=_mib, default=512, help="of the file")
+    parser.add_argument(
+        "--sizes", metavar="LIST", type=_sizes, default="16K,64K,256K,1M,4M", help="bytes a call"
+    )
+    parser.add_argument(
+        "--prefetch-nt",
+        action="store_true",
+        help="compare with asterope-bench's prefetch_nt, after Polytropon, too",
+    )
+    parser.add_argument("--json", metavar="DIR", help="keep what asterope-prove writes there")
+    parser.add_argument("options", metavar="OPTION", nargs="*", help="of asterope-prove")
+    return parser
+
+
+def _compile(compiler: str, source: str, target: Path, *flags: str) -> Path:
+    if not shutil.which(compiler):
+        raise Failure(f"{compiler} is not installed: apt-get install g++")
+    command = [compiler, *flags, str(HERE / source), "-o", str(target)]
+    if source.endswith(".c"):
+        command.append("-lcephfs")
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if "error" in line] or ["fails"]
+        raise Failure(f"{compiler} {source}: {one_line(lines[0])}: apt-get install {PACKAGES}")
+    return target
+
+
+def _output_of(*command: object) -> str:
+    done = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or ["fails without a word"])[-1]
+        raise Failure(one_line(said))
+    return done.stdout
+
+
+def _words(size: int) -> str:
+    return f"{size >> 20} MiB" if size >= 1 << 20 else f"{size / 1024:g} KiB"
+
+
+def _copies(options: Sequence[str], more: Sequence[Path]) -> list[str]:
+    """The options of asterope-prove, with more copies."""
+    given = list(options)
+    if not more:
+        return given
+    added = ",".join(f"{path.stem}={path}" for path in more)
+    if "--copies" in given and given.index("--copies") + 1 < len(given):
+        given[given.index("--copies") + 1] += f",{added}"
+        return given
+    return ["--copies", f"{prove.DEFAULT_LIBRARY},{added}", *given]
+
+
+def _experiment(arguments: argparse.Namespace, folder: Path) -> int:
+    reader = _compile(
+        *("cc", "cached_read.c", folder / "cached_read"),
+        *("-O3", "-std=gnu11", "-D_FILE_OFFSET_BITS=64"),
+    )
+    more = []
+    if arguments.prefetch_nt:
+        flags = ("-O2", "-std=c++20", "-fno-builtin", "-fPIC", "-shared", f"-I{REPOSITORY}/tuner")
+        more = [_compile("c++", "prefetch_nt_preload.cpp", folder / "prefetch_nt.so", *flags)]
+    options = _copies(arguments.options, more)
+    results = Path(arguments.json) if arguments.json else folder
+    worst, rows = DONE, []
+    with closing(Cluster(folder, arguments.mib)) as cluster:
+        _output_of(reader, "write", cluster.configuration, arguments.mib)
+        for size in arguments.sizes:
+            limits = _output_of(reader, "limit", arguments.mib, size)
+            for use, words in USES.items():
+                print(f"\n{_words(size)} a call, {words}: {arguments.mib} MiB, GB/s", flush=True)
+                file = results / f"{use}-{size}.json"
+                metric = ("--metric", f"^{use} ([0-9.]+) GB/s", "--larger-is-better")
+                measured = (reader, use, cluster.configuration, arguments.mib, size)
+                command = map(str, measured)
+                code = prove.main([*options, *metric, "--json", str(file), "--", *command])
+                if code not in (DONE, STALE):
+                    return code
+                worst = max(worst, code)
+                rows.append(_row(size, use, limits, json.loads(file.read_text())))
+    print(
+        f"\nGB/s of {arguments.mib} MiB without Ceph, and of libc through it; then ratios to it\n"
+    )
+    print(f"{'a call':8}  {'':4}  {'alone':>6} {'copied':>6}  {'libc':>6}   copies")
+    print("\n".join(rows), flush=True)
+    return worst
+
+
+def _row(size: int, use: str, limits: str, found: dict) -> str:
+    def figure(name: str) -> float:
+        return float(re.search(rf"^{name} ([0-9.]+) GB/s", limits, re.MULTILINE)[1])
+
+    copied = figure("copied and used" if use == "used" else "copied")
+    libc, _, *others = found["copies"]
+    ratios = (
+        f"{one['name']} {one['ratio']['median']:.2f} "
+        f"({one['ratio']['low']:.2f}..{one['ratio']['high']:.2f})"
+        for one in others
+    )
+    floor = found["noise_floor"]
+    return (
+        f"{_words(size):8}  {use:4}  {figure('alone'):6.1f} {copied:6.1f}  {libc['figure']:6.1f}   "
+        f"{', '.join(ratios)}; floor ({floor['low']:.2f}..{floor['high']:.2f})"
+    )
+
+
+def _answer(arguments: argparse.Namespace) -> int:
+    absent = missing()
+    if absent:
+        return fail(PROGRAM, f"{absent} is not installed: apt-get install {PACKAGES}", FAILED)
+    if {"--metric", "--json", "--client"} & {one.partition("=")[0] for one in arguments.options}:
+        return fail(PROGRAM, "--metric, --json and --client are this script's to give", BAD_INPUT)
+    try:
+        # What is interrupted or fails leaves nothing: neither processes nor the folder.
+        with tempfile.TemporaryDirectory(prefix="asterope-ceph-") as folder:
+            return _experiment(arguments, Path(folder))
+    except (Failure, OSError) as error:
+        return fail(PROGRAM, one_line(error), FAILED)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    arguments = _parser().parse_args(argv)
+    return run(PROGRAM, lambda: _answer(arguments))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,140 @@
+"""The experiment with a Ceph client: it works, and leaves nothing behind. How fast is not asked."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+from command_errors import only_error_of
+from copy_programs import shared_library
+
+DAEMONS = {"ceph-mon", "ceph-mgr", "ceph-osd", "ceph-mds"}
+only_error = partial(only_error_of, "cached_reads.py")
+
+
+@pytest.fixture
+def settings(repository: Path, tmp_path: Path):
+    """What Popen and run need to start the script in an empty folder."""
+
+    def of(*arguments: object, **environment: str) -> dict:
+        script = repository / "scripts/experiments/ceph/cached_reads.py"
+        (tmp_path / "tmp").mkdir()
+        return {
+            "args": [sys.executable, script, *(str(part) for part in arguments)],
+            "env": {**os.environ, "TMPDIR": str(tmp_path / "tmp"), **environment},
+            "cwd": tmp_path,
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+            "text": True,
+        }
+
+    return of
+
+
+@pytest.fixture
+def needs_ceph(tmp_path: Path) -> None:
+    """Skips where a program or the headers are missing."""
+    path = f"{os.environ['PATH']}:/usr/sbin:/sbin"
+    for program in (*sorted(DAEMONS), "ceph", "monmaptool"):
+        if subprocess.run(["which", program], env={"PATH": path}, capture_output=True).returncode:
+            pytest.skip(f"{program} is not installed")
+    test = subprocess.run(
+        ["cc", "-D_FILE_OFFSET_BITS=64", "-xc", "-", "-lcephfs", "-o", tmp_path / "empty"],
+        input="#include <cephfs/libcephfs.h>\nint main(void) { return 0; }\n",
+        text=True,
+        capture_output=True,
+    )
+    if test.returncode:
+        pytest.skip("libcephfs-dev is not installed")
+
+
+def daemons_of(folder: Path) -> dict[int, str]:
+    """Those that were started with a configuration in there, by name."""
+    found = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes().decode().split("\0")
+        except OSError:
+            continue  # gone meanwhile
+        if any(word.startswith(f"{folder}/") for word in command):
+            found[int(process.name)] = Path(command[0]).name
+    return found
+
+
+@pytest.mark.slow
+def test_a_cached_file_is_read_under_each_copy(settings, needs_ceph, tmp_path: Path) -> None:
+    library = shared_library(tmp_path / "like.so", "int unused;\n")
+    asked = ("--mib", 16, "--sizes", "64K,4M", "--prefetch-nt", "--json", "json")
+    done = subprocess.run(
+        **settings(*asked, "--", "--rounds", "6", "--copies", library), timeout=600
+    )
+    assert (done.returncode in (0, 3), done.stderr) == (True, ""), done
+    assert done.stdout.count("6 rounds of 4 copies") == 4
+    *_, head, first, second, third, fourth = done.stdout.splitlines()
+    assert head.split() == ["a", "call", "alone", "copied", "libc", "copies"]
+    figures = r" +\d+\.\d +\d+\.\d +\d+\.\d   "
+    ratio = r" \d+\.\d\d \(\d+\.\d\d\.\.\d+\.\d\d\)"
+    copies = rf"like{ratio}, prefetch_nt{ratio}; floor \(\d+\.\d\d\.\.\d+\.\d\d\)"
+    for row, begin in ((first, "64 KiB    read"), (second, "64 KiB    used")):
+        assert re.fullmatch(begin + figures + copies, row)
+    assert (third[:15], fourth[:15]) == ("4 MiB     read ", "4 MiB     used ")
+    names = {f"{use}-{size}.json" for use in ("read", "used") for size in (65536, 4194304)}
+    assert {file.name for file in (tmp_path / "json").iterdir()} == names
+    assert daemons_of(tmp_path / "tmp") == {}
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_takes_the_cluster_down(settings, needs_ceph, tmp_path: Path, how) -> None:
+    library = shared_library(tmp_path / "like.so", "int unused;\n")
+    asked = settings("--mib", 16, "--", "--rounds", "10000", "--copies", library)
+    process = subprocess.Popen(**asked)
+    try:
+        for _ in range(6000):  # for how long to wait, not for what comes out
+            running = set(daemons_of(tmp_path / "tmp").values())
+            if running >= DAEMONS or process.poll() is not None:
+                break
+            time.sleep(0.02)
+        assert running >= DAEMONS
+        process.send_signal(how)
+        _, stderr = process.communicate(timeout=120)
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == 130
+    assert re.fullmatch(r"(cached_reads\.py|asterope-prove): interrupted\n", stderr)
+    assert daemons_of(tmp_path / "tmp") == {}
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_what_is_missing_is_named(settings, tmp_path: Path) -> None:
+    """Daemons are looked for in /usr/sbin, too, but no machine has cc there."""
+    message = only_error(subprocess.run(**settings(PATH=str(tmp_path)), timeout=60), 1)
+    assert " is not installed: apt-get install " in message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["--mib", "7"], "no multiple of 4"),
+        (["--sizes", "100"], "no power of two"),
+        (["--sizes", "8M"], "no power of two"),
+        (["--rounds", "6"], "--rounds"),
+    ],
+)
+def test_bad_arguments_are_refused_in_one_line(settings, arguments, part: str) -> None:
+    assert part in only_error(subprocess.run(**settings(*arguments), timeout=60), 2)
+
+
+@pytest.mark.slow
+def test_what_the_script_gives_itself_is_refused(settings, needs_ceph) -> None:
+    done = subprocess.run(**settings("--", "--metric", "cpu"), timeout=60)
+    assert "this script's to give" in only_error(done, 2)
