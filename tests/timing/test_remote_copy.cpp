@@ -177,6 +177,12 @@ TEST(TunablesVariable, goes_on_with_what_is_set_already) {
     EXPECT_EQ(tunables_variable({}), "glibc.malloc.perturb=1");
     EXPECT_EQ(tunables_variable({{kRepMovsbThreshold, 1}}),
               "glibc.malloc.perturb=1:glibc.cpu.x86_rep_movsb_threshold=1");
+    setenv("GLIBC_TUNABLES", "glibc.cpu.x86_rep_movsb_threshold=2:glibc.malloc.perturb=1", 1);
+    EXPECT_EQ(tunables_variable({{kRepMovsbThreshold, 1}}),
+              "glibc.malloc.perturb=1:glibc.cpu.x86_rep_movsb_threshold=1");
+    EXPECT_EQ(tunables_variable({{kNonTemporalThreshold, 1}}),
+              "glibc.cpu.x86_rep_movsb_threshold=2:glibc.malloc.perturb=1:"
+              "glibc.cpu.x86_non_temporal_threshold=1");
     before ? setenv("GLIBC_TUNABLES", kept.c_str(), 1) : unsetenv("GLIBC_TUNABLES");
 }
 

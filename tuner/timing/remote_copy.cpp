@@ -189,8 +189,18 @@ std::string tunables_text(const LibcThresholds& thresholds) {
 
 std::string tunables_variable(const LibcThresholds& thresholds) {
     const char* const here = std::getenv(kVariable);
-    const std::string before = here ? here : "", ours = tunables_text(thresholds);
-    return before.empty() || ours.empty() ? before + ours : before + ':' + ours;
+    std::string text;
+    for (std::string_view rest = here ? here : ""; !rest.empty();) {
+        const std::string_view one = rest.substr(0, rest.find(':'));
+        rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+        const bool ours = std::any_of(thresholds.begin(), thresholds.end(), [&](const auto& pair) {
+            return one.substr(0, one.find('=')) == std::string(kGroup) + pair.first;
+        });
+        if (!ours) text += std::string(one) + ':';
+    }
+    text += tunables_text(thresholds);
+    if (thresholds.empty() && !text.empty()) text.pop_back();
+    return text;
 }
 
 // One message each way at a time, whole or not at all (SOCK_SEQPACKET): RemoteSetup and its answer,

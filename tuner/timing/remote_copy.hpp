@@ -21,8 +21,7 @@ using LibcThresholds = std::map<std::string, std::size_t>;
 /// As GLIBC_TUNABLES has it: "glibc.cpu.x86_rep_movsb_threshold=1024:...".
 std::string tunables_text(const LibcThresholds& thresholds);
 
-/// What GLIBC_TUNABLES is for these thresholds: behind what this environment sets already, so that
-/// the thresholds count.
+/// What GLIBC_TUNABLES is for these thresholds, with all others that this environment sets.
 std::string tunables_variable(const LibcThresholds& thresholds);
 
 /// What the other process has in common with this one: see Arena and Stopwatch.

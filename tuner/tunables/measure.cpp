@@ -55,8 +55,14 @@ class WaysRace {
         result.floor = race.libc_over(kLibcAgain);
         for (const auto& [way, entrant] : others) {
             const Estimate ratio = race.libc_over(entrant);
+            const Finalist& finalist = finalist_of(run_off, entrant);
+            double least = ratio.median;
+            for (const auto& [workload, weight] : weights_at(size, course_.weights)) {
+                const double here = finalist.workloads.at(workload).ratio.median;
+                if (weight > 0) least = std::min(least, here);
+            }
             result.ways.push_back(
-                {way, ratio, worth_of(ratio, result.floor, score_of(run_off, entrant))});
+                {way, ratio, least, worth_of(ratio, result.floor, finalist.score)});
         }
         return result;
     }
@@ -69,13 +75,12 @@ class WaysRace {
         course_.progress.label(format_size(size));
         Race race(size, course_.weights, course_.random, timings_);
         const SizeResult run_off = race.run_off({one, other}, course_.rigor.rounds, kLibc);
-        return score_of(run_off, one) >= score_of(run_off, other);
+        return finalist_of(run_off, one).score >= finalist_of(run_off, other).score;
     }
 
-    static double score_of(const SizeResult& result, Entrant entrant) {
-        return std::find_if(result.finalists.begin(), result.finalists.end(),
-                            [&](const Finalist& one) { return one.candidate == entrant; })
-            ->score;
+    static const Finalist& finalist_of(const SizeResult& result, Entrant entrant) {
+        return *std::find_if(result.finalists.begin(), result.finalists.end(),
+                             [&](const Finalist& one) { return one.candidate == entrant; });
     }
 
   private:

@@ -18,6 +18,7 @@ namespace asterope {
 struct WayResult {
     Way way;
     Estimate ratio;
+    double least; ///< of the ratios under the workloads that count
     double worth; ///< see worth_of()
 };
 

@@ -84,7 +84,11 @@ nlohmann::ordered_json thresholds_json(const CopyThresholds& one) {
 
 nlohmann::ordered_json ways_json(const SizeWays& one) {
     nlohmann::ordered_json ways = nlohmann::ordered_json::object();
-    for (const WayResult& way : one.ways) ways[name_of(way.way)] = estimate(way.ratio);
+    for (const WayResult& way : one.ways) {
+        ways[name_of(way.way)] = {{"ratio", estimate(way.ratio)},
+                                  {"least", rounded(way.least)},
+                                  {"worth", rounded(way.worth)}};
+    }
     return {{"size", one.size},
             {"default", name_of(one.now)},
             {"noise_floor", estimate(one.floor)},
@@ -139,8 +143,8 @@ std::string default_text(const TunablesReport& report) {
 
 std::string ways_table(const std::vector<SizeWays>& ways) {
     std::string text =
-        "\nThe default's time over that of each other way, by size; floor: over that "
-        "of the default in another process\n";
+        "\nThe default's time over that of each other way (in the situation where that is least);\n"
+        "floor: over that of the default in another process\n";
     append(text, "%-10s %-16s", "Size", "default");
     for (const Way way : kWays) append(text, " %15s", words_of(way));
     text += "  floor\n";
@@ -154,7 +158,7 @@ std::string ways_table(const std::vector<SizeWays>& ways) {
             if (found == one.ways.end()) {
                 append(text, " %15s", "-");
             } else {
-                append(text, " %15.2f", found->ratio.median);
+                append(text, "     %4.2f (%4.2f)", found->ratio.median, found->least);
             }
         }
         append(text, "  %.3f\n", one.floor.median);
