@@ -26,6 +26,10 @@ COMMANDS = {
     "tune": Command("finds the fastest memory copies of this machine", None),
     "generate": Command("renders the memcpy of a profile as C", "asterope.generate"),
     "bench": Command("times copies side by side with libc's", None),
+    "record": Command(
+        "records what the copies of a program are like, and what they cost",
+        "asterope.record.command",
+    ),
     "report": Command("shows what was measured, with pictures", "asterope.report.command"),
     "prove": Command(
         "runs a program under libc and under other copies until the difference is known",

@@ -46,7 +46,7 @@ install(TARGETS asterope_record DESTINATION lib/asterope)
 set(ASTEROPE_PYTHON "/usr/bin/env python3" CACHE STRING
     "What the installed Python commands run with, as in their first line after #!")
 set(python "${ASTEROPE_PYTHON}")
-foreach(command generate prove report placement)
+foreach(command generate prove record report placement)
   configure_file(scripts/packaging/launcher.in "installed/asterope-${command}" @ONLY)
   install(PROGRAMS "${PROJECT_BINARY_DIR}/installed/asterope-${command}" DESTINATION bin)
 endforeach()

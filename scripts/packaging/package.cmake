@@ -26,7 +26,7 @@ set(CPACK_DEBIAN_PACKAGE_MAINTAINER "The Asterope authors <nobody@asterope.inval
     "Who answers for the Debian package: Name <address>")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS
-    "python3 (>= 3.9), python3-jinja2 (>= 3), python3-jsonschema (>= 4.10)")
+    "python3 (>= 3.9), python3-jinja2 (>= 3), python3-jsonschema (>= 4.10), python3-pyelftools")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3-matplotlib (>= 3.6)")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "gcc | clang, redis-server")
 set(debian "${PROJECT_SOURCE_DIR}/scripts/packaging/debian")

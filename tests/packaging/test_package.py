@@ -53,9 +53,14 @@ def test_it_depends_on_what_the_commands_need(unpacked):
     fields = dict(re.findall(r"(?m)^([\w-]+): (.*)", (unpacked / "DEBIAN/control").read_text()))
     assert (fields["Package"], fields["Version"]) == ("asterope", __version__)
     depends = re.findall(r"([\w.+-]+)(?: \([^)]*\))?", fields["Depends"])
-    assert {"python3", "python3-jinja2", "python3-jsonschema", "libc6", "libstdc++6"} <= set(
-        depends
-    )
+    assert {
+        "python3",
+        "python3-jinja2",
+        "python3-jsonschema",
+        "python3-pyelftools",
+        "libc6",
+        "libstdc++6",
+    } <= set(depends)
     assert fields["Recommends"].startswith("python3-matplotlib")
 
 

@@ -38,7 +38,7 @@ def schema() -> dict[str, Any]:
     return read_schema(SCHEMA_FILE)
 
 
-def fault_of(error: ValidationError) -> Fault:
+def fault_of(error: ValidationError, remedy: str = REMEDY) -> Fault:
     """The fault that the schema found, in our words: jsonschema's own echo the whole value."""
     place = tuple(error.absolute_path)
     value, rule, limit = error.instance, error.validator, error.validator_value
@@ -54,8 +54,9 @@ def fault_of(error: ValidationError) -> Fault:
         place = (*place, next(key for key in limit if key not in value))
         what = "missing"
     elif rule == "type":
-        article = "an" if limit[0] in "aeiou" else "a"
-        what = f"{shown(value)} where {article} {limit} is expected"
+        kinds = [limit] if isinstance(limit, str) else limit
+        article = "an" if kinds[0][0] in "aeiou" else "a"
+        what = f"{shown(value)} where {article} {' or '.join(kinds)} is expected"
     elif rule == "enum":
         what = f"{shown(value)} is none of {', '.join(str(choice) for choice in limit)}"
     elif rule == "const":
@@ -72,7 +73,7 @@ def fault_of(error: ValidationError) -> Fault:
         what = f"{shown(value)} is longer than {limit} characters"
     else:  # how many items or fields there may be
         what = f"breaks the schema's rule {rule} {shown(limit)}"
-    return Fault(f"{what}: {REMEDY}", place)
+    return Fault(f"{what}: {remedy}", place)
 
 
 def log_header_fault(header: Any) -> str | None:

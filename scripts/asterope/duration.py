@@ -1,0 +1,18 @@
+"""Lengths of time as people write them, the same as tuner/base/duration_text.hpp reads."""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+_UNITS = {"s": 1, "m": 60, "h": 3600}
+_MOST = 365 * 24 * 3600
+
+
+def duration(text: str) -> float:
+    """ "90s", "10m", "1.5h" in seconds. Raises argparse.ArgumentTypeError for anything else."""
+    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)([smh])", text)
+    seconds = float(found[1]) * _UNITS[found[2]] if found else 0.0
+    if not 0 < seconds <= _MOST:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time: write 90s, 10m or 1.5h")
+    return seconds

@@ -1,0 +1,298 @@
+"""The command asterope-record: what a program's own copies are like, and what they cost."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..atomic_file import write_files
+from ..command_line import BAD_INPUT, DONE, FAILED, Parser, fail, run
+from ..duration import duration
+from ..one_line import one_line
+from .facts import FILE_NAME, Facts, this_machine
+from .launching import Event, Running
+from .program import BadCommand, environment_with, find_program
+from .recorder import LIBRARY, calibrate, find_library
+from .recording import recording_text
+from .session import Session, recording_from
+from .table import answer
+
+PROGRAM = "asterope-record"
+DEFAULT_OUTPUT = "recording.json"
+
+
+class BadInput(Exception):
+    """One line."""
+
+
+class Failure(Exception):
+    """One line."""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        prog=PROGRAM,
+        usage=f"{PROGRAM} [OPTIONS] -- COMMAND [ARGUMENTS]",
+        description="Runs a command and records its copies: how many of which sizes, whether their "
+        "data was cached, who reads it, which places in the code copy most, and the share of the "
+        "CPU time that all this takes. The recording is what asterope-tune --recording tunes for. "
+        "It is written when the command ends, when SIGUSR2 comes and when --duration is over. "
+        "Nothing of the data copied is kept.",
+        epilog="Exit codes: 0 the recording is written and the command succeeded; 1 it is written "
+        "and the command failed, or it could not be written; 2 bad arguments or a command that "
+        "cannot be recorded; 130 interrupted.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "command",
+        metavar="COMMAND",
+        nargs="*",
+        help="what to run, with its arguments, behind --",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default=DEFAULT_OUTPUT,
+        help="the recording to write (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--duration",
+        metavar="TIME",
+        type=duration,
+        help="record this long, as in 60s or 10m; the command then goes on without (default: until "
+        "it ends)",
+    )
+    parser.add_argument(
+        "--html",
+        metavar="FILE",
+        help="write a page with pictures, too, as asterope-report does",
+    )
+    parser.expert.add_argument(
+        "--from",
+        dest="folder",
+        metavar="DIR",
+        help="write the recording of an earlier run from the raw files that it left there, because "
+        "it could not write its own",
+    )
+    parser.expert.add_argument(
+        "--recorder",
+        metavar="FILE",
+        help=f"the library to preload (default: {LIBRARY} of this installation)",
+    )
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    return parser
+
+
+def _parse(given: Sequence[str]) -> argparse.Namespace:
+    """All behind the first -- is the command's."""
+    words = list(given)
+    at = words.index("--") if "--" in words else len(words)
+    parser = _parser()
+    arguments = parser.parse_args(words[:at])
+    if arguments.command:
+        parser.error(f"{arguments.command[0]}: put the command behind --")
+    arguments.command = words[at + 1 :]
+    if not arguments.command and arguments.folder is None:
+        parser.error("no command: put one behind --")
+    if arguments.command and arguments.folder is not None:
+        parser.error("--from makes a recording of an earlier run: it takes no command")
+    return arguments
+
+
+class _Output:
+    """Where the recording goes, and its page."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        """Finds what would fail after the run before it. Raises BadInput, Failure."""
+        self.path = Path(arguments.output)
+        self.page = None if arguments.html is None else Path(arguments.html)
+        for path in (self.path, self.page):
+            if path is not None:
+                _refuse_place(path)
+        if self.page is not None and importlib.util.find_spec("matplotlib") is None:
+            raise Failure(
+                "--html needs matplotlib, which this Python lacks: install it "
+                f"({one_line(sys.executable)} -m pip install matplotlib; on Debian apt-get install "
+                "python3-matplotlib)"
+            )
+
+    def write(self, recording: Mapping[str, Any]) -> None:
+        """Raises Failure where the recording, or its page, cannot be written."""
+        self._write(self.path, recording_text(recording))
+        if self.page is not None:
+            from ..report.page import page_of_recording  # takes a second to load
+
+            self._write(self.page, page_of_recording(recording))
+
+    @staticmethod
+    def _write(path: Path, text: str) -> None:
+        try:
+            write_files(path.parent, {path.name: text})
+        except OSError as error:
+            raise Failure(f"{one_line(path)}: cannot write: {error.strerror}") from None
+
+
+def _refuse_place(path: Path) -> None:
+    if path.is_dir():
+        raise BadInput(f"{one_line(path)}: a folder: name a file")
+    folder = path.parent
+    while not folder.exists():
+        folder = folder.parent
+    if not folder.is_dir():
+        raise BadInput(f"{one_line(path)}: {one_line(folder)} is no folder: choose another place")
+    if not path.exists() and not os.access(folder, os.W_OK):
+        raise BadInput(f"{one_line(path)}: may not be written there: choose another place")
+
+
+def _library(named: str | None) -> Path:
+    library = find_library() if named is None else Path(named)
+    if library is None:
+        raise Failure(f"{LIBRARY} is not there: build it, or name it with --recorder")
+    if not library.is_file():
+        raise BadInput(f"{one_line(library)}: no such library: name one with --recorder")
+    return library.resolve()
+
+
+def _say(line: str) -> None:
+    """On stderr, as all that asterope-record says: stdout is the command's."""
+    print(f"{PROGRAM}: {line}", file=sys.stderr, flush=True)
+
+
+def _record(arguments: argparse.Namespace) -> int:
+    program = find_program(arguments.command, os.environ.get("PATH"))
+    output = _Output(arguments)
+    library = _library(arguments.recorder)
+    environment = environment_with(library, Path("/"), os.environ)  # bad ones before the folder
+    facts = Facts(
+        command=arguments.command,
+        executable=os.path.realpath(program),
+        machine=this_machine(),
+        calibration=calibrate(library),
+        started=time.time(),
+    )
+    session = Session(facts)
+    kept = False
+    try:
+        environment = environment_with(library, session.folder, os.environ)
+        try:
+            running = Running(program, arguments.command, environment)
+        except OSError as error:
+            raise BadInput(
+                f"{one_line(program)}: cannot be run: {error.strerror}: name another command"
+            ) from None
+        with running:
+            written = _follow(running, session, output, arguments)
+            ended = running.ended
+            if not written:
+                recording = session.recording(ended)
+                _show(recording, output)
+                output.write(recording)
+        assert ended is not None
+        if ended.failure:
+            _say(f"{ended.failure}: {one_line(output.path)} holds what it copied until then")
+        return FAILED if ended.failure else DONE
+    except (Failure, OSError) as error:
+        kept = _has_raw_files(session.folder)
+        if not kept:
+            raise
+        raise Failure(
+            f"{_words_of(error)}: what was recorded is kept: make room, then {PROGRAM} --from "
+            f"{one_line(session.folder)} -o {one_line(output.path)}"
+        ) from None
+    finally:
+        if not kept:
+            session.remove()
+
+
+def _follow(
+    running: Running, session: Session, output: _Output, arguments: argparse.Namespace
+) -> bool:
+    """Until the command ends. Returns whether the duration was over before, so that the recording
+    is written. Raises Failure and OSError not before the command has ended."""
+    written, failure = False, None
+    for event in running.events(arguments.duration):
+        if written or failure:
+            continue
+        session.unrecorded.look(running.pid)
+        if event is Event.TURN:
+            continue
+        if event is Event.DURATION:
+            session.stop()
+        try:
+            recording = session.recording(None)
+            output.write(recording)
+        except (Failure, OSError) as error:
+            if event is Event.DURATION:
+                failure = error
+            else:
+                _say(f"{_words_of(error)}: the command goes on and is recorded")
+            continue
+        if event is Event.DURATION:
+            written = True
+            session.remove()
+            _show(recording, output)
+            _say(
+                f"recorded for {arguments.duration:g} s: {one_line(output.path)} is written; the "
+                "command goes on, and this waits for it"
+            )
+        else:
+            _say(f"{one_line(output.path)} is written; the command goes on and is recorded")
+    if failure:
+        raise failure
+    return written
+
+
+def _words_of(error: Failure | OSError) -> str:
+    return str(error) if isinstance(error, Failure) else f"cannot record: {error.strerror}"
+
+
+def _show(recording: Mapping[str, Any], output: _Output) -> None:
+    print(answer(recording, str(output.path)), file=sys.stderr, flush=True)
+
+
+def _has_raw_files(folder: Path) -> bool:
+    return any(folder.glob("*.raw"))
+
+
+def _again(arguments: argparse.Namespace) -> int:
+    folder = Path(arguments.folder)
+    output = _Output(arguments)
+    if not folder.is_dir() or not (folder / FILE_NAME).is_file():
+        raise BadInput(
+            f"{one_line(folder)}: holds no {FILE_NAME}: name the folder that {PROGRAM} said it kept"
+        )
+    try:
+        recording = recording_from(folder)
+    except OSError as error:
+        raise BadInput(f"{one_line(folder)}: cannot read it: {error.strerror}") from None
+    except ValueError as error:
+        raise BadInput(f"{one_line(folder)}: {error}: record again") from None
+    output.write(recording)
+    _show(recording, output)
+    return DONE
+
+
+def _answer(arguments: argparse.Namespace) -> int:
+    try:
+        return _again(arguments) if arguments.folder is not None else _record(arguments)
+    except (BadInput, BadCommand) as error:
+        return fail(PROGRAM, str(error), BAD_INPUT)
+    except Failure as error:
+        return fail(PROGRAM, str(error), FAILED)
+    except OSError as error:
+        where = f"{one_line(error.filename)}: " if error.filename else ""
+        return fail(PROGRAM, f"{where}{error.strerror}", FAILED)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit code. Bad arguments leave through SystemExit(2)."""
+    arguments = _parse(sys.argv[1:] if argv is None else argv)
+    return run(PROGRAM, lambda: _answer(arguments))

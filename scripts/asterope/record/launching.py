@@ -1,0 +1,127 @@
+"""Runs the command, hands signals on to it, and says what happens meanwhile.
+
+A terminal's Ctrl-C reaches the command by itself, as it is in the same process group; what somebody
+sends to asterope-record alone is sent on. All signals are taken one by one, blocked otherwise, so
+that none ends asterope-record before the recording is written.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+_SENT_ON = (
+    signal.SIGINT,
+    signal.SIGQUIT,
+    signal.SIGTERM,
+    signal.SIGHUP,
+    signal.SIGUSR1,
+)
+_TAKEN = (*_SENT_ON, signal.SIGUSR2, signal.SIGCHLD)
+
+# Python ignores these, and what is ignored stays so in the program.
+_PYTHON_IGNORES = (signal.SIGPIPE, signal.SIGXFSZ)
+
+# How often children that cannot be recorded are looked for.
+TURN_SECONDS = 1.0
+
+
+class Event(Enum):
+    SNAPSHOT = "SIGUSR2 came"
+    DURATION = "the duration is over"
+    TURN = "a while has passed"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """`status`: as subprocess gives it, -N where signal N killed the command. `cpu_seconds`: its
+    own and of all children that were waited for."""
+
+    status: int
+    cpu_seconds: float
+
+    @property
+    def failure(self) -> str:
+        """How the command failed; empty where it did not."""
+        if self.status == 0:
+            return ""
+        if self.status > 0:
+            return f"the command failed with exit code {self.status}"
+        try:
+            name = signal.Signals(-self.status).name
+        except ValueError:
+            name = f"signal {-self.status}"
+        return f"the command was killed by {name}"
+
+
+class Running:
+    """The command. Leaving the context restores how signals are handled; those that came meanwhile
+    and were not sent on are gone."""
+
+    def __init__(
+        self, program: str, command: Sequence[str], environment: Mapping[str, str]
+    ) -> None:
+        """Raises OSError where it cannot be started."""
+        self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, _TAKEN)
+        self.ended: Ended | None = None
+        try:
+            self.pid = os.posix_spawn(
+                program,
+                list(command),
+                environment,
+                setsigmask=self._mask,
+                setsigdef=_PYTHON_IGNORES,
+            )
+        except BaseException:
+            self._restore()
+            raise
+
+    def __enter__(self) -> Running:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._restore()
+
+    def _restore(self) -> None:
+        while signal.sigtimedwait(_TAKEN, 0) is not None:
+            pass
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
+
+    def events(self, duration: float | None) -> Iterator[Event]:
+        """Until the command has ended: then `ended` is set."""
+        deadline = None if duration is None else time.monotonic() + duration
+        while True:
+            self._look()
+            if self.ended is not None:
+                return
+            wait = TURN_SECONDS
+            if deadline is not None:
+                wait = min(wait, max(0.0, deadline - time.monotonic()))
+            came = signal.sigtimedwait(_TAKEN, wait)
+            if came is None:
+                if deadline is not None and time.monotonic() >= deadline:
+                    deadline = None
+                    yield Event.DURATION
+                else:
+                    yield Event.TURN
+            elif came.si_signo == signal.SIGUSR2:
+                yield Event.SNAPSHOT
+            elif came.si_signo != signal.SIGCHLD and came.si_code <= 0:  # not of the terminal
+                self._send(came.si_signo)
+
+    def _send(self, number: int) -> None:
+        self._look()
+        if self.ended is None:  # else the pid may be another's by now
+            os.kill(self.pid, number)
+
+    def _look(self) -> None:
+        if self.ended is None:
+            pid, status, usage = os.wait4(self.pid, os.WNOHANG)
+            if pid:
+                self.ended = Ended(
+                    os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
+                )

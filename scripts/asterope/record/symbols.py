@@ -1,0 +1,138 @@
+"""Names the functions that code addresses lie in, by the symbol tables of their files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.construct import ConstructError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import NoteSection
+
+from ..one_line import one_line
+
+# A symbol table of a browser, with room. What is larger names nothing.
+MAXIMUM_TABLE = 512 << 20
+
+DEBUG_FOLDER = Path("/usr/lib/debug/.build-id")
+
+_FUNCTION, _IFUNC = 2, 10  # STT_FUNC, STT_GNU_IFUNC
+_BAD_FILE = (OSError, ELFError, ConstructError, ValueError, struct.error, KeyError)
+
+
+def name_functions(sites: Sequence[tuple[str, int]]) -> list[str]:
+    """For each file and offset of a return address the function that called, demangled where
+    c++filt is installed; empty where the file names none there, is gone or is no such file."""
+    by_file: dict[str, set[int]] = {}
+    for module, offset in sites:
+        by_file.setdefault(module, set()).add(offset)
+    found: dict[tuple[str, int], str] = {}
+    for module, offsets in by_file.items():
+        if module.startswith("/"):
+            names = _names_in(Path(module), sorted(offsets))
+            found.update({(module, offset): name for offset, name in names.items()})
+    return _demangled([one_line(found.get(site, "")) for site in sites])
+
+
+def _names_in(path: Path, offsets: Sequence[int]) -> dict[int, str]:
+    try:
+        if not path.is_file():  # a device or a pipe would keep us
+            return {}
+        with path.open("rb") as file:
+            elf = ELFFile(file)
+            addresses = {}
+            for offset in offsets:
+                # the byte before the return address: a call may be its function's last instruction
+                address = _address_of(elf, offset - 1)
+                if address is not None:
+                    addresses[offset] = address
+            names = _look_up(elf, set(addresses.values()))
+            separate = _debug_file(elf) if len(names) < len(set(addresses.values())) else None
+        if separate is not None:
+            with separate.open("rb") as file:
+                names = {**names, **_look_up(ELFFile(file), set(addresses.values()))}
+    except _BAD_FILE:
+        return {}
+    return {offset: names[at] for offset, at in addresses.items() if at in names}
+
+
+def _address_of(elf: ELFFile, offset: int) -> int | None:
+    for segment in elf.iter_segments("PT_LOAD"):
+        begin = segment["p_offset"]
+        if begin <= offset < begin + segment["p_filesz"]:
+            return offset - begin + segment["p_vaddr"]
+    return None
+
+
+def _debug_file(elf: ELFFile) -> Path | None:
+    """The symbols that a distribution ships apart."""
+    for section in elf.iter_sections():
+        if isinstance(section, NoteSection):
+            for note in section.iter_notes():
+                if note["n_type"] == "NT_GNU_BUILD_ID":
+                    build = note["n_desc"]
+                    path = DEBUG_FOLDER / build[:2] / f"{build[2:]}.debug"
+                    return path if build.isalnum() and path.is_file() else None
+    return None
+
+
+def _look_up(elf: ELFFile, addresses: set[int]) -> dict[int, str]:
+    """Of functions that hold an address, the one that begins last. Read as plain numbers: a table
+    may have a million entries, which pyelftools takes a minute for."""
+    best: dict[int, tuple[int, str]] = {}
+    entry = struct.Struct(
+        ("<" if elf.little_endian else ">") + ("IBBHQQ" if elf.elfclass == 64 else "IIIBBH")
+    )
+    ordered = sorted(addresses)
+    if not ordered:
+        return {}
+    for table in (".symtab", ".dynsym"):
+        section = elf.get_section_by_name(table)
+        if section is None or section["sh_type"] == "SHT_NOBITS":
+            continue
+        if section["sh_size"] > MAXIMUM_TABLE:
+            continue
+        data = section.data()
+        hits: dict[int, tuple[int, int]] = {}  # address: begin, place of the name
+        for fields in entry.iter_unpack(data[: len(data) - len(data) % entry.size]):
+            if elf.elfclass == 64:
+                name, info, _, index, begin, size = fields
+            else:
+                name, begin, size, info, _, index = fields
+            if info & 15 not in (_FUNCTION, _IFUNC) or not index or not size:
+                continue
+            if begin > ordered[-1] or begin + size <= ordered[0]:
+                continue
+            for address in ordered:
+                if begin <= address < begin + size and begin >= hits.get(address, (0, 0))[0]:
+                    hits[address] = begin, name
+        strings = elf.get_section(section["sh_link"])
+        for address, (begin, name) in hits.items():
+            if address not in best or begin > best[address][0]:
+                best[address] = begin, strings.get_string(name)
+    return {address: name for address, (_, name) in best.items() if name}
+
+
+def _demangled(names: list[str]) -> list[str]:
+    tool = shutil.which("c++filt")
+    if tool is None or not any(name.startswith("_Z") for name in names):
+        return names
+    try:
+        done = subprocess.run(
+            [tool, "--no-params"],
+            input="\n".join(names),
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=20,
+            env={**os.environ, "LC_ALL": "C"},
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return names
+    lines = done.stdout.split("\n")
+    return lines[: len(names)] if not done.returncode and len(lines) >= len(names) else names

@@ -1,0 +1,238 @@
+"""The recording: what it holds, that it fits its schema, and which files are refused."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from asterope.json_depth import MAXIMUM_DEPTH
+from asterope.record.facts import FILE_NAME, facts_text, read_facts
+from asterope.record.reading import (
+    MAXIMUM_BYTES,
+    SCHEMA_FILE,
+    RecordingError,
+    read_recording,
+)
+from asterope.record.recording import make_recording, recording_text
+from made_up_processes import CALIBRATION, NO_FLAGS, Kind, burst_call, facts, made_up_process, watch
+
+KINDS = [
+    Kind(16, 4_000_000, 1e-8, site=0x200),
+    Kind(64 << 10, 5_000, 20e-6, source_cached=0, destination_cached=0, site=0x300),
+    Kind(300, 2_000_000, 1e-8, function="memset"),
+]
+
+
+def a_process(**settings: Any):
+    watches = [watch(64 << 10, "read", 1000, site=0x300)] * 8
+    return made_up_process(
+        KINDS, watches=watches, bursts=[[burst_call(16) for _ in range(128)]], **settings
+    )
+
+
+@pytest.fixture(scope="module")
+def recording() -> dict[str, Any]:
+    return make_recording([a_process()], facts(), ["a warning"])
+
+
+@pytest.fixture
+def changed(recording: dict[str, Any], tmp_path: Path) -> Callable[..., Path]:
+    """The recording as a file, after a change of it."""
+
+    def write(change: Callable[[dict], object]) -> Path:
+        raw = copy.deepcopy(recording)
+        change(raw)
+        path = tmp_path / "recording.json"
+        path.write_text(json.dumps(raw))
+        return path
+
+    return write
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(RecordingError) as refused:
+        read_recording(path)
+    text = str(refused.value)
+    assert text.startswith(f"{path}: ") and text.isprintable() and len(text) < 500
+    return text
+
+
+# --- What it holds --------------------------------------------------------------------------------
+
+
+def test_what_is_written_is_read_again(recording: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "recording.json"
+    path.write_text(recording_text(recording))
+    assert read_recording(path) == json.loads(json.dumps(recording))
+
+
+def test_its_figures_are_those_of_the_run(recording: dict[str, Any]) -> None:
+    assert recording["program"]["command"] == ["made-up", "--fast"]
+    assert (recording["seconds"], recording["cpu_seconds"]) == (12, 10)
+    counted = {(c["function"], c["from"], c["to"]): c["calls"] for c in recording["calls"]}
+    assert counted[("memcpy", 16, 18)] == 4_000_000
+    assert counted[("memset", 288, 320)] == 2_000_000
+    share, seconds = recording["share"], recording["copy_seconds"]
+    assert share["value"] == pytest.approx(seconds["value"] / 10, rel=1e-4)
+    assert recording["places"][0]["serve"] == "asterope_memcpy_consume"
+    assert recording["trace"][0][0] == [16, 0, 0]
+    assert recording["warnings"] == ["a warning"]
+    assert recording["complete"] is True
+
+
+def test_nothing_recorded_is_a_recording_too(tmp_path: Path) -> None:
+    path = tmp_path / "recording.json"
+    path.write_text(recording_text(make_recording([], facts(cpu_seconds=0.0))))
+    raw = read_recording(path)
+    assert (raw["share"], raw["copy_seconds"], raw["gaps"], raw["places"]) == (None,) * 3 + ([],)
+
+
+def test_a_share_is_never_more_than_all(recording: dict[str, Any]) -> None:
+    share = make_recording([a_process(cpu_seconds=0.05)], facts(cpu_seconds=0.05))["share"]
+    assert share["high"] == 1
+
+
+def test_cpu_time_that_only_the_processes_noted_counts_each_pid_once() -> None:
+    """An exec goes on with the clock of its process."""
+    processes = [a_process(pid=pid, cpu_seconds=c) for pid, c in ((1, 5.0), (1, 9.0), (2, 4.0))]
+    assert make_recording(processes, facts(cpu_seconds=0.0))["cpu_seconds"] == 13
+
+
+def test_odd_words_of_a_command_are_text() -> None:
+    odd = make_recording([], facts(command=["a\udcff", "x" * 5000, "\n"]))
+    json.dumps(odd).encode("ascii")
+    words = odd["program"]["command"]
+    assert words[0] == "a\\udcff" and len(words[1]) == 1000
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        ({"full": True}, "disk was full"),
+        ({"cut_short": True}, "cut short"),
+        ({"shared_slots": True}, "more threads"),
+        ({"modules_full": True}, "no file"),
+        ({"quiet": True}, "only counted"),
+    ],
+)
+def test_what_limits_the_figures_is_said(flags: dict[str, bool], says: str) -> None:
+    process = a_process(flags=dataclasses.replace(NO_FLAGS, **flags))
+    (warning,) = make_recording([process], facts())["warnings"]
+    assert says in warning
+
+
+def test_few_samples_are_said() -> None:
+    process = made_up_process([Kind(64 << 10, 500, 20e-6)])
+    (warning,) = make_recording([process], facts())["warnings"]
+    assert "longer run" in warning
+
+
+def test_every_field_of_the_schema_is_described() -> None:
+    def undescribed(schema: dict[str, Any], where: str) -> list[str]:
+        missing = []
+        for name, field in schema.get("properties", {}).items():
+            here = f"{where}.{name}"
+            missing += [] if field.get("description") else [here]
+            missing += undescribed(field, here) + undescribed(field.get("items", {}), f"{here}[]")
+        return missing
+
+    whole = json.loads(SCHEMA_FILE.read_text())
+    jsonschema.Draft202012Validator.check_schema(whole)
+    assert undescribed(whole, "") == []
+    assert undescribed(whole["$defs"]["interval"], "interval") == []
+
+
+# --- Which files are refused ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "empty"),
+        (b"  \n", "empty"),
+        (b"\xff\xfe", "UTF-8"),
+        (b"{", "cut short"),
+        (b"[]", "JSON object"),
+        (b"{}", "not a recording"),
+        (b'{"format": "asterope-profile"}', "not a recording"),
+        (b'{"format": "asterope-recording", "version": 2}', "newer"),
+        (b'{"format": "asterope-recording", "version": "1"}', "version"),
+        (b'{"format": "asterope-recording", "version": NaN}', "NaN"),
+        (b'{"format": "asterope-recording", "version": 1}', "missing"),
+        (b"[" * 100_000, "deeply"),
+        (b"[" * (MAXIMUM_DEPTH + 1) + b"]" * (MAXIMUM_DEPTH + 1), "deeply"),
+        (b" " * (MAXIMUM_BYTES + 1), "larger"),
+        (b"9" * 10_000, "digits"),
+    ],
+    ids=lambda value: None if isinstance(value, str) else repr(value[:24]),
+)
+def test_what_is_no_recording_gets_one_line(content: bytes, says: str, tmp_path: Path) -> None:
+    path = tmp_path / "recording.json"
+    path.write_bytes(content)
+    assert says in refusal(path) or says == "digits"
+
+
+def test_a_recording_that_is_cut_short_is_damaged(
+    recording: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "recording.json"
+    text = recording_text(recording)
+    for length in (1, len(text) // 2, len(text) - 3):
+        path.write_text(text[:length])
+        assert "damaged or cut short" in refusal(path)
+
+
+def test_what_cannot_be_read_gets_one_line(tmp_path: Path) -> None:
+    assert "No such file" in refusal(tmp_path / "absent.json")
+    assert "cannot read it" in refusal(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda r: r.update(seconds=-1), "seconds"),
+        (lambda r: r.update(seconds=1e300), "seconds"),
+        (lambda r: r.update(seconds="1"), "a number is expected"),
+        (lambda r: r.update(unknown=1), "unknown field"),
+        (lambda r: r.pop("trace"), "missing"),
+        (lambda r: r["calls"][0].update({"from": 16, "to": 16}), "calls[0]"),
+        (lambda r: r["calls"][0].update(calls=1.5), "integer"),
+        (lambda r: r["calls"][0].update(function="strcpy"), "strcpy"),
+        (lambda r: r["bands"].pop(), "bands"),
+        (lambda r: r["bands"].reverse(), "bands[0]"),
+        (lambda r: r["bands"][0].update(up_to=65), "bands[0]"),
+        (lambda r: r["copy_seconds"].update(low=1e9), "low <= value"),
+        (lambda r: r["trace"].append([[1, 2]]), "trace"),
+        (lambda r: r["trace"].append("x" * 1000), "array"),
+        (lambda r: r["places"][0].update(serve="rm -rf /"), "serve"),
+        (lambda r: r["places"][0].update(read_soon="soon"), "number or null"),
+        (lambda r: r["readers"].update({"from": "tea leaves"}), "readers.from"),
+        (lambda r: r["alignments"]["source"].append([3, 0.5]), "alignments.source"),
+    ],
+)
+def test_a_value_that_does_not_belong_is_named(
+    changed: Callable[..., Path], change: Callable[[dict], object], says: str
+) -> None:
+    assert says in refusal(changed(change))
+
+
+# --- The facts beside the raw files ---------------------------------------------------------------
+
+
+def test_facts_come_back(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_text(facts_text(facts()))
+    assert read_facts(tmp_path) == facts()
+    assert read_facts(tmp_path).calibration == CALIBRATION
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"machine": 3}', "[" * 100_000])
+def test_facts_that_are_damaged_are_refused(content: str, tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_text(content)
+    with pytest.raises(ValueError, match="damaged"):
+        read_facts(tmp_path)
