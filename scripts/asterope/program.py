@@ -10,6 +10,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from .one_line import one_line
 
@@ -25,14 +26,17 @@ class CannotPreload(ValueError):
 @dataclass(frozen=True)
 class Program:
     """`file`: the ELF program that Linux starts, which for a script is its interpreter.
-    `arguments`: what follows the program's name then."""
+    `arguments`: what follows the program's name then. `found`: what the command's name is, a script
+    itself."""
 
     file: Path
     arguments: Sequence[str]
+    found: Path
 
 
 def find_program(command: Sequence[str]) -> Program:
-    """Looks for the command's program as a shell does. Raises CannotPreload."""
+    """Looks for the command's program as a shell does, and behind a script's `env` for the one
+    that is run then. Raises CannotPreload."""
     name = one_line(command[0])
     found = shutil.which(command[0])
     if found is None:
@@ -41,10 +45,26 @@ def find_program(command: Sequence[str]) -> Program:
         if os.path.isfile(command[0]):
             raise CannotPreload(f"{name}: is not executable: chmod +x it")
         raise CannotPreload(f"{name}: no such command")
-    return _program(Path(found), list(command[1:]), name)
+    program = check_program(Path(found), list(command[1:]), name)
+    if program.file.name == "env" and program.file != program.found:
+        _check_what_env_runs(program, name)
+    return program
 
 
-def _program(file: Path, arguments: list[str], name: str) -> Program:
+def _check_what_env_runs(program: Program, name: str) -> None:
+    words = " ".join(program.arguments[: program.arguments.index(str(program.found))]).split()
+    runs = [word for word in words if not word.startswith("-") and "=" not in word]
+    if runs:
+        try:
+            find_program(runs[:1])
+        except CannotPreload as error:
+            raise CannotPreload(f"{name}: runs {error}") from None
+
+
+def check_program(file: Path, arguments: list[str], name: str) -> Program:
+    """The program that a file is, with these arguments. `name`: as what errors speak of it. Raises
+    CannotPreload."""
+    found = file
     for _ in range(_DEEPEST):
         try:
             with file.open("rb") as opened:
@@ -62,7 +82,7 @@ def _program(file: Path, arguments: list[str], name: str) -> Program:
         raise CannotPreload(f"{name}: is neither an ELF program nor a script that starts with #!")
     _check_elf(file, name)
     _check_privileges(file, name)
-    return Program(file, arguments)
+    return Program(file, arguments, found)
 
 
 def _check_elf(file: Path, name: str) -> None:
@@ -80,11 +100,24 @@ def _check_elf(file: Path, name: str) -> None:
             table = opened.read(size * count)
         except (OSError, ValueError, OverflowError):  # beyond what a file can have
             table = b""
-    if size < 56 or len(table) < size * count:
-        raise CannotPreload(f"{name}: is a truncated ELF program")
-    kinds = {struct.unpack_from("<I", table, size * entry)[0] for entry in range(count)}
-    if _PT_INTERP not in kinds:
+        if size < 56 or len(table) < size * count:
+            raise CannotPreload(f"{name}: is a truncated ELF program")
+        segments = [struct.unpack_from("<IIQQQQ", table, size * entry) for entry in range(count)]
+        interpreters = [(at, long) for kind, _, at, _, _, long in segments if kind == _PT_INTERP]
+        if interpreters:
+            interpreter = _text_at(opened, *interpreters[0])
+    if not interpreters and not file.resolve().name.startswith("ld-"):  # ld.so itself preloads
         raise CannotPreload(f"{name}: is linked statically: no library can be preloaded into it")
+    if interpreters and "musl" in interpreter:
+        raise CannotPreload(f"{name}: is linked with musl: only glibc's programs can be preloaded")
+
+
+def _text_at(opened: BinaryIO, at: int, long: int) -> str:
+    try:
+        opened.seek(at)
+        return os.fsdecode(opened.read(min(long, 4096)))
+    except (OSError, ValueError, OverflowError):
+        return ""
 
 
 def _check_privileges(file: Path, name: str) -> None:

@@ -58,6 +58,17 @@ def test_what_is_no_program_is_refused(tmp_path: Path) -> None:
     assert "no such" in refused(script(tmp_path / "lost", "#!/no/such/interpreter")).lower()
 
 
+def test_what_env_runs_is_looked_at_too(tmp_path: Path) -> None:
+    static = program_of(tmp_path, "-static")
+    file = script(tmp_path / "script", f"#!/usr/bin/env -S A=1 {static} -x")
+    assert f"{file}: runs {static}: is linked statically" in refused(file)
+    assert "runs no-such-program: no such command" in refused(
+        script(tmp_path / "lost", "#!/usr/bin/env no-such-program")
+    )
+    good = find_program([str(script(tmp_path / "good", "#!/usr/bin/env sh"))])
+    assert (good.file.name, good.found.name) == ("env", "good")
+
+
 def program_of(folder: Path, *flags: str) -> Path:
     need_way(folder, "cc", *flags)
     source = folder / "program.c"
@@ -68,6 +79,18 @@ def program_of(folder: Path, *flags: str) -> Path:
 
 def test_a_static_program_is_refused(tmp_path: Path) -> None:
     assert "is linked statically" in refused(program_of(tmp_path, "-static"))
+
+
+def test_a_program_of_another_libc_is_refused(tmp_path: Path) -> None:
+    program = program_of(tmp_path, "-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1")
+    assert "linked with musl" in refused(program)
+
+
+def test_the_loader_itself_is_no_static_program(tmp_path: Path) -> None:
+    """It has no interpreter either, and preloads."""
+    loader = tmp_path / "ld-linux-x86-64.so.2"
+    shutil.copy("/lib64/ld-linux-x86-64.so.2", loader)
+    assert find_program([str(loader)]).file == loader
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -72,7 +73,7 @@ class Commands:
             program = self._program
             if placeholders_in(program.arguments):
                 place = stack.enter_context(closing(Place(with_port=False)))
-                program = Program(program.file, place.fill(program.arguments))
+                program = replace(program, arguments=place.fill(program.arguments))
             environment = {**copy.environment(), **more}
             process = Process(copy.command(program), environment, self._cpus, self._output)
             run = stack.enter_context(closing(process)).wait(limit)

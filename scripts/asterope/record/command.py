@@ -16,9 +16,9 @@ from ..atomic_file import write_files
 from ..command_line import BAD_INPUT, DONE, FAILED, Parser, fail, run
 from ..duration import duration
 from ..one_line import one_line
+from ..program import CannotPreload, find_program
 from .facts import FILE_NAME, Facts, this_machine
-from .launching import Event, Running
-from .program import BadCommand, environment_with, find_program
+from .launching import Event, Running, environment_with
 from .recorder import LIBRARY, calibrate, find_library
 from .recording import recording_text
 from .session import Session, recording_from
@@ -117,12 +117,9 @@ class _Output:
         for path in (self.path, self.page):
             if path is not None:
                 _refuse_place(path)
-        if self.page is not None and importlib.util.find_spec("matplotlib") is None:
-            raise Failure(
-                "--html needs matplotlib, which this Python lacks: install it "
-                f"({one_line(sys.executable)} -m pip install matplotlib; on Debian apt-get install "
-                "python3-matplotlib)"
-            )
+        _need("elftools", "pyelftools", "names of functions need")
+        if self.page is not None:
+            _need("matplotlib", "matplotlib", "--html needs")
 
     def write(self, recording: Mapping[str, Any]) -> None:
         """Raises Failure where the recording, or its page, cannot be written."""
@@ -138,6 +135,14 @@ class _Output:
             write_files(path.parent, {path.name: text})
         except OSError as error:
             raise Failure(f"{one_line(path)}: cannot write: {error.strerror}") from None
+
+
+def _need(module: str, package: str, who: str) -> None:
+    if importlib.util.find_spec(module) is None:
+        raise Failure(
+            f"{who} {package}, which this Python lacks: install it ({one_line(sys.executable)} -m "
+            f"pip install {package}; on Debian apt-get install python3-{package})"
+        )
 
 
 def _refuse_place(path: Path) -> None:
@@ -158,6 +163,8 @@ def _library(named: str | None) -> Path:
         raise Failure(f"{LIBRARY} is not there: build it, or name it with --recorder")
     if not library.is_file():
         raise BadInput(f"{one_line(library)}: no such library: name one with --recorder")
+    if any(separator in str(library.resolve()) for separator in " :"):
+        raise BadInput(f"{one_line(library)}: LD_PRELOAD takes no path with a blank or a colon")
     return library.resolve()
 
 
@@ -167,13 +174,12 @@ def _say(line: str) -> None:
 
 
 def _record(arguments: argparse.Namespace) -> int:
-    program = find_program(arguments.command, os.environ.get("PATH"))
+    program = find_program(arguments.command)
     output = _Output(arguments)
     library = _library(arguments.recorder)
-    environment = environment_with(library, Path("/"), os.environ)  # bad ones before the folder
     facts = Facts(
         command=arguments.command,
-        executable=os.path.realpath(program),
+        executable=os.path.realpath(program.found),
         machine=this_machine(),
         calibration=calibrate(library),
         started=time.time(),
@@ -181,12 +187,12 @@ def _record(arguments: argparse.Namespace) -> int:
     session = Session(facts)
     kept = False
     try:
-        environment = environment_with(library, session.folder, os.environ)
+        environment = environment_with(library, session.folder)
         try:
-            running = Running(program, arguments.command, environment)
+            running = Running(program.found, arguments.command, environment)
         except OSError as error:
             raise BadInput(
-                f"{one_line(program)}: cannot be run: {error.strerror}: name another command"
+                f"{one_line(program.found)}: cannot be run: {error.strerror}: name another command"
             ) from None
         with running:
             written = _follow(running, session, output, arguments)
@@ -283,7 +289,7 @@ def _again(arguments: argparse.Namespace) -> int:
 def _answer(arguments: argparse.Namespace) -> int:
     try:
         return _again(arguments) if arguments.folder is not None else _record(arguments)
-    except (BadInput, BadCommand) as error:
+    except (BadInput, CannotPreload) as error:
         return fail(PROGRAM, str(error), BAD_INPUT)
     except Failure as error:
         return fail(PROGRAM, str(error), FAILED)

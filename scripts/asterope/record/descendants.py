@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..one_line import one_line
-from .program import why_not
+from ..program import CannotPreload, check_program
 
 _PROC = Path("/proc")
+
+MOST_NAMED = 10
 
 
 def cpu_seconds_of(pid: int) -> float | None:
@@ -27,7 +29,7 @@ class Unrecorded:
 
     def __init__(self) -> None:
         self._seen: set[tuple[int, str]] = set()
-        self._found: dict[str, str] = {}
+        self._found: set[str] = set()
 
     def look(self, root: int) -> None:
         for pid in _family(root):
@@ -38,15 +40,14 @@ class Unrecorded:
             if (pid, program) in self._seen:
                 continue
             self._seen.add((pid, program))
-            reason = why_not(program) if os.path.isfile(program) else ""
-            if reason and len(self._found) < 10:
-                self._found.setdefault(program, reason.partition(",")[0].partition(":")[0])
+            try:
+                if os.path.isfile(program) and len(self._found) < MOST_NAMED:
+                    check_program(Path(program), [], one_line(program))
+            except CannotPreload as error:
+                self._found.add(str(error))
 
     def warnings(self) -> list[str]:
-        return [
-            f"{one_line(program)} was not recorded: it is {reason}"
-            for program, reason in sorted(self._found.items())
-        ]
+        return [f"a child was not recorded: {reason}" for reason in sorted(self._found)]
 
 
 def _family(root: int) -> Iterable[int]:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 
 _SENT_ON = (
     signal.SIGINT,
@@ -58,12 +59,19 @@ class Ended:
         return f"the command was killed by {name}"
 
 
+def environment_with(library: Path, folder: Path) -> dict[str, str]:
+    """What has the program load the recorder, before the libraries that are preloaded already."""
+    preloaded = os.environ.get("LD_PRELOAD", "")
+    both = f"{library}:{preloaded}" if preloaded else str(library)
+    return {**os.environ, "LD_PRELOAD": both, "ASTEROPE_RECORD": str(folder)}
+
+
 class Running:
     """The command. Leaving the context restores how signals are handled; those that came meanwhile
     and were not sent on are gone."""
 
     def __init__(
-        self, program: str, command: Sequence[str], environment: Mapping[str, str]
+        self, program: Path, command: Sequence[str], environment: Mapping[str, str]
     ) -> None:
         """Raises OSError where it cannot be started."""
         self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, _TAKEN)

@@ -17,7 +17,6 @@ from .raw import RawProcess
 from .readers import WINDOW_MS, Reading
 from .reading import FORMAT, VERSION
 from .survey import Interval
-from .symbols import name_functions
 
 # What of a command line is kept: it may hold a whole program (python -c).
 MOST_WORDS, LONGEST_WORD = 256, 1000
@@ -35,6 +34,10 @@ def make_recording(
     cpu_seconds = max(facts.cpu_seconds, _recorded_cpu_seconds(processes))
     seconds = estimates.copy_seconds
     places = estimates.places
+    from .symbols import (
+        name_functions,
+    )  # the build asks the command for its help without pyelftools
+
     names = name_functions([(place.site.module, place.site.offset) for place in places])
     return {
         "format": FORMAT,
