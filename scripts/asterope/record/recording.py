@@ -34,9 +34,8 @@ def make_recording(
     cpu_seconds = max(facts.cpu_seconds, _recorded_cpu_seconds(processes))
     seconds = estimates.copy_seconds
     places = estimates.places
-    from .symbols import (
-        name_functions,
-    )  # the build asks the command for its help without pyelftools
+    # not above: the build asks the command for its --help where pyelftools may be missing
+    from .symbols import name_functions
 
     names = name_functions([(place.site.module, place.site.offset) for place in places])
     return {
