@@ -7,6 +7,8 @@
 #include "base/error.hpp"
 #include "machine/affinity.hpp"
 #include "search/default_sizes.hpp"
+#include "search/small_search.hpp"
+#include "support/made_up_program.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace asterope;
@@ -264,4 +266,35 @@ TEST_F(PlanOf, refuses_a_mapped_source_that_is_shorter_than_the_largest_size) {
     request.source_map = (folder / "source").string();
     request.sizes = "128,8K";
     EXPECT_NE(refusal(), "accepted");
+}
+
+TEST_F(PlanOf, a_recording_decides_what_counts_which_sizes_are_searched_and_what_is_drawn) {
+    put("r.json", made_up_recording().dump());
+    request.recordings = {(folder / "r.json").string()};
+    const Plan made = plan();
+    EXPECT_EQ(made.objective.name, "recorded");
+    EXPECT_FALSE(made.objective.weights.bands.empty());
+    EXPECT_EQ(made.statistics.name, "fetcher");
+    EXPECT_EQ(made.statistics.trace.size(), 2u);
+    EXPECT_EQ(weight_of(made.small_weights, Workload::mix_memory), 0); // all was cached
+    EXPECT_EQ(objective_names().front(), "recorded");
+    request.small = "predictable"; // asked for by name
+    EXPECT_EQ(plan().small_weights, parse_small_weights("predictable"));
+    request.recordings.push_back("no/such.json");
+    EXPECT_TRUE(mentions(refusal(), "no/such.json"));
+}
+
+TEST_F(PlanOf, a_recording_is_replayed_from_the_logs_options_without_its_file) {
+    put("r.json", made_up_recording().dump());
+    request.recordings = {(folder / "r.json").string()};
+    const Plan made = plan();
+    TuningRequest replayed = replayed_request(made.options());
+    replayed.output = request.output;
+    std::filesystem::remove(folder / "r.json");
+    const Plan again(replayed, machine);
+    EXPECT_EQ(again.objective.name, "recorded");
+    EXPECT_EQ(again.objective.weights, made.objective.weights);
+    EXPECT_EQ(again.objective.weights.bands, made.objective.weights.bands);
+    EXPECT_EQ(again.all_sizes, made.all_sizes);
+    EXPECT_EQ(again.statistics.name, "fetcher");
 }

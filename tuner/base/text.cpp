@@ -1,5 +1,7 @@
-// Small things that are done with text: trimmed, and made fit for profiles.
+// Small things that are done with text: trimmed, wrapped, and made fit for profiles.
 #include "base/text.hpp"
+
+#include <sstream>
 
 namespace asterope {
 
@@ -8,6 +10,21 @@ std::string_view trim(std::string_view text) {
     const std::size_t first = text.find_first_not_of(kBlanks);
     if (first == std::string_view::npos) return {};
     return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+std::string wrapped(const std::string& text) {
+    constexpr std::size_t kWidth = 100;
+    std::istringstream words(text);
+    std::string out, line;
+    for (std::string word; words >> word;) {
+        if (!line.empty() && line.size() + 1 + word.size() > kWidth) {
+            out += line + '\n';
+            line = "  " + word;
+        } else {
+            line += line.empty() ? word : ' ' + word;
+        }
+    }
+    return out + line + '\n';
 }
 
 std::string profile_name(std::string_view text) {

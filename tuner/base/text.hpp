@@ -1,5 +1,5 @@
-// Small things that are done with text: trimmed, appended to as printf does, hashed, and made fit
-// for profiles.
+// Small things that are done with text: trimmed, wrapped, appended to as printf does, hashed, and
+// made fit for profiles.
 #pragma once
 
 #include <cstdarg>
@@ -22,6 +22,9 @@ namespace asterope {
 
 /// Without blanks at both ends.
 std::string_view trim(std::string_view text);
+
+/// Lines of at most 100 characters, those behind the first indented.
+std::string wrapped(const std::string& text);
 
 /// Letters, digits, blanks and ()@.,:_+/- as they are, anything else as '_'; trimmed, at most 200
 /// characters: the "name" of the profile's schema.

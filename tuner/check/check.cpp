@@ -9,12 +9,14 @@
 
 #include "check/contests.hpp"
 #include "check/measure.hpp"
+#include "check/other_program.hpp"
 #include "machine/cpu.hpp"
 #include "machine/machine.hpp"
 #include "machine/nearest_machine.hpp"
 #include "machine/profile_places.hpp"
 #include "profile/profile.hpp"
 #include "profile/provisional.hpp"
+#include "program/program_recording.hpp"
 #include "space/features.hpp"
 
 namespace asterope {
@@ -77,12 +79,13 @@ void print_names(const char* title, const std::vector<Part>& parts, PartState st
 }
 
 /// The verdict first, and a blank line before what does not bear on it. `doubt`: why the profile is
-/// provisional, where that counts as well.
-void print_parts(const std::string& path, const std::vector<Part>& parts,
-                 const std::string& doubt) {
-    if (any_of(parts, PartState::decides)) {
+/// provisional, where that counts as well. `others`: why it is another program's.
+void print_parts(const std::string& path, const std::vector<Part>& parts, const std::string& doubt,
+                 const std::vector<std::string>& others) {
+    if (any_of(parts, PartState::decides) || !others.empty()) {
         std::printf("%s is stale:\n", path.c_str());
         print_differences(parts, PartState::decides);
+        for (const std::string& other : others) std::printf("  %s\n", other.c_str());
     } else if (!doubt.empty()) {
         std::printf("%s fits this machine, but is provisional:\n", path.c_str());
     } else {
@@ -130,6 +133,10 @@ ExitCode check(const CheckRequest& request) {
                     Error::one_line(path).c_str(), kArchitecture);
         return kStale;
     }
+    std::vector<std::string> others;
+    if (!request.recording.empty()) {
+        others = other_program(profile, read_program_recording(request.recording));
+    }
     const Machine machine = read_machine();
     std::vector<Part> parts = parts_of(path, profile, machine);
     const std::string untold = set_unseen_apart(parts, machine);
@@ -138,19 +145,21 @@ ExitCode check(const CheckRequest& request) {
                        ": run it where that can be read");
     }
     const std::string doubt = why_provisional(profile);
-    print_parts(Error::one_line(path), parts, request.settled ? doubt : "");
+    print_parts(Error::one_line(path), parts, request.settled ? doubt : "", others);
     if (!request.settled && !doubt.empty()) {
         std::fflush(stdout);
         std::fprintf(stderr, "%s\n", noise_warning(doubt, kTheseWinners).c_str());
     }
-    const bool stale = any_of(parts, PartState::decides) || (request.settled && !doubt.empty());
+    const bool stale =
+        any_of(parts, PartState::decides) || (request.settled && !doubt.empty()) || !others.empty();
     if (!request.measure) return stale ? kStale : kDone;
     if (another_processor(parts)) {
         std::printf("\nNot timed: for another processor other copies may be the best, which only a "
                     "new search can tell\n");
         return kStale;
     }
-    return measure(path, profile, machine, request.cpu) ? kDone : kStale;
+    const bool holds = measure(path, profile, machine, request.cpu);
+    return holds && others.empty() ? kDone : kStale;
 }
 
 } // namespace asterope

@@ -173,6 +173,13 @@ bool is_intent(const Objective& objective) {
 
 } // namespace
 
+std::size_t small_bound(const std::optional<SmallFacts>& small) {
+    if (!small) return 0;
+    const auto winner = static_cast<std::size_t>(small->result.finalists.front().candidate);
+    const std::string name = small->space[winner]->name; // "masked ZMM up 256"
+    return static_cast<std::size_t>(std::atol(name.substr(name.rfind(' ') + 1).c_str()));
+}
+
 std::size_t PipelineFacts::result_for(std::size_t size) const {
     const std::vector<SizeInterval>& of_routine = intervals.front();
     const auto interval =
@@ -208,8 +215,7 @@ void add_results(Profile& profile, const SearchResults& results) {
     search.axes = axes_of(results.space, search.extended_candidates > 0, results.sensing);
     const Objective& objective = pipelines.objectives.front();
     search.workload = objective.name;
-    search.weights = objective.weights;
-    std::erase_if(search.weights, [](const auto& weighted) { return !(weighted.second > 0); });
+    search.weights = counting(objective.weights);
     search.source_map = profile_name(search.source_map);
 
     if (results.small) profile.small = outcome_of(*results.small);

@@ -41,6 +41,9 @@ struct SmallFacts {
     SizeResult result;
 };
 
+/// The largest size that the small copies do, in bytes; 0: there are none.
+std::size_t small_bound(const std::optional<SmallFacts>& small);
+
 /// What was found where buffers alias modulo 4096.
 struct AliasedFacts {
     std::vector<const asterope_copy*> space;

@@ -172,6 +172,19 @@ struct ShardFacts {
     std::string search;                ///< a hash: equal for the shards of one search only
 };
 
+/// The program whose recording was tuned for, and what it is expected to gain.
+struct ProgramOutcome {
+    struct Band {
+        std::size_t above = 0, up_to = 0; ///< bytes
+        double share = 0;                 ///< of the program's processor time
+        Estimate ratio{1, 1, 1};          ///< libc's time over the routine's in its situations
+    };
+    std::string name;
+    Estimate share{0, 0, 0}; ///< of the program's processor time that copies took
+    std::vector<Band> bands;
+    Estimate saved{0, 0, 0}; ///< of the program's time, as a share; below 0: lost
+};
+
 /// How the winners were found.
 struct SearchFacts {
     std::string tool_version;
@@ -181,6 +194,7 @@ struct SearchFacts {
     std::size_t extended_candidates = 0;
     std::string rigor, workload;
     Weights weights;
+    std::optional<ProgramOutcome> program; ///< none: tuned for all programs
     std::optional<std::uint64_t> seed;
     std::optional<int> cpu;
     std::string started, finished; ///< times in UTC, ISO 8601

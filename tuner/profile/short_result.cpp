@@ -15,7 +15,7 @@ namespace asterope {
 
 namespace {
 
-constexpr std::size_t kMostRows = 14, kWidth = 100;
+constexpr std::size_t kMostRows = 14;
 
 /// By axis, in the order of axes(): the values that the copies of a row have.
 using Copy = std::vector<std::set<AxisValue>>;
@@ -114,14 +114,6 @@ std::size_t lines_of(const std::vector<Row>& rows) {
     return lines;
 }
 
-/// The largest size that the small copies do, in bytes; 0: there are none.
-std::size_t small_bound(const std::optional<SmallFacts>& small) {
-    if (!small) return 0;
-    const auto winner = static_cast<std::size_t>(small->result.finalists.front().candidate);
-    const std::string name = small->space[winner]->name; // "masked ZMM up 256"
-    return static_cast<std::size_t>(std::atol(name.substr(name.rfind(' ') + 1).c_str()));
-}
-
 /// What the routine does at the size of `result`, an index into `found`.
 const Finalist& taken(const PipelineFacts& pipelines, std::size_t result) {
     const auto& sensing = pipelines.sensing[result];
@@ -143,7 +135,7 @@ bool is_shown(Workload workload, const PipelineFacts& pipelines) {
 bool has_column(Workload workload, const PipelineFacts& pipelines) {
     const Objective& objective = pipelines.objectives.front();
     return is_usual(workload) ||
-           (objective.name != "balanced" && weight_of(objective.weights, workload) > 0);
+           (!objective.is_broad() && weight_of(objective.weights, workload) > 0);
 }
 
 /// Those of the rows' columns that any size was timed under.
@@ -182,21 +174,6 @@ std::vector<Row> rows_of(const std::vector<Candidate>& space, const PipelineFact
         if (lines_of(fewer) <= kMostRows) break;
     }
     return fewer;
-}
-
-/// Lines of at most kWidth characters, those behind the first indented.
-std::string wrapped(const std::string& text) {
-    std::istringstream words(text);
-    std::string out, line;
-    for (std::string word; words >> word;) {
-        if (!line.empty() && line.size() + 1 + word.size() > kWidth) {
-            out += line + '\n';
-            line = "  " + word;
-        } else {
-            line += line.empty() ? word : ' ' + word;
-        }
-    }
-    return out + line + '\n';
 }
 
 /// Where it happens, as a sentence ends: "1.4 times as fast as libc where nothing is cached".

@@ -19,6 +19,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "search/contest.hpp"
+#include "search/program_weights.hpp"
 #include "search/size_order.hpp"
 #include "search/utility.hpp"
 
@@ -40,6 +41,11 @@ struct ReplayedRun {
 /// What the log was tuned for.
 Objective objective_of(const Recording& recording, const std::string& what) {
     const json& options = recording.header.at("options");
+    if (options.contains("program")) {
+        std::vector<std::size_t> sizes;
+        for (const auto& [size, trials] : recording.sizes) sizes.push_back(size);
+        return program_objective(program_of(options.at("program")), sizes);
+    }
     Objective objective;
     options.at("workload").get_to(objective.name);
     for (const Workload workload : kTunable) {

@@ -12,8 +12,10 @@
 #include "base/text.hpp"
 #include "machine/affinity.hpp"
 #include "machine/profile_places.hpp"
+#include "program/program_recording.hpp"
 #include "run/trial_log.hpp"
 #include "search/default_sizes.hpp"
+#include "search/program_weights.hpp"
 #include "search/small_search.hpp"
 #include "space/candidates.h"
 #include "space/space.hpp"
@@ -84,7 +86,14 @@ Weights recorded_small_weights(const nlohmann::json& options) {
     return weights;
 }
 
-CallStatistics statistics_of(const TuningRequest& request) {
+std::optional<Program> recorded_program(const TuningRequest& request) {
+    if (request.replayed) return request.program;
+    if (request.recordings.empty()) return std::nullopt;
+    return read_program(request.recordings);
+}
+
+CallStatistics statistics_of(const TuningRequest& request, const std::optional<Program>& program) {
+    if (program) return program->statistics;
     if (request.replayed) { // none is drawn from: only its name is wanted
         CallStatistics statistics = fleet_statistics();
         statistics.name = request.distribution;
@@ -92,6 +101,13 @@ CallStatistics statistics_of(const TuningRequest& request) {
     }
     return request.distribution.empty() ? fleet_statistics()
                                         : read_statistics(request.distribution);
+}
+
+std::vector<std::size_t> sizes_of(const TuningRequest& request, const Machine& machine,
+                                  const std::optional<Program>& program) {
+    if (!request.sizes.empty()) return parse_size_list(request.sizes);
+    const std::vector<std::size_t> sizes = default_sizes(machine.caches);
+    return program ? with_sizes_of(*program, sizes) : sizes;
 }
 
 /// Where the trials go.
@@ -105,16 +121,16 @@ std::string log_of(const TuningRequest& request) {
 } // namespace
 
 Plan::Plan(const TuningRequest& request, const Machine& machine)
-    : objective(parse_objective(request.workload, request.weights)),
+    : program(recorded_program(request)), all_sizes(sizes_of(request, machine, program)),
+      objective(program ? program_objective(*program, all_sizes)
+                        : parse_objective(request.workload, request.weights)),
       extended(parse_space(request.space)), sensing(!request.no_sensing),
       small_objective(request.small),
-      small_weights(request.small_weights.empty() ? parse_small_weights(request.small)
-                                                  : request.small_weights),
-      rigor(parse_rigor(request.rigor)),
-      all_sizes(request.sizes.empty() ? default_sizes(machine.caches)
-                                      : parse_size_list(request.sizes)),
-      sizes(all_sizes), most_rows(request.rows), threads(threads_of(request)),
-      statistics(statistics_of(request)),
+      small_weights(!request.small_weights.empty()           ? request.small_weights
+                    : program && request.small == "balanced" ? program_small_weights(*program)
+                                                             : parse_small_weights(request.small)),
+      rigor(parse_rigor(request.rigor)), sizes(all_sizes), most_rows(request.rows),
+      threads(threads_of(request)), statistics(statistics_of(request, program)),
       references(request.replayed ? request.logged_references
                                   : parse_references(request.references)),
       maps_source(!request.source_map.empty()), log(log_of(request)),
@@ -175,6 +191,7 @@ nlohmann::json Plan::options() const {
                               {"distribution_hash", text_hash(distribution)},
                               {"source_map", request_.source_map},
                               {"without", request_.without}};
+    if (program) options["program"] = program_json(*program);
     if (shard) options["shard"] = shard->name();
     if (!references.empty()) options["references"] = references_json(references);
     return options;
@@ -198,6 +215,7 @@ TuningRequest replayed_request(const nlohmann::json& options) {
     options.at("distribution").get_to(request.distribution);
     options.at("source_map").get_to(request.source_map);
     options.at("without").get_to(request.without);
+    if (options.contains("program")) request.program = program_of(options.at("program"));
     request.shard = options.value("shard", "");
     request.logged_references = references_of(options.value("references", nlohmann::json::array()));
     request.replayed = true;

@@ -20,17 +20,18 @@ struct Plan {
     /// Throws BadInput for the first thing that cannot be used.
     Plan(const TuningRequest& request, const Machine& machine);
 
+    std::optional<Program> program;     ///< that is tuned for; none: for all
+    std::vector<std::size_t> all_sizes; ///< of the whole search, ascending
     Objective objective;
     bool extended, sensing;
     std::string small_objective;
     Weights small_weights;
     Rigor rigor;
-    std::vector<std::size_t> all_sizes; ///< of the whole search, ascending
-    std::optional<Shard> shard;         ///< none: the whole search is done here
-    std::vector<std::size_t> sizes;     ///< that are searched here, a shard's border included
-    std::optional<std::size_t> border;  ///< see ShardSizes
-    std::size_t most_rows;              ///< of the routine
-    unsigned threads;                   ///< that a copy may be shared among at most; 1: none is
+    std::optional<Shard> shard;        ///< none: the whole search is done here
+    std::vector<std::size_t> sizes;    ///< that are searched here, a shard's border included
+    std::optional<std::size_t> border; ///< see ShardSizes
+    std::size_t most_rows;             ///< of the routine
+    unsigned threads;                  ///< that a copy may be shared among at most; 1: none is
     CallStatistics statistics;
     std::vector<Reference> references;
     bool maps_source;

@@ -21,6 +21,7 @@
 #include "machine/cpu.hpp"
 #include "machine/machine.hpp"
 #include "profile/existing_profile.hpp"
+#include "profile/expected_gain.hpp"
 #include "profile/make_profile.hpp"
 #include "profile/provisional.hpp"
 #include "profile/result_table.hpp"
@@ -334,6 +335,11 @@ class TuningRun {
         Profile profile;
         profile.machine = machine_json_;
         profile.search = facts_;
+        if (plan_.program) {
+            profile.search.program =
+                expected_gain(*plan_.program, found.pipelines, small, plan_.small_weights);
+            tables_ += wrapped(expected_sentence(*profile.search.program));
+        }
         profile.left_out = left_out_;
         profile.shard = shard_;
         profile.exam = found.exam;

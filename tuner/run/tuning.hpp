@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "profile/profile.hpp"
+#include "program/program.hpp"
 #include "run/references.hpp"
 #include "search/objective.hpp"
 
@@ -18,8 +20,10 @@ struct TuningRequest {
     std::string output = "asterope-profile.json";
     std::string rigor = "standard";
     std::string workload = "balanced";
-    std::string weights; ///< of a mix of workloads; empty: none given
-    std::string sizes;   ///< empty: default_sizes()
+    std::string weights;                 ///< of a mix of workloads; empty: none given
+    std::vector<std::string> recordings; ///< each --recording; with it the two above say nothing
+    std::optional<Program> program;      ///< of a search that is replayed: what these said
+    std::string sizes;                   ///< empty: default_sizes()
     std::string space = "extended";
     bool no_sensing = false;
     std::size_t rows = 8;           ///< of the routine, at most

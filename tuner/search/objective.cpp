@@ -26,14 +26,40 @@ Weights balanced_weights() {
     return weights;
 }
 
-/// The same, to add up to 1, as far as any is above 0.
-Weights scaled(Weights weights) {
+/// Where what is timed from the start counts for less than this, a screening by it alone would
+/// look for other copies than are wanted.
+constexpr double kLeastOfScreening = 0.2;
+
+double sum_of(const WeightList& weights) {
     double sum = 0;
     for (const auto& [workload, weight] : weights) sum += weight;
-    if (sum > 0) {
-        for (auto& [workload, weight] : weights) weight /= sum;
-    }
+    return sum;
+}
+
+void scale(WeightList& weights) {
+    const double sum = sum_of(weights);
+    if (sum == 0) return;
+    for (auto& [workload, weight] : weights) weight /= sum;
+}
+
+/// The same, to add up to 1, as far as any is above 0.
+Weights scaled(Weights weights) {
+    scale(weights);
+    for (WeightBand& band : weights.bands) scale(band.weights);
     return weights;
+}
+
+/// Changes the list and that of each band.
+template <class Change> void change_lists(Weights& weights, const Change& change) {
+    change(static_cast<WeightList&>(weights));
+    for (WeightBand& band : weights.bands) change(band.weights);
+}
+
+/// The band that a size lies in; null: it counts as all sizes do.
+const WeightBand* band_of(std::size_t size, const Weights& weights) {
+    const auto found = std::find_if(weights.bands.begin(), weights.bands.end(),
+                                    [&](const WeightBand& band) { return size <= band.up_to; });
+    return found == weights.bands.end() || size == 0 ? nullptr : &*found;
 }
 
 /// Where walks are not timed, or what only some sizes are timed under.
@@ -123,7 +149,14 @@ double weight_of(const Weights& weights, Workload workload) {
     return 0;
 }
 
-Weights weights_at(std::size_t size, const Weights& weights) {
+double importance_of(std::size_t size, const Weights& weights) {
+    const WeightBand* band = band_of(size, weights);
+    return band ? band->importance : 1;
+}
+
+Weights weights_at(std::size_t size, const Weights& of_all) {
+    const WeightBand* band = band_of(size, of_all);
+    const WeightList& weights = band ? band->weights : of_all;
     const bool any = std::any_of(weights.begin(), weights.end(), [&](const auto& weighted) {
         return weighted.second > 0 && is_timed_at(size, weighted.first);
     });
@@ -145,6 +178,13 @@ Weights weights_at(std::size_t size, const Weights& weights) {
         }
     }
     return scaled(std::move(here));
+}
+
+Weights counting(Weights weights) {
+    change_lists(weights, [](WeightList& list) {
+        std::erase_if(list, [](const auto& one) { return !(one.second > 0); });
+    });
+    return weights;
 }
 
 Weights equal_weights(const std::vector<Workload>& workloads) {
@@ -185,13 +225,14 @@ Objective parse_objective(std::string_view workload, std::string_view weights) {
 }
 
 Weights screening_weights(const Weights& weights) {
-    Weights counting, from_start;
-    for (const auto& weighted : weights) {
-        if (weighted.second == 0) continue;
-        counting.push_back(weighted);
-        if (!facts_of(weighted.first).waits_for_run_off) from_start.push_back(weighted);
-    }
-    return from_start.empty() ? counting : from_start;
+    Weights screening = counting(weights);
+    change_lists(screening, [](WeightList& list) {
+        WeightList from_start = list;
+        std::erase_if(from_start,
+                      [](const auto& one) { return facts_of(one.first).waits_for_run_off; });
+        if (sum_of(from_start) >= kLeastOfScreening * sum_of(list)) list = std::move(from_start);
+    });
+    return screening;
 }
 
 std::vector<Objective> with_intents(const Objective& objective,
@@ -200,7 +241,7 @@ std::vector<Objective> with_intents(const Objective& objective,
     if (objective.weights.size() > 1) {
         for (const auto& [workload, weight] : objective.weights) {
             const WorkloadFacts& facts = facts_of(workload);
-            if (objective.name == "balanced" && !facts.entry_point) continue;
+            if (objective.is_broad() && !facts.entry_point) continue;
             if (facts.walks && weight_of(objective.weights, timed_instead(workload)) > 0) continue;
             Weights own;
             for (const auto& weighted : objective.weights) {
@@ -212,20 +253,23 @@ std::vector<Objective> with_intents(const Objective& objective,
         }
     }
     for (Objective& one : objectives) {
-        for (const Workload workload : measured) {
-            const bool weighted =
-                std::any_of(one.weights.begin(), one.weights.end(),
-                            [&](const auto& pair) { return pair.first == workload; });
-            if (!weighted) one.weights.emplace_back(workload, 0);
-        }
+        change_lists(one.weights, [&](WeightList& list) {
+            for (const Workload workload : measured) {
+                const bool weighted = std::any_of(list.begin(), list.end(), [&](const auto& pair) {
+                    return pair.first == workload;
+                });
+                if (!weighted) list.emplace_back(workload, 0);
+            }
+        });
     }
     return objectives;
 }
 
 Objective for_mapped_source(Objective objective) {
-    if (objective.name == "balanced") {
-        std::erase_if(objective.weights,
-                      [](const auto& one) { return facts_of(one.first).writes_source; });
+    if (objective.is_broad()) {
+        change_lists(objective.weights, [](WeightList& list) {
+            std::erase_if(list, [](const auto& one) { return facts_of(one.first).writes_source; });
+        });
         objective.weights = scaled(std::move(objective.weights));
     }
     for (const auto& [workload, weight] : objective.weights) {

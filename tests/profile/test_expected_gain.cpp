@@ -1,0 +1,79 @@
+// What a routine is expected to bring the program that it was tuned for.
+#include "profile/expected_gain.hpp"
+
+#include <gtest/gtest.h>
+
+#include "search/program_weights.hpp"
+#include "support/made_up_pipelines.hpp"
+#include "support/made_up_program.hpp"
+
+using namespace asterope;
+
+namespace {
+
+/// The same ratio under each workload that counts at a size, give or take `noise`.
+SizeResult result(std::size_t size, double ratio, double noise, const Weights& weights) {
+    Finalist finalist{0, {}, ratio, false};
+    for (const auto& [workload, weight] : weights_at(size, weights)) {
+        finalist.workloads[workload] = {
+            1, ratio, {ratio, ratio / (1 + noise), ratio * (1 + noise)}};
+    }
+    return {size, {finalist}, {}, 15};
+}
+
+/// Of ratio `small` at 512 bytes, `large` at 128 KiB.
+PipelineFacts pipelines(double small, double large, double noise) {
+    const Objective objective = program_objective(made_up_program(), {512, 131072});
+    return made_up_pipelines(objective, {result(512, small, noise, objective.weights),
+                                         result(131072, large, noise, objective.weights)});
+}
+
+const asterope_copy kCopy = {"stepped XMM down 128", "{}", "", nullptr, nullptr, nullptr};
+
+} // namespace
+
+TEST(ExpectedGain, is_each_bands_share_of_time_less_what_its_copies_take_then) {
+    const auto outcome = expected_gain(made_up_program(), pipelines(1, 2, 0), std::nullopt, {});
+    EXPECT_NEAR(outcome.saved.median, 0.2 / 2, 1e-9);
+    EXPECT_EQ(outcome.name, "fetcher");
+    ASSERT_EQ(outcome.bands.size(), 2u);
+    EXPECT_NEAR(outcome.bands[1].ratio.median, 2, 1e-9);
+    EXPECT_EQ(outcome.bands[1].up_to, kLargestCopy);
+    const auto loss = expected_gain(made_up_program(), pipelines(0.5, 1, 0), std::nullopt, {});
+    EXPECT_NEAR(loss.saved.median, -0.1, 1e-9);
+}
+
+TEST(ExpectedGain, is_nothing_for_certain_where_all_is_as_fast_as_libc) {
+    const auto outcome = expected_gain(made_up_program(), pipelines(1, 1, 0), std::nullopt, {});
+    EXPECT_NEAR(outcome.saved.median, 0, 1e-12);
+    EXPECT_NEAR(outcome.saved.low, outcome.saved.high, 1e-9);
+}
+
+TEST(ExpectedGain, is_as_uncertain_as_the_programs_share_and_the_copies_times) {
+    const auto by_share = expected_gain(made_up_program(), pipelines(1, 2, 0), std::nullopt, {});
+    EXPECT_NEAR(by_share.saved.low, 0.09, 1e-9); // the share is known to a tenth
+    EXPECT_NEAR(by_share.saved.high, 0.11, 1e-9);
+    const auto by_both = expected_gain(made_up_program(), pipelines(1, 2, 0.2), std::nullopt, {});
+    EXPECT_LT(by_both.saved.low, by_share.saved.low);
+    EXPECT_GT(by_both.saved.high, by_share.saved.high);
+}
+
+TEST(ExpectedGain, takes_the_small_copies_from_mixes_of_sizes_alone) {
+    const auto measured = [](double ratio) { return Measured{1, ratio, {ratio, ratio, ratio}}; };
+    Finalist winner{0, {}, 1, false};
+    winner.workloads = {{Workload::mix_l1, measured(4)}, {Workload::fixed, measured(0.25)}};
+    const SmallFacts small{"fetcher", "balanced", {&kCopy}, {0, {winner}, {}, 15}};
+    const Weights weights = {{Workload::mix_l1, 0.5}, {Workload::fixed, 0.5}};
+    const auto outcome = expected_gain(made_up_program(), pipelines(1, 1, 0), small, weights);
+    EXPECT_NEAR(outcome.bands[0].ratio.median, 4, 1e-9);
+    EXPECT_NEAR(outcome.saved.median, 0.1 * 0.75, 1e-9);
+}
+
+TEST(ExpectedSentence, says_the_share_and_what_is_saved_or_lost_in_percent) {
+    ProgramOutcome outcome{"redis", {0.031, 0.028, 0.034}, {}, {0.012, 0.009, 0.015}};
+    EXPECT_EQ(expected_sentence(outcome),
+              "redis spends 3.1 % of its time copying (2.8 to 3.4). With this routine it is "
+              "expected to take 1.2 % less time (0.9 to 1.5): asterope-prove measures it.");
+    outcome.saved = {-0.012, -0.015, -0.009};
+    EXPECT_NE(expected_sentence(outcome).find("1.2 % more time (0.9 to 1.5)"), std::string::npos);
+}

@@ -1,0 +1,127 @@
+// What the routine is expected to bring the program whose recording it was tuned for.
+#include "profile/expected_gain.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/text.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// A value and its variance.
+struct Uncertain {
+    double value = 0, variance = 0;
+};
+
+/// An interval holds 95 %: 1.96 standard deviations on each side.
+constexpr double kDeviations = 1.96;
+
+Uncertain uncertain(const Estimate& estimate) {
+    const double deviation = (estimate.high - estimate.low) / (2 * kDeviations);
+    return {estimate.median, deviation * deviation};
+}
+
+Estimate interval_of(const Uncertain& one) {
+    const double half = kDeviations * std::sqrt(one.variance);
+    return {one.value, one.value - half, one.value + half};
+}
+
+/// The routine's time over libc's where libc's is shared among the workloads by their weights.
+Uncertain relative_time(const std::map<Workload, Measured>& measured, const Weights& weights) {
+    Uncertain sum;
+    double total = 0;
+    for (const auto& [workload, weight] : weights) {
+        const auto found = measured.find(workload);
+        if (weight == 0 || found == measured.end()) continue;
+        const Estimate& ratio = found->second.ratio;
+        const Uncertain inverse = uncertain({1 / ratio.median, 1 / ratio.high, 1 / ratio.low});
+        sum.value += weight * inverse.value;
+        sum.variance += weight * weight * inverse.variance;
+        total += weight;
+    }
+    if (total == 0) return {1, 0};
+    return {sum.value / total, sum.variance / (total * total)};
+}
+
+/// Mixes of sizes alone: the other situations of small copies are no program's.
+Weights mixes_of(Weights weights) {
+    std::erase_if(weights, [](const auto& one) { return facts_of(one.first).level == 0; });
+    return weights;
+}
+
+/// Of the copies of a band, from the sizes in it that were evaluated, or the nearest one.
+Uncertain relative_time(const ProgramBand& band, const PipelineFacts& pipelines) {
+    Uncertain sum;
+    double count = 0;
+    const Weights& weights = pipelines.objectives.front().weights;
+    const auto add = [&](std::size_t i) {
+        const auto& sensing = pipelines.sensing[i];
+        const SizeResult& result = pipelines.found[i].results.front();
+        const Finalist& taken = sensing ? sensing->finalist : result.finalists.front();
+        const Uncertain one = relative_time(taken.workloads, weights_at(result.size, weights));
+        sum.value += one.value;
+        sum.variance += one.variance;
+        ++count;
+    };
+    std::size_t nearest = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < pipelines.found.size(); ++i) {
+        const std::size_t size = pipelines.found[i].results.front().size;
+        if (size > band.above && size <= band.up_to) {
+            add(i);
+            continue;
+        }
+        const double away = std::abs(std::log(static_cast<double>(size)) -
+                                     std::log(static_cast<double>(band.above + 1)));
+        if (away < least) nearest = i;
+        least = std::min(least, away);
+    }
+    if (count == 0) add(nearest);
+    return {sum.value / count, sum.variance / (count * count)};
+}
+
+} // namespace
+
+ProgramOutcome expected_gain(const Program& program, const PipelineFacts& pipelines,
+                             const std::optional<SmallFacts>& small, const Weights& small_weights) {
+    ProgramOutcome outcome{profile_name(program.name), program.share, {}, {0, 0, 0}};
+    const std::size_t bound = small_bound(small);
+    Uncertain saved;
+    for (const ProgramBand& band : program.bands) {
+        const Uncertain time =
+            small && band.above < bound
+                ? relative_time(small->result.finalists.front().workloads, mixes_of(small_weights))
+                : relative_time(band, pipelines);
+        const Uncertain share = uncertain(band.share);
+        saved.value += share.value * (1 - time.value);
+        saved.variance += (1 - time.value) * (1 - time.value) * share.variance +
+                          share.value * share.value * time.variance;
+        const Estimate inverse = interval_of(time);
+        outcome.bands.push_back(
+            {band.above,
+             band.up_to,
+             band.share.median,
+             {1 / inverse.median, 1 / inverse.high, 1 / std::max(0.01, inverse.low)}});
+    }
+    outcome.saved = interval_of(saved);
+    return outcome;
+}
+
+std::string expected_sentence(const ProgramOutcome& outcome) {
+    std::string text = outcome.name;
+    append(text, " spends %.1f %% of its time copying (%.1f to %.1f). ", 100 * outcome.share.median,
+           100 * outcome.share.low, 100 * outcome.share.high);
+    const double saved = 100 * outcome.saved.median;
+    append(text,
+           "With this routine it is expected to take %.1f %% %s time (%.1f to %.1f): "
+           "asterope-prove measures it.",
+           std::abs(saved), saved < 0 ? "more" : "less",
+           saved < 0 ? -100 * outcome.saved.high : 100 * outcome.saved.low,
+           saved < 0 ? -100 * outcome.saved.low : 100 * outcome.saved.high);
+    return text;
+}
+
+} // namespace asterope

@@ -1,0 +1,159 @@
+// What a program's recording says about how much each workload counts.
+#include "search/program_weights.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "search/small_search.hpp"
+#include "space/space.hpp"
+#include "timing/workloads/small_calls.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// So many samples count as much as the balanced objective: with fewer the shares of situations
+/// are off by more than a tenth.
+constexpr double kBelievedSamples = 20;
+
+/// What all sizes share of the importance, whatever was recorded.
+constexpr double kShareOfAllSizes = 0.1;
+
+/// No size counts more than so many others: each is measured with noise of its own.
+constexpr double kMostImportance = 5;
+
+/// What of small copies is not drawn from the recording.
+constexpr double kShareOfGuards = 1.0 / 3;
+
+/// Copies of above < bytes <= up_to are timed under this workload as soon as any of them is.
+bool is_timed_in(const ProgramBand& band, Workload workload) {
+    const WorkloadFacts& facts = facts_of(workload);
+    return band.up_to >= facts.from_bytes && (facts.to_bytes == 0 || band.above < facts.to_bytes);
+}
+
+/// The workloads of one size that make up a situation of a program, alike.
+std::vector<Workload> workloads_of(bool source, bool destination, bool read,
+                                   const ProgramBand& band) {
+    std::vector<Workload> all, like;
+    for (const Workload workload : kTunable) {
+        const WorkloadFacts& facts = facts_of(workload);
+        if (facts.source_cached != source || facts.destination_cached != destination) continue;
+        if (!is_timed_in(band, workload)) continue;
+        all.push_back(workload);
+        if (facts.reads == read) like.push_back(workload);
+    }
+    // There is none of each kind: nothing is timed that reads what was produced.
+    return like.empty() ? all : like;
+}
+
+WeightList band_weights(const ProgramBand& band, const WeightList& balanced) {
+    std::map<Workload, double> sum;
+    const double read = band.read.value_or(0.5);
+    for (const bool source : {false, true}) {
+        for (const bool destination : {false, true}) {
+            const double share = band.situations[situation_of(source, destination)];
+            for (const bool reads : {false, true}) {
+                const auto workloads = workloads_of(source, destination, reads, band);
+                for (const Workload one : workloads) {
+                    sum[one] +=
+                        share * (reads ? read : 1 - read) / static_cast<double>(workloads.size());
+                }
+            }
+        }
+    }
+    const double believed = band.probed / (band.probed + kBelievedSamples);
+    for (auto& [workload, weight] : sum) weight *= believed;
+    for (const auto& [workload, weight] : balanced) sum[workload] += (1 - believed) * weight;
+    WeightList weights(sum.begin(), sum.end());
+    std::erase_if(weights, [](const auto& one) { return !(one.second > 0); });
+    return weights;
+}
+
+} // namespace
+
+Objective program_objective(const Program& program, const std::vector<std::size_t>& sizes) {
+    const WeightList balanced = parse_objective("balanced", "").weights;
+    Objective objective{"recorded", {}};
+    std::map<Workload, double> sum;
+    double importance = 0;
+    for (const ProgramBand& band : program.bands) {
+        const auto inside =
+            static_cast<double>(std::count_if(sizes.begin(), sizes.end(), [&](std::size_t size) {
+                return size > band.above && size <= band.up_to;
+            }));
+        const double share = program.time_share(band);
+        WeightBand& own = objective.weights.bands.emplace_back();
+        own = {band.above, band.up_to, band_weights(band, balanced), kShareOfAllSizes};
+        if (inside > 0) {
+            own.importance +=
+                (1 - kShareOfAllSizes) * share * static_cast<double>(sizes.size()) / inside;
+        }
+        own.importance = std::min(own.importance, kMostImportance);
+        importance += inside * own.importance;
+        for (const auto& [workload, weight] : own.weights) sum[workload] += share * weight;
+    }
+    for (WeightBand& band : objective.weights.bands) {
+        if (importance > 0) band.importance *= static_cast<double>(sizes.size()) / importance;
+    }
+    std::erase_if(sum, [](const auto& one) { return !(one.second > 0); });
+    objective.weights.assign(sum.begin(), sum.end());
+    if (sum.empty()) objective.weights.assign(balanced.begin(), balanced.end());
+    return objective;
+}
+
+std::vector<std::size_t> with_sizes_of(const Program& program, std::vector<std::size_t> sizes) {
+    constexpr std::size_t kMost = 4;
+    constexpr double kMuch = 0.1, kNear = 1.1;
+    std::vector<std::pair<double, std::size_t>> by_bytes;
+    double sum = 0;
+    for (const auto& [size, probability] : program.statistics.sizes.pairs()) {
+        const double bytes = probability * static_cast<double>(size);
+        sum += bytes;
+        if (size >= kMinimumBytes && size <= sizes.back()) by_bytes.emplace_back(bytes, size);
+    }
+    std::sort(by_bytes.rbegin(), by_bytes.rend());
+    for (std::size_t i = 0; i < std::min(kMost, by_bytes.size()); ++i) {
+        const auto [bytes, size] = by_bytes[i];
+        const auto near = [size = size](std::size_t other) {
+            return static_cast<double>(std::max(size, other)) <
+                   kNear * static_cast<double>(std::min(size, other));
+        };
+        if (bytes < kMuch * sum || std::any_of(sizes.begin(), sizes.end(), near)) continue;
+        sizes.insert(std::upper_bound(sizes.begin(), sizes.end(), size), size);
+    }
+    return sizes;
+}
+
+Weights program_small_weights(const Program& program) {
+    // What is uncached, and read, of the calls that small copies make.
+    double uncached = 0, read = 0, calls = 0, watched = 0;
+    for (const ProgramBand& band : program.bands) {
+        if (band.above >= kLargestMixed) continue;
+        const double believed = band.probed / (band.probed + kBelievedSamples) * band.calls;
+        uncached += believed * (1 - band.situations[situation_of(true, true)]);
+        calls += believed;
+        if (band.read) read += band.calls * *band.read;
+        if (band.read) watched += band.calls;
+    }
+    const double in_memory = calls > 0 ? uncached / calls : 0.25;
+    const double reads = watched > 0 ? read / watched : 0.5;
+    // A recording tells cached from uncached, not one cache from another: the smaller is likelier.
+    const std::map<int, double> levels = {{1, 0.5 * (1 - in_memory)},
+                                          {2, 0.3 * (1 - in_memory)},
+                                          {3, 0.2 * (1 - in_memory)},
+                                          {4, in_memory}};
+    Weights weights = parse_small_weights("balanced");
+    double guards = 0;
+    for (const auto& [workload, weight] : weights) {
+        if (facts_of(workload).level == 0) guards += weight;
+    }
+    for (auto& [workload, weight] : weights) {
+        const WorkloadFacts& facts = facts_of(workload);
+        weight = facts.level == 0 ? kShareOfGuards * weight / guards
+                                  : (1 - kShareOfGuards) * levels.at(facts.level) *
+                                        (facts.reads ? reads : 1 - reads);
+    }
+    return weights;
+}
+
+} // namespace asterope
