@@ -43,18 +43,22 @@ static char from[LARGEST + 64], to[LARGEST + 64];
 
 static long number(char **arguments, int i) { return arguments[i] ? atol(arguments[i]) : 0; }
 
-static void copies(size_t bytes, long calls) {
+static void copies(size_t bytes, long calls)
+{
     while (calls-- > 0) copy(to, from, bytes);
 }
 
-static void fail(const char *what) {
+static void fail(const char *what)
+{
     fprintf(stderr, "%s\n", what);
     exit(1);
 }
 
-/* --- Each function ------------------------------------------------------------------------------ */
+/* --- Each function ------------------------------------------------------------------------------
+ */
 
-static int functions(void) {
+static int functions(void)
+{
     static const size_t sizes[] = {0,  1,  2,  7,   8,   15,   16,   17,    31,     32,
                                    33, 63, 64, 100, 255, 1000, 4096, 70000, LARGEST};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
@@ -75,11 +79,13 @@ static int functions(void) {
     return 0;
 }
 
-/* --- Threads ------------------------------------------------------------------------------------ */
+/* --- Threads ------------------------------------------------------------------------------------
+ */
 
 static pthread_barrier_t barrier;
 
-static void *together(void *calls) {
+static void *together(void *calls)
+{
     char here[64];
     for (intptr_t i = 0; i < (intptr_t)calls; ++i) copy(here, from, 40);
     pthread_barrier_wait(&barrier);
@@ -87,14 +93,16 @@ static void *together(void *calls) {
     return NULL;
 }
 
-static void *alone(void *calls) {
+static void *alone(void *calls)
+{
     char here[64];
     for (intptr_t i = 0; i < (intptr_t)calls; ++i) copy(here, from, 40);
     return NULL;
 }
 
 /* COUNT CALLS: all at the same time, each twice as many calls of 40 bytes. */
-static int threads(long count, long calls) {
+static int threads(long count, long calls)
+{
     pthread_t *ids = calloc((size_t)count, sizeof *ids);
     pthread_attr_t small;
     pthread_attr_init(&small);
@@ -108,7 +116,8 @@ static int threads(long count, long calls) {
 }
 
 /* The same, one after the other. */
-static int threads_in_turn(long count, long calls) {
+static int threads_in_turn(long count, long calls)
+{
     for (long i = 0; i < count; ++i) {
         pthread_t id;
         if (pthread_create(&id, NULL, alone, (void *)calls)) fail("no thread");
@@ -117,16 +126,19 @@ static int threads_in_turn(long count, long calls) {
     return 0;
 }
 
-/* --- Children ----------------------------------------------------------------------------------- */
+/* --- Children -----------------------------------------------------------------------------------
+ */
 
-static void wait_for(pid_t child) {
+static void wait_for(pid_t child)
+{
     int status = 1;
     if (child < 0 || waitpid(child, &status, 0) != child || status != 0) fail("a child failed");
 }
 
 /* CALLS: of 16 bytes in the parent, 32 in a child, 64 in its child, 128 in one that only the kernel
  * knows of, 200 in one of vfork, which counts as the parent, and 16 in the parent again. */
-static int children(long calls) {
+static int children(long calls)
+{
     copies(16, calls);
     pid_t child = fork();
     if (child == 0) {
@@ -158,7 +170,8 @@ static int children(long calls) {
 }
 
 /* CALLS of 16 bytes, then this program again, in turn by exec, vfork and exec, posix_spawn. */
-static int exec_itself(char **arguments, long calls) {
+static int exec_itself(char **arguments, long calls)
+{
     extern char **environ;
     copies(16, calls);
     char *again[] = {arguments[0], "copies", "32", arguments[2], NULL};
@@ -174,27 +187,31 @@ static int exec_itself(char **arguments, long calls) {
     return 1;
 }
 
-/* --- Signals ------------------------------------------------------------------------------------ */
+/* --- Signals ------------------------------------------------------------------------------------
+ */
 
 static volatile long handled;
 static char to_of_handler[64];
 static sigjmp_buf before;
 
-static void on_signal(int signal_number) {
+static void on_signal(int signal_number)
+{
     (void)signal_number;
     copy(to_of_handler, from, 24);
     set(to_of_handler, 0, 20);
     ++handled;
 }
 
-static void jump_on_signal(int signal_number) {
+static void jump_on_signal(int signal_number)
+{
     (void)signal_number;
     copy(to_of_handler, from, 24);
     ++handled;
     siglongjmp(before, 1);
 }
 
-static void fork_on_signal(int signal_number) {
+static void fork_on_signal(int signal_number)
+{
     (void)signal_number;
     ++handled;
     const pid_t child = fork();
@@ -206,19 +223,22 @@ static void fork_on_signal(int signal_number) {
     wait_for(child);
 }
 
-static void exit_on_signal(int signal_number) {
+static void exit_on_signal(int signal_number)
+{
     (void)signal_number;
     copy(to_of_handler, from, 24);
     _exit(7);
 }
 
-static void alarm_soon(long i) {
+static void alarm_soon(long i)
+{
     const struct itimerval once = {{0, 0}, {0, 30 + i * 37 % 300}};
     setitimer(ITIMER_REAL, &once, NULL);
 }
 
 /* HANDLED: so often, at moments of the clock's choice. On an alternate stack. */
-static int signals(void (*handler)(int), long wanted) {
+static int signals(void (*handler)(int), long wanted)
+{
     static char stack[1 << 16];
     const stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
     sigaltstack(&alternate, NULL);
@@ -227,8 +247,8 @@ static int signals(void (*handler)(int), long wanted) {
     volatile long calls = 0;
     while (handled < wanted) {
         const long seen = handled;
-        alarm_soon(seen);
         if (sigsetjmp(before, 1) == 0) {
+            alarm_soon(seen);
             while (handled == seen) {
                 copy(to, from, 48);
                 ++calls;
@@ -240,7 +260,8 @@ static int signals(void (*handler)(int), long wanted) {
     return 0;
 }
 
-static int fork_in_handler(void) {
+static int fork_in_handler(void)
+{
     struct sigaction action = {.sa_handler = fork_on_signal};
     sigaction(SIGALRM, &action, NULL);
     const pid_t first = getpid();
@@ -256,9 +277,11 @@ static int fork_in_handler(void) {
     return 0;
 }
 
-/* --- What a program may ask about itself --------------------------------------------------------- */
+/* --- What a program may ask about itself ---------------------------------------------------------
+ */
 
-static int keeps_errno(void) {
+static int keeps_errno(void)
+{
     for (int i = 0; i < 2000; ++i) {
         errno = 1000 + i;
         copy(to, from, (size_t)i % 512);
@@ -267,7 +290,8 @@ static int keeps_errno(void) {
     return 0;
 }
 
-static int keeps_files(void) {
+static int keeps_files(void)
+{
     for (int i = 0; i < 200; ++i) {
         copies(100, 5);
         const int file = open("/dev/null", O_RDONLY);
@@ -277,7 +301,8 @@ static int keeps_files(void) {
     return 0;
 }
 
-static int overlapping(void) {
+static int overlapping(void)
+{
     static unsigned char buffer[2000];
     for (size_t bytes = 0; bytes < 600; bytes += 7) {
         for (int distance = -70; distance <= 70; distance += 5) {
@@ -292,14 +317,16 @@ static int overlapping(void) {
     return 0;
 }
 
-/* --- Restricted programs ------------------------------------------------------------------------ */
+/* --- Restricted programs ------------------------------------------------------------------------
+ */
 
 /* From now on these system calls get `verdict`. */
-static void restrict_calls(const int *calls, size_t count, uint32_t verdict) {
+static void restrict_calls(const int *calls, size_t count, uint32_t verdict)
+{
     struct sock_filter filter[40];
     size_t at = 0;
-    filter[at++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-                                                offsetof(struct seccomp_data, nr));
+    filter[at++] =
+        (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
     for (size_t i = 0; i < count; ++i) {
         filter[at++] =
             (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)calls[i], 0, 1);
@@ -315,7 +342,8 @@ static void restrict_calls(const int *calls, size_t count, uint32_t verdict) {
 }
 
 /* CALLS before, and as many after all system calls but those needed to end are deadly. */
-static int restricted(long calls) {
+static int restricted(long calls)
+{
     static const int deadly[] = {
         SYS_openat,    SYS_open,    SYS_mmap,   SYS_munmap, SYS_fallocate,       SYS_mincore,
         SYS_ioctl,     SYS_gettid,  SYS_getpid, SYS_tgkill, SYS_perf_event_open, SYS_close,
@@ -329,37 +357,44 @@ static int restricted(long calls) {
 }
 
 /* VERDICT PROGRAM...: what may not be watched. */
-static int without_perf(char **arguments) {
+static int without_perf(char **arguments)
+{
     static const int refused[] = {SYS_perf_event_open};
     restrict_calls(refused, 1, SECCOMP_RET_ERRNO | (uint32_t)number(arguments, 2));
     execv(arguments[3], arguments + 3);
     return 1;
 }
 
-/* --- Who reads a copy --------------------------------------------------------------------------- */
+/* --- Who reads a copy ---------------------------------------------------------------------------
+ */
 
 static volatile long sum;
 
-static void read_all(size_t bytes) {
+static void read_all(size_t bytes)
+{
     for (size_t i = 0; i < bytes; ++i) sum += ((volatile char *)to)[i];
 }
 
-static void write_all(size_t bytes) {
+static void write_all(size_t bytes)
+{
     for (size_t i = 0; i < bytes; ++i) ((volatile char *)to)[i] = 1;
 }
 
-static void nap(void) {
+static void nap(void)
+{
     const struct timespec shortly = {0, 120 * 1000 * 1000};
     nanosleep(&shortly, NULL);
 }
 
-static void *read_elsewhere(void *bytes) {
+static void *read_elsewhere(void *bytes)
+{
     read_all((size_t)bytes);
     return NULL;
 }
 
 /* HOW TIMES: a copy of 64 bytes; what happens to it; longer than a window later the next one. */
-static int touched(const char *how, long times) {
+static int touched(const char *how, long times)
+{
     const size_t bytes = 64;
     static char other[64];
     int ends[2];
@@ -387,9 +422,11 @@ static int touched(const char *how, long times) {
     return 0;
 }
 
-/* --- Others ------------------------------------------------------------------------------------- */
+/* --- Others -------------------------------------------------------------------------------------
+ */
 
-static int plugin(const char *path) {
+static int plugin(const char *path)
+{
     for (int i = 0; i < 3; ++i) {
         void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         if (!library) fail(dlerror());
@@ -402,7 +439,8 @@ static int plugin(const char *path) {
 }
 
 /* Known sizes at known offsets: `from` and `to` are aligned to 4096 here. */
-static int mixture(long calls) {
+static int mixture(long calls)
+{
     char *memory = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return 1;
     for (long i = 0; i < calls; ++i) {
@@ -415,14 +453,16 @@ static int mixture(long calls) {
 }
 
 /* First so many of one size, then as many of another. */
-static int halves(long calls) {
+static int halves(long calls)
+{
     copies(16, calls);
     copies(18, calls);
     return 0;
 }
 
 /* Copies until its standard input ends; says after the first ones that it does. */
-static int until_told(void) {
+static int until_told(void)
+{
     fcntl(STDIN_FILENO, F_SETFL, O_NONBLOCK);
     char told;
     copies(16, 1000);
@@ -431,7 +471,8 @@ static int until_told(void) {
     return 0;
 }
 
-static int crash(const char *how) {
+static int crash(const char *how)
+{
     copies(16, 1000);
     if (strcmp(how, "kill") == 0) kill(getpid(), SIGKILL);
     if (strcmp(how, "abort") == 0) abort();
@@ -443,7 +484,8 @@ static int crash(const char *how) {
     return 1;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     const char *what = argc > 1 ? argv[1] : "";
     const long first = argc > 2 ? number(argv, 2) : 0, second = argc > 3 ? number(argv, 3) : 0;
     const char *word = argc > 2 ? argv[2] : "";

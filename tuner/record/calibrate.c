@@ -13,7 +13,8 @@ struct calibration {
     double cache_ticks, last_cache_ticks, memory_ticks; /* medians */
 };
 
-static uint64_t median(uint64_t* values) {
+static uint64_t median(uint64_t *values)
+{
     for (int i = 1; i < READINGS; ++i) {
         for (int j = i; j > 0 && values[j - 1] > values[j]; --j) {
             const uint64_t swapped = values[j];
@@ -25,7 +26,8 @@ static uint64_t median(uint64_t* values) {
 }
 
 /* Timing nothing, without what was interrupted. */
-static double empty_timing(void) {
+static double empty_timing(void)
+{
     uint64_t values[READINGS];
     for (int i = 0; i < READINGS; ++i) {
         const uint64_t start = ticks_in_order();
@@ -44,7 +46,8 @@ static double empty_timing(void) {
 }
 
 /* A load of one line of each page, in an order that no prefetcher learns. */
-static double load_of_each_page(const char* memory, size_t line) {
+static double load_of_each_page(const char *memory, size_t line)
+{
     uint64_t values[READINGS], random = ticks_now();
     uint16_t order[READINGS];
     for (int i = 0; i < READINGS; ++i) {
@@ -58,12 +61,13 @@ static double load_of_each_page(const char* memory, size_t line) {
 }
 
 /* 0: done. Takes about 0.1 s. */
-__attribute__((visibility("default"))) int asterope_record_calibrate(struct calibration* result);
-int asterope_record_calibrate(struct calibration* result) {
+__attribute__((visibility("default"))) int asterope_record_calibrate(struct calibration *result);
+int asterope_record_calibrate(struct calibration *result)
+{
     const long second_cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
     const size_t others = 4 * (size_t)(second_cache > 0 ? second_cache : 1 << 20);
     const size_t pages = (size_t)READINGS * RAW_PAGE;
-    char* memory =
+    char *memory =
         mmap(NULL, pages + others, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return -1;
     for (size_t i = 0; i < pages + others; i += LINE) memory[i] = 1;
@@ -74,8 +78,8 @@ int asterope_record_calibrate(struct calibration* result) {
     result->cache_ticks = median(values);
 
     const size_t evicted = 7 * LINE, flushed = 21 * LINE;
-    for (size_t i = 0; i < pages; i += RAW_PAGE) (void)*(volatile char*)(memory + i + evicted);
-    for (size_t i = 0; i < others; i += LINE) (void)*(volatile char*)(memory + pages + i);
+    for (size_t i = 0; i < pages; i += RAW_PAGE) (void)*(volatile char *)(memory + i + evicted);
+    for (size_t i = 0; i < others; i += LINE) (void)*(volatile char *)(memory + pages + i);
     result->last_cache_ticks = load_of_each_page(memory, evicted);
 
     for (size_t i = 0; i < pages; i += RAW_PAGE) flush_line(memory + i + flushed);

@@ -1,8 +1,8 @@
 /* libasterope_record.so: libc's copies and memset under their own names, counted.
  *
  * The fast path: where to go on, this thread's cells, the cell of function and size class, one
- * taken off it, a jump. Before the constructor has run, it uses nothing that needs a relocation:
- * not even the thread's cells, whose place the dynamic linker writes. */
+ * addition, a jump. Before the constructor has run, it uses nothing that needs a relocation: not
+ * even the thread's cells, whose place the dynamic linker writes. */
 #include "instructions.h"
 #include "recorder.h"
 #include "size_class.h"
@@ -19,92 +19,106 @@
 
 struct raw_cells uncounted;
 __thread struct thread thread = {.counted = &uncounted};
-any_function* next_function[RAW_FUNCTIONS];
-any_function* recorded_function[RAW_FUNCTIONS];
+any_function *next_function[RAW_FUNCTIONS];
+any_function *recorded_function[RAW_FUNCTIONS];
 
 /* Where the process does not record. As forgiving as libc's: any of them may overlap. */
-RARE static void* unrecorded(void* destination, const void* source, size_t bytes, int function) {
-    copy_function* next = (copy_function*)next_function[function];
+RARE static void *unrecorded(void *destination, const void *source, size_t bytes, int function)
+{
+    copy_function *next = (copy_function *)next_function[function];
     if (next) return next(destination, source, bytes);
     if ((uintptr_t)destination - (uintptr_t)source >= bytes)
         plain_copy_up(destination, source, bytes);
     else
         plain_copy_down(destination, source, bytes);
-    return (char*)destination + (function == RAW_MEMPCPY ? bytes : 0);
+    return (char *)destination + (function == RAW_MEMPCPY ? bytes : 0);
 }
 
-RARE static void* unrecorded_set(void* destination, int value, size_t bytes) {
-    set_function* next = (set_function*)next_function[RAW_MEMSET];
+RARE static void *unrecorded_set(void *destination, int value, size_t bytes)
+{
+    set_function *next = (set_function *)next_function[RAW_MEMSET];
     if (next) return next(destination, value, bytes);
     plain_fill(destination, value, bytes);
     return destination;
 }
 
 /* Whether this call is sampled. */
-INLINED int is_due(struct raw_cells* counted, int function, size_t bytes) {
-    return __builtin_expect(take_one(&counted->left[function][size_class(bytes)]), 0);
+INLINED int is_due(struct raw_cells *counted, int function, size_t bytes)
+{
+    return __builtin_expect(add_is_negative(&counted->cell[function][size_class(bytes)], RAW_CALL),
+                            0);
 }
 
-INLINED void* copied(void* destination, const void* source, size_t bytes, int function) {
-    copy_function* next = (copy_function*)recorded_function[function];
+INLINED void *copied(void *destination, const void *source, size_t bytes, int function)
+{
+    copy_function *next = (copy_function *)recorded_function[function];
     if (__builtin_expect(!next, 0)) return unrecorded(destination, source, bytes, function);
-    struct raw_cells* counted = thread.counted;
+    struct raw_cells *counted = thread.counted;
     if (is_due(counted, function, bytes))
         return record_call(destination, source, bytes, function, counted);
     return next(destination, source, bytes);
 }
 
-INLINED void* filled(void* destination, int value, size_t bytes) {
-    set_function* next = (set_function*)recorded_function[RAW_MEMSET];
+INLINED void *filled(void *destination, int value, size_t bytes)
+{
+    set_function *next = (set_function *)recorded_function[RAW_MEMSET];
     if (__builtin_expect(!next, 0)) return unrecorded_set(destination, value, bytes);
-    struct raw_cells* counted = thread.counted;
+    struct raw_cells *counted = thread.counted;
     if (is_due(counted, RAW_MEMSET, bytes))
-        return record_call(destination, (const void*)(intptr_t)value, bytes, RAW_MEMSET, counted);
+        return record_call(destination, (const void *)(intptr_t)value, bytes, RAW_MEMSET, counted);
     return next(destination, value, bytes);
 }
 
-EXPORTED void* memcpy(void* restrict destination, const void* restrict source, size_t bytes) {
+EXPORTED void *memcpy(void *restrict destination, const void *restrict source, size_t bytes)
+{
     return copied(destination, source, bytes, RAW_MEMCPY);
 }
 
-EXPORTED void* memmove(void* destination, const void* source, size_t bytes) {
+EXPORTED void *memmove(void *destination, const void *source, size_t bytes)
+{
     return copied(destination, source, bytes, RAW_MEMMOVE);
 }
 
-EXPORTED void* mempcpy(void* restrict destination, const void* restrict source, size_t bytes) {
+EXPORTED void *mempcpy(void *restrict destination, const void *restrict source, size_t bytes)
+{
     return copied(destination, source, bytes, RAW_MEMPCPY);
 }
 
-EXPORTED void* __mempcpy(void* restrict destination, const void* restrict source, size_t bytes)
+EXPORTED void *__mempcpy(void *restrict destination, const void *restrict source, size_t bytes)
     __attribute__((alias("mempcpy")));
 
-EXPORTED void* memset(void* destination, int value, size_t bytes) {
+EXPORTED void *memset(void *destination, int value, size_t bytes)
+{
     return filled(destination, value, bytes);
 }
 
 /* What -D_FORTIFY_SOURCE calls: `room` is the size of the destination as the compiler knows it. */
 void __chk_fail(void) __attribute__((noreturn));
-EXPORTED void* __memcpy_chk(void*, const void*, size_t, size_t);
-EXPORTED void* __memmove_chk(void*, const void*, size_t, size_t);
-EXPORTED void* __mempcpy_chk(void*, const void*, size_t, size_t);
-EXPORTED void* __memset_chk(void*, int, size_t, size_t);
+EXPORTED void *__memcpy_chk(void *, const void *, size_t, size_t);
+EXPORTED void *__memmove_chk(void *, const void *, size_t, size_t);
+EXPORTED void *__mempcpy_chk(void *, const void *, size_t, size_t);
+EXPORTED void *__memset_chk(void *, int, size_t, size_t);
 
-void* __memcpy_chk(void* destination, const void* source, size_t bytes, size_t room) {
+void *__memcpy_chk(void *destination, const void *source, size_t bytes, size_t room)
+{
     if (__builtin_expect(bytes > room, 0)) __chk_fail();
     return copied(destination, source, bytes, RAW_MEMCPY);
 }
 
-void* __memmove_chk(void* destination, const void* source, size_t bytes, size_t room) {
+void *__memmove_chk(void *destination, const void *source, size_t bytes, size_t room)
+{
     if (__builtin_expect(bytes > room, 0)) __chk_fail();
     return copied(destination, source, bytes, RAW_MEMMOVE);
 }
 
-void* __mempcpy_chk(void* destination, const void* source, size_t bytes, size_t room) {
+void *__mempcpy_chk(void *destination, const void *source, size_t bytes, size_t room)
+{
     if (__builtin_expect(bytes > room, 0)) __chk_fail();
     return copied(destination, source, bytes, RAW_MEMPCPY);
 }
 
-void* __memset_chk(void* destination, int value, size_t bytes, size_t room) {
+void *__memset_chk(void *destination, int value, size_t bytes, size_t room)
+{
     if (__builtin_expect(bytes > room, 0)) __chk_fail();
     return filled(destination, value, bytes);
 }
@@ -112,7 +126,8 @@ void* __memset_chk(void* destination, int value, size_t bytes, size_t room) {
 /* A program that restricts its own system calls may be killed for one of ours. Its filter cannot be
  * asked about, so the call that sets it is the sign; an unprivileged program has to give up new
  * privileges first, also where it goes on with syscall(SYS_seccomp). */
-EXPORTED int prctl(int option, ...) {
+EXPORTED int prctl(int option, ...)
+{
     va_list list;
     va_start(list, option);
     unsigned long arguments[4];
@@ -123,11 +138,10 @@ EXPORTED int prctl(int option, ...) {
     return (int)syscall(SYS_prctl, option, arguments[0], arguments[1], arguments[2], arguments[3]);
 }
 
-__attribute__((constructor)) static void start(void) {
-    start_recording();
-}
+__attribute__((constructor)) static void start(void) { start_recording(); }
 
 /* A program that ends otherwise has its last clocks from its last sample. */
-__attribute__((destructor)) static void finish(void) {
+__attribute__((destructor)) static void finish(void)
+{
     if (process.file && *process.mark && !is_quiet()) note_clocks(clock_ns(CLOCK_MONOTONIC));
 }

@@ -20,8 +20,9 @@ static uint64_t next_reading_ns;
 static uintptr_t unknown_pages[PAGES];
 static char text[8192]; /* under try_to_change() */
 
-static int is_known(uintptr_t address) {
-    const struct raw_file* file = process.file;
+static int is_known(uintptr_t address)
+{
+    const struct raw_file *file = process.file;
     const uint32_t count = __atomic_load_n(&file->header.modules, __ATOMIC_ACQUIRE);
     for (uint32_t i = count; i-- > 0;) {
         if (address >= file->modules[i].start && address < file->modules[i].end) return 1;
@@ -29,7 +30,8 @@ static int is_known(uintptr_t address) {
     return 0;
 }
 
-static const char* hexadecimal(const char* at, uint64_t* number) {
+static const char *hexadecimal(const char *at, uint64_t *number)
+{
     *number = 0;
     for (;; ++at) {
         const int digit = *at >= '0' && *at <= '9'   ? *at - '0'
@@ -40,12 +42,13 @@ static const char* hexadecimal(const char* at, uint64_t* number) {
     }
 }
 
-static void add_module(uint64_t start, uint64_t end, uint64_t offset, const char* path,
-                       size_t bytes) {
-    struct raw_file* file = process.file;
-    struct raw_header* header = &file->header;
+static void add_module(uint64_t start, uint64_t end, uint64_t offset, const char *path,
+                       size_t bytes)
+{
+    struct raw_file *file = process.file;
+    struct raw_header *header = &file->header;
     for (uint32_t i = 0; i < header->modules; ++i) {
-        struct raw_module* known = &file->modules[i];
+        struct raw_module *known = &file->modules[i];
         if (known->start == start && known->offset == offset && known->path_bytes == bytes) {
             if (end > known->end) known->end = end;
             return;
@@ -56,7 +59,7 @@ static void add_module(uint64_t start, uint64_t end, uint64_t offset, const char
         return;
     }
     for (size_t i = 0; i < bytes; ++i) file->paths[header->path_bytes + i] = path[i];
-    struct raw_module* added = &file->modules[header->modules];
+    struct raw_module *added = &file->modules[header->modules];
     added->start = start;
     added->end = end;
     added->offset = offset;
@@ -67,9 +70,10 @@ static void add_module(uint64_t start, uint64_t end, uint64_t offset, const char
 }
 
 /* "start-end rwxp offset device inode   path", without its end of line, at which there is a 0. */
-static void read_line(const char* line) {
+static void read_line(const char *line)
+{
     uint64_t start, end, offset;
-    const char* at = hexadecimal(line, &start);
+    const char *at = hexadecimal(line, &start);
     if (*at++ != '-') return;
     at = hexadecimal(at, &end);
     for (int i = 0; i < 5; ++i) {
@@ -87,7 +91,8 @@ static void read_line(const char* line) {
     add_module(start, end, offset, at, bytes);
 }
 
-static void read_maps(void) {
+static void read_maps(void)
+{
     const int file = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
     if (file < 0) return;
     size_t held = 0; /* the start of a line, not longer than half the buffer */
@@ -109,7 +114,8 @@ static void read_maps(void) {
     syscall(SYS_close, file);
 }
 
-void know_module(const char* caller, uint64_t now_ns) {
+void know_module(const char *caller, uint64_t now_ns)
+{
     const uintptr_t address = (uintptr_t)caller, page = address / RAW_PAGE;
     if (is_known(address) || readings >= MOST_READINGS || now_ns < next_reading_ns ||
         unknown_pages[page % PAGES] == page)
@@ -130,7 +136,8 @@ void know_module(const char* caller, uint64_t now_ns) {
     changed(signals);
 }
 
-void forget_modules(void) {
+void forget_modules(void)
+{
     readings = 0;
     next_reading_ns = 0;
     for (int i = 0; i < PAGES; ++i) unknown_pages[i] = 0;

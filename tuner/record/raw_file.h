@@ -11,9 +11,11 @@
  *     samples    a uniform choice among all samples
  *     slots      one a thread: the exact counts
  *
- * A call is counted by taking 1 off `left` of its function and size class; when that falls below 0,
- * the call is sampled and the class is granted as many calls as are drawn until the next sample. So
- * the calls of a class are `granted - left`, and the program pays for one counter a call. */
+ * Of each function and size class, one number of 64 bits holds both the calls so far, in its lower
+ * half, and the calls left until the next sample, signed, in its upper half. A call adds RAW_CALL,
+ * which is one more of the former and one less of the latter; when the number is negative, the call
+ * is sampled and as many calls are left as are drawn. So the program pays for one addition a call,
+ * and no signal, exit or longjmp, whenever it comes, finds the counts half changed. */
 #ifndef ASTEROPE_RAW_FILE_H
 #define ASTEROPE_RAW_FILE_H
 
@@ -44,7 +46,10 @@ enum {
     RAW_BURST_CALLS = 128,
     RAW_SAMPLES = 16384,
     RAW_EXECUTABLE = 512,
+    RAW_FOLD_BITS = 30,
 };
+
+#define RAW_CALL (1 - ((int64_t)1 << 32))
 
 /* Of raw_header.flags. */
 enum {
@@ -59,11 +64,6 @@ struct raw_note {
     uint64_t monotonic_ns;
     uint64_t ticks;
     uint64_t cpu_ns; /* of the process, user and system */
-};
-
-struct raw_owner {
-    uint32_t thread;   /* its id; 0: nobody has had this slot */
-    uint32_t sequence; /* odd while granted and left of the slot disagree */
 };
 
 struct raw_header {
@@ -92,7 +92,7 @@ struct raw_header {
     uint32_t path_bytes;
     uint32_t unused;
     char executable[RAW_EXECUTABLE]; /* ends with 0 */
-    struct raw_owner owners[RAW_SLOTS];
+    uint32_t owners[RAW_SLOTS];      /* thread ids; 0: nobody has had this slot */
 };
 
 struct raw_module {
@@ -155,12 +155,12 @@ struct raw_sample {
 
 /* What the fast path changes, and nothing else. */
 struct raw_cells {
-    int64_t left[RAW_FUNCTIONS][RAW_CLASSES_ROOM];
+    int64_t cell[RAW_FUNCTIONS][RAW_CLASSES_ROOM];
 };
 
 struct raw_slot {
     struct raw_cells cells;
-    int64_t granted[RAW_FUNCTIONS][RAW_CLASSES_ROOM];
+    uint32_t folded[RAW_FUNCTIONS][RAW_CLASSES_ROOM]; /* calls taken off the cell, in 2^30 */
 };
 
 struct raw_file {

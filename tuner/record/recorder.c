@@ -19,45 +19,52 @@ enum {
     SAME_STACK = 1 << 20,    /* bytes */
 };
 
-static void* carry_out(const struct call* call) {
+static void *carry_out(const struct call *call)
+{
     if (call->function == RAW_MEMSET) {
-        set_function* set = (set_function*)next_function[RAW_MEMSET];
+        set_function *set = (set_function *)next_function[RAW_MEMSET];
         return set(call->destination, (int)(intptr_t)call->source, call->bytes);
     }
-    copy_function* copy = (copy_function*)next_function[call->function];
+    copy_function *copy = (copy_function *)next_function[call->function];
     return copy(call->destination, call->source, call->bytes);
 }
 
-static int64_t* left_of(const struct call* call) {
-    return &thread.slot->cells.left[call->function][size_class(call->bytes)];
+static int64_t *cell_of(const struct call *call)
+{
+    return &thread.slot->cells.cell[call->function][size_class(call->bytes)];
 }
 
-/* Grants the call's class as many calls as are drawn until its next sample. Returns whether this
+/* Draws how many calls of this one's class are left until its next sample. Returns whether this
  * call is one: the first of a class need not be. Atomic, as signal handlers count, too. */
-static int grant(const struct call* call) {
+static int grant(const struct call *call)
+{
     const size_t number = size_class(call->bytes);
-    int64_t *left = left_of(call), *granted = &thread.slot->granted[call->function][number];
-    uint32_t* sequence = &process.file->header.owners[thread.slot_number].sequence;
     const uint64_t work = class_start(number) + 256;
+    uint32_t *folded = &thread.slot->folded[call->function][number];
+    int64_t *cell = cell_of(call);
+    const int64_t before = __atomic_load_n(cell, __ATOMIC_RELAXED);
+    const uint32_t so_far = (uint32_t)before;
     uint64_t calls = draw_calls(&thread.random, process.period, work);
     int sampled = 1;
-    if (*granted == 0) {
+    if (so_far == 1 && *folded == 0) {
         sampled = calls == 1;
         calls = sampled ? draw_calls(&thread.random, process.period, work) : calls - 1;
     }
-    const int64_t change = (int64_t)calls - 1 - *left;
-    __atomic_fetch_add(sequence, 1, __ATOMIC_SEQ_CST);
-    __atomic_fetch_add(left, change, __ATOMIC_RELAXED);
-    __atomic_fetch_add(granted, change, __ATOMIC_RELAXED);
-    __atomic_fetch_add(sequence, 1, __ATOMIC_SEQ_CST);
+    int64_t change = ((int64_t)calls - 1 - (before >> 32)) * ((int64_t)1 << 32);
+    if (so_far >> RAW_FOLD_BITS) { /* before it runs over into the upper half */
+        ++*folded;
+        change -= 1 << RAW_FOLD_BITS;
+    }
+    __atomic_fetch_add(cell, change, __ATOMIC_RELAXED);
     return sampled;
 }
 
 /* --- Bursts --- */
 
 /* Begins one where this draw is to be kept. From then on each call of this thread comes here. */
-static void begin_burst(void) {
-    struct raw_header* header = &process.file->header;
+static void begin_burst(void)
+{
+    struct raw_header *header = &process.file->header;
     const uint64_t number = __atomic_fetch_add(&header->bursts_drawn, 1, __ATOMIC_RELAXED);
     const uint64_t place = number < RAW_BURSTS ? number : draw_below(&thread.random, number + 1);
     if (place >= RAW_BURSTS) return;
@@ -71,7 +78,7 @@ static void begin_burst(void) {
         changed(signals);
     }
     if (place >= header->bursts_room) return;
-    struct raw_burst* burst = &process.file->bursts[place];
+    struct raw_burst *burst = &process.file->bursts[place];
     uint32_t nobody = 0;
     if (!__atomic_compare_exchange_n(&burst->writer, &nobody, thread.id, 0, __ATOMIC_ACQUIRE,
                                      __ATOMIC_RELAXED))
@@ -81,16 +88,18 @@ static void begin_burst(void) {
     thread.counted = &uncounted;
 }
 
-static uint16_t hash_of_page(const void* address) {
+static uint16_t hash_of_page(const void *address)
+{
     return (uint16_t)(((uintptr_t)address / RAW_PAGE) * 0x9e3779b97f4a7c15u >> 48);
 }
 
 /* `start`: ticks when the call came. */
-static void note_burst_call(const struct call* call, uint64_t start) {
-    struct raw_burst* burst = thread.burst;
+static void note_burst_call(const struct call *call, uint64_t start)
+{
+    struct raw_burst *burst = thread.burst;
     const uint32_t number = burst->calls;
     if (number < RAW_BURST_CALLS) {
-        struct raw_burst_call* noted = &burst->call[number];
+        struct raw_burst_call *noted = &burst->call[number];
         const uint64_t gap = number ? start - thread.burst_end : 0;
         noted->size = call->bytes < UINT32_MAX ? (uint32_t)call->bytes : UINT32_MAX;
         noted->gap_ticks = gap < UINT32_MAX ? (uint32_t)gap : UINT32_MAX;
@@ -111,29 +120,33 @@ static void note_burst_call(const struct call* call, uint64_t start) {
 
 /* --- Samples --- */
 
-static uint32_t at_most_32_bits(uint64_t ticks) {
+static uint32_t at_most_32_bits(uint64_t ticks)
+{
     return ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
 }
 
 /* A byte of the buffer in a line that is drawn. */
-static const char* random_byte(const void* start, size_t bytes) {
-    return (const char*)start + draw_below(&thread.random, bytes);
+static const char *random_byte(const void *start, size_t bytes)
+{
+    return (const char *)start + draw_below(&thread.random, bytes);
 }
 
 /* A load from a page that is not there would fault before the copy's first store faults again. */
-static int is_resident(const void* address) {
+static int is_resident(const void *address)
+{
     unsigned char there;
     const uintptr_t page = (uintptr_t)address & -(uintptr_t)RAW_PAGE;
     return syscall(SYS_mincore, page, (size_t)1, &there) == 0 && (there & 1);
 }
 
-static void probe(const struct call* call, struct raw_sample* sample) {
+static void probe(const struct call *call, struct raw_sample *sample)
+{
     if (call->function != RAW_MEMSET) {
         sample->source_ticks =
             at_most_32_bits(ticks_of_load(random_byte(call->source, call->bytes)));
         sample->flags |= RAW_SOURCE_PROBED;
     }
-    const char* place = random_byte(call->destination, call->bytes);
+    const char *place = random_byte(call->destination, call->bytes);
     sample->flags |= RAW_RESIDENT_KNOWN;
     if (!is_resident(place)) return;
     sample->destination_ticks = at_most_32_bits(ticks_of_load(place));
@@ -142,8 +155,9 @@ static void probe(const struct call* call, struct raw_sample* sample) {
 
 /* Where the sample is to be kept; null: nowhere. Of all that were drawn, each is kept with the same
  * chance (Vitter's algorithm R). */
-static struct raw_sample* place_of_sample(void) {
-    struct raw_header* header = &process.file->header;
+static struct raw_sample *place_of_sample(void)
+{
+    struct raw_header *header = &process.file->header;
     const uint64_t number = __atomic_fetch_add(&header->drawn, 1, __ATOMIC_RELAXED);
     if (number >= header->samples_room && header->samples_room < RAW_SAMPLES &&
         !(header->flags & RAW_FULL)) {
@@ -161,16 +175,18 @@ static struct raw_sample* place_of_sample(void) {
     return place < room ? &process.file->samples[place] : NULL;
 }
 
-static void keep(struct raw_sample* sample) {
-    struct raw_sample* place = place_of_sample();
+static void keep(struct raw_sample *sample)
+{
+    struct raw_sample *place = place_of_sample();
     if (!place || __atomic_exchange_n(&place->ready, 2, __ATOMIC_ACQUIRE) == 2) return;
     sample->ready = 2;
     *place = *sample;
     __atomic_store_n(&place->ready, 1, __ATOMIC_RELEASE);
 }
 
-static void* carry_out_sample(const struct call* call) {
-    struct raw_header* header = &process.file->header;
+static void *carry_out_sample(const struct call *call)
+{
+    struct raw_header *header = &process.file->header;
     if (__atomic_load_n(&header->stop, __ATOMIC_RELAXED)) {
         stop_recording();
         return carry_out(call);
@@ -195,7 +211,7 @@ static void* carry_out_sample(const struct call* call) {
     const int one_only = call->bytes < BOTH_FROM;
     const int coin = one_only && (draw(&thread.random) >> 63);
     if (call->bytes && !coin) probe(call, &sample);
-    void* result;
+    void *result;
     if (one_only && !coin) {
         result = carry_out(call);
     } else {
@@ -216,17 +232,19 @@ static void* carry_out_sample(const struct call* call) {
 
 /* Whether a signal handler interrupted the slow path and copies now. One that left it by longjmp
  * for good has the slow path of a later call at the same place of the stack, or above. */
-static int is_nested(const char* frame) {
+static int is_nested(const char *frame)
+{
     return thread.busy && !(frame >= thread.busy && frame - thread.busy < SAME_STACK);
 }
 
-void* record_call(void* destination, const void* source, size_t bytes, int function,
-                  struct raw_cells* counted) {
+void *record_call(void *destination, const void *source, size_t bytes, int function,
+                  struct raw_cells *counted)
+{
     const struct call call = {destination, source, bytes, __builtin_return_address(0), function};
-    const char* frame = __builtin_frame_address(0);
+    const char *frame = __builtin_frame_address(0);
     if (is_nested(frame)) {
         if (counted == &uncounted && thread.slot)
-            __atomic_fetch_sub(left_of(&call), 1, __ATOMIC_RELAXED);
+            __atomic_fetch_add(cell_of(&call), RAW_CALL, __ATOMIC_RELAXED);
         return carry_out(&call);
     }
     const uint64_t start = thread.burst ? ticks_now() : 0;
@@ -234,19 +252,21 @@ void* record_call(void* destination, const void* source, size_t bytes, int funct
     thread.busy = frame;
     if (*process.mark == 0) {
         if (thread.slot && counted == &thread.slot->cells) /* the parent's */
-            __atomic_fetch_add(left_of(&call), 1, __ATOMIC_RELAXED);
+            __atomic_fetch_sub(cell_of(&call), RAW_CALL, __ATOMIC_RELAXED);
         forget_parent();
         counted = &uncounted; /* the new file may be where the parent's was */
     }
-    void* result;
+    void *result;
     if (!thread.slot && !claim_slot()) {
         result = carry_out(&call);
     } else {
-        int64_t left = -1;
-        if (counted != &thread.slot->cells)
-            left = __atomic_sub_fetch(left_of(&call), 1, __ATOMIC_RELAXED);
+        int is_due = 1;
+        if (counted == &uncounted) {
+            __atomic_store_n(&uncounted.cell[function][size_class(bytes)], 0, __ATOMIC_RELAXED);
+            is_due = __atomic_add_fetch(cell_of(&call), RAW_CALL, __ATOMIC_RELAXED) < 0;
+        }
         const int in_burst = thread.burst != NULL;
-        result = left < 0 && grant(&call) ? carry_out_sample(&call) : carry_out(&call);
+        result = is_due && grant(&call) ? carry_out_sample(&call) : carry_out(&call);
         if (in_burst && thread.burst) note_burst_call(&call, start);
     }
     thread.busy = NULL;

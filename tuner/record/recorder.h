@@ -15,29 +15,29 @@
 #pragma GCC visibility push(hidden)
 
 typedef void any_function(void);
-typedef void* copy_function(void* destination, const void* source, size_t bytes);
-typedef void* set_function(void* destination, int value, size_t bytes);
+typedef void *copy_function(void *destination, const void *source, size_t bytes);
+typedef void *set_function(void *destination, int value, size_t bytes);
 
 /* memset's value travels as the source. */
 struct call {
-    void* destination;
-    const void* source;
+    void *destination;
+    const void *source;
     size_t bytes;
-    const char* caller; /* return address */
+    const char *caller; /* return address */
     int function;       /* RAW_MEMCPY and so on */
 };
 
 /* The functions that are interposed: the next library's. Null before the constructor has run. */
-extern any_function* next_function[RAW_FUNCTIONS];
+extern any_function *next_function[RAW_FUNCTIONS];
 /* The same while this process records, else null: all that the fast path asks. */
-extern any_function* recorded_function[RAW_FUNCTIONS];
+extern any_function *recorded_function[RAW_FUNCTIONS];
 
 /* Of each thread. Zero at its start but for `counted`, which is then `uncounted`. */
 struct thread {
-    struct raw_cells* counted; /* where the fast path counts */
-    struct raw_slot* slot;     /* null: none yet */
-    const char* busy;          /* the frame of the slow path that runs; null: none does */
-    struct raw_burst* burst;   /* null: none is being written */
+    struct raw_cells *counted; /* where the fast path counts */
+    struct raw_slot *slot;     /* null: none yet */
+    const char *busy;          /* the frame of the slow path that runs; null: none does */
+    struct raw_burst *burst;   /* null: none is being written */
     uint64_t burst_end;        /* ticks at the end of its last call */
     uint64_t random;
     uint32_t slot_number;
@@ -45,24 +45,24 @@ struct thread {
 };
 extern __thread struct thread thread;
 
-/* Cells that never have a call left: each call that counts here takes the slow path. */
+/* Cells without a call left: each call that counts here takes the slow path. */
 extern struct raw_cells uncounted;
 
 struct process {
-    struct raw_file* file; /* null: none yet, or none any more */
+    struct raw_file *file; /* null: none yet, or none any more */
     uint64_t period;
     uint64_t seed;
-    const volatile uint32_t* mark; /* 0 in the child of a fork that told nobody */
+    const volatile uint32_t *mark; /* 0 in the child of a fork that told nobody */
     uint32_t files;                /* mapped so far, by this process and those it is a fork of */
     uint32_t slots_room;           /* that the file may have */
     uint32_t changing;             /* the lock of try_to_change() */
 };
 extern struct process process;
 
-/* The slow path. `counted` is where the fast path has taken one off. Jumped to, not called: its
+/* The slow path. `counted` is where the fast path has counted the call. Jumped to, not called: its
  * return address is the caller's of the copy. */
-void* record_call(void* destination, const void* source, size_t bytes, int function,
-                  struct raw_cells* counted);
+void *record_call(void *destination, const void *source, size_t bytes, int function,
+                  struct raw_cells *counted);
 
 /* --- recording.c: the process's file, and the slots of its threads --- */
 
@@ -81,30 +81,29 @@ void note_clocks(uint64_t monotonic_ns);
 uint64_t clock_ns(int clock);
 /* 1: this thread alone changes what the process shares, and no signal interrupts it, until
  * changed(). 0: another one does. */
-int try_to_change(uint64_t* signals);
+int try_to_change(uint64_t *signals);
 void changed(uint64_t signals);
 
 /* --- modules.c --- */
 
 /* Sees to it that the table has the module of a caller, at most 100 times a process. */
-void know_module(const char* caller, uint64_t now_ns);
+void know_module(const char *caller, uint64_t now_ns);
 void forget_modules(void);
 
 /* --- watch.c --- */
 
 /* Closes the watchpoint that is open, where it has seen something or its time is over, and opens
  * one for this call, which has just returned, where it is time for another. */
-void watch(const struct call* call, uint64_t copy_ticks, uint64_t now_ns);
+void watch(const struct call *call, uint64_t copy_ticks, uint64_t now_ns);
 void forget_watch(void);
 
-static inline void set_flag(uint32_t flag) {
+static inline void set_flag(uint32_t flag)
+{
     __atomic_fetch_or(&process.file->header.flags, flag, __ATOMIC_RELAXED);
 }
 
 /* The program restricts its system calls: those of ours might end it. */
-static inline int is_quiet(void) {
-    return (process.file->header.flags & RAW_QUIET) != 0;
-}
+static inline int is_quiet(void) { return (process.file->header.flags & RAW_QUIET) != 0; }
 
 #pragma GCC visibility pop
 

@@ -22,11 +22,12 @@
 enum {
     LONGEST_FOLDER = 960,
     MOST_FILES = 1 << 20, /* of one process id */
-    WAITS = 10000,        /* for another thread that makes the file */
+    YIELDS = 100,         /* to another thread that makes the file or takes a slot */
+    WAITS = 3000,         /* for it, of 1 ms */
 };
 
 static const uint64_t default_period = 4 << 20;
-static const uint64_t largest_period = (uint64_t)1 << 36; /* draw_calls() */
+static const uint64_t largest_period = (uint64_t)1 << 32; /* draw_calls() */
 static const uint64_t window_ns = 100000000;
 
 struct process process;
@@ -36,42 +37,44 @@ static size_t folder_bytes;
 
 /* --- System calls that are no cancellation points --- */
 
-static int open_raw(int more) {
+static int open_raw(int more)
+{
     return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | more, 0600);
 }
 
-static void close_raw(int file) {
-    syscall(SYS_close, file);
-}
+static void close_raw(int file) { syscall(SYS_close, file); }
 
-uint64_t clock_ns(int clock) {
+uint64_t clock_ns(int clock)
+{
     struct timespec now;
     if (clock_gettime(clock, &now) != 0) return 0;
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static uint64_t block_signals(void) {
+static uint64_t block_signals(void)
+{
     const uint64_t all = ~(uint64_t)0;
     uint64_t before = 0;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
     return before;
 }
 
-static void unblock_signals(uint64_t before) {
+static void unblock_signals(uint64_t before)
+{
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
 }
 
-static int take_lock(void) {
+static int take_lock(void)
+{
     uint32_t free = 0;
     return __atomic_compare_exchange_n(&process.changing, &free, 1, 0, __ATOMIC_ACQUIRE,
                                        __ATOMIC_RELAXED);
 }
 
-static void give_lock(void) {
-    __atomic_store_n(&process.changing, 0, __ATOMIC_RELEASE);
-}
+static void give_lock(void) { __atomic_store_n(&process.changing, 0, __ATOMIC_RELEASE); }
 
-int try_to_change(uint64_t* signals) {
+int try_to_change(uint64_t *signals)
+{
     if (process.changing) return 0;
     *signals = block_signals();
     if (take_lock()) return 1;
@@ -79,7 +82,8 @@ int try_to_change(uint64_t* signals) {
     return 0;
 }
 
-void changed(uint64_t signals) {
+void changed(uint64_t signals)
+{
     give_lock();
     unblock_signals(signals);
 }
@@ -87,7 +91,8 @@ void changed(uint64_t signals) {
 /* --- The file --- */
 
 /* Space on the disk. Where the file system cannot reserve any, zeros are written. */
-static int allocate(int file, size_t offset, size_t bytes) {
+static int allocate(int file, size_t offset, size_t bytes)
+{
     static const char zeros[RAW_PAGE];
     if (syscall(SYS_fallocate, file, 0, offset, bytes) == 0) return 1;
     if (errno != EOPNOTSUPP && errno != ENOSYS) return 0;
@@ -99,7 +104,8 @@ static int allocate(int file, size_t offset, size_t bytes) {
     return 1;
 }
 
-int reserve(size_t offset, size_t bytes) {
+int reserve(size_t offset, size_t bytes)
+{
     const int file = open_raw(0);
     const int done = file >= 0 && allocate(file, offset, bytes);
     if (file >= 0) close_raw(file);
@@ -107,8 +113,9 @@ int reserve(size_t offset, size_t bytes) {
     return done;
 }
 
-void note_clocks(uint64_t monotonic_ns) {
-    struct raw_header* header = &process.file->header;
+void note_clocks(uint64_t monotonic_ns)
+{
+    struct raw_header *header = &process.file->header;
     const uint32_t next = ~header->note & 1;
     header->noted[next].monotonic_ns = monotonic_ns;
     header->noted[next].ticks = ticks_now();
@@ -117,7 +124,8 @@ void note_clocks(uint64_t monotonic_ns) {
 }
 
 /* Appends a number to the path. */
-static char* put_number(char* at, uint32_t number) {
+static char *put_number(char *at, uint32_t number)
+{
     char digits[10];
     int count = 0;
     do {
@@ -129,13 +137,14 @@ static char* put_number(char* at, uint32_t number) {
 }
 
 /* A new file under a name that an earlier program of this process id has not taken. */
-static int create(uint32_t pid) {
-    char* at = path + folder_bytes;
+static int create(uint32_t pid)
+{
+    char *at = path + folder_bytes;
     *at++ = '/';
     at = put_number(at, pid);
     *at++ = '-';
     for (uint32_t serial = 0; serial < MOST_FILES; ++serial) {
-        char* end = put_number(at, serial);
+        char *end = put_number(at, serial);
         const char suffix[] = ".raw";
         for (size_t i = 0; i < sizeof suffix; ++i) end[i] = suffix[i];
         const int file = open_raw(O_CREAT | O_EXCL);
@@ -145,7 +154,8 @@ static int create(uint32_t pid) {
 }
 
 /* Its size, by how large files may be: one beyond the limit is a signal that ends the program. */
-static size_t file_bytes(void) {
+static size_t file_bytes(void)
+{
     struct rlimit limit;
     const size_t all = sizeof(struct raw_file), rest = offsetof(struct raw_file, slots);
     if (syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) != 0 || limit.rlim_cur >= all)
@@ -154,36 +164,39 @@ static size_t file_bytes(void) {
     return limit.rlim_cur - (limit.rlim_cur - rest) % sizeof(struct raw_slot);
 }
 
-static void name_executable(char* name) {
+static void name_executable(char *name)
+{
     const long bytes =
         syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", name, RAW_EXECUTABLE - 1);
     if (bytes > 0) return;
-    const char* given = (const char*)getauxval(AT_EXECFN);
+    const char *given = (const char *)getauxval(AT_EXECFN);
     for (size_t i = 0; given && given[i] && i < RAW_EXECUTABLE - 1; ++i) name[i] = given[i];
 }
 
-static struct raw_file* map(int file, size_t bytes) {
+static struct raw_file *map(int file, size_t bytes)
+{
     if (!bytes || syscall(SYS_ftruncate, file, bytes) != 0) return NULL;
     if (!allocate(file, 0, RAW_PAGE) ||
         !allocate(file, offsetof(struct raw_file, slots), sizeof(struct raw_slot)))
         return NULL;
-    void* mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     return mapped == MAP_FAILED ? NULL : mapped;
 }
 
 /* Makes and maps the process's file. One that could not get its space stays behind empty. */
-static struct raw_file* open_file(void) {
+static struct raw_file *open_file(void)
+{
     const uint32_t pid = (uint32_t)syscall(SYS_getpid);
     const int file = create(pid);
     if (file < 0) return NULL;
     const size_t bytes = file_bytes();
-    struct raw_file* mapped = map(file, bytes);
+    struct raw_file *mapped = map(file, bytes);
     if (!mapped) syscall(SYS_ftruncate, file, (size_t)0);
     close_raw(file);
     if (!mapped) return NULL;
     madvise(mapped, bytes, MADV_DONTDUMP);
 
-    struct raw_header* header = &mapped->header;
+    struct raw_header *header = &mapped->header;
     header->version = RAW_VERSION;
     header->pid = pid;
     header->file_bytes = bytes;
@@ -206,11 +219,12 @@ static struct raw_file* open_file(void) {
 /* --- Slots --- */
 
 /* The first slot that nobody uses: one of a thread that has ended, or a new one. */
-static int free_slot(uint32_t* number) {
-    struct raw_header* header = &process.file->header;
+static int free_slot(uint32_t *number)
+{
+    struct raw_header *header = &process.file->header;
     const long pid = syscall(SYS_getpid);
     for (uint32_t i = 0; i < header->slots; ++i) {
-        const uint32_t owner = header->owners[i].thread;
+        const uint32_t owner = header->owners[i];
         if (owner && owner != thread.id &&
             (syscall(SYS_tgkill, pid, owner, 0) == 0 || errno != ESRCH))
             continue;
@@ -224,8 +238,9 @@ static int free_slot(uint32_t* number) {
     return 1;
 }
 
-static void use_slot(uint32_t number) {
-    struct raw_header* header = &process.file->header;
+static void use_slot(uint32_t number)
+{
+    struct raw_header *header = &process.file->header;
     const uint32_t order = __atomic_fetch_add(&header->threads, 1, __ATOMIC_RELAXED);
     thread.random = mixed(process.seed + order);
     thread.slot_number = number;
@@ -233,15 +248,21 @@ static void use_slot(uint32_t number) {
     thread.counted = &thread.slot->cells;
 }
 
-static int wait_for_lock(void) {
+static int wait_for_lock(void)
+{
+    const struct timespec pause = {0, 1000000};
     for (int i = 0; i < WAITS; ++i) {
         if (take_lock()) return 1;
-        sched_yield();
+        if (i < YIELDS)
+            sched_yield();
+        else
+            syscall(SYS_nanosleep, &pause, NULL);
     }
     return 0;
 }
 
-int claim_slot(void) {
+int claim_slot(void)
+{
     if (process.file && is_quiet()) {
         set_flag(RAW_SHARED);
         use_slot(0);
@@ -254,7 +275,7 @@ int claim_slot(void) {
             uint32_t number;
             thread.id = (uint32_t)syscall(SYS_gettid);
             if (free_slot(&number)) {
-                process.file->header.owners[number].thread = thread.id;
+                process.file->header.owners[number] = thread.id;
             } else {
                 number = thread.id % process.file->header.slots;
                 set_flag(RAW_SHARED);
@@ -272,17 +293,19 @@ int claim_slot(void) {
 
 /* --- Start, fork, end --- */
 
-void stop_recording(void) {
+void stop_recording(void)
+{
     for (int i = 0; i < RAW_FUNCTIONS; ++i)
         __atomic_store_n(&recorded_function[i], NULL, __ATOMIC_RELAXED);
 }
 
 /* A page that the kernel empties in the child of each fork, not of vfork, whose child shares it. */
-static void mark_process(void) {
-    static uint32_t* page;
+static void mark_process(void)
+{
+    static uint32_t *page;
     process.mark = &always_marked;
     if (!page) {
-        void* mapped =
+        void *mapped =
             mmap(NULL, RAW_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (mapped == MAP_FAILED) return;
         if (madvise(mapped, RAW_PAGE, MADV_WIPEONFORK) != 0) {
@@ -295,7 +318,8 @@ static void mark_process(void) {
     process.mark = page;
 }
 
-void forget_parent(void) {
+void forget_parent(void)
+{
     if (process.file) munmap(process.file, process.file->header.file_bytes);
     process.file = NULL;
     process.changing = 0;
@@ -308,25 +332,28 @@ void forget_parent(void) {
     mark_process();
 }
 
-/* Where a signal handler forks that has interrupted the slow path, that one has to end first, in the
- * parent's file; the emptied page tells the next one. */
-static void begin_child(void) {
+/* Where a signal handler forks that has interrupted the slow path, that one has to end first, in
+ * the parent's file; the emptied page tells the next one. */
+static void begin_child(void)
+{
     if (!thread.busy) forget_parent();
 }
 
-static uint64_t number_in(const char* text, uint64_t otherwise) {
-    char* end;
+static uint64_t number_in(const char *text, uint64_t otherwise)
+{
+    char *end;
     if (!text || *text < '0' || *text > '9') return otherwise;
     const uint64_t number = strtoull(text, &end, 10);
     return *end ? otherwise : number;
 }
 
-void start_recording(void) {
-    static const char* const names[] = {"memcpy", "memmove", "mempcpy", "memset"};
+void start_recording(void)
+{
+    static const char *const names[] = {"memcpy", "memmove", "mempcpy", "memset"};
     for (int i = 0; i < RAW_FUNCTIONS; ++i)
-        next_function[i] = (any_function*)dlsym(RTLD_NEXT, names[i]);
+        next_function[i] = (any_function *)dlsym(RTLD_NEXT, names[i]);
 
-    const char* folder = secure_getenv("ASTEROPE_RECORD");
+    const char *folder = secure_getenv("ASTEROPE_RECORD");
     folder_bytes = folder ? strlen(folder) : 0;
     if (!folder_bytes || folder[0] != '/' || folder_bytes > LONGEST_FOLDER) return;
     for (size_t i = 0; i < folder_bytes; ++i) path[i] = folder[i];

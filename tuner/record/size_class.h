@@ -6,12 +6,14 @@
 
 /* Without a branch: sizes are what branch predictors fail at. Below RAW_CLASSES for whatever
  * a program passes. */
-static inline size_t size_class(size_t bytes) {
+static inline size_t size_class(size_t bytes)
+{
     const size_t power = 63 - (size_t)__builtin_clzl(bytes | 8);
     return 8 * power + (8 * bytes >> power) - 24;
 }
 
-static inline size_t class_start(size_t number) {
+static inline size_t class_start(size_t number)
+{
     if (number < 16) return number;
     const size_t shift = number / 8 - 1;
     return (number - 8 * shift) << shift;

@@ -38,9 +38,9 @@ struct access {
 /* All of it under try_to_change(). */
 static struct {
     int rings; /* 0: nothing is watched */
-    void* ring[2 * THREADS];
+    void *ring[2 * THREADS];
     struct raw_watch watch;
-    const struct raw_slot* slot;
+    const struct raw_slot *slot;
     uint64_t copied_bytes; /* by that slot, when it began */
     uint64_t next_ns;
     int failures;
@@ -50,24 +50,26 @@ static struct {
 } open_watch;
 
 /* By the counts, each call as its class's start. */
-static uint64_t copied_bytes(const struct raw_slot* slot) {
+static uint64_t copied_bytes(const struct raw_slot *slot)
+{
     uint64_t bytes = 0;
     for (int function = 0; function < RAW_MEMSET; ++function) {
         for (size_t number = 0; number < RAW_CLASSES; ++number) {
-            const int64_t granted = slot->granted[function][number];
-            if (granted)
-                bytes +=
-                    (uint64_t)(granted - slot->cells.left[function][number]) * class_start(number);
+            const uint64_t calls = (uint32_t)slot->cells.cell[function][number] +
+                                   ((uint64_t)slot->folded[function][number] << RAW_FOLD_BITS);
+            bytes += calls * class_start(number);
         }
     }
     return bytes;
 }
 
-static void close_rings(void) {
+static void close_rings(void)
+{
     while (open_watch.rings > 0) munmap(open_watch.ring[--open_watch.rings], RING_BYTES);
 }
 
-static void* open_ring(uint32_t thread_id, uintptr_t address, uint32_t type) {
+static void *open_ring(uint32_t thread_id, uintptr_t address, uint32_t type)
+{
     struct perf_event_attr attributes = {
         .type = PERF_TYPE_BREAKPOINT,
         .size = PERF_ATTR_SIZE_VER5,
@@ -85,7 +87,7 @@ static void* open_ring(uint32_t thread_id, uintptr_t address, uint32_t type) {
     const int event =
         (int)syscall(SYS_perf_event_open, &attributes, thread_id, -1, -1, PERF_FLAG_FD_CLOEXEC);
     if (event < 0) return NULL;
-    void* ring = mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
+    void *ring = mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
     int error = errno;
     if (ring != MAP_FAILED && syscall(SYS_ioctl, event, PERF_EVENT_IOC_REFRESH, 1) != 0) {
         error = errno;
@@ -98,10 +100,11 @@ static void* open_ring(uint32_t thread_id, uintptr_t address, uint32_t type) {
 }
 
 /* Both breakpoints of a thread, or neither. */
-static int open_thread(uint32_t thread_id, uintptr_t address) {
+static int open_thread(uint32_t thread_id, uintptr_t address)
+{
     static const uint32_t types[] = {HW_BREAKPOINT_RW, HW_BREAKPOINT_W};
     for (int i = 0; i < 2; ++i) {
-        void* ring = open_ring(thread_id, address, types[i]);
+        void *ring = open_ring(thread_id, address, types[i]);
         if (!ring) {
             const int error = errno;
             if (i) munmap(open_watch.ring[--open_watch.rings], RING_BYTES);
@@ -122,7 +125,8 @@ struct entry { /* of getdents64 */
 };
 
 /* Up to seven threads beside this one. */
-static void open_others(uint32_t thread_id, uintptr_t address) {
+static void open_others(uint32_t thread_id, uintptr_t address)
+{
     const int folder = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/task",
                                     O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (folder < 0) return;
@@ -130,9 +134,9 @@ static void open_others(uint32_t thread_id, uintptr_t address) {
     while (open_watch.rings < 2 * THREADS &&
            (bytes = syscall(SYS_getdents64, folder, open_watch.text, sizeof open_watch.text)) > 0) {
         for (long at = 0; at < bytes && open_watch.rings < 2 * THREADS;) {
-            const struct entry* entry = (const struct entry*)(open_watch.text + at);
+            const struct entry *entry = (const struct entry *)(open_watch.text + at);
             uint32_t other = 0;
-            for (const char* digit = entry->name; *digit >= '0' && *digit <= '9'; ++digit)
+            for (const char *digit = entry->name; *digit >= '0' && *digit <= '9'; ++digit)
                 other = other * 10 + (uint32_t)(*digit - '0');
             if (other && other != thread_id) open_thread(other, address);
             at += entry->bytes;
@@ -142,7 +146,8 @@ static void open_others(uint32_t thread_id, uintptr_t address) {
 }
 
 /* The first record of each ring; the earliest of each kind. */
-static void read_rings(struct access* first, struct access* write) {
+static void read_rings(struct access *first, struct access *write)
+{
     struct record {
         struct perf_event_header header;
         uint64_t ip;
@@ -150,12 +155,12 @@ static void read_rings(struct access* first, struct access* write) {
         uint64_t time;
     };
     for (int i = 0; i < open_watch.rings; ++i) {
-        const struct perf_event_mmap_page* page = open_watch.ring[i];
+        const struct perf_event_mmap_page *page = open_watch.ring[i];
         if (__atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) < sizeof(struct record)) continue;
-        const struct record* record =
-            (const struct record*)((const char*)open_watch.ring[i] + RAW_PAGE);
+        const struct record *record =
+            (const struct record *)((const char *)open_watch.ring[i] + RAW_PAGE);
         if (record->header.type != PERF_RECORD_SAMPLE) continue;
-        struct access* access = i % 2 ? write : first;
+        struct access *access = i % 2 ? write : first;
         if (access->ns && access->ns <= record->time) continue;
         access->ns = record->time;
         access->ip = record->ip;
@@ -163,8 +168,9 @@ static void read_rings(struct access* first, struct access* write) {
     }
 }
 
-static void keep(void) {
-    struct raw_header* header = &process.file->header;
+static void keep(void)
+{
+    struct raw_header *header = &process.file->header;
     if (!header->watches_room) {
         if (header->flags & RAW_FULL) return;
         if (!reserve(offsetof(struct raw_file, watches), sizeof process.file->watches)) return;
@@ -174,17 +180,18 @@ static void keep(void) {
     const uint64_t place =
         number < RAW_WATCHES ? number : draw_below(&open_watch.random, number + 1);
     if (place >= RAW_WATCHES) return;
-    struct raw_watch* kept = &process.file->watches[place];
+    struct raw_watch *kept = &process.file->watches[place];
     __atomic_store_n(&kept->ready, 0, __ATOMIC_RELEASE);
     *kept = open_watch.watch;
     __atomic_store_n(&kept->ready, 1, __ATOMIC_RELEASE);
 }
 
 /* Looks whether something came. */
-static void poll_watch(uint64_t now_ns) {
+static void poll_watch(uint64_t now_ns)
+{
     struct access first = {0}, write = {0};
     read_rings(&first, &write);
-    struct raw_watch* watch = &open_watch.watch;
+    struct raw_watch *watch = &open_watch.watch;
     if (!first.ns && now_ns < watch->armed_ns + process.file->header.window_ns) return;
     close_rings();
     watch->closed_ns = now_ns;
@@ -198,7 +205,8 @@ static void poll_watch(uint64_t now_ns) {
     keep();
 }
 
-static void open_one(const struct call* call, uint64_t copy_ticks) {
+static void open_one(const struct call *call, uint64_t copy_ticks)
+{
     const uint64_t start = clock_ns(CLOCK_MONOTONIC);
     const uintptr_t first = ((uintptr_t)call->destination + LENGTH - 1) & -(uintptr_t)LENGTH;
     const uintptr_t end = ((uintptr_t)call->destination + call->bytes) & -(uintptr_t)LENGTH;
@@ -218,7 +226,7 @@ static void open_one(const struct call* call, uint64_t copy_ticks) {
     open_others(thread.id, address);
     open_watch.failures = 0;
     process.file->header.watch_errno = 0;
-    struct raw_watch* watch = &open_watch.watch;
+    struct raw_watch *watch = &open_watch.watch;
     watch->size = call->bytes;
     watch->caller = (uintptr_t)call->caller;
     watch->copy_ticks = copy_ticks;
@@ -230,10 +238,12 @@ static void open_one(const struct call* call, uint64_t copy_ticks) {
     open_watch.next_ns = watch->armed_ns + (pause > least_pause_ns ? pause : least_pause_ns);
 }
 
-void watch(const struct call* call, uint64_t copy_ticks, uint64_t now_ns) {
+void watch(const struct call *call, uint64_t copy_ticks, uint64_t now_ns)
+{
     const int can_open = call->function != RAW_MEMSET && call->bytes >= LEAST &&
                          now_ns >= open_watch.next_ns && open_watch.failures < MOST_FAILURES;
-    if ((!open_watch.rings && !can_open) || *process.mark == 0) return; /* rings are not inherited */
+    if ((!open_watch.rings && !can_open) || *process.mark == 0)
+        return; /* rings are not inherited */
     uint64_t signals;
     if (!try_to_change(&signals)) return;
     if (open_watch.rings) poll_watch(now_ns);
@@ -242,7 +252,8 @@ void watch(const struct call* call, uint64_t copy_ticks, uint64_t now_ns) {
 }
 
 /* The rings are not inherited: another mapping may be at their addresses by now. */
-void forget_watch(void) {
+void forget_watch(void)
+{
     open_watch.rings = 0;
     open_watch.next_ns = 0;
     open_watch.failures = 0;

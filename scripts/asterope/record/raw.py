@@ -126,13 +126,13 @@ _CLASSES, _CLASSES_ROOM = 496, 512
 _SLOTS = 256
 _MODULES, _PATHS = 512, 49152
 _WATCHES, _BURSTS, _BURST_CALLS, _SAMPLES = 512, 256, 128, 16384
-_OWNER = struct.Struct("<II")
 _MODULE = struct.Struct("<QQQII")
 _WATCH = struct.Struct("<10QIIII16x")
 _BURST = struct.Struct("<II8x")
 _BURST_CALL = struct.Struct("<IIHHBBBx")
 _SAMPLE = struct.Struct("<QQQQIIHHBBH")
-_COUNTS = struct.Struct(f"<{len(FUNCTIONS) * _CLASSES_ROOM}q")
+_CELLS = struct.Struct(f"<{len(FUNCTIONS) * _CLASSES_ROOM}Q")
+_FOLDED = struct.Struct(f"<{len(FUNCTIONS) * _CLASSES_ROOM}I")
 
 _MODULES_AT = _PAGE
 _PATHS_AT = _MODULES_AT + _MODULES * _MODULE.size
@@ -141,7 +141,7 @@ _BURSTS_AT = _WATCHES_AT + _WATCHES * _WATCH.size
 _BURST_BYTES = _BURST.size + _BURST_CALLS * _BURST_CALL.size
 _SAMPLES_AT = _BURSTS_AT + _BURSTS * _BURST_BYTES
 _SLOTS_AT = _SAMPLES_AT + _SAMPLES * _SAMPLE.size
-_SLOT_BYTES = 2 * _COUNTS.size
+_SLOT_BYTES = _CELLS.size + _FOLDED.size
 _LARGEST = _SLOTS_AT + _SLOTS * _SLOT_BYTES
 
 _FULL, _SHARED, _MODULES_FULL, _QUIET = 1, 2, 4, 8
@@ -150,10 +150,9 @@ _OVERLAP, _TIMED, _SOURCE_PROBED, _DESTINATION_PROBED, _RESIDENT_KNOWN, _RESIDEN
 )
 _READY = 1
 
-_MOST_CALLS = 1 << 62  # no program makes as many
-_LONGEST_PERIOD = 1 << 36
+_LONGEST_PERIOD = 1 << 32
 _SHORTEST_FOR_RATE = 1e-3  # seconds, for ticks a second
-_READINGS = 20  # of a slot that changes while it is read
+_FOLD_BITS = 30
 # A write and the access that it is stop at the same instruction, one breakpoint right after the
 # other. 20 us is long for that, and short for a program that comes back to the same instruction.
 _SAME_ACCESS_NS = 20_000
@@ -256,29 +255,21 @@ class _Reader:
                     f"damaged: {name} is {header[name]}, where {least} to {most} can be"
                 )
 
-    def _slot(self, number: int) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """`left` and `granted`; None where the file ends before."""
-        sequence_at = _HEADER.size + number * _OWNER.size
-        for _ in range(_READINGS):
-            before = self.bytes_at(sequence_at, _OWNER.size)
-            data = self.bytes_at(_SLOTS_AT + number * _SLOT_BYTES, _SLOT_BYTES)
-            if len(before) < _OWNER.size or len(data) < _SLOT_BYTES:
-                return None
-            if before[4] % 2 == 0 and before == self.bytes_at(sequence_at, _OWNER.size):
-                break
-        return _COUNTS.unpack(data[: _COUNTS.size]), _COUNTS.unpack(data[_COUNTS.size :])
-
     def _counts(self, slots: int) -> dict[str, dict[tuple[int, int], int]]:
         counts: dict[str, dict[tuple[int, int], int]] = {}
-        for slot in filter(None, map(self._slot, range(slots))):
-            for place, (left, granted) in enumerate(zip(*slot)):
-                calls = granted - left
-                if not calls:
+        for slot in range(slots):
+            data = self.bytes_at(_SLOTS_AT + slot * _SLOT_BYTES, _SLOT_BYTES)
+            if len(data) < _SLOT_BYTES:
+                break
+            cells, folded = _CELLS.unpack_from(data), _FOLDED.unpack_from(data, _CELLS.size)
+            for place, (cell, folds) in enumerate(zip(cells, folded)):
+                if not cell and not folds:
                     continue
                 function, number = divmod(place, _CLASSES_ROOM)
-                if number >= _CLASSES or not 0 <= calls < _MOST_CALLS:
-                    raise self.error(f"damaged: {calls} calls of size class {number}")
+                if number >= _CLASSES:
+                    raise self.error(f"damaged: calls of a size class {number}")
                 of_function = counts.setdefault(FUNCTIONS[function], {})
+                calls = (cell & 0xFFFFFFFF) + (folds << _FOLD_BITS)
                 of_function[_BOUNDS[number]] = of_function.get(_BOUNDS[number], 0) + calls
         return {name: dict(sorted(counts[name].items())) for name in FUNCTIONS if name in counts}
 

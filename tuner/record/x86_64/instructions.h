@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 /* The time stamp, in no order with the instructions around it. */
-static inline uint64_t ticks_now(void) {
+static inline uint64_t ticks_now(void)
+{
     uint32_t low, high;
     __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
     return (uint64_t)high << 32 | low;
@@ -16,47 +17,54 @@ static inline uint64_t ticks_now(void) {
 /* The time stamp after all loads before it and before all instructions after it (Intel SDM vol. 2,
  * RDTSC). It does not wait for stores: a copy's last ones may still be on their way to the cache,
  * as they are when the program goes on. */
-static inline uint64_t ticks_in_order(void) {
+static inline uint64_t ticks_in_order(void)
+{
     uint32_t low, high;
     __asm__ volatile("lfence\n\trdtsc\n\tlfence" : "=a"(low), "=d"(high) : : "memory");
     return (uint64_t)high << 32 | low;
 }
 
-/* Takes one off; whether less than none is left. In one instruction, so that a signal handler that
- * does the same comes before it or after it. */
-static inline int take_one(int64_t* left) {
+/* Whether the sum is negative. In one instruction, so that a signal handler that does the same
+ * comes before it or after it. */
+static inline int add_is_negative(int64_t *sum, int64_t more)
+{
     int is_negative;
-    __asm__("subq $1, %1" : "=@ccs"(is_negative), "+m"(*left));
+    __asm__("addq %2, %1" : "=@ccs"(is_negative), "+m"(*sum) : "r"(more));
     return is_negative;
 }
 
 /* The ticks of one load, and of the two readings around it. */
-static inline uint64_t ticks_of_load(const void* address) {
+static inline uint64_t ticks_of_load(const void *address)
+{
     const uint64_t start = ticks_in_order();
     uint32_t loaded;
     __asm__ volatile("movzbl (%1), %0" : "=r"(loaded) : "r"(address) : "memory");
     return ticks_in_order() - start;
 }
 
-static inline void flush_line(const void* address) {
+static inline void flush_line(const void *address)
+{
     __asm__ volatile("clflush (%0)\n\tmfence" : : "r"(address) : "memory");
 }
 
 /* These need neither a relocation nor libc. */
-static inline void plain_copy_up(void* destination, const void* source, size_t bytes) {
+static inline void plain_copy_up(void *destination, const void *source, size_t bytes)
+{
     __asm__ volatile("rep movsb" : "+D"(destination), "+S"(source), "+c"(bytes) : : "memory");
 }
 
-static inline void plain_copy_down(void* destination, const void* source, size_t bytes) {
-    destination = (char*)destination + bytes - 1;
-    source = (const char*)source + bytes - 1;
+static inline void plain_copy_down(void *destination, const void *source, size_t bytes)
+{
+    destination = (char *)destination + bytes - 1;
+    source = (const char *)source + bytes - 1;
     __asm__ volatile("std\n\trep movsb\n\tcld"
                      : "+D"(destination), "+S"(source), "+c"(bytes)
                      :
                      : "memory", "cc");
 }
 
-static inline void plain_fill(void* destination, int value, size_t bytes) {
+static inline void plain_fill(void *destination, int value, size_t bytes)
+{
     __asm__ volatile("rep stosb" : "+D"(destination), "+c"(bytes) : "a"(value) : "memory");
 }
 
