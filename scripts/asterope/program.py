@@ -27,11 +27,12 @@ class CannotPreload(ValueError):
 class Program:
     """`file`: the ELF program that Linux starts, which for a script is its interpreter.
     `arguments`: what follows the program's name then. `found`: what the command's name is, a script
-    itself."""
+    itself. `loader`: the ld.so that loads it, which may be the file itself."""
 
     file: Path
     arguments: Sequence[str]
     found: Path
+    loader: Path
 
 
 def find_program(command: Sequence[str]) -> Program:
@@ -80,12 +81,12 @@ def check_program(file: Path, arguments: list[str], name: str) -> Program:
         file = Path(os.fsdecode(interpreter[0]))
     if not head.startswith(b"\x7fELF"):
         raise CannotPreload(f"{name}: is neither an ELF program nor a script that starts with #!")
-    _check_elf(file, name)
+    loader = _loader_of(file, name)
     _check_privileges(file, name)
-    return Program(file, arguments, found)
+    return Program(file, arguments, found, loader)
 
 
-def _check_elf(file: Path, name: str) -> None:
+def _loader_of(file: Path, name: str) -> Path:
     with file.open("rb") as opened:
         header = opened.read(64)
         here = platform.machine()
@@ -104,12 +105,14 @@ def _check_elf(file: Path, name: str) -> None:
             raise CannotPreload(f"{name}: is a truncated ELF program")
         segments = [struct.unpack_from("<IIQQQQ", table, size * entry) for entry in range(count)]
         interpreters = [(at, long) for kind, _, at, _, _, long in segments if kind == _PT_INTERP]
-        if interpreters:
-            interpreter = _text_at(opened, *interpreters[0])
-    if not interpreters and not file.resolve().name.startswith("ld-"):  # ld.so itself preloads
-        raise CannotPreload(f"{name}: is linked statically: no library can be preloaded into it")
-    if interpreters and "musl" in interpreter:
+        interpreter = _text_at(opened, *interpreters[0]) if interpreters else ""
+    if "musl" in interpreter:
         raise CannotPreload(f"{name}: is linked with musl: only glibc's programs can be preloaded")
+    if interpreters:
+        return Path(interpreter.rstrip("\0"))
+    if file.resolve().name.startswith("ld-"):  # ld.so itself preloads
+        return file
+    raise CannotPreload(f"{name}: is linked statically: no library can be preloaded into it")
 
 
 def _text_at(opened: BinaryIO, at: int, long: int) -> str:

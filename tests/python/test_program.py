@@ -30,6 +30,7 @@ def refused(*command: object) -> str:
 def test_a_command_is_found_as_a_shell_does() -> None:
     program = find_program(["true", "--help"])
     assert (str(program.file), program.arguments) == (shutil.which("true"), ["--help"])
+    assert program.loader.is_file() and program.loader.name.startswith("ld-")
 
 
 @pytest.mark.parametrize("line", ["#!/bin/sh", "#! /bin/sh  "])

@@ -218,6 +218,24 @@ def test_another_libc_runs_the_command_through_its_own_loader(prove, tmp_path, n
     assert rows_of(done)[LIBC] == "100" and rows_of(done)["other"].startswith("50")
 
 
+TUNABLE = "GLIBC_TUNABLES=glibc.malloc.mmap_threshold"
+
+
+def test_libc_with_tunables_is_a_copy(prove) -> None:
+    listed = subprocess.run(["/lib64/ld-linux-x86-64.so.2", "--list-tunables"], capture_output=True)
+    if listed.returncode:
+        pytest.skip("this libc lists no tunables")
+    say = 'case "$GLIBC_TUNABLES" in *threshold=65536) echo took 50;; *) echo took 100;; esac'
+    run = ("--metric", REGEX, "--", "sh", "-c", say)
+    done = prove("--copies", f"set={TUNABLE}=65536", *run, copies="")
+    assert done.returncode == 0, done
+    assert f"set: libc with {TUNABLE}=65536" in done.stdout
+    assert rows_of(done)[LIBC] == "100" and "faster: 100.0 %" in rows_of(done)["set"]
+    for wrong in ("glibc.cpu.no_such=1", "", "odd"):
+        copies = ("--copies", f"set=GLIBC_TUNABLES={wrong}")
+        assert "changes nothing" in only_error(prove(*copies, *run, copies=""), 2)
+
+
 # --- What a command may do wrong ------------------------------------------------------------------
 
 

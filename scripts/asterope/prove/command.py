@@ -20,7 +20,7 @@ from ..command_line import BAD_INPUT, DONE, FAILED, STALE, Parser, fail, run
 from ..one_line import one_line
 from ..program import CannotPreload, find_program
 from . import words
-from .copies import LIBCS, Copy, parse_copies
+from .copies import LIBCS, Copy, check_tunables, parse_copies
 from .document import Setting, document
 from .faults import BadInput, Failure
 from .metric import CPU, PATTERN, parse_metric
@@ -135,8 +135,9 @@ def _parser() -> argparse.ArgumentParser:
         "--copies",
         metavar="FILES",
         help="what to compare with libc, separated by commas: FILE.so or NAME=FILE.so for a "
-        "library to preload, NAME=LOADER[:LIBRARY_FOLDER] for another libc that runs the command "
-        f"through its own ld-linux-x86-64.so.2 (default: libc,{DEFAULT_LIBRARY})",
+        "library to preload, NAME=GLIBC_TUNABLES=... for libc with these, NAME=LOADER"
+        "[:LIBRARY_FOLDER] for another libc that runs the command through its own "
+        f"ld-linux-x86-64.so.2 (default: libc,{DEFAULT_LIBRARY})",
     )
     parser.add_argument(
         "--client",
@@ -198,6 +199,7 @@ def _runner(setting: Setting, cpus: Collection[int] | None, stack: ExitStack) ->
     """Raises BadInput."""
     try:
         program = find_program(setting.command)
+        check_tunables(setting.copies, program.loader)
         if setting.client is None:
             return Commands(program, setting.command[0], cpus, setting.metric.kind == PATTERN)
         find_program(setting.client)

@@ -1,4 +1,4 @@
-"""The copies that are compared: libc's, those of preloaded libraries, those of other libcs."""
+"""The copies that are compared: libc, also with tunables, preloaded libraries, other libcs."""
 
 from __future__ import annotations
 
@@ -15,23 +15,28 @@ from .faults import BadInput
 
 LIBCS = LIBC, LIBC_AGAIN = "libc", "libc again"
 MOST_COPIES = 16
+_TUNABLES = "GLIBC_TUNABLES="
 _LOADER = re.compile(r"ld[-.](?:.*[-.])?so(?:\.\d+)*")
 
 
 @dataclass(frozen=True)
 class Copy:
-    """`library`: what is preloaded. `loader` and `folder`: another libc, and where it lies."""
+    """`library`: what is preloaded. `tunables`: what GLIBC_TUNABLES says to the system's libc.
+    `loader` and `folder`: another libc, and where it lies."""
 
     name: str
     library: Path | None = None
     loader: Path | None = None
     folder: Path | None = None
+    tunables: str | None = None
 
     @property
     def description(self) -> str:
         """What it is, for people."""
         if self.loader:
             return f"libc of {self.folder}, through {self.loader}"
+        if self.tunables is not None:
+            return f"libc with {_TUNABLES}{self.tunables}"
         return f"{self.library}, preloaded" if self.library else "libc"
 
     @property
@@ -48,6 +53,8 @@ class Copy:
         variables = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
         if self.library:
             variables["LD_PRELOAD"] = str(self.library)
+        if self.tunables is not None:
+            variables["GLIBC_TUNABLES"] = self.tunables
         return variables
 
 
@@ -80,6 +87,8 @@ def _copy(text: str) -> Copy:
             f"--copies: {one_line(text)[:80]}: write a shared object, or NAME=FILE with a name of "
             "letters, digits and . + - _"
         )
+    if file.startswith(_TUNABLES):
+        return Copy(name, tunables=file[len(_TUNABLES) :])
     loader, colon, folder = file.partition(":")
     if _LOADER.fullmatch(Path(loader).name):
         return _other_libc(name, loader, folder if colon else str(Path(loader).parent))
@@ -126,3 +135,25 @@ def missing_library(copy: Copy, loaded: Sequence[str]) -> str | None:
         f"runs without {wanted.name}: its environment was cleared, or it is linked statically or "
         "privileged"
     )
+
+
+def check_tunables(copies: Iterable[Copy], loader: Path) -> None:
+    """Refuses settings that the loader would ignore, which it does without a word, where it can
+    list what it knows (glibc 2.33). Raises BadInput."""
+
+    def listed(copy: Copy) -> tuple[int, str]:
+        done = subprocess.run(
+            [loader, "--list-tunables"],
+            env=copy.environment(),
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        return done.returncode, done.stdout
+
+    for copy in copies:
+        if copy.tunables is not None and listed(copy) == (0, listed(Copy(LIBC))[1]):
+            raise BadInput(
+                f"--copies: {_TUNABLES}{one_line(copy.tunables)[:200]}: changes nothing: libc "
+                "knows none of it, or has these values already"
+            )
