@@ -392,18 +392,38 @@ static void *read_elsewhere(void *bytes)
     return NULL;
 }
 
+/* Reads each copy that it is told of. */
+static void *read_when_told(void *bytes)
+{
+    while (pthread_barrier_wait(&barrier) != EINVAL) {
+        read_all((size_t)bytes);
+        pthread_barrier_wait(&barrier);
+    }
+    return NULL;
+}
+
 /* HOW TIMES: a copy of 64 bytes; what happens to it; longer than a window later the next one. */
 static int touched(const char *how, long times)
 {
     const size_t bytes = 64;
     static char other[64];
     int ends[2];
+    pthread_t reader;
     if (pipe(ends)) return 1;
+    pthread_barrier_init(&barrier, NULL, 2);
+    if (strcmp(how, "handed over") == 0) {
+        if (pthread_create(&reader, NULL, read_when_told, (void *)bytes)) return 1;
+        nap();
+    }
     while (times-- > 0) {
         copy(to, from, bytes);
         if (strcmp(how, "read") == 0) read_all(bytes);
         if (strcmp(how, "overwritten") == 0) write_all(bytes);
         if (strcmp(how, "copied") == 0) copy(other, to, bytes);
+        if (strcmp(how, "handed over") == 0) {
+            pthread_barrier_wait(&barrier);
+            pthread_barrier_wait(&barrier);
+        }
         if (strcmp(how, "sent") == 0 && write(ends[1], to, bytes) != (ssize_t)bytes) return 1;
         if (strcmp(how, "received") == 0) {
             if (write(ends[1], from, bytes) != (ssize_t)bytes) return 1;

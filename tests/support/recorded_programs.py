@@ -56,6 +56,10 @@ class Recorder:
         assert faults == []
         return processes
 
+    def processes_of_any(self) -> list[RawProcess]:
+        """Of the files that can be read."""
+        return read_folder(self.folder)[0]
+
     def only(self) -> RawProcess:
         (process,) = self.processes()
         return process
