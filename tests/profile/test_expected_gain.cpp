@@ -69,11 +69,16 @@ TEST(ExpectedGain, takes_the_small_copies_from_mixes_of_sizes_alone) {
     EXPECT_NEAR(outcome.saved.median, 0.1 * 0.75, 1e-9);
 }
 
-TEST(ExpectedSentence, says_the_share_and_what_is_saved_or_lost_in_percent) {
+TEST(ExpectedSentence, says_the_share_and_how_much_faster_or_slower_in_percent) {
     ProgramOutcome outcome{"redis", {0.031, 0.028, 0.034}, {}, {0.012, 0.009, 0.015}};
     EXPECT_EQ(expected_sentence(outcome),
               "redis spends 3.1 % of its time copying (2.8 to 3.4). With this routine it is "
-              "expected to take 1.2 % less time (0.9 to 1.5): asterope-prove measures it.");
+              "expected to be 1.2 % faster (0.9 to 1.5): asterope-prove measures it.");
     outcome.saved = {-0.012, -0.015, -0.009};
-    EXPECT_NE(expected_sentence(outcome).find("1.2 % more time (0.9 to 1.5)"), std::string::npos);
+    EXPECT_NE(expected_sentence(outcome).find("1.2 % slower (0.9 to 1.5)"), std::string::npos);
+    outcome.saved = {0, -0.25, 0.2};
+    EXPECT_NE(expected_sentence(outcome).find("about as fast (+0.0 %, -20.0 to +25.0)"),
+              std::string::npos);
+    outcome.saved = {0.2, 0.1, 0.5};
+    EXPECT_NE(expected_sentence(outcome).find("25.0 % faster (11.1 to 100.0)"), std::string::npos);
 }

@@ -60,6 +60,7 @@ bool mentions(const std::string& text, const std::string& word) {
     return text.find(word) != std::string::npos;
 }
 
+using nlohmann::json;
 using Names = std::vector<std::string>;
 using Set = std::set<Workload>;
 
@@ -280,6 +281,12 @@ TEST_F(PlanOf, a_recording_decides_what_counts_which_sizes_are_searched_and_what
     EXPECT_EQ(objective_names().front(), "recorded");
     request.small = "predictable"; // asked for by name
     EXPECT_EQ(plan().small_weights, parse_small_weights("predictable"));
+    request.small = "balanced";
+    json few = made_up_recording();
+    few["bands"][0]["calls"] = few["calls"][0]["calls"] = 10;
+    put("r.json", few.dump());
+    EXPECT_EQ(plan().statistics.name, "fleet"); // it makes no small copies to speak of
+    EXPECT_EQ(plan().small_weights, parse_small_weights("balanced"));
     request.recordings.push_back("no/such.json");
     EXPECT_TRUE(mentions(refusal(), "no/such.json"));
 }

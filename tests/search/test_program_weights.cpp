@@ -112,3 +112,10 @@ TEST(ProgramSmallWeights, are_of_the_caches_and_readers_that_were_recorded) {
     EXPECT_NEAR(part(other, in_memory), 1.0 / 3, 1e-9);
     EXPECT_NEAR(part(other, read), 2.0 / 3, 1e-9);
 }
+
+TEST(CopiesSmall, is_true_of_a_thousand_calls_and_not_of_a_few) {
+    Program program = made_up_program();
+    EXPECT_TRUE(copies_small(program));
+    program.bands[0].calls = 999;
+    EXPECT_FALSE(copies_small(program));
+}

@@ -114,13 +114,18 @@ std::string expected_sentence(const ProgramOutcome& outcome) {
     std::string text = outcome.name;
     append(text, " spends %.1f %% of its time copying (%.1f to %.1f). ", 100 * outcome.share.median,
            100 * outcome.share.low, 100 * outcome.share.high);
-    const double saved = 100 * outcome.saved.median;
-    append(text,
-           "With this routine it is expected to take %.1f %% %s time (%.1f to %.1f): "
-           "asterope-prove measures it.",
-           std::abs(saved), saved < 0 ? "more" : "less",
-           saved < 0 ? -100 * outcome.saved.high : 100 * outcome.saved.low,
-           saved < 0 ? -100 * outcome.saved.low : 100 * outcome.saved.high);
+    const auto faster = [](double saved) { return 100 * (1 / (1 - std::min(saved, 0.99)) - 1); };
+    const double median = faster(outcome.saved.median);
+    const double low = faster(outcome.saved.low), high = faster(outcome.saved.high);
+    text += "With this routine it is expected to be ";
+    if (low <= 0 && high >= 0) {
+        append(text, "about as fast (%+.1f %%, %+.1f to %+.1f)", median, low, high);
+    } else {
+        append(text, "%.1f %% %s (%.1f to %.1f)", std::abs(median),
+               median < 0 ? "slower" : "faster", std::min(std::abs(low), std::abs(high)),
+               std::max(std::abs(low), std::abs(high)));
+    }
+    text += ": asterope-prove measures it.";
     return text;
 }
 

@@ -16,7 +16,8 @@ ProgramOutcome expected_gain(const Program& program, const PipelineFacts& pipeli
                              const std::optional<SmallFacts>& small, const Weights& small_weights);
 
 /// "redis-server spends 3.1 % of its time copying (2.8 to 3.4). With this routine it is expected to
-/// take 1.2 % less time (0.9 to 1.5)."
+/// be 1.2 % faster (0.9 to 1.5): asterope-prove measures it." As there and in recordings, faster is
+/// the time under libc over the other, less 1.
 std::string expected_sentence(const ProgramOutcome& outcome);
 
 } // namespace asterope

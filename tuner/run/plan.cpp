@@ -92,8 +92,15 @@ std::optional<Program> recorded_program(const TuningRequest& request) {
     return read_program(request.recordings);
 }
 
+Weights small_weights_of(const TuningRequest& request, const std::optional<Program>& program) {
+    if (!request.small_weights.empty()) return request.small_weights;
+    const bool by_program = program && request.small == "balanced" && copies_small(*program);
+    return by_program ? program_small_weights(*program) : parse_small_weights(request.small);
+}
+
 CallStatistics statistics_of(const TuningRequest& request, const std::optional<Program>& program) {
-    if (program) return program->statistics;
+    if (program && copies_small(*program)) return program->statistics;
+    if (program) return fleet_statistics();
     if (request.replayed) { // none is drawn from: only its name is wanted
         CallStatistics statistics = fleet_statistics();
         statistics.name = request.distribution;
@@ -125,10 +132,7 @@ Plan::Plan(const TuningRequest& request, const Machine& machine)
       objective(program ? program_objective(*program, all_sizes)
                         : parse_objective(request.workload, request.weights)),
       extended(parse_space(request.space)), sensing(!request.no_sensing),
-      small_objective(request.small),
-      small_weights(!request.small_weights.empty()           ? request.small_weights
-                    : program && request.small == "balanced" ? program_small_weights(*program)
-                                                             : parse_small_weights(request.small)),
+      small_objective(request.small), small_weights(small_weights_of(request, program)),
       rigor(parse_rigor(request.rigor)), sizes(all_sizes), most_rows(request.rows),
       threads(threads_of(request)), statistics(statistics_of(request, program)),
       references(request.replayed ? request.logged_references

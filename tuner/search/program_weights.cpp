@@ -124,6 +124,15 @@ std::vector<std::size_t> with_sizes_of(const Program& program, std::vector<std::
     return sizes;
 }
 
+bool copies_small(const Program& program) {
+    constexpr double kLeastCalls = 1000;
+    double calls = 0;
+    for (const ProgramBand& band : program.bands) {
+        if (band.up_to <= kLargestMixed) calls += band.calls;
+    }
+    return calls >= kLeastCalls;
+}
+
 Weights program_small_weights(const Program& program) {
     // What is uncached, and read, of the calls that small copies make.
     double uncached = 0, read = 0, calls = 0, watched = 0;

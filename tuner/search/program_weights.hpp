@@ -20,9 +20,12 @@ Objective program_objective(const Program& program, const std::vector<std::size_
 /// that are searched anyway.
 std::vector<std::size_t> with_sizes_of(const Program& program, std::vector<std::size_t> sizes);
 
-/// What small copies are chosen by: mostly calls in the program's own order, cached and uncached,
-/// read and not, as it was recorded; besides, those of one size and those at the ends of pages, so
-/// that no copy wins that fails there.
+/// Whether a program makes so many small copies that they say what its others are like.
+bool copies_small(const Program& program);
+
+/// What small copies of such a program are chosen by: mostly calls in the program's own order,
+/// cached and uncached, read and not, as it was recorded; besides, those of one size and those at
+/// the ends of pages, so that no copy wins that fails there.
 Weights program_small_weights(const Program& program);
 
 } // namespace asterope
