@@ -46,7 +46,8 @@ def find_program(command: Sequence[str]) -> Program:
         if os.path.isfile(command[0]):
             raise CannotPreload(f"{name}: is not executable: chmod +x it")
         raise CannotPreload(f"{name}: no such command")
-    program = check_program(Path(found), list(command[1:]), name)
+    # Absolute: of "./name" a path would keep only the name, which is looked for elsewhere then.
+    program = check_program(Path(os.path.abspath(found)), list(command[1:]), name)
     if program.file.name == "env" and program.file != program.found:
         _check_what_env_runs(program, name)
     return program

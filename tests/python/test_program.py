@@ -33,6 +33,14 @@ def test_a_command_is_found_as_a_shell_does() -> None:
     assert program.loader.is_file() and program.loader.name.startswith("ld-")
 
 
+def test_a_command_of_this_folder_is_still_found_when_it_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy("/bin/true", tmp_path / "mine")
+    monkeypatch.chdir(tmp_path)
+    assert find_program(["./mine"]).file == tmp_path / "mine"
+
+
 @pytest.mark.parametrize("line", ["#!/bin/sh", "#! /bin/sh  "])
 def test_of_a_script_it_is_the_interpreter(tmp_path: Path, line: str) -> None:
     file = script(tmp_path / "script", line)
