@@ -305,7 +305,7 @@ BAD = {
     "rounds and until": (["--rounds", "6", "--until", "1%", "--", "true"], "not allowed with"),
     "until nothing": (["--until", "0%", "--", "true"], "write 1%"),
     "until no number": (["--until", "narrow", "--", "true"], "write 1%"),
-    "time without a unit": (["--time-budget", "10", "--", "true"], "write 90s, 10m or 1h"),
+    "time without a unit": (["--time-budget", "10", "--", "true"], "write 90s, 10m or 1.5h"),
     "no time": (["--time-budget", "0s", "--", "true"], "is no time"),
     "metric without a group": (["--metric", "took .*", "--", "true"], "in parentheses"),
     "metric that is no pattern": (["--metric", "took (", "--", "true"], "--metric took ("),

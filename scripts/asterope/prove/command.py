@@ -17,6 +17,7 @@ from pathlib import Path
 from .. import __version__
 from ..atomic_file import write_files
 from ..command_line import BAD_INPUT, DONE, FAILED, STALE, Parser, fail, run
+from ..duration import duration
 from ..one_line import one_line
 from ..program import CannotPreload, find_program
 from . import words
@@ -50,14 +51,6 @@ def _percent(text: str) -> float:
     if not found or not 0.01 <= float(found[1]) <= 100:
         raise argparse.ArgumentTypeError(f"'{text[:40]}' is no part from 0.01 to 100: write 1%")
     return float(found[1]) / 100
-
-
-def _seconds(text: str) -> float:
-    found = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)(s|m|h)", text)
-    seconds = float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]] if found else 0
-    if seconds <= 0:
-        raise argparse.ArgumentTypeError(f"'{text[:40]}' is no time: write 90s, 10m or 1h")
-    return seconds
 
 
 def _cpus(text: str) -> frozenset[int]:
@@ -115,7 +108,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--time-budget",
         metavar="TIME",
-        type=_seconds,
+        type=duration,
         help="stop after that, such as 90s or 10m (default: 10m, with --rounds none)",
     )
     parser.add_argument(

@@ -26,6 +26,7 @@ from asterope.command_line import BAD_INPUT, DONE, FAILED, STALE, Parser, fail, 
 from asterope.one_line import one_line  # noqa: E402
 from asterope.prove import command as prove  # noqa: E402
 from asterope.prove.faults import Failure  # noqa: E402
+from asterope.record import command as record  # noqa: E402
 from cluster import PACKAGES, Cluster, missing  # noqa: E402
 
 PROGRAM = "cached_reads.py"
@@ -71,6 +72,12 @@ def _parser() -> argparse.ArgumentParser:
         help="compare with asterope-bench's prefetch_nt, after Polytropon, too",
     )
     parser.add_argument("--json", metavar="DIR", help="keep what asterope-prove writes there")
+    parser.add_argument(
+        "--record",
+        metavar="DIR",
+        help="compare nothing, but write recordings there, as asterope-record does: then tune with "
+        "asterope-tune --recording, and compare",
+    )
     parser.add_argument("options", metavar="OPTION", nargs="*", help="of asterope-prove")
     return parser
 
@@ -119,6 +126,26 @@ def _experiment(arguments: argparse.Namespace, folder: Path) -> int:
         *("cc", "cached_read.c", folder / "cached_read"),
         *("-O3", "-std=gnu11", "-D_FILE_OFFSET_BITS=64"),
     )
+    with closing(Cluster(folder, arguments.mib)) as cluster:
+        _output_of(reader, "write", cluster.configuration, arguments.mib)
+        if arguments.record:
+            return _record(arguments, reader, cluster)
+        return _prove(arguments, reader, cluster, folder)
+
+
+def _record(arguments: argparse.Namespace, reader: Path, cluster: Cluster) -> int:
+    for size in arguments.sizes:
+        for use, words in USES.items():
+            file = Path(arguments.record) / f"{use}-{size}.json"
+            print(f"\n{_words(size)} a call, {words}: {file}", flush=True)
+            measured = (reader, use, cluster.configuration, arguments.mib, size)
+            code = record.main(["-o", str(file), "--", *map(str, measured)])
+            if code != DONE:
+                return code
+    return DONE
+
+
+def _prove(arguments: argparse.Namespace, reader: Path, cluster: Cluster, folder: Path) -> int:
     more = []
     if arguments.prefetch_nt:
         flags = ("-O2", "-std=c++20", "-fno-builtin", "-fPIC", "-shared", f"-I{REPOSITORY}/tuner")
@@ -126,21 +153,19 @@ def _experiment(arguments: argparse.Namespace, folder: Path) -> int:
     options = _copies(arguments.options, more)
     results = Path(arguments.json) if arguments.json else folder
     worst, rows = DONE, []
-    with closing(Cluster(folder, arguments.mib)) as cluster:
-        _output_of(reader, "write", cluster.configuration, arguments.mib)
-        for size in arguments.sizes:
-            limits = _output_of(reader, "limit", arguments.mib, size)
-            for use, words in USES.items():
-                print(f"\n{_words(size)} a call, {words}: {arguments.mib} MiB, GB/s", flush=True)
-                file = results / f"{use}-{size}.json"
-                metric = ("--metric", f"^{use} ([0-9.]+) GB/s", "--larger-is-better")
-                measured = (reader, use, cluster.configuration, arguments.mib, size)
-                command = map(str, measured)
-                code = prove.main([*options, *metric, "--json", str(file), "--", *command])
-                if code not in (DONE, STALE):
-                    return code
-                worst = max(worst, code)
-                rows.append(_row(size, use, limits, json.loads(file.read_text())))
+    for size in arguments.sizes:
+        limits = _output_of(reader, "limit", arguments.mib, size)
+        for use, words in USES.items():
+            print(f"\n{_words(size)} a call, {words}: {arguments.mib} MiB, GB/s", flush=True)
+            file = results / f"{use}-{size}.json"
+            metric = ("--metric", f"^{use} ([0-9.]+) GB/s", "--larger-is-better")
+            measured = (reader, use, cluster.configuration, arguments.mib, size)
+            command = map(str, measured)
+            code = prove.main([*options, *metric, "--json", str(file), "--", *command])
+            if code not in (DONE, STALE):
+                return code
+            worst = max(worst, code)
+            rows.append(_row(size, use, limits, json.loads(file.read_text())))
     print(
         f"\nGB/s of {arguments.mib} MiB without Ceph, and of libc through it; then ratios to it\n"
     )
