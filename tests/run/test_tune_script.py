@@ -266,7 +266,7 @@ def test_the_first_run_builds_what_is_installed_compares_briefly_and_names_what_
     done = checkout.run()
     first, *others = (checkout.root / "targets").read_text().splitlines()
     assert first == "asterope-tune"  # the search begins as soon as this is there
-    assert {"asterope-bench", "asterope_manual", "asterope_docs"} <= set(" ".join(others).split())
+    assert {"asterope-bench", "asterope_record", "asterope_manual"} <= set(" ".join(others).split())
     preload = f"{checkout.root}/build/libasterope_preload.so"
     assert done.stderr.splitlines()[-1] == f"to try it: LD_PRELOAD={preload} YOUR-PROGRAM"
     assert done.stdout.splitlines()[-1].endswith("--suite workloads,mix --brief")
@@ -294,6 +294,18 @@ def test_a_settled_profile_is_kept_and_a_provisional_one_searched_for_again(
         assert "still fits" not in done.stderr.replace(PROVISIONAL, "")
         assert checkout.searches() == 1
         assert done.stderr.splitlines()[-1] == PROVISIONAL  # the last word, but not what follows it
+
+
+@pytest.mark.parametrize("weight", ["", "=2"])
+def test_another_recording_of_the_same_name_is_searched_for(
+    checkout: Checkout, tmp_path: Path, weight: str
+) -> None:
+    recording = tmp_path / "recording.json"
+    recording.write_text("{}")
+    for content, searches in (("{}", 1), ("{}", 0), ("{ }", 1)):
+        recording.write_text(content)
+        assert checkout.run("--recording", f"{recording}{weight}").returncode == 0
+        assert checkout.searches() == searches
 
 
 # --- The line that moves while it builds ----------------------------------------------------------
