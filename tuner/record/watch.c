@@ -28,7 +28,7 @@ enum {
     MOST_FAILURES = 3,  /* in a row */
 };
 
-static const uint64_t least_pause_ns = 100000000;
+static const uint64_t least_pause_ns = 100000000, longest_pause_ns = 2000000000;
 
 struct access {
     uint64_t ns, ip;
@@ -234,8 +234,10 @@ static void open_one(const struct call *call, uint64_t copy_ticks)
     open_watch.slot = thread.slot;
     open_watch.copied_bytes = copied_bytes(thread.slot);
     watch->armed_ns = clock_ns(CLOCK_MONOTONIC);
-    const uint64_t pause = PAUSE_FACTOR * (watch->armed_ns - start);
-    open_watch.next_ns = watch->armed_ns + (pause > least_pause_ns ? pause : least_pause_ns);
+    uint64_t pause = PAUSE_FACTOR * (watch->armed_ns - start);
+    if (pause < least_pause_ns) pause = least_pause_ns;
+    if (pause > longest_pause_ns) pause = longest_pause_ns;
+    open_watch.next_ns = watch->armed_ns + pause;
 }
 
 void watch(const struct call *call, uint64_t copy_ticks, uint64_t now_ns)
@@ -249,6 +251,27 @@ void watch(const struct call *call, uint64_t copy_ticks, uint64_t now_ns)
     if (open_watch.rings) poll_watch(now_ns);
     if (!open_watch.rings && can_open) open_one(call, copy_ticks);
     changed(signals);
+}
+
+/* For the process that starts recorded ones: a breakpoint that is never enabled, closed with the
+ * descriptor returned; -1: none. While any event of a task exists in the system, opening another
+ * takes 20 us; the first one takes 15 ms, as Linux patches its scheduler for it, and a second after
+ * the last one is gone it patches that back. */
+__attribute__((visibility("default"))) int asterope_record_hold_breakpoint(void);
+int asterope_record_hold_breakpoint(void)
+{
+    static uint64_t watched;
+    struct perf_event_attr attributes = {
+        .type = PERF_TYPE_BREAKPOINT,
+        .size = PERF_ATTR_SIZE_VER5,
+        .disabled = 1,
+        .exclude_kernel = 1,
+        .exclude_hv = 1,
+        .bp_type = HW_BREAKPOINT_W,
+        .bp_addr = (uintptr_t)&watched,
+        .bp_len = LENGTH,
+    };
+    return (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 /* The rings are not inherited: another mapping may be at their addresses by now. */

@@ -19,7 +19,7 @@ from ..one_line import one_line
 from ..program import CannotPreload, find_program
 from .facts import FILE_NAME, Facts, this_machine
 from .launching import Event, Running, environment_with
-from .recorder import LIBRARY, calibrate, find_library
+from .recorder import LIBRARY, calibrate, find_library, watchpoints_ready
 from .recording import recording_text
 from .session import Session, recording_from
 from .table import answer
@@ -194,7 +194,7 @@ def _record(arguments: argparse.Namespace) -> int:
             raise BadInput(
                 f"{one_line(program.found)}: cannot be run: {error.strerror}: name another command"
             ) from None
-        with running:
+        with watchpoints_ready(library), running:
             written = _follow(running, session, output, arguments)
             ended = running.ended
             if not written:

@@ -17,7 +17,7 @@ from .descendants import Unrecorded, cpu_seconds_of
 from .facts import FILE_NAME, Facts, facts_text, read_facts
 from .launching import Ended
 from .raw import RawProcess, read_folder
-from .recorder import request_stop
+from .recorder import place_for_files, request_stop
 from .recording import make_recording
 
 
@@ -26,7 +26,7 @@ class Session:
 
     def __init__(self, facts: Facts) -> None:
         """Raises OSError where there is no place for the folder."""
-        self.folder = Path(tempfile.mkdtemp(prefix="asterope-record-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="asterope-record-", dir=place_for_files()))
         if os.geteuid() == 0:
             # Servers give up root's rights and fork: such children may make their files, too, but
             # not see the others'.
