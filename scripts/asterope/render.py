@@ -294,7 +294,9 @@ def _pipelines(winner: pipelines.Tuple, sensing: SensingCopy | None) -> list[pip
 
 
 def _workload(profile: Profile) -> str:
-    """What was tuned for, in words: `balanced`, or `hot 1, consume 2` of a mix."""
+    """What was tuned for, in words: `balanced`, `hot 1, consume 2` of a mix, or a program."""
+    if program := profile.search.get("program"):
+        return f"what {program['name']} was recorded to copy"
     weights = profile.search.get("weights", {})
     if profile.search.get("workload") == "weights" and weights:
         return ", ".join(f"{name} {weight:g}" for name, weight in weights.items() if weight)

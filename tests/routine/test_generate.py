@@ -281,6 +281,14 @@ def test_what_was_tuned_for_is_named(rendered, weights, words):
     assert DESCRIPTION.search(source)[1].endswith(f", {words}, unknown")
 
 
+def test_a_program_that_was_tuned_for_is_named(rendered):
+    one = {"median": 0.1, "low": 0.1, "high": 0.1}
+    program = {"name": "redis-server", "share": one, "saved": one, "bands": []}
+    program["bands"] = [{"above": 0, "up_to": 64, "share": 0.1, "ratio": one}]
+    source, _ = rendered(search={"workload": "recorded", "program": program})
+    assert " * Workload: what redis-server was recorded to copy, unknown search" in source
+
+
 @pytest.mark.parametrize("names", [["hot", "cold", "consume"], ["consume"], []])
 def test_the_header_declares_the_intents_of_the_profile_only(rendered, names):
     _, header = rendered(intents={name: good_profile()["intents"][name] for name in names})
