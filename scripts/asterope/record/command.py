@@ -19,7 +19,7 @@ from ..one_line import one_line
 from ..program import CannotPreload, find_program
 from .facts import FILE_NAME, Facts, this_machine
 from .launching import Event, Running, environment_with
-from .recorder import LIBRARY, calibrate, find_library, watchpoints_ready
+from .recorder import LIBRARY, Calibration, calibrate, find_library, watchpoints_ready
 from .recording import recording_text
 from .session import Session, recording_from
 from .table import answer
@@ -157,6 +157,13 @@ def _refuse_place(path: Path) -> None:
         raise BadInput(f"{one_line(path)}: may not be written there: choose another place")
 
 
+def _calibrate(library: Path) -> Calibration:
+    try:
+        return calibrate(library)
+    except OSError as error:
+        raise Failure(f"{one_line(error)}: build {LIBRARY} anew") from None
+
+
 def _library(named: str | None) -> Path:
     library = find_library() if named is None else Path(named)
     if library is None:
@@ -181,7 +188,7 @@ def _record(arguments: argparse.Namespace) -> int:
         command=arguments.command,
         executable=os.path.realpath(program.found),
         machine=this_machine(),
-        calibration=calibrate(library),
+        calibration=_calibrate(library),
         started=time.time(),
     )
     session = Session(facts)

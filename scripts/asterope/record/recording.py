@@ -60,7 +60,7 @@ def make_recording(
             "period": max((process.period for process in processes), default=0),
             "drawn": sum(process.drawn for process in processes),
             "samples": estimates.kept,
-            "timing_ticks": facts.calibration.empty_ticks,
+            "timing_ticks": _figure(facts.calibration.empty_ticks),
             "cached_below_ticks": _figure(estimates.cached_below_ticks),
             "tick_hz": _figure(estimates.tick_hz),
         },

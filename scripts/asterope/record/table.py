@@ -26,7 +26,7 @@ UNSEEN = (
 
 def answer(recording: Mapping[str, Any], name: str) -> str:
     """Some 30 lines of at most 100 columns. `name`: of the recording's file."""
-    blocks = [[_run_line(recording), *headline(recording)]]
+    blocks = [[_run_line(recording), *_wrapped(headline(recording))]]
     if any(band["calls"] for band in recording["bands"]):
         blocks += [_band_lines(recording), _place_lines(recording)]
     blocks.append([*_wrapped(UNSEEN), *_warnings(recording), *_wrapped(advice(recording, name))])
@@ -49,25 +49,24 @@ def copies_in(recording: Mapping[str, Any]) -> int:
     return sum(one["calls"] for one in recording["calls"] if one["function"] in COPIES)
 
 
-def headline(recording: Mapping[str, Any]) -> list[str]:
+def headline(recording: Mapping[str, Any]) -> str:
     """What copies took, and what it would bring if they were faster."""
     share = recording["share"]
     if not recording["processes"]:
-        return ["Nothing was recorded: no process that the recorder was loaded into called it."]
+        return "Nothing was recorded: no process loaded the recorder."
     if not copies_in(recording):
-        return ["No copy was called."]
+        return "No copy was called."
     if share is None:
         bound = most_of_few(recording)
         if bound is not None:
-            return [f"Copies are too few to be timed: they took less than {100 * bound:.1g} %."]
-        return ["What the copies took is not known: too few of them could be timed."]
+            return f"Copies are too few to be timed: they took less than {100 * bound:.1g} %."
+        return "What the copies took is not known: too few of them could be timed."
     value, low, high = (100 * share[name] for name in ("value", "low", "high"))
     gain = 100 * (1 / (1 - share["value"] / 2) - 1)
-    text = (
+    return (
         f"Copies took {value:.1f} % of the run ({low:.1f} to {high:.1f}): if all were twice as "
         f"fast, the program would be {gain:.1f} % faster."
     )
-    return _wrapped(text)
 
 
 def most_of_few(recording: Mapping[str, Any]) -> float | None:

@@ -22,21 +22,22 @@ PROGRAM = "asterope-report"
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog=PROGRAM,
-        description="Makes one self-contained page of what asterope-tune and asterope-bench found: "
-        "throughput and ratios to libc by size, heat maps of the search, the chosen intervals, the "
-        "machine and its noise.",
+        description="Makes one self-contained page of what asterope-tune, asterope-bench and "
+        "asterope-record found: "
+        "throughput and ratios to libc by size, heat maps of the search, the chosen intervals, a "
+        "program's copies, the machine and its noise.",
         epilog="Exit codes: 0 done; 1 failed while writing, or matplotlib is missing; 2 bad "
         "arguments or bad input; 130 interrupted.",
         allow_abbrev=False,
     )
     parser.add_argument(
         "inputs",
-        metavar="PROFILE|LOG|BENCH.json",
+        metavar="PROFILE|LOG|BENCH.json|RECORDING",
         nargs="*",
         help="a profile, a trial log (asterope-tune --log; also gzipped, and of a run that still "
-        "goes on), results of asterope-bench --json: one of each at most, in any order, all of one "
-        "machine (default: your own profile, $XDG_CONFIG_HOME/asterope/profile.json, else "
-        "/etc/asterope/profile.json)",
+        "goes on), results of asterope-bench --json, a recording of asterope-record: one of "
+        "each at most, in any order, all of one machine (default: your own profile, "
+        "$XDG_CONFIG_HOME/asterope/profile.json, else /etc/asterope/profile.json)",
     )
     parser.add_argument(
         "-o",

@@ -1,4 +1,4 @@
-"""Reads what a report is made of: profile, trial log, bench results, told apart by content."""
+"""Reads what a report is made of: profile, trial log, bench results, recording, by content."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from ..json_depth import nests_too_deeply
 from ..one_line import one_line
 from ..profile import Profile, ProfileError, load_profile
 from ..provisional import kept_in_words, warning, why_provisional
+from ..record.reading import FORMAT as RECORDING_FORMAT
+from ..record.reading import RecordingError, read_recording
 from ..text_file import open_to_read
 from . import bench, trial_log
 from .faults import BadInput
@@ -29,14 +31,24 @@ class Inputs:
     profile: Profile | None = None
     log: trial_log.TrialLog | None = None
     bench: bench.Bench | None = None
+    recording: Mapping[str, Any] | None = None
 
     @property
     def machine(self) -> Mapping[str, Any]:
-        """As in profiles; empty where none of them names one."""
+        """As in profiles; empty where none of them names one. What a recording knows of its machine
+        counts where there is nothing else."""
         for given in (self.bench, self.log, self.profile):
             if given is not None and given.machine:
                 return given.machine
+        if self.recording is not None:
+            known = self.recording["machine"]
+            return {**known, "cpu": {"brand": known["cpu"]}}
         return {}
+
+    @property
+    def only_recording(self) -> bool:
+        """Nothing of a search or a bench was given."""
+        return (self.profile, self.log, self.bench) == (None, None, None)
 
     @property
     def doubts(self) -> list[str]:
@@ -65,7 +77,12 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
     return Inputs(**kinds)
 
 
-_WORDS = {"profile": "profile", "log": "trial log", "bench": "file of bench results"}
+_WORDS = {
+    "profile": "profile",
+    "log": "trial log",
+    "bench": "file of bench results",
+    "recording": "recording",
+}
 
 
 def _read(path: str) -> tuple[str, Any]:
@@ -95,10 +112,15 @@ def _read(path: str) -> tuple[str, Any]:
     whole = _json(content)
     if isinstance(whole, dict) and whole.get("format") == bench.FORMAT:
         return "bench", bench.build_bench(whole, where)
+    if isinstance(whole, dict) and whole.get("format") == RECORDING_FORMAT:
+        try:
+            return "recording", read_recording(path, content)
+        except RecordingError as error:
+            raise BadInput(str(error)) from None
     if isinstance(whole, dict) and whole.get("format") != "asterope-profile":
         raise BadInput(
-            f"{where}: no profile, trial log or bench results of Asterope: "
-            "name files that asterope-tune or asterope-bench --json wrote"
+            f"{where}: no profile, trial log, bench results or recording of Asterope: "
+            "name files that asterope-tune, asterope-bench --json or asterope-record wrote"
         )
     try:
         return "profile", load_profile(path, content)
@@ -128,7 +150,7 @@ def _refuse_other_machines(kinds: Mapping[str, Any], names: Mapping[str, str]) -
     prints = {
         kind: content.machine["fingerprint"]
         for kind, content in kinds.items()
-        if content.machine.get("fingerprint")
+        if kind != "recording" and content.machine.get("fingerprint")
     }
     order = [kind for kind in ("profile", "log", "bench") if kind in prints]
     for kind in order[1:]:

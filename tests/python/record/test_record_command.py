@@ -1,0 +1,354 @@
+"""The command asterope-record: what it runs, when it writes, which signals go where, its errors."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asterope import __version__
+from asterope.record.descendants import Unrecorded
+from asterope.record.reading import read_recording
+from command_errors import only_error_of
+from copy_programs import need_way, output_of
+
+COPIES = 20_000
+
+# Copies, says that it has, and goes on until its standard input ends.
+PROGRAM = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int main(int count, char **words)
+{
+    static char from[1 << 16], to[1 << 16];
+    void *(*volatile copy)(void *, const void *, size_t) = memcpy;
+    for (int i = 0; i < 20000; ++i) copy(to, from, 40000);
+    puts("copied");
+    fflush(stdout);
+    if (count > 1) while (getchar() != EOF) {}
+    return count > 2 ? atoi(words[2]) : 0;
+}
+"""
+
+only_error = partial(only_error_of, "asterope-record")
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("program")
+    need_way(folder, "cc")
+    (folder / "program.c").write_text(PROGRAM)
+    output_of("cc", "-O1", folder / "program.c", "-o", folder / "program")
+    return folder / "program"
+
+
+@pytest.fixture
+def settings(repository: Path, build_dir: Path, tmp_path: Path) -> dict[str, Any]:
+    """What Popen needs to start asterope-record in an empty folder."""
+    if not (build_dir / "libasterope_record.so").exists():
+        pytest.fail(f"no libasterope_record.so in {build_dir}: build it first")
+    (tmp_path / "tmp").mkdir()
+    return {
+        "cwd": tmp_path,
+        "env": {
+            **os.environ,
+            "PYTHONPATH": str(repository / "scripts"),
+            "ASTEROPE_BUILD_DIR": str(build_dir),
+            "TMPDIR": str(tmp_path / "tmp"),
+        },
+        "text": True,
+    }
+
+
+COMMAND = [sys.executable, "-m", "asterope.record"]
+
+
+@pytest.fixture
+def record(settings: dict[str, Any], tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
+    """Runs it to its end; nothing of the session is left behind then."""
+
+    def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess:
+        done = subprocess.run(
+            [*COMMAND, *map(str, arguments)],
+            **{**settings, "env": {**settings["env"], **environment}},
+            capture_output=True,
+            timeout=120,
+        )
+        assert list((tmp_path / "tmp").iterdir()) == []
+        return done
+
+    return run
+
+
+@pytest.fixture
+def start(settings: dict[str, Any], tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen]]:
+    """Starts it, and waits until its program has copied."""
+    started: list[subprocess.Popen] = []
+
+    def run(*arguments: object) -> subprocess.Popen:
+        process = subprocess.Popen(
+            [*COMMAND, *map(str, arguments)],
+            **settings,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        started.append(process)
+        assert process.stdout.readline() == "copied\n"
+        return process
+
+    yield run
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def finish(process: subprocess.Popen) -> tuple[int, str]:
+    """Ends the program's standard input."""
+    _, said = process.communicate(timeout=60)
+    return process.returncode, said
+
+
+def wait_for(path: Path) -> dict[str, Any]:
+    for _ in range(6000):
+        if path.exists():
+            return read_recording(path)
+        time.sleep(0.01)
+    pytest.fail(f"{path} was not written within a minute")
+
+
+def copies_in(recording: dict[str, Any]) -> int:
+    return sum(
+        c["calls"] for c in recording["calls"] if (c["function"], c["from"]) == ("memcpy", 36864)
+    )
+
+
+# --- A run ----------------------------------------------------------------------------------------
+
+
+def test_a_run_is_recorded_and_its_output_is_its_own(record, program, tmp_path) -> None:
+    done = record("--", program)
+    assert (done.returncode, done.stdout) == (0, "copied\n")
+    assert "Copies took" in done.stderr and "to 64 KiB" in done.stderr
+    recording = read_recording(tmp_path / "recording.json")
+    assert recording["program"]["name"] == "program"
+    assert (recording["complete"], recording["processes"]) == (True, 1)
+    assert copies_in(recording) == COPIES
+    assert recording["copy_seconds"]["high"] < 1.5 * recording["cpu_seconds"]
+    place = recording["places"][0]
+    assert (Path(place["module"]), place["function"]) == (program, "main")
+
+
+def test_children_are_followed(record, program, tmp_path) -> None:
+    done = record("-o", "r.json", "--", "sh", "-c", f"{program} & {program}; wait")
+    assert done.returncode == 0, done
+    recording = read_recording(tmp_path / "r.json")
+    assert copies_in(recording) == 2 * COPIES
+    assert recording["processes"] >= 3
+
+
+def test_what_is_preloaded_already_stays(record, build_dir, tmp_path) -> None:
+    other = tmp_path / "other.so"
+    shutil.copy(build_dir / "libasterope_record.so", other)
+    done = record("--", "sh", "-c", 'echo "$LD_PRELOAD"', LD_PRELOAD=str(other))
+    recorder = (build_dir / "libasterope_record.so").resolve()
+    assert done.stdout == f"{recorder}:{other}\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [("exit 3", "failed with exit code 3"), ("kill -9 $$", "was killed by SIGKILL")],
+)
+def test_a_command_that_fails_is_recorded_all_the_same(
+    record, tmp_path, command: str, says: str
+) -> None:
+    done = record("--", "bash", "-c", command)
+    assert done.returncode == 1
+    assert says in done.stderr.splitlines()[-1]
+    recording = read_recording(tmp_path / "recording.json")
+    assert recording["complete"] is True
+    assert any(says in warning for warning in recording["warnings"])
+
+
+def test_a_page_is_written_too(record, program, tmp_path) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    done = record("--html", "page.html", "--", program)
+    assert done.returncode == 0, done
+    assert "<img alt=" in (tmp_path / "page.html").read_text()
+
+
+# --- Signals --------------------------------------------------------------------------------------
+
+
+def test_a_snapshot_is_taken_while_the_program_goes_on(start, program, tmp_path) -> None:
+    process = start("--", program, "wait")
+    process.send_signal(signal.SIGUSR2)
+    recording = wait_for(tmp_path / "recording.json")
+    assert recording["complete"] is False
+    assert copies_in(recording) == COPIES
+    code, said = finish(process)
+    assert code == 0 and "the command goes on" in said
+    assert read_recording(tmp_path / "recording.json")["complete"] is True
+
+
+def test_after_the_duration_the_program_goes_on_unrecorded(start, program, tmp_path) -> None:
+    process = start("--duration", "0.1s", "--", program, "wait", "5")
+    recording = wait_for(tmp_path / "recording.json")
+    assert recording["complete"] is False
+    for _ in range(6000):
+        if not list((tmp_path / "tmp").iterdir()):
+            break
+        time.sleep(0.01)
+    assert process.poll() is None and list((tmp_path / "tmp").iterdir()) == []
+    code, said = finish(process)
+    assert code == 1  # what became of the command counts
+    assert "recorded for 0.1 s" in said and "exit code 5" in said
+    assert read_recording(tmp_path / "recording.json") == recording
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_for_it_alone_is_sent_on(start, program, tmp_path, number) -> None:
+    process = start("--", program, "wait")
+    process.send_signal(number)
+    held, process.stdin = process.stdin, None  # open: the program has no other reason to end
+    assert process.wait(timeout=60) == 1
+    held.close()
+    assert f"killed by {number.name}" in process.stderr.read()
+    assert copies_in(read_recording(tmp_path / "recording.json")) == COPIES
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_ctrl_c_reaches_the_program_and_the_recording_is_written(
+    settings, program, tmp_path
+) -> None:
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(tmp_path)
+        os.execve(sys.executable, [*COMMAND, "--", str(program), "wait"], settings["env"])
+    seen = b""
+    while b"copied" not in seen:
+        seen += os.read(terminal, 1000)
+    os.write(terminal, b"\x03")
+    try:
+        while part := os.read(terminal, 1000):
+            seen += part
+    except OSError:  # how a terminal ends
+        pass
+    _, status = os.waitpid(pid, 0)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(status) == 1
+    assert b"killed by SIGINT" in seen
+    assert copies_in(read_recording(tmp_path / "recording.json")) == COPIES
+
+
+# --- What cannot be written, and what is written later --------------------------------------------
+
+
+def test_where_the_disk_is_full_the_raw_files_are_kept(settings, program, tmp_path) -> None:
+    if not os.access("/dev/full", os.W_OK):
+        pytest.skip("there is no /dev/full")
+    done = subprocess.run(
+        [*COMMAND, "-o", "/dev/full", "--", program], **settings, capture_output=True, timeout=60
+    )
+    assert done.returncode == 1
+    line = done.stderr.splitlines()[-1]
+    (folder,) = (tmp_path / "tmp").iterdir()
+    assert "No space left" in line and f"--from {folder} -o" in line
+
+    again = subprocess.run(
+        [*COMMAND, "--from", folder, "-o", "later.json"],
+        **settings,
+        capture_output=True,
+        timeout=60,
+    )
+    assert again.returncode == 0 and "Copies took" in again.stderr
+    recording = read_recording(tmp_path / "later.json")
+    assert copies_in(recording) == COPIES
+    assert recording["complete"] is True and recording["cpu_seconds"] > 0
+
+
+def test_a_folder_that_is_no_sessions_is_refused(record, tmp_path) -> None:
+    assert "session.json" in only_error(record("--from", tmp_path), 2)
+    assert "session.json" in only_error(record("--from", tmp_path / "absent"), 2)
+    (tmp_path / "session.json").write_text("{")
+    assert "damaged" in only_error(record("--from", tmp_path), 2)
+
+
+# --- Bad input ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "no command"),
+        (["--"], "no command"),
+        (["ls"], "behind --"),
+        (["--", "no-such-command"], "no such command"),
+        (["--", ""], "no such command"),
+        (["--", "/"], "folder"),
+        (["--duration", "60", "--", "ls"], "90s, 10m"),
+        (["--duration", "0s", "--", "ls"], "90s, 10m"),
+        (["-o", "/", "--", "ls"], "a folder"),
+        (["-o", "/dev/null/x", "--", "ls"], "no folder"),
+        (["--from", ".", "--", "ls"], "takes no command"),
+        (["--recorder", "absent.so", "--", "ls"], "absent.so"),
+        (["--none", "--", "ls"], "--none"),
+    ],
+)
+def test_bad_arguments_get_one_line(record, arguments: list[str], says: str) -> None:
+    assert says in only_error(record(*arguments), 2)
+
+
+def test_a_program_that_nothing_can_be_preloaded_into_is_refused(record, tmp_path, program) -> None:
+    static = tmp_path / "static"
+    need_way(tmp_path, "cc", "-static")
+    output_of("cc", "-static", program.parent / "program.c", "-o", static)
+    assert "linked statically" in only_error(record("--", static), 2)
+    script = tmp_path / "script"
+    script.write_text(f"#!{static}\n")
+    script.chmod(0o755)
+    assert "linked statically" in only_error(record("--", script), 2)
+
+
+def test_a_library_that_is_no_recorder_is_refused(record, tmp_path) -> None:
+    (tmp_path / "odd.so").write_text("odd")
+    assert "odd.so" in only_error(record("--recorder", "odd.so", "--", "ls"), 1)
+    (tmp_path / "a b.so").write_text("odd")
+    assert "blank" in only_error(record("--recorder", "a b.so", "--", "ls"), 2)
+
+
+def test_a_static_child_is_named(tmp_path, program) -> None:
+    need_way(tmp_path, "cc", "-static")
+    static = tmp_path / "static"
+    output_of("cc", "-static", program.parent / "program.c", "-o", static)
+    with subprocess.Popen(
+        [static, "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout.readline() == "copied\n"
+        unrecorded = Unrecorded()
+        unrecorded.look(os.getpid())
+        unrecorded.look(os.getpid())
+        child.stdin.close()
+    (warning,) = unrecorded.warnings()
+    assert str(static) in warning and "linked statically" in warning
+
+
+def test_version_and_the_launcher(record, build_dir) -> None:
+    assert record("--version").stdout == f"asterope-record {__version__}\n"
+    launched = subprocess.run(
+        [build_dir / "asterope-record", "--help-json"], capture_output=True, timeout=60
+    )
+    assert json.loads(launched.stdout)["name"] == "asterope-record"
