@@ -25,13 +25,15 @@ CALL_WORK = 256
 # it, at 3 a cycle and 3 to 4 GHz. A timing that is serialised hides none of it.
 HIDDEN_SECONDS = 40e-9
 
-# What a copy in a first cache takes at least, among others: a call, some 15 instructions, and two
-# vectors a cycle.
-LEAST_SECONDS, LEAST_SECONDS_PER_BYTE = 1.5e-9, 1 / 150e9
+# What a copy takes all the same: its vectors, two a cycle. The call itself may be free, where the
+# program waits for something else (20 million calls of 16 bytes in a loop: 0.1 ns each).
+LEAST_SECONDS_PER_BYTE = 1 / 150e9
 
-# A copy that took this much longer than the slowest memory and page faults explain was preempted:
-# what others did on the CPU in between is no time of the program's.
-PREEMPTED_SECONDS, SLOWEST_SECONDS_PER_BYTE = 1e-3, 1 / 100e6
+# A copy that took so much longer than the slowest memory and page faults explain was interrupted:
+# what others did on the CPU in between is no time of its own, and one such timing among a thousand
+# small copies would be most of their mean. With them goes what zeroing a huge page takes, where a
+# small copy is the first to touch it.
+PREEMPTED_SECONDS, SLOWEST_SECONDS_PER_BYTE = 20e-6, 1 / 100e6
 
 
 @dataclass(frozen=True)
@@ -149,8 +151,7 @@ def _seconds(ticks: int | None, overhead: int, tick_hz: float) -> float | None:
 
 
 def _least(size: int, seconds: float) -> float:
-    at_once = LEAST_SECONDS + size * LEAST_SECONDS_PER_BYTE
-    return min(seconds, max(at_once, seconds - HIDDEN_SECONDS))
+    return min(seconds, max(size * LEAST_SECONDS_PER_BYTE, seconds - HIDDEN_SECONDS))
 
 
 def _situation(sample: Sample, cached_below_ticks: float) -> tuple[bool, bool, bool]:

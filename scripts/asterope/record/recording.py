@@ -225,7 +225,7 @@ def _doubts(processes: Sequence[RawProcess], estimates: Estimates) -> list[str]:
         found.append("more code was loaded than could be listed: some places have no file")
     if estimates.preempted:
         found.append(
-            f"{estimates.preempted} timed copies were interrupted by other programs and left out"
+            f"{estimates.preempted} timed copies were interrupted by something else and left out"
         )
     return found
 

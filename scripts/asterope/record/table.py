@@ -88,7 +88,7 @@ def _band_lines(recording: Mapping[str, Any]) -> list[str]:
     for band in recording["bands"]:
         if band["calls"]:
             lines.append(
-                f"{band_name(band):17} {_count(band['calls']):>7} {_bytes(band['bytes']):>8}  "
+                f"{band_name(band):17} {_count(band['calls']):>7} {bytes_text(band['bytes']):>8}  "
                 f"{_of_run(band['seconds'], recording['cpu_seconds']):18}"
                 f"{_percent(cached_share(band, 'source_cached')):>6}  "
                 f"{_percent(cached_share(band, 'destination_cached')):>6}  "
@@ -139,7 +139,7 @@ def _place_lines(recording: Mapping[str, Any]) -> list[str]:
         if share is not None and place["share"] is not None:
             part = f"{100 * share['value'] * place['share']:.1f}"
         lines.append(
-            f"{part:>8}  {_bytes(place['median_size']):>11}   {place_name(place, 45):45} "
+            f"{part:>8}  {bytes_text(place['median_size']):>11}   {place_name(place, 45):45} "
             f"{place['serve']}"
         )
     return lines
@@ -203,5 +203,5 @@ def _count(value: float) -> str:
     return _scaled(value, ("", "k", "M", "G", "T"), 1000)
 
 
-def _bytes(value: float) -> str:
+def bytes_text(value: float) -> str:
     return _scaled(value, (" B", " KiB", " MiB", " GiB", " TiB", " PiB"), 1024)

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from ..record.calls import COPIES
-from ..record.table import band_name, headline, place_name
+from ..record.table import band_name, bytes_text, headline, place_name
 from .style import (
     INK,
     MUTED,
@@ -161,8 +161,8 @@ def _sizes_picture(recording: Recording) -> Picture:
     axes.grid(True)
     axes.legend(loc="lower right", frameon=False)
     finding = (
-        f"Half of the calls copy at most {halves['of the calls']:,} bytes, half of the bytes are "
-        f"copied by calls of at most {halves['of the bytes']:,}"
+        f"Half of the calls copy at most {bytes_text(halves['of the calls'])}, half of the bytes "
+        f"are copied by calls of at most {bytes_text(halves['of the bytes'])}"
     )
     axes.set_title(finding)
     return Picture(

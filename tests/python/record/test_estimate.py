@@ -66,20 +66,20 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_intervals_hold_the_truth_about_as_often_as_they_say(program: str) -> None:
-    kinds, runs, held, width = PROGRAMS[program], 200, 0, 0.0
+    kinds, runs, held, width = PROGRAMS[program], 120, 0, 0.0
     for seed in range(runs):
         process = made_up_process(kinds, seed=seed)
         found = estimated(process).copy_seconds
         held += holds(found, true_seconds(kinds, process))
         width = max(width, found.high / found.low)
-    assert held / runs >= 0.91  # of 95 %; 200 runs may miss 2.5 more by chance
+    assert held / runs >= 0.9  # of 95 %, less what 120 runs may miss by chance
     assert width < 6  # of the few samples' worst run
 
 
 def test_estimates_are_right_in_the_mean() -> None:
     kinds = PROGRAMS["many sizes"]
     truth = sum(kind.calls * kind.mean for kind in kinds)
-    values = [of(kinds, seed=seed).copy_seconds.value for seed in range(100)]
+    values = [of(kinds, seed=seed).copy_seconds.value for seed in range(60)]
     assert sum(values) / len(values) == pytest.approx(truth, rel=0.02)
 
 
