@@ -202,9 +202,10 @@ std::vector<SizeGain> measure_gains(const Course& course, const ThresholdChoice&
         const SizeResult result = race.run_off({0}, course.rigor.rounds, kLibc);
         const Finalist& setting = result.finalists.front();
         const Estimate ratio = race.libc_over(0), floor = race.libc_over(kLibcAgain);
-        gains.push_back({size, way_of(now, size), way_of(then, size), ratio, floor,
-                         worth_of(ratio, floor, setting.score), setting.workloads,
-                         result.noise_floor});
+        const Way before = way_of(now, size), after = way_of(then, size);
+        const double worth = before == after ? 0 : worth_of(ratio, floor, setting.score);
+        gains.push_back(
+            {size, before, after, ratio, floor, worth, setting.workloads, result.noise_floor});
     }
     return gains;
 }

@@ -35,7 +35,7 @@ struct SizeGain {
     std::size_t size;
     Way before, after;
     Estimate ratio, floor;
-    double worth;
+    double worth; ///< see worth_of(); 0 where the way is the same: only noise differs
     std::map<Workload, Measured> workloads;
     std::map<Workload, Estimate> floors; ///< of the workloads
 };

@@ -18,15 +18,16 @@ Processes::Processes(const std::vector<LibcThresholds>& settings, const RemoteSe
     }
 }
 
-const Calibration& Processes::calibration(std::size_t size, Workload workload) {
-    const auto known = calibrations_.find({size, workload});
-    if (known != calibrations_.end()) return known->second;
-    const Calibration found = process_of(kLibc).calibrate(size, workload);
-    return calibrations_[{size, workload}] = found;
+Calibration Processes::calibration(std::size_t size, Workload workload,
+                                   const std::optional<Calibration>& known) {
+    Calibration& calibration = calibrations_[{size, workload}];
+    if (known) calibration = *known;
+    if (calibration.calls == 0) calibration = process_of(kLibc).calibrate(size, workload);
+    return calibration;
 }
 
 Trial Processes::trial(const TrialRequest& asked) {
-    const Calibration& calls = calibration(asked.size, asked.workload);
+    const Calibration calls = calibration(asked.size, asked.workload);
     RemoteCopy& process = process_of(asked.entrant);
     const double seconds = process.time(asked.size, asked.workload, asked.round, calls);
     if (!(seconds > 0)) {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,9 @@ class Processes : public Timings {
 
     Trial trial(const TrialRequest& asked) override;
     RoundEnd round_ended() override;
+    /// As the default's process finds it, once.
+    Calibration calibration(std::size_t size, Workload workload,
+                            const std::optional<Calibration>& known = std::nullopt) override;
 
     /// What holds in an entrant's process.
     CopyThresholds thresholds(Entrant entrant) const {
@@ -41,7 +45,6 @@ class Processes : public Timings {
     RemoteCopy& process_of(Entrant entrant) const {
         return *processes_[static_cast<std::size_t>(entrant - kLibcAgain)];
     }
-    const Calibration& calibration(std::size_t size, Workload workload);
 
     std::vector<std::unique_ptr<RemoteCopy>> processes_; ///< libc again's and libc's first
     Progress& progress_;

@@ -21,18 +21,25 @@ std::string interval(const Estimate& one) {
     return text;
 }
 
-/// The geometric mean of the setting's ratios.
+/// The geometric mean of the setting's ratios where it copies in another way; 1 where it nowhere
+/// does.
 double mean_ratio(const std::vector<SizeGain>& gains) {
     double sum = 0;
-    for (const SizeGain& one : gains) sum += std::log(one.ratio.median);
-    return std::exp(sum / static_cast<double>(gains.size()));
+    int count = 0;
+    for (const SizeGain& one : gains) {
+        if (one.before == one.after) continue;
+        sum += std::log(one.ratio.median);
+        ++count;
+    }
+    return std::exp(sum / std::max(1, count));
 }
 
-/// The clear gains or losses: "4 KiB 1.20, 8 KiB 1.31"; "none".
+/// The clear gains or losses of another way: "4 KiB 1.20, 8 KiB 1.31"; "none".
 std::string clear_sizes(const std::vector<SizeGain>& gains, bool faster) {
     std::string text;
     for (const SizeGain& one : gains) {
-        if (!is_clear(one.ratio, one.floor) || (one.ratio.median > 1) != faster) continue;
+        if (one.before == one.after || !is_clear(one.ratio, one.floor)) continue;
+        if ((one.ratio.median > 1) != faster) continue;
         append(text, "%s%s %.2f", text.empty() ? "" : ", ", format_size(one.size).c_str(),
                one.ratio.median);
     }
@@ -187,8 +194,8 @@ std::string verdict_text(const TunablesReport& report) {
         return text + kKeep + "timed anew, this is no faster than it beyond the noise\n";
     }
     append(text,
-           "%.2f times as fast as the default over these sizes and situations (geometric "
-           "mean).\n",
+           "%.2f times as fast as the default at the sizes that are copied in another way "
+           "(geometric mean).\n",
            mean_ratio(report.gains));
     text += "Faster at: " + clear_sizes(report.gains, true) + "\n";
     text += "Slower at: " + clear_sizes(report.gains, false) + "\n";
