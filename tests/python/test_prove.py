@@ -517,6 +517,15 @@ def test_a_client_that_fails_is_named(prove, parties) -> None:
     assert "under libc: sh ended with exit code 2: cannot ask" in message
 
 
+def test_a_client_may_be_static(prove, tmp_path: Path) -> None:
+    source = tmp_path / "client.c"
+    source.write_text('#include <stdio.h>\nint main(void) { puts("took 3"); return 0; }\n')
+    output_of("cc", "-static", source, "-o", tmp_path / "client")
+    server = (sys.executable, "-c", "import time; time.sleep(1000)")
+    done = prove("--metric", REGEX, "--client", tmp_path / "client", "--", *server)
+    assert (done.returncode, rows_of(done)[LIBC]) == (0, "3"), done
+
+
 def test_a_server_without_the_library_is_noticed(prove, parties) -> None:
     *client, _, python, server, where = parties("{port}")
     cleared = ("env", "-i", python, server, where)

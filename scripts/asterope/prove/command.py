@@ -7,6 +7,7 @@ import os
 import platform
 import re
 import shlex
+import shutil
 import sys
 import time
 from collections.abc import Collection, Sequence
@@ -195,9 +196,10 @@ def _runner(setting: Setting, cpus: Collection[int] | None, stack: ExitStack) ->
         check_tunables(setting.copies, program.loader)
         if setting.client is None:
             return Commands(program, setting.command[0], cpus, setting.metric.kind == PATTERN)
-        find_program(setting.client)
     except CannotPreload as error:
         raise BadInput(str(error)) from None
+    if shutil.which(setting.client[0]) is None:  # any program will do, a static one, too
+        raise BadInput(f"--client: {one_line(setting.client[0])}: no such command")
     others = os.sched_getaffinity(0) - set(cpus or ())
     return Servers(stack, setting.command, setting.client, (cpus, others if cpus else None))
 

@@ -19,13 +19,14 @@ from .places import Place, placeholders_in
 from .processes import Process, Run
 
 PATIENCE = 60.0  # seconds that a server may take until it answers
+LOADING = 2.0  # seconds that it may take until its libraries are there
 
 
 class Runner(Protocol):
     def warm_up(self, copy: Copy) -> Run:
         """The first run, which nobody counts; it proves that the copy is in use."""
 
-    def run(self, copy: Copy, limit: float) -> Run:
+    def run(self, copy: Copy, limit: float | None) -> Run:
         """Another one, of at most `limit` s. Both raise Failure."""
 
 
@@ -58,7 +59,7 @@ class Commands:
                 copy, debug, None, lambda process: _loaded(Path(f"{trace}.{process.pid}"))
             )
 
-    def run(self, copy: Copy, limit: float) -> Run:
+    def run(self, copy: Copy, limit: float | None) -> Run:
         return self._run(copy, {}, limit)
 
     def _run(
@@ -122,7 +123,7 @@ class Servers:
                 self._wait_a_little(process, deadline)
         while True:
             try:
-                run = self.run(copy, PATIENCE)
+                run = self.run(copy, None)
                 break
             except Failure:
                 if names & {"port", "socket"} or time.monotonic() > deadline:
@@ -130,9 +131,12 @@ class Servers:
             with _InCopy(copy, self._server[0]):
                 self._wait_a_little(process, deadline)
         with _InCopy(copy, self._server[0]):
-            why = missing_library(copy, _mapped(process.pid))
-            if why:
-                raise Failure(why)
+            # Nothing says that a server which no placeholder waits for is past its ld.so.
+            begun = time.monotonic()
+            while why := missing_library(copy, _mapped(process.pid)):
+                if time.monotonic() - begun > LOADING:
+                    raise Failure(why)
+                time.sleep(0.02)
         return run
 
     @staticmethod
@@ -143,18 +147,13 @@ class Servers:
             raise Failure(f"accepts nobody after {PATIENCE:.0f} s")
         time.sleep(0.02)
 
-    def run(self, copy: Copy, limit: float) -> Run:
+    def run(self, copy: Copy, limit: float | None) -> Run:
         server, place = self._processes[copy]
         command = place.fill(self._client)
         try:
             with _InCopy(copy, command[0]):
-                program = find_program(command)
-                client = Process(
-                    [str(program.file), *program.arguments],
-                    Copy("client").environment(),
-                    self._client_cpus,
-                    keep_output=True,
-                )
+                environment = Copy("client").environment()
+                client = Process(command, environment, self._client_cpus, keep_output=True)
                 with closing(client):
                     run = client.wait(limit)
         except Failure:
