@@ -169,7 +169,9 @@ void add_tuned_glibc(Choice& choice, const Machine& machine, const std::optional
         Progress progress(1, true);
         DisturbedRounds rounds;
         const ThresholdChoice found = measure_and_choose(
-            {sizes, equal_weights({Workload::hot, Workload::cold, Workload::consume}),
+            {sizes,
+             Objective{"weights",
+                       equal_weights({Workload::hot, Workload::cold, Workload::consume})},
              parse_rigor("quick"), random, shared_setup(machine, cpu, knobs, sizes.back()),
              progress, rounds},
             knobs);

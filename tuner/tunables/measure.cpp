@@ -22,15 +22,10 @@ std::size_t never(const Tunable& tunable) {
 
 /// The workloads that count, and at weight 0 all others that a winner is measured under, and
 /// aliased buffers, where `rep movsb` can be many times slower.
-Weights with_all_situations(Weights weights) {
-    std::vector<Workload> others(kMeasured.begin(), kMeasured.end());
-    others.push_back(Workload::aliased);
-    for (const Workload workload : others) {
-        const bool counts = std::any_of(weights.begin(), weights.end(),
-                                        [&](const auto& one) { return one.first == workload; });
-        if (!counts) weights.emplace_back(workload, 0);
-    }
-    return weights;
+Weights with_all_situations(const Objective& objective) {
+    std::vector<Workload> all(kMeasured.begin(), kMeasured.end());
+    all.push_back(Workload::aliased);
+    return with_intents(objective, all).front().weights;
 }
 
 /// The way, its process, and what the race says.
@@ -50,14 +45,14 @@ class WaysRace {
             entrants.push_back(entrant);
         }
         if (others.empty()) return result;
-        Race race(size, course_.weights, course_.random, timings_);
+        Race race(size, course_.objective.weights, course_.random, timings_);
         const SizeResult run_off = race.run_off(entrants, course_.rigor.rounds, kLibc);
         result.floor = race.libc_over(kLibcAgain);
         for (const auto& [way, entrant] : others) {
             const Estimate ratio = race.libc_over(entrant);
             const Finalist& finalist = finalist_of(run_off, entrant);
             double least = ratio.median;
-            for (const auto& [workload, weight] : weights_at(size, course_.weights)) {
+            for (const auto& [workload, weight] : weights_at(size, course_.objective.weights)) {
                 const double here = finalist.workloads.at(workload).ratio.median;
                 if (weight > 0) least = std::min(least, here);
             }
@@ -73,7 +68,7 @@ class WaysRace {
                       other = processes_.copying(upper, size);
         if (one == kLibc || other == kLibc) return other == kLibc;
         course_.progress.label(format_size(size));
-        Race race(size, course_.weights, course_.random, timings_);
+        Race race(size, course_.objective.weights, course_.random, timings_);
         const SizeResult run_off = race.run_off({one, other}, course_.rigor.rounds, kLibc);
         return finalist_of(run_off, one).score >= finalist_of(run_off, other).score;
     }
@@ -140,15 +135,15 @@ std::vector<LibcThresholds> settings_of_ways(const Knobs& knobs, std::size_t lar
     return settings;
 }
 
-double planned_work(const std::vector<std::size_t>& sizes, const Weights& weights,
+double planned_work(const std::vector<std::size_t>& sizes, const Objective& objective,
                     const Rigor& rigor, const Knobs& knobs) {
     double work = 0;
     for (const std::size_t size : sizes) {
         const std::size_t ways = size <= knobs.rep_movsb.least ? 0
                                  : size <= kLeastNonTemporal   ? 1
                                                                : 2;
-        const std::size_t counted = weights_at(size, weights).size();
-        const std::size_t all = weights_at(size, with_all_situations(weights)).size();
+        const std::size_t counted = weights_at(size, objective.weights).size();
+        const std::size_t all = weights_at(size, with_all_situations(objective)).size();
         const std::size_t trials = (ways ? ways + 2 : 0) * counted + 3 * all;
         work += static_cast<double>(trials) * rigor.rounds * trial_work(size);
     }
@@ -169,7 +164,7 @@ ThresholdChoice measure_and_choose(const Course& course, Knobs knobs) {
         course.progress.label(format_size(size));
         course.rounds.enter_step();
         choice.ways.push_back(race.at(size, way_of(knobs.now, size)));
-        worth.push_back({size, 1, {}});
+        worth.push_back({size, importance_of(size, course.objective.weights), {}});
         for (const WayResult& one : choice.ways.back().ways) {
             worth.back().worth[one.way] = one.worth;
         }
@@ -193,7 +188,7 @@ std::vector<SizeGain> measure_gains(const Course& course, const ThresholdChoice&
     Processes processes({choice.knobs.changes(choice.thresholds)}, course.setup, course.progress,
                         course.rounds);
     const CopyThresholds now = processes.thresholds(kLibc), then = processes.thresholds(0);
-    const Weights weights = with_all_situations(course.weights);
+    const Weights weights = with_all_situations(course.objective);
     std::vector<SizeGain> gains;
     for (const std::size_t size : course.sizes) {
         course.progress.label(format_size(size));
@@ -204,8 +199,8 @@ std::vector<SizeGain> measure_gains(const Course& course, const ThresholdChoice&
         const Estimate ratio = race.libc_over(0), floor = race.libc_over(kLibcAgain);
         const Way before = way_of(now, size), after = way_of(then, size);
         const double worth = before == after ? 0 : worth_of(ratio, floor, setting.score);
-        gains.push_back(
-            {size, before, after, ratio, floor, worth, setting.workloads, result.noise_floor});
+        gains.push_back({size, importance_of(size, weights), before, after, ratio, floor, worth,
+                         setting.workloads, result.noise_floor});
     }
     return gains;
 }

@@ -33,6 +33,7 @@ struct SizeWays {
 /// What the chosen setting brings at one size.
 struct SizeGain {
     std::size_t size;
+    double share; ///< how much it counts among the others
     Way before, after;
     Estimate ratio, floor;
     double worth; ///< see worth_of(); 0 where the way is the same: only noise differs
@@ -50,7 +51,7 @@ bool is_clear(const Estimate& ratio, const Estimate& floor);
 /// How a measurement goes.
 struct Course {
     std::vector<std::size_t> sizes; ///< ascending
-    Weights weights;
+    Objective objective;
     Rigor rigor;
     std::mt19937_64& random;
     RemoteSetup setup;
@@ -62,7 +63,7 @@ struct Course {
 std::vector<LibcThresholds> settings_of_ways(const Knobs& knobs, std::size_t largest);
 
 /// What both steps count in Progress, about.
-double planned_work(const std::vector<std::size_t>& sizes, const Weights& weights,
+double planned_work(const std::vector<std::size_t>& sizes, const Objective& objective,
                     const Rigor& rigor, const Knobs& knobs);
 
 struct ThresholdChoice {

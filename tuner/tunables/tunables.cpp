@@ -10,7 +10,9 @@
 #include "base/size_text.hpp"
 #include "machine/affinity.hpp"
 #include "machine/machine.hpp"
+#include "program/program_recording.hpp"
 #include "search/default_sizes.hpp"
+#include "search/program_weights.hpp"
 #include "space/space.hpp"
 #include "timing/arena.hpp"
 #include "tunables/report.hpp"
@@ -19,14 +21,15 @@ namespace asterope {
 
 namespace {
 
-std::vector<std::size_t> sizes_of(const TunablesRequest& request, const Machine& machine) {
+std::vector<std::size_t> sizes_of(const TunablesRequest& request, const Machine& machine,
+                                  const std::optional<Program>& program) {
     std::vector<std::size_t> sizes =
         request.sizes.empty() ? default_sizes(machine.caches) : parse_size_list(request.sizes);
     if (sizes.front() < kMinimumBytes) {
         throw BadInput("size " + format_size(sizes.front()) + " is below " +
                        format_size(kMinimumBytes) + ", where no threshold can be");
     }
-    return sizes;
+    return program && request.sizes.empty() ? with_sizes_of(*program, sizes) : sizes;
 }
 
 void print(const TunablesRequest& request, const std::string& text) {
@@ -65,10 +68,14 @@ RemoteSetup shared_setup(const Machine& machine, int cpu, const Knobs& knobs, st
 
 void find_tunables(const TunablesRequest& request) {
     TunablesReport report;
-    report.objective = parse_objective(request.workload, request.weights);
+    const Objective asked = parse_objective(request.workload, request.weights);
     const Rigor rigor = parse_rigor(request.rigor);
+    std::optional<Program> program;
+    if (!request.recordings.empty()) program = read_program(request.recordings);
     report.machine = read_machine();
-    const std::vector<std::size_t> sizes = sizes_of(request, report.machine);
+    const std::vector<std::size_t> sizes = sizes_of(request, report.machine, program);
+    report.objective = program ? program_objective(*program, sizes) : asked;
+    if (program) report.program = program->name;
     std::string why;
     report.tunables = read_tunables(program_interpreter(), why);
     const Knobs knobs = knobs_of(report.machine.libc, report.tunables, why);
@@ -84,8 +91,8 @@ void find_tunables(const TunablesRequest& request) {
     const RemoteSetup setup = shared_setup(report.machine, report.cpu, knobs, sizes.back());
     std::mt19937_64 random(request.seed);
     DisturbedRounds rounds;
-    Progress progress(planned_work(sizes, report.objective.weights, rigor, knobs), request.quiet);
-    Course course{sizes, report.objective.weights, rigor, random, setup, progress, rounds};
+    Progress progress(planned_work(sizes, report.objective, rigor, knobs), request.quiet);
+    Course course{sizes, report.objective, rigor, random, setup, progress, rounds};
     report.choice = measure_and_choose(course, knobs);
     progress.clear();
     print(request, default_text(report) + ways_table(report.choice.ways));
