@@ -356,12 +356,21 @@ static int restricted(long calls)
     _exit(0);
 }
 
-/* VERDICT PROGRAM...: what may not be watched. */
-static int without_perf(char **arguments)
+/* SYSTEM_CALL ERRNO PROGRAM...: for the program, this one fails. */
+static int refused(char **arguments)
 {
-    static const int refused[] = {SYS_perf_event_open};
-    restrict_calls(refused, 1, SECCOMP_RET_ERRNO | (uint32_t)number(arguments, 2));
-    execv(arguments[3], arguments + 3);
+    static const struct {
+        const char *name;
+        int call;
+    } known[] = {{"perf_event_open", SYS_perf_event_open},
+                 {"madvise", SYS_madvise},
+                 {"fallocate", SYS_fallocate},
+                 {"mincore", SYS_mincore}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i) {
+        if (strcmp(arguments[2], known[i].name)) continue;
+        restrict_calls(&known[i].call, 1, SECCOMP_RET_ERRNO | (uint32_t)number(arguments, 3));
+        execv(arguments[4], arguments + 4);
+    }
     return 1;
 }
 
@@ -524,7 +533,7 @@ int main(int argc, char **argv)
     SITUATION("files", keeps_files())
     SITUATION("overlapping", overlapping())
     SITUATION("restricted", restricted(first))
-    SITUATION("without_perf", without_perf(argv))
+    SITUATION("refused", refused(argv))
     SITUATION("touched", touched(word, second))
     SITUATION("plugin", plugin(word))
     SITUATION("mixture", mixture(first))

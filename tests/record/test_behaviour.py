@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from asterope.record.raw import RawProcess
 from copy_programs import CHECKERS, need, need_way, output_of
 from recorded_programs import ALL, Recorder, copies, said
 
@@ -157,17 +158,59 @@ def test_a_program_that_gives_up_system_calls_is_only_counted_from_then_on(
         assert process.drawn == 1000
 
 
+def recorded_without(
+    recorder: Recorder, check: Path, refused: dict[str, int], *command: object
+) -> RawProcess:
+    """A program for which these system calls fail; skips where that cannot be arranged."""
+    wrapped: list[object] = [check, *command]
+    for name, error in refused.items():
+        wrapped = [check, "refused", name, error, *wrapped]
+    done = recorder.run(*wrapped, period=ALL, code=None, timeout=120)
+    if done.returncode == 77:
+        pytest.skip(done.stdout)
+    assert done.returncode == 0
+    return next(process for process in recorder.processes() if process.counts)
+
+
 @pytest.mark.parametrize("error", [errno.EPERM, errno.EACCES, errno.ENOSYS])
 def test_where_watchpoints_are_refused_the_reason_is_kept(
     recorder: Recorder, check: Path, error: int
 ) -> None:
-    command = (check, "without_perf", error, check, "copies", 100, 5000)
-    done = recorder.run(*command, period=ALL, code=None)
-    if done.returncode == 77:
-        pytest.skip(done.stdout)
-    process = next(p for p in recorder.processes() if p.counts == copies(100, 5000))
+    refused = {"perf_event_open": error}
+    process = recorded_without(recorder, check, refused, "copies", 100, 5000)
     assert (process.flags.watch_errno, process.watches) == (error, [])
+    assert process.counts == copies(100, 5000)
     assert process.drawn == 5000
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        {"madvise": errno.EINVAL},
+        {"madvise": errno.EINVAL, "fallocate": errno.EOPNOTSUPP},
+        {"mincore": errno.ENOSYS},
+    ],
+    ids="-".join,
+)
+@pytest.mark.parametrize("situation", [("halves", 10_000), ("threads", 20, 500)])
+def test_older_kernels_and_other_file_systems_do(
+    recorder: Recorder, check: Path, refused: dict[str, int], situation: tuple
+) -> None:
+    process = recorded_without(recorder, check, refused, *situation)
+    assert sum(process.counts["memcpy"].values()) == process.drawn == 20_000
+    assert not process.flags.full
+    assert len(process.samples) > 8_000
+    known = {sample.destination_resident for sample in process.samples}
+    assert known == ({None} if "mincore" in refused else {None, True})
+
+
+def test_where_no_space_can_be_reserved_nothing_is_recorded(
+    recorder: Recorder, check: Path
+) -> None:
+    refused = {"madvise": errno.EFAULT}
+    recorder.run(check, "refused", "madvise", refused["madvise"], check, "functions", code=None)
+    sizes = sorted(path.stat().st_size for path in recorder.folder.iterdir())
+    assert sizes[0] == 0
 
 
 # --- Tools that look into programs ----------------------------------------------------------------

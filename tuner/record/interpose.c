@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define EXPORTED __attribute__((visibility("default")))
-#define RARE __attribute__((noinline, cold))
+#define RARE __attribute__((noinline))
 #define INLINED static inline __attribute__((always_inline))
 
 struct raw_cells uncounted;

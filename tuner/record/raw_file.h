@@ -1,8 +1,8 @@
 /* The raw file: what the recorder writes of one process, and asterope/record/raw.py reads.
  *
  * The recorder maps the file MAP_SHARED and writes as it goes, so that whatever ends the process
- * leaves what was recorded until then. The file is sparse: each area is reserved on the disk before
- * it is written for the first time, so that a full disk is an error of fallocate and never SIGBUS.
+ * leaves what was recorded until then. The file is sparse: each area is reserved before it is
+ * written for the first time, so that a full disk is an error then, and never SIGBUS.
  *
  *     header     one page
  *     modules    the executable mappings, then their paths

@@ -132,11 +132,12 @@ static const char *random_byte(const void *start, size_t bytes)
 }
 
 /* A load from a page that is not there would fault before the copy's first store faults again. */
-static int is_resident(const void *address)
+static uint8_t residence(const void *address)
 {
     unsigned char there;
     const uintptr_t page = (uintptr_t)address & -(uintptr_t)RAW_PAGE;
-    return syscall(SYS_mincore, page, (size_t)1, &there) == 0 && (there & 1);
+    if (syscall(SYS_mincore, page, (size_t)1, &there) != 0) return 0;
+    return there & 1 ? RAW_RESIDENT_KNOWN | RAW_RESIDENT : RAW_RESIDENT_KNOWN;
 }
 
 static void probe(const struct call *call, struct raw_sample *sample)
@@ -147,10 +148,10 @@ static void probe(const struct call *call, struct raw_sample *sample)
         sample->flags |= RAW_SOURCE_PROBED;
     }
     const char *place = random_byte(call->destination, call->bytes);
-    sample->flags |= RAW_RESIDENT_KNOWN;
-    if (!is_resident(place)) return;
+    sample->flags |= residence(place);
+    if (!(sample->flags & RAW_RESIDENT)) return;
     sample->destination_ticks = at_most_32_bits(ticks_of_load(place));
-    sample->flags |= RAW_RESIDENT | RAW_DESTINATION_PROBED;
+    sample->flags |= RAW_DESTINATION_PROBED;
 }
 
 /* Where the sample is to be kept; null: nowhere. Of all that were drawn, each is kept with the same

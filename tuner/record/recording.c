@@ -19,6 +19,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 enum {
     LONGEST_FOLDER = 960,
     MOST_FILES = 1 << 20, /* of one process id */
@@ -90,25 +94,39 @@ void changed(uint64_t signals)
 
 /* --- The file --- */
 
-/* Space on the disk. Where the file system cannot reserve any, zeros are written. */
-static int allocate(int file, size_t offset, size_t bytes)
+/* Where Linux is older than 5.14, which has MADV_POPULATE_WRITE. Where the file system cannot
+ * reserve anything, zeros are written. */
+static int allocate(size_t offset, size_t bytes)
 {
     static const char zeros[RAW_PAGE];
-    if (syscall(SYS_fallocate, file, 0, offset, bytes) == 0) return 1;
-    if (errno != EOPNOTSUPP && errno != ENOSYS) return 0;
-    for (size_t at = offset; at < offset + bytes; at += RAW_PAGE) {
-        const size_t rest = offset + bytes - at;
-        const size_t now = rest < RAW_PAGE ? rest : RAW_PAGE;
-        if (syscall(SYS_pwrite64, file, zeros, now, at) != (long)now) return 0;
+    const int file = open_raw(0);
+    if (file < 0) return 0;
+    int done = syscall(SYS_fallocate, file, 0, offset, bytes) == 0;
+    if (!done && (errno == EOPNOTSUPP || errno == ENOSYS)) {
+        done = 1;
+        for (size_t at = offset; done && at < offset + bytes; at += RAW_PAGE)
+            done = syscall(SYS_pwrite64, file, zeros, (size_t)RAW_PAGE, at) == RAW_PAGE;
     }
-    return 1;
+    close_raw(file);
+    return done;
+}
+
+/* Has the pages made, which fails where a store to them would be SIGBUS. That needs neither the
+ * path, which a program may have lost by chroot or with its rights, nor a descriptor. */
+static int have_pages(struct raw_file *mapped, size_t offset, size_t bytes)
+{
+    const size_t first = offset & -(size_t)RAW_PAGE;
+    const size_t all = (offset + bytes - first + RAW_PAGE - 1) & -(size_t)RAW_PAGE;
+    int done;
+    do {
+        done = syscall(SYS_madvise, (char *)mapped + first, all, MADV_POPULATE_WRITE) == 0;
+    } while (!done && errno == EAGAIN);
+    return done || (errno == EINVAL && allocate(first, all));
 }
 
 int reserve(size_t offset, size_t bytes)
 {
-    const int file = open_raw(0);
-    const int done = file >= 0 && allocate(file, offset, bytes);
-    if (file >= 0) close_raw(file);
+    const int done = have_pages(process.file, offset, bytes);
     if (!done) set_flag(RAW_FULL);
     return done;
 }
@@ -173,14 +191,17 @@ static void name_executable(char *name)
     for (size_t i = 0; given && given[i] && i < RAW_EXECUTABLE - 1; ++i) name[i] = given[i];
 }
 
+/* Maps the file, with space for what each process has; null: there is none. */
 static struct raw_file *map(int file, size_t bytes)
 {
     if (!bytes || syscall(SYS_ftruncate, file, bytes) != 0) return NULL;
-    if (!allocate(file, 0, RAW_PAGE) ||
-        !allocate(file, offsetof(struct raw_file, slots), sizeof(struct raw_slot)))
-        return NULL;
     void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    return mapped == MAP_FAILED ? NULL : mapped;
+    if (mapped == MAP_FAILED) return NULL;
+    if (have_pages(mapped, 0, RAW_PAGE) &&
+        have_pages(mapped, offsetof(struct raw_file, slots), sizeof(struct raw_slot)))
+        return mapped;
+    munmap(mapped, bytes);
+    return NULL;
 }
 
 /* Makes and maps the process's file. One that could not get its space stays behind empty. */

@@ -64,6 +64,8 @@ class Session:
             request_stop(self.folder)
 
     def remove(self) -> None:
+        """What still runs goes on without being counted."""
+        self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
