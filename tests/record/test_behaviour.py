@@ -201,7 +201,7 @@ def test_older_kernels_and_other_file_systems_do(
     assert not process.flags.full
     assert len(process.samples) > 8_000
     known = {sample.destination_resident for sample in process.samples}
-    assert known == ({None} if "mincore" in refused else {None, True})
+    assert True not in known if "mincore" in refused else True in known
 
 
 def test_where_no_space_can_be_reserved_nothing_is_recorded(
