@@ -24,6 +24,8 @@ _SENT_ON = (
 )
 _TAKEN = (*_SENT_ON, signal.SIGUSR2, signal.SIGCHLD)
 
+_ASAN_FORGIVES = "verify_asan_link_order=0"
+
 # Python ignores these, and what is ignored stays so in the program.
 _PYTHON_IGNORES = (signal.SIGPIPE, signal.SIGXFSZ)
 
@@ -63,7 +65,10 @@ def environment_with(library: Path, folder: Path) -> dict[str, str]:
     """What has the program load the recorder, before the libraries that are preloaded already."""
     preloaded = os.environ.get("LD_PRELOAD", "")
     both = f"{library}:{preloaded}" if preloaded else str(library)
-    return {**os.environ, "LD_PRELOAD": both, "ASTEROPE_RECORD": str(folder)}
+    # gcc's address sanitizer ends programs in which its library is not the first one otherwise.
+    forgiving = ":".join(filter(None, (os.environ.get("ASAN_OPTIONS"), _ASAN_FORGIVES)))
+    ours = {"LD_PRELOAD": both, "ASTEROPE_RECORD": str(folder), "ASAN_OPTIONS": forgiving}
+    return {**os.environ, **ours}
 
 
 class Running:
