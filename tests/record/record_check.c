@@ -341,19 +341,40 @@ static void restrict_calls(const int *calls, size_t count, uint32_t verdict)
     }
 }
 
+/* What fork needs is left. */
+static const int deadly[] = {
+    SYS_openat,    SYS_open,    SYS_mmap,   SYS_munmap, SYS_fallocate,       SYS_mincore,
+    SYS_ioctl,     SYS_gettid,  SYS_getpid, SYS_tgkill, SYS_perf_event_open, SYS_close,
+    SYS_prlimit64, SYS_madvise, SYS_read,   SYS_prctl,  SYS_clock_gettime};
+
 /* CALLS before, and as many after all system calls but those needed to end are deadly. */
 static int restricted(long calls)
 {
-    static const int deadly[] = {
-        SYS_openat,    SYS_open,    SYS_mmap,   SYS_munmap, SYS_fallocate,       SYS_mincore,
-        SYS_ioctl,     SYS_gettid,  SYS_getpid, SYS_tgkill, SYS_perf_event_open, SYS_close,
-        SYS_prlimit64, SYS_madvise, SYS_read,   SYS_prctl,  SYS_rt_sigprocmask,  SYS_clock_gettime,
-    };
     copies(16, calls);
     restrict_calls(deadly, sizeof deadly / sizeof deadly[0], SECCOMP_RET_KILL_PROCESS);
     copies(16, calls);
     copies(5000, calls);
     _exit(0);
+}
+
+/* The same in a child that has made no copy before, and that forks then. */
+static int restricted_child(long calls)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        restrict_calls(deadly, sizeof deadly / sizeof deadly[0], SECCOMP_RET_KILL_PROCESS);
+        copies(16, calls);
+        child = fork();
+        if (child == 0) {
+            copies(32, calls);
+            _exit(0);
+        }
+        wait_for(child);
+        _exit(0);
+    }
+    int status = 1;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
 /* SYSTEM_CALL ERRNO PROGRAM...: for the program, this one fails. */
@@ -534,6 +555,7 @@ int main(int argc, char **argv)
     SITUATION("overlapping", overlapping())
     SITUATION("restricted", restricted(first))
     SITUATION("refused", refused(argv))
+    SITUATION("restricted_child", restricted_child(first))
     SITUATION("touched", touched(word, second))
     SITUATION("plugin", plugin(word))
     SITUATION("mixture", mixture(first))

@@ -159,6 +159,21 @@ def test_a_program_that_gives_up_system_calls_is_only_counted_from_then_on(
         assert process.drawn == 1000
 
 
+@pytest.mark.parametrize("period", PERIODS)
+def test_its_children_are_counted_in_its_file(
+    recorder: Recorder, check: Path, period: int | None
+) -> None:
+    done = recorder.run(check, "restricted_child", 1000, period=period, code=None)
+    if done.returncode == 77:
+        pytest.skip(done.stdout)
+    assert done.returncode == 0
+    process = next(process for process in recorder.processes() if process.counts)
+    assert process.flags.quiet and process.flags.shared_slots
+    assert process.counts == {
+        "memcpy": {**copies(16, 1000)["memcpy"], **copies(32, 1000)["memcpy"]}
+    }
+
+
 def recorded_without(
     recorder: Recorder, check: Path, refused: dict[str, int], *command: object
 ) -> RawProcess:

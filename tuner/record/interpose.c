@@ -133,8 +133,8 @@ EXPORTED int prctl(int option, ...)
     unsigned long arguments[4];
     for (int i = 0; i < 4; ++i) arguments[i] = va_arg(list, unsigned long);
     va_end(list);
-    if ((option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS) && process.file)
-        set_flag(RAW_QUIET);
+    if ((option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS) && recorded_function[0])
+        become_quiet();
     return (int)syscall(SYS_prctl, option, arguments[0], arguments[1], arguments[2], arguments[3]);
 }
 

@@ -251,10 +251,10 @@ void *record_call(void *destination, const void *source, size_t bytes, int funct
     const uint64_t start = thread.burst ? ticks_now() : 0;
     const int error = errno;
     thread.busy = frame;
-    if (*process.mark == 0) {
+    if (*process.mark == 0 && !is_quiet()) {
         if (thread.slot && counted == &thread.slot->cells) /* the parent's */
             __atomic_fetch_sub(cell_of(&call), RAW_CALL, __ATOMIC_RELAXED);
-        forget_parent();
+        begin_anew();
         counted = &uncounted; /* the new file may be where the parent's was */
     }
     void *result;

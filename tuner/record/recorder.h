@@ -73,8 +73,11 @@ void stop_recording(void);
 /* Gives this thread a slot, and the process a file where it has none. Returns 0, and has ended the
  * recording, where that cannot be. */
 int claim_slot(void);
-/* The child of a fork begins anew. */
-void forget_parent(void);
+/* The child of a fork begins anew. One that may not make system calls goes on in its parent's file.
+ */
+void begin_anew(void);
+/* Makes no system call from now on. */
+void become_quiet(void);
 /* Reserves `bytes` of the file from `offset` on; 0, and RAW_FULL, where there is no space. */
 int reserve(size_t offset, size_t bytes);
 void note_clocks(uint64_t monotonic_ns);
@@ -103,7 +106,10 @@ static inline void set_flag(uint32_t flag)
 }
 
 /* The program restricts its system calls: those of ours might end it. */
-static inline int is_quiet(void) { return (process.file->header.flags & RAW_QUIET) != 0; }
+static inline int is_quiet(void)
+{
+    return process.file && (process.file->header.flags & RAW_QUIET);
+}
 
 #pragma GCC visibility pop
 

@@ -339,8 +339,12 @@ static void mark_process(void)
     process.mark = page;
 }
 
-void forget_parent(void)
+void begin_anew(void)
 {
+    if (is_quiet()) {
+        set_flag(RAW_SHARED);
+        return;
+    }
     if (process.file) munmap(process.file, process.file->header.file_bytes);
     process.file = NULL;
     process.changing = 0;
@@ -357,7 +361,15 @@ void forget_parent(void)
  * the parent's file; the emptied page tells the next one. */
 static void begin_child(void)
 {
-    if (!thread.busy) forget_parent();
+    if (!thread.busy) begin_anew();
+}
+
+void become_quiet(void)
+{
+    const int error = errno;
+    if (*process.mark == 0) begin_anew();
+    if (thread.slot || claim_slot()) set_flag(RAW_QUIET);
+    errno = error;
 }
 
 static uint64_t number_in(const char *text, uint64_t otherwise)
