@@ -144,3 +144,11 @@ def test_without_a_folder_nothing_is_recorded_and_all_goes_on(
         assert said(done)
     assert list(recorder.folder.iterdir()) == []
     assert [path.name for path in tmp_path.iterdir()] == ["session"]
+
+
+@pytest.mark.slow
+def test_counts_beyond_what_a_cell_holds_are_right(recorder: Recorder, check: Path) -> None:
+    """From 2^30 on they are taken off it, at a sample; one more than the lower half holds."""
+    calls = (1 << 32) + 1
+    recorder.run(check, "copies", 1, calls, timeout=300)
+    assert recorder.only().counts == copies(1, calls)

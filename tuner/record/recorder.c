@@ -72,8 +72,8 @@ static void begin_burst(void)
         uint64_t signals;
         if (!try_to_change(&signals)) return;
         const uint32_t room = header->bursts_room;
-        if (reserve(offsetof(struct raw_file, bursts[room]),
-                    BURSTS_AT_ONCE * sizeof(struct raw_burst)))
+        if (room < RAW_BURSTS && reserve(offsetof(struct raw_file, bursts[room]),
+                                         BURSTS_AT_ONCE * sizeof(struct raw_burst)))
             header->bursts_room = room + BURSTS_AT_ONCE;
         changed(signals);
     }
@@ -207,8 +207,7 @@ static void *carry_out_sample(const struct call *call)
         sample.source_offset = from % RAW_PAGE;
         if (to - from < call->bytes || from - to < call->bytes) sample.flags |= RAW_OVERLAP;
     }
-    /* A probe brings a line to the cache, which is much of a small copy: that has one or the other.
-     */
+    /* A probe brings a line to the cache, which is much of a small copy: it is either or. */
     const int one_only = call->bytes < BOTH_FROM;
     const int coin = one_only && (draw(&thread.random) >> 63);
     if (call->bytes && !coin) probe(call, &sample);

@@ -117,11 +117,8 @@ static int have_pages(struct raw_file *mapped, size_t offset, size_t bytes)
 {
     const size_t first = offset & -(size_t)RAW_PAGE;
     const size_t all = (offset + bytes - first + RAW_PAGE - 1) & -(size_t)RAW_PAGE;
-    int done;
-    do {
-        done = syscall(SYS_madvise, (char *)mapped + first, all, MADV_POPULATE_WRITE) == 0;
-    } while (!done && errno == EAGAIN);
-    return done || (errno == EINVAL && allocate(first, all));
+    return syscall(SYS_madvise, (char *)mapped + first, all, MADV_POPULATE_WRITE) == 0 ||
+           (errno == EINVAL && allocate(first, all));
 }
 
 int reserve(size_t offset, size_t bytes)
@@ -284,7 +281,7 @@ static int wait_for_lock(void)
 
 int claim_slot(void)
 {
-    if (process.file && is_quiet()) {
+    if (is_quiet()) {
         set_flag(RAW_SHARED);
         use_slot(0);
         return 1;
