@@ -63,7 +63,9 @@ TEST(Join, knows_no_situation_where_no_program_was_probed) {
     Program one = made_up_program();
     one.bands[0].situations = {};
     one.bands[0].probed = 0;
+    one.bands[1].fresh = 0.25;
     const Program joined = join({{one, 1}, {one, 1}});
     EXPECT_EQ(joined.bands[0].situations, (std::array<double, 4>{}));
     EXPECT_EQ(joined.bands[0].probed, 0);
+    EXPECT_NEAR(joined.bands[1].fresh, 0.25, 1e-12);
 }

@@ -38,6 +38,17 @@ TEST(ProgramObjective, weighs_in_each_band_the_situations_that_were_recorded) {
     EXPECT_NEAR(sum_of(weights_at(131072, weights)), 1, 1e-9);
 }
 
+TEST(ProgramObjective, counts_copies_into_fresh_pages_apart_from_other_uncached_ones) {
+    Program program = made_up_program();
+    program.bands[1].situations = {0.25, 0, 0.75, 0}; // no destination is cached
+    program.bands[1].fresh = 0.6;
+    const Weights weights = program_objective(program, kSizes).weights;
+    EXPECT_NEAR(weight_at(131072, weights, {Workload::fresh}), 0.9 * 0.6, 0.02);
+    // What was read: consume and its walk of the source that is uncached, produce of the other.
+    EXPECT_NEAR(weight_at(131072, weights, {Workload::produce}), 0.9 * 0.75 * 0.4 + 0.1 / 7, 0.02);
+    EXPECT_EQ(weight_of(weights_at(512, weights), Workload::fresh), 0);
+}
+
 TEST(ProgramObjective, falls_back_on_the_balanced_one_where_nothing_was_probed) {
     Program program = made_up_program();
     program.bands[0].probed = 0;

@@ -19,6 +19,7 @@ inline nlohmann::json made_up_recording(const std::string& name = "fetcher") {
             {"bytes", 0},
             {"seconds", {{"value", seconds}, {"low", 0.9 * seconds}, {"high", 1.1 * seconds}}},
             {"probed", 180},
+            {"fresh", 0},
             {"timed", 180},
             {"situations",
              {{{"source_cached", source_cached},
@@ -51,8 +52,8 @@ inline asterope::Program made_up_program(const std::string& name = "fetcher") {
     using namespace asterope;
     Program program{name,
                     {0.3, 0.27, 0.33},
-                    {{0, 1024, 1e6, {0.1, 0.09, 0.11}, {}, 180, 0.0},
-                     {1024, kLargestCopy, 1e3, {0.2, 0.18, 0.22}, {}, 180, 1.0}},
+                    {{0, 1024, 1e6, {0.1, 0.09, 0.11}, {}, 0, 180, 0.0},
+                     {1024, kLargestCopy, 1e3, {0.2, 0.18, 0.22}, {}, 0, 180, 1.0}},
                     {name,
                      Distribution({{32, 0.999}, {131072, 0.001}}),
                      Distribution({{1, 0.125}, {16, 0.875}}),

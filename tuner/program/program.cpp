@@ -70,6 +70,7 @@ Program program_of(const nlohmann::json& json) {
         one.at("calls").get_to(band.calls);
         band.share = estimate_of(one.at("share"));
         one.at("situations").get_to(band.situations);
+        one.at("fresh").get_to(band.fresh);
         one.at("probed").get_to(band.probed);
         if (one.contains("read")) band.read = one.at("read").get<double>();
     }
@@ -84,7 +85,7 @@ Program join(const std::vector<WeightedProgram>& programs) {
         for (const ProgramBand& band : program.bands) calls += weight * band.calls;
     }
     Program sum{"", {0, 0, 0}, programs.front().program.bands, fleet_statistics()};
-    for (ProgramBand& band : sum.bands) band = {band.above, band.up_to, 0, {0, 0, 0}, {}, 0, {}};
+    for (ProgramBand& band : sum.bands) band = {band.above, band.up_to, 0, {0, 0, 0}, {}, 0, 0, {}};
     std::vector<std::pair<const Distribution*, double>> sizes, alignments;
     std::vector<std::vector<TracedCall>> trace;
     std::vector<double> known(sum.bands.size()), read(known), watched(known);
@@ -105,6 +106,7 @@ Program join(const std::vector<WeightedProgram>& programs) {
             for (std::size_t k = 0; k < one.situations.size(); ++k) {
                 band.situations[k] += time * one.situations[k];
             }
+            band.fresh += time * one.fresh;
             if (one.read) read[i] += time * *one.read;
             if (one.read) watched[i] += time;
         }
@@ -120,6 +122,7 @@ Program join(const std::vector<WeightedProgram>& programs) {
     for (std::size_t i = 0; i < sum.bands.size(); ++i) {
         ProgramBand& band = sum.bands[i];
         for (double& share : band.situations) share = known[i] > 0 ? share / known[i] : 0;
+        band.fresh = known[i] > 0 ? band.fresh / known[i] : 0;
         if (watched[i] > 0) band.read = read[i] / watched[i];
     }
     sum.statistics = {sum.name, joined(sizes), joined(alignments), std::move(trace)};

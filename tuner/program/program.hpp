@@ -30,6 +30,9 @@ struct ProgramBand {
     /// How the band's time is shared among the situations, see situation_of; they add up to 1, or
     /// are all 0 where it is not known.
     std::array<double, 4> situations{};
+    /// The share of the band's time that went into pages that the program had not touched before;
+    /// it is part of the situations without a cached destination.
+    double fresh = 0;
     double probed = 0;          ///< samples that `situations` rests on
     std::optional<double> read; ///< the share of copies that are read soon; none: not known
 };

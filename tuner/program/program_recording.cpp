@@ -73,6 +73,7 @@ ProgramBand band_of(const json& one, double cpu_seconds, const std::string& plac
                                      situation["destination_cached"])] += time;
         sum += time;
     }
+    band.fresh = std::min(1.0, number(one, "fresh", place));
     if (sum == 0) band.probed = 0;
     for (double& share : band.situations) share = sum > 0 ? share / sum : 0;
     if (one.contains("read") && !one["read"].is_null()) {

@@ -37,6 +37,7 @@ std::vector<Workload> workloads_of(bool source, bool destination, bool read,
     std::vector<Workload> all, like;
     for (const Workload workload : kTunable) {
         const WorkloadFacts& facts = facts_of(workload);
+        if (workload == Workload::fresh) continue; // has its share for itself
         if (facts.source_cached != source || facts.destination_cached != destination) continue;
         if (!is_timed_in(band, workload)) continue;
         all.push_back(workload);
@@ -49,9 +50,15 @@ std::vector<Workload> workloads_of(bool source, bool destination, bool read,
 WeightList band_weights(const ProgramBand& band, const WeightList& balanced) {
     std::map<Workload, double> sum;
     const double read = band.read.value_or(0.5);
+    const double uncached =
+        band.situations[situation_of(false, false)] + band.situations[situation_of(true, false)];
+    const double fresh = is_timed_in(band, Workload::fresh) ? std::min(band.fresh, uncached) : 0;
+    const double touched = uncached > 0 ? 1 - fresh / uncached : 1;
+    sum[Workload::fresh] = fresh;
     for (const bool source : {false, true}) {
         for (const bool destination : {false, true}) {
-            const double share = band.situations[situation_of(source, destination)];
+            double share = band.situations[situation_of(source, destination)];
+            if (!destination) share *= touched;
             for (const bool reads : {false, true}) {
                 const auto workloads = workloads_of(source, destination, reads, band);
                 for (const Workload one : workloads) {
