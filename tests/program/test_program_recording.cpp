@@ -92,6 +92,11 @@ TEST_F(Recordings, that_are_none_are_refused_with_their_name_and_what_is_wrong) 
     EXPECT_NE(with("/program/name", 5).find("program.name"), std::string::npos);
     EXPECT_NE(with("/share", json::array()).find("share: no object"), std::string::npos);
     EXPECT_NE(with("/bands/1/seconds/low", -1).find("bands[1].seconds.low"), std::string::npos);
+    EXPECT_NE(refusal_of([](json& one) {
+                  one["share"] = one["bands"][0]["seconds"] = one["bands"][1]["seconds"] = nullptr;
+              }).find("no copy was timed"),
+              std::string::npos);
+    EXPECT_NE(with("/bands/1/fresh", "x").find("bands[1].fresh"), std::string::npos);
     EXPECT_NE(with("/bands/1/above", 2048).find("bands[1]: does not begin"), std::string::npos);
     EXPECT_NE(with("/bands/1/up_to", 2048).find("bands: do not end"), std::string::npos);
     EXPECT_NE(with("/bands/0/situations/0/source_cached", 1).find("does not say what is cached"),

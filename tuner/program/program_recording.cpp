@@ -45,8 +45,9 @@ const json& list(const json& object, const char* name, const std::string& place)
     return part(object, name, json::value_t::array, place);
 }
 
-/// Parts of the processor time.
+/// Parts of the processor time; 0 where nothing was timed.
 Estimate share_of(const json& object, const char* name, double whole, const std::string& place) {
+    if (object.is_object() && object.value(name, json(0)).is_null()) return {0, 0, 0};
     const json& one = part(object, name, json::value_t::object, place);
     const std::string there = place + (place.empty() ? "" : ".") + name;
     return {number(one, "value", there) / whole, number(one, "low", there) / whole,
@@ -175,6 +176,9 @@ Program program_of_recording(const json& recording) {
         program.bands.push_back(band);
     }
     if (next != kLargestCopy) throw BadInput("bands: do not end");
+    if (program.time_share(program.bands.front()) == 0 && program.share.median == 0) {
+        throw BadInput("no copy was timed: record for longer");
+    }
     return program;
 }
 

@@ -48,7 +48,8 @@ class Site:
 class Call:
     """One sampled call. `chance`: that it was drawn and kept. The times are without what timing
     takes, None where it was not timed: `seconds` as if nothing else had run meanwhile, `least` what
-    is left where the processor went on with other instructions during the copy."""
+    is left where the processor went on with other instructions during the copy, `likely` in
+    between."""
 
     function: str
     size: int
@@ -59,7 +60,9 @@ class Call:
     weight: float
     chance: float
     seconds: float | None
+    likely: float | None
     least: float | None
+    fresh: bool  # the destination's page was not there yet
     probed: bool
     source_cached: bool  # False where it was not probed
     destination_cached: bool
@@ -68,11 +71,6 @@ class Call:
     @property
     def work(self) -> int:
         return self.size + CALL_WORK
-
-    @property
-    def middle(self) -> float:
-        """Between the two bounds of its time. Only of calls that were timed."""
-        return ((self.seconds or 0) + (self.least or 0)) / 2
 
 
 def tick_hz_of(processes: Iterable[RawProcess]) -> float:
@@ -119,6 +117,7 @@ def calls_of(
                 sample.size * SLOWEST_SECONDS_PER_BYTE
             ):
                 seconds, preempted = None, preempted + 1
+            least = None if seconds is None else _least(sample.size, seconds)
             probed, source_cached, destination_cached = _situation(
                 sample, calibration.empty_ticks + threshold
             )
@@ -133,7 +132,9 @@ def calls_of(
                     weight=sample.stands_for / drawn,
                     chance=drawn / sample.stands_for,
                     seconds=seconds,
-                    least=None if seconds is None else _least(sample.size, seconds),
+                    likely=None if least is None else (seconds + least) / 2,
+                    least=least,
+                    fresh=sample.destination_resident is False,
                     probed=probed,
                     source_cached=source_cached,
                     destination_cached=destination_cached,

@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,14 @@ from ..one_line import one_line
 from ..program import CannotPreload, find_program
 from .facts import FILE_NAME, Facts, this_machine
 from .launching import Event, Running, environment_with
-from .recorder import LIBRARY, Calibration, calibrate, find_library, watchpoints_ready
+from .recorder import (
+    LIBRARY,
+    Calibration,
+    calibrate,
+    find_library,
+    time_trace,
+    watchpoints_ready,
+)
 from .recording import recording_text
 from .session import Session, recording_from
 from .table import answer
@@ -191,7 +199,7 @@ def _record(arguments: argparse.Namespace) -> int:
         calibration=_calibrate(library),
         started=time.time(),
     )
-    session = Session(facts)
+    session = Session(facts, partial(time_trace, library))
     kept = False
     try:
         environment = environment_with(library, session.folder)
@@ -206,8 +214,10 @@ def _record(arguments: argparse.Namespace) -> int:
             ended = running.ended
             if not written:
                 recording = session.recording(ended)
-                _show(recording, output)
-                output.write(recording)
+                try:
+                    output.write(recording)
+                finally:  # what it says is not lost with a disk that is full
+                    _show(recording, output)
         assert ended is not None
         if ended.failure:
             _say(f"{ended.failure}: {one_line(output.path)} holds what it copied until then")
@@ -283,7 +293,8 @@ def _again(arguments: argparse.Namespace) -> int:
             f"{one_line(folder)}: holds no {FILE_NAME}: name the folder that {PROGRAM} said it kept"
         )
     try:
-        recording = recording_from(folder)
+        library = find_library()
+        recording = recording_from(folder, partial(time_trace, library) if library else None)
     except OSError as error:
         raise BadInput(f"{one_line(folder)}: cannot read it: {error.strerror}") from None
     except ValueError as error:

@@ -13,6 +13,7 @@ from .calls import COPIES, Call, Site, cached_below, calls_of, tick_hz_of
 from .raw import FUNCTIONS, BurstCall, RawProcess
 from .readers import Readers, Reading, estimate_readers
 from .recorder import Calibration
+from .small_calls import TimeTrace, scaled_to_a_row
 from .survey import (
     Cell,
     Group,
@@ -56,6 +57,7 @@ class Band:
     bytes: float
     seconds: Interval | None  # None: nothing could be timed
     situations: Sequence[Situation]  # all four, or none where no call was probed
+    fresh: float  # share of the time that went into pages that were not there yet
     probed: int
     timed: int
     read: Reading | None
@@ -107,11 +109,19 @@ class Estimates:
     places: Sequence[Place]
 
 
-def estimate(processes: Sequence[RawProcess], calibration: Calibration) -> Estimates:
+def estimate(
+    processes: Sequence[RawProcess],
+    calibration: Calibration,
+    time_trace: TimeTrace | None = None,
+) -> Estimates:
+    """`time_trace`: on the machine that they were recorded on; None: small copies are known less
+    exactly."""
     counts = _sum_counts(processes)
     tick_hz = tick_hz_of(processes)
     calls, preempted = calls_of(processes, calibration, tick_hz)
     bursts = [burst for process in processes for burst in process.bursts if burst]
+    if time_trace:
+        calls = scaled_to_a_row(calls, bursts, tick_hz, time_trace)
     copies = [call for call in calls if call.function in COPIES]
     sets = [call for call in calls if call.function not in COPIES]
     copy_cells = cells_of(_merged(counts, COPIES), copies, _sizes_in(bursts, COPIES))
@@ -185,8 +195,9 @@ class _Timing:
 
 def _between(groups: Sequence[Group]) -> Interval:
     least = sum_of(group.total(lambda call: call.least or 0.0) for group in groups)
+    likely = sum_of(group.total(lambda call: call.likely or 0.0) for group in groups)
     most = sum_of(group.total(lambda call: call.seconds or 0.0) for group in groups)
-    return Interval((least.value + most.value) / 2, least.low, most.high)
+    return Interval(likely.value, least.low, most.high)
 
 
 def _bands(
@@ -208,6 +219,7 @@ def _bands(
                 bytes=sum(cell.calls * cell.size for cell in own),
                 seconds=timing.of_band(band),
                 situations=_situations(own, in_band, timed) if own else [],
+                fresh=_fresh(own, in_band, timed) if own else 0.0,
                 probed=len(in_band),
                 timed=len(timed),
                 read=readings.get(band),
@@ -223,14 +235,9 @@ def _situations(
     warm it: its time is then what the others take, with its own wait for the source."""
     if not probed:
         return []
-    weighted = weights_of(groups_of(cells, probed, by_work=False))
-    rest = max(
-        1e-9,
-        _mean(timed, lambda call: call.middle) - _mean(probed, lambda call: call.source_seconds),
-    )
+    weighted = _with_seconds(cells, probed, timed)
     shares = {(s, d): [0.0, 0.0] for s in (True, False) for d in (True, False)}
-    for call, weight in weighted:
-        seconds = call.middle if call.seconds is not None else rest + call.source_seconds
+    for call, weight, seconds in weighted:
         share = shares[call.source_cached, call.destination_cached]
         share[0] += weight
         share[1] += weight * seconds
@@ -239,6 +246,27 @@ def _situations(
     return [
         Situation(source, destination, share[0] / calls, share[1] / time if time else 0.25)
         for (source, destination), share in shares.items()
+    ]
+
+
+def _fresh(cells: Sequence[Cell], probed: Sequence[Call], timed: Sequence[Call]) -> float:
+    weighted = _with_seconds(cells, probed, timed)
+    everything = sum(weight * seconds for _, weight, seconds in weighted)
+    fresh = sum(weight * seconds for call, weight, seconds in weighted if call.fresh)
+    return fresh / everything if everything else 0.0
+
+
+def _with_seconds(
+    cells: Sequence[Cell], probed: Sequence[Call], timed: Sequence[Call]
+) -> list[tuple[Call, float, float]]:
+    """The probed calls, each with those that it stands for and with its time."""
+    rest = max(
+        1e-9,
+        _mean(timed, lambda call: call.likely) - _mean(probed, lambda call: call.source_seconds),
+    )
+    return [
+        (call, weight, call.likely if call.likely is not None else rest + call.source_seconds)
+        for call, weight in weights_of(groups_of(cells, probed, by_work=False))
     ]
 
 
@@ -300,7 +328,7 @@ def _places(
         by_site.setdefault(call.site, []).append((call, weight))
     seconds: Counter[Site] = Counter()
     for call, weight in timing.weighted:
-        seconds[call.site] += weight * call.middle
+        seconds[call.site] += weight * call.likely
     everything = sum(seconds.values())
 
     def cost(site: Site) -> tuple[float, float, str, int]:

@@ -16,6 +16,7 @@ from .facts import Facts
 from .raw import RawProcess
 from .readers import WINDOW_MS, Reading
 from .reading import FORMAT, VERSION
+from .small_calls import TimeTrace
 from .survey import Interval
 
 # What of a command line is kept: it may hold a whole program (python -c).
@@ -29,8 +30,9 @@ def make_recording(
     processes: Sequence[RawProcess],
     facts: Facts,
     warnings: Sequence[str] = (),
+    time_trace: TimeTrace | None = None,
 ) -> dict[str, Any]:
-    estimates = estimate(processes, facts.calibration)
+    estimates = estimate(processes, facts.calibration, time_trace)
     cpu_seconds = max(facts.cpu_seconds, _recorded_cpu_seconds(processes))
     seconds = estimates.copy_seconds
     places = estimates.places
@@ -152,6 +154,7 @@ def _band(band: Band) -> dict[str, Any]:
             }
             for one in band.situations
         ],
+        "fresh": _figure(band.fresh),
         "probed": band.probed,
         "timed": band.timed,
         "read": _reading(band.read),

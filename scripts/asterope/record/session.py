@@ -14,17 +14,18 @@ from typing import Any
 
 from .calls import COPIES
 from .descendants import Unrecorded, cpu_seconds_of
-from .facts import FILE_NAME, Facts, facts_text, read_facts
+from .facts import FILE_NAME, Facts, facts_text, read_facts, this_machine
 from .launching import Ended
 from .raw import RawProcess, read_folder
 from .recorder import place_for_files, request_stop
 from .recording import make_recording
+from .small_calls import TimeTrace
 
 
 class Session:
     """Of a command that runs now."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, time_trace: TimeTrace) -> None:
         """Raises OSError where there is no place for the folder."""
         self.folder = Path(tempfile.mkdtemp(prefix="asterope-record-", dir=place_for_files()))
         if os.geteuid() == 0:
@@ -32,7 +33,7 @@ class Session:
             # not see the others'.
             self.folder.chmod(0o1733)
         self.unrecorded = Unrecorded()
-        self._facts = facts
+        self._facts, self._time_trace = facts, time_trace
         self._began = time.monotonic()
         self._note(facts)
 
@@ -55,7 +56,7 @@ class Session:
         warnings = [*faults, *self.unrecorded.warnings()]
         if ended is not None and ended.failure:
             warnings.insert(0, ended.failure)
-        return make_recording(processes, facts, warnings)
+        return make_recording(processes, facts, warnings, self._time_trace)
 
     def stop(self) -> None:
         """Nothing is recorded from now on, while the command goes on; processes that begin now find
@@ -77,12 +78,14 @@ def _cpu_seconds_so_far(processes: Sequence[RawProcess]) -> float:
     return sum(max(last, cpu_seconds_of(pid) or 0.0) for pid, last in noted.items())
 
 
-def recording_from(folder: Path) -> dict[str, Any]:
+def recording_from(folder: Path, time_trace: TimeTrace | None) -> dict[str, Any]:
     """Of a session whose recording could not be written. Raises OSError; ValueError where the
     folder is no session's."""
     facts = read_facts(folder)
     processes, faults = read_folder(folder)
-    return make_recording(processes, facts, faults)
+    if facts.machine != this_machine():
+        time_trace = None
+    return make_recording(processes, facts, faults, time_trace)
 
 
 def copies_counted(recording: dict[str, Any]) -> int:
