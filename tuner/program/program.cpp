@@ -53,7 +53,8 @@ nlohmann::json program_json(const Program& program) {
         nlohmann::json& band = bands.emplace_back();
         band = {{"above", one.above},           {"up_to", one.up_to},
                 {"calls", one.calls},           {"share", estimate_json(one.share)},
-                {"situations", one.situations}, {"probed", one.probed}};
+                {"situations", one.situations}, {"fresh", one.fresh},
+                {"probed", one.probed}};
         if (one.read) band["read"] = *one.read;
     }
     return {{"name", program.name}, {"share", estimate_json(program.share)}, {"bands", bands}};
