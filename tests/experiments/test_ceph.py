@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -44,7 +45,7 @@ def needs_ceph(tmp_path: Path) -> None:
     """Skips where a program or the headers are missing."""
     path = f"{os.environ['PATH']}:/usr/sbin:/sbin"
     for program in (*sorted(DAEMONS), "ceph", "monmaptool"):
-        if subprocess.run(["which", program], env={"PATH": path}, capture_output=True).returncode:
+        if shutil.which(program, path=path) is None:
             pytest.skip(f"{program} is not installed")
     test = subprocess.run(
         ["cc", "-D_FILE_OFFSET_BITS=64", "-xc", "-", "-lcephfs", "-o", tmp_path / "empty"],
