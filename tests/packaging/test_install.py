@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -78,6 +79,16 @@ def test_every_command_runs(run, program):
     done = run(program, "--version")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"{program} {__version__}")
+
+
+def test_programs_are_recorded_with_the_library_of_the_tree(run, prefix, tmp_path):
+    done = run("asterope-record", "-o", "recording.json", "--", "/bin/ls", "-l", "/")
+    assert done.returncode == 0, done
+    assert json.loads((tmp_path / "recording.json").read_text())["processes"] >= 1
+    script = "from asterope.record.recorder import find_library; print(find_library())"
+    python = {"PYTHONPATH": str(prefix / "share/asterope/python"), "PATH": os.defpath}
+    found = run_command(sys.executable, "-c", script, env={**os.environ, **python})
+    assert found.stdout == f"{prefix / 'lib/asterope/libasterope_record.so'}\n"
 
 
 def test_the_routine_is_the_same_as_from_the_checkout(run, prefix, repository, build_dir, tmp_path):

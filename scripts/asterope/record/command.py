@@ -178,9 +178,21 @@ def _library(named: str | None) -> Path:
         raise Failure(f"{LIBRARY} is not there: build it, or name it with --recorder")
     if not library.is_file():
         raise BadInput(f"{one_line(library)}: no such library: name one with --recorder")
-    if any(separator in str(library.resolve()) for separator in " :"):
-        raise BadInput(f"{one_line(library)}: LD_PRELOAD takes no path with a blank or a colon")
     return library.resolve()
+
+
+def _preloadable(library: Path, folder: Path) -> Path:
+    """LD_PRELOAD takes no path with a blank or a colon: for one, a link to it in the folder."""
+    if not any(separator in str(library) for separator in " :"):
+        return library
+    link = folder / LIBRARY
+    if any(separator in str(link) for separator in " :"):
+        raise BadInput(
+            f"{one_line(folder)}: LD_PRELOAD takes no path with a blank or a colon: have TMPDIR "
+            "name a folder without"
+        )
+    link.symlink_to(library)
+    return link
 
 
 def _say(line: str) -> None:
@@ -202,7 +214,7 @@ def _record(arguments: argparse.Namespace) -> int:
     session = Session(facts, partial(time_trace, library))
     kept = False
     try:
-        environment = environment_with(library, session.folder)
+        environment = environment_with(_preloadable(library, session.folder), session.folder)
         try:
             running = Running(program.found, arguments.command, environment)
         except OSError as error:
