@@ -12,7 +12,11 @@ from asterope.record import recorder as python_side
 from copy_programs import CHECKERS, exported, need, output_of
 
 PLAIN = ("memcpy", "memmove", "mempcpy", "memset")
-FOR_ASTEROPE_RECORD = ("asterope_record_calibrate", "asterope_record_hold_breakpoint")
+FOR_ASTEROPE_RECORD = (
+    "asterope_record_calibrate",
+    "asterope_record_hold_breakpoint",
+    "asterope_record_time_trace",
+)
 NAMES = {*PLAIN, "__mempcpy", *(f"__{name}_chk" for name in PLAIN)}
 
 
