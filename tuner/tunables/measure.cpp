@@ -137,7 +137,9 @@ std::vector<LibcThresholds> settings_of_ways(const Knobs& knobs, std::size_t lar
 
 double planned_work(const std::vector<std::size_t>& sizes, const Objective& objective,
                     const Rigor& rigor, const Knobs& knobs) {
-    double work = 0;
+    // of the ways, with two that have the default, then of one setting
+    const std::size_t processes = settings_of_ways(knobs, sizes.back()).size() + 2 + 3;
+    double work = kStartWork * static_cast<double>(processes);
     for (const std::size_t size : sizes) {
         const std::size_t ways = size <= knobs.rep_movsb.least ? 0
                                  : size <= kLeastNonTemporal   ? 1
@@ -151,6 +153,7 @@ double planned_work(const std::vector<std::size_t>& sizes, const Objective& obje
 }
 
 ThresholdChoice measure_and_choose(const Course& course, Knobs knobs) {
+    course.progress.label("starting");
     Processes processes(settings_of_ways(knobs, course.sizes.back()), course.setup, course.progress,
                         course.rounds);
     knobs.now = processes.thresholds(kLibc);

@@ -15,6 +15,7 @@ Processes::Processes(const std::vector<LibcThresholds>& settings, const RemoteSe
     for (const LibcThresholds& one : all) {
         throw_if_interrupted();
         processes_.push_back(std::make_unique<RemoteCopy>(one, setup));
+        progress_.advance(kStartWork);
     }
 }
 

@@ -20,6 +20,9 @@ inline double trial_work(std::size_t size) {
     return 1 + static_cast<double>(size) / (1 << 20);
 }
 
+/// What a process counts until it is ready: its buffers are filled.
+inline constexpr double kStartWork = 200;
+
 /// Entrant i is the i-th of the settings. libc and libc again are two processes with the default:
 /// how far they seem apart is what another process alone does.
 class Processes : public Timings {
