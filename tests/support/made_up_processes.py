@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from asterope.record.calls import CALL_WORK, cached_below
+from asterope.record.calls import CALL_WORK, UNWARMED_FROM, cached_below
 from asterope.record.facts import Facts, Machine
 from asterope.record.raw import BurstCall, Flags, Module, RawProcess, Sample, Watch
 from asterope.record.recorder import Calibration
@@ -128,9 +128,9 @@ def made_up_process(
 
 
 def _sample(kind: Kind, chance: random.Random, stands_for: float) -> Sample:
-    """A small call is timed or probed, never both."""
-    heads = chance.random() < 0.5
-    timed, probed = kind.size >= 2048 or heads, kind.size >= 2048 or not heads
+    """Half of all but the large ones are not probed, and small ones that are have no time."""
+    probed = kind.size >= UNWARMED_FROM or chance.random() < 0.5
+    timed = kind.size >= 2048 or not probed
     fresh = chance.random() < kind.fresh
     copies = kind.function != "memset"
 

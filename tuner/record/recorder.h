@@ -95,6 +95,9 @@ void forget_modules(void);
 
 /* --- watch.c --- */
 
+/* Whether a place is watched, so that copies are slower than they are otherwise. */
+int is_watching(void);
+
 /* Closes the watchpoint that is open, where it has seen something or its time is over, and opens
  * one for this call, which has just returned, where it is time for another. */
 void watch(const struct call *call, uint64_t copy_ticks, uint64_t now_ns);

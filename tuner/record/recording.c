@@ -32,7 +32,7 @@ enum {
 
 static const uint64_t default_period = 4 << 20;
 static const uint64_t largest_period = (uint64_t)1 << 32; /* draw_calls() */
-static const uint64_t window_ns = 100000000;
+static const uint64_t window_ns = 5000000; /* see watch.c */
 
 struct process process;
 static const uint32_t always_marked = 1;

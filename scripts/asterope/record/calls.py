@@ -18,16 +18,17 @@ from .recorder import Calibration
 
 COPIES = ("memcpy", "memmove", "mempcpy")
 
+# Bytes of a copy that a probe of one line does not make faster by more than 2 %.
+UNWARMED_FROM = 1 << 18
+
 # Work of a call of no bytes.
 CALL_WORK = 256
 
 # What out-of-order execution hides of a copy at most: some 400 instructions that do not wait for
-# it, at 3 a cycle and 3 to 4 GHz. A timing that is serialised hides none of it.
+# it, at 3 a cycle and 3 to 4 GHz. A timing that is serialised hides none of it. Copies that take
+# less may be free: in a loop that waits for its own arithmetic, 2,000 bytes in a first cache took
+# less than a nanosecond, and 14 where they were timed.
 HIDDEN_SECONDS = 40e-9
-
-# What a copy takes all the same: its vectors, two a cycle. The call itself may be free, where the
-# program waits for something else (20 million calls of 16 bytes in a loop: 0.1 ns each).
-LEAST_SECONDS_PER_BYTE = 1 / 150e9
 
 # A copy that took so much longer than the slowest memory and page faults explain was interrupted:
 # what others did on the CPU in between is no time of its own, and one such timing among a thousand
@@ -71,6 +72,12 @@ class Call:
     @property
     def work(self) -> int:
         return self.size + CALL_WORK
+
+    @property
+    def timed(self) -> bool:
+        """Whether its time is what the program's other calls take, too: a probe warms all but large
+        copies."""
+        return self.seconds is not None and (not self.probed or self.size >= UNWARMED_FROM)
 
 
 def tick_hz_of(processes: Iterable[RawProcess]) -> float:
@@ -117,7 +124,7 @@ def calls_of(
                 sample.size * SLOWEST_SECONDS_PER_BYTE
             ):
                 seconds, preempted = None, preempted + 1
-            least = None if seconds is None else _least(sample.size, seconds)
+            least = None if seconds is None else _least(seconds)
             probed, source_cached, destination_cached = _situation(
                 sample, calibration.empty_ticks + threshold
             )
@@ -151,8 +158,8 @@ def _seconds(ticks: int | None, overhead: int, tick_hz: float) -> float | None:
     return max(0, ticks - overhead) / tick_hz
 
 
-def _least(size: int, seconds: float) -> float:
-    return min(seconds, max(size * LEAST_SECONDS_PER_BYTE, seconds - HIDDEN_SECONDS))
+def _least(seconds: float) -> float:
+    return max(0.0, seconds - HIDDEN_SECONDS)
 
 
 def _situation(sample: Sample, cached_below_ticks: float) -> tuple[bool, bool, bool]:

@@ -180,7 +180,7 @@ class _Timing:
     meanwhile, and the whole of them."""
 
     def __init__(self, cells: Sequence[Cell], calls: Sequence[Call]) -> None:
-        self.timed = [call for call in calls if call.seconds is not None]
+        self.timed = [call for call in calls if call.timed]
         self._groups = groups_of(cells, self.timed, by_work=True) if self.timed else []
         self.weighted = weights_of(self._groups)
 
@@ -231,8 +231,9 @@ def _bands(
 def _situations(
     cells: Sequence[Cell], probed: Sequence[Call], timed: Sequence[Call]
 ) -> list[Situation]:
-    """Shares of calls and of time. A small call is probed or timed, never both, as a probe would
-    warm it: its time is then what the others take, with its own wait for the source."""
+    """Shares of calls and of time. Of calls that are probed and timed the times are too short for
+    all but large ones, and yet tell the situations apart. The smallest are never both: the time of
+    one is then what the others take, with its own wait for the source."""
     if not probed:
         return []
     weighted = _with_seconds(cells, probed, timed)

@@ -21,7 +21,7 @@ from .recorder import Calibration
 # A copy is read soon within this, or within twice its own time.
 SOON_SECONDS = 1e-3
 
-WINDOW_MS = 100
+WINDOW_MS = 5
 
 # Below this many of them a place's watches say nothing.
 FEW_WATCHES = 5
