@@ -1,4 +1,4 @@
-"""What the tests of the recorder share."""
+"""Fixtures of the recorder's tests. No conftest.py: tests import the one above by that name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from copy_programs import output_of
 from recorded_programs import Recorder
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1] / "record"
 FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-fno-builtin")
 
 
