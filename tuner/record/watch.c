@@ -28,8 +28,9 @@ enum {
     LENGTH = 8,
     THREADS = 8,
     RING_BYTES = 2 * RAW_PAGE,
-    PAUSE_FACTOR = 200, /* between two, as a multiple of what opening and arming the last one took */
-    MOST_FAILURES = 3,  /* in a row */
+    PAUSE_FACTOR =
+        200,           /* between two, as a multiple of what opening and arming the last one took */
+    MOST_FAILURES = 3, /* in a row */
 };
 
 static const uint64_t least_pause_ns = 100000000, longest_pause_ns = 2000000000;
@@ -195,15 +196,12 @@ static void keep(void)
 static void pause_after(uint64_t armed_ns)
 {
     const uint64_t window_ns = process.file->header.window_ns;
-    const uint64_t until = clock_ns(CLOCK_MONOTONIC) +
-                           PAUSE_FACTOR * (armed_ns < window_ns ? armed_ns : window_ns);
+    const uint64_t until =
+        clock_ns(CLOCK_MONOTONIC) + PAUSE_FACTOR * (armed_ns < window_ns ? armed_ns : window_ns);
     if (until > open_watch.next_ns) open_watch.next_ns = until;
 }
 
-int is_watching(void)
-{
-    return open_watch.rings != 0;
-}
+int is_watching(void) { return open_watch.rings != 0; }
 
 /* Looks whether something came. */
 static void poll_watch(uint64_t now_ns)
