@@ -9,6 +9,7 @@ from typing import Any
 from ..one_line import one_line
 from ..render import human_size
 from .calls import COPIES
+from .readers import FEW_WATCHES
 
 WIDTH = 100
 
@@ -117,8 +118,15 @@ def cached_share(band: Mapping[str, Any], side: str) -> float | None:
     return sum(one["calls"] for one in band["situations"] if one[side])
 
 
+def read_of(band: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """None where too few copies were watched to speak of shares."""
+    read = band["read"]
+    return read if read is not None and read["watched"] >= FEW_WATCHES else None
+
+
 def _read(band: Mapping[str, Any], what: str) -> float | None:
-    return None if band["read"] is None else band["read"][what]
+    read = read_of(band)
+    return None if read is None else read[what]
 
 
 def _of_run(seconds: Mapping[str, float] | None, cpu_seconds: float) -> str:

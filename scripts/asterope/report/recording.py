@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from ..record.calls import COPIES
-from ..record.table import band_name, bytes_text, headline, place_name
+from ..record.table import band_name, bytes_text, headline, place_name, read_of
 from .style import (
     INK,
     MUTED,
@@ -180,10 +180,11 @@ def _sizes_picture(recording: Recording) -> Picture:
 
 
 def _situations_picture(recording: Recording) -> Picture | None:
-    bands = [band for band in _used(recording) if band["situations"] or band["read"]]
+    bands = [band for band in _used(recording) if band["situations"] or read_of(band)]
     if not bands:
         return None
-    read = any(band["read"] for band in bands)
+    watched = [read_of(band) for band in bands]
+    read = any(watched)
     figure = new_figure(11 if read else 7.5, 1.9 + 0.42 * len(bands))
     both = figure.subplots(1, 2 if read else 1, squeeze=False, sharey=True)[0]
     rows = [
@@ -199,9 +200,7 @@ def _situations_picture(recording: Recording) -> Picture | None:
     both[0].set_title("Where the data was, % of the calls")
     handles = [Patch(facecolor=c, edgecolor=INK, label=n) for n, c in SITUATIONS.values()]
     if read:
-        reads = [
-            [100 * band["read"][name] if band["read"] else None for band in bands] for name in READS
-        ]
+        reads = [[100 * one[name] if one else None for one in watched] for name in READS]
         _stack(both[1], reads, list(READS.values()))
         both[1].set_title("What became of the copy first, %")
         handles += [Patch(facecolor=c, edgecolor=INK, label=n) for n, c in READS.values()]
@@ -222,7 +221,7 @@ def _situations_picture(recording: Recording) -> Picture | None:
                 [
                     band_name(band),
                     *(_percent(row[i]) for row in rows),
-                    *(_percent(100 * band["read"][n] if band["read"] else None) for n in READS),
+                    *(_percent(100 * watched[i][n] if watched[i] else None) for n in READS),
                 ]
                 for i, band in enumerate(bands)
             ],

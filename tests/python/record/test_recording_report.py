@@ -35,7 +35,7 @@ def recorded() -> dict[str, Any]:
         Kind(64 << 10, 15_000, 20e-6, source_cached=0, site=0x300),
         Kind(32 << 20, 9, 5e-3),
     ]
-    watches = [watch(64 << 10, "read", 1000)] * 3 + [watch(64 << 10, "window")]
+    watches = [watch(64 << 10, "read", 1000)] * 6 + [watch(64 << 10, "window")] * 2
     return make_recording([made_up_process(kinds, watches=watches)], facts(), ["a warning"])
 
 
@@ -90,6 +90,13 @@ def test_a_situation_fills_the_share_that_it_has(recording) -> None:
     assert sum(bar.get_width() for bar in right.patches) == pytest.approx(100)  # one was watched
     assert "75" in [text.get_text() for text in right.texts]
     assert [text.get_text() for text in right.texts].count("not known") == 2
+
+
+def test_two_watched_copies_are_no_share(recording) -> None:
+    for band in recording["bands"]:
+        if band["read"]:
+            band["read"]["watched"] = 2
+    assert len(named(recording)["copies-situations"].figure.axes) == 1
 
 
 def test_who_reads_is_left_out_where_nobody_looked(recording) -> None:
