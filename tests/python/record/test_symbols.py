@@ -1,0 +1,89 @@
+"""The functions that return addresses lie in, by their files' symbols."""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from asterope.record.symbols import name_functions
+from copy_programs import need, need_way, output_of
+
+SOURCE = """
+namespace made_up {
+struct Thing { int work(int x) { return x * step; } int step; };
+__attribute__((noinline)) int first(int x) { return x + 1; }
+__attribute__((noinline)) int second(int x) { Thing thing{x}; return thing.work(x); }
+}
+int main(int count, char**) { return made_up::first(count) + made_up::second(count); }
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("symbols")
+    need("nm")
+    need_way(folder, "c++")
+    (folder / "program.cpp").write_text(SOURCE)
+    output_of("c++", "-O1", "-no-pie", folder / "program.cpp", "-o", folder / "program")
+    return folder / "program"
+
+
+def functions(program: Path) -> dict[str, tuple[int, int]]:
+    """Name: offset into the file, size. Code of such a program lies 0x400000 above its offset."""
+    found = {}
+    for line in output_of("nm", "-S", program).splitlines():
+        match = re.fullmatch(r"(\w+) (\w+) [tTW] (\w+)", line)
+        if match:
+            found[match[3]] = int(match[1], 16) - 0x400000, int(match[2], 16)
+    return found
+
+
+def test_a_return_address_is_named_by_the_function_that_called(program: Path) -> None:
+    if shutil.which("c++filt") is None:
+        pytest.skip("c++filt is not installed")
+    (begin, size) = functions(program)["_ZN7made_up6secondEi"]
+    main, _ = functions(program)["main"]
+    sites = [(begin + 1, ""), (begin + size, ""), (main + 1, "")]
+    names = name_functions([(str(program), offset) for offset, _ in sites])
+    # the call may be a function's last instruction: what returns then lies behind its end
+    assert names == ["made_up::second", "made_up::second", "main"]
+
+
+def test_without_symbols_there_is_no_name(program: Path, tmp_path: Path) -> None:
+    need("strip")
+    stripped = tmp_path / "stripped"
+    output_of("strip", program, "-o", stripped)
+    begin, _ = functions(program)["main"]
+    assert name_functions([(str(stripped), begin + 1)]) == [""]
+
+
+@pytest.mark.parametrize("offset", [-5, 0, 1, 1 << 40, (1 << 63) - 1])
+def test_an_offset_that_is_no_code_has_no_name(program: Path, offset: int) -> None:
+    assert name_functions([(str(program), offset)]) == [""]
+
+
+def test_files_that_are_none_name_nothing(program: Path, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("text")
+    (tmp_path / "header").write_bytes(program.read_bytes()[:64])
+    places = ["", "[vdso]", "/no/such/file", "/dev/null", "/dev/zero", str(tmp_path)]
+    places += [str(tmp_path / "text"), str(tmp_path / "header"), "/x (deleted)"]
+    assert name_functions([(place, 4096) for place in places]) == [""] * len(places)
+
+
+def test_a_damaged_file_names_nothing_odd(program: Path, tmp_path: Path) -> None:
+    content = program.read_bytes()
+    begin, _ = functions(program)["main"]
+    chance = random.Random(3)
+    damaged = tmp_path / "damaged"
+    for _ in range(150):
+        broken = bytearray(content)
+        for _ in range(20):
+            broken[chance.choice((chance.randrange(64), chance.randrange(len(broken))))] = (
+                chance.randrange(256)
+            )
+        damaged.write_bytes(broken)
+        (name,) = name_functions([(str(damaged), begin + 1)])
+        assert name.isprintable()
