@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .calls import COPIES
 from .descendants import Unrecorded, cpu_seconds_of
 from .facts import FILE_NAME, Facts, facts_text, read_facts, this_machine
 from .launching import Ended
@@ -86,7 +85,3 @@ def recording_from(folder: Path, time_trace: TimeTrace | None) -> dict[str, Any]
     if facts.machine != this_machine():
         time_trace = None
     return make_recording(processes, facts, faults, time_trace)
-
-
-def copies_counted(recording: dict[str, Any]) -> int:
-    return sum(one["calls"] for one in recording["calls"] if one["function"] in COPIES)
