@@ -2,9 +2,10 @@
 
 Where a schema says `"forEachWorkload": {"of": COLUMN, "family": FAMILY, "description": TEXT, "is":
 SCHEMA}`, it gets a property for each workload of that family whose row in the table of workloads
-has that column set. `{name}` and `{text}` in the description are the row's. And `"enumOfWorkloads":
-{"of": COLUMN, "and": [WORD, ...]}` is an enumeration of words and workloads. What the schema of
-profiles says of the copies comes from their spaces.
+has that column set, or one of several ("measured or tunable"). `{name}` and `{text}` in the
+description are the row's. And `"enumOfWorkloads": {"of": COLUMN, "and": [WORD, ...]}` is an
+enumeration of words and workloads. What the schema of profiles says of the copies comes from their
+spaces.
 
 Usage: python -m asterope.schemas SCHEMA (a build step: prints it, filled, for C++)
 """

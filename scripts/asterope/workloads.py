@@ -56,8 +56,14 @@ TEXTS = {workload.name: workload.text for workload in WORKLOADS}
 
 
 def chosen(column: str, family: str = "one size") -> tuple[Workload, ...]:
-    """The workloads of a family that have this column set: `chosen("tunable")`."""
-    return tuple(one for one in WORKLOADS if one.family == family and getattr(one, column))
+    """The workloads of a family that have this column set, or one of several:
+    `chosen("measured or tunable")`."""
+    columns = column.split(" or ")
+    return tuple(
+        one
+        for one in WORKLOADS
+        if one.family == family and any(getattr(one, column) for column in columns)
+    )
 
 
 def names(column: str, family: str = "one size") -> tuple[str, ...]:

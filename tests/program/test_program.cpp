@@ -69,3 +69,29 @@ TEST(Join, knows_no_situation_where_no_program_was_probed) {
     EXPECT_EQ(joined.bands[0].probed, 0);
     EXPECT_NEAR(joined.bands[1].fresh, 0.25, 1e-12);
 }
+
+TEST(FindSizes, takes_the_sizes_of_a_band_that_most_time_goes_into) {
+    Program program = made_up_program();
+    program.statistics.sizes = Distribution({{0, 8}, {512, 1}, {1024, 0.4}, {2048, 1}});
+    find_sizes(program);
+    // A call takes as long as 256 bytes more: 768, 512; a size of 0 bytes is in no band.
+    ASSERT_EQ(program.bands[0].sizes.size(), 2u);
+    EXPECT_EQ(program.bands[0].sizes[0].first, 512u);
+    EXPECT_NEAR(program.bands[0].sizes[0].second, 0.6, 1e-9);
+    EXPECT_NEAR(program.bands[0].sizes[1].second, 0.4, 1e-9);
+    EXPECT_EQ(program.bands[1].sizes.size(), 1u);
+    std::vector<std::pair<std::size_t, double>> many;
+    for (std::size_t size = 1; size <= 100; ++size) many.emplace_back(size, 1.0);
+    program.statistics.sizes = Distribution(many);
+    find_sizes(program);
+    EXPECT_EQ(program.bands[0].sizes.size(), 16u);
+    EXPECT_EQ(program.bands[0].sizes[0].first, 100u);
+    EXPECT_TRUE(program.bands[1].sizes.empty());
+}
+
+TEST(Nearest, is_by_the_ratio_of_the_sizes) {
+    const std::vector<std::size_t> evaluated = {128, 512, 4096};
+    const std::vector<std::pair<std::size_t, std::size_t>> expected = {
+        {0, 0}, {1, 0}, {128, 0}, {250, 0}, {257, 1}, {1000, 1}, {2000, 2}, {1 << 30, 2}};
+    for (const auto& [size, index] : expected) EXPECT_EQ(nearest(size, evaluated), index) << size;
+}

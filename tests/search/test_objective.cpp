@@ -30,7 +30,7 @@ Objective mix_of(std::string_view weights) {
 
 const std::string kChoices =
     "hot, hot_read, cold, cold_walk, consume, consume_walk, produce, fetch, "
-    "fetch_walk, lookup or fresh";
+    "fetch_walk, lookup, fresh or fresh_hot";
 
 } // namespace
 

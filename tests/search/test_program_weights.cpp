@@ -43,7 +43,8 @@ TEST(ProgramObjective, counts_copies_into_fresh_pages_apart_from_other_uncached_
     program.bands[1].situations = {0.25, 0, 0.75, 0}; // no destination is cached
     program.bands[1].fresh = 0.6;
     const Weights weights = program_objective(program, kSizes).weights;
-    EXPECT_NEAR(weight_at(131072, weights, {Workload::fresh}), 0.9 * 0.6, 0.02);
+    EXPECT_NEAR(weight_at(131072, weights, {Workload::fresh}), 0.9 * 0.6 * 0.25, 0.02);
+    EXPECT_NEAR(weight_at(131072, weights, {Workload::fresh_hot}), 0.9 * 0.6 * 0.75, 0.02);
     // What was read: consume and its walk of the source that is uncached, produce of the other.
     EXPECT_NEAR(weight_at(131072, weights, {Workload::produce}), 0.9 * 0.75 * 0.4 + 0.1 / 7, 0.02);
     EXPECT_EQ(weight_of(weights_at(512, weights), Workload::fresh), 0);
@@ -69,8 +70,10 @@ TEST(ProgramObjective, makes_sizes_as_important_as_their_copies_take_time_and_no
         sum += importance_of(size, weights);
     }
     EXPECT_NEAR(sum, static_cast<double>(kSizes.size()), 1e-9);
-    // Two thirds of the time at three sizes, a third at two: 0.1 + 0.9 * 5 * (2/9, 1/6).
-    EXPECT_NEAR(importance_of(131072, weights) / importance_of(128, weights), 1.1 / 0.85, 0.001);
+    // All of the larger copies are of 128 KiB: 0.1 for each, and the rest there, up to the limit.
+    EXPECT_GT(importance_of(131072, weights), 10 * importance_of(1 << 20, weights));
+    EXPECT_EQ(importance_of(100000, weights), importance_of(131072, weights)); // on its way there
+    EXPECT_EQ(importance_of(131073, weights), importance_of(1 << 20, weights));
 }
 
 TEST(ProgramObjective, is_recorded_and_mixes_all_bands_in_its_list) {

@@ -52,13 +52,14 @@ inline asterope::Program made_up_program(const std::string& name = "fetcher") {
     using namespace asterope;
     Program program{name,
                     {0.3, 0.27, 0.33},
-                    {{0, 1024, 1e6, {0.1, 0.09, 0.11}, {}, 0, 180, 0.0},
-                     {1024, kLargestCopy, 1e3, {0.2, 0.18, 0.22}, {}, 0, 180, 1.0}},
+                    {{0, 1024, 1e6, {0.1, 0.09, 0.11}, {}, 0, {}, 180, 0.0},
+                     {1024, kLargestCopy, 1e3, {0.2, 0.18, 0.22}, {}, 0, {}, 180, 1.0}},
                     {name,
                      Distribution({{32, 0.999}, {131072, 0.001}}),
                      Distribution({{1, 0.125}, {16, 0.875}}),
                      {}}};
     program.bands[0].situations[situation_of(true, true)] = 1;
     program.bands[1].situations[situation_of(false, true)] = 1;
+    find_sizes(program);
     return program;
 }

@@ -30,8 +30,12 @@ const std::vector<Workload> kAll = [] {
 const std::vector<Workload> kOfOneSize = [] {
     std::vector<Workload> workloads(kMeasured.begin(), kMeasured.end());
     workloads.push_back(Workload::fresh);
+    workloads.push_back(Workload::fresh_hot);
     return workloads;
 }();
+bool is_fresh(Workload workload) {
+    return workload == Workload::fresh || workload == Workload::fresh_hot;
+}
 const std::vector<Workload> kOnSlots = {Workload::cold, Workload::consume, Workload::produce};
 const std::vector<Workload> kWalks = {Workload::cold_walk, Workload::consume_walk,
                                       Workload::fetch_walk};
@@ -144,7 +148,7 @@ TEST_P(TrialBuffers, are_as_many_and_as_long_as_asked_inside_the_arena_and_never
             for (const Call& call : calls) {
                 ASSERT_EQ(call.bytes, GetParam());
                 ASSERT_EQ(call.distance, 1920u);
-                ASSERT_TRUE(workload == Workload::fresh || inside(call, arena, arena.bytes()));
+                ASSERT_TRUE(is_fresh(workload) || inside(call, arena, arena.bytes()));
                 ASSERT_GE(apart(call), 1024u);
                 ASSERT_LE(apart(call), 3072u);
                 lowest = std::min(lowest, call.source);
@@ -526,6 +530,19 @@ TEST_P(TrialBuffers, of_fresh_copies_come_from_the_sources_of_cold_ones) {
     for (std::size_t i = 0; i < fresh.size(); ++i) EXPECT_EQ(fresh[i].source, calls[i].source);
     // and the next cold ones meet no slot twice
     EXPECT_NE(trial(Workload::cold, 3).front().source, fresh.front().source);
+}
+
+TEST_P(TrialBuffers, of_fresh_copies_from_a_cached_source_come_from_one_place) {
+    stopwatch.set_calibration(GetParam(), Workload::fresh_hot, {5, 0});
+    const std::vector<Call> fresh = trial(Workload::fresh_hot, 3);
+    ASSERT_EQ(fresh.size(), 5u);
+    for (const Call& call : fresh) {
+        EXPECT_LE(std::abs(call.source - fresh.front().source), 64) << "but for the misalignment";
+    }
+    calibrate(Workload::fresh_hot);
+    fresh_calls = pages_touched = 0;
+    stopwatch.time({look_and_touch, 0}, Workload::fresh_hot, GetParam(), 0);
+    EXPECT_EQ(pages_touched, 0u);
 }
 
 TEST(IsTimedAt, leaves_out_sizes_beyond_the_bounds_of_the_table) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/text.hpp"
 
@@ -52,35 +51,24 @@ Weights mixes_of(Weights weights) {
     return weights;
 }
 
-/// Of the copies of a band, from the sizes in it that were evaluated, or the nearest one.
+/// Of the copies of a band, from the evaluated sizes that are nearest to theirs.
 Uncertain relative_time(const ProgramBand& band, const PipelineFacts& pipelines) {
     Uncertain sum;
-    double count = 0;
     const Weights& weights = pipelines.objectives.front().weights;
-    const auto add = [&](std::size_t i) {
+    std::vector<std::size_t> evaluated;
+    for (const Found& found : pipelines.found) {
+        evaluated.push_back(found.results.front().size);
+    }
+    for (const auto& [size, share] : band.sizes) {
+        const std::size_t i = nearest(size, evaluated);
         const auto& sensing = pipelines.sensing[i];
         const SizeResult& result = pipelines.found[i].results.front();
         const Finalist& taken = sensing ? sensing->finalist : result.finalists.front();
         const Uncertain one = relative_time(taken.workloads, weights_at(result.size, weights));
-        sum.value += one.value;
-        sum.variance += one.variance;
-        ++count;
-    };
-    std::size_t nearest = 0;
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < pipelines.found.size(); ++i) {
-        const std::size_t size = pipelines.found[i].results.front().size;
-        if (size > band.above && size <= band.up_to) {
-            add(i);
-            continue;
-        }
-        const double away = std::abs(std::log(static_cast<double>(size)) -
-                                     std::log(static_cast<double>(band.above + 1)));
-        if (away < least) nearest = i;
-        least = std::min(least, away);
+        sum.value += share * one.value;
+        sum.variance += share * share * one.variance;
     }
-    if (count == 0) add(nearest);
-    return {sum.value / count, sum.variance / (count * count)};
+    return band.sizes.empty() ? Uncertain{1, 0} : sum;
 }
 
 } // namespace

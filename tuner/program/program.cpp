@@ -47,6 +47,34 @@ double Program::time_share(const ProgramBand& band) const {
     return sum > 0 ? band.share.median / sum : 0;
 }
 
+void find_sizes(Program& program) {
+    constexpr std::size_t kMost = 16;
+    constexpr double kCallWork = 256; // a call takes about as long as so many bytes
+    for (ProgramBand& band : program.bands) {
+        band.sizes.clear();
+        for (const auto& [size, calls] : program.statistics.sizes.pairs()) {
+            if (size <= band.above || size > band.up_to || !(calls > 0)) continue;
+            band.sizes.emplace_back(size, calls * (static_cast<double>(size) + kCallWork));
+        }
+        std::stable_sort(band.sizes.begin(), band.sizes.end(),
+                         [](const auto& a, const auto& b) { return a.second > b.second; });
+        if (band.sizes.size() > kMost) band.sizes.resize(kMost);
+        double sum = 0;
+        for (const auto& [size, work] : band.sizes) sum += work;
+        for (auto& [size, work] : band.sizes) work /= sum;
+    }
+}
+
+std::size_t nearest(std::size_t size, const std::vector<std::size_t>& evaluated) {
+    const auto above = std::lower_bound(evaluated.begin(), evaluated.end(), size);
+    const auto index = static_cast<std::size_t>(above - evaluated.begin());
+    if (above == evaluated.end()) return index - 1;
+    if (index == 0) return 0;
+    const auto upper = static_cast<double>(*above), lower = static_cast<double>(above[-1]);
+    const auto here = static_cast<double>(std::max<std::size_t>(1, size));
+    return upper / here < here / lower ? index : index - 1;
+}
+
 nlohmann::json program_json(const Program& program) {
     nlohmann::json bands = nlohmann::json::array();
     for (const ProgramBand& one : program.bands) {
@@ -54,7 +82,7 @@ nlohmann::json program_json(const Program& program) {
         band = {{"above", one.above},           {"up_to", one.up_to},
                 {"calls", one.calls},           {"share", estimate_json(one.share)},
                 {"situations", one.situations}, {"fresh", one.fresh},
-                {"probed", one.probed}};
+                {"sizes", one.sizes},           {"probed", one.probed}};
         if (one.read) band["read"] = *one.read;
     }
     return {{"name", program.name}, {"share", estimate_json(program.share)}, {"bands", bands}};
@@ -72,6 +100,7 @@ Program program_of(const nlohmann::json& json) {
         band.share = estimate_of(one.at("share"));
         one.at("situations").get_to(band.situations);
         one.at("fresh").get_to(band.fresh);
+        one.at("sizes").get_to(band.sizes);
         one.at("probed").get_to(band.probed);
         if (one.contains("read")) band.read = one.at("read").get<double>();
     }
@@ -86,7 +115,8 @@ Program join(const std::vector<WeightedProgram>& programs) {
         for (const ProgramBand& band : program.bands) calls += weight * band.calls;
     }
     Program sum{"", {0, 0, 0}, programs.front().program.bands, fleet_statistics()};
-    for (ProgramBand& band : sum.bands) band = {band.above, band.up_to, 0, {0, 0, 0}, {}, 0, 0, {}};
+    for (ProgramBand& band : sum.bands)
+        band = {band.above, band.up_to, 0, {0, 0, 0}, {}, 0, {}, 0, {}};
     std::vector<std::pair<const Distribution*, double>> sizes, alignments;
     std::vector<std::vector<TracedCall>> trace;
     std::vector<double> known(sum.bands.size()), read(known), watched(known);
@@ -127,6 +157,7 @@ Program join(const std::vector<WeightedProgram>& programs) {
         if (watched[i] > 0) band.read = read[i] / watched[i];
     }
     sum.statistics = {sum.name, joined(sizes), joined(alignments), std::move(trace)};
+    find_sizes(sum);
     return sum;
 }
 

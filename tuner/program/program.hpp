@@ -33,6 +33,9 @@ struct ProgramBand {
     /// The share of the band's time that went into pages that the program had not touched before;
     /// it is part of the situations without a cached destination.
     double fresh = 0;
+    /// The sizes that most of its time goes into, by what copies of a size take: bytes, and a share
+    /// for each call. They add up to 1; none where there are no calls.
+    std::vector<std::pair<std::size_t, double>> sizes = {};
     double probed = 0;          ///< samples that `situations` rests on
     std::optional<double> read; ///< the share of copies that are read soon; none: not known
 };
@@ -51,6 +54,12 @@ struct Program {
 nlohmann::json program_json(const Program& program);
 /// Throws nlohmann::json::exception for what was not written by program_json.
 Program program_of(const nlohmann::json& json);
+
+/// Sets the sizes of each band from the statistics.
+void find_sizes(Program& program);
+
+/// Of `evaluated` (ascending, not empty) the index of the one nearest to `size`, by their ratio.
+std::size_t nearest(std::size_t size, const std::vector<std::size_t>& evaluated);
 
 /// A recording and how much it counts beside others.
 struct WeightedProgram {

@@ -179,6 +179,7 @@ Program program_of_recording(const json& recording) {
     if (program.time_share(program.bands.front()) == 0 && program.share.median == 0) {
         throw BadInput("no copy was timed: record for longer");
     }
+    find_sizes(program);
     return program;
 }
 

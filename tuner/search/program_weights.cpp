@@ -31,13 +31,17 @@ bool is_timed_in(const ProgramBand& band, Workload workload) {
     return band.up_to >= facts.from_bytes && (facts.to_bytes == 0 || band.above < facts.to_bytes);
 }
 
+Workload fresh_from(bool cached_source) {
+    return cached_source ? Workload::fresh_hot : Workload::fresh;
+}
+
 /// The workloads of one size that make up a situation of a program, alike.
 std::vector<Workload> workloads_of(bool source, bool destination, bool read,
                                    const ProgramBand& band) {
     std::vector<Workload> all, like;
     for (const Workload workload : kTunable) {
         const WorkloadFacts& facts = facts_of(workload);
-        if (workload == Workload::fresh) continue; // has its share for itself
+        if (workload == fresh_from(source)) continue; // has its share for itself
         if (facts.source_cached != source || facts.destination_cached != destination) continue;
         if (!is_timed_in(band, workload)) continue;
         all.push_back(workload);
@@ -54,11 +58,13 @@ WeightList band_weights(const ProgramBand& band, const WeightList& balanced) {
         band.situations[situation_of(false, false)] + band.situations[situation_of(true, false)];
     const double fresh = is_timed_in(band, Workload::fresh) ? std::min(band.fresh, uncached) : 0;
     const double touched = uncached > 0 ? 1 - fresh / uncached : 1;
-    sum[Workload::fresh] = fresh;
     for (const bool source : {false, true}) {
         for (const bool destination : {false, true}) {
             double share = band.situations[situation_of(source, destination)];
-            if (!destination) share *= touched;
+            if (!destination) {
+                sum[fresh_from(source)] = share * (1 - touched);
+                share *= touched;
+            }
             for (const bool reads : {false, true}) {
                 const auto workloads = workloads_of(source, destination, reads, band);
                 for (const Workload one : workloads) {
@@ -76,31 +82,50 @@ WeightList band_weights(const ProgramBand& band, const WeightList& balanced) {
     return weights;
 }
 
+/// By size, how much it counts beside the others: by the time of the copies that are nearest to it.
+std::vector<double> importances(const Program& program, const std::vector<std::size_t>& sizes) {
+    std::vector<double> shares(sizes.size(), 0);
+    double whole = 0;
+    for (const ProgramBand& band : program.bands) {
+        for (const auto& [size, share] : band.sizes) {
+            if (size < kMinimumBytes) continue;
+            shares[nearest(size, sizes)] += share * program.time_share(band);
+            whole += share * program.time_share(band);
+        }
+    }
+    double sum = 0;
+    for (double& share : shares) {
+        const double own = whole > 0 ? share / whole * static_cast<double>(sizes.size()) : 0;
+        share = std::min(kMostImportance, kShareOfAllSizes + (1 - kShareOfAllSizes) * own);
+        sum += share;
+    }
+    for (double& share : shares) share *= static_cast<double>(sizes.size()) / sum;
+    return shares;
+}
+
 } // namespace
 
 Objective program_objective(const Program& program, const std::vector<std::size_t>& sizes) {
     const WeightList balanced = parse_objective("balanced", "").weights;
+    const std::vector<double> importance = importances(program, sizes);
     Objective objective{"recorded", {}};
     std::map<Workload, double> sum;
-    double importance = 0;
     for (const ProgramBand& band : program.bands) {
-        const auto inside =
-            static_cast<double>(std::count_if(sizes.begin(), sizes.end(), [&](std::size_t size) {
-                return size > band.above && size <= band.up_to;
-            }));
-        const double share = program.time_share(band);
-        WeightBand& own = objective.weights.bands.emplace_back();
-        own = {band.above, band.up_to, band_weights(band, balanced), kShareOfAllSizes};
-        if (inside > 0) {
-            own.importance +=
-                (1 - kShareOfAllSizes) * share * static_cast<double>(sizes.size()) / inside;
+        const WeightList weights = band_weights(band, balanced);
+        for (const auto& [workload, weight] : weights) {
+            sum[workload] += program.time_share(band) * weight;
         }
-        own.importance = std::min(own.importance, kMostImportance);
-        importance += inside * own.importance;
-        for (const auto& [workload, weight] : own.weights) sum[workload] += share * weight;
-    }
-    for (WeightBand& band : objective.weights.bands) {
-        if (importance > 0) band.importance *= static_cast<double>(sizes.size()) / importance;
+        // Each size that is searched ends a band of its own, as each counts differently.
+        std::size_t above = band.above;
+        const auto add = [&](std::size_t up_to) {
+            objective.weights.bands.push_back(
+                {above, up_to, weights, importance[nearest(up_to, sizes)]});
+            above = up_to;
+        };
+        for (const std::size_t size : sizes) {
+            if (size > above && size < band.up_to) add(size);
+        }
+        add(band.up_to);
     }
     std::erase_if(sum, [](const auto& one) { return !(one.second > 0); });
     objective.weights.assign(sum.begin(), sum.end());

@@ -86,6 +86,7 @@ SITUATIONS = {
     "produce": "The source just written",
     "fetch": "Into one buffer again and again",
     "fresh": "Into memory just mapped",
+    "fresh_hot": "From the cache into memory just mapped",
 }
 
 

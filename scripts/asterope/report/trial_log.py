@@ -23,7 +23,7 @@ from ..spaces import pipelines
 from .faults import BadInput
 
 FORMAT, VERSION = "asterope-trials", 2
-WORKLOADS = workloads.names("measured")
+WORKLOADS = workloads.names("measured or tunable")
 
 # What `balanced` weighs, all alike, in logs that do not say: before fetch counted, too.
 BALANCED = ("hot", "cold", "consume")

@@ -1,9 +1,10 @@
-// The workload fresh: memory for the destinations of a group of calls is mapped anew, with the
-// pages that the system gives unasked; then the copies of the group are timed, from sources as cold
-// ones, each to untouched pages, and so the page faults. Smaller blocks of a heap than the table's
-// from_bytes are mostly used again.
+// The workloads fresh and fresh_hot: memory for the destinations of a group of calls is mapped
+// anew, with the pages that the system gives unasked; then the copies of the group are timed, each
+// to untouched pages, and so the page faults. The sources are those of cold copies, or one that was
+// just read. Smaller blocks of a heap than the table's from_bytes are mostly used again.
 #include <algorithm>
 
+#include "timing/buffer_access.hpp"
 #include "timing/clock.hpp"
 #include "timing/fresh_memory.hpp"
 #include "timing/placement.hpp"
@@ -17,22 +18,24 @@ namespace {
 /// figure has, take as long as a few page faults.
 constexpr std::size_t kMappedBytes = std::size_t{256} << 10;
 
-double time_fresh(Buffers& buffers, const WorkloadFacts&, const TrialTask& task) {
+double time_fresh(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task) {
     const std::size_t calls = task.calibration.calls;
     // Each destination has whole pages, with room for its source's place in the page plus kPhase,
     // and for the misalignment.
     const std::size_t room = (task.size / 4096 + 3) * 4096;
     const std::size_t most = std::max<std::size_t>(1, kMappedBytes / room);
     SlotPair& slots = buffers.slots(task.size);
-    std::uint64_t elapsed = 0;
+    std::uint64_t elapsed = 0, sum = 0;
+    std::size_t from = slots.source.take();
     for (std::size_t done = 0; done < calls;) {
         const std::size_t end = std::min(calls, done + most);
         const FreshMemory memory((end - done) * room);
         char* pages = memory.begin();
+        if (facts.source_cached) sum += read_copy(buffers.arena.source() + from, task.size + 64);
         const std::uint64_t begin = ticks();
         for (; done < end; ++done, pages += room) {
             const Misalignment past = misalignment(task.round + done);
-            const std::size_t from = slots.source.take();
+            if (!facts.source_cached && done > 0) from = slots.source.take();
             slots.destination.take(); // as cold: the two sides stay side by side
             task.copy.function(pages + (from + kPhase) % 4096 + past.destination,
                                buffers.arena.source() + from + past.source, task.size,
@@ -40,6 +43,7 @@ double time_fresh(Buffers& buffers, const WorkloadFacts&, const TrialTask& task)
         }
         elapsed += ticks() - begin;
     }
+    keep(sum);
     return seconds_between(0, elapsed) / static_cast<double>(calls);
 }
 
