@@ -30,6 +30,7 @@ from profile_samples import (
     good_profile,
     incomplete_profile,
     merged_profile,
+    program_profile,
     provisional_profile,
     shard_profile,
 )
@@ -411,6 +412,7 @@ def test_the_good_profiles_use_every_field():
         merged_profile(),
         shard_profile(),
         provisional_profile(),
+        program_profile(),
     )
     assert described - set().union(*map(used, made)) == set()
 

@@ -26,6 +26,7 @@ from profile_samples import (
     good_profile,
     incomplete_profile,
     merged_profile,
+    program_profile,
     provisional_profile,
     shard_profile,
 )
@@ -282,11 +283,8 @@ def test_what_was_tuned_for_is_named(rendered, weights, words):
 
 
 def test_a_program_that_was_tuned_for_is_named(rendered):
-    one = {"median": 0.1, "low": 0.1, "high": 0.1}
-    program = {"name": "redis-server", "share": one, "saved": one, "bands": []}
-    program["bands"] = [{"above": 0, "up_to": 64, "share": 0.1, "ratio": one}]
-    source, _ = rendered(search={"workload": "recorded", "program": program})
-    assert " * Workload: what redis-server was recorded to copy, unknown search" in source
+    source, _ = rendered(search=program_profile()["search"])
+    assert " * Workload: what redis-server was recorded to copy, standard search" in source
 
 
 @pytest.mark.parametrize("names", [["hot", "cold", "consume"], ["consume"], []])

@@ -115,7 +115,15 @@ _GOOD: dict[str, Any] = {
         "invalid": [{"candidate": "ZMM T NT T0 4 8", "reason": "byte 17 of 200 differs"}],
         "warnings": ["the machine is loaded: 1.5 of 2 CPUs"],
         "without": ["avx512"],
-        "weights": {"hot": 1, "cold": 0.5, "consume": 0.5, "produce": 0, "fetch": 0},
+        "weights": {
+            "hot": 1,
+            "cold": 0.5,
+            "consume": 0.5,
+            "produce": 0,
+            "fetch": 0,
+            "fresh": 0,
+            "fresh_hot": 0,
+        },
         "references": ["newer"],
         "source_map": "/sys/bus/pci/devices/0000:01:00.0/resource1_wc",
     },
@@ -288,6 +296,23 @@ def shard_profile() -> dict[str, Any]:
         "sizes": [4096],
         "all_sizes": [128, 4096, 8192],
         "search": "0123456789abcdef",
+    }
+    return profile
+
+
+def program_profile() -> dict[str, Any]:
+    """The good one, as it is where it was tuned for a program: it has what that adds."""
+    profile = good_profile()
+    band = {"above": 0, "up_to": 1099511627776}
+    profile["search"] |= {
+        "workload": "recorded",
+        "weights_by_size": [{**band, "weights": {"hot": 1}, "importance": 1.25}],
+        "program": {
+            "name": "redis-server",
+            "share": {"median": 0.031, "low": 0.028, "high": 0.034},
+            "bands": [{**band, "share": 0.031, "ratio": _RATIO}],
+            "saved": {"median": -0.001, "low": -0.002, "high": 0.001},
+        },
     }
     return profile
 

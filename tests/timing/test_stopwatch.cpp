@@ -535,9 +535,10 @@ TEST_P(TrialBuffers, of_fresh_copies_come_from_the_sources_of_cold_ones) {
 TEST_P(TrialBuffers, of_fresh_copies_from_a_cached_source_come_from_one_place) {
     stopwatch.set_calibration(GetParam(), Workload::fresh_hot, {5, 0});
     const std::vector<Call> fresh = trial(Workload::fresh_hot, 3);
-    ASSERT_EQ(fresh.size(), 5u);
-    for (const Call& call : fresh) {
-        EXPECT_LE(std::abs(call.source - fresh.front().source), 64) << "but for the misalignment";
+    ASSERT_GE(fresh.size(), 5u); // before the timed ones some settle the caches
+    for (std::size_t i = fresh.size() - 5; i < fresh.size(); ++i) {
+        EXPECT_LE(std::abs(fresh[i].source - fresh.back().source), 64)
+            << "but for the misalignment";
     }
     calibrate(Workload::fresh_hot);
     fresh_calls = pages_touched = 0;

@@ -21,6 +21,10 @@ SCHEMA_FILE = _PACKAGE / "profile.schema.json"
 LOG_SCHEMA_FILE = _PACKAGE / "trial_log.schema.json"
 
 
+# Of a list of words a message has so many at most.
+MOST_CHOICES = 10
+
+
 def validator(schema: Mapping[str, Any]) -> jsonschema.Draft202012Validator:
     # JSON Schema takes 8.0 for an integer. Here it is refused, so that what follows sees ints only.
     def is_integer(_checker: object, value: object) -> bool:
@@ -58,7 +62,10 @@ def fault_of(error: ValidationError, remedy: str = REMEDY) -> Fault:
         article = "an" if kinds[0][0] in "aeiou" else "a"
         what = f"{shown(value)} where {article} {' or '.join(kinds)} is expected"
     elif rule == "enum":
-        what = f"{shown(value)} is none of {', '.join(str(choice) for choice in limit)}"
+        choices = [str(choice) for choice in limit]
+        if len(choices) > MOST_CHOICES:  # the line is to stay short
+            choices = [*choices[: MOST_CHOICES - 1], f"{len(choices) - MOST_CHOICES + 1} others"]
+        what = f"{shown(value)} is none of {', '.join(choices)}"
     elif rule == "const":
         what = f"{shown(value)} where {json.dumps(limit)} is expected"
     elif rule == "minimum":
