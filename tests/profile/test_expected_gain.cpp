@@ -58,6 +58,22 @@ TEST(ExpectedGain, is_as_uncertain_as_the_programs_share_and_the_copies_times) {
     EXPECT_GT(by_both.saved.high, by_share.saved.high);
 }
 
+TEST(ExpectedGain, counts_what_a_copy_saves_its_reader_as_saved_of_the_copys_own_time) {
+    // Uncached copies that are read: 3 of libc's together with the reader, 1 alone; ours saves 0.5.
+    const auto measured = [](double libc, double ratio) {
+        return Measured{libc / ratio, libc, {ratio, ratio, ratio}};
+    };
+    Finalist finalist{0, {}, 1, false};
+    finalist.workloads = {{Workload::cold, measured(1, 1)}, {Workload::consume, measured(3, 1.2)}};
+    Program program = made_up_program();
+    program.bands[1].situations = {1, 0, 0, 0};
+    const Objective objective{"recorded", {{Workload::consume, 1.0}}};
+    PipelineFacts facts = made_up_pipelines(objective, {{131072, {finalist}, {}, 15}});
+    const auto outcome = expected_gain(program, facts, std::nullopt, {});
+    EXPECT_NEAR(outcome.bands[1].ratio.median, 2, 1e-9);
+    EXPECT_NEAR(outcome.saved.median, (0.1 + 0.2) * 0.5, 1e-9);
+}
+
 TEST(ExpectedGain, takes_the_small_copies_from_mixes_of_sizes_alone) {
     const auto measured = [](double ratio) { return Measured{1, ratio, {ratio, ratio, ratio}}; };
     Finalist winner{0, {}, 1, false};
