@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -214,7 +215,7 @@ def _measure(setting: Setting, runner: Runner, rounds: Rounds, line: words.Progr
         except Failure as error:
             raise Failure(f"under {copy.name}: {error}") from None
 
-    longest = 0.0
+    longest, began = 0.0, time.monotonic()
     for number, copy in enumerate(setting.copies, 1):
         line.say(f"first run {number} of {len(copies)}, which is not counted: {copy.name}")
         first = runner.warm_up(copy)
@@ -225,7 +226,10 @@ def _measure(setting: Setting, runner: Runner, rounds: Rounds, line: words.Progr
     def figure(name: str) -> float:
         return figure_of(copies[name], runner.run(copies[name], limit))
 
-    measure(rounds, list(copies), figure, setting.goal, setting.seed, line.tell)
+    goal = setting.goal
+    if goal.seconds is not None:  # the first runs are a part of it
+        goal = replace(goal, seconds=max(0.0, goal.seconds - (time.monotonic() - began)))
+    measure(rounds, list(copies), figure, goal, setting.seed, line.tell)
 
 
 def _report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) -> int:
