@@ -15,7 +15,7 @@ Profile profile_for(const std::string& name, double small, double large) {
         ProgramOutcome{name,
                        {0.3, 0.3, 0.3},
                        {{0, 1024, small, {1, 1, 1}}, {1024, kLargestCopy, large, {1, 1, 1}}},
-                       {0, 0, 0}};
+                       std::nullopt};
     return profile;
 }
 

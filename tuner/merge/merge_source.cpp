@@ -158,6 +158,10 @@ void require_alike(const std::vector<MergeSource>& sources) {
         };
         require("version of asterope-tune", a.search.tool_version, b.search.tool_version);
         require("workload", a.search.workload, b.search.workload);
+        const auto program = [](const SearchFacts& search) {
+            return search.program ? search.program->name : "none";
+        };
+        require("--recording", program(a.search), program(b.search));
         if (a.search.weights != b.search.weights) {
             throw refuse("they were tuned with another weights of the workloads (others and "
                          "others)");
@@ -179,6 +183,7 @@ void require_alike(const std::vector<MergeSource>& sources) {
 SearchFacts merged_search(const std::vector<MergeSource>& sources) {
     constexpr std::size_t kMostWarnings = 100; // as the schema has it
     SearchFacts all = sources.front().profile.search;
+    if (all.program) all.program->saved.reset();
     for (std::size_t i = 1; i < sources.size(); ++i) {
         const SearchFacts& one = sources[i].profile.search;
         keep_equal(all.space, one.space);

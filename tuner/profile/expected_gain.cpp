@@ -110,7 +110,7 @@ Uncertain relative_time(const ProgramBand& band, const PipelineFacts& pipelines)
 
 ProgramOutcome expected_gain(const Program& program, const PipelineFacts& pipelines,
                              const std::optional<SmallFacts>& small, const Weights& small_weights) {
-    ProgramOutcome outcome{profile_name(program.name), program.share, {}, {0, 0, 0}};
+    ProgramOutcome outcome{profile_name(program.name), program.share, {}, std::nullopt};
     const std::size_t bound = small_bound(small);
     Uncertain saved;
     for (const ProgramBand& band : program.bands) {
@@ -138,8 +138,8 @@ std::string expected_sentence(const ProgramOutcome& outcome) {
     append(text, " spends %.1f %% of its time copying (%.1f to %.1f). ", 100 * outcome.share.median,
            100 * outcome.share.low, 100 * outcome.share.high);
     const auto faster = [](double saved) { return 100 * (1 / (1 - std::min(saved, 0.99)) - 1); };
-    const double median = faster(outcome.saved.median);
-    const double low = faster(outcome.saved.low), high = faster(outcome.saved.high);
+    const double median = faster(outcome.saved->median);
+    const double low = faster(outcome.saved->low), high = faster(outcome.saved->high);
     text += "With this routine it is expected to be ";
     if (low <= 0 && high >= 0) {
         append(text, "about as fast (%+.1f %%, %+.1f to %+.1f)", median, low, high);

@@ -182,7 +182,9 @@ struct ProgramOutcome {
     std::string name;
     Estimate share{0, 0, 0}; ///< of the program's processor time that copies took
     std::vector<Band> bands;
-    Estimate saved{0, 0, 0}; ///< of the program's time, as a share; below 0: lost
+    /// Of the program's time, as a share; below 0: lost. None of a merged profile: no one run knows
+    /// all of its copies.
+    std::optional<Estimate> saved;
 };
 
 /// How the winners were found.
