@@ -117,6 +117,7 @@ def recording() -> dict[str, Any]:
             "bytes": 1 << 26,
             "seconds": {"value": seconds, "low": seconds, "high": seconds},
             "situations": [cached],
+            "fresh": 0,
             "probed": 500,
             "timed": 500,
             "read": None,
