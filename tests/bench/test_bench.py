@@ -196,6 +196,18 @@ def test_a_library_needs_no_slash_and_another_function_can_be_named(bench, libra
     assert done.stdout.startswith("asterope_memmove against ")
 
 
+@pytest.mark.parametrize("workload", ["weights", "recorded"])
+def test_what_a_mix_or_a_program_was_tuned_for_is_compared_as_balanced(
+    bench, library: Path, profile_for, workload: str
+) -> None:
+    mixed = bench("--routine", library, *FEW, "--suite", "sizes", *profile_for(workload))
+    balanced = bench("--routine", library, *FEW, "--suite", "sizes", *profile_for("balanced"))
+    assert (mixed.returncode, mixed.stderr) == (0, "")
+    assert [line.split()[0] for line in mixed.stdout.splitlines() if line.strip()] == [
+        line.split()[0] for line in balanced.stdout.splitlines() if line.strip()
+    ]
+
+
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_each_workload_can_be_compared_alone(bench, library: Path, workload: str) -> None:
     done = bench("--routine", library, *FEW, *SIZES, "--workload", workload)

@@ -38,7 +38,8 @@ const struct {
 };
 
 /// What the suite `sizes` measures: of tuning's workloads and those for measuring only. "": nothing
-/// was asked for. A mix of weights is measured as balanced.
+/// was asked for. What a routine was tuned for by weights or by a recording is measured as
+/// balanced.
 std::vector<Workload> workloads_of(const std::string& text) {
     if (text.empty()) {
         return {Workload::hot,       Workload::hot_read, Workload::cold,
@@ -47,8 +48,8 @@ std::vector<Workload> workloads_of(const std::string& text) {
     const std::optional<Workload> single = find_workload(text);
     if (single && facts_of(*single).family == WorkloadFamily::one_size) return {*single};
     std::vector<Workload> workloads;
-    for (const auto& [workload, weight] :
-         parse_objective(text == "weights" ? "balanced" : text, "").weights) {
+    const bool mixed = text == "weights" || text == "recorded";
+    for (const auto& [workload, weight] : parse_objective(mixed ? "balanced" : text, "").weights) {
         workloads.push_back(workload);
     }
     return workloads;
