@@ -29,6 +29,8 @@ class Workload:
     from_bytes: int = 0
     to_bytes: int = 0
     instead: str = ""
+    copy_alone: str = ""
+    fresh: bool = False
     walks: bool = False
     reads: bool = False
     writes_source: bool = False

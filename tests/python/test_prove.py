@@ -19,9 +19,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 from asterope import __version__
+from asterope.faults import BadInput, Failure
 from asterope.program import find_program
 from asterope.prove.copies import LIBC, LIBC_AGAIN, Copy, parse_copies
-from asterope.prove.faults import BadInput, Failure
 from asterope.prove.metric import parse_metric
 from asterope.prove.processes import Run
 from asterope.prove.runners import Commands

@@ -33,9 +33,6 @@ const std::vector<Workload> kOfOneSize = [] {
     workloads.push_back(Workload::fresh_hot);
     return workloads;
 }();
-bool is_fresh(Workload workload) {
-    return workload == Workload::fresh || workload == Workload::fresh_hot;
-}
 const std::vector<Workload> kOnSlots = {Workload::cold, Workload::consume, Workload::produce};
 const std::vector<Workload> kWalks = {Workload::cold_walk, Workload::consume_walk,
                                       Workload::fetch_walk};
@@ -148,7 +145,7 @@ TEST_P(TrialBuffers, are_as_many_and_as_long_as_asked_inside_the_arena_and_never
             for (const Call& call : calls) {
                 ASSERT_EQ(call.bytes, GetParam());
                 ASSERT_EQ(call.distance, 1920u);
-                ASSERT_TRUE(is_fresh(workload) || inside(call, arena, arena.bytes()));
+                ASSERT_TRUE(facts_of(workload).fresh || inside(call, arena, arena.bytes()));
                 ASSERT_GE(apart(call), 1024u);
                 ASSERT_LE(apart(call), 3072u);
                 lowest = std::min(lowest, call.source);

@@ -21,7 +21,7 @@ double estimate(std::size_t size, Workload workload, const Machine& machine) {
                      workload == Workload::aliased;
     const WorkloadFacts& facts = facts_of(workload);
     // a page fault takes about as long as three copies of a page
-    const double slowness = workload == Workload::fresh ? 4 : 1;
+    const double slowness = facts.fresh ? 4 : 1;
     const double one = slowness * static_cast<double>(size) / kBytesPerSecond;
     double seconds = std::max(trial_seconds(workload), one);
     seconds += hot ? std::max(seconds / 8, 3 * one) : facts.walks ? kLeadIn * one : 0;

@@ -35,26 +35,12 @@ double copy_alone(Workload workload, const std::map<Workload, Measured>& measure
         const auto found = measured.find(one);
         return found == measured.end() ? 0.0 : found->second.libc_seconds;
     };
+    const auto other = find_workload(facts_of(workload).copy_alone);
+    const Workload like = other.value_or(workload);
     const double whole = libc(workload);
-    double alone = whole;
-    switch (workload) {
-    case Workload::hot_read:
-        alone = libc(Workload::hot);
-        break;
-    case Workload::consume:
-        alone = libc(Workload::cold);
-        break;
-    case Workload::consume_walk:
-        alone = libc(Workload::cold_walk);
-        break;
-    case Workload::fetch:
-    case Workload::fetch_walk:
-    case Workload::lookup: // they read what is cached then
-        alone = libc(Workload::fetch) - (libc(Workload::hot_read) - libc(Workload::hot));
-        break;
-    default:
-        break;
-    }
+    double alone = libc(like);
+    // What is read then is cached.
+    if (facts_of(like).reads) alone -= libc(Workload::hot_read) - libc(Workload::hot);
     // Walks are not timed at all sizes; and a difference of two noisy figures may be nothing.
     constexpr double kLeast = 0.25;
     return alone > 0 ? std::clamp(alone, kLeast * whole, whole) : whole;

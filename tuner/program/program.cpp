@@ -115,8 +115,12 @@ Program join(const std::vector<WeightedProgram>& programs) {
         for (const ProgramBand& band : program.bands) calls += weight * band.calls;
     }
     Program sum{"", {0, 0, 0}, programs.front().program.bands, fleet_statistics()};
-    for (ProgramBand& band : sum.bands)
-        band = {band.above, band.up_to, 0, {0, 0, 0}, {}, 0, {}, 0, {}};
+    for (ProgramBand& band : sum.bands) {
+        ProgramBand empty;
+        empty.above = band.above;
+        empty.up_to = band.up_to;
+        band = empty;
+    }
     std::vector<std::pair<const Distribution*, double>> sizes, alignments;
     std::vector<std::vector<TracedCall>> trace;
     std::vector<double> known(sum.bands.size()), read(known), watched(known);

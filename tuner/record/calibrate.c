@@ -1,6 +1,7 @@
 /* What the recorder's own measurements take on this machine, for those who read its files. */
 #include "draw.h"
 #include "instructions.h"
+#include "median.h"
 #include "recorder.h"
 
 #include <sys/mman.h>
@@ -13,18 +14,6 @@ struct calibration {
     double cache_ticks, last_cache_ticks, memory_ticks; /* medians */
 };
 
-static uint64_t median(uint64_t *values)
-{
-    for (int i = 1; i < READINGS; ++i) {
-        for (int j = i; j > 0 && values[j - 1] > values[j]; --j) {
-            const uint64_t swapped = values[j];
-            values[j] = values[j - 1];
-            values[j - 1] = swapped;
-        }
-    }
-    return (double)values[READINGS / 2];
-}
-
 /* Timing nothing, without what was interrupted. */
 static double empty_timing(void)
 {
@@ -33,7 +22,7 @@ static double empty_timing(void)
         const uint64_t start = ticks_in_order();
         values[i] = ticks_in_order() - start;
     }
-    const double largest = OUTLIER * median(values);
+    const double largest = OUTLIER * (double)median(values, READINGS);
     double sum = 0, count = 0;
     for (int i = 0; i < EMPTY_READINGS; ++i) {
         const uint64_t start = ticks_in_order();
@@ -57,7 +46,7 @@ static double load_of_each_page(const char *memory, size_t line)
     }
     for (int i = 0; i < READINGS; ++i)
         values[i] = ticks_of_load(memory + (size_t)order[i] * RAW_PAGE + line);
-    return median(values);
+    return (double)median(values, READINGS);
 }
 
 /* 0: done. Takes about 0.1 s. */
@@ -75,7 +64,7 @@ int asterope_record_calibrate(struct calibration *result)
     result->empty_ticks = empty_timing();
     uint64_t values[READINGS];
     for (int i = 0; i < READINGS; ++i) values[i] = ticks_of_load(memory);
-    result->cache_ticks = median(values);
+    result->cache_ticks = (double)median(values, READINGS);
 
     const size_t evicted = 7 * LINE, flushed = 21 * LINE;
     for (size_t i = 0; i < pages; i += RAW_PAGE) (void)*(volatile char *)(memory + i + evicted);

@@ -1,6 +1,7 @@
 /* What the calls of a recorded trace take on this machine when nothing waits for memory. */
 #include "draw.h"
 #include "instructions.h"
+#include "median.h"
 #include "recorder.h"
 
 #include <dlfcn.h>
@@ -21,7 +22,7 @@ struct pass {
 };
 
 /* Ticks of all calls in their order, at places of a first cache's size that are drawn. */
-static double ticks_of_pass(const struct pass *pass, uint64_t seed)
+static uint64_t ticks_of_pass(const struct pass *pass, uint64_t seed)
 {
     uint64_t place = seed;
     const uint64_t start = ticks_in_order();
@@ -33,7 +34,7 @@ static double ticks_of_pass(const struct pass *pass, uint64_t seed)
         pass->copy(pass->destination + to + call->destination_mod,
                    pass->source + from + call->source_mod, call->size);
     }
-    return (double)(ticks_in_order() - start);
+    return ticks_in_order() - start;
 }
 
 __attribute__((noinline)) static void *copy_nothing(void *destination, const void *source,
@@ -50,18 +51,6 @@ static void make_strange_calls(const struct pass *pass, uint64_t *random)
 {
     for (int i = 0; i < STRANGERS; ++i)
         pass->copy(pass->destination, pass->source, (size_t)draw_below(random, LARGEST));
-}
-
-static double median(double *values, int count)
-{
-    for (int i = 1; i < count; ++i) {
-        for (int j = i; j > 0 && values[j - 1] > values[j]; --j) {
-            const double swapped = values[j];
-            values[j] = values[j - 1];
-            values[j - 1] = swapped;
-        }
-    }
-    return values[count / 2];
 }
 
 /* Mean ticks of a call, without those of the loop around it. Calls of 2 KiB and more are refused.
@@ -86,14 +75,14 @@ int asterope_record_time_trace(const struct traced_call *calls, size_t count, do
     struct pass empty = pass;
     empty.copy = copy_nothing;
     uint64_t random = 1;
-    double taken[PASSES], loops[PASSES];
+    uint64_t taken[PASSES], loops[PASSES];
     for (int i = 0; i < PASSES; ++i) {
         make_strange_calls(&pass, &random);
         taken[i] = ticks_of_pass(&pass, draw(&random));
         loops[i] = ticks_of_pass(&empty, draw(&random));
     }
     munmap(memory, 2 * side);
-    const double net = median(taken, PASSES) - median(loops, PASSES);
+    const double net = (double)median(taken, PASSES) - (double)median(loops, PASSES);
     *ticks = net > 0 ? net / (double)count : 0;
     return 0;
 }

@@ -14,7 +14,6 @@
 #include "machine/profile_places.hpp"
 #include "program/program_recording.hpp"
 #include "run/trial_log.hpp"
-#include "search/default_sizes.hpp"
 #include "search/program_weights.hpp"
 #include "search/small_search.hpp"
 #include "space/candidates.h"
@@ -99,8 +98,7 @@ Weights small_weights_of(const TuningRequest& request, const std::optional<Progr
 }
 
 CallStatistics statistics_of(const TuningRequest& request, const std::optional<Program>& program) {
-    if (program && copies_small(*program)) return program->statistics;
-    if (program) return fleet_statistics();
+    if (program) return copies_small(*program) ? program->statistics : fleet_statistics();
     if (request.replayed) { // none is drawn from: only its name is wanted
         CallStatistics statistics = fleet_statistics();
         statistics.name = request.distribution;
@@ -108,13 +106,6 @@ CallStatistics statistics_of(const TuningRequest& request, const std::optional<P
     }
     return request.distribution.empty() ? fleet_statistics()
                                         : read_statistics(request.distribution);
-}
-
-std::vector<std::size_t> sizes_of(const TuningRequest& request, const Machine& machine,
-                                  const std::optional<Program>& program) {
-    if (!request.sizes.empty()) return parse_size_list(request.sizes);
-    const std::vector<std::size_t> sizes = default_sizes(machine.caches);
-    return program ? with_sizes_of(*program, sizes) : sizes;
 }
 
 /// Where the trials go.
@@ -128,7 +119,8 @@ std::string log_of(const TuningRequest& request) {
 } // namespace
 
 Plan::Plan(const TuningRequest& request, const Machine& machine)
-    : program(recorded_program(request)), all_sizes(sizes_of(request, machine, program)),
+    : program(recorded_program(request)),
+      all_sizes(sizes_to_search(request.sizes, machine.caches, program)),
       objective(program ? program_objective(*program, all_sizes)
                         : parse_objective(request.workload, request.weights)),
       extended(parse_space(request.space)), sensing(!request.no_sensing),

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/size_text.hpp"
+#include "search/default_sizes.hpp"
 #include "search/small_search.hpp"
 #include "space/space.hpp"
 #include "timing/workloads/small_calls.hpp"
@@ -31,21 +33,23 @@ bool is_timed_in(const ProgramBand& band, Workload workload) {
     return band.up_to >= facts.from_bytes && (facts.to_bytes == 0 || band.above < facts.to_bytes);
 }
 
-Workload fresh_from(bool cached_source) {
-    return cached_source ? Workload::fresh_hot : Workload::fresh;
-}
+/// What surrounds a program's copy. `fresh`: its destination was never touched.
+struct Situation {
+    bool source_cached, destination_cached, fresh, read;
+};
 
-/// The workloads of one size that make up a situation of a program, alike.
-std::vector<Workload> workloads_of(bool source, bool destination, bool read,
-                                   const ProgramBand& band) {
+/// The workloads of one size that time it, alike.
+std::vector<Workload> workloads_of(const Situation& situation, const ProgramBand& band) {
     std::vector<Workload> all, like;
     for (const Workload workload : kTunable) {
         const WorkloadFacts& facts = facts_of(workload);
-        if (workload == fresh_from(source)) continue; // has its share for itself
-        if (facts.source_cached != source || facts.destination_cached != destination) continue;
-        if (!is_timed_in(band, workload)) continue;
+        if (facts.source_cached != situation.source_cached ||
+            facts.destination_cached != situation.destination_cached ||
+            facts.fresh != situation.fresh || !is_timed_in(band, workload)) {
+            continue;
+        }
         all.push_back(workload);
-        if (facts.reads == read) like.push_back(workload);
+        if (facts.reads == situation.read) like.push_back(workload);
     }
     // There is none of each kind: nothing is timed that reads what was produced.
     return like.empty() ? all : like;
@@ -56,22 +60,21 @@ WeightList band_weights(const ProgramBand& band, const WeightList& balanced) {
     const double read = band.read.value_or(0.5);
     const double uncached =
         band.situations[situation_of(false, false)] + band.situations[situation_of(true, false)];
-    const double fresh = is_timed_in(band, Workload::fresh) ? std::min(band.fresh, uncached) : 0;
-    const double touched = uncached > 0 ? 1 - fresh / uncached : 1;
+    const bool timed = is_timed_in(band, Workload::fresh);
+    const double fresh = timed && uncached > 0 ? std::min(1.0, band.fresh / uncached) : 0;
+    const auto add = [&](const Situation& situation, double share) {
+        const std::vector<Workload> workloads = workloads_of(situation, band);
+        for (const Workload one : workloads) {
+            sum[one] += share / static_cast<double>(workloads.size());
+        }
+    };
     for (const bool source : {false, true}) {
-        for (const bool destination : {false, true}) {
-            double share = band.situations[situation_of(source, destination)];
-            if (!destination) {
-                sum[fresh_from(source)] = share * (1 - touched);
-                share *= touched;
-            }
-            for (const bool reads : {false, true}) {
-                const auto workloads = workloads_of(source, destination, reads, band);
-                for (const Workload one : workloads) {
-                    sum[one] +=
-                        share * (reads ? read : 1 - read) / static_cast<double>(workloads.size());
-                }
-            }
+        for (const bool reads : {false, true}) {
+            const double part = reads ? read : 1 - read;
+            const double uncached_share = part * band.situations[situation_of(source, false)];
+            add({source, true, false, reads}, part * band.situations[situation_of(source, true)]);
+            add({source, false, false, reads}, uncached_share * (1 - fresh));
+            add({source, false, true, reads}, uncached_share * fresh);
         }
     }
     const double believed = band.probed / (band.probed + kBelievedSamples);
@@ -154,6 +157,13 @@ std::vector<std::size_t> with_sizes_of(const Program& program, std::vector<std::
         sizes.insert(std::upper_bound(sizes.begin(), sizes.end(), size), size);
     }
     return sizes;
+}
+
+std::vector<std::size_t> sizes_to_search(const std::string& given, const std::vector<Cache>& caches,
+                                         const std::optional<Program>& program) {
+    if (!given.empty()) return parse_size_list(given);
+    const std::vector<std::size_t> sizes = default_sizes(caches);
+    return program ? with_sizes_of(*program, sizes) : sizes;
 }
 
 bool copies_small(const Program& program) {

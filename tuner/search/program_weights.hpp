@@ -1,9 +1,11 @@
 // What a program's recording says about how much each workload counts.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "machine/cpu.hpp"
 #include "program/program.hpp"
 #include "search/objective.hpp"
 
@@ -19,6 +21,11 @@ Objective program_objective(const Program& program, const std::vector<std::size_
 /// kMinimumBytes up, none near one that is there. A program may copy one size alone, between two
 /// that are searched anyway.
 std::vector<std::size_t> with_sizes_of(const Program& program, std::vector<std::size_t> sizes);
+
+/// The transfer sizes that a search is for, ascending: those `given` (see parse_size_list), or the
+/// default ones of these caches, with a program's own. Throws BadInput.
+std::vector<std::size_t> sizes_to_search(const std::string& given, const std::vector<Cache>& caches,
+                                         const std::optional<Program>& program);
 
 /// Whether a program makes so many small copies that they say what its others are like.
 bool copies_small(const Program& program);

@@ -11,7 +11,6 @@
 #include "machine/affinity.hpp"
 #include "machine/machine.hpp"
 #include "program/program_recording.hpp"
-#include "search/default_sizes.hpp"
 #include "search/program_weights.hpp"
 #include "space/space.hpp"
 #include "timing/arena.hpp"
@@ -23,13 +22,12 @@ namespace {
 
 std::vector<std::size_t> sizes_of(const TunablesRequest& request, const Machine& machine,
                                   const std::optional<Program>& program) {
-    std::vector<std::size_t> sizes =
-        request.sizes.empty() ? default_sizes(machine.caches) : parse_size_list(request.sizes);
+    std::vector<std::size_t> sizes = sizes_to_search(request.sizes, machine.caches, program);
     if (sizes.front() < kMinimumBytes) {
         throw BadInput("size " + format_size(sizes.front()) + " is below " +
                        format_size(kMinimumBytes) + ", where no threshold can be");
     }
-    return program && request.sizes.empty() ? with_sizes_of(*program, sizes) : sizes;
+    return sizes;
 }
 
 void print(const TunablesRequest& request, const std::string& text) {

@@ -9,18 +9,14 @@ from typing import Any
 from jsonschema.exceptions import best_match
 
 from ..spaces import overlapping_copies, pipelines, probes, small_copies, threads
-from .faults import REMEDY, Fault, Place, shown
+from .faults import REMEDY, Fault, Place
 from .schema import fault_of, schema, validator
-from .text import refuse_unsound
-
-FORMAT = "asterope-profile"
-
-VERSION = 1
+from .text import PROFILE, refuse_other_formats, refuse_unsound
 
 
 def check(raw: Any) -> None:
     refuse_unsound(raw)
-    _refuse_other_formats(raw)
+    refuse_other_formats(raw, PROFILE)
     # A limit, because a hostile file can hold a fault in each of its 200,000 values.
     errors = itertools.islice(validator(schema()).iter_errors(raw), 100)
     error = best_match(errors)
@@ -43,25 +39,6 @@ def check(raw: Any) -> None:
         reason = WHY_NOT.get(place[0], pipelines.why_not)(**fields)
         if reason is not None:
             raise Fault(f"no such copy: {reason}: {REMEDY}", place)
-
-
-def _refuse_other_formats(raw: Any) -> None:
-    """Says plainly what the schema would report as one fault of many."""
-    if not isinstance(raw, dict):
-        raise Fault(f"{shown(raw)} where a JSON object is expected: {REMEDY}")
-    if raw.get("format") != FORMAT:
-        raise Fault(
-            f'not an Asterope profile ("format" must be "{FORMAT}"): '
-            "name a file that asterope-tune wrote",
-            ("format",),
-        )
-    version = raw.get("version")
-    if type(version) is int and version > VERSION:
-        raise Fault(
-            f"made by a newer asterope: profile version {version}, this one reads {VERSION}: "
-            "upgrade asterope",
-            ("version",),
-        )
 
 
 def _refuse_loose_intervals(

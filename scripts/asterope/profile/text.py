@@ -1,10 +1,11 @@
-"""From a file to JSON values, and what no JSON of a profile may hold."""
+"""From a file to JSON values, of profiles and other files of ours, and what no profile may hold."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
+from dataclasses import dataclass
 from typing import Any
 
 from ..json_depth import MAXIMUM_DEPTH
@@ -17,29 +18,53 @@ MAXIMUM_BYTES = 16 << 20
 MAXIMUM_VALUES = 200_000
 
 
-def read(path: str | os.PathLike) -> bytes:
+@dataclass(frozen=True)
+class Kind:
+    """A kind of JSON file, in the words of the messages about it."""
+
+    noun: str  # "profile"
+    named: str  # what to name instead: "a profile"
+    described: str  # "an Asterope profile"
+    program: str  # what writes it
+    format: str
+    version: int
+    remedy: str
+
+
+PROFILE = Kind(
+    noun="profile",
+    named="a profile",
+    described="an Asterope profile",
+    program="asterope-tune",
+    format="asterope-profile",
+    version=1,
+    remedy=REMEDY,
+)
+
+
+def read(path: str | os.PathLike, kind: Kind = PROFILE) -> bytes:
     try:
         with open_to_read(path) as file:
             return file.read(MAXIMUM_BYTES + 1)
     except OSError as error:
         raise Fault(
-            f"cannot read it: {error.strerror}: name a profile that asterope-tune wrote"
+            f"cannot read it: {error.strerror}: name {kind.named} that {kind.program} wrote"
         ) from None
 
 
-def decode(content: bytes) -> str:
+def decode(content: bytes, kind: Kind = PROFILE) -> str:
     if len(content) > MAXIMUM_BYTES:
         raise Fault(
-            f"larger than {MAXIMUM_BYTES >> 20} MiB, so no profile: "
-            "name a file that asterope-tune wrote"
+            f"larger than {MAXIMUM_BYTES >> 20} MiB, so no {kind.noun}: "
+            f"name a file that {kind.program} wrote"
         )
     if not content.strip():
-        raise Fault("the file is empty: run asterope-tune again")
+        raise Fault(f"the file is empty: run {kind.program} again")
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise Fault(
-            f"not text in UTF-8 (byte {error.start}): name a profile that asterope-tune wrote"
+            f"not text in UTF-8 (byte {error.start}): name {kind.named} that {kind.program} wrote"
         ) from None
 
 
@@ -65,15 +90,44 @@ def _integer(digits: str) -> int | float:
 
 
 def parse(text: str) -> Any:
+    """Of a profile: objects remember what they were given twice, and no number is refused yet."""
+    return parse_with(text, PROFILE, object_pairs_hook=_object, parse_int=_integer)
+
+
+def parse_with(text: str, kind: Kind, **hooks: Any) -> Any:
+    """`hooks`: those of json.loads."""
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_int=_integer)
+        return json.loads(text, **hooks)
     except json.JSONDecodeError as error:
         raise Fault(
             f"line {error.lineno}, column {error.colno}: not JSON ({error.msg}): "
-            "the file is damaged or cut short: run asterope-tune again"
+            f"the file is damaged or cut short: run {kind.program} again"
         ) from None
     except RecursionError:
-        raise Fault(f"nested too deeply to be a profile: {REMEDY}") from None
+        raise too_deep(kind) from None
+
+
+def too_deep(kind: Kind, place: Place = ()) -> Fault:
+    return Fault(f"nested too deeply to be a {kind.noun}: {kind.remedy}", place)
+
+
+def refuse_other_formats(raw: Any, kind: Kind) -> None:
+    """Says plainly what the schema would report as one fault of many."""
+    if not isinstance(raw, dict):
+        raise Fault(f"{shown(raw)} where a JSON object is expected: {kind.remedy}")
+    if raw.get("format") != kind.format:
+        raise Fault(
+            f'not {kind.described} ("format" must be "{kind.format}"): '
+            f"name a file that {kind.program} wrote",
+            ("format",),
+        )
+    version = raw.get("version")
+    if type(version) is int and version > kind.version:
+        raise Fault(
+            f"made by a newer asterope: {kind.noun} version {version}, this one reads "
+            f"{kind.version}: upgrade asterope",
+            ("version",),
+        )
 
 
 def refuse_unsound(raw: Any) -> None:
@@ -83,7 +137,7 @@ def refuse_unsound(raw: Any) -> None:
     while pending:
         value, place = pending.pop()
         if len(place) == MAXIMUM_DEPTH and isinstance(value, (Object, list)):
-            raise Fault(f"nested too deeply to be a profile: {REMEDY}", place[:3])
+            raise too_deep(PROFILE, place[:3])
         if isinstance(value, float) and not math.isfinite(value):
             raise Fault(f"not a finite number of a sane size: {REMEDY}", place)
         if isinstance(value, str):

@@ -20,12 +20,12 @@ from .. import __version__
 from ..atomic_file import write_files
 from ..command_line import BAD_INPUT, DONE, FAILED, STALE, Parser, fail, run
 from ..duration import duration
+from ..faults import BadInput, Failure
 from ..one_line import one_line
 from ..program import CannotPreload, find_program
 from . import words
 from .copies import LIBCS, Copy, check_tunables, parse_copies
 from .document import Setting, document
-from .faults import BadInput, Failure
 from .metric import CPU, PATTERN, parse_metric
 from .places import placeholders_in
 from .processes import Run

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..faults import BadInput
 from ..one_line import one_line
 from ..program import Program
-from .faults import BadInput
 
 LIBCS = LIBC, LIBC_AGAIN = "libc", "libc again"
 MOST_COPIES = 16

@@ -6,8 +6,8 @@ import math
 import re
 from dataclasses import dataclass
 
+from ..faults import BadInput, Failure
 from ..one_line import one_line
-from .faults import BadInput, Failure
 from .processes import Run
 
 WALL, CPU, PATTERN = "wall", "cpu", "pattern"

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from .faults import Failure
+from ..faults import Failure
 
 _PLACEHOLDER = re.compile(r"\{(port|socket|folder)\}")
 _LONGEST_SOCKET = 107  # bytes of a Unix socket's path: sun_path in unix(7)

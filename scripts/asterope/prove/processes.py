@@ -14,8 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO
 
+from ..faults import Failure
 from ..one_line import one_line
-from .faults import Failure
 
 _PR_SET_PDEATHSIG = 1
 _MOST_OUTPUT = 16 << 20  # of what a program prints, its end: where a summary stands

@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
+from ..faults import Failure
 from ..one_line import one_line
 from ..program import Program, find_program
 from .copies import Copy, missing_library
-from .faults import Failure
 from .places import Place, placeholders_in
 from .processes import Process, Run
 

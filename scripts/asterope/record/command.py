@@ -16,6 +16,7 @@ from .. import __version__
 from ..atomic_file import write_files
 from ..command_line import BAD_INPUT, DONE, FAILED, Parser, fail, run
 from ..duration import duration
+from ..faults import BadInput, Failure
 from ..one_line import one_line
 from ..program import CannotPreload, find_program
 from .facts import FILE_NAME, Facts, this_machine
@@ -34,14 +35,6 @@ from .table import answer
 
 PROGRAM = "asterope-record"
 DEFAULT_OUTPUT = "recording.json"
-
-
-class BadInput(Exception):
-    """One line."""
-
-
-class Failure(Exception):
-    """One line."""
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -12,18 +12,24 @@ from jsonschema.exceptions import best_match
 
 from ..json_depth import nests_too_deeply
 from ..one_line import one_line
-from ..profile.faults import Fault, path_text, shown
+from ..profile.faults import Fault, path_text
 from ..profile.schema import fault_of, validator
-from ..text_file import open_to_read
+from ..profile.text import Kind, decode, parse_with, read, refuse_other_formats, too_deep
 from .bands import band_ends
 
-FORMAT, VERSION = "asterope-recording", 1
 SCHEMA_FILE = Path(__file__).resolve().parents[1] / "recording.schema.json"
 
-# The largest that the schema allows in earnest is some 2 MiB.
-MAXIMUM_BYTES = 16 << 20
-
 REMEDY = "run asterope-record again"
+
+RECORDING = Kind(
+    noun="recording",
+    named="a file",
+    described="a recording",
+    program="asterope-record",
+    format="asterope-recording",
+    version=1,
+    remedy=REMEDY,
+)
 
 
 class RecordingError(ValueError):
@@ -34,7 +40,7 @@ def read_recording(path: str | os.PathLike, content: bytes | None = None) -> dic
     """Reads and checks the recording at `path`; `content`: what was read from there already. Raises
     RecordingError."""
     try:
-        raw = _parse(_read(path) if content is None else content)
+        raw = _parse(read(path, RECORDING) if content is None else content)
         _check(raw)
         return raw
     except Fault as fault:
@@ -42,41 +48,14 @@ def read_recording(path: str | os.PathLike, content: bytes | None = None) -> dic
         raise RecordingError(": ".join([*parts, str(fault)])) from None
 
 
-def _read(path: str | os.PathLike) -> bytes:
-    try:
-        with open_to_read(path) as file:
-            return file.read(MAXIMUM_BYTES + 1)
-    except OSError as error:
-        raise Fault(
-            f"cannot read it: {error.strerror}: name a file that asterope-record wrote"
-        ) from None
-
-
 def _parse(content: bytes) -> Any:
-    if len(content) > MAXIMUM_BYTES:
-        raise Fault(
-            f"larger than {MAXIMUM_BYTES >> 20} MiB, so no recording: name a file that "
-            "asterope-record wrote"
-        )
-    if not content.strip():
-        raise Fault(f"the file is empty: {REMEDY}")
+    text = decode(content, RECORDING)
     try:
-        value = json.loads(content.decode("utf-8"), parse_constant=_refuse_constant)
-    except UnicodeDecodeError as error:
-        raise Fault(
-            f"not text in UTF-8 (byte {error.start}): name a file that asterope-record wrote"
-        ) from None
-    except json.JSONDecodeError as error:
-        raise Fault(
-            f"line {error.lineno}, column {error.colno}: not JSON ({error.msg}): the file is "
-            f"damaged or cut short: {REMEDY}"
-        ) from None
-    except RecursionError:
-        raise Fault(f"nested too deeply to be a recording: {REMEDY}") from None
+        value = parse_with(text, RECORDING, parse_constant=_refuse_constant)
     except ValueError:  # thousands of digits, from Python 3.11 on
         raise Fault(f"a number of too many digits: {REMEDY}") from None
     if nests_too_deeply(value):
-        raise Fault(f"nested too deeply to be a recording: {REMEDY}")
+        raise too_deep(RECORDING)
     return value
 
 
@@ -85,21 +64,7 @@ def _refuse_constant(word: str) -> NoReturn:
 
 
 def _check(raw: Any) -> None:
-    if not isinstance(raw, dict):
-        raise Fault(f"{shown(raw)} where a JSON object is expected: {REMEDY}")
-    if raw.get("format") != FORMAT:
-        raise Fault(
-            f'not a recording ("format" must be "{FORMAT}"): name a file that asterope-record '
-            "wrote",
-            ("format",),
-        )
-    version = raw.get("version")
-    if type(version) is int and version > VERSION:
-        raise Fault(
-            f"made by a newer asterope: recording version {version}, this one reads {VERSION}: "
-            "upgrade asterope",
-            ("version",),
-        )
+    refuse_other_formats(raw, RECORDING)
     schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
     # A limit, because a hostile file can hold a fault in each of its values.
     error = best_match(itertools.islice(validator(schema).iter_errors(raw), 100))

@@ -15,7 +15,7 @@ from .estimate import Band, Estimates, Place, estimate
 from .facts import Facts
 from .raw import RawProcess
 from .readers import WINDOW_MS, Reading
-from .reading import FORMAT, VERSION
+from .reading import RECORDING
 from .small_calls import TimeTrace
 from .survey import Interval
 
@@ -34,15 +34,15 @@ def make_recording(
 ) -> dict[str, Any]:
     estimates = estimate(processes, facts.calibration, time_trace)
     cpu_seconds = max(facts.cpu_seconds, _recorded_cpu_seconds(processes))
-    seconds = estimates.copy_seconds
+    seconds = _within_the_run(estimates.copy_seconds, cpu_seconds)
     places = estimates.places
     # not above: the build asks the command for its --help where pyelftools may be missing
     from .symbols import name_functions
 
     names = name_functions([(place.site.module, place.site.offset) for place in places])
     return {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": RECORDING.format,
+        "version": RECORDING.version,
         "tool_version": __version__,
         "program": {
             "command": [_text(word) for word in facts.command[:MOST_WORDS]],
@@ -78,8 +78,8 @@ def make_recording(
             for function, classes in estimates.counts.items()
             for (first, end), calls in classes.items()
         ],
-        "bands": [_band(band) for band in estimates.bands],
-        "memset_bands": [_memset_band(band) for band in estimates.memset_bands],
+        "bands": [_band(band, cpu_seconds) for band in estimates.bands],
+        "memset_bands": [_memset_band(band, cpu_seconds) for band in estimates.memset_bands],
         "alignments": {
             "source": _pairs(estimates.source_alignments),
             "destination": _pairs(estimates.destination_alignments),
@@ -125,26 +125,32 @@ def _interval(interval: Interval | None, scale: float = 1.0) -> dict[str, float]
     return {name: _figure(value * scale) for name, value in asdict(interval).items()}
 
 
+def _within_the_run(seconds: Interval | None, cpu_seconds: float) -> Interval | None:
+    """No copies take longer than the run: one sample that stands for many calls and was interrupted
+    where the recorder did not see it, or what timing adds to small copies, may say so."""
+    if seconds is None or cpu_seconds <= 0:
+        return seconds
+    return Interval(*(min(cpu_seconds, value) for value in asdict(seconds).values()))
+
+
 def _share_of(seconds: Interval | None, cpu_seconds: float) -> dict[str, float] | None:
-    """A share is at most 1: what timing adds to small copies may lift an upper bound above it."""
     if seconds is None or cpu_seconds <= 0:
         return None
-    shares = Interval(*(min(1.0, value / cpu_seconds) for value in asdict(seconds).values()))
-    return _interval(shares)
+    return _interval(seconds, 1 / cpu_seconds)
 
 
 def _pairs(shares: Mapping[int, float]) -> list[list[float]]:
     return [[at, _figure(share)] for at, share in shares.items()]
 
 
-def _band(band: Band) -> dict[str, Any]:
+def _band(band: Band, cpu_seconds: float) -> dict[str, Any]:
     above, up_to = band_ends(band.band)
     return {
         "above": above,
         "up_to": up_to,
         "calls": round(band.calls),
         "bytes": round(band.bytes),
-        "seconds": _interval(band.seconds),
+        "seconds": _interval(_within_the_run(band.seconds, cpu_seconds)),
         "situations": [
             {
                 "source_cached": one.source_cached,
@@ -167,9 +173,9 @@ def _reading(read: Reading | None) -> dict[str, float] | None:
     return {n: v if isinstance(v, int) else _figure(v) for n, v in asdict(read).items()}
 
 
-def _memset_band(band: Band) -> dict[str, Any]:
+def _memset_band(band: Band, cpu_seconds: float) -> dict[str, Any]:
     """Nothing is read, so there is no source, and its readers are not watched."""
-    fields = _band(band)
+    fields = _band(band, cpu_seconds)
     del fields["read"]
     fields["situations"] = [
         {name: value for name, value in one.items() if name != "source_cached"}

@@ -14,8 +14,7 @@ from ..json_depth import nests_too_deeply
 from ..one_line import one_line
 from ..profile import Profile, ProfileError, load_profile
 from ..provisional import kept_in_words, warning, why_provisional
-from ..record.reading import FORMAT as RECORDING_FORMAT
-from ..record.reading import RecordingError, read_recording
+from ..record.reading import RECORDING, RecordingError, read_recording
 from ..text_file import open_to_read
 from . import bench, trial_log
 from .faults import BadInput
@@ -112,7 +111,7 @@ def _read(path: str) -> tuple[str, Any]:
     whole = _json(content)
     if isinstance(whole, dict) and whole.get("format") == bench.FORMAT:
         return "bench", bench.build_bench(whole, where)
-    if isinstance(whole, dict) and whole.get("format") == RECORDING_FORMAT:
+    if isinstance(whole, dict) and whole.get("format") == RECORDING.format:
         try:
             return "recording", read_recording(path, content)
         except RecordingError as error:

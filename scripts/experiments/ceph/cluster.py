@@ -12,7 +12,7 @@ import uuid
 from contextlib import ExitStack, closing
 from pathlib import Path
 
-from asterope.prove.faults import Failure
+from asterope.faults import Failure
 from asterope.prove.processes import Process
 
 PROGRAMS = ("ceph-mon", "ceph-mgr", "ceph-osd", "ceph-mds", "ceph", "monmaptool")

@@ -147,7 +147,7 @@ def test_a_run_is_recorded_and_its_output_is_its_own(record, program, tmp_path) 
     assert recording["program"]["name"] == "program"
     assert (recording["complete"], recording["processes"]) == (True, 1)
     assert copies_in(recording) == COPIES
-    assert recording["copy_seconds"]["high"] < 1.5 * recording["cpu_seconds"]
+    assert 0 < recording["copy_seconds"]["high"] <= recording["cpu_seconds"]
     place = recording["places"][0]
     assert (Path(place["module"]), place["function"]) == (program, "main")
 
