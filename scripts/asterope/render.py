@@ -21,7 +21,9 @@ from .spaces import (
     overlapping_copies,
     pipelines,
     probes,
+    set_pipelines,
     small_copies,
+    small_sets,
     threads,
 )
 
@@ -107,6 +109,9 @@ def render_candidates(
         "distances": pipelines.VALUES["pd"],
         "write_distances": [distance for distance in pipelines.VALUES["pw"] if distance],
         "small_copies": list(small_copies.small_tuples()),
+        "set_variants": list(set_pipelines.variants()),
+        "small_sets": list(small_sets.small_sets()),
+        "plain_small_set": small_sets.PLAIN,
         "plain": pipelines.PLAIN,
         "plain_small": small_copies.PLAIN,
         "aliased_copies": list(aliased_copies.aliased_tuples()),

@@ -57,6 +57,22 @@ static struct {
     bool flip; /* which source and distance come next */
 } now;
 
+/* What a function gets as its source: a set, the byte that is to be all over its buffer. */
+static const void* argument(void) {
+    static const uintptr_t no_part_of_it = 0x5EED1E55DEADBE00u;
+    if (!now.subject->sets) return now.source;
+    return (const void*)(no_part_of_it | *sources[now.flip].start);
+}
+
+void copy_check_byte(unsigned char byte) {
+    for (int i = 0; i < 2; ++i) {
+        const size_t bytes = (size_t)(sources[i].end - sources[i].start);
+        mprotect(sources[i].start, bytes, PROT_READ | PROT_WRITE);
+        memset(sources[i].start, i ? ~byte : byte, bytes);
+        mprotect(sources[i].start, bytes, PROT_READ);
+    }
+}
+
 static sigjmp_buf after_signal;
 static volatile sig_atomic_t copying;
 
@@ -222,7 +238,7 @@ static bool copy_once(size_t destination_at, size_t source_at, size_t bytes) {
     unsigned char* back_canary = now.destination + bytes;
     set_canary(front_canary, front);
     set_canary(back_canary, back);
-    const void* returned = subject->copy(now.destination, now.source, bytes, now.distance);
+    const void* returned = subject->copy(now.destination, argument(), bytes, now.distance);
     if (memcmp(now.destination, now.source, bytes) != 0 || !canary_stands(front_canary, front) ||
         !canary_stands(back_canary, back)) {
         return fail_somewhere(front, back);
@@ -289,7 +305,7 @@ static bool copies_nothing(void) {
         for (int s = 0; s < PLACES; ++s) {
             now.destination = nowhere[d];
             now.source = nowhere[s];
-            if (!returned_right(now.subject->copy(nowhere[d], nowhere[s], 0, 0))) return false;
+            if (!returned_right(now.subject->copy(nowhere[d], argument(), 0, 0))) return false;
         }
     }
     return true;
@@ -588,7 +604,7 @@ static bool state(void (*function)(void)) {
             now.distance = now.subject->distances[p & 1];
             struct call call = {.function = function,
                                 .destination = now.destination,
-                                .source = now.source,
+                                .source = argument(),
                                 .bytes = now.bytes,
                                 .distance = now.distance,
                                 .fifth = now.subject->fifth,

@@ -98,9 +98,13 @@ class Axis:
 
 
 class Copy:
-    """A copy of any kind: a value on each of the kind's axes."""
+    """A copy of any kind: a value on each of the kind's axes.
+
+    `loads`: a set is a copy without them.
+    """
 
     AXES: ClassVar[tuple[Axis, ...]]
+    loads: ClassVar[bool] = True
 
     @property
     def name(self) -> str:

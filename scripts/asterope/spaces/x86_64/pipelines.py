@@ -8,13 +8,13 @@ past every cache. All that others must know of an axis is in the table below.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
-from dataclasses import field, make_dataclass
+from functools import partial
 from typing import Any
 
 from .. import axis
 from ..axis import Axis
+from . import tuples
 from .registers import VECTORS
 from .registers import needs as needs_of_register
 
@@ -103,9 +103,6 @@ AXES = (
 VALUES = {axis.field: axis.values for axis in AXES}
 MARKED = tuple(axis for axis in AXES if axis.mark is not None)
 
-# What of them a variant has: whether there is a stage, not its distance.
-_VARIANT_AXES = tuple(axis for axis in AXES if axis.stage in ("", axis.field))
-
 # In which order variants are counted, the last one fastest: ties are broken in this order. A new
 # axis goes to the front.
 _NESTING = ("dir", "pi", "pw", "tb", "pt", "ps", "st", "lt", "rt")
@@ -113,109 +110,7 @@ _NESTING = ("dir", "pi", "pw", "tb", "pt", "ps", "st", "lt", "rt")
 # A stretch of a page must be whole steps, and none is longer than 16 lines.
 _INTERLEAVED_PREFETCH_SIZES = (2, 4, 8)
 
-# Up to here a pipeline copies its first and last 128 bytes and runs no stage (pipeline.j2).
-_SHORT_WAY = 256
-_LINE, _PAGE = 64, 4096
-
-
-class _Copy(axis.Copy):
-    """What a variant and a tuple have in common."""
-
-    @property
-    def name(self) -> str:
-        """How it is written in tables and logs: the paper's `ZMM T NT T0 4 8`, for a variant
-        `ZMM T NT T0 4`, and behind it what the paper lacks: ` TB4 PI2 PW8 down`. A variant leaves
-        the distance open here as well: ` PW`.
-        """
-        words = []
-        for one in self.AXES:
-            value = getattr(self, one.field)
-            if one.mark is None:
-                words.append(str(value))
-            elif value != one.default:
-                is_open = one.is_distance and isinstance(self, Variant)
-                words.append(one.mark if is_open else f"{one.mark}{value}")
-        return " ".join(words)
-
-    @property
-    def is_rep(self) -> bool:
-        """Whether one string instruction does it all."""
-        return self.rt.startswith("REP")
-
-    @property
-    def extensions(self) -> set[str]:
-        """The extension axes on which it lies beyond the paper's space, by their names."""
-        extended = [one for one in self.AXES if one.extension]
-        return {
-            one.extension
-            for one in extended
-            if getattr(self, one.field) not in one.values[: one.paper]
-        }
-
-    @property
-    def departures(self) -> int:
-        """On how many of the extension axes it lies beyond the paper's space."""
-        return len(self.extensions)
-
-    @property
-    def marks(self) -> list[int]:
-        """Its values on the axes that the paper lacks as numbers: of words, which of them it is."""
-        values = [(one, getattr(self, one.field)) for one in MARKED]
-        return [value if one.is_number else one.values.index(value) for one, value in values]
-
-    @property
-    def is_marked(self) -> bool:
-        """Whether it needs more words or columns than the paper's tuples."""
-        return any(getattr(self, one.field) != one.default for one in MARKED)
-
-    @property
-    def marked_words(self) -> list[str]:
-        """Its values on these axes in words, the prefetches first."""
-        return [
-            one.words(getattr(self, one.field))
-            for one in sorted(MARKED, key=lambda one: not one.is_distance)
-            if getattr(self, one.field) != one.default
-        ]
-
-    @property
-    def variant(self) -> Variant:
-        """The copy function that the tuner times for it."""
-        values = {one.field: getattr(self, one.field) for one in _VARIANT_AXES}
-        stages = {one.field: int(values[one.field] > 0) for one in MARKED if one.is_distance}
-        return Variant(**{**values, **stages})
-
-    @property
-    def acts_above(self) -> int:
-        """Bytes above which every parameter but the distances can act on a copy: below, a simpler
-        one executes the same instructions. 0: on any copy.
-        """
-        if self.is_rep:
-            return 0
-        least = _LINE * self.tb if self.tb > 2 else 0
-        interleaved = _PAGE * self.pi if self.pi > 1 else 0
-        plain = self.rt in VECTORS and (self.lt, self.st, self.pt) == ("T", "T", "none")
-        return max(0 if plain and not self.is_marked else _SHORT_WAY, least, interleaved)
-
-
-def _class(name: str, axes: tuple[Axis, ...], doc: str) -> type:
-    """A frozen dataclass with a field for each axis; the marked ones have their defaults."""
-    fields = [
-        (one.field, type(one.default))
-        if one.mark is None
-        else (one.field, type(one.default), field(default=one.default))
-        for one in axes
-    ]
-    names = {"AXES": axes, "__doc__": doc, "__module__": __name__}
-    return make_dataclass(name, fields, bases=(_Copy,), namespace=names, frozen=True)
-
-
-Variant: Any = _class(
-    "Variant",
-    _VARIANT_AXES,
-    "A tuple without its distances, one copy function of the tuner; `pw` is 1 where it has one.",
-)
-Tuple: Any = _class("Tuple", AXES, "One point of the space.")
-
+Variant, Tuple = tuples.classes(__name__, AXES)
 
 # Loads and stores and nothing else, on any x86-64 CPU, in no situation a cliff: what copies where
 # the CPU lacks what the winners need, and where noise hid which copy is the fastest.
@@ -224,18 +119,7 @@ PLAIN = Tuple("XMM", "T", "T", "none", 0, 0)
 
 def named(name: str) -> Tuple | None:
     """The tuple that Tuple.name writes so; None where there is none."""
-    words = name.split(" ")
-    values = {}
-    for one in AXES:
-        known = {f"{one.mark or ''}{value}": value for value in one.values}
-        if words and words[0] in known:
-            values[one.field] = known[words.pop(0)]
-        elif one.mark is None:
-            return None
-    if words or why_not(**values) is not None:
-        return None
-    found = Tuple(**values)
-    return found if found.name == name else None
+    return tuples.named(Tuple, why_not, name)
 
 
 def prefetch_sizes(tb: int, pi: int) -> tuple[int, ...]:
@@ -296,16 +180,7 @@ def _why_no_prefetch(pt: str, ps: int, pd: int, tb: int, pi: int) -> str | None:
 
 def variants() -> Iterator[Variant]:
     """All variants, simplest first: in this order ties are broken. The paper's 466 come first."""
-    table = {one.field: one for one in _VARIANT_AXES}
-    # of a distance, the first but 0 stands for all of them
-    domains = [table[f].values[: 2 if table[f].is_distance else None] for f in _NESTING]
-    everything = []
-    for values in itertools.product(*domains):
-        fields = dict(zip(_NESTING, values))
-        if why_not(pd=0, **fields) is None:
-            stages = {f: int(v > 0) for f, v in fields.items() if table[f].is_distance}
-            everything.append(Variant(**{**fields, **stages}))
-    yield from sorted(everything, key=lambda variant: variant.departures)
+    return tuples.variants(Variant, _NESTING, partial(why_not, pd=0))
 
 
 def paper_variants() -> list[Variant]:

@@ -31,8 +31,9 @@ AXES = (
     Axis("bound", BOUNDS, "In bytes: larger copies take a pipeline."),
 )
 
-# Bytes that the registers of a type hold at once; ZMM has registers 16 to 31 alone (stages.j2).
-_AT_ONCE = {"XMM": 256, "YMM": 512, "ZMM": 1024}
+# Bytes that the registers of a type hold at once; ZMM has registers 16 to 31 alone (stages.j2). A
+# set needs one of them only, but with more stores than these a loop is shorter.
+_MOST_BYTES = {"XMM": 256, "YMM": 512, "ZMM": 1024}
 
 
 @dataclass(frozen=True)
@@ -75,13 +76,13 @@ def why_not_small(shape: str, rt: str, order: str, bound: int) -> str | None:
         return "the masked shapes have only rt ZMM, order up"
     if shape == "rep" and (rt, order) != ("XMM", "up"):
         return "the rep shape has only rt XMM, order up"
-    if bound > _AT_ONCE[rt]:
-        return f"{rt} registers hold {_AT_ONCE[rt]} bytes at once"
+    if bound > _MOST_BYTES[rt]:
+        return f"{rt} has bounds up to {_MOST_BYTES[rt]} bytes only"
     return None
 
 
-def small_tuples() -> Iterator[SmallTuple]:
-    """All small copies, simplest first: in this order ties are broken."""
+def small_tuples(make: type[SmallTuple] = SmallTuple) -> Iterator[SmallTuple]:
+    """All small copies, simplest first: in this order ties are broken. `make`: their class."""
     for bound, shape, rt, order in itertools.product(BOUNDS, SHAPES, VECTORS, ORDERS):
         if why_not_small(shape, rt, order, bound) is None:
-            yield SmallTuple(shape, rt, order, bound)
+            yield make(shape, rt, order, bound)

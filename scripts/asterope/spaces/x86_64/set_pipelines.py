@@ -1,0 +1,88 @@
+"""The space of pipelines that set: those of copies without a load stage, all bytes the same.
+
+A tuple is (rt, st), named as in the paper's pipelines, and the axes with a mark: transfer block and
+prefetch of the destination for write. CLZERO clears a line past every cache; a buffer of another
+byte than zero takes XMM registers there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from .. import axis
+from ..axis import Axis
+from . import pipelines, tuples
+from .registers import VECTORS
+from .registers import needs as needs_of_register
+
+CLEARING = "CLZERO"
+
+
+def _needs(rt: str) -> str:
+    # vpbroadcastb from a general register to ZMM
+    return {"ZMM": "avx512bw avx512f", CLEARING: "clzero"}.get(rt, needs_of_register(rt))
+
+
+def _marked(field: str, meaning: str) -> Axis:
+    """An axis of the copies with other words; here nothing is beyond a paper."""
+    of_copies = next(one for one in pipelines.AXES if one.field == field)
+    return replace(of_copies, meaning=meaning, paper=0, extension="")
+
+
+AXES = (
+    Axis(
+        "rt",
+        ("REP_STOSB", "REP_STOSQ", "R64", *VECTORS, CLEARING),
+        "Register type: what carries the byte.",
+        needs=_needs,
+    ),
+    Axis("st", ("T", "NT"), "Store type: T temporal, NT non-temporal."),
+    _marked(
+        "tb",
+        "Transfer block in cache lines: what a turn of the loop sets. Where missing: 2.",
+    ),
+    _marked(
+        "pw",
+        "Prefetch of the buffer for write, its distance in cache lines. 0, or missing: none.",
+    ),
+)
+MARKED = tuple(axis for axis in AXES if axis.mark is not None)
+
+# In which order variants are counted, the last one fastest: ties are broken in this order.
+_NESTING = ("pw", "tb", "st", "rt")
+
+# What the templates ask of a pipeline, and a set has not.
+_LACKS = {"loads": False, "lt": "", "pt": "none", "ps": 0, "pi": 1, "dir": "up"}
+
+Variant, Tuple = tuples.classes(__name__, AXES, _LACKS)
+
+# Stores and nothing else, on any x86-64 CPU: what sets where the CPU lacks what the winners need,
+# and where noise hid which set is the fastest.
+PLAIN = Tuple("XMM", "T")
+
+
+def named(name: str) -> Tuple | None:
+    """The tuple that Tuple.name writes so; None where there is none."""
+    return tuples.named(Tuple, why_not, name)
+
+
+def why_not(rt: str, st: str, **marked: Any) -> str | None:
+    """Why the tuple does not exist, or None where it does. `marked`: tb, pw."""
+    marked = {one.field: marked.get(one.field, one.default) for one in MARKED}
+    outside = axis.why_outside(AXES, {"rt": rt, "st": st, **marked})
+    if outside:
+        return outside
+    if rt.startswith("REP") and (st, marked["tb"], marked["pw"]) != ("T", 2, 0):
+        return f"{rt} is one instruction: it has only st T, tb 2, pw 0"
+    if rt == CLEARING and st != "NT":
+        return f"{rt} is a non-temporal store: it has only st NT"
+    if marked["pw"] and st != "T":
+        return "pw is 0 with st NT, which does not wait for the destination"
+    return None
+
+
+def variants() -> Iterator[Variant]:
+    """All variants, simplest first: in this order ties are broken."""
+    return tuples.variants(Variant, _NESTING, why_not)

@@ -1,0 +1,168 @@
+"""What the pipelines of all operations have in common: their names, their marks, their variants.
+
+A tuple has a value on each axis of its space. A variant is a tuple without its distances: one
+function of the tuner.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import field, make_dataclass
+from typing import Any, Callable, ClassVar
+
+from .. import axis
+from ..axis import Axis
+from .registers import VECTORS
+
+# Up to here a pipeline moves its first and last 128 bytes and runs no stage (edges.j2).
+_SHORT_WAY = 256
+_LINE, _PAGE = 64, 4096
+
+
+class _Pipeline(axis.Copy):
+    """What a variant and a tuple have in common."""
+
+    MARKED: ClassVar[tuple[Axis, ...]]
+    VARIANT: ClassVar[type]  # of a tuple; of a variant itself
+
+    @property
+    def name(self) -> str:
+        """How it is written in tables and logs: the paper's `ZMM T NT T0 4 8`, for a variant
+        `ZMM T NT T0 4`, and behind it what the paper lacks: ` TB4 PI2 PW8 down`. A variant leaves
+        the distance open here as well: ` PW`.
+        """
+        words = []
+        for one in self.AXES:
+            value = getattr(self, one.field)
+            if one.mark is None:
+                words.append(str(value))
+            elif value != one.default:
+                is_open = one.is_distance and isinstance(self, self.VARIANT)
+                words.append(one.mark if is_open else f"{one.mark}{value}")
+        return " ".join(words)
+
+    @property
+    def is_rep(self) -> bool:
+        """Whether one string instruction does it all."""
+        return self.rt.startswith("REP")
+
+    @property
+    def extensions(self) -> set[str]:
+        """The extension axes on which it lies beyond the paper's space, by their names."""
+        extended = [one for one in self.AXES if one.extension]
+        return {
+            one.extension
+            for one in extended
+            if getattr(self, one.field) not in one.values[: one.paper]
+        }
+
+    @property
+    def departures(self) -> int:
+        """On how many of the extension axes it lies beyond the paper's space."""
+        return len(self.extensions)
+
+    @property
+    def marks(self) -> list[int]:
+        """Its values on the axes with a mark as numbers: of words, which of them it is."""
+        values = [(one, getattr(self, one.field)) for one in self.MARKED]
+        return [value if one.is_number else one.values.index(value) for one, value in values]
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether it needs more words or columns than the paper's tuples."""
+        return any(getattr(self, one.field) != one.default for one in self.MARKED)
+
+    @property
+    def marked_words(self) -> list[str]:
+        """Its values on these axes in words, the prefetches first."""
+        return [
+            one.words(getattr(self, one.field))
+            for one in sorted(self.MARKED, key=lambda one: not one.is_distance)
+            if getattr(self, one.field) != one.default
+        ]
+
+    @property
+    def variant(self) -> Any:
+        """The function that the tuner times for it."""
+        values = {one.field: getattr(self, one.field) for one in self.VARIANT.AXES}
+        stages = {one.field: int(values[one.field] > 0) for one in self.MARKED if one.is_distance}
+        return self.VARIANT(**{**values, **stages})
+
+    @property
+    def acts_above(self) -> int:
+        """Bytes above which every parameter but the distances can act: below, a simpler one
+        executes the same instructions. 0: at any size.
+        """
+        if self.is_rep:
+            return 0
+        least = _LINE * self.tb if self.tb > 2 else 0
+        interleaved = _PAGE * self.pi if self.pi > 1 else 0
+        others = (one for one in self.AXES if one.field != "rt")
+        plain = self.rt in VECTORS and all(getattr(self, o.field) == o.default for o in others)
+        return max(0 if plain else _SHORT_WAY, least, interleaved)
+
+
+def classes(
+    module: str, axes: tuple[Axis, ...], lacks: dict[str, Any] | None = None
+) -> tuple[Any, Any]:
+    """The classes Variant and Tuple of a space, in `module`: frozen, with a field for each axis.
+
+    `lacks`: what stands for the axes that the templates ask for and the space has not.
+    """
+    variant_axes = tuple(one for one in axes if one.stage in ("", one.field))
+    marked = tuple(one for one in axes if one.mark is not None)
+    shared = {"MARKED": marked, "__module__": module, **(lacks or {})}
+
+    def made(name: str, of: tuple[Axis, ...], doc: str) -> Any:
+        fields = [
+            (one.field, type(one.default))
+            if one.mark is None
+            else (one.field, type(one.default), field(default=one.default))
+            for one in of
+        ]
+        names = {**shared, "AXES": of, "__doc__": doc}
+        return make_dataclass(name, fields, bases=(_Pipeline,), namespace=names, frozen=True)
+
+    variant = made(
+        "Variant",
+        variant_axes,
+        "A tuple without its distances, one function of the tuner; `pw` is 1 where it has one.",
+    )
+    point = made("Tuple", axes, "One point of the space.")
+    variant.VARIANT = point.VARIANT = variant
+    return variant, point
+
+
+def named(make: Any, why_not: Callable[..., str | None], name: str) -> Any:
+    """The tuple of the class `make` that its `name` writes so; None where there is none."""
+    words = name.split(" ")
+    values = {}
+    for one in make.AXES:
+        known = {f"{one.mark or ''}{value}": value for value in one.values}
+        if words and words[0] in known:
+            values[one.field] = known[words.pop(0)]
+        elif one.mark is None:
+            return None
+    if words or why_not(**values) is not None:
+        return None
+    found = make(**values)
+    return found if found.name == name else None
+
+
+def variants(
+    make: Any, nesting: tuple[str, ...], why_not: Callable[..., str | None]
+) -> Iterator[Any]:
+    """All variants, of the class `make`, in the order of `nesting`, whose last axis runs fastest;
+    those with fewer departures from the paper come first.
+    """
+    table = {one.field: one for one in make.AXES}
+    # of a distance, the first but 0 stands for all of them
+    domains = [table[f].values[: 2 if table[f].is_distance else None] for f in nesting]
+    everything = []
+    for values in itertools.product(*domains):
+        fields = dict(zip(nesting, values))
+        if why_not(**fields) is None:
+            stages = {f: int(v > 0) for f, v in fields.items() if table[f].is_distance}
+            everything.append(make(**{**fields, **stages}))
+    yield from sorted(everything, key=lambda variant: variant.departures)
