@@ -39,6 +39,7 @@ class Workload:
     measured: bool = False
     waits_for_run_off: bool = False
     entry_point: bool = False
+    sets: float = 0
 
 
 def _table() -> Path:

@@ -53,9 +53,9 @@ static bool can_run(const char* name, const char* needs) {
 }
 
 static bool first_of_a_kind(size_t index) {
-    const struct asterope_variant* v = &asterope_variants[index];
+    const struct asterope_variant* v = &asterope_copies.variants[index];
     for (size_t i = 0; i < index; ++i) {
-        const struct asterope_variant* other = &asterope_variants[i];
+        const struct asterope_variant* other = &asterope_copies.variants[i];
         if (strcmp(v->rt, other->rt) == 0 && strcmp(v->lt, other->lt) == 0 &&
             strcmp(v->st, other->st) == 0) {
             return false;
@@ -66,8 +66,9 @@ static bool first_of_a_kind(size_t index) {
 
 /* The variant's value on an axis with a mark. */
 static int value_of(const struct asterope_variant* v, const char* field) {
-    for (size_t i = ASTEROPE_PAPER_AXES; i < asterope_axis_count; ++i) {
-        if (strcmp(asterope_axes[i].field, field) == 0) return v->marked[i - ASTEROPE_PAPER_AXES];
+    for (size_t i = 0; i < v->space->axis_count; ++i) {
+        const struct asterope_axis* axis = &v->space->axes[i];
+        if (axis->mark && strcmp(axis->field, field) == 0) return v->marked[axis->place];
     }
     copy_check_abort("no such axis");
     return 0;
@@ -84,7 +85,7 @@ static size_t packed(int prefetch_distance, int write_distance) {
 
 static bool check_paper(const struct copy_subject* subject, size_t index, size_t step) {
     const size_t large = first_of_a_kind(index) ? LARGEST : LARGE;
-    return copy_check_state(subject, (void (*)(void))asterope_variants[index].copy) &&
+    return copy_check_state(subject, (void (*)(void))asterope_copies.variants[index].copy) &&
            copy_check_guards(subject, subject->minimum, SMALL) &&
            copy_check_doubling(subject, 2 * SMALL, large) &&
            copy_check_offsets(subject, subject->minimum, SMALL, step);
@@ -121,7 +122,7 @@ static bool check_emulated(const struct copy_subject* subject, const struct aste
 
 /* Whether the variant passed; prints the verdict. */
 static bool check(size_t index, size_t non_temporal_step) {
-    const struct asterope_variant* v = &asterope_variants[index];
+    const struct asterope_variant* v = &asterope_copies.variants[index];
     if (!can_run(v->name, v->needs)) return true;
     const bool writes = value_of(v, "pw") != 0;
     const int farthest = asterope_distances[asterope_distance_count - 1];
@@ -178,8 +179,8 @@ static void* call_small(void* destination, const void* source, size_t bytes, siz
 
 /* A pipeline that any CPU can run; like all of them, it leaves nothing on the stack. */
 static void (*plain_pipeline(void))(void) {
-    for (size_t i = 0; i < asterope_variant_count; ++i) {
-        const struct asterope_variant* v = &asterope_variants[i];
+    for (size_t i = 0; i < asterope_copies.variant_count; ++i) {
+        const struct asterope_variant* v = &asterope_copies.variants[i];
         if (strcmp(v->rt, "XMM") == 0 && strcmp(v->needs, "") == 0) {
             return (void (*)(void))v->copy;
         }
@@ -237,7 +238,7 @@ int main(int argc, char** argv) {
     copy_check_start(LARGEST + 64);
     if (!movdir64b_is_there()) movdir64b_emulate();
     bool right = true;
-    const size_t pipelines = asterope_variant_count;
+    const size_t pipelines = asterope_copies.variant_count;
     const size_t aliased = pipelines + asterope_small_copies.count;
     const size_t overlapping = aliased + asterope_aliased_copies.count;
     for (size_t i = from; i < overlapping + asterope_overlapping_copies.count; i += shares) {

@@ -333,7 +333,7 @@ TEST_P(Rigors, report_the_true_ratios_of_each_finalist_once) {
 }
 
 TEST_P(Rigors, give_what_noise_hides_to_the_plain_copy) {
-    const Entrant plain = entrant_named(asterope_plain_copy);
+    const Entrant plain = entrant_named(asterope_copies.plain);
     Query query = {.objectives = {equal_weights(kBoth)}};
     for (query.seed = 0; query.seed < 3; ++query.seed) {
         JitteryMachine loud(landscape(query.seed, kBoth), 3, query.seed);

@@ -19,6 +19,7 @@ struct Axes {
 inline asterope_variant made_up(const char* rt, const char* lt, const char* st, const char* pt,
                                 int ps, const Axes& axes = {}) {
     asterope_variant variant{};
+    variant.space = &asterope_copies;
     variant.rt = rt;
     variant.lt = lt;
     variant.st = st;

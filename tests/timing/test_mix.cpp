@@ -435,7 +435,7 @@ TEST_F(Mix, touches_no_page_behind_a_page_end_with_any_copy) {
     const Cpu cpu = read_cpu();
     const auto space = copies_of(
         asterope_small_copies, [&](std::string_view feature) { return has_feature(cpu, feature); });
-    const asterope_candidate large = asterope_variants[0].copy;
+    const asterope_candidate large = variants(asterope_copies)[0].copy;
     Stopwatch stopwatch = of_the_fleet();
     ASSERT_EQ(pages_there(page_ends_of(stopwatch)), only_stretches_there(page_ends_of(stopwatch)));
     for (const Workload workload : kPageEnd) {
@@ -471,7 +471,7 @@ TEST(PageEndsOf, any_length_are_whole_pages_in_front_of_one_that_is_untouched_or
 
 TEST_F(Mix, makes_as_many_calls_as_it_says_and_some_to_warm_up_with_distance_and_large_copy) {
     Stopwatch stopwatch = of_the_fleet();
-    const asterope_candidate large = asterope_variants[1].copy;
+    const asterope_candidate large = variants(asterope_copies)[1].copy;
     for (const auto& workloads : {kMix, kFixed, kFixedWalk, kPageEnd}) {
         for (const Workload workload : workloads) {
             calls.clear();

@@ -155,7 +155,7 @@ std::map<std::string, std::size_t> read_libc_thresholds(const std::string& inter
                                                         std::string& why) {
     const std::map<std::string, Tunable> tunables = read_tunables(interpreter, why);
     std::map<std::string, std::size_t> thresholds;
-    for (const char* name : {kNonTemporalThreshold, kRepMovsbThreshold}) {
+    for (const char* name : {kNonTemporalThreshold, kRepMovsbThreshold, kSetNonTemporalThreshold}) {
         const auto found = tunables.find(name);
         if (found != tunables.end()) thresholds[name] = found->second.value;
     }

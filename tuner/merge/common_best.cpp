@@ -175,7 +175,7 @@ class Merger {
         Weights weights = wanted;
         std::erase_if(weights, [](const auto& weighted) { return weighted.second == 0; });
         const std::vector<Entrant> common = finalists(race, weights);
-        const bool plain_alone = common.size() == 1 && name_of(common[0]) == asterope_plain_copy;
+        const bool plain_alone = common.size() == 1 && name_of(common[0]) == asterope_copies.plain;
         return common.empty() || plain_alone ? screening_weights(weights) : weights;
     }
 

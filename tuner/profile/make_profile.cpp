@@ -125,9 +125,9 @@ std::vector<std::string> axes_of(const std::vector<Candidate>& space, bool exten
     return axes;
 }
 
-SmallOutcome outcome_of(const SmallFacts& small) {
-    SmallOutcome outcome{outcome_of<SmallCopy>(small.result, small.space),
-                         profile_name(small.distribution), small.objective};
+template <class Copy> SmallOutcomeOf<Copy> small_outcome(const SmallFacts& small) {
+    SmallOutcomeOf<Copy> outcome{outcome_of<Copy>(small.result, small.space),
+                                 profile_name(small.distribution), small.objective};
     outcome.proof = proof_of(small.result, [&](Entrant entrant) {
         return std::string(member(small.space, entrant)->name);
     });
@@ -205,6 +205,18 @@ void begin_sensing_at_minimum(PipelineFacts& pipelines) {
     }
 }
 
+SetOutcome set_outcome(const SearchResults& results, const LeftOut& left_out,
+                       const std::optional<ExamFacts>& exam, std::size_t candidates) {
+    SetOutcome outcome;
+    outcome.weights = counting(results.pipelines.objectives.front().weights);
+    outcome.candidates = candidates;
+    if (results.small) outcome.small = small_outcome<SmallSet>(*results.small);
+    outcome.intervals = intervals_of(0, results.pipelines, results.space);
+    outcome.exam = exam;
+    outcome.left_out = left_out;
+    return outcome;
+}
+
 void add_results(Profile& profile, const SearchResults& results) {
     const PipelineFacts& pipelines = results.pipelines;
     SearchFacts& search = profile.search;
@@ -218,7 +230,7 @@ void add_results(Profile& profile, const SearchResults& results) {
     search.weights = counting(objective.weights);
     search.source_map = profile_name(search.source_map);
 
-    if (results.small) profile.small = outcome_of(*results.small);
+    if (results.small) profile.small = small_outcome<SmallCopy>(*results.small);
     if (results.aliased) profile.aliased = outcome_of(*results.aliased);
     if (results.overlapping) {
         profile.overlapping =
@@ -234,7 +246,8 @@ void add_results(Profile& profile, const SearchResults& results) {
     }
     // A shard may have found a winner for every size: of two sizes, one is its border.
     const bool whole = !profile.shard || profile.shard->shard.count == 1;
-    profile.complete = profile.left_out.empty() && whole;
+    const bool sets = !profile.memset || profile.memset->left_out.empty();
+    profile.complete = profile.left_out.empty() && whole && sets;
     if (search.noise && count_undecided(profile) > 0) search.noise->provisional = true;
 }
 

@@ -22,6 +22,7 @@ struct PipelineFacts {
     std::vector<Found> found;          ///< by evaluated size, ascending
     std::vector<std::optional<SensingResult>> sensing; ///< by evaluated size
     std::vector<std::vector<SizeInterval>> intervals;  ///< by objective
+    Operation operation = Operation::copy;
 
     /// The first objective's winner for copies of `size` bytes.
     Entrant winner_for(std::size_t size) const;
@@ -68,12 +69,16 @@ struct ThreadsFacts {
 struct SearchResults {
     const std::vector<Candidate>& space;
     const PipelineFacts& pipelines;
-    std::optional<SmallFacts> small;
-    std::optional<AliasedFacts> aliased;
-    std::optional<ThreadsFacts> threads;
-    std::optional<OverlappingFacts> overlapping;
+    std::optional<SmallFacts> small = {};
+    std::optional<AliasedFacts> aliased = {};
+    std::optional<ThreadsFacts> threads = {};
+    std::optional<OverlappingFacts> overlapping = {};
     bool sensing = false; ///< whether copies that sense were tried
 };
+
+/// What was found of sets; of `results` only what sets have.
+SetOutcome set_outcome(const SearchResults& results, const LeftOut& left_out,
+                       const std::optional<ExamFacts>& exam, std::size_t candidates);
 
 /// Adds the results to a profile that has everything else: machine, search, what was left out.
 /// Settles, too, whether it is complete, and provisional.

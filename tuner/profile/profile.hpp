@@ -53,6 +53,7 @@ template <const asterope_kind& kind> struct CopyOf {
     bool operator==(const CopyOf&) const = default;
 };
 using SmallCopy = CopyOf<asterope_small_copies>;
+using SmallSet = CopyOf<asterope_small_sets>;
 using AliasedCopy = CopyOf<asterope_aliased_copies>;
 using OverlappingCopy = CopyOf<asterope_overlapping_copies>;
 using Probe = CopyOf<asterope_probes>;
@@ -110,9 +111,10 @@ struct Intent {
     std::vector<Interval> intervals;
 };
 
-struct SmallOutcome : RaceOutcome<SmallCopy> {
+template <class Copy> struct SmallOutcomeOf : RaceOutcome<Copy> {
     std::string distribution, objective;
 };
+using SmallOutcome = SmallOutcomeOf<SmallCopy>;
 
 using OverlappingOutcome = RaceOutcome<OverlappingCopy>;
 
@@ -245,6 +247,16 @@ struct Merged {
     std::vector<Source> sources;
 };
 
+/// What was found of memset, as the profile itself has it of copies.
+struct SetOutcome {
+    Weights weights;
+    std::size_t candidates = 0;
+    std::optional<SmallOutcomeOf<SmallSet>> small;
+    std::vector<Interval> intervals;
+    std::optional<ExamFacts> exam;
+    LeftOut left_out;
+};
+
 /// The whole profile; its fields are described in scripts/asterope/profile.schema.json. What may
 /// be missing was left out.
 struct Profile {
@@ -259,6 +271,7 @@ struct Profile {
     std::optional<AliasedOutcome> aliased;
     std::optional<OverlappingOutcome> overlapping;
     std::optional<ThreadsOutcome> threads;
+    std::optional<SetOutcome> memset;   ///< none: only copies were tuned
     std::optional<ExamFacts> exam;      ///< none: no routine was compiled
     std::vector<Interval> intervals;    ///< the routine's own
     std::map<Workload, Intent> intents; ///< of the entry points

@@ -100,7 +100,11 @@ template <class F> void fields(F& f, Is<Interval> auto& one) {
     f("of_best", one.of_best);
 }
 
-template <class F> void fields(F& f, Is<SmallOutcome> auto& one) {
+template <class F, class T>
+requires requires(T& one) {
+    one.distribution, one.objective, one.winner;
+}
+void fields(F& f, T& one) { // SmallOutcomeOf
     f("distribution", one.distribution);
     f("objective", one.objective);
     outcome_fields(f, one);
@@ -261,6 +265,15 @@ template <class F> void fields(F& f, Is<ExamFacts> auto& one) {
     f("losses", one.losses);
 }
 
+template <class F> void fields(F& f, Is<SetOutcome> auto& one) {
+    f("weights", one.weights);
+    f("candidates", one.candidates);
+    f("small", one.small);
+    f("intervals", one.intervals);
+    f("exam", one.exam);
+    f.unless_default("left_out", one.left_out);
+}
+
 template <class F> void fields(F& f, Is<Profile> auto& one) {
     f("complete", one.complete);
     f.unless_default("source", one.source);
@@ -277,6 +290,7 @@ template <class F> void fields(F& f, Is<Profile> auto& one) {
     f("exam", one.exam);
     f("intervals", one.intervals);
     f.unless_default("intents", one.intents);
+    f("memset", one.memset);
 }
 
 template <class F> void fields(F& f, Is<Intent> auto& one) {

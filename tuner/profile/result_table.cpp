@@ -109,7 +109,7 @@ std::string result_table(const std::vector<Candidate>& space, const PipelineFact
     }
     // The paper's columns, and those of the others that say something.
     std::vector<const asterope_axis*> columns;
-    for (const asterope_axis& axis : axes()) {
+    for (const asterope_axis& axis : space.front().axes()) {
         const bool used = std::any_of(winners.begin(), winners.end(),
                                       [&](const Candidate* one) { return one->is_marked(axis); });
         if (!axis.mark || used) columns.push_back(&axis);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <span>
 #include <sstream>
 
 #include "base/size_text.hpp"
@@ -17,12 +18,14 @@ namespace {
 
 constexpr std::size_t kMostRows = 14;
 
-/// By axis, in the order of axes(): the values that the copies of a row have.
+using Axes = std::span<const asterope_axis>;
+
+/// By axis, in their order: the values that the copies of a row have.
 using Copy = std::vector<std::set<AxisValue>>;
 
 Copy copy_of(const Candidate& candidate) {
     Copy copy;
-    for (const asterope_axis& axis : axes()) copy.push_back({candidate.value(axis)});
+    for (const asterope_axis& axis : candidate.axes()) copy.push_back({candidate.value(axis)});
     return copy;
 }
 
@@ -69,8 +72,8 @@ bool alike(const Row& a, const Row& b, std::size_t count) {
 }
 
 /// Whether a row has a value on the axis that the paper lacks.
-bool is_used(const std::vector<Row>& rows, std::size_t axis) {
-    const asterope_axis& one = axes()[axis];
+bool is_used(const std::vector<Row>& rows, Axes axes, std::size_t axis) {
+    const asterope_axis& one = axes[axis];
     const AxisValue paper = one.words ? AxisValue(one.words[0]) : AxisValue(one.numbers[0]);
     return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
         return std::any_of(row.copies.begin(), row.copies.end(), [&](const Copy& copy) {
@@ -80,10 +83,10 @@ bool is_used(const std::vector<Row>& rows, std::size_t axis) {
 }
 
 /// The axes with a column: the paper's, and those that a row makes use of.
-std::vector<std::size_t> shown_axes(const std::vector<Row>& rows) {
+std::vector<std::size_t> shown_axes(const std::vector<Row>& rows, Axes axes) {
     std::vector<std::size_t> shown;
-    for (std::size_t i = 0; i < axes().size(); ++i) {
-        if (!axes()[i].mark || is_used(rows, i)) shown.push_back(i);
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        if (!axes[i].mark || is_used(rows, axes, i)) shown.push_back(i);
     }
     return shown;
 }
@@ -168,8 +171,8 @@ std::vector<Row> rows_of(const std::vector<Candidate>& space, const PipelineFact
         rows.push_back(std::move(row));
     }
     std::vector<Row> fewer = rows;
-    for (const std::size_t count :
-         {axes().size(), std::size_t{4}, std::size_t{3}, std::size_t{1}}) {
+    const std::size_t all = space.front().axes().size();
+    for (const std::size_t count : {all, std::size_t{4}, std::size_t{3}, std::size_t{1}}) {
         fewer = merged(rows, count);
         if (lines_of(fewer) <= kMostRows) break;
     }
@@ -188,13 +191,16 @@ std::string times(double ratio) {
     return text;
 }
 
-std::string legend(const std::vector<Row>& rows) {
+std::string legend(const std::vector<Row>& rows, Operation operation) {
+    const Axes axes = asterope::axes(*facts_of(operation).space);
     std::string text =
-        "RT: register or instruction; LT, ST: loads and stores, T through the caches, "
-        "NT past them; PT: into which cache it prefetches, PS lines at once, PD lines "
-        "ahead.";
-    for (const std::size_t i : shown_axes(rows)) {
-        const asterope_axis& axis = axes()[i];
+        operation == Operation::set
+            ? "RT: register or instruction; ST: stores, T through the caches, NT past them."
+            : "RT: register or instruction; LT, ST: loads and stores, T through the caches, "
+              "NT past them; PT: into which cache it prefetches, PS lines at once, PD lines "
+              "ahead.";
+    for (const std::size_t i : shown_axes(rows, axes)) {
+        const asterope_axis& axis = axes[i];
         if (axis.mark) text += std::string(" ") + axis.title + ": " + axis.legend + '.';
     }
     bool differ = false;
@@ -308,15 +314,15 @@ std::string threads_sentence(const ThreadsFacts& threads) {
 }
 
 /// The lines of a table, words to the left, numbers to the right; the first two columns are the
-/// size's and the data's, then come those of these axes.
+/// size's and the data's, then come those of these axes. `small`: the only words of their row.
 std::string in_columns(std::vector<std::vector<std::string>> table,
-                       const std::vector<std::size_t>& shown) {
+                       const std::vector<std::size_t>& shown, Axes axes, std::string_view small) {
     std::vector<std::size_t> widths(table[0].size(), 0);
     for (auto& line : table) {
         line.resize(widths.size());
         for (std::size_t i = 0; i < widths.size(); ++i) {
             // what only the first row has must not widen the column
-            if (line[i] != "small copies") widths[i] = std::max(widths[i], line[i].size());
+            if (line[i] != small) widths[i] = std::max(widths[i], line[i].size());
         }
     }
     std::string out;
@@ -326,9 +332,9 @@ std::string in_columns(std::vector<std::vector<std::string>> table,
             if (widths[i] == 0) continue;
             const std::size_t size = std::min(widths[i], line[i].size());
             const std::string padding(widths[i] - size, ' ');
-            const bool left = i < 2 || (i - 2 < shown.size() && axes()[shown[i - 2]].words);
+            const bool left = i < 2 || (i - 2 < shown.size() && axes[shown[i - 2]].words);
             text += (text.empty() ? "" : " ") + (left ? line[i] + padding : padding + line[i]);
-            if (line[i] == "small copies") break;
+            if (line[i] == small) break;
         }
         text.erase(text.find_last_not_of(' ') + 1);
         out += text + '\n';
@@ -345,12 +351,16 @@ std::string routine_rows(const std::vector<Candidate>& space, const PipelineFact
     const std::vector<Row> rows = rows_of(space, pipelines, bound);
     const bool senses =
         std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.copies.size() > 1; });
-    const std::vector<std::size_t> shown = shown_axes(rows);
+    const Operation operation = pipelines.operation;
+    const Axes axes = space.front().axes();
+    const std::vector<std::size_t> shown = shown_axes(rows, axes);
     std::vector<std::vector<std::string>> table = {{"Up to", senses ? "data" : ""}};
-    for (const std::size_t i : shown) table[0].emplace_back(axes()[i].title);
+    for (const std::size_t i : shown) table[0].emplace_back(axes[i].title);
     const std::vector<Workload> workloads = row_workloads(pipelines);
     for (const Workload workload : workloads) table[0].emplace_back(name_of(workload));
-    if (bound) table.push_back({format_size(bound), "", "small copies"});
+    if (bound) {
+        table.push_back({format_size(bound), "", std::string(facts_of(operation).small)});
+    }
     for (const Row& row : rows) {
         for (std::size_t i = 0; i < row.copies.size(); ++i) {
             const bool first = i == 0;
@@ -365,7 +375,8 @@ std::string routine_rows(const std::vector<Candidate>& space, const PipelineFact
             }
         }
     }
-    return in_columns(std::move(table), shown) + legend(rows);
+    return in_columns(std::move(table), shown, axes, facts_of(operation).small) +
+           legend(rows, operation);
 }
 
 std::string exam_sentence(const ExamFacts& exam) {

@@ -57,7 +57,7 @@ std::map<Entrant, double> SearchSteps::gains_above_small(Entrant winner) {
             const asterope_copy& one = *space[static_cast<std::size_t>(entrant)];
             if (size <= kMinimumBytes || size > variants.at(entrant).bound) continue;
             // Up to its bound a small copy asks for no more than any copy.
-            copies.push_back(small_copy(one.small, 0, nullptr, one.name));
+            copies.push_back(small_copy(one.small, 0, nullptr, one.name, plan_.operation));
             types.push_back(rt);
         }
         if (types.empty()) continue;
@@ -80,7 +80,7 @@ std::map<Entrant, double> SearchSteps::gains_above_small(Entrant winner) {
 
 /// Lets the small copies go as far as they are worth more than the rows' pipelines.
 void SearchSteps::find_bound(Findings& findings) {
-    const std::string part = LoggedStep{Step::small, 0, kPart}.name();
+    const std::string part = logged(Step::small, 0, kPart);
     if (!findings.small || rows_.empty() || !timings_.has(part)) return;
     show(Step::small);
     try {

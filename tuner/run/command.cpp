@@ -67,6 +67,11 @@ void add_aims(CLI::App& app, TuningRequest& request) {
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->excludes(app.get_option("--workload"))
         ->excludes(app.get_option("--weights"));
+    app.add_option("--operations", request.operations,
+                   "what is tuned: memcpy (with memmove and mempcpy), or memset, too")
+        ->type_name("LIST")
+        ->check(not_empty())
+        ->capture_default_str();
     app.add_option("--sizes", request.sizes,
                    "transfer sizes, from 128 up, K, M, G for powers of 1024 (default: powers of "
                    "two to 32M, around each cache's size, and what a recorded program copies "
@@ -82,6 +87,11 @@ void add_aims(CLI::App& app, TuningRequest& request) {
                    "one more copy that winners are judged by, such as a newer glibc's memcpy in a "
                    "shared object: what counts is the better of libc and the references; may be "
                    "repeated")
+        ->type_name(kExternalCopyForm)
+        ->allow_extra_args(false)
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    app.add_option("--set-reference", request.set_references, "the same of memset")
         ->type_name(kExternalCopyForm)
         ->allow_extra_args(false)
         ->expected(1)
@@ -206,9 +216,10 @@ std::function<int()> add_tuning(CLI::App& app) {
     add_small_copies(app, options->request);
     add_course(app, options->request);
     add_output(app, *options);
-    mark_as_expert(app, {"--force", "--weights", "--space", "--reference", "--no-sensing",
-                         "--source-map", "--rows", "--small", "--distribution", "--without",
-                         "--log", "--shard", "--cpu", "--seed", "--timings", "--list-space"});
+    mark_as_expert(app, {"--force", "--weights", "--space", "--reference", "--set-reference",
+                         "--no-sensing", "--source-map", "--rows", "--small", "--distribution",
+                         "--without", "--log", "--shard", "--cpu", "--seed", "--timings",
+                         "--list-space"});
     return [&app, options] { return run(app, *options); };
 }
 

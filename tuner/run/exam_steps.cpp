@@ -53,13 +53,14 @@ std::vector<ExamLoss> losses_of(const SizeResult& result, const Weights& weights
 void SearchSteps::examine(Findings& findings, const BuildRoutine& build) {
     const std::size_t first = findings.pipelines.found.front().results.front().size;
     // It was not examined, in the log that is replayed.
-    if (!timings_.has(LoggedStep{Step::exam, first, "1"}.name())) return;
+    if (!timings_.has(logged(Step::exam, first, "1"))) return;
     std::optional<Exam> last;
     for (int attempt = 1; attempt <= plan_.rigor.exams; ++attempt) {
         const Findings before = findings;
         const std::vector<Row> rows = rows_;
         if (last && !choose_anew(findings, *last)) return;
         TimedCopy routine{.name = "routine " + std::to_string(attempt)};
+        routine.operation = plan_.operation;
         if (build) {
             show(Step::building);
             routine.function = build(findings);
@@ -112,7 +113,7 @@ SearchSteps::Exam SearchSteps::examine_once(const PipelineFacts& pipelines,
         if (size && !rows_.empty()) {
             copies[0].cache_effect = copy_of(row_at(pipelines.result_for(size)).copy).cache_effect;
         }
-        progress_.label(size ? format_size(size) : "small copies");
+        label(size ? format_size(size) : "small copies");
         std::mt19937_64 random = enter(Step::exam, size, std::to_string(attempt));
         if (size) calibrate(size);
         Weights counting = weights_at(size, weights);

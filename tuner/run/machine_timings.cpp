@@ -32,7 +32,8 @@ MachineTimings::MachineTimings(const Plan& plan, const Machine& machine, std::ui
     : arena_(arena_bytes(plan.all_sizes.back(), machine), plan.source_map),
       stopwatch_(arena_, plan.all_sizes.back(), last_cache_bytes(machine),
                  {machine.caches, plan.statistics, kLargestMixed, seed, Weighting::calls,
-                  plan.source_map ? &small_arena_.emplace(kSmallArena) : nullptr}),
+                  plan.source_map ? &small_arena_.emplace(kSmallArena) : nullptr},
+                 plan.operation),
       monitor_(cpu), budget_(budget) {}
 
 void MachineTimings::throw_if_over() const {

@@ -2,10 +2,12 @@
 #include "run/plan.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.hpp"
+#include "base/contains.hpp"
 #include "base/duration_text.hpp"
 #include "base/error.hpp"
 #include "base/size_text.hpp"
@@ -14,6 +16,7 @@
 #include "machine/profile_places.hpp"
 #include "program/program_recording.hpp"
 #include "run/trial_log.hpp"
+#include "search/default_sizes.hpp"
 #include "search/program_weights.hpp"
 #include "search/small_search.hpp"
 #include "space/candidates.h"
@@ -23,6 +26,57 @@
 namespace asterope {
 
 namespace {
+
+/// Throws BadInput where a word is none, and where copies are missing: a routine is one of memcpy.
+std::vector<Operation> parse_operations(const std::string& text) {
+    std::vector<Operation> operations;
+    std::string_view rest = text;
+    while (true) {
+        const std::string_view item = rest.substr(0, rest.find(','));
+        const auto operation = find_operation(item);
+        if (!operation) {
+            throw BadInput("--operations '" + std::string(item.substr(0, 40)) +
+                           "' is none: choose memcpy, or memcpy,memset");
+        }
+        if (!contains(operations, *operation)) operations.push_back(*operation);
+        if (item.size() == rest.size()) break;
+        rest.remove_prefix(item.size() + 1);
+    }
+    if (!contains(operations, Operation::copy)) {
+        throw BadInput("--operations " + text.substr(0, 40) +
+                       ": a routine always has memcpy: choose memcpy, or memcpy,memset");
+    }
+    std::sort(operations.begin(), operations.end());
+    return operations;
+}
+
+/// Of a search in shards the first does all of the other operations: they take less time than
+/// a shard's border does.
+std::vector<Operation> operations_of(const TuningRequest& request) {
+    std::vector<Operation> operations = parse_operations(request.operations);
+    if (!request.shard.empty() && parse_shard(request.shard).index != 1) {
+        operations = {Operation::copy};
+    }
+    return operations;
+}
+
+/// Of the default sizes the powers of two: a set has one side, and no second boundary at a cache's
+/// size.
+std::vector<std::size_t> sizes_of_sets(const Plan& copies, const Machine& machine,
+                                       const std::string& given) {
+    if (!given.empty()) return copies.all_sizes;
+    std::vector<std::size_t> sizes;
+    for (const std::size_t size : default_sizes(machine.caches)) {
+        if (std::has_single_bit(size)) sizes.push_back(size);
+    }
+    return sizes;
+}
+
+/// What the copies may take of the time budget where sets are tuned, too.
+constexpr double kShareOfCopies = 0.85;
+
+/// A set has few ways; each row is code that a program has to keep in its first cache.
+constexpr std::size_t kMostSetRows = 4;
 
 /// What a border's search takes of an own size's, see SearchSteps: quick is five times as fast.
 double border_cost(const Rigor& rigor) {
@@ -118,8 +172,22 @@ std::string log_of(const TuningRequest& request) {
 
 } // namespace
 
+Plan::Plan(Operation of, const Plan& copies, const Machine& machine)
+    : operation(of), operations(copies.operations),
+      all_sizes(sizes_of_sets(copies, machine, copies.request_.sizes)),
+      objective(objective_of_sets(copies.objective)), extended(false), sensing(false),
+      small_objective(copies.small_objective),
+      small_weights(parse_small_weights(copies.small_objective)), rigor(copies.rigor),
+      sizes(all_sizes), most_rows(std::min(copies.most_rows, kMostSetRows)), threads(1),
+      statistics(fleet_statistics(of)),
+      references(copies.request_.replayed
+                     ? copies.request_.logged_set_references
+                     : parse_references(copies.request_.set_references, Operation::set)),
+      maps_source(false), log(copies.log), keeps_log(copies.keeps_log),
+      budget_seconds(copies.budget_seconds), request_(copies.request_) {}
+
 Plan::Plan(const TuningRequest& request, const Machine& machine)
-    : program(recorded_program(request)),
+    : operations(operations_of(request)), program(recorded_program(request)),
       all_sizes(sizes_to_search(request.sizes, machine.caches, program)),
       objective(program ? program_objective(*program, all_sizes)
                         : parse_objective(request.workload, request.weights)),
@@ -142,6 +210,7 @@ Plan::Plan(const TuningRequest& request, const Machine& machine)
         border = dealt.border;
         if (border) sizes.insert(sizes.begin(), *border);
     }
+    if (operations.size() > 1) budget_share = kShareOfCopies;
     if (!request.time_budget.empty()) budget_seconds = parse_duration(request.time_budget);
     if (maps_source) {
         if (!request.replayed) source_map.emplace(request.source_map, all_sizes.back());
@@ -190,6 +259,9 @@ nlohmann::json Plan::options() const {
     if (program) options["program"] = program_json(*program);
     if (shard) options["shard"] = shard->name();
     if (!references.empty()) options["references"] = references_json(references);
+    std::vector<std::string_view> names;
+    for (const Operation one : operations) names.push_back(name_of(one));
+    options["operations"] = names;
     return options;
 }
 
@@ -213,7 +285,15 @@ TuningRequest replayed_request(const nlohmann::json& options) {
     options.at("without").get_to(request.without);
     if (options.contains("program")) request.program = program_of(options.at("program"));
     request.shard = options.value("shard", "");
-    request.logged_references = references_of(options.value("references", nlohmann::json::array()));
+    const auto references = [&](const char* field, Operation operation) {
+        return references_of(options.value(field, nlohmann::json::array()), operation);
+    };
+    request.logged_references = references("references", Operation::copy);
+    request.logged_set_references = references("set_references", Operation::set);
+    request.operations.clear(); // logs that know nothing of it are of memcpy
+    for (const std::string& one : options.value("operations", std::vector<std::string>{"memcpy"})) {
+        request.operations += (request.operations.empty() ? "" : ",") + one;
+    }
     request.replayed = true;
     return request;
 }
@@ -224,13 +304,17 @@ std::size_t Plan::handover_size() const {
 }
 
 std::vector<Workload> Plan::measured() const {
+    if (operation == Operation::set) return {kSets.begin(), kSets.end()};
     std::vector<Workload> workloads(kMeasured.begin(), kMeasured.end());
     if (maps_source) std::erase(workloads, Workload::produce);
     return workloads;
 }
 
 std::vector<Objective> Plan::objectives() const {
-    return with_intents(objective, measured());
+    std::vector<Objective> objectives = with_intents(objective, measured());
+    // A set has no entry points by intent.
+    if (operation == Operation::set) objectives.resize(1);
+    return objectives;
 }
 
 } // namespace asterope

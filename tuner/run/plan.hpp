@@ -11,15 +11,24 @@
 #include "search/objective.hpp"
 #include "search/search.hpp"
 #include "search/shard.hpp"
+#include "space/operation.hpp"
 #include "timing/distribution.hpp"
 #include "timing/source_map.hpp"
 
 namespace asterope {
 
 struct Plan {
-    /// Throws BadInput for the first thing that cannot be used.
+    /// That of the copies. Throws BadInput for the first thing that cannot be used.
     Plan(const TuningRequest& request, const Machine& machine);
 
+    /// That of another operation of the same run: what is not a matter of copies alone is as in
+    /// `copies`.
+    Plan(Operation operation, const Plan& copies, const Machine& machine);
+
+    Operation operation = Operation::copy;
+    std::vector<Operation> operations; ///< of the whole run; copies first
+    /// Up to which share of the time budget this operation may go on, counted from its beginning.
+    double budget_share = 1;
     std::optional<Program> program;     ///< that is tuned for; none: for all
     std::vector<std::size_t> all_sizes; ///< of the whole search, ascending
     Objective objective;
@@ -35,7 +44,7 @@ struct Plan {
     CallStatistics statistics;
     std::vector<Reference> references;
     bool maps_source;
-    std::optional<SourceMap> source_map; ///< none when nothing is going to be timed
+    std::optional<SourceMap> source_map; ///< none when nothing is going to be timed, and of sets
     std::string log;                     ///< path of the trial log
     bool keeps_log;                      ///< once the profile is there
     std::optional<double> budget_seconds;

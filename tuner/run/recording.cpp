@@ -116,15 +116,17 @@ class LogIntoRecording {
     };
 
     /// 0 where the step is not one of pipelines.
-    std::size_t size_of(const std::string& name) const {
+    std::size_t size_of(const std::string& name) {
         const std::optional<LoggedStep> step = parse_step(name);
         if (!step && name.rfind("pipelines ", 0) == 0) {
             log_.refuse("a step of no size: '" + name.substr(0, 40) + '\'');
         }
-        return step && step->step == Step::pipelines ? step->size : 0;
+        of_copies_ = !step || step->operation == Operation::copy;
+        return of_copies_ && step && step->step == Step::pipelines ? step->size : 0;
     }
 
     void take(const Record& record) {
+        if (!of_copies_) return;
         using Calibrated = std::pair<std::pair<std::size_t, Workload>, Calibration>;
         if (const auto* calibrated = std::get_if<Calibrated>(&record)) {
             require_measured(calibrated->first.second);
@@ -228,7 +230,8 @@ class LogIntoRecording {
 
     Recording& recording_;
     TrialLogReader& log_;
-    std::size_t size_ = 0; ///< whose pipelines are being timed; 0: none
+    std::size_t size_ = 0;  ///< whose pipelines are being timed; 0: none
+    bool of_copies_ = true; ///< the present step; other operations' pipelines are not recorded
     RoundCollector rounds_;
     std::unordered_map<std::string, int> indices_;
     std::map<Workload, Group> groups_;

@@ -30,16 +30,19 @@ std::vector<TimedCopy> timed_references(const std::vector<Reference>& references
                                         const Function& function) {
     std::vector<TimedCopy> copies;
     for (const Reference& one : references) {
-        copies.push_back(reference_copy(one.copy.name, function(one.copy), copies.size()));
+        copies.push_back(
+            reference_copy(one.copy.name, function(one.copy), copies.size(), one.copy.operation));
     }
     return copies;
 }
 
 } // namespace
 
-std::vector<Reference> parse_references(const std::vector<std::string>& texts) {
+std::vector<Reference> parse_references(const std::vector<std::string>& texts,
+                                        Operation operation) {
     std::vector<Reference> references;
-    for (ExternalCopy& copy : parse_external_copies(texts, "--reference", {"libc"})) {
+    for (ExternalCopy& copy :
+         parse_external_copies(texts, reference_option(operation), {"libc"}, operation)) {
         const std::string hash = hash_of(copy);
         references.push_back({std::move(copy), hash});
     }
@@ -54,10 +57,11 @@ nlohmann::json references_json(const std::vector<Reference>& references) {
     return list;
 }
 
-std::vector<Reference> references_of(const nlohmann::json& list) {
+std::vector<Reference> references_of(const nlohmann::json& list, Operation operation) {
     std::vector<Reference> references;
     for (const nlohmann::json& one : list) {
         Reference& reference = references.emplace_back();
+        reference.copy.operation = operation;
         one.at("name").get_to(reference.copy.name);
         one.at("hash").get_to(reference.hash);
     }

@@ -15,13 +15,15 @@ struct Reference {
     std::string hash;  ///< of its library and symbol: another one makes another search
 };
 
-/// Reads what each --reference says, and the libraries, as far as they are there. Throws BadInput
-/// for what cannot be read and for two of one name.
-std::vector<Reference> parse_references(const std::vector<std::string>& texts);
+/// Reads what each --reference says, or --set-reference, and the libraries, as far as they are
+/// there. Throws BadInput for what cannot be read and for two of one name.
+std::vector<Reference> parse_references(const std::vector<std::string>& texts,
+                                        Operation operation = Operation::copy);
 
 /// As a log's header has them, and back.
 nlohmann::json references_json(const std::vector<Reference>& references);
-std::vector<Reference> references_of(const nlohmann::json& list);
+std::vector<Reference> references_of(const nlohmann::json& list,
+                                     Operation operation = Operation::copy);
 
 /// Copies to be timed. Throws BadInput for the first that is missing, copies wrongly, crashes or
 /// hangs.

@@ -20,7 +20,7 @@ constexpr std::size_t kMoreOfIntents = 3;
 void SearchSteps::find_rows(Findings& findings) {
     PipelineFacts& facts = findings.pipelines;
     const std::size_t any = facts.found.front().results.front().size;
-    if (!timings_.has(LoggedStep{Step::rows, any}.name())) return; // a log of an earlier version
+    if (!timings_.has(logged(Step::rows, any))) return; // a log of an earlier version
     const std::vector<Weights> weights = weights_of(objectives_);
     const StandardPipelines standard(spaces_.space, spaces_.right_pipeline);
     contestants_ = choose_contestants(facts.found, weights, spaces_.space, standard, plain_copy(),
@@ -64,7 +64,7 @@ void SearchSteps::find_rows(Findings& findings) {
 }
 
 SearchSteps::Contest SearchSteps::contest(std::size_t size) {
-    progress_.label(format_size(size));
+    label(format_size(size));
     Contest one{std::make_unique<std::mt19937_64>(enter(Step::rows, size)), nullptr, {}};
     const std::vector<Weights> weights = weights_of(objectives_);
     one.race = std::make_unique<Race>(size, weights, *one.random, timed(copies_, size));

@@ -26,7 +26,8 @@ void RunTimings::enter(const std::string& step, std::size_t known) {
 /// The races of other steps are short: their two stages are one phase.
 void RunTimings::enter(Stage stage) {
     const std::optional<LoggedStep> step = parse_step(step_);
-    if (!step || step->step != Step::pipelines) return;
+    const bool copies = step && step->operation == Operation::copy;
+    if (!copies || step->step != Step::pipelines) return;
     spent_.enter(stage == Stage::screening ? Step::screening : Step::run_off);
 }
 

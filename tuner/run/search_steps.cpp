@@ -41,14 +41,15 @@ SearchSteps::SearchSteps(const Plan& plan, const Spaces& spaces, const Machine& 
 Findings SearchSteps::run(const BuildRoutine& build) {
     Findings findings;
     findings.pipelines.objectives = objectives_;
-    budget_.allow(kShareOfSizes);
+    findings.pipelines.operation = plan_.operation;
+    allow(kShareOfSizes);
     search_sizes(findings);
-    budget_.allow(kShareOfRows);
+    allow(kShareOfRows);
     find_rows(findings);
     find_bound(findings);
-    budget_.allow(kShareOfBoundaries);
+    allow(kShareOfBoundaries);
     find_boundaries(findings);
-    budget_.allow(1);
+    allow(1);
     aliased_copies(findings);
     shared_copies(findings);
     examine(findings, build);
@@ -58,15 +59,34 @@ Findings SearchSteps::run(const BuildRoutine& build) {
     return findings;
 }
 
+std::string SearchSteps::logged(Step step, std::size_t size, const std::string& objective) const {
+    return LoggedStep{step, size, objective, plan_.operation}.name();
+}
+
 std::mt19937_64 SearchSteps::enter(Step step, std::size_t size, const std::string& objective) {
-    const std::string name = LoggedStep{step, size, objective}.name();
+    const std::string name = logged(step, size, objective);
     timings_.enter(name);
     return named_random(seed_, name);
 }
 
+/// So much of what this operation may spend of the budget.
+void SearchSteps::allow(double share) {
+    budget_.allow(plan_.budget_share * share);
+}
+
+void SearchSteps::label(const std::string& text) {
+    const bool copies = plan_.operation == Operation::copy;
+    progress_.label(copies ? text : std::string(name_of(plan_.operation)) + ' ' + text);
+}
+
+/// Another operation than copies is one phase, as it takes little time.
+void SearchSteps::account(Step phase) {
+    spent_.enter(plan_.operation == Operation::copy ? phase : Step::memset);
+}
+
 void SearchSteps::show(Step step) {
-    progress_.label(title_of(step));
-    spent_.enter(step);
+    label(title_of(step));
+    account(step);
 }
 
 /// Indices into the plan's sizes: the one that small copies hand over to, where it is ours, then
@@ -99,7 +119,7 @@ void SearchSteps::search_sizes(Findings& findings) {
         }
     }
     // What is another shard's is no less missing here.
-    const bool overlapping = timings_.has(LoggedStep{Step::overlapping}.name());
+    const bool overlapping = searches_overlapping();
     auto& left_out = findings.left_out;
     if (!findings.small) left_out.steps.insert(Step::small);
     if (!findings.overlapping && overlapping) left_out.steps.insert(Step::overlapping);
@@ -111,23 +131,28 @@ void SearchSteps::search_sizes(Findings& findings) {
     }
 }
 
+/// Logs of an earlier version have no such step, and only copies have buffers that overlap.
+bool SearchSteps::searches_overlapping() const {
+    return plan_.operation == Operation::copy && timings_.has(logged(Step::overlapping));
+}
+
 /// Small copies, which go on to the pipeline of this size, and moves, which are mostly small.
 void SearchSteps::search_what_hands_over(std::size_t index, Findings& findings) {
-    budget_.allow(1); // nothing is copied as often as what is small
+    allow(1); // nothing is copied as often as what is small
     try {
         findings.small =
             small_copies(candidate(found_.at(index).results.front().finalists.front().candidate));
-        if (timings_.has(LoggedStep{Step::overlapping}.name())) {
+        if (searches_overlapping()) {
             findings.overlapping = overlapping_copies();
         }
     } catch (const BudgetSpent&) { // there is none, then
     }
-    budget_.allow(kShareOfSizes);
+    allow(kShareOfSizes);
 }
 
 Found SearchSteps::search_one_size(std::size_t index) {
     const std::size_t size = plan_.sizes[index];
-    progress_.label(format_size(size));
+    label(format_size(size));
     std::mt19937_64 random = enter(Step::pipelines, size);
     // Of a border only the winner is wanted, and that to be about right.
     Rigor rigor = plan_.owns(size) ? plan_.rigor : parse_rigor("quick");
@@ -170,8 +195,8 @@ std::vector<Entrant> SearchSteps::inherited(std::size_t index, const Rigor& rigo
 
 /// Fixes the calls of each trial. Returns the seconds that the pipelines' search may take.
 double SearchSteps::calibrate() {
-    spent_.enter(Step::calibration);
-    timings_.enter(LoggedStep{Step::calibration}.name());
+    account(Step::calibration);
+    timings_.enter(logged(Step::calibration));
     double seconds = 0;
     std::vector<Candidate> paper;
     for (const Entrant entrant : spaces_.entrants) paper.push_back(candidate(entrant));
@@ -203,13 +228,13 @@ const Candidate& SearchSteps::candidate(Entrant entrant) const {
     return spaces_.space[static_cast<std::size_t>(entrant)];
 }
 
-/// asterope_plain_copy, or kLibc where it copies wrongly.
+/// The plain copy, or kLibc where it copies wrongly.
 Entrant SearchSteps::plain_copy() const {
     return find_plain_copy(spaces_.space, spaces_.entrants);
 }
 
 TimedCopies SearchSteps::timed(const std::vector<TimedCopy>& copies, std::size_t size) const {
-    return {timings_, copies, libc_at(size, libc_thresholds_), references_};
+    return {timings_, copies, libc_at(size, libc_thresholds_, plan_.operation), references_};
 }
 
 } // namespace asterope

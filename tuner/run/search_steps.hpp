@@ -1,4 +1,4 @@
-// The searches of one run, step by step, on figures from wherever they come.
+// The searches of one operation in a run, step by step, on figures from wherever they come.
 #pragma once
 
 #include <deque>
@@ -85,11 +85,19 @@ class SearchSteps {
 
     double calibrate();
     void calibrate(std::size_t size);
+    /// What the log calls the part of a step of this operation.
+    std::string logged(Step step, std::size_t size = 0, const std::string& objective = {}) const;
     std::mt19937_64 enter(Step step, std::size_t size = 0, const std::string& objective = {});
-    /// As a phase of the account of time, and on the progress line.
+    /// On the progress line.
+    void label(const std::string& text);
+    /// As a phase of the account of time.
+    void account(Step phase);
+    /// Both.
     void show(Step step);
     std::vector<std::size_t> order_of_sizes() const;
     void search_sizes(Findings& findings);
+    bool searches_overlapping() const;
+    void allow(double share);
     void search_what_hands_over(std::size_t index, Findings& findings);
     Found search_one_size(std::size_t index);
     std::vector<std::vector<Entrant>> winners_around(std::size_t index) const;

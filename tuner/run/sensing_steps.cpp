@@ -81,7 +81,7 @@ SearchSteps::usable_probes(const std::vector<std::size_t>& sizes) {
     std::vector<std::vector<Readings>> readings(spaces_.probes.size());
     for (const std::size_t index : sizes) {
         const std::size_t size = contests_[index].results.front().size;
-        progress_.label(format_size(size));
+        label(format_size(size));
         enter(Step::sensing, size);
         for (std::size_t i = 0; i < spaces_.probes.size(); ++i) {
             readings[i].push_back(readings_at(index, *spaces_.probes[i]));
@@ -205,7 +205,7 @@ void SearchSteps::add_sensing_copies(const std::vector<Row>& rows,
 
 void SearchSteps::time_sensing_at(std::size_t index, const std::vector<std::size_t>& pipelines) {
     const std::size_t size = contests_[index].results.front().size;
-    progress_.label(format_size(size));
+    label(format_size(size));
     std::mt19937_64 random = enter(Step::sensing, size, "rows");
     std::vector<TimedCopy> copies;
     for (const std::size_t one : pipelines) copies.push_back(copy(contestants_[one]));

@@ -30,7 +30,8 @@ Weights shared_weights(const Weights& weights) {
 std::vector<TimedCopy> SearchSteps::all_small_copies(const Candidate& large) const {
     std::vector<TimedCopy> copies;
     for (const asterope_copy* one : spaces_.small_space) {
-        copies.push_back(small_copy(one->small, large.distance(), large.variant->copy, one->name));
+        copies.push_back(small_copy(one->small, large.distance(), large.variant->copy, one->name,
+                                    plan_.operation));
     }
     return copies;
 }
@@ -40,8 +41,8 @@ SizeResult SearchSteps::small_copies(const Candidate& large) {
     std::mt19937_64 random = enter(Step::small);
     const std::vector<TimedCopy> copies = all_small_copies(large);
     return search_small(suited(spaces_.small_entrants, spaces_.small_space, plan_.small_objective),
-                        plain_small(spaces_.small_space), plan_.small_weights, plan_.rigor, random,
-                        timed(copies, 0), [&](Entrant entrant) {
+                        plain_small(spaces_.small_space, plan_.operation), plan_.small_weights,
+                        plan_.rigor, random, timed(copies, 0), [&](Entrant entrant) {
                             const std::string name = copies[static_cast<std::size_t>(entrant)].name;
                             return name.substr(0, name.find(' ', name.find(' ') + 1));
                         });
@@ -59,7 +60,7 @@ SizeResult SearchSteps::overlapping_copies() {
 }
 
 void SearchSteps::find_boundaries(Findings& findings) {
-    spent_.enter(Step::boundaries);
+    account(Step::boundaries);
     PipelineFacts& facts = findings.pipelines;
     bool budget_left = true;
     for (std::size_t objective = 0; objective < objectives_.size(); ++objective) {
@@ -86,7 +87,7 @@ void SearchSteps::find_boundaries(Findings& findings) {
         const auto lower_holds = [&](Entrant lower, Entrant upper, std::size_t size) {
             if (!budget_left) return false;
             if (size < kSensingMinimum && senses(upper)) return true;
-            progress_.label(format_size(size));
+            label(format_size(size));
             try {
                 std::mt19937_64 random = enter(Step::boundaries, size, objectives_[objective].name);
                 calibrate(size);

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.hpp"
@@ -72,6 +73,32 @@ bool renders(const TuningRequest& request) {
     return !request.no_generate && request.shard.empty();
 }
 
+/// What is searched beside the copies: its plan, its space, what was found so far.
+struct SetSearch {
+    Plan plan;
+    Spaces spaces;
+    std::vector<TimedCopy> references;
+    Findings findings = {};
+};
+
+/// Candidates of sets stand behind the operation's name in the list of those that are wrong here:
+/// small copies and small sets have the same names.
+std::string set_prefix() {
+    return std::string(name_of(Operation::set)) + ' ';
+}
+
+/// Those of one operation.
+Spaces::Invalids invalid_of(Operation operation, const Spaces::Invalids& all) {
+    Spaces::Invalids own;
+    const std::string prefix = set_prefix();
+    for (const auto& [name, reason] : all) {
+        const bool set = name.rfind(prefix, 0) == 0;
+        if (set != (operation == Operation::set)) continue;
+        own.emplace_back(set ? name.substr(prefix.size()) : name, reason);
+    }
+    return own;
+}
+
 /// A run from its request to its profile, on whatever figures it is given.
 class TuningRun {
   public:
@@ -103,6 +130,11 @@ class TuningRun {
         sensing_ = plan_.sensing && plan_.objective.weights.size() > 1 && counter_serves_copies();
         spent_.enter(Step::verifying);
         const Spaces spaces(features(), plan_.extended, sensing_);
+        if (contains(plan_.operations, Operation::set)) {
+            const Plan plan(Operation::set, plan_, machine_);
+            sets_.reset(new SetSearch{plan, Spaces(features(), false, false, Operation::set),
+                                      load_references(plan.references)});
+        }
         start_threads();
         facts_.cpu = pin_to_cpu(request_.cpu); // not before: the verification takes all CPUs
         announce(spaces);
@@ -112,13 +144,28 @@ class TuningRun {
         spent_.enter(Step::building);
         start_clock(machine_.cpu.invariant_tsc);
         try {
-            MachineTimings machine(plan_, machine_, request_.seed, *facts_.cpu, budget_);
+            // What needs memory is had before there is a log that a next run would have to resume.
+            auto machine = machine_timings(plan_);
             RunLog log(plan_.log, header, std::move(earlier));
             facts_.started = log.started;
             facts_.resumed = log.resumed;
-            RunTimings timings(machine, spent_, log.writer, log.known, "log " + plan_.log);
-            search(timings, spaces,
-                   [&](const Findings& findings) { return compiled(findings, spaces); });
+            const auto timings = [&] {
+                return RunTimings(*machine, spent_, log.writer, log.known, "log " + plan_.log);
+            };
+            RunTimings of_copies = timings();
+            search(of_copies, spaces, [&](const Findings& findings) {
+                take(findings);
+                return compiled(spaces, plan_.operation);
+            });
+            if (sets_) {
+                machine.reset(); // its buffers are as large as those that follow
+                machine = machine_timings(sets_->plan);
+                RunTimings of_sets = timings();
+                search_sets(of_sets, [&](const Findings& findings) {
+                    sets_->findings = findings;
+                    return compiled(spaces, Operation::set);
+                });
+            }
             finish();
             log.writer.finish({{"finished", facts_.finished},
                                {"seconds", facts_.seconds},
@@ -140,9 +187,19 @@ class TuningRun {
             throw BadInput(what + ": its run did not come to its end: finish it with --resume");
         }
         spent_.enter(Step::building);
+        const auto invalid = header.at("invalid").get<Spaces::Invalids>();
         const Spaces spaces(features(), plan_.extended, header.at("sensing"),
-                            header.at("invalid").get<Spaces::Invalids>());
-        if (spaces.hash() != header.at("space_hash")) {
+                            invalid_of(Operation::copy, invalid));
+        bool same_space = spaces.hash() == header.at("space_hash");
+        if (contains(plan_.operations, Operation::set)) {
+            const Plan plan(Operation::set, plan_, machine_);
+            sets_.reset(new SetSearch{plan,
+                                      Spaces(features(), false, false,
+                                             invalid_of(Operation::set, invalid), Operation::set),
+                                      logged_references(plan.references)});
+            same_space &= sets_->spaces.hash() == header.value("set_space_hash", "");
+        }
+        if (!same_space) {
             throw BadInput(what + ": is of another space of candidates than this version's");
         }
         machine_json_ = header.at("machine");
@@ -162,6 +219,13 @@ class TuningRun {
             writing.emplace(whole, spent_, copy->writer, copy->known, "log " + plan_.log);
         }
         search(writing ? *writing : whole, spaces, nullptr);
+        if (sets_) {
+            RunTimings sets(log.steps, what, spent_);
+            if (copy) {
+                writing.emplace(sets, spent_, copy->writer, copy->known, "log " + plan_.log);
+            }
+            search_sets(copy ? *writing : sets, nullptr);
+        }
         // The run's own: a replay takes no time that would be worth a word.
         log.end.at("finished").get_to(facts_.finished);
         log.end.at("seconds").get_to(facts_.seconds);
@@ -177,10 +241,18 @@ class TuningRun {
             throw Failure("--strict: the compiled routine was not examined" +
                           (unexamined_.empty() ? "" : ": " + unexamined_));
         }
-        if (findings_.exam->losses.empty()) return;
+        std::size_t losses = 0, cells = 0;
+        const auto count = [&](const std::optional<ExamFacts>& exam) {
+            if (!exam) return;
+            losses += exam->losses.size();
+            cells += exam->cells;
+        };
+        count(findings_.exam);
+        if (sets_) count(sets_->findings.exam);
+        if (losses == 0) return;
         throw Failure("--strict: the compiled routine is slower than libc in " +
-                      std::to_string(findings_.exam->losses.size()) + " of " +
-                      std::to_string(findings_.exam->cells) + " situations and sizes");
+                      std::to_string(losses) + " of " + std::to_string(cells) +
+                      " situations and sizes");
     }
 
     void write(const Profile& profile) const {
@@ -222,11 +294,27 @@ class TuningRun {
     void announce(const Spaces& spaces) {
         facts_.invalid = spaces.invalid;
         facts_.candidates = spaces.entrants.size();
+        if (sets_) {
+            for (const auto& [name, reason] : sets_->spaces.invalid) {
+                facts_.invalid.emplace_back(set_prefix() + name, reason);
+            }
+        }
         say(machine_.cpu.brand + ", " + machine_.libc + ", CPU " + std::to_string(*facts_.cpu) +
             "; " + std::to_string(*facts_.candidates) + " candidates a size" +
             (plan_.extended ? " and the extension axes" : "") + ", " +
-            std::to_string(spaces.small_space.size()) + " small copies, " + plan_.rigor.name +
-            " search, workload " + plan_.objective.name + "\n");
+            std::to_string(spaces.small_space.size()) + " small copies, " + sets_words() +
+            plan_.rigor.name + " search, workload " + plan_.objective.name + "\n");
+    }
+
+    std::string sets_words() const {
+        if (!sets_) return "";
+        const Spaces& sets = sets_->spaces;
+        return std::to_string(sets.entrants.size() + sets.small_space.size()) + " sets, ";
+    }
+
+    std::unique_ptr<MachineTimings> machine_timings(const Plan& plan) const {
+        return std::make_unique<MachineTimings>(plan, machine_, request_.seed, *facts_.cpu,
+                                                budget_);
     }
 
     void take_shard(const nlohmann::json& header) {
@@ -239,25 +327,52 @@ class TuningRun {
     }
 
     nlohmann::json log_header(const Spaces& spaces) const {
-        return {{"format", kTrialLogFormat},   {"version", kTrialLogVersion},
-                {"tool_version", kVersion},    {"machine", machine_json_},
-                {"space_hash", spaces.hash()}, {"candidates", *facts_.candidates},
-                {"invalid", facts_.invalid},   {"options", plan_.options()},
-                {"sensing", sensing_},         {"seed", request_.seed},
-                {"started", facts_.started},   {"cpu", *facts_.cpu},
-                {"warnings", facts_.warnings}};
+        nlohmann::json header = {{"format", kTrialLogFormat},   {"version", kTrialLogVersion},
+                                 {"tool_version", kVersion},    {"machine", machine_json_},
+                                 {"space_hash", spaces.hash()}, {"candidates", *facts_.candidates},
+                                 {"invalid", facts_.invalid},   {"options", plan_.options()},
+                                 {"sensing", sensing_},         {"seed", request_.seed},
+                                 {"started", facts_.started},   {"cpu", *facts_.cpu},
+                                 {"warnings", facts_.warnings}};
+        if (sets_) {
+            header["set_space_hash"] = sets_->spaces.hash();
+            if (!sets_->plan.references.empty()) {
+                header["options"]["set_references"] = references_json(sets_->plan.references);
+            }
+        }
+        return header;
     }
 
     void search(RunTimings& timings, const Spaces& spaces, const SearchSteps::BuildRoutine& build) {
         try {
             SearchSteps searches(plan_, spaces, machine_, references_, request_.seed,
                                  request_.quiet, timings, budget_, spent_);
-            findings_ = searches.run(build);
-            facts_.trials = findings_.trials;
-            left_out_ = findings_.left_out;
-            facts_.noise = findings_.noise.facts();
+            take(searches.run(build));
         } catch (const BudgetSpent&) {
             throw Failure("the time budget ended before anything was timed");
+        }
+    }
+
+    void take(const Findings& findings) {
+        findings_ = findings;
+        left_out_ = findings.left_out;
+        facts_.trials = findings.trials;
+        facts_.noise = findings.noise.facts();
+    }
+
+    /// Behind the copies; where no time is left for them, they are left out.
+    void search_sets(RunTimings& timings, const SearchSteps::BuildRoutine& build) {
+        try {
+            SearchSteps searches(sets_->plan, sets_->spaces, machine_, sets_->references,
+                                 request_.seed, request_.quiet, timings, budget_, spent_);
+            sets_->findings = searches.run(build);
+            facts_.trials += sets_->findings.trials;
+            findings_.noise.add(sets_->findings.noise);
+            findings_.recorded_seconds += sets_->findings.recorded_seconds;
+            facts_.noise = findings_.noise.facts();
+        } catch (const BudgetSpent&) {
+            sets_->findings = {};
+            left_out_.steps.insert(Step::memset);
         }
     }
 
@@ -284,18 +399,15 @@ class TuningRun {
             steps.erase(Step::small);
             steps.erase(Step::overlapping);
         }
-        return sizes && steps.empty();
+        return sizes && steps.empty() && (!sets_ || sets_->findings.left_out.empty());
     }
 
     double elapsed() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
     /// The routine of what was found so far, compiled and loaded; null where none is wanted, or
     /// where that is not to be had, which is said.
-    CopyFunction compiled(const Findings& findings, const Spaces& spaces) {
+    CopyFunction compiled(const Spaces& spaces, Operation operation) {
         if (!renders(request_)) return nullptr;
-        findings_ = findings;
-        left_out_ = findings.left_out;
-        facts_.trials = findings.trials;
         finish();
         try {
             const std::string text = text_of(profile(spaces));
@@ -304,7 +416,8 @@ class TuningRun {
             void* library = load_library(built.library(), reason);
             if (!library) throw Failure(reason);
             // Never unloaded: its functions may be timed until the run ends.
-            return reinterpret_cast<CopyFunction>(dlsym(library, "asterope_memcpy"));
+            const std::string symbol = "asterope_" + std::string(name_of(operation));
+            return reinterpret_cast<CopyFunction>(dlsym(library, symbol.c_str()));
         } catch (const Failure& error) {
             unexamined_ = error.what();
             warn("the routine was not examined: " + unexamined_);
@@ -343,9 +456,28 @@ class TuningRun {
         profile.left_out = left_out_;
         profile.shard = shard_;
         profile.exam = found.exam;
+        if (sets_ && !sets_->findings.pipelines.found.empty()) add_sets(profile);
         add_results(profile, {spaces.space, found.pipelines, small, aliased, threads, overlapping,
                               sensing_});
         return profile;
+    }
+
+    void add_sets(Profile& profile) {
+        const Findings& found = sets_->findings;
+        const std::vector<Candidate>& space = sets_->spaces.space;
+        std::optional<SmallFacts> small;
+        if (found.small) {
+            small = {sets_->plan.statistics.name, request_.small, sets_->spaces.small_space,
+                     *found.small};
+        }
+        profile.memset = set_outcome({space, found.pipelines, small}, found.left_out, found.exam,
+                                     sets_->spaces.entrants.size());
+        tables_ += "\nmemset\n";
+        if (request_.verbose) tables_ += '\n' + result_table(space, found.pipelines);
+        if (request_.verbose && small) tables_ += '\n' + small_table(*small);
+        if (!request_.verbose) tables_ += '\n' + routine_rows(space, found.pipelines, small);
+        tables_ += '\n' + result_sentences(found.pipelines, small, std::nullopt, found.left_out,
+                                           found.exam);
     }
 
     std::string all_tables(const Spaces& spaces, const std::optional<SmallFacts>& small,
@@ -375,7 +507,8 @@ class TuningRun {
     TimeSpent spent_;
     nlohmann::json machine_json_;
     SearchFacts facts_;
-    bool sensing_ = false; ///< whether copies that sense are tried
+    bool sensing_ = false;            ///< whether copies that sense are tried
+    std::unique_ptr<SetSearch> sets_; ///< null: only copies are tuned
     LeftOut left_out_;
     std::optional<ShardFacts> shard_;
     Findings findings_;

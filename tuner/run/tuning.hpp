@@ -30,9 +30,10 @@ struct TuningRequest {
     std::string source_map;         ///< FILE[:OFFSET[:LENGTH]] to map the sources from; empty: none
     std::string small = "balanced"; ///< what small copies are tuned for
     Weights small_weights;          ///< of a search that is replayed; empty: those of `small`
-    std::vector<std::string> references;      ///< each --reference
-    std::vector<Reference> logged_references; ///< of a search that is replayed
-    std::string distribution;                 ///< a file of call statistics; empty: the fleet's
+    std::string operations = "memcpy";
+    std::vector<std::string> references, set_references; ///< each --reference, --set-reference
+    std::vector<Reference> logged_references, logged_set_references; ///< of one that is replayed
+    std::string distribution; ///< a file of call statistics; empty: the fleet's
     std::vector<std::string> without;
     std::string log;         ///< empty: beside the output, and gone once that is there
     bool resume = false;     ///< go on with the log of a run that was cut short

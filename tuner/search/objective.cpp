@@ -224,6 +224,18 @@ Objective parse_objective(std::string_view workload, std::string_view weights) {
     return {given, {{*alone, 1.0}}};
 }
 
+Objective objective_of_sets(const Objective& copies) {
+    Weights own;
+    if (!copies.is_broad()) {
+        for (const auto& weighted : copies.weights) {
+            if (facts_of(weighted.first).sets > 0) own.push_back(weighted);
+        }
+    }
+    if (!own.empty()) return {copies.name, scaled(std::move(own))};
+    for (const Workload workload : kSets) own.emplace_back(workload, facts_of(workload).sets);
+    return {"balanced", scaled(std::move(own))};
+}
+
 Weights screening_weights(const Weights& weights) {
     Weights screening = counting(weights);
     change_lists(screening, [](WeightList& list) {

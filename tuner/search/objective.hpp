@@ -73,6 +73,10 @@ std::vector<Weights> weights_of(const std::vector<Objective>& objectives);
 /// up, that names no workload or the same again, and where all are 0.
 Objective parse_objective(std::string_view workload, std::string_view weights);
 
+/// The objective of sets where copies have this one: what of it a set can be timed under, as
+/// "weights"; the situations that the table counts for sets where it is broad or none of it can.
+Objective objective_of_sets(const Objective& copies);
+
 /// Those of `weights` that count, without what waits for the run-off where there are others.
 Weights screening_weights(const Weights& weights);
 

@@ -323,7 +323,8 @@ class Search {
 
 Entrant find_plain_copy(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants) {
     const auto found = std::find_if(entrants.begin(), entrants.end(), [&](Entrant entrant) {
-        return space[static_cast<std::size_t>(entrant)].name() == asterope_plain_copy;
+        const Candidate& one = space[static_cast<std::size_t>(entrant)];
+        return one.name() == one.variant->space->plain;
     });
     return found == entrants.end() ? kLibc : *found;
 }

@@ -83,13 +83,13 @@ enum class Timed { from_start, from_last_cut, in_run_off };
 std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& paper, Timed timed,
                            bool extended);
 
-/// asterope_plain_copy, if it is among these members of the space, or kLibc.
+/// The plain one of the space, if it is among these members of it, or kLibc.
 Entrant find_plain_copy(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants);
 
 /// Times and chooses, for all objectives at once. `entrants` are the valid indices of `space`, the
 /// paper's; what `extension` leads to are others. `neighbours` are, by objective, the winners of
 /// the nearest sizes that are done, if any: they take part in the run-off and win ties, the first
-/// of them first; other ties go to the simplest tuple, the first in the space. asterope_plain_copy
+/// of them first; other ties go to the simplest tuple, the first in the space. The plain copy
 /// takes part, too, and wins where noise hides which is the fastest.
 Found search_size(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants,
                   const Extension* extension, std::size_t size,

@@ -68,9 +68,9 @@ std::vector<Entrant> suited(const std::vector<Entrant>& entrants,
     return chosen;
 }
 
-Entrant plain_small(const std::vector<const asterope_copy*>& space) {
+Entrant plain_small(const std::vector<const asterope_copy*>& space, Operation operation) {
     for (std::size_t i = 0; i < space.size(); ++i) {
-        if (std::string_view(space[i]->name) == asterope_plain_small_copy)
+        if (std::string_view(space[i]->name) == facts_of(operation).space->plain_small)
             return static_cast<Entrant>(i);
     }
     return kLibc;

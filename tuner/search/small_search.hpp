@@ -32,8 +32,9 @@ std::vector<Entrant> suited(const std::vector<Entrant>& entrants,
                             const std::vector<const asterope_copy*>& space,
                             std::string_view objective);
 
-/// The index of asterope_plain_small_copy; kLibc where it is not there.
-Entrant plain_small(const std::vector<const asterope_copy*>& space);
+/// The index of the operation's plain small copy; kLibc where it is not there.
+Entrant plain_small(const std::vector<const asterope_copy*>& space,
+                    Operation operation = Operation::copy);
 
 /// The shape and the registers of a small copy, by which the finalists are to be of several kinds.
 using ShapeOf = std::function<std::string(Entrant)>;

@@ -1,4 +1,4 @@
-// The spaces of one run: all that is searched, less what copies wrongly here.
+// The spaces of one operation in a run: all that is searched, less what is wrong here.
 #include "search/spaces.hpp"
 
 #include <algorithm>
@@ -21,13 +21,15 @@ Key key_of(const Candidate& candidate) {
 
 } // namespace
 
-Spaces::Spaces(const Features& features, bool extended, bool sensing) : verified_(true) {
-    build(features, extended, sensing);
+Spaces::Spaces(const Features& features, bool extended, bool sensing, Operation operation)
+    : verified_(true) {
+    build(features, extended, sensing, operation);
 }
 
-Spaces::Spaces(const Features& features, bool extended, bool sensing, Invalids invalid)
+Spaces::Spaces(const Features& features, bool extended, bool sensing, Invalids invalid,
+               Operation operation)
     : invalid(std::move(invalid)), verified_(false) {
-    build(features, extended, sensing);
+    build(features, extended, sensing, operation);
 }
 
 Spaces::Wrong Spaces::wrong(std::size_t count, const std::function<std::string(std::size_t)>& name,
@@ -69,8 +71,9 @@ std::vector<const asterope_copy*> Spaces::right(const asterope_kind& kind,
     return members;
 }
 
-void Spaces::build(const Features& features, bool extended, bool sensing) {
-    space = paper_space(features);
+void Spaces::build(const Features& features, bool extended, bool sensing, Operation operation) {
+    const asterope_space& of = *facts_of(operation).space;
+    space = paper_space(features, of);
     const std::size_t paper = space.size();
     if (extended) {
         const std::vector<Candidate> more = extension_space(features);
@@ -110,11 +113,12 @@ void Spaces::build(const Features& features, bool extended, bool sensing) {
         };
     }
 
-    small_space = copies_of(asterope_small_copies, features);
-    const Wrong wrong_small = wrong(asterope_small_copies, small_space);
+    small_space = copies_of(*of.small, features);
+    const Wrong wrong_small = wrong(*of.small, small_space);
     for (std::size_t i = 0; i < small_space.size(); ++i) {
         if (!wrong_small[i]) small_entrants.push_back(static_cast<Entrant>(i));
     }
+    if (operation != Operation::copy) return;
     aliased_space = right(asterope_aliased_copies, features);
     overlapping_space = right(asterope_overlapping_copies, features);
     if (sensing) probes = right(asterope_probes, features);

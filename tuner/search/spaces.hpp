@@ -1,4 +1,4 @@
-// The spaces of one run: all that is searched, less what copies wrongly here.
+// The spaces of one operation in a run: all that is searched, less what is wrong here.
 #pragma once
 
 #include <functional>
@@ -20,11 +20,13 @@ struct Spaces {
     /// Builds the spaces and proves their members right. To be called before the buffers are taken:
     /// the child processes of the verification stay small. `extended`: with the extension axes;
     /// `sensing`: with the copies that sense. Warns on stderr of what copies wrongly.
-    Spaces(const Features& features, bool extended, bool sensing);
+    Spaces(const Features& features, bool extended, bool sensing,
+           Operation operation = Operation::copy);
 
     /// The spaces of an earlier run, maybe on another machine: nothing is run; `invalid` tells what
     /// copied wrongly there, as the member of that name has it.
-    Spaces(const Features& features, bool extended, bool sensing, Invalids invalid);
+    Spaces(const Features& features, bool extended, bool sensing, Invalids invalid,
+           Operation operation = Operation::copy);
 
     /// 16 hexadecimal digits over the names of all that may be timed, in their order; but for the
     /// copies of overlapping buffers, which older logs do not know and whose step they then lack.
@@ -37,9 +39,8 @@ struct Spaces {
     std::function<bool(Entrant)> right_pipeline;
     std::vector<const asterope_copy*> small_space;
     std::vector<Entrant> small_entrants;
-    std::vector<const asterope_copy*> aliased_space;     ///< those that copy right
-    std::vector<const asterope_copy*> overlapping_space; ///< those that copy right
-    std::vector<const asterope_copy*> probes;            ///< those that copy right
+    /// Those that copy right; of other operations than copies there are none.
+    std::vector<const asterope_copy*> aliased_space, overlapping_space, probes;
     Invalids invalid;
 
     Spaces(const Spaces&) = delete; // the extension's functions refer to this one
@@ -52,7 +53,7 @@ struct Spaces {
                 const std::function<std::vector<Invalid>()>& verify);
     Wrong wrong(const asterope_kind& kind, const std::vector<const asterope_copy*>& members);
     std::vector<const asterope_copy*> right(const asterope_kind& kind, const Features& features);
-    void build(const Features& features, bool extended, bool sensing);
+    void build(const Features& features, bool extended, bool sensing, Operation operation);
 
     bool verified_; ///< here, and not taken from an earlier run
 };

@@ -13,13 +13,24 @@ std::optional<Step> find_step(std::string_view title) {
 }
 
 std::string LoggedStep::name() const {
-    std::string name = kSteps[static_cast<std::size_t>(step)].logged;
+    std::string name;
+    if (operation != Operation::copy) name = std::string(name_of(operation)) + ' ';
+    name += kSteps[static_cast<std::size_t>(step)].logged;
     if (!objective.empty()) name += ' ' + objective;
     if (size > 0) name += ' ' + std::to_string(size);
     return name;
 }
 
 std::optional<LoggedStep> parse_step(std::string_view name) {
+    if (const std::size_t blank = name.find(' '); blank != name.npos) {
+        const auto operation = find_operation(name.substr(0, blank));
+        if (operation && *operation != Operation::copy) {
+            auto step = parse_step(name.substr(blank + 1));
+            if (step && step->operation != Operation::copy) return std::nullopt;
+            if (step) step->operation = *operation;
+            return step;
+        }
+    }
     for (const StepNames& one : kSteps) {
         const std::string_view logged = one.logged;
         if (logged.empty() || name.substr(0, logged.size()) != logged) continue;

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "space/operation.hpp"
+
 namespace asterope {
 
 /// In the order in which left-out lists name them.
@@ -23,6 +25,7 @@ enum class Step {
     aliased,
     threads,
     exam,
+    memset, ///< all of another operation, where nothing of it was done
     // What the account of time has besides: it has the pipelines in two parts, see Timings::Stage.
     building,
     verifying,
@@ -39,7 +42,7 @@ struct StepNames {
     const char* title;
 };
 
-inline constexpr std::array<StepNames, 14> kSteps = {{
+inline constexpr std::array<StepNames, 15> kSteps = {{
     {Step::calibration, "calibration", "calibrating"},
     {Step::pipelines, "pipelines", "pipelines"},
     {Step::small, "small copies", "small copies"},
@@ -50,6 +53,7 @@ inline constexpr std::array<StepNames, 14> kSteps = {{
     {Step::aliased, "aliased", "aliasing buffers"},
     {Step::threads, "threads", "threads"},
     {Step::exam, "exam", "exam"},
+    {Step::memset, "", "memset"},
     {Step::building, "", "building"},
     {Step::verifying, "", "verifying"},
     {Step::screening, "", "screening"},
@@ -67,11 +71,12 @@ std::optional<Step> find_step(std::string_view title);
 using TimeAccount = std::vector<std::pair<Step, double>>;
 
 /// One part of a step, as the log has it: "calibration", "pipelines 4096", "boundary hot 6144",
-/// "exam 1 4096".
+/// "exam 1 4096"; of another operation than memcpy behind its name: "memset pipelines 4096".
 struct LoggedStep {
     Step step;
     std::size_t size = 0;       ///< bytes; 0: the step is not of one size
     std::string objective = {}; ///< of a boundary; which part it is, where a step has several
+    Operation operation = Operation::copy;
 
     std::string name() const;
     bool operator==(const LoggedStep&) const = default;

@@ -8,9 +8,10 @@
 extern "C" {
 #endif
 
-/* A complete copy of `bytes` (128 or more). The low 32 bits of `distance` are how many bytes it
- * prefetches ahead of its loads, the high 32 bits how many bytes ahead of its stores it prefetches
- * the destination; each 0 for a variant that does not. */
+/* A complete copy of `bytes` (128 or more); of a set, the second argument is no address but the
+ * byte to set, in its low 8 bits. The low 32 bits of `distance` are how many bytes it prefetches
+ * ahead of its loads, the high 32 bits how many bytes ahead of its stores it prefetches the
+ * destination; each 0 for a variant that does not. */
 typedef void* (*asterope_candidate)(void* destination, const void* source, size_t bytes,
                                     size_t distance);
 
@@ -29,18 +30,30 @@ struct asterope_axis {
     /* 0: each value is a variant. Else the value is an argument of the copy, in cache lines: 1 in
      * the low half of `distance`, 2 in the high half. */
     int argument;
+    /* Where a variant holds its value: of an axis with a mark, which of `marked` it is; else a
+     * number of enum asterope_place. */
+    int place;
 };
 
-/* RT, LT, ST, PT, PS and PD, then those with a mark. */
-extern const struct asterope_axis asterope_axes[];
-extern const size_t asterope_axis_count;
-#define ASTEROPE_PAPER_AXES 6
+/* What a variant holds by name. */
+enum asterope_place {
+    ASTEROPE_RT,
+    ASTEROPE_LT,
+    ASTEROPE_ST,
+    ASTEROPE_PT,
+    ASTEROPE_PS,
+    ASTEROPE_PD
+};
+
 #define ASTEROPE_MOST_MARKED_AXES 8
+
+struct asterope_space;
 
 /* A parameter tuple without its prefetch distances, and the function that copies so. `needs`: CPU
  * features as /proc/cpuinfo names them, blanks in between. */
 struct asterope_variant {
-    const char *rt, *lt, *st, *pt;
+    const struct asterope_space* space; /* the one that it is of */
+    const char *rt, *lt, *st, *pt;      /* a set has no lt, "", and its pt is "none" */
     int ps;
     /* On the axes with a mark, in their order: the number, of words which of them it is, of an
      * argument whether the variant has it. */
@@ -51,10 +64,6 @@ struct asterope_variant {
     const char* needs;
     asterope_candidate copy;
 };
-
-/* In the order in which ties break: simplest first, and before all others those of the paper. */
-extern const struct asterope_variant asterope_variants[];
-extern const size_t asterope_variant_count;
 
 /* Prefetch distances in cache lines, for the variants that prefetch. */
 extern const int asterope_distances[];
@@ -91,8 +100,29 @@ struct asterope_kind {
     size_t count;
 };
 
+/* The pipelines of an operation, and what belongs to them. */
+struct asterope_space {
+    const char* function; /* of libc: "memcpy" */
+    /* Those that stand in every name first, of copies the paper's RT, LT, ST, PT, PS and PD; then
+     * those with a mark. */
+    const struct asterope_axis* axes;
+    size_t axis_count;
+    /* In the order in which ties break: simplest first, and before all others those of the paper.
+     */
+    const struct asterope_variant* variants;
+    size_t variant_count;
+    const struct asterope_kind* small;
+    /* The names of the plain ones, which win where noise hid which is the fastest: as tables and
+     * logs write a candidate, "XMM T T none 0 0", and a small copy. */
+    const char *plain, *plain_small;
+};
+
+extern const struct asterope_space asterope_copies; /* memcpy's */
+extern const struct asterope_space asterope_sets;   /* memset's */
+
 /* `small`: any size. */
 extern const struct asterope_kind asterope_small_copies;
+extern const struct asterope_kind asterope_small_sets;
 /* `copy`: 512 bytes or more, between buffers that alias modulo 4096; its distance means nothing. */
 extern const struct asterope_kind asterope_aliased_copies;
 /* `copy`: 128 bytes or more, between buffers that overlap or not; its distance means nothing. */
@@ -100,11 +130,6 @@ extern const struct asterope_kind asterope_overlapping_copies;
 /* Probes, where the time stamp counter may be read. `copy`: 4096 bytes or more, probes first; as
  * its 4th argument it gets the address of a struct asterope_sensing. `read`: only probes. */
 extern const struct asterope_kind asterope_probes;
-
-/* The names of the plain copies, which win where noise hid which copy is the fastest: as tables and
- * logs write a candidate, "XMM T T none 0 0", and a small copy. */
-extern const char asterope_plain_copy[];
-extern const char asterope_plain_small_copy[];
 
 /* What a sensing copy goes on with: the hot pipeline where its probe of the source took no more
  * than `threshold` ticks of the time stamp counter (32 bits); else `fetch` where the probe looks at

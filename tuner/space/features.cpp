@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
-#include "space/candidates.h"
+#include "space/space.hpp"
 
 namespace asterope {
 
@@ -16,10 +16,12 @@ Features::Features(const Cpu& cpu, const std::vector<std::string>& without)
         return [&](std::string_view name) { return name.substr(0, beginning.size()) == beginning; };
     };
     std::vector<std::string> known = cpu.features;
-    for (std::size_t i = 0; i < asterope_variant_count; ++i) {
-        // good names on a CPU that lacks them, too
-        std::istringstream needs(asterope_variants[i].needs);
-        known.insert(known.end(), std::istream_iterator<std::string>(needs), {});
+    for (const OperationFacts& operation : kOperations) {
+        for (const asterope_variant& variant : variants(*operation.space)) {
+            // good names on a CPU that lacks them, too
+            std::istringstream needs(variant.needs);
+            known.insert(known.end(), std::istream_iterator<std::string>(needs), {});
+        }
     }
     for (const std::string& beginning : without) {
         if (beginning.empty() || std::none_of(known.begin(), known.end(), begins_with(beginning))) {

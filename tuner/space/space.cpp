@@ -12,22 +12,13 @@ namespace {
 
 constexpr std::size_t kLine = 64; // bytes
 
-std::span<const asterope_variant> all_variants() {
-    return {asterope_variants, asterope_variant_count};
-}
-
 bool same_kind(const asterope_variant& a, std::string_view rt, std::string_view lt,
                std::string_view st, std::string_view pt) {
     return a.rt == rt && a.lt == lt && a.st == st && a.pt == pt;
 }
 
-/// Of an axis with a mark: its place in asterope_variant::marked.
-std::size_t mark_of(const asterope_axis& axis) {
-    return static_cast<std::size_t>(&axis - asterope_axes) - ASTEROPE_PAPER_AXES;
-}
-
 bool is_default(const asterope_variant& variant, const asterope_axis& axis) {
-    const int value = variant.marked[mark_of(axis)];
+    const int value = variant.marked[axis.place];
     return value == (axis.words ? 0 : axis.numbers[0]);
 }
 
@@ -67,7 +58,7 @@ std::vector<const asterope_variant*> nearest_of_each(std::string_view rt, std::s
                                                      std::string_view st, std::string_view pt,
                                                      int ps, const HasFeature& has) {
     std::vector<const asterope_variant*> chosen;
-    for (const asterope_variant& variant : all_variants()) {
+    for (const asterope_variant& variant : variants(asterope_copies)) {
         if (!same_kind(variant, rt, lt, st, pt) || in_paper(variant)) continue;
         if (!has_all(variant.needs, has)) continue;
         const auto other = std::find_if(chosen.begin(), chosen.end(),
@@ -83,8 +74,12 @@ std::vector<const asterope_variant*> nearest_of_each(std::string_view rt, std::s
 
 } // namespace
 
-std::span<const asterope_axis> axes() {
-    return {asterope_axes, asterope_axis_count};
+std::span<const asterope_axis> axes(const asterope_space& space) {
+    return {space.axes, space.axis_count};
+}
+
+std::span<const asterope_variant> variants(const asterope_space& space) {
+    return {space.variants, space.variant_count};
 }
 
 std::string to_text(const AxisValue& value) {
@@ -95,12 +90,12 @@ std::string to_text(const AxisValue& value) {
 AxisValue Candidate::value(const asterope_axis& axis) const {
     if (axis.argument) return axis.argument == 1 ? pd : pw;
     if (axis.mark) {
-        const int value = variant->marked[mark_of(axis)];
+        const int value = variant->marked[axis.place];
         if (axis.words) return axis.words[value];
         return value;
     }
     const char* const words[] = {variant->rt, variant->lt, variant->st, variant->pt};
-    if (axis.words) return words[&axis - asterope_axes];
+    if (axis.words) return words[axis.place];
     return variant->ps;
 }
 
@@ -126,7 +121,8 @@ std::string_view Candidate::axis() const {
 }
 
 bool Candidate::prefetches_destination() const {
-    return std::any_of(axes().begin() + ASTEROPE_PAPER_AXES, axes().end(), [&](const auto& axis) {
+    const auto all = axes();
+    return std::any_of(all.begin(), all.end(), [&](const auto& axis) {
         return axis.argument == 2 && !is_default(*variant, axis);
     });
 }
@@ -136,8 +132,8 @@ bool Candidate::is_marked(const asterope_axis& axis) const {
 }
 
 bool Candidate::is_marked() const {
-    return std::any_of(axes().begin(), axes().end(),
-                       [&](const auto& axis) { return is_marked(axis); });
+    const auto all = axes();
+    return std::any_of(all.begin(), all.end(), [&](const auto& axis) { return is_marked(axis); });
 }
 
 std::string Candidate::values_but(std::initializer_list<std::string_view> fields) const {
@@ -174,24 +170,25 @@ std::vector<const asterope_copy*> copies_of(const asterope_kind& kind, const Has
 }
 
 bool in_paper(const asterope_variant& v) {
-    return std::none_of(axes().begin(), axes().end(),
+    const auto all = axes(*v.space);
+    return std::none_of(all.begin(), all.end(),
                         [&](const auto& axis) { return is_beyond(v, axis); });
 }
 
-std::vector<Candidate> paper_space(const HasFeature& has) {
+std::vector<Candidate> paper_space(const HasFeature& has, const asterope_space& of) {
     std::vector<Candidate> space;
-    for (const asterope_variant& variant : all_variants()) {
+    for (const asterope_variant& variant : variants(of)) {
         if (in_paper(variant) && has_all(variant.needs, has)) add_at_every_distance(space, variant);
     }
     return space;
 }
 
 std::vector<const asterope_variant*> extension_variants(const HasFeature& has) {
-    std::vector<const asterope_variant*> variants;
-    for (const asterope_variant& variant : all_variants()) {
-        if (!in_paper(variant) && has_all(variant.needs, has)) variants.push_back(&variant);
+    std::vector<const asterope_variant*> beyond;
+    for (const asterope_variant& variant : variants(asterope_copies)) {
+        if (!in_paper(variant) && has_all(variant.needs, has)) beyond.push_back(&variant);
     }
-    return variants;
+    return beyond;
 }
 
 std::vector<Candidate> extension_space(const HasFeature& has) {
@@ -204,21 +201,21 @@ std::vector<Candidate> extension_space(const HasFeature& has) {
 
 std::vector<Candidate> neighbours(const Candidate& best, const HasFeature& has) {
     const asterope_variant& v = *best.variant;
-    std::vector<const asterope_variant*> variants;
+    std::vector<const asterope_variant*> around;
     const auto add = [&](std::string_view rt, std::string_view lt) {
         for (const auto* variant : nearest_of_each(rt, lt, v.st, v.pt, v.ps, has)) {
-            variants.push_back(variant);
+            around.push_back(variant);
         }
     };
     const asterope_axis &rt = axes()[0], &lt = axes()[1];
     add(v.rt, v.lt);
-    if (variants.empty()) return {};
+    if (around.empty()) return {};
     if (std::string_view(v.lt) != lt.words[0]) add(v.rt, lt.words[0]);
     for (int i = rt.paper; i < rt.count; ++i) add(rt.words[i], lt.words[0]);
-    std::sort(variants.begin(), variants.end()); // all of one table, which begins with the simplest
+    std::sort(around.begin(), around.end()); // all of one table, which begins with the simplest
 
     std::vector<Candidate> space;
-    for (const asterope_variant* variant : variants) {
+    for (const asterope_variant* variant : around) {
         for (const int pw : write_distances(*variant)) space.push_back({variant, best.pd, pw});
     }
     return space;
@@ -227,7 +224,7 @@ std::vector<Candidate> neighbours(const Candidate& best, const HasFeature& has) 
 std::vector<Candidate> distance_grid(const Candidate& one, const HasFeature& has) {
     const asterope_variant& v = *one.variant;
     std::vector<Candidate> space;
-    for (const asterope_variant& variant : all_variants()) {
+    for (const asterope_variant& variant : variants(*v.space)) {
         if (same_kind(variant, v.rt, v.lt, v.st, v.pt) && same_extension(variant, v) &&
             has_all(variant.needs, has)) {
             add_at_every_distance(space, variant);
@@ -272,10 +269,10 @@ std::string describe_space(const std::vector<Candidate>& paper,
     }
     out += "extension axes: " + std::to_string(extension.size()) +
            " variants, tried around the best of the paper space\n";
-    std::vector<Candidate> variants;
-    for (const asterope_variant* variant : extension) variants.push_back({variant, 0, 0});
+    std::vector<Candidate> beyond;
+    for (const asterope_variant* variant : extension) beyond.push_back({variant, 0, 0});
     for (const asterope_axis& axis : axes()) {
-        if (axis.extension) out += counts_of(axis, variants, true);
+        if (axis.extension) out += counts_of(axis, beyond, true);
     }
     return out;
 }

@@ -12,6 +12,7 @@
 
 #include "space/candidates.h"
 #include "space/limits.hpp"
+#include "space/operation.hpp"
 
 namespace asterope {
 
@@ -19,8 +20,11 @@ namespace asterope {
 using AxisValue = std::variant<std::string, int>;
 std::string to_text(const AxisValue& value);
 
-/// All axes: the paper's six, then those with a mark.
-std::span<const asterope_axis> axes();
+/// All axes: of copies the paper's six, then those with a mark.
+std::span<const asterope_axis> axes(const asterope_space& space = asterope_copies);
+
+/// All variants, of any CPU.
+std::span<const asterope_variant> variants(const asterope_space& space);
 
 /// One point of the parameter space and the function that copies so.
 struct Candidate {
@@ -32,6 +36,8 @@ struct Candidate {
     std::size_t distance() const {
         return static_cast<std::size_t>(pw) * 64 << 32 | static_cast<std::size_t>(pd) * 64;
     }
+    /// Those of its space.
+    std::span<const asterope_axis> axes() const { return asterope::axes(*variant->space); }
     /// "ZMM T NT T0 4 8": RT LT ST PT PS PD, as tables and logs have it. Behind it what the paper
     /// lacks: " TB4 PI2 PW8 down".
     std::string name() const;
@@ -66,8 +72,10 @@ std::vector<const asterope_copy*> copies_of(const asterope_kind& kind, const Has
 /// Whether the variant is one of the paper's: on no extension axis anything but the default.
 bool in_paper(const asterope_variant& variant);
 
-/// All candidates of the paper space whose CPU feature `has` grants, simplest first.
-std::vector<Candidate> paper_space(const HasFeature& has);
+/// All candidates of the paper space whose CPU feature `has` grants, simplest first. Of an
+/// operation that the paper lacks, all candidates.
+std::vector<Candidate> paper_space(const HasFeature& has,
+                                   const asterope_space& space = asterope_copies);
 
 /// The variants beyond the paper that the CPU runs, simplest first.
 std::vector<const asterope_variant*> extension_variants(const HasFeature& has);

@@ -13,10 +13,6 @@ nlohmann::json json_of(const AxisValue& value) {
     return number ? nlohmann::json(*number) : nlohmann::json(std::get<std::string>(value));
 }
 
-std::size_t index_of(const asterope_axis& axis) {
-    return static_cast<std::size_t>(&axis - asterope_axes);
-}
-
 /// The distance that a tuple gives in `field`: one of the table's where there is such
 /// a stage, else 0, which may be left out.
 std::optional<int> distance_of(const nlohmann::json& given, bool stage, const int* table,
@@ -28,9 +24,40 @@ std::optional<int> distance_of(const nlohmann::json& given, bool stage, const in
 
 } // namespace
 
+namespace {
+
+/// What the tuple gives on an axis, or what leaving it out means; null: it must not be left out.
+nlohmann::json given_on(const asterope_axis& axis, const nlohmann::json& tuple) {
+    const auto found = tuple.find(axis.field);
+    if (found != tuple.end()) return *found;
+    if (axis.mark && axis.words) return axis.words[0];
+    return axis.mark || axis.argument ? nlohmann::json(axis.numbers[0]) : nlohmann::json();
+}
+
+/// The variant at the distances that the tuple gives, if the two fit.
+std::optional<Candidate> matching(const asterope_variant& variant, const nlohmann::json& tuple) {
+    const Candidate candidate{&variant, 0, 0};
+    std::optional<int> pd = 0, pw = 0;
+    for (const asterope_axis& axis : candidate.axes()) {
+        const nlohmann::json given = given_on(axis, tuple);
+        if (axis.argument == 1) {
+            pd = distance_of(given, candidate.prefetches(), asterope_distances,
+                             asterope_distance_count);
+        } else if (axis.argument == 2) {
+            pw = distance_of(given, candidate.prefetches_destination(), asterope_write_distances,
+                             asterope_write_distance_count);
+        } else if (given != json_of(candidate.value(axis))) {
+            return std::nullopt;
+        }
+    }
+    return pd && pw ? std::optional(Candidate{&variant, *pd, *pw}) : std::nullopt;
+}
+
+} // namespace
+
 nlohmann::ordered_json to_json(const Candidate& candidate) {
     nlohmann::ordered_json json;
-    for (const asterope_axis& axis : axes()) {
+    for (const asterope_axis& axis : candidate.axes()) {
         if (!axis.mark || candidate.is_marked()) json[axis.field] = json_of(candidate.value(axis));
     }
     return json;
@@ -38,31 +65,11 @@ nlohmann::ordered_json to_json(const Candidate& candidate) {
 
 std::optional<Candidate> find_candidate(const nlohmann::json& tuple, const HasFeature& has) {
     if (!tuple.is_object()) return std::nullopt;
-    const auto given = [&](const asterope_axis& axis) {
-        const auto found = tuple.find(axis.field);
-        if (found != tuple.end()) return *found;
-        if (axis.mark && axis.words) return nlohmann::json(axis.words[0]);
-        return axis.mark || axis.argument ? nlohmann::json(axis.numbers[0]) : nlohmann::json();
-    };
-    std::vector<nlohmann::json> wanted;
-    for (const asterope_axis& axis : axes()) wanted.push_back(given(axis));
-    for (std::size_t i = 0; i < asterope_variant_count; ++i) {
-        Candidate candidate{&asterope_variants[i], 0, 0};
-        const bool same = std::all_of(axes().begin(), axes().end(), [&](const auto& axis) {
-            return axis.argument || wanted[index_of(axis)] == json_of(candidate.value(axis));
-        });
-        if (!same || !has_all(candidate.variant->needs, has)) continue;
-        std::optional<int> pd, pw;
-        for (const asterope_axis& axis : axes()) {
-            if (axis.argument == 1) {
-                pd = distance_of(wanted[index_of(axis)], candidate.prefetches(), asterope_distances,
-                                 asterope_distance_count);
-            } else if (axis.argument == 2) {
-                pw = distance_of(wanted[index_of(axis)], candidate.prefetches_destination(),
-                                 asterope_write_distances, asterope_write_distance_count);
-            }
-        }
-        if (pd && pw) return Candidate{candidate.variant, *pd, *pw};
+    // A copy loads and may prefetch its source, a set has neither.
+    const bool copies = tuple.contains("lt") || tuple.contains("pt");
+    for (const asterope_variant& variant : variants(copies ? asterope_copies : asterope_sets)) {
+        if (!has_all(variant.needs, has)) continue;
+        if (const auto found = matching(variant, tuple)) return found;
     }
     return std::nullopt;
 }

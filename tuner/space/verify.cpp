@@ -52,6 +52,8 @@ struct Subject {
     /// Instead of copies between buffers, moves within one: these sizes by every distance, and
     /// those at few offsets by kFewShifts.
     bool moves = false;
+    /// Instead of copies, sets: the second argument is the byte.
+    bool sets = false;
 };
 
 /// What parent and child share: where the child is, and what it found there.
@@ -77,7 +79,16 @@ bool copies_right(const Subject& subject, std::size_t size, Offsets offsets, cha
     const std::uint8_t* source = source_room.data() + kCanary + offsets.source;
     std::uint8_t* destination = destination_room.data() + kCanary + offsets.destination;
     std::memset(destination - kCanary, 0xA5, size + 2 * kCanary);
-    const void* returned = subject.copy(destination, source, size);
+    const void* argument = source;
+    if (subject.sets) {
+        // Zero is a way of its own, and of the int that a set gets only 8 bits are the byte.
+        const auto byte = static_cast<std::uint8_t>(offsets.source * 85);
+        static std::array<std::uint8_t, kRoom> expected;
+        std::memset(expected.data(), byte, size);
+        source = expected.data();
+        argument = reinterpret_cast<const void*>(std::uintptr_t{0x7A5A5A00} | byte);
+    }
+    const void* returned = subject.copy(destination, argument, size);
     const bool right = returned == destination && std::memcmp(destination, source, size) == 0 &&
                        std::memcmp(destination - kCanary, untouched.data(), kCanary) == 0 &&
                        std::memcmp(destination + size, untouched.data(), kCanary) == 0;
@@ -292,6 +303,7 @@ std::vector<Invalid> verify(const std::vector<Candidate>& space) {
                                 return variant->copy(to, from, size, distance);
                             },
                             {kSizes.begin(), kSizes.end()}};
+            subject.sets = operation_of(*variant) == Operation::set;
             if (static_cast<std::size_t>(variant->acts_above) >= kGroupSizes.front()) {
                 subject.sizes_at_few_offsets.assign(kGroupSizes.begin(), kGroupSizes.end());
             }
@@ -317,10 +329,12 @@ std::vector<Invalid> verify(const asterope_kind& kind,
                             asterope_candidate pipeline) {
     std::vector<Subject> subjects;
     for (const asterope_copy* copy : space) {
-        subjects.push_back(&kind == &asterope_small_copies ? small_subject(copy->small, pipeline)
+        const bool small = &kind == &asterope_small_copies || &kind == &asterope_small_sets;
+        subjects.push_back(small ? small_subject(copy->small, pipeline)
                            : &kind == &asterope_aliased_copies ? aliased_subject(copy->copy)
                            : &kind == &asterope_probes ? sensing_subject(copy->copy, pipeline)
                                                        : overlapping_subject(copy->copy));
+        subjects.back().sets = &kind == &asterope_small_sets;
     }
     const std::vector<std::string> faults = find_faults(subjects);
     std::vector<Invalid> invalid;

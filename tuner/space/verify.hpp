@@ -14,14 +14,14 @@ struct Invalid {
     std::string reason;
 };
 
-/// Runs every variant of `space` at the shortest and longest distances that it has there, over a
+/// Runs every variant of `space` (copies or sets) at the shortest and longest distances, over a
 /// grid of offsets and sizes, with canaries around the destination, in a child process: a candidate
 /// that crashes is reported like one that copies wrongly. Any list will do, so that of the
 /// extension axes only those are run that are going to be timed. Throws Failure where no child can
 /// be had.
 std::vector<Invalid> verify(const std::vector<Candidate>& space);
 
-/// The same for copies of another kind: small ones from 0 bytes to beyond their bound, those for
+/// The same for another kind: small copies and sets from 0 bytes to beyond their bound, those for
 /// overlapping buffers as moves, either way, those that sense on either side of their threshold.
 /// `pipeline` is what small copies call beyond their bound, and what sensing ones go on with.
 std::vector<Invalid> verify(const asterope_kind& kind,

@@ -23,11 +23,13 @@ inline CacheEffect cache_effect_of(const Candidate& candidate) {
     return candidate.variant->st == std::string_view("T") ? kTemporal : kNonTemporal;
 }
 
-/// Of libc's memcpy, which stores past the caches from some size on, as far as it says.
+/// Of libc's function, which stores past the caches from some size on, as far as it says.
 /// `thresholds`: see Machine::libc_thresholds.
 inline CacheEffect cache_effect_of_libc(std::size_t size,
-                                        const std::map<std::string, std::size_t>& thresholds) {
-    const auto found = thresholds.find(kNonTemporalThreshold);
+                                        const std::map<std::string, std::size_t>& thresholds,
+                                        Operation operation = Operation::copy) {
+    const auto found = thresholds.find(operation == Operation::set ? kSetNonTemporalThreshold
+                                                                   : kNonTemporalThreshold);
     return found == thresholds.end() || size < found->second ? kTemporal : kNonTemporal;
 }
 

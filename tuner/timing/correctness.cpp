@@ -47,10 +47,35 @@ class CheckedBuffers {
     /// What is wrong with one copy, or "".
     std::string try_one(CopyFunction copy, std::size_t size, Offsets offsets) {
         const std::uint8_t* source = at_line(source_) + offsets.source;
+        return try_one(copy, source, source, size, offsets);
+    }
+
+    /// The same of a set, to the byte that its offset in the source is a number of: the source's
+    /// alignment means nothing to it.
+    std::string try_set(CopyFunction set, std::size_t size, Offsets offsets) {
+        const auto byte = static_cast<std::uint8_t>(offsets.source * 85); // 0, 0x55, 0xfb, ...
+        expected_.assign(size, byte);
+        // of the int that it gets, only the lowest 8 bits are the byte
+        const std::uintptr_t argument = 0x7A5A5A00u | byte;
+        return try_one(set, reinterpret_cast<const void*>(argument), expected_.data(), size,
+                       offsets);
+    }
+
+    bool source_is_as_it_was() const {
+        for (std::size_t i = 0; i < source_.size(); ++i) {
+            if (source_[i] != pattern(i)) return false;
+        }
+        return true;
+    }
+
+  private:
+    /// `argument`: the function's second one; `expected`: what shall be at the destination then.
+    std::string try_one(CopyFunction function, const void* argument, const std::uint8_t* expected,
+                        std::size_t size, Offsets offsets) {
         std::uint8_t* destination = at_line(destination_) + kCanary + offsets.destination;
         std::memset(destination - kCanary, kUntouched, size + 2 * kCanary);
-        const void* returned = copy(destination, source, size, 0);
-        if (returned == destination && std::memcmp(destination, source, size) == 0 &&
+        const void* returned = function(destination, argument, size, 0);
+        if (returned == destination && std::memcmp(destination, expected, size) == 0 &&
             std::memcmp(destination - kCanary, untouched_.data(), kCanary) == 0 &&
             std::memcmp(destination + size, untouched_.data(), kCanary) == 0) {
             return "";
@@ -64,30 +89,22 @@ class CheckedBuffers {
         const auto end = static_cast<std::ptrdiff_t>(size + kCanary);
         for (std::ptrdiff_t i = -static_cast<std::ptrdiff_t>(kCanary); i < end; ++i) {
             const bool inside = i >= 0 && i < static_cast<std::ptrdiff_t>(size);
-            if (inside && destination[i] != source[i]) return say("wrong byte", i);
+            if (inside && destination[i] != expected[i]) return say("wrong byte", i);
             if (!inside && destination[i] != kUntouched) return say("stray write at byte", i);
         }
         return say("wrong return value, copy", 0);
     }
 
-    bool source_is_as_it_was() const {
-        for (std::size_t i = 0; i < source_.size(); ++i) {
-            if (source_[i] != pattern(i)) return false;
-        }
-        return true;
-    }
-
-  private:
     static std::uint8_t* at_line(std::vector<std::uint8_t>& room) {
         const auto address = reinterpret_cast<std::uintptr_t>(room.data());
         return room.data() + (64 - address % 64) % 64;
     }
-    std::vector<std::uint8_t> source_, destination_, untouched_;
+    std::vector<std::uint8_t> source_, destination_, untouched_, expected_;
 };
 
 /// Every small size, and larger ones about powers of two, where copies change their way; of these
 /// at few offsets.
-std::string try_all(CopyFunction copy) {
+std::string try_all(CopyFunction function, Operation operation) {
     constexpr std::array<std::size_t, 5> offsets = {0, 1, 15, 32, 63};
     std::vector<std::size_t> sizes(260);
     std::iota(sizes.begin(), sizes.end(), 0);
@@ -102,7 +119,10 @@ std::string try_all(CopyFunction copy) {
             for (const std::size_t destination : offsets) {
                 if (size > 10000 && source + destination != 64) continue;
                 if (size > std::size_t{2} << 20 && source != 1) continue;
-                const std::string fault = buffers.try_one(copy, size, {source, destination});
+                const Offsets at{source, destination};
+                const std::string fault = operation == Operation::set
+                                              ? buffers.try_set(function, size, at)
+                                              : buffers.try_one(function, size, at);
                 if (!fault.empty()) return fault;
             }
         }
@@ -170,7 +190,7 @@ std::string read_all(int file, double seconds, bool& in_time) {
 } // namespace
 
 std::string fault_of(const std::function<CopyFunction(std::string& reason)>& find, double seconds,
-                     bool moves) {
+                     bool moves, Operation operation) {
     ChildProcess child([&](int answers) {
         // what a library prints when it is loaded is no part of our output
         const int nowhere = open("/dev/null", O_RDWR);
@@ -179,7 +199,7 @@ std::string fault_of(const std::function<CopyFunction(std::string& reason)>& fin
         }
         std::string reason;
         const CopyFunction copy = find(reason);
-        if (copy) reason = try_all(copy);
+        if (copy) reason = try_all(copy, operation);
         if (copy && moves && reason.empty()) reason = try_overlaps(copy);
         // said aloud: a copy that calls exit() says nothing
         if (reason.empty()) reason = kRight;

@@ -14,6 +14,7 @@ namespace asterope {
 /// it has set `reason`. `moves`: buffers that overlap are tried, too. Throws Failure where no child
 /// can be had.
 std::string fault_of(const std::function<CopyFunction(std::string& reason)>& find,
-                     double seconds = 20, bool moves = false);
+                     double seconds = 20, bool moves = false,
+                     Operation operation = Operation::copy);
 
 } // namespace asterope

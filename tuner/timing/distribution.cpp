@@ -96,8 +96,8 @@ CallStatistics parse_statistics(std::string_view text, const std::string& name) 
     return {name, Distribution(sizes), Distribution(alignments)};
 }
 
-CallStatistics fleet_statistics() {
-    return parse_statistics(kFleetCsv, "fleet");
+CallStatistics fleet_statistics(Operation operation) {
+    return parse_statistics(operation == Operation::set ? kMemsetFleetCsv : kFleetCsv, "fleet");
 }
 
 CallStatistics read_statistics(const std::filesystem::path& path) {

@@ -1,4 +1,4 @@
-// How programs call memcpy: which sizes and alignments, how often.
+// How programs call memcpy and memset: which sizes and alignments, how often.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "space/operation.hpp"
 
 namespace asterope {
 
@@ -39,7 +41,7 @@ struct CallStatistics {
 };
 
 /// The statistics of Google's fleet that are part of the program.
-CallStatistics fleet_statistics();
+CallStatistics fleet_statistics(Operation operation = Operation::copy);
 
 /// Reads a file of the same form (tuner/timing/distributions/README.md). Throws BadInput with line
 /// and column for whatever is wrong.

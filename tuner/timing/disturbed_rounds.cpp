@@ -62,6 +62,13 @@ DisturbanceCounts DisturbedRounds::facts() const {
     return facts;
 }
 
+void DisturbedRounds::add(const DisturbedRounds& other) {
+    counted_ += other.counted_;
+    repeated_ += other.repeated_;
+    kept_ += other.kept_;
+    for (const auto& [disturbance, rounds] : other.seen_) seen_[disturbance] += rounds;
+}
+
 namespace {
 
 /// Of the rounds that count, those that were disturbed.

@@ -49,6 +49,9 @@ class DisturbedRounds {
     /// is to be timed again, and its samples do not count.
     bool round_ended(const std::vector<Disturbance>& hits, double seconds = 0);
 
+    /// What another search of the same run counted, which has ended.
+    void add(const DisturbedRounds& other);
+
     std::size_t rounds() const { return counted_ + repeated_; } ///< all, those in vain included
     std::size_t counted() const { return counted_; }            ///< whose samples count
     std::size_t repeated() const { return repeated_; }          ///< in vain: disturbed, timed again

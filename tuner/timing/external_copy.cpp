@@ -55,10 +55,12 @@ ExternalCopy parse_external_copy(std::string_view text, const std::string& optio
 
 std::vector<ExternalCopy> parse_external_copies(const std::vector<std::string>& texts,
                                                 const std::string& option,
-                                                std::vector<std::string> taken) {
+                                                std::vector<std::string> taken,
+                                                Operation operation) {
     std::vector<ExternalCopy> copies;
     for (const std::string& text : texts) {
         copies.push_back(parse_external_copy(text, option));
+        copies.back().operation = operation;
         const std::string& name = copies.back().name;
         if (contains(taken, name)) {
             throw BadInput(option + " " + name + " is the name of another copy: choose another");
@@ -84,14 +86,18 @@ void* load_library(const std::string& path, std::string& reason) {
 }
 
 CopyFunction load_checked(const ExternalCopy& copy, std::string& reason) {
-    reason = fault_of([&](std::string& missing) { return load_external(copy, missing); });
+    reason = fault_of([&](std::string& missing) { return load_external(copy, missing); }, 20, false,
+                      copy.operation);
     return reason.empty() ? load_external(copy, reason) : nullptr;
 }
 
 CopyFunction load_reference(const ExternalCopy& copy) {
     std::string reason;
     const CopyFunction function = load_checked(copy, reason);
-    if (!function) throw BadInput("--reference " + copy.name + ' ' + reason);
+    if (!function) {
+        throw BadInput(std::string(reference_option(copy.operation)) + ' ' + copy.name + ' ' +
+                       reason);
+    }
     return function;
 }
 

@@ -15,6 +15,7 @@ inline constexpr const char* kExternalCopyForm = "NAME=PATH:SYMBOL";
 /// As "musl=/lib/ld-musl-x86_64.so.1:memcpy" has it.
 struct ExternalCopy {
     std::string name, path, symbol;
+    Operation operation = Operation::copy; ///< the function that it is one of
     bool operator==(const ExternalCopy&) const = default;
 };
 
@@ -25,7 +26,8 @@ ExternalCopy parse_external_copy(std::string_view text, const std::string& optio
 /// The same of each. Throws BadInput where one has the name of another or one of `taken`.
 std::vector<ExternalCopy> parse_external_copies(const std::vector<std::string>& texts,
                                                 const std::string& option,
-                                                std::vector<std::string> taken);
+                                                std::vector<std::string> taken,
+                                                Operation operation = Operation::copy);
 
 /// Loads a shared library; null, and the reason, where it cannot be.
 void* load_library(const std::string& path, std::string& reason);
@@ -34,7 +36,12 @@ void* load_library(const std::string& path, std::string& reason);
 /// it is missing, copies wrongly, crashes or hangs.
 CopyFunction load_checked(const ExternalCopy& copy, std::string& reason);
 
-/// The same of a copy that --reference names, without which nothing is to be judged: throws
+/// The option that names references of the operation.
+constexpr const char* reference_option(Operation operation) {
+    return operation == Operation::set ? "--set-reference" : "--reference";
+}
+
+/// The same of a copy that this option names, without which nothing is to be judged: throws
 /// BadInput with the reason.
 CopyFunction load_reference(const ExternalCopy& copy);
 

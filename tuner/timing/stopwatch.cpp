@@ -35,13 +35,14 @@ std::size_t fixed_calls(Workload workload) {
 }
 
 Stopwatch::Stopwatch(const Arena& arena, std::size_t largest_size, std::size_t cache_bytes,
-                     SmallCalls small)
-    : buffers_(arena, largest_size, cache_bytes, std::move(small)) {}
+                     SmallCalls small, Operation operation)
+    : buffers_(arena, largest_size, cache_bytes, std::move(small)), operation_(operation) {}
 
 void Stopwatch::calibrate(std::size_t size, Workload workload, double target_seconds) {
     workload = calibrated_as(workload);
     const bool moves = facts_of(workload).family == WorkloadFamily::overlapping;
-    const TimedCopy libc{moves ? libc_move() : libc_copy()};
+    TimedCopy libc{.function = moves ? libc_move() : libc_of(operation_)};
+    libc.operation = operation_;
     const std::size_t fixed = fixed_calls(workload);
     for (std::size_t calls = std::max<std::size_t>(1, fixed);;) {
         calibrations_[{size, workload}] = {calls, 0};

@@ -27,9 +27,10 @@ class Stopwatch {
     /// the arena: its tail holds the hot sources, but cold slots too, and where the map fits in a
     /// cache and gets there, no source in it is cold. It must have source_bytes_needed.
     /// `cache_bytes`: of the last cache, which decides how long it takes until that is settled,
-    /// and what can be hot in it. Throws BadInput where no call of `small` can be drawn.
+    /// and what can be hot in it. `operation`: whose libc function calibrates. Throws BadInput
+    /// where no call of `small` can be drawn.
     explicit Stopwatch(const Arena& arena, std::size_t largest_size, std::size_t cache_bytes = 0,
-                       SmallCalls small = {});
+                       SmallCalls small = {}, Operation operation = Operation::copy);
 
     /// Fixes the number of calls of one trial at `size` so that libc's copy takes about
     /// `target_seconds`, where it is not fixed; shared by all copies timed later, but for hot ones
@@ -69,6 +70,7 @@ class Stopwatch {
     void settle(const TimedCopy& copy, Workload workload, std::size_t size, std::uint64_t round);
 
     Buffers buffers_;
+    Operation operation_;
     std::optional<int> cache_effect_; ///< of the last trial, if nothing was cached in it
     std::map<std::pair<std::size_t, Workload>, Calibration> calibrations_;
 };

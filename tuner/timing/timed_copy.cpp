@@ -1,4 +1,5 @@
-// A copy as a value: the function, what it gets along, and what it leaves in the caches; libc's.
+// A copy or a set as a value: the function, what it gets along, and what it leaves in the caches;
+// libc's.
 #include "timing/timed_copy.hpp"
 
 #include <cstring>
@@ -18,22 +19,30 @@ template <class Function> CopyFunction as_copy(Function* function) {
 } // namespace
 
 TimedCopy small_copy(asterope_small_candidate function, std::size_t distance,
-                     asterope_candidate large, std::string name) {
-    return {as_copy(function), distance, 0, large, std::move(name)};
+                     asterope_candidate large, std::string name, Operation operation) {
+    return {as_copy(function), distance, 0, large, std::move(name), operation};
 }
 
 TimedCopy timed_copy(const Candidate& candidate) {
-    return {candidate.variant->copy, candidate.distance(), cache_effect_of(candidate), nullptr,
-            candidate.name()};
+    return {candidate.variant->copy,    candidate.distance(),
+            cache_effect_of(candidate), nullptr,
+            candidate.name(),           operation_of(*candidate.variant)};
 }
 
-TimedCopy reference_copy(const std::string& name, CopyFunction function, std::size_t index) {
-    return {function, 0, kNonTemporal + 1 + static_cast<int>(index), nullptr,
-            std::string(kReferencePrefix) + name};
+TimedCopy reference_copy(const std::string& name, CopyFunction function, std::size_t index,
+                         Operation operation) {
+    return {function,
+            0,
+            kNonTemporal + 1 + static_cast<int>(index),
+            nullptr,
+            std::string(kReferencePrefix) + name,
+            operation};
 }
 
-TimedCopy libc_at(std::size_t size, const std::map<std::string, std::size_t>& thresholds) {
-    return {libc_copy(), 0, cache_effect_of_libc(size, thresholds), nullptr, "libc"};
+TimedCopy libc_at(std::size_t size, const std::map<std::string, std::size_t>& thresholds,
+                  Operation operation) {
+    const int effect = cache_effect_of_libc(size, thresholds, operation);
+    return {libc_of(operation), 0, effect, nullptr, "libc", operation};
 }
 
 asterope_small_candidate small_function(const TimedCopy& copy) {
@@ -49,6 +58,19 @@ CopyFunction libc_copy() {
 CopyFunction libc_move() {
     static void* (*volatile move)(void*, const void*, std::size_t) = std::memmove;
     return as_copy(move);
+}
+
+namespace {
+
+CopyFunction libc_set() {
+    static void* (*volatile set)(void*, int, std::size_t) = std::memset;
+    return as_copy(set);
+}
+
+} // namespace
+
+CopyFunction libc_of(Operation operation) {
+    return operation == Operation::set ? libc_set() : libc_copy();
 }
 
 } // namespace asterope

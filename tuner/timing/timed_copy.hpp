@@ -1,7 +1,9 @@
-// A copy as a value: the function, what it gets along, and what it leaves in the caches; libc's.
+// A copy or a set as a value: the function, what it gets along, and what it leaves in the caches;
+// libc's.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -11,7 +13,8 @@
 
 namespace asterope {
 
-/// Any copy function; libc's ignores the last argument (x86-64 passes it in a spare register).
+/// Any copy function; libc's ignores the last argument (x86-64 passes it in a spare register). Of a
+/// set the second argument is no address but the byte to set: it is passed in the same register.
 using CopyFunction = void* (*)(void* destination, const void* source, std::size_t bytes,
                                std::size_t distance);
 
@@ -24,24 +27,37 @@ struct TimedCopy {
     /// `function` is called as an asterope_small_candidate. Means nothing to others.
     asterope_candidate large = nullptr;
     std::string name = {}; ///< as logs have it; libc's is "libc"; see reference_copy
+    Operation operation = Operation::copy;
 };
+
+/// The byte that is set where sets are timed: what most programs set, and the only one that CLZERO
+/// can.
+inline constexpr std::uintptr_t kTimedByte = 0;
+
+/// What a copy gets as its second argument: the source; a set the byte.
+inline const char* second_argument(Operation operation, const char* source) {
+    return operation == Operation::set ? reinterpret_cast<const char*>(kTimedByte) : source;
+}
 
 /// The copy of a tuple.
 TimedCopy timed_copy(const Candidate& candidate);
 
-/// libc's memcpy of `size` bytes, by what it leaves in the caches; 0: of small sizes.
+/// libc's function on `size` bytes, by what it leaves in the caches; 0: of small sizes.
 /// `thresholds`: see Machine::libc_thresholds.
-TimedCopy libc_at(std::size_t size, const std::map<std::string, std::size_t>& thresholds);
+TimedCopy libc_at(std::size_t size, const std::map<std::string, std::size_t>& thresholds,
+                  Operation operation = Operation::copy);
 
 /// A reference: its name in logs is that which the user gave it behind kReferencePrefix, by which
 /// it is told from candidates. What it leaves in the caches is not known, so it shares its number
 /// with no other copy. `index`: its place among the references.
-TimedCopy reference_copy(const std::string& name, CopyFunction function, std::size_t index);
+TimedCopy reference_copy(const std::string& name, CopyFunction function, std::size_t index,
+                         Operation operation = Operation::copy);
 inline constexpr std::string_view kReferencePrefix = "reference ";
 
 /// A small copy that goes on with `large`, which gets `distance`.
 TimedCopy small_copy(asterope_small_candidate function, std::size_t distance = 0,
-                     asterope_candidate large = nullptr, std::string name = {});
+                     asterope_candidate large = nullptr, std::string name = {},
+                     Operation operation = Operation::copy);
 
 /// The function of a small copy, or of another copy under the workloads of small copies.
 asterope_small_candidate small_function(const TimedCopy& copy);
@@ -52,5 +68,8 @@ CopyFunction libc_copy();
 
 /// The same of memmove.
 CopyFunction libc_move();
+
+/// The same of the operation's function.
+CopyFunction libc_of(Operation operation);
 
 } // namespace asterope

@@ -42,6 +42,7 @@ struct WorkloadFacts {
     bool reads, writes_source, tunable;
     double balanced;
     bool measured, waits_for_run_off, entry_point;
+    double sets; ///< what it counts for sets, 0: none is timed so; a set has no source
 };
 
 inline constexpr WorkloadFacts kWorkloads[] = {
@@ -79,6 +80,9 @@ inline constexpr auto kTunable = workloads_with<&WorkloadFacts::tunable>();
 /// to the bench: a page fault took 2 to 3 microseconds on a busy virtual machine, so the run-off of
 /// a quick search at 32 MiB alone would take 3 seconds more.
 inline constexpr auto kMeasured = workloads_with<&WorkloadFacts::measured>();
+
+/// What sets are timed under.
+inline constexpr auto kSets = workloads_with<&WorkloadFacts::sets>();
 
 constexpr std::string_view name_of(Workload workload) {
     return facts_of(workload).name;

@@ -29,7 +29,8 @@ std::uint64_t run_calls(const Buffers& buffers, const WorkloadFacts& facts, cons
         const std::size_t to = next.destination.take(), place = next.source.take();
         const std::size_t from = place + (to - place) % 4096; // place, where nothing is mapped
         char* to_here = destination + to + past.destination;
-        copy.function(to_here, source + from + past.source, task.size, copy.distance);
+        copy.function(to_here, second_argument(copy.operation, source + from + past.source),
+                      task.size, copy.distance);
         if (read) sum += read_copy(to_here, task.size);
     }
     places = next;

@@ -26,7 +26,8 @@ double time_fixed_size(const Buffers& buffers, const TimedCopy& copy, std::size_
         for (std::size_t i = 0; i < count; ++i) {
             const Misalignment past = misalignment(round + i);
             char* to_here = destination + past.destination;
-            function(to_here, source + past.source, size, copy.distance, copy.large);
+            function(to_here, second_argument(copy.operation, source + past.source), size,
+                     copy.distance, copy.large);
             if (read) sum += read_copy(to_here, size);
         }
     };

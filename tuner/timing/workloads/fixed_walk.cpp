@@ -36,7 +36,9 @@ double time_walked_size(Buffers& buffers, const TimedCopy& copy, std::size_t siz
         WalkPair next = walk; // a copy of its own may stay in registers
         for (std::size_t i = 0; i < count; ++i) {
             char* to_here = destination + next.destination.take();
-            function(to_here, source + next.source.take(), size, copy.distance, copy.large);
+            const char* from_here = source + next.source.take();
+            function(to_here, second_argument(copy.operation, from_here), size, copy.distance,
+                     copy.large);
             if (read) sum += read_copy(to_here, size);
         }
         walk = next;

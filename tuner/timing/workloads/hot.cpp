@@ -26,8 +26,8 @@ constexpr double kHopeless = 8;
 /// the page offset of one of the copy's stores waits for it, and delays the next copy by a dozen
 /// cycles (2 KiB: a sixth of its time). Hence a function of its own for each kind, the counter and
 /// the multiple of the golden ratio in one, and its end in memory: a branch is predicted, whenever
-/// it is known.
-template <bool kRead, bool kAliased>
+/// it is known. `source`: as second_argument() gives it.
+template <bool kRead, bool kAliased, Operation kOperation = Operation::copy>
 [[gnu::noinline]] std::uint64_t run_calls(CopyFunction copy, std::size_t distance, std::size_t size,
                                           char* destination, const char* source,
                                           std::uint32_t first, std::uint32_t calls) {
@@ -38,7 +38,8 @@ template <bool kRead, bool kAliased>
         Misalignment past = scattered_misalignment(scattered);
         // 1 to 63 bytes past the source, modulo the page
         if (kAliased) past.destination = past.source + 1 + (past.destination * 63 >> 6);
-        copy(destination + past.destination, source + past.source, size, distance);
+        const char* from = kOperation == Operation::copy ? source + past.source : source;
+        copy(destination + past.destination, from, size, distance);
         if (kRead) {
             past = scattered_misalignment(scattered);
             sum = sum + read_copy(destination + past.destination, size);
@@ -51,10 +52,15 @@ template <bool kRead, bool kAliased>
 template <bool kAliased>
 double time_hot(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task) {
     const std::size_t place = roam(task.round);
-    const char* source = buffers.arena.source() + buffers.hot_source + place;
+    const char* source =
+        second_argument(task.copy.operation, buffers.arena.source() + buffers.hot_source + place);
     char* destination =
         buffers.arena.destination() + buffers.cold_bytes + place + (kAliased ? 0 : kPhase);
-    const auto loop = facts.reads ? run_calls<true, false> : run_calls<false, kAliased>;
+    const bool sets = task.copy.operation == Operation::set;
+    constexpr auto kSet = Operation::set;
+    const auto loop = facts.reads ? sets ? run_calls<true, false, kSet> : run_calls<true, false>
+                      : sets ? run_calls<false, false, kSet>
+                                  : run_calls<false, kAliased>;
     const auto run = [&](std::size_t calls) {
         return loop(task.copy.function, task.copy.distance, task.size, destination, source,
                     static_cast<std::uint32_t>(task.round), static_cast<std::uint32_t>(calls));

@@ -34,7 +34,8 @@ double time_sequence(CallSequence& sequence, const TimedCopy& copy, Weighting we
         for (std::size_t i = from; i < to; ++i) {
             const CallSequence::Call& call = sequence.calls[i];
             char* to_here = destination + call.destination;
-            function(to_here, source + call.source, call.size, copy.distance, copy.large);
+            function(to_here, second_argument(copy.operation, source + call.source), call.size,
+                     copy.distance, copy.large);
             if (read) sum += read_copy(to_here, call.size);
         }
     };

@@ -1,0 +1,46 @@
+// The operations: which functions of libc are tuned, and what each of them is called.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "space/candidates.h"
+
+namespace asterope {
+
+/// memcpy, whose pipelines serve memmove and mempcpy as well; memset.
+enum class Operation { copy, set };
+
+struct OperationFacts {
+    std::string_view name;       ///< libc's, as options, logs and profiles have it
+    const asterope_space* space; ///< of its pipelines
+    std::string_view small;      ///< what tables call its small members
+};
+
+inline constexpr std::array<OperationFacts, 2> kOperations = {
+    {{"memcpy", &asterope_copies, "small copies"}, {"memset", &asterope_sets, "small sets"}}};
+
+constexpr const OperationFacts& facts_of(Operation operation) {
+    return kOperations[static_cast<std::size_t>(operation)];
+}
+
+constexpr std::string_view name_of(Operation operation) {
+    return facts_of(operation).name;
+}
+
+/// The operation of that name.
+constexpr std::optional<Operation> find_operation(std::string_view name) {
+    for (std::size_t i = 0; i < kOperations.size(); ++i) {
+        if (kOperations[i].name == name) return static_cast<Operation>(i);
+    }
+    return std::nullopt;
+}
+
+/// The operation that a candidate belongs to.
+inline Operation operation_of(const asterope_variant& variant) {
+    return variant.space == &asterope_sets ? Operation::set : Operation::copy;
+}
+
+} // namespace asterope
