@@ -1,18 +1,19 @@
-/* Checks that every candidate of the tuner, pipeline or small copy, copies right, or says why this
- * CPU cannot run it.
+/* Checks that every candidate of the tuner, pipeline or small copy, copies or sets right, or says
+ * why this CPU cannot run it.
  *
  * Usage: candidates_check [--step N] [--share I/N]
  *   --step   thins the grid of sizes and offsets for non-temporal stores, see copy_check_offsets
  *            (default 1): checking what they wrote has to wait for the memory
  *   --share  checks every N-th candidate from the I-th on, for N processes side by side; the small
- *            copies count on from the pipelines, those for aliasing buffers from there, and those
- *            for overlapping buffers from there
+ *            copies count on from the pipelines, those for aliasing buffers from there, those for
+ *            overlapping buffers from there, then the pipelines that set, and the small sets
  * Prints a line for each candidate, `ok NAME`, `skip NAME: reason` or `FAIL NAME: reason`; exits 1
  * if one failed. Where the CPU lacks movdir64b it is emulated, and `ok` says so. The first pipeline
  * of each register, load and store type is copied up to 64 MiB, the others of the paper up to 1
  * MiB, those beyond it up to what three groups of interleaved pages take. */
 #define _GNU_SOURCE
 #include <cpuid.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +29,15 @@ static bool has_prefetchw(void) {
     return __get_cpuid(0x80000001u, &a, &b, &c, &d) && (c & 1u << 8);
 }
 
+static bool has_clzero(void) {
+    unsigned int a, b, c, d;
+    return __get_cpuid(0x80000008u, &a, &b, &c, &d) && (b & 1u);
+}
+
 static bool cpu_has(const char* feature) {
     if (strcmp(feature, "movdir64b") == 0) return true; /* or as if it had it */
     if (strcmp(feature, "3dnowprefetch") == 0) return has_prefetchw();
+    if (strcmp(feature, "clzero") == 0) return has_clzero();
     if (strcmp(feature, "avx512f") == 0) return __builtin_cpu_supports("avx512f");
     if (strcmp(feature, "avx512bw") == 0) return __builtin_cpu_supports("avx512bw");
     if (strcmp(feature, "avx512vl") == 0) return __builtin_cpu_supports("avx512vl");
@@ -154,38 +161,68 @@ static struct {
     bool handed_on; /* to `large` */
 } small;
 
-static void* large(void* destination, const void* source, size_t bytes, size_t distance) {
+static void look_at_handed_on(void* destination, const void* source, size_t bytes,
+                              size_t distance) {
     if (bytes <= small.bound) copy_check_abort("handed on a copy within its bound");
     if (destination != small.destination || source != small.source || bytes != small.bytes ||
         distance != small.distance) {
         copy_check_abort("handed on other arguments than it got");
     }
     small.handed_on = true;
+}
+
+static void* large(void* destination, const void* source, size_t bytes, size_t distance) {
+    look_at_handed_on(destination, source, bytes, distance);
     return memmove(destination, source, bytes);
 }
 
-static void* call_small(void* destination, const void* source, size_t bytes, size_t distance) {
+static void* large_set(void* destination, const void* byte, size_t bytes, size_t distance) {
+    look_at_handed_on(destination, byte, bytes, distance);
+    return memset(destination, (unsigned char)(uintptr_t)byte, bytes);
+}
+
+static void* call(void* destination, const void* source, size_t bytes, size_t distance,
+                  asterope_candidate handed_on_to) {
     small.destination = destination;
     small.source = source;
     small.bytes = bytes;
     small.distance = distance;
     small.handed_on = false;
-    void* returned = small.copy(destination, source, bytes, distance, large);
+    void* returned = small.copy(destination, source, bytes, distance, handed_on_to);
     if (!small.handed_on && bytes > small.bound) {
         copy_check_abort("kept a copy beyond its bound to itself");
     }
     return returned;
 }
 
+static void* call_small(void* destination, const void* source, size_t bytes, size_t distance) {
+    return call(destination, source, bytes, distance, large);
+}
+
+static void* call_small_set(void* destination, const void* byte, size_t bytes, size_t distance) {
+    return call(destination, byte, bytes, distance, large_set);
+}
+
 /* A pipeline that any CPU can run; like all of them, it leaves nothing on the stack. */
-static void (*plain_pipeline(void))(void) {
-    for (size_t i = 0; i < asterope_copies.variant_count; ++i) {
-        const struct asterope_variant* v = &asterope_copies.variants[i];
+static void (*plain_pipeline(const struct asterope_space* space))(void) {
+    for (size_t i = 0; i < space->variant_count; ++i) {
+        const struct asterope_variant* v = &space->variants[i];
         if (strcmp(v->rt, "XMM") == 0 && strcmp(v->needs, "") == 0) {
             return (void (*)(void))v->copy;
         }
     }
     return NULL;
+}
+
+/* Makes it the one that is called; returns the largest size to look at. */
+static size_t take_small(const struct asterope_copy* v) {
+    small.copy = v->small;
+    small.bound = strtoull(strrchr(v->name, ' '), NULL, 10);
+    return small.bound + 130;
+}
+
+static size_t step_at_page_ends(const struct asterope_copy* v) {
+    return strncmp(v->name, "masked", 6) == 0 ? 1 : 13;
 }
 
 static bool check_small(size_t index) {
@@ -195,16 +232,13 @@ static bool check_small(size_t index) {
         .name = v->name,
         .copy = call_small,
         .distances = {LINE, 3 * LINE}, /* to see that they are handed on */
-        .fifth = plain_pipeline(),
+        .fifth = plain_pipeline(&asterope_copies),
     };
-    const bool masked = strncmp(v->name, "masked", 6) == 0;
     const bool moves = strncmp(v->name, "rep ", 4) != 0; /* which copies upwards only */
-    small.copy = v->small;
-    small.bound = strtoull(strrchr(v->name, ' '), NULL, 10);
-    const size_t last = small.bound + 130;
+    const size_t last = take_small(v);
     const bool right = copy_check_state(&subject, (void (*)(void))v->small) &&
                        copy_check_guards(&subject, 0, last) &&
-                       copy_check_page_ends(&subject, masked ? 1 : 13) &&
+                       copy_check_page_ends(&subject, step_at_page_ends(v)) &&
                        copy_check_offsets(&subject, 0, last, 1) &&
                        (!moves || copy_check_overlaps(&subject, 1, last));
     if (right) printf("ok %s\n", v->name);
@@ -229,6 +263,59 @@ static bool check_large(const struct asterope_copy* v, bool overlapping) {
     return right;
 }
 
+/* --- Sets --- */
+
+/* Each with its complement. A set of zeros may take other ways than that of another byte. */
+static const unsigned char bytes_to_set[] = {0x00, 0x80, 0x6B};
+enum { PAIRS = sizeof bytes_to_set / sizeof bytes_to_set[0], EACH_SIZE = 64 };
+
+/* Every size meets every offset once for each byte: where the source would begin does not matter.
+ */
+static bool check_set(const struct asterope_variant* v) {
+    if (!can_run(v->name, v->needs)) return true;
+    const struct copy_subject subject = {
+        .name = v->name,
+        .copy = v->copy,
+        .distances = {packed(0, asterope_write_distances[0]),
+                      packed(0, asterope_write_distances[asterope_write_distance_count - 1])},
+        .minimum = 128,
+        .sets = true,
+    };
+    const size_t last = SMALL + 2 * (size_t)value_of(v, "tb") * LINE;
+    bool right = true;
+    for (size_t i = 0; right && i < PAIRS; ++i) {
+        copy_check_byte(bytes_to_set[i]);
+        right = copy_check_state(&subject, (void (*)(void))v->copy) &&
+                copy_check_guards(&subject, subject.minimum, last) &&
+                copy_check_doubling(&subject, 2 * SMALL, i == 0 ? LARGEST : LARGE) &&
+                copy_check_offsets(&subject, subject.minimum, last, EACH_SIZE);
+    }
+    if (right) printf("ok %s\n", v->name);
+    return right;
+}
+
+static bool check_small_set(const struct asterope_copy* v) {
+    if (!can_run(v->name, v->needs)) return true;
+    const struct copy_subject subject = {
+        .name = v->name,
+        .copy = call_small_set,
+        .distances = {LINE, 3 * LINE}, /* to see that they are handed on */
+        .sets = true,
+        .fifth = plain_pipeline(&asterope_sets),
+    };
+    const size_t last = take_small(v);
+    bool right = true;
+    for (size_t i = 0; right && i < PAIRS; ++i) {
+        copy_check_byte(bytes_to_set[i]);
+        right = copy_check_state(&subject, (void (*)(void))v->small) &&
+                copy_check_guards(&subject, 0, last) &&
+                copy_check_page_ends(&subject, step_at_page_ends(v)) &&
+                copy_check_offsets(&subject, 0, last, EACH_SIZE);
+    }
+    if (right) printf("ok %s\n", v->name);
+    return right;
+}
+
 int main(int argc, char** argv) {
     size_t step = 1, from = 0, shares = 1;
     for (int i = 1; i + 1 < argc; i += 2) {
@@ -241,12 +328,16 @@ int main(int argc, char** argv) {
     const size_t pipelines = asterope_copies.variant_count;
     const size_t aliased = pipelines + asterope_small_copies.count;
     const size_t overlapping = aliased + asterope_aliased_copies.count;
-    for (size_t i = from; i < overlapping + asterope_overlapping_copies.count; i += shares) {
-        right &= i < pipelines ? check(i, step)
-                 : i < aliased ? check_small(i - pipelines)
-                 : i < overlapping
-                     ? check_large(&asterope_aliased_copies.copies[i - aliased], false)
-                     : check_large(&asterope_overlapping_copies.copies[i - overlapping], true);
+    const size_t sets = overlapping + asterope_overlapping_copies.count;
+    const size_t small_sets = sets + asterope_sets.variant_count;
+    for (size_t i = from; i < small_sets + asterope_small_sets.count; i += shares) {
+        right &=
+            i < pipelines     ? check(i, step)
+            : i < aliased     ? check_small(i - pipelines)
+            : i < overlapping ? check_large(&asterope_aliased_copies.copies[i - aliased], false)
+            : i < sets ? check_large(&asterope_overlapping_copies.copies[i - overlapping], true)
+            : i < small_sets ? check_set(&asterope_sets.variants[i - sets])
+                             : check_small_set(&asterope_small_sets.copies[i - small_sets]);
         fflush(stdout);
     }
     return right ? 0 : 1;

@@ -1,4 +1,5 @@
-/* Checks of a copy or set function: what it writes, what it must not touch, and how it leaves the CPU. */
+/* Checks of a copy or set function: what it writes, what it must not touch, and how it leaves the
+ * CPU. */
 #ifndef ASTEROPE_COPY_CHECK_H
 #define ASTEROPE_COPY_CHECK_H
 
@@ -15,16 +16,16 @@ struct copy_subject {
     size_t distances[2]; /* prefetch distances in bytes, taken in turn */
     size_t minimum;      /* the smallest size it may be called with */
     bool returns_end;    /* the byte behind the copy, as mempcpy does, and not the destination */
-    bool sets;           /* as memset does: gets a byte instead of the source, see copy_check_byte */
+    bool sets; /* as memset does: gets a byte instead of the source, see copy_check_byte */
     void (*fifth)(void); /* what the function of copy_check_state gets as its fifth argument */
 };
 
 /* Maps the buffers: call once, with the largest size that will be copied. */
 void copy_check_start(size_t largest);
 
-/* Fills the sources for subjects that set, one with the byte and the other with its complement: such
- * a subject gets, as the address of a source would be, the byte that is all over it, below bits that
- * mean nothing. Copies cannot be checked any more. */
+/* Fills the sources for subjects that set, one with the byte and the other with its complement:
+ * such a subject gets, as the address of a source would be, the byte that is all over it, below
+ * bits that mean nothing. Copies cannot be checked any more. */
 void copy_check_byte(unsigned char byte);
 
 /* Each check below returns true, or prints one line `FAIL NAME: reason` to stdout. A copy that dies
