@@ -57,9 +57,9 @@ def render_dispatch(profiles: Mapping[str, Profile], prefix: str = "asterope") -
     """The routines of these profiles and the choice among them: file name -> text."""
     routines = [_parts(name, profile, prefix) for name, profile in profiles.items()]
     shared = shared_parts(routines)
-    functions = _functions(shared["intents"])
+    functions = _functions(shared["intents"], shared["sets"])
     for routine in routines:
-        # callers who know more than this profile does get its memcpy
+        # callers who know more than this profile does get its memcpy; memset is the fallback's
         routine["lacking"] = [name for name in functions if name not in routine["functions"]]
     context = {
         **shared,
@@ -119,14 +119,15 @@ def _parts(name: str, profile: Profile, prefix: str) -> dict[str, Any]:
         "name": name,
         "symbol": _symbol(name),
         "for_whom": cpu.get("brand") or profile.source or "no machine in the profile",
-        "functions": _functions(routine["intent_steps"]),
-        "cpu": _cpu(cpu, routine["needs"]),
+        "functions": _functions(routine["intent_steps"], routine["memset"] is not None),
+        "cpu": _cpu(cpu, routine["needs_of_all"]),
     }
 
 
-def _functions(intents: Iterable[str]) -> list[str]:
+def _functions(intents: Iterable[str], sets: bool) -> list[str]:
     """What is there without -DASTEROPE_THREADS, without the prefix."""
-    return ["memcpy", *(f"memcpy_{intent}" for intent in intents), "mempcpy", "memmove"]
+    functions = ["memcpy", *(f"memcpy_{intent}" for intent in intents), "mempcpy", "memmove"]
+    return [*functions, "memset"] if sets else functions
 
 
 def _cpu(cpu: Mapping[str, Any], needs: Sequence[str]) -> dict[str, Any]:

@@ -116,11 +116,18 @@ def _render(arguments: argparse.Namespace) -> tuple[dict[str, str], dict[str | P
         profiles = load_profiles(arguments.profile)
         count = len(profiles)
         held = f"{count} profile{'s' if count > 1 else ''}: {', '.join(profiles)}"
+        lacking = [name for name, profile in profiles.items() if profile.memset is None]
+        if lacking:
+            held += f"; no memset in {', '.join(lacking)}"
         by_path = dict(zip(arguments.profile, profiles.values()))
         return render_dispatch(profiles, prefix), by_path, held
     path = profile_to_read(arguments.profile[0] if arguments.profile else None)
     profile = load_profile(path)
     held = f"{len(profile.intervals)} intervals"
+    if profile.memset:
+        held += f", {len(profile.memset.intervals)} of memset"
+    else:
+        held += ", no memset: the profile has none"
     return render_routine(profile, prefix), {path: profile}, held
 
 

@@ -4,8 +4,9 @@ Where a schema says `"forEachWorkload": {"of": COLUMN, "family": FAMILY, "descri
 SCHEMA}`, it gets a property for each workload of that family whose row in the table of workloads
 has that column set, or one of several ("measured or tunable"). `{name}` and `{text}` in the
 description are the row's. And `"enumOfWorkloads": {"of": COLUMN, "and": [WORD, ...]}` is an
-enumeration of words and workloads. What the schema of profiles says of the copies comes from their
-spaces.
+enumeration of words and workloads. `"sameAs": NAME` stands for what the neighbouring field of that
+name is. What the schema of profiles says of the copies and sets comes
+from their spaces, and what holds sets is defined as what holds copies.
 
 Usage: python -m asterope.schemas SCHEMA (a build step: prints it, filled, for C++)
 """
@@ -13,6 +14,7 @@ Usage: python -m asterope.schemas SCHEMA (a build step: prints it, filled, for C
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -24,15 +26,21 @@ from .spaces import (
     overlapping_copies,
     pipelines,
     probes,
+    set_pipelines,
     small_copies,
+    small_sets,
 )
 from .spaces.axis import Axis
+
+# Definitions that there are once more for sets, as set_NAME.
+_OF_SETS = ("interval", "entry", "proof", "small", "small_entry", "small_proof", "small_tuple")
 
 
 def read_schema(path: Path) -> dict[str, Any]:
     """The schema with all workloads filled in, and in that of profiles all axes of the copies."""
     whole: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"), object_hook=_filled)
     if "tuple" in whole.get("$defs", {}):
+        _fill_in_sets(whole["$defs"])
         _fill_in_spaces(whole)
     return whole
 
@@ -48,7 +56,24 @@ def _filled(schema: dict[str, Any]) -> dict[str, Any]:
         }
     if words := schema.pop("enumOfWorkloads", None):
         schema["enum"] = [*words["and"], *workloads.names(words["of"])]
+    for name, field in schema.items():
+        if isinstance(field, dict) and (other := field.pop("sameAs", None)):
+            schema[name] = {**schema[other], **field}
     return schema
+
+
+def _fill_in_sets(definitions: dict[str, Any]) -> None:
+    of_sets = {name: f"set_{name}" for name in (*_OF_SETS, "tuple", "tuple_name")}
+
+    def renamed(reference: re.Match[str]) -> str:
+        name = reference[1]
+        return f'"#/$defs/{of_sets.get(name, name)}"'
+
+    for name in (*_OF_SETS, "tuple_name"):
+        text = re.sub(r'"#/\$defs/(\w+)"', renamed, json.dumps(definitions[name]))
+        definitions[of_sets[name]] = {"$comment": f"{name}, of sets", **json.loads(text)}
+    del definitions["set_interval"]["properties"]["sensing"]
+    definitions["set_tuple_name"]["description"] = "A set's tuple in words: ZMM T TB4 PW8."
 
 
 def _fill_in_spaces(whole: dict[str, Any]) -> None:
@@ -60,14 +85,17 @@ def _fill_in_spaces(whole: dict[str, Any]) -> None:
         ("small_tuple", small_copies.AXES),
         ("aliased_tuple", aliased_copies.AXES),
         ("overlapping_tuple", overlapping_copies.AXES),
+        ("set_tuple", set_pipelines.AXES),
+        ("set_small_tuple", small_sets.AXES),
     ):
         definitions[name]["properties"] = {axis.field: _field(axis) for axis in axes}
         definitions[name]["required"] = [axis.field for axis in axes if axis.mark is None]
         definitions[name]["additionalProperties"] = False
     for axis in probes.AXES:
         definitions["sensing"]["properties"][axis.field] = _field(axis)
-    name_of_tuple = "".join(axis.pattern for axis in pipelines.AXES)
-    definitions["tuple_name"]["pattern"] = f"^{name_of_tuple.lstrip()}$"
+    for name, axes in (("tuple_name", pipelines.AXES), ("set_tuple_name", set_pipelines.AXES)):
+        pattern = "".join(axis.pattern for axis in axes).lstrip()
+        definitions[name]["pattern"] = f"^{pattern}$"
     # those with an axis of their own, then the register type
     extensions = sorted(
         (axis for axis in pipelines.AXES if axis.extension), key=lambda axis: axis.mark is None

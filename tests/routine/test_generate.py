@@ -76,8 +76,18 @@ def test_it_writes_both_files_and_says_so_in_one_line(profile, out, capsys):
     assert run(profile, "-o", out) == 0
     assert sorted(path.name for path in out.iterdir()) == list(NAMES)
     assert all("asterope_memcpy" in text for text in texts(out))
-    said = f"wrote {out / NAMES[0]} and {out / NAMES[1]} (6 intervals)\n"
+    held = "6 intervals, 2 of memset"
+    said = f"wrote {out / NAMES[0]} and {out / NAMES[1]} ({held})\n"
     assert capsys.readouterr() == (said, "")
+
+
+def test_a_profile_without_memset_is_rendered_without_and_it_is_said(tmp_path, out, capsys):
+    raw = good_profile()
+    del raw["memset"]
+    (tmp_path / "older.json").write_text(json.dumps(raw), encoding="utf-8")
+    assert run(tmp_path / "older.json", "-o", out) == 0
+    assert "(6 intervals, no memset: the profile has none)" in capsys.readouterr().out
+    assert all("memset(" not in text and "HAS_MEMSET" not in text for text in texts(out))
 
 
 def test_it_writes_the_same_bytes_wherever_it_is_told_to(profile, tmp_path, monkeypatch):
@@ -215,6 +225,7 @@ INCOMPLETE = [
 ]
 QUIETER = "tune again on a quieter machine"
 MERGED = merged_profile()
+OF_MEMSET = {**MERGED["memset"], "left_out": {"sizes": [8192], "steps": ["rows"]}}
 LACKING = {**MERGED, "complete": False, "left_out": {"sizes": [8192], "steps": []}}
 # A profile, the warning, and the line of the head comment.
 WARNED = [
@@ -226,6 +237,16 @@ WARNED = [
             f"Incomplete: {said}",
         )
         for left, said in INCOMPLETE
+    ),
+    (
+        {**incomplete_profile(), "left_out": {"steps": ["sensing"]}, "memset": OF_MEMSET},
+        f"incomplete: the search left out sensing; in memset the size 8 KiB; rows{AGAIN}",
+        None,
+    ),
+    (
+        {**MERGED, "complete": False, "memset": OF_MEMSET},
+        "incomplete: the search left out in memset the size 8 KiB; rows: ",
+        None,
     ),
     (
         shard_profile(),
@@ -267,6 +288,7 @@ def test_what_a_profile_lacks_is_warned_of_and_noted_in_its_head(
 
 def test_without_extensions_sensing_or_intents_nothing_speaks_of_them(rendered):
     plain = {"intervals": good_profile()["intervals"][:4], "intents": None, "search": None}
+    plain["memset"] = None
     for text in rendered(**plain):
         assert not re.search(r"sens|TB PI|memcpy_(hot|cold|consume)|prctl|rdtsc|mapped", text)
 

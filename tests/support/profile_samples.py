@@ -257,6 +257,43 @@ _GOOD["intervals"] += [
         },
     },
 ]
+_GOOD["memset"] = {
+    "weights": {"hot": 0.25, "hot_read": 0.25, "cold": 0.25, "consume": 0.25},
+    "candidates": 147,
+    "small": {
+        **{"distribution": "fleet", "objective": "balanced"},
+        "winner": {
+            "tuple": {"shape": "masked32", "rt": "ZMM", "order": "up", "bound": 128},
+            "ratio": 1.05,
+            "tied": True,
+            "workloads": {name: {"ns": 3.1, "libc_ns": 3.2, "ratio": _RATIO} for name in _MIXES},
+        },
+        "proof": {**_PROOF, "ties": ["rep XMM up 256"]},
+        "runners_up": [{"tuple": {"shape": "rep", "rt": "XMM", "order": "up", "bound": 256}}],
+        "noise_floor": {name: _RATIO for name in _MIXES},
+    },
+    "intervals": [
+        {
+            "above": 0,
+            "up_to": 4096,
+            "size": 1024,
+            "winner": {
+                "tuple": {"rt": "ZMM", "st": "T", "tb": 4, "pw": 8},
+                "ratio": 1.2,
+                "tied": False,
+                "workloads": {"hot": {"ns": 8, "libc_ns": 9, "ratio": _RATIO}},
+            },
+            "proof": {**_PROOF, "ties": ["R64 T TB4", "ZMM T TB16 PW32"]},
+            "runners_up": [{"tuple": {"rt": "REP_STOSB", "st": "T"}, "ratio": 1.1, "tied": True}],
+            "noise_floor": {"hot": _RATIO},
+        },
+        {
+            **{"above": 4096, "up_to": 1048576, "undecided": True},
+            "winner": {"tuple": {"rt": "XMM", "st": "T"}, "ratio": 0.99},
+        },
+    ],
+    "exam": {"cells": 20, "exams": 1, "losses": []},
+}
 _GOOD["intents"] = {
     "hot": {"intervals": _GOOD["intervals"][:4]},
     "cold": {"intervals": _GOOD["intervals"][:5]},

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..spaces import aliased_copies, overlapping_copies, pipelines, probes, small_copies, threads
+from ..spaces import aliased_copies, overlapping_copies, pipelines, probes, threads
+from ..spaces.operations import MEMCPY, MEMSET, Operation
 from .checks import shares_of
 from .model import (
     Aliased,
@@ -14,6 +15,7 @@ from .model import (
     Interval,
     LeftOut,
     Measurement,
+    Memset,
     Overlapping,
     Profile,
     Proof,
@@ -48,7 +50,16 @@ def build(raw: Mapping[str, Any]) -> Profile:
         if "overlapping" in raw
         else None,
         shares=tuple(threads.Share(**share) for share in shares_of(raw)),
+        memset=_build_memset(raw["memset"]) if "memset" in raw else None,
         raw=raw,
+    )
+
+
+def _build_memset(raw: Mapping[str, Any]) -> Memset:
+    return Memset(
+        intervals=_build_intervals(raw["intervals"], MEMSET),
+        small=_build_small(raw["small"]["winner"], MEMSET) if "small" in raw else None,
+        left_out=_build_left_out(raw["left_out"]) if "left_out" in raw else None,
     )
 
 
@@ -60,26 +71,28 @@ def _build_left_out(raw: Mapping[str, Any]) -> LeftOut:
     return LeftOut(tuple(raw.get("sizes", ())), tuple(raw.get("steps", ())))
 
 
-def _build_intervals(raw: Sequence[Mapping[str, Any]]) -> tuple[Interval, ...]:
-    return tuple(_build_interval(interval) for interval in raw)
+def _build_intervals(
+    raw: Sequence[Mapping[str, Any]], operation: Operation = MEMCPY
+) -> tuple[Interval, ...]:
+    return tuple(_build_interval(interval, operation) for interval in raw)
 
 
-def _build_interval(raw: Mapping[str, Any]) -> Interval:
+def _build_interval(raw: Mapping[str, Any], operation: Operation) -> Interval:
     return Interval(
         above=raw["above"],
         up_to=raw["up_to"],
         size=raw.get("size", raw["up_to"]),
-        winner=_build_entry(raw["winner"]),
+        winner=_build_entry(raw["winner"], operation),
         proof=_build_proof(raw["proof"]) if "proof" in raw else None,
         sensing=_build_sensing(raw["sensing"]) if "sensing" in raw else None,
-        runners_up=tuple(_build_entry(entry) for entry in raw.get("runners_up", ())),
+        runners_up=tuple(_build_entry(entry, operation) for entry in raw.get("runners_up", ())),
         noise_floor={name: Ratio(**ratio) for name, ratio in raw.get("noise_floor", {}).items()},
     )
 
 
-def _build_entry(raw: Mapping[str, Any]) -> Entry:
+def _build_entry(raw: Mapping[str, Any], operation: Operation) -> Entry:
     return Entry(
-        tuple=pipelines.Tuple(**raw["tuple"]),
+        tuple=operation.tuple(**raw["tuple"]),
         ratio=raw.get("ratio"),
         tied=raw.get("tied"),
         workloads=_build_workloads(raw),
@@ -106,9 +119,9 @@ def _build_sensing(raw: Mapping[str, Any]) -> Sensing:
     )
 
 
-def _build_small(raw: Mapping[str, Any]) -> SmallEntry:
+def _build_small(raw: Mapping[str, Any], operation: Operation = MEMCPY) -> SmallEntry:
     return SmallEntry(
-        tuple=small_copies.SmallTuple(**raw["tuple"]),
+        tuple=operation.small(**raw["tuple"]),
         ratio=raw.get("ratio"),
         tied=raw.get("tied"),
         workloads=_build_workloads(raw),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from jsonschema.exceptions import best_match
 
-from ..spaces import overlapping_copies, pipelines, probes, small_copies, threads
+from ..spaces import overlapping_copies, probes, threads
+from ..spaces.operations import MEMCPY, MEMSET, Operation
 from .faults import REMEDY, Fault, Place
 from .schema import fault_of, schema, validator
 from .text import PROFILE, refuse_other_formats, refuse_unsound
@@ -25,20 +26,25 @@ def check(raw: Any) -> None:
     _refuse_loose_intervals(raw["intervals"], ("intervals",))
     for name, intent in raw.get("intents", {}).items():
         _refuse_loose_intervals(intent["intervals"], ("intents", name, "intervals"))
+    if "memset" in raw:
+        _refuse_loose_intervals(raw["memset"]["intervals"], ("memset", "intervals"))
     _refuse_false_sensing(raw)
     _refuse_false_shares(shares_of(raw))
     _refuse_false_ties(raw)
-    _refuse_false_left_out(raw)
-    weights = raw.get("search", {}).get("weights")
-    if weights is not None and not any(weights.values()):
-        raise Fault(f"no workload has a weight: {REMEDY}", ("search", "weights"))
+    _refuse_false_left_out(raw, raw["complete"])
+    _refuse_false_left_out(raw.get("memset", {}), raw["complete"], ("memset",))
+    for part in ("search", "memset"):
+        weights = raw.get(part, {}).get("weights")
+        if weights is not None and not any(weights.values()):
+            raise Fault(f"no workload has a weight: {REMEDY}", (part, "weights"))
     aliased = raw.get("aliased", {}).get("winner")
     if aliased is not None and aliased["above"] >= aliased["up_to"]:
         raise Fault(f"above must be less than up_to: {REMEDY}", ("aliased", "winner"))
-    for place, fields in tuples_of(raw):
-        reason = WHY_NOT.get(place[0], pipelines.why_not)(**fields)
+    for place, why_not, fields in _tuples_of(raw):
+        reason = why_not(**fields)
         if reason is not None:
-            raise Fault(f"no such copy: {reason}: {REMEDY}", place)
+            what = "set" if place[0] == "memset" else "copy"
+            raise Fault(f"no such {what}: {reason}: {REMEDY}", place)
 
 
 def _refuse_loose_intervals(
@@ -99,11 +105,8 @@ def _refuse_false_shares(shares: Sequence[Mapping[str, Any]]) -> None:
 
 def _refuse_false_ties(raw: Mapping[str, Any]) -> None:
     """Refuses winners that tie with themselves."""
-    races: list[tuple[Place, Mapping[str, Any], type]] = [
-        (place, interval, pipelines.Tuple) for place, interval in intervals_of(raw)
-    ]
-    if "small" in raw:
-        races.append((("small",), raw["small"], small_copies.SmallTuple))
+    races = [(place, race, _operation_of(place).tuple) for place, race in intervals_of(raw)]
+    races += [(place, race, _operation_of(place).small) for place, race in _smalls_of(raw)]
     for place, race, make in races:
         ties = race.get("proof", {}).get("ties", ())
         winner = make(**race["winner"]["tuple"]).name
@@ -112,23 +115,26 @@ def _refuse_false_ties(raw: Mapping[str, Any]) -> None:
             raise Fault(f"the winner does not tie with itself: {REMEDY}", place)
 
 
-def _refuse_false_left_out(raw: Mapping[str, Any]) -> None:
-    """Refuses a profile that left something out and is complete or has it, or left out nothing."""
+def _refuse_false_left_out(raw: Mapping[str, Any], complete: bool, above: Place = ()) -> None:
+    """Refuses a profile that left something out and is complete or has it, or left out nothing.
+
+    `raw`: the profile, or what it says of an operation, at the place `above`.
+    """
     if "left_out" not in raw:
         return
     left_out = raw["left_out"]
     sizes, steps = left_out.get("sizes", []), left_out.get("steps", [])
-    if raw["complete"]:
-        raise Fault(f"nothing is left out where complete is true: {REMEDY}", ("left_out",))
+    if complete:
+        raise Fault(f"nothing is left out where complete is true: {REMEDY}", (*above, "left_out"))
     if not sizes and not steps:
-        raise Fault(f"names neither sizes nor steps: {REMEDY}", ("left_out",))
+        raise Fault(f"names neither sizes nor steps: {REMEDY}", (*above, "left_out"))
     measured = {interval.get("size", interval["up_to"]) for interval in raw["intervals"]}
     for i, size in enumerate(sizes):
         if size in measured:
-            raise Fault(f"{size} has a winner: {REMEDY}", ("left_out", "sizes", i))
+            raise Fault(f"{size} has a winner: {REMEDY}", (*above, "left_out", "sizes", i))
     for step, race in (("small copies", "small"), ("overlapping buffers", "overlapping")):
         if step in steps and race in raw:
-            place = ("left_out", "steps", steps.index(step))
+            place = (*above, "left_out", "steps", steps.index(step))
             raise Fault(f"{step} have a winner: {REMEDY}", place)
 
 
@@ -138,29 +144,39 @@ def shares_of(raw: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 
 
 def intervals_of(raw: Mapping[str, Any]) -> Iterator[tuple[Place, Mapping[str, Any]]]:
-    """Every interval of the profile, those of its intents included, with its place."""
+    """Every interval of the profile, of its intents and of memset, too, with its place."""
     for i, interval in enumerate(raw["intervals"]):
         yield ("intervals", i), interval
     for name, intent in raw.get("intents", {}).items():
         for i, interval in enumerate(intent["intervals"]):
             yield ("intents", name, "intervals", i), interval
+    for i, interval in enumerate(raw.get("memset", {}).get("intervals", ())):
+        yield ("memset", "intervals", i), interval
 
 
-# What other races than those of the pipelines choose among.
-WHY_NOT = {
-    "small": small_copies.why_not_small,
-    "overlapping": overlapping_copies.why_not_overlapping,
-}
+def _smalls_of(raw: Mapping[str, Any]) -> Iterator[tuple[Place, Mapping[str, Any]]]:
+    """The races of small copies and small sets, with their places."""
+    for above, part in (((), raw), (("memset",), raw.get("memset", {}))):
+        if "small" in part:
+            yield (*above, "small"), part["small"]
 
 
-def tuples_of(raw: Mapping[str, Any]) -> Iterator[tuple[Place, Mapping[str, Any]]]:
-    """Every tuple of the profile, with its place."""
-    races = list(intervals_of(raw))
-    races += [((name,), raw[name]) for name in WHY_NOT if name in raw]
-    for place, race in races:
-        yield (*place, "winner", "tuple"), race["winner"]["tuple"]
+def _operation_of(place: Place) -> Operation:
+    return MEMSET if place[0] == "memset" else MEMCPY
+
+
+def _tuples_of(
+    raw: Mapping[str, Any],
+) -> Iterator[tuple[Place, Callable[..., str | None], Mapping[str, Any]]]:
+    """Every tuple of the profile, with its place, and what tells why it does not exist."""
+    races = [(*race, _operation_of(race[0]).why_not) for race in intervals_of(raw)]
+    races += [(*race, _operation_of(race[0]).why_not_small) for race in _smalls_of(raw)]
+    if "overlapping" in raw:
+        races.append((("overlapping",), raw["overlapping"], overlapping_copies.why_not_overlapping))
+    for place, race, why_not in races:
+        yield (*place, "winner", "tuple"), why_not, race["winner"]["tuple"]
         for k, entry in enumerate(race.get("runners_up", ())):
-            yield (*place, "runners_up", k, "tuple"), entry["tuple"]
+            yield (*place, "runners_up", k, "tuple"), why_not, entry["tuple"]
         for way in ("hot", "cold", "fetch"):
             if way in race.get("sensing", {}):
-                yield (*place, "sensing", way), race["sensing"][way]
+                yield (*place, "sensing", way), why_not, race["sensing"][way]

@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..spaces import aliased_copies, overlapping_copies, pipelines, probes, small_copies, threads
+from ..spaces import (
+    aliased_copies,
+    overlapping_copies,
+    pipelines,
+    probes,
+    set_pipelines,
+    small_copies,
+    threads,
+)
 
 
 @dataclass(frozen=True)
@@ -41,7 +49,7 @@ class Timed:
 class Entry(Timed):
     """One pipeline and how it did."""
 
-    tuple: pipelines.Tuple
+    tuple: pipelines.Tuple | set_pipelines.Tuple
     tied: bool | None
 
 
@@ -84,9 +92,9 @@ class Interval:
 
 @dataclass(frozen=True)
 class SmallEntry:
-    """One small copy and how it did against libc."""
+    """One small copy or set and how it did against libc."""
 
-    tuple: small_copies.SmallTuple
+    tuple: small_copies.SmallTuple  # or a SmallSet, which is one
     ratio: float | None
     tied: bool | None
     workloads: Mapping[str, Measurement]
@@ -126,6 +134,15 @@ class Intent:
 
 
 @dataclass(frozen=True)
+class Memset:
+    """The winners of memset, each field as a profile's own."""
+
+    intervals: Sequence[Interval]
+    small: SmallEntry | None
+    left_out: LeftOut | None
+
+
+@dataclass(frozen=True)
 class Profile:
     """A profile that passed every check. `raw` is the whole of it as JSON values.
 
@@ -146,4 +163,5 @@ class Profile:
     aliased: Aliased | None
     overlapping: Overlapping | None
     shares: Sequence[threads.Share]  # below the first one, and where there is none: alone
+    memset: Memset | None
     raw: Mapping[str, Any]

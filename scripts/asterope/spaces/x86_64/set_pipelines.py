@@ -54,7 +54,7 @@ MARKED = tuple(axis for axis in AXES if axis.mark is not None)
 _NESTING = ("pw", "tb", "st", "rt")
 
 # What the templates ask of a pipeline, and a set has not.
-_LACKS = {"loads": False, "lt": "", "pt": "none", "ps": 0, "pi": 1, "dir": "up"}
+_LACKS = {"loads": False, "lt": "", "pt": "none", "ps": 0, "pd": 0, "pi": 1, "dir": "up"}
 
 Variant, Tuple = tuples.classes(__name__, AXES, _LACKS)
 
