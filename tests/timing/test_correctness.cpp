@@ -69,7 +69,7 @@ TEST(FaultOf, names_what_is_wrong_and_how_a_copy_breaks) {
     EXPECT_EQ(fault<writes_behind>(), "stray write at byte 63 of 0 (source +0, destination +0)");
     EXPECT_EQ(fault<writes_before>(), "stray write at byte -1 of 0 (source +0, destination +0)");
     EXPECT_EQ(fault<writes_to_its_source>(), "writes to its source");
-    EXPECT_EQ(fault<returns_the_end>().rfind("wrong return value, copy 0 of 1 (", 0), 0u);
+    EXPECT_EQ(fault<returns_the_end>().rfind("wrong return value, byte 0 of 1 (", 0), 0u);
     EXPECT_EQ(fault<aborts>(), "died: Aborted");
     EXPECT_EQ(fault<hangs>(0.05), "still runs after 0.05 s of checking");
     EXPECT_EQ(fault<leaves>(), "ends the process that calls it");
@@ -79,6 +79,64 @@ TEST(FaultOf, tries_buffers_that_overlap_where_they_may) {
     EXPECT_EQ(fault<right>(60, true), "");
     EXPECT_EQ(fault<moves_upwards_only>(), "");
     EXPECT_EQ(fault<moves_upwards_only>(60, true), "moves 7 bytes by 1 up wrong");
+}
+
+namespace {
+
+template <auto set> std::string fault_of_set() {
+    return fault_of(
+        [](std::string&) -> CopyFunction {
+            return [](void* to, const void* value, std::size_t size, std::size_t) -> void* {
+                const auto argument = static_cast<int>(reinterpret_cast<std::uintptr_t>(value));
+                return set(static_cast<unsigned char*>(to), argument, size);
+            };
+        },
+        60, false, Operation::set);
+}
+
+unsigned char* sets_right(unsigned char* to, int value, std::size_t size) {
+    std::memset(to, value, size);
+    return to;
+}
+unsigned char* sets_a_wrong_byte(unsigned char* to, int value, std::size_t size) {
+    sets_right(to, value, size);
+    if (size == 129) to[77] ^= 1;
+    return to;
+}
+unsigned char* sets_one_too_many(unsigned char* to, int value, std::size_t size) {
+    return sets_right(to, value, size > 0 ? size + 1 : 0);
+}
+unsigned char* sets_one_before(unsigned char* to, int value, std::size_t size) {
+    sets_right(to - 1, value, size + 1);
+    return to;
+}
+unsigned char* sets_and_returns_the_end(unsigned char* to, int value, std::size_t size) {
+    return sets_right(to, value, size) + size;
+}
+/// As a broadcast of the whole int does.
+unsigned char* sets_all_of_the_int(unsigned char* to, int value, std::size_t size) {
+    for (std::size_t i = 0; i < size; ++i) {
+        to[i] = static_cast<unsigned char>(static_cast<unsigned>(value) >> (8 * (i % 4)));
+    }
+    return to;
+}
+unsigned char* sets_zeros_only(unsigned char* to, int, std::size_t size) {
+    return sets_right(to, 0, size);
+}
+
+} // namespace
+
+TEST(FaultOf, names_what_is_wrong_with_a_set) {
+    EXPECT_EQ(fault_of_set<sets_right>(), "");
+    EXPECT_EQ(fault_of_set<sets_a_wrong_byte>(), "wrong byte 77 of 129 (value 0, destination +0)");
+    EXPECT_EQ(fault_of_set<sets_one_too_many>(),
+              "stray write at byte 1 of 1 (value 0, destination +0)");
+    EXPECT_EQ(fault_of_set<sets_one_before>(),
+              "stray write at byte -1 of 0 (value 0, destination +0)");
+    EXPECT_EQ(fault_of_set<sets_and_returns_the_end>(),
+              "wrong return value, byte 0 of 1 (value 0, destination +0)");
+    EXPECT_EQ(fault_of_set<sets_all_of_the_int>(), "wrong byte 1 of 2 (value 0, destination +0)");
+    EXPECT_EQ(fault_of_set<sets_zeros_only>(), "wrong byte 0 of 1 (value 85, destination +0)");
 }
 
 TEST(FaultOf, is_what_the_finder_says) {

@@ -1,6 +1,7 @@
 // How options name copies of shared objects, and what is said of those that cannot be used.
 #include "timing/external_copy.hpp"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
@@ -45,13 +46,46 @@ TEST(ParseExternalCopies, refuses_a_name_that_another_copy_has) {
     EXPECT_EQ(error_of({"a=x.so:copy"}, {"a"}), why);
 }
 
-TEST(LoadReference, says_what_is_wrong_with_one_that_cannot_be_used) {
-    EXPECT_THROW(load_reference({"none", "/no/such/library.so", "memcpy"}), BadInput);
-    try {
-        load_reference({"none", "/dev/null", "memcpy"});
-        FAIL();
-    } catch (const BadInput& error) {
-        EXPECT_STREQ(error.what(),
-                     "--reference none cannot be loaded: /dev/null: is no regular file");
+TEST(ParseExternalCopies, have_the_operation_that_was_asked_for) {
+    for (const Operation operation : {Operation::copy, Operation::set}) {
+        const auto copies =
+            parse_external_copies({"a=x.so:one", "b=x.so:two"}, "--peer", {}, operation);
+        ASSERT_EQ(copies.size(), 2u);
+        for (const ExternalCopy& copy : copies) EXPECT_EQ(copy.operation, operation);
     }
+}
+
+namespace {
+
+/// What loading one that is missing says, from the option on.
+template <class Load> std::string refusal_of(const Load& load) {
+    try {
+        load();
+    } catch (const BadInput& error) {
+        return error.what();
+    }
+    return "";
+}
+
+} // namespace
+
+TEST(LoadReference, says_what_is_wrong_with_one_that_cannot_be_used_behind_its_option) {
+    const ExternalCopy copy{"none", "/dev/null", "memcpy"},
+        set{"none", "/dev/null", "memset", Operation::set};
+    const std::string why = " none cannot be loaded: /dev/null: is no regular file";
+    EXPECT_EQ(refusal_of([&] { load_reference(copy); }), "--reference" + why);
+    EXPECT_EQ(refusal_of([&] { load_reference(set); }), "--set-reference" + why);
+    EXPECT_EQ(refusal_of([&] { load_required(set, "--reference"); }), "--reference" + why)
+        << "where an option serves all operations";
+    EXPECT_THROW(load_reference({"none", "/no/such/library.so", "memcpy"}), BadInput);
+}
+
+TEST(LoadChecked, proves_a_function_as_one_of_its_operation) {
+    Dl_info libc;
+    ASSERT_NE(dladdr(dlsym(RTLD_DEFAULT, "memset"), &libc), 0);
+    std::string reason;
+    EXPECT_NE(load_checked({"libc", libc.dli_fname, "memset", Operation::set}, reason), nullptr);
+    EXPECT_EQ(reason, "");
+    EXPECT_EQ(load_checked({"libc", libc.dli_fname, "memcpy", Operation::set}, reason), nullptr);
+    EXPECT_NE(reason, "") << "it reads from where the byte says";
 }

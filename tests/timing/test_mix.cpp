@@ -486,6 +486,36 @@ TEST_F(Mix, makes_as_many_calls_as_it_says_and_some_to_warm_up_with_distance_and
     }
 }
 
+TEST_F(Mix, makes_the_same_calls_of_a_set_with_the_byte_for_the_source) {
+    constexpr std::uint8_t kByte = 0x7B;
+    const asterope_candidate large = variants(asterope_copies)[1].copy;
+    TimedCopy set = small_copy(remember, 1920, large, "", Operation::set);
+    set.byte = kByte;
+    // Each stopwatch has page ends of its own.
+    const auto place = [&](Stopwatch& stopwatch, Workload workload, const Call& call) {
+        const bool at_end = workload == Workload::page_end || workload == Workload::page_end_read;
+        return call.destination -
+               (at_end ? page_ends_of(stopwatch).destination() : arena.destination());
+    };
+    for (const auto& workloads : {kMix, kFixed, kFixedWalk, kPageEnd}) {
+        for (const Workload workload : workloads) {
+            Stopwatch of_copies = of_the_fleet(), of_sets = of_the_fleet();
+            const std::vector<Call> copies = trial(of_copies, workload, 3);
+            calls.clear();
+            of_sets.time(set, workload, 0, 3);
+            ASSERT_EQ(calls.size(), copies.size());
+            for (std::size_t i = 0; i < calls.size(); ++i) {
+                ASSERT_EQ(calls[i].bytes, copies[i].bytes) << name_of(workload);
+                ASSERT_EQ(place(of_sets, workload, calls[i]), place(of_copies, workload, copies[i]))
+                    << name_of(workload);
+                ASSERT_EQ(reinterpret_cast<std::uintptr_t>(calls[i].source), kByte);
+            }
+            EXPECT_EQ(last_distance, 1920u);
+            EXPECT_EQ(last_large, large);
+        }
+    }
+}
+
 TEST_F(Mix, reads_the_copies_where_it_says_so) {
     Stopwatch stopwatch = of_the_fleet();
     const PageEnds& ends = page_ends_of(stopwatch);

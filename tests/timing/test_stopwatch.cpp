@@ -377,14 +377,65 @@ TEST_P(TrialBuffers, are_read_whole_after_each_copy_by_hot_read_and_consume_alon
                                     Workload::cold, Workload::produce, Workload::aliased}) {
         calibrate(workload);
         const bool reads = workload == Workload::hot_read || workload == Workload::consume;
-        for (std::uint64_t round = 0; round < 3; ++round) {
-            sum_expected = 0;
-            const std::uint64_t before = stopwatch.buffers().sum_read;
-            stopwatch.time({fill, 0}, workload, GetParam(), round);
-            ASSERT_NE(sum_expected, 0u);
-            ASSERT_EQ(stopwatch.buffers().sum_read - before, reads ? sum_expected : 0)
-                << name_of(workload);
+        for (const Operation operation : {Operation::copy, Operation::set}) {
+            if (operation == Operation::set && facts_of(workload).sets == 0) continue;
+            for (std::uint64_t round = 0; round < 3; ++round) {
+                sum_expected = 0;
+                const std::uint64_t before = stopwatch.buffers().sum_read;
+                stopwatch.time({.function = fill, .operation = operation}, workload, GetParam(),
+                               round);
+                ASSERT_NE(sum_expected, 0u);
+                ASSERT_EQ(stopwatch.buffers().sum_read - before, reads ? sum_expected : 0)
+                    << name_of(operation) << ' ' << name_of(workload);
+            }
         }
+    }
+}
+
+// --- Sets ----------------------------------------------------------------------------------------
+
+TEST(SetWorkloads, are_those_that_need_no_source) {
+    EXPECT_EQ(std::vector<Workload>(kSets.begin(), kSets.end()),
+              (std::vector<Workload>{Workload::hot, Workload::hot_read, Workload::cold,
+                                     Workload::consume}));
+}
+
+TEST_P(TrialBuffers, of_sets_are_those_of_copies_and_get_the_byte_for_the_source) {
+    constexpr std::uint8_t kByte = 0xA7;
+    Stopwatch of_sets(arena, kLargest, 0, {}, Operation::set);
+    for (const Workload workload : kSets) {
+        stopwatch.set_calibration(GetParam(), workload, {9, 0});
+        of_sets.set_calibration(GetParam(), workload, {9, 0});
+        for (std::uint64_t round = 0; round < 20; ++round) {
+            const std::vector<Call> copies = trial(workload, round, 640);
+            calls.clear();
+            of_sets.time(
+                {.function = remember, .distance = 640, .operation = Operation::set, .byte = kByte},
+                workload, GetParam(), round);
+            ASSERT_EQ(calls.size(), copies.size()) << name_of(workload);
+            for (std::size_t i = 0; i < calls.size(); ++i) {
+                ASSERT_EQ(calls[i].destination, copies[i].destination) << name_of(workload);
+                ASSERT_EQ(reinterpret_cast<std::uintptr_t>(calls[i].source), kByte);
+                ASSERT_EQ(calls[i].bytes, GetParam());
+                ASSERT_EQ(calls[i].distance, 640u);
+            }
+        }
+    }
+}
+
+// What libc's copy would leave there is the source, which has no long runs of zeros.
+TEST_P(TrialBuffers, of_sets_are_calibrated_by_zeros_of_libcs_memset) {
+    Stopwatch of_sets(arena, kLargest, 0, {}, Operation::set);
+    for (const Workload workload : kSets) {
+        std::memset(arena.destination(), 0x5A, arena.bytes());
+        std::memset(arena.writable_source(), 0x5A, arena.bytes());
+        of_sets.calibrate(GetParam(), workload, trial_seconds(workload));
+        EXPECT_GE(of_sets.calls(GetParam(), workload), 1u);
+        const std::string_view all(arena.destination(), arena.bytes());
+        const auto zeros = static_cast<std::size_t>(std::count(all.begin(), all.end(), '\0'));
+        EXPECT_GE(zeros, GetParam()) << name_of(workload);
+        const std::string_view nothing_else("\x5A\0", 2);
+        EXPECT_EQ(all.find_first_not_of(nothing_else), all.npos) << name_of(workload);
     }
 }
 

@@ -47,7 +47,8 @@ class CheckedBuffers {
     /// What is wrong with one copy, or "".
     std::string try_one(CopyFunction copy, std::size_t size, Offsets offsets) {
         const std::uint8_t* source = at_line(source_) + offsets.source;
-        return try_one(copy, source, source, size, offsets);
+        return try_one(copy, source, source, size, offsets.destination,
+                       "source +" + std::to_string(offsets.source));
     }
 
     /// The same of a set, to the byte that its offset in the source is a number of: the source's
@@ -58,7 +59,7 @@ class CheckedBuffers {
         // of the int that it gets, only the lowest 8 bits are the byte
         const std::uintptr_t argument = 0x7A5A5A00u | byte;
         return try_one(set, reinterpret_cast<const void*>(argument), expected_.data(), size,
-                       offsets);
+                       offsets.destination, "value " + std::to_string(byte));
     }
 
     bool source_is_as_it_was() const {
@@ -69,10 +70,11 @@ class CheckedBuffers {
     }
 
   private:
-    /// `argument`: the function's second one; `expected`: what shall be at the destination then.
+    /// `argument`: the function's second one, which messages call `called`; `expected`: what shall
+    /// be at the destination then.
     std::string try_one(CopyFunction function, const void* argument, const std::uint8_t* expected,
-                        std::size_t size, Offsets offsets) {
-        std::uint8_t* destination = at_line(destination_) + kCanary + offsets.destination;
+                        std::size_t size, std::size_t past_line, const std::string& called) {
+        std::uint8_t* destination = at_line(destination_) + kCanary + past_line;
         std::memset(destination - kCanary, kUntouched, size + 2 * kCanary);
         const void* returned = function(destination, argument, size, 0);
         if (returned == destination && std::memcmp(destination, expected, size) == 0 &&
@@ -82,8 +84,8 @@ class CheckedBuffers {
         }
         const auto say = [&](const char* what, std::ptrdiff_t where) {
             char text[128];
-            std::snprintf(text, sizeof text, "%s %td of %zu (source +%zu, destination +%zu)", what,
-                          where, size, offsets.source, offsets.destination);
+            std::snprintf(text, sizeof text, "%s %td of %zu (%s, destination +%zu)", what, where,
+                          size, called.c_str(), past_line);
             return std::string(text);
         };
         const auto end = static_cast<std::ptrdiff_t>(size + kCanary);
@@ -92,7 +94,7 @@ class CheckedBuffers {
             if (inside && destination[i] != expected[i]) return say("wrong byte", i);
             if (!inside && destination[i] != kUntouched) return say("stray write at byte", i);
         }
-        return say("wrong return value, copy", 0);
+        return say("wrong return value, byte", 0);
     }
 
     static std::uint8_t* at_line(std::vector<std::uint8_t>& room) {

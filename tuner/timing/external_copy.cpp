@@ -91,14 +91,15 @@ CopyFunction load_checked(const ExternalCopy& copy, std::string& reason) {
     return reason.empty() ? load_external(copy, reason) : nullptr;
 }
 
-CopyFunction load_reference(const ExternalCopy& copy) {
+CopyFunction load_required(const ExternalCopy& copy, std::string_view option) {
     std::string reason;
     const CopyFunction function = load_checked(copy, reason);
-    if (!function) {
-        throw BadInput(std::string(reference_option(copy.operation)) + ' ' + copy.name + ' ' +
-                       reason);
-    }
+    if (!function) throw BadInput(std::string(option) + ' ' + copy.name + ' ' + reason);
     return function;
+}
+
+CopyFunction load_reference(const ExternalCopy& copy) {
+    return load_required(copy, reference_option(copy.operation));
 }
 
 } // namespace asterope

@@ -41,8 +41,11 @@ constexpr const char* reference_option(Operation operation) {
     return operation == Operation::set ? "--set-reference" : "--reference";
 }
 
-/// The same of a copy that this option names, without which nothing is to be judged: throws
-/// BadInput with the reason.
+/// The same of a copy that `option` names, without which nothing is to be judged: throws BadInput
+/// with the reason.
+CopyFunction load_required(const ExternalCopy& copy, std::string_view option);
+
+/// The same of one that reference_option() names.
 CopyFunction load_reference(const ExternalCopy& copy);
 
 } // namespace asterope

@@ -28,16 +28,23 @@ struct TimedCopy {
     asterope_candidate large = nullptr;
     std::string name = {}; ///< as logs have it; libc's is "libc"; see reference_copy
     Operation operation = Operation::copy;
+    /// What a set sets: by default what most programs set, and the only one that CLZERO can.
+    std::uint8_t byte = 0;
 };
 
-/// The byte that is set where sets are timed: what most programs set, and the only one that CLZERO
-/// can.
-inline constexpr std::uintptr_t kTimedByte = 0;
+/// What a copy gets as its second argument: the source; a set the byte. A loop of calls makes one
+/// before it begins, so that the byte is in a register and not loaded again for each call.
+class SecondArgument {
+  public:
+    explicit SecondArgument(const TimedCopy& copy)
+        : sets_(copy.operation == Operation::set),
+          byte_(reinterpret_cast<const char*>(std::uintptr_t{copy.byte})) {}
+    const char* operator()(const char* source) const { return sets_ ? byte_ : source; }
 
-/// What a copy gets as its second argument: the source; a set the byte.
-inline const char* second_argument(Operation operation, const char* source) {
-    return operation == Operation::set ? reinterpret_cast<const char*>(kTimedByte) : source;
-}
+  private:
+    bool sets_;
+    const char* byte_;
+};
 
 /// The copy of a tuple.
 TimedCopy timed_copy(const Candidate& candidate);

@@ -22,6 +22,7 @@ std::uint64_t run_calls(const Buffers& buffers, const WorkloadFacts& facts, cons
     const char* source = buffers.arena.source();
     char* destination = buffers.arena.destination() + kPhase;
     const TimedCopy copy = task.copy;
+    const SecondArgument second(copy);
     Sides<Place> next = places; // a copy of its own may stay in registers
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < calls; ++i) {
@@ -29,8 +30,7 @@ std::uint64_t run_calls(const Buffers& buffers, const WorkloadFacts& facts, cons
         const std::size_t to = next.destination.take(), place = next.source.take();
         const std::size_t from = place + (to - place) % 4096; // place, where nothing is mapped
         char* to_here = destination + to + past.destination;
-        copy.function(to_here, second_argument(copy.operation, source + from + past.source),
-                      task.size, copy.distance);
+        copy.function(to_here, second(source + from + past.source), task.size, copy.distance);
         if (read) sum += read_copy(to_here, task.size);
     }
     places = next;

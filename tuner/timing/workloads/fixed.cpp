@@ -21,13 +21,13 @@ double time_fixed_size(const Buffers& buffers, const TimedCopy& copy, std::size_
     const char* source = buffers.small.arena->source() + place;
     char* destination = buffers.small.arena->destination() + place + kPhase;
     const auto function = small_function(copy);
+    const SecondArgument second(copy);
     std::uint64_t sum = 0;
     const auto run = [&](std::size_t count) {
         for (std::size_t i = 0; i < count; ++i) {
             const Misalignment past = misalignment(round + i);
             char* to_here = destination + past.destination;
-            function(to_here, second_argument(copy.operation, source + past.source), size,
-                     copy.distance, copy.large);
+            function(to_here, second(source + past.source), size, copy.distance, copy.large);
             if (read) sum += read_copy(to_here, size);
         }
     };

@@ -31,14 +31,14 @@ double time_walked_size(Buffers& buffers, const TimedCopy& copy, std::size_t siz
     char* destination = arena.destination() + kPhase + past.destination;
     WalkPair walk = buffers.walk(arena, size);
     const auto function = small_function(copy);
+    const SecondArgument second(copy);
     std::uint64_t sum = 0;
     const auto run = [&](std::size_t count) {
         WalkPair next = walk; // a copy of its own may stay in registers
         for (std::size_t i = 0; i < count; ++i) {
             char* to_here = destination + next.destination.take();
             const char* from_here = source + next.source.take();
-            function(to_here, second_argument(copy.operation, from_here), size, copy.distance,
-                     copy.large);
+            function(to_here, second(from_here), size, copy.distance, copy.large);
             if (read) sum += read_copy(to_here, size);
         }
         walk = next;

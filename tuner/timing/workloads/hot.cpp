@@ -26,7 +26,7 @@ constexpr double kHopeless = 8;
 /// the page offset of one of the copy's stores waits for it, and delays the next copy by a dozen
 /// cycles (2 KiB: a sixth of its time). Hence a function of its own for each kind, the counter and
 /// the multiple of the golden ratio in one, and its end in memory: a branch is predicted, whenever
-/// it is known. `source`: as second_argument() gives it.
+/// it is known. `source`: as SecondArgument gives it.
 template <bool kRead, bool kAliased, Operation kOperation = Operation::copy>
 [[gnu::noinline]] std::uint64_t run_calls(CopyFunction copy, std::size_t distance, std::size_t size,
                                           char* destination, const char* source,
@@ -53,7 +53,7 @@ template <bool kAliased>
 double time_hot(Buffers& buffers, const WorkloadFacts& facts, const TrialTask& task) {
     const std::size_t place = roam(task.round);
     const char* source =
-        second_argument(task.copy.operation, buffers.arena.source() + buffers.hot_source + place);
+        SecondArgument(task.copy)(buffers.arena.source() + buffers.hot_source + place);
     char* destination =
         buffers.arena.destination() + buffers.cold_bytes + place + (kAliased ? 0 : kPhase);
     const bool sets = task.copy.operation == Operation::set;

@@ -29,13 +29,13 @@ double time_sequence(CallSequence& sequence, const TimedCopy& copy, Weighting we
     const char* source = sequence.source;
     char* destination = sequence.destination;
     const auto function = small_function(copy);
+    const SecondArgument second(copy);
     std::uint64_t sum = 0;
     const auto run = [&](std::size_t from, std::size_t to) {
         for (std::size_t i = from; i < to; ++i) {
             const CallSequence::Call& call = sequence.calls[i];
             char* to_here = destination + call.destination;
-            function(to_here, second_argument(copy.operation, source + call.source), call.size,
-                     copy.distance, copy.large);
+            function(to_here, second(source + call.source), call.size, copy.distance, copy.large);
             if (read) sum += read_copy(to_here, call.size);
         }
     };
