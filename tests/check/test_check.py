@@ -280,23 +280,42 @@ def test_a_guess_about_this_machine_is_no_difference_but_another_one_is(
 
 def rows(done: subprocess.CompletedProcess) -> dict[str, str]:
     """The rows of the table by size."""
-    found = re.findall(r"^(\d+ B|\d+ KiB|to \d+ B) +\d.*$", done.stdout, re.MULTILINE)
+    label = r"(?:memset )?(?:\d+ B|\d+ KiB|to \d+ B)"
+    found = re.findall(rf"^({label}) +\d.*$", done.stdout, re.MULTILINE)
     lines = done.stdout.splitlines()
     return {size: next(line for line in lines if line.startswith(f"{size} ")) for size in found}
 
 
 def always_holds(profile: dict) -> dict:
     """So far behind libc from the start, and without runners-up, that it cannot have fallen."""
-    for part in (*profile["intervals"], profile["small"]):
-        part["winner"]["ratio"] = 1e-6
-        part["runners_up"] = []
+    for function in (profile, profile.get("memset", {"intervals": []})):
+        for part in (*function["intervals"], function.get("small", {"winner": {}})):
+            part["winner"]["ratio"] = 1e-6
+            part["runners_up"] = []
     return profile
 
 
 SLOW = {"rt": "MM", "lt": "T", "st": "NT", "pt": "none", "ps": 0, "pd": 0}
 
 
+def with_memset(profile: dict) -> dict:
+    """With plain sets at the profile's own sizes."""
+    bounds = [(one["above"], one["up_to"]) for one in profile["intervals"]]
+    winner = {"tuple": {"rt": "XMM", "st": "T"}, "ratio": 1.0}
+    intervals = [{"above": a, "up_to": b, "size": b, "winner": dict(winner)} for a, b in bounds]
+    profile["memset"] = {"weights": {"hot": 1}, "intervals": intervals}
+    return profile
+
+
+def test_a_profile_fits_with_memset_and_without(check, profile: dict) -> None:
+    profile.pop("memset", None)
+    outputs = {check(profile).stdout, check(with_memset(profile)).stdout}
+    assert len(outputs) == 1
+    assert outputs.pop().startswith("profile.json fits this machine\n")
+
+
 def test_measuring_says_of_each_size_how_it_does_and_what_follows(check, profile: dict) -> None:
+    profile.pop("memset", None)
     done = check(profile, "--measure")
     last = done.stdout.splitlines()[-1]
     small = f"to {profile['small']['winner']['tuple']['bound']} B"
@@ -320,6 +339,24 @@ def test_a_winner_that_is_slow_now_has_fallen(check, profile: dict) -> None:
     assert done.returncode == 3
     assert "behind libc" in rows(done)["1 KiB"]
     assert done.stdout.splitlines()[-1] == "The profile no longer holds: 1 KiB"
+
+
+def test_sets_are_timed_again_as_copies_are(check, profile: dict) -> None:
+    profile.pop("small")
+    done = check(always_holds(with_memset(profile)), "--measure")
+    assert list(rows(done)) == ["128 B", "memset 128 B", "1 KiB", "memset 1 KiB"]
+    assert done.stdout.splitlines()[-1] == "The profile still holds"
+    assert rows(done)["memset 1 KiB"].endswith("  XMM T")
+
+
+def test_a_set_that_is_slow_now_has_fallen(check, profile: dict) -> None:
+    always_holds(with_memset(profile))
+    slow = {"tuple": {"rt": "R64", "st": "NT"}, "ratio": 1.2}
+    profile["memset"]["intervals"][1]["winner"] = slow
+    done = check(profile, "--measure")
+    assert done.returncode == 3
+    assert "behind libc" in rows(done)["memset 1 KiB"]
+    assert done.stdout.splitlines()[-1] == "The profile no longer holds: memset 1 KiB"
 
 
 def test_a_winner_behind_its_runner_up_has_fallen(check, profile: dict) -> None:

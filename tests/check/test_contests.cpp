@@ -139,6 +139,91 @@ TEST(CheckContests, SmallCopiesOfAnotherDistributionAreLeftOutAndTold) {
     EXPECT_NE(contests.small_left_out(), "");
 }
 
+namespace {
+
+/// The same, for which memset was tuned, too.
+json with_memset() {
+    const auto of_sets = [](std::size_t above, std::size_t size) {
+        json own = interval(above, size);
+        own["winner"]["tuple"] = {{"rt", "ZMM"}, {"st", "T"}, {"tb", 4}, {"pw", 8}};
+        own["runners_up"][0]["tuple"] = {{"rt", "REP_STOSB"}, {"st", "T"}};
+        return own;
+    };
+    const auto small = [](const char* rt) {
+        return json{{"shape", "stepped"}, {"rt", rt}, {"order", "middle"}, {"bound", 128}};
+    };
+    json both = profile();
+    both["memset"] = {{"weights", {{"hot", 1}, {"cold", 1}, {"consume", 0}}},
+                      {"small",
+                       {{"distribution", "fleet"},
+                        {"objective", "balanced"},
+                        {"winner", {{"tuple", small("YMM")}, {"ratio", 1.1}}},
+                        {"runners_up", {{{"tuple", small("XMM")}}}}}},
+                      {"intervals", {of_sets(0, 512), of_sets(512, 65536)}}};
+    return both;
+}
+
+} // namespace
+
+TEST(CheckContests, SetsTakeTurnsWithCopiesAndAreTimedAsSets) {
+    const CheckContests contests = contests_of(with_memset());
+    const auto& all = contests.all();
+    std::vector<std::string> labels;
+    for (const HoldContest& contest : all) labels.push_back(contest.label);
+    EXPECT_EQ(labels, (std::vector<std::string>{"128 B", "memset 512 B", "64 KiB", "memset 64 KiB",
+                                                "to 128 B", "memset to 128 B", "4 KiB"}));
+    EXPECT_EQ(contests.operations(), 2u);
+    EXPECT_EQ(contests_of(profile()).operations(), 1u);
+    for (const HoldContest& contest : all) {
+        const bool sets = contest.label.find("memset") == 0;
+        EXPECT_EQ(contest.holder.operation, sets ? Operation::set : Operation::copy);
+        EXPECT_EQ(contest.rival->operation, contest.holder.operation);
+    }
+    for (const std::size_t i : {1, 3}) {
+        EXPECT_EQ(all[i].holder.name, "ZMM T TB4 PW8");
+        EXPECT_NE(all[i].holder.function, nullptr);
+        EXPECT_EQ(all[i].rival->name, "REP_STOSB T");
+        EXPECT_EQ(all[i].weights, (Weights{{Workload::cold, 0.5}, {Workload::hot, 0.5}}));
+    }
+    const HoldContest& small = all[5];
+    EXPECT_EQ(small.holder.name, "stepped YMM middle 128");
+    EXPECT_EQ(small.holder.large, all[3].holder.function) << "a set, not a copy";
+    EXPECT_EQ(small.rival->name, "stepped XMM middle 128");
+    EXPECT_EQ(small.tuned.ratio, 1.1);
+}
+
+TEST(CheckContests, SetsWithoutWeightsCountWhatSetsAreTunedForByDefault) {
+    json both = with_memset();
+    both["memset"].erase("weights");
+    const CheckContests contests = contests_of(both);
+    const Weights balanced = objective_of_sets(parse_objective("balanced", "")).weights;
+    EXPECT_EQ(contests.all()[1].weights, balanced);
+    both["memset"]["weights"] = {{"hot", 0}};
+    EXPECT_NE(refusal(both).find("weights of memset are all 0"), std::string::npos);
+}
+
+TEST(CheckContests, SmallSetsOfAnotherDistributionAreLeftOutAndTold) {
+    json other = with_memset();
+    other["memset"]["small"]["distribution"] = "mine.csv";
+    const CheckContests contests = contests_of(other);
+    EXPECT_EQ(contests.all().size(), 6u);
+    EXPECT_EQ(contests.small_left_out(),
+              "the small sets were tuned for calls of another distribution");
+    other["small"]["distribution"] = "mine.csv";
+    EXPECT_EQ(contests_of(other).small_left_out(),
+              "the small copies were tuned for calls of another distribution, "
+              "the small sets were tuned for calls of another distribution");
+}
+
+TEST(CheckContests, ASetThatThisCpuLacksIsNamed) {
+    json both = with_memset();
+    both["intervals"] = {interval(0, 128)};
+    both["intervals"][0]["runners_up"] = json::array();
+    EXPECT_NE(refusal(both, kOldCpu).find("memset of 512 B is none that this CPU can run"),
+              std::string::npos)
+        << refusal(both, kOldCpu);
+}
+
 TEST(CheckContests, ABareProfileIsComparedWithLibcAlone) {
     json bare = profile();
     bare.erase("search");
@@ -173,7 +258,7 @@ TEST(CheckContests, WhatCannotBeTimedIsRefusedWithTheReason) {
         EXPECT_NE(refusal(bad).find(why), std::string::npos) << why << ": " << refusal(bad);
     }
     EXPECT_EQ(refusal(profile()), "");
-    EXPECT_NE(refusal(profile(), kOldCpu).find("copy of 128 B is none that this CPU can run"),
+    EXPECT_NE(refusal(profile(), kOldCpu).find("memcpy of 128 B is none that this CPU can run"),
               std::string::npos)
         << "a runner-up needs AVX";
 }

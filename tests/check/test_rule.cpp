@@ -134,4 +134,8 @@ TEST(TooFew, AVerdictOnFewContestsIsProvisionalUnlessThereAreNoMore) {
     EXPECT_EQ(too_few_sentence(2, 2), "");
     EXPECT_NE(too_few_sentence(4, 25).find("only 4 of 25"), std::string::npos);
     EXPECT_NE(too_few_sentence(1, 2).find("provisional"), std::string::npos);
+    // They take turns: what is enough for one operation is half of what two need.
+    EXPECT_NE(too_few_sentence(9, 25, 2).find("only 9 of 25"), std::string::npos);
+    EXPECT_EQ(too_few_sentence(10, 25, 2), "");
+    EXPECT_EQ(too_few_sentence(4, 4, 2), "");
 }

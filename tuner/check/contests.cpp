@@ -2,6 +2,8 @@
 #include "check/contests.hpp"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/size_text.hpp"
@@ -34,6 +36,20 @@ Weights weights_of(const SearchFacts& search) {
     return weights;
 }
 
+Weights weights_of(const SetOutcome& memset) {
+    if (memset.weights.empty()) {
+        return objective_of_sets(parse_objective("balanced", "")).weights;
+    }
+    const Weights weights = scaled(memset.weights);
+    if (weights.empty()) throw BadInput("its weights of memset are all 0");
+    return weights;
+}
+
+/// What a table calls a contest: those of copies by the size alone.
+std::string label_of(Operation operation, const std::string& size) {
+    return operation == Operation::copy ? size : std::string(name_of(operation)) + ' ' + size;
+}
+
 /// Up to how many bytes a small copy copies: the last word of its name.
 std::size_t bound_of(const asterope_copy& small) {
     const std::string name = small.name;
@@ -42,17 +58,18 @@ std::size_t bound_of(const asterope_copy& small) {
 
 } // namespace
 
-TimedCopy CheckContests::pipeline(const Candidate& copy, const std::string& where) const {
+TimedCopy CheckContests::pipeline(const Candidate& copy, std::size_t size) const {
     if (!has_all(copy.variant->needs, has_)) {
-        throw BadInput("its copy of " + where + " is none that this CPU can run; tune again");
+        throw BadInput("its " + std::string(name_of(operation_of(*copy.variant))) + " of " +
+                       format_size(size) + " is none that this CPU can run; tune again");
     }
     return timed_copy(copy);
 }
 
-TimedCopy CheckContests::sensing(const Sensing& sensing, const std::string& where) {
+TimedCopy CheckContests::sensing(const Sensing& sensing, std::size_t size) {
     for (const Candidate& copy :
          {sensing.hot, sensing.cold, sensing.fetch.value_or(sensing.cold)}) {
-        pipeline(copy, where);
+        pipeline(copy, size);
     }
     const SensingCopy copy{sensing.probe.copy,
                            sensing.hot,
@@ -64,46 +81,50 @@ TimedCopy CheckContests::sensing(const Sensing& sensing, const std::string& wher
 }
 
 HoldContest CheckContests::contest_of(const Interval& interval, const Weights& weights) {
-    const std::string label = format_size(interval.size);
+    TimedCopy winner = pipeline(interval.winner.copy, interval.size);
     HoldContest contest{interval.size,
-                        label,
+                        label_of(winner.operation, format_size(interval.size)),
                         weights_at(interval.size, weights),
-                        pipeline(interval.winner.copy, label),
+                        std::move(winner),
                         std::nullopt,
                         {interval.winner.ratio, 1}};
     if (interval.sensing && senses_ && interval.size >= kSensingMinimum) {
         contest.rival = contest.holder;
-        contest.holder = sensing(*interval.sensing, label);
+        contest.holder = sensing(*interval.sensing, interval.size);
         contest.tuned = {interval.sensing->ratio, interval.sensing->ratio / interval.winner.ratio};
     } else if (!interval.runners_up.empty()) {
-        contest.rival = pipeline(interval.runners_up.front().copy, label);
+        contest.rival = pipeline(interval.runners_up.front().copy, interval.size);
         if (interval.proof) contest.tuned.lead = interval.proof->lead.median;
     }
     return contest;
 }
 
-std::optional<HoldContest> CheckContests::small_contest(const SmallOutcome& small) {
+template <class Small>
+std::optional<HoldContest> CheckContests::small_contest(const Small& small, Operation operation,
+                                                        const Contests& pipelines) {
+    const std::string what(facts_of(operation).small);
     if (small.distribution != "fleet") {
-        small_left_out_ = "the small copies were tuned for calls of another distribution";
+        small_left_out_ += (small_left_out_.empty() ? "the " : ", the ") + what +
+                           " were tuned for calls of another distribution";
         return std::nullopt;
     }
     // What is too large for them goes on to the pipeline of the sizes above those that are drawn.
     const auto large =
-        std::find_if(contests_.begin(), contests_.end(),
+        std::find_if(pipelines.begin(), pipelines.end(),
                      [](const HoldContest& contest) { return contest.size >= kLargestMixed; });
-    const TimedCopy& beyond = (large == contests_.end() ? contests_.back() : *large).holder;
+    const TimedCopy& beyond = (large == pipelines.end() ? pipelines.back() : *large).holder;
     const auto contestant = [&](const asterope_copy& copy) {
         if (!has_all(copy.needs, has_)) {
-            throw BadInput("its small copy is none that this CPU can run; tune again");
+            throw BadInput("one of its " + what + " is none that this CPU can run; tune again");
         }
-        return small_copy(copy.small, beyond.distance, beyond.function, copy.name);
+        return small_copy(copy.small, beyond.distance, beyond.function, copy.name, operation);
     };
     // What it was chosen by: profiles of before know fewer workloads.
     const Weights weights =
         timed_weights(parse_small_weights(small.objective.empty() ? "balanced" : small.objective),
                       [&](Workload workload) { return small.winner.workloads.count(workload); });
     HoldContest contest{0,
-                        "to " + format_size(bound_of(*small.winner.copy)),
+                        label_of(operation, "to " + format_size(bound_of(*small.winner.copy))),
                         scaled(weights),
                         contestant(*small.winner.copy),
                         std::nullopt,
@@ -112,27 +133,50 @@ std::optional<HoldContest> CheckContests::small_contest(const SmallOutcome& smal
     return contest;
 }
 
+template <class Small>
+CheckContests::Contests
+CheckContests::contests_of(Operation operation, const std::vector<Interval>& intervals,
+                           const std::optional<Small>& small, const Weights& weights) {
+    Contests pipelines, ordered;
+    for (const Interval& interval : intervals) {
+        pipelines.push_back(contest_of(interval, weights));
+    }
+    if (pipelines.empty()) return ordered; // its time was up: nothing for small ones to go on with
+    std::optional<HoldContest> of_small;
+    if (small) of_small = small_contest(*small, operation, pipelines);
+    for (const std::size_t index : coarse_to_fine(pipelines.size())) {
+        ordered.push_back(std::move(pipelines[index]));
+    }
+    if (of_small) {
+        const auto place = std::min<std::ptrdiff_t>(2, std::ssize(ordered));
+        ordered.insert(ordered.begin() + place, std::move(*of_small));
+    }
+    return ordered;
+}
+
 CheckContests::CheckContests(const Profile& profile, const HasFeature& has, bool senses)
     : has_(has), senses_(senses) {
     if (!profile.search.source_map.empty()) {
         throw BadInput("its sources were mapped from " + profile.search.source_map +
                        ": what they are now only a new search can tell");
     }
-    const Weights weights = weights_of(profile.search);
-    for (const Interval& interval : profile.intervals) {
-        contests_.push_back(contest_of(interval, weights));
+    Contests copies =
+        contests_of(Operation::copy, profile.intervals, profile.small, weights_of(profile.search));
+    Contests sets;
+    if (const auto& memset = profile.memset) {
+        sets = contests_of(Operation::set, memset->intervals, memset->small, weights_of(*memset));
     }
-    std::optional<HoldContest> small;
-    if (profile.small) small = small_contest(*profile.small);
-    std::vector<HoldContest> ordered;
-    for (const std::size_t index : coarse_to_fine(contests_.size())) {
-        ordered.push_back(std::move(contests_[index]));
+    for (std::size_t i = 0; i < std::max(copies.size(), sets.size()); ++i) {
+        for (Contests* own : {&copies, &sets}) {
+            if (i < own->size()) contests_.push_back(std::move((*own)[i]));
+        }
     }
-    if (small) {
-        const auto place = std::min<std::ptrdiff_t>(2, std::ssize(ordered));
-        ordered.insert(ordered.begin() + place, std::move(*small));
-    }
-    contests_ = std::move(ordered);
+}
+
+std::size_t CheckContests::operations() const {
+    std::set<Operation> operations;
+    for (const HoldContest& contest : contests_) operations.insert(contest.holder.operation);
+    return operations.size();
 }
 
 } // namespace asterope

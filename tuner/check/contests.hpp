@@ -20,9 +20,9 @@ namespace asterope {
 /// One size. `tuned` is 1 where the profile does not say.
 struct HoldContest {
     std::size_t size = 0; ///< bytes; 0: small copies, of all sizes up to their bound
-    std::string label;    ///< "4 KiB", "to 256 B"
+    std::string label;    ///< "4 KiB", "to 256 B", "memset 4 KiB"
     Weights weights;      ///< above 0, adding up to 1
-    TimedCopy holder;     ///< what the routine copies with
+    TimedCopy holder;     ///< what the routine copies, or sets, with
     std::optional<TimedCopy> rival;
     TunedResult tuned;
 };
@@ -39,22 +39,31 @@ class CheckContests {
     CheckContests& operator=(const CheckContests&) = delete;
 
     /// Coarse to fine, so that whoever stops early has seen the whole range; the small copies after
-    /// the first two.
+    /// the first two. Where memset was tuned, too, its contests take turns with those of the
+    /// copies.
     const std::vector<HoldContest>& all() const { return contests_; }
-    /// Why there is no contest of the small copies, for the user; empty where there is one, and
-    /// where the profile has no small copies.
+    /// How many operations they are of.
+    std::size_t operations() const;
+    /// Why there is no contest of the small copies or sets, for the user; empty where there is one,
+    /// and where the profile has none.
     const std::string& small_left_out() const { return small_left_out_; }
 
   private:
-    TimedCopy pipeline(const Candidate& copy, const std::string& where) const;
-    TimedCopy sensing(const Sensing& sensing, const std::string& where);
+    using Contests = std::vector<HoldContest>;
+    TimedCopy pipeline(const Candidate& copy, std::size_t size) const;
+    TimedCopy sensing(const Sensing& sensing, std::size_t size);
     HoldContest contest_of(const Interval& interval, const Weights& weights);
-    std::optional<HoldContest> small_contest(const SmallOutcome& small);
+    template <class Small>
+    std::optional<HoldContest> small_contest(const Small& small, Operation operation,
+                                             const Contests& pipelines);
+    template <class Small>
+    Contests contests_of(Operation operation, const std::vector<Interval>& intervals,
+                         const std::optional<Small>& small, const Weights& weights);
 
     HasFeature has_;
     bool senses_;
     std::deque<asterope_sensing> arguments_; ///< never moved
-    std::vector<HoldContest> contests_;
+    Contests contests_;
     std::string small_left_out_;
 };
 

@@ -1,6 +1,8 @@
 // Times a profile's copies again, says of each size whether it holds, and ends in time.
 #include "check/measure.hpp"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -47,14 +49,17 @@ class Retimings : public Timings {
   public:
     Retimings(const Machine& machine, std::size_t largest, int cpu)
         : arena_(arena_bytes(largest, machine)),
-          stopwatch_(arena_, largest, last_cache_bytes(machine), {machine.caches}), rounds_(cpu) {}
+          stopwatches_{stopwatch_of(Operation::copy, machine, largest),
+                       stopwatch_of(Operation::set, machine, largest)},
+          rounds_(cpu) {}
 
     /// Returns the seconds that the contest will take, about.
     double begin(const HoldContest& contest) {
         double seconds = 0;
+        Stopwatch& stopwatch = stopwatch_for(contest.holder);
         for (const auto& [workload, weight] : contest.weights) {
-            stopwatch_.calibrate(contest.size, workload, trial_seconds(workload));
-            const Calibration calibration = stopwatch_.calibration(contest.size, workload);
+            stopwatch.calibrate(contest.size, workload, trial_seconds(workload));
+            const Calibration calibration = stopwatch.calibration(contest.size, workload);
             const double trial = static_cast<double>(calibration.calls) * calibration.seconds;
             seconds += kOverhead * kHoldRounds * (contest.rival ? 4 : 3) * trial;
         }
@@ -63,8 +68,9 @@ class Retimings : public Timings {
 
     Trial trial(const TrialRequest& asked) override {
         throw_if_interrupted();
+        Stopwatch& stopwatch = stopwatch_for(asked.copy);
         const double seconds = rounds_.time(
-            [&] { return stopwatch_.time(asked.copy, asked.workload, asked.size, asked.round); });
+            [&] { return stopwatch.time(asked.copy, asked.workload, asked.size, asked.round); });
         if (!(seconds > 0))
             throw Failure("the time stamp counter jumps: nothing can be timed here");
         return {seconds * 1e9};
@@ -73,12 +79,27 @@ class Retimings : public Timings {
     const MonitoredRounds& rounds() const { return rounds_; }
 
   private:
+    Stopwatch stopwatch_of(Operation operation, const Machine& machine, std::size_t largest) const {
+        return Stopwatch(arena_, largest, last_cache_bytes(machine),
+                         {machine.caches, fleet_statistics(operation)}, operation);
+    }
+    Stopwatch& stopwatch_for(const TimedCopy& copy) {
+        return stopwatches_[static_cast<std::size_t>(copy.operation)];
+    }
+
     Arena arena_;
-    Stopwatch stopwatch_;
+    std::array<Stopwatch, kOperations.size()> stopwatches_; ///< by operation
     MonitoredRounds rounds_;
 };
 
-void print_row(const HoldContest& contest, const Outcome& outcome) {
+/// How wide the column of labels is.
+int label_width(const std::vector<HoldContest>& contests) {
+    std::size_t width = 9;
+    for (const HoldContest& contest : contests) width = std::max(width, contest.label.size());
+    return static_cast<int>(width);
+}
+
+void print_row(int label, const HoldContest& contest, const Outcome& outcome) {
     const auto interval = [](const Estimate& now) {
         char text[40];
         std::snprintf(text, sizeof text, "%5.2f [%.2f %.2f]", now.median, now.low, now.high);
@@ -87,7 +108,7 @@ void print_row(const HoldContest& contest, const Outcome& outcome) {
     const PresentResult& now = outcome.now;
     const std::string lead = now.lead ? interval(*now.lead) : "none";
     constexpr const char* kWords[] = {"holds", "behind libc", "behind runner-up"};
-    std::printf("%-9s %5.2f %s %5.2f %-18s %6.3f  %-16s  %s\n", contest.label.c_str(),
+    std::printf("%-*s %5.2f %s %5.2f %-18s %6.3f  %-16s  %s\n", label, contest.label.c_str(),
                 contest.tuned.ratio, interval(now.ratio).c_str(), contest.tuned.lead, lead.c_str(),
                 now.floor.median, kWords[static_cast<int>(outcome.verdict)],
                 contest.holder.name.c_str());
@@ -113,13 +134,14 @@ bool still_holds(const CheckContests& contests, const Machine& machine, int want
     if (largest == 0) throw Failure("no memory for the buffers of any of its sizes: free some");
     start_clock(machine.cpu.invariant_tsc);
     Retimings timings(machine, largest, cpu);
+    const int label = label_width(contests.all());
 
     std::printf("\nTimed again on CPU %d, %d paired rounds each; medians with intervals of 95 %%.\n"
                 "x libc: libc's time over the winner's; x runner-up: the runner-up's over the "
                 "winner's; floor: libc's over libc's.\n\n"
-                "%-9s %25s %25s\n%-9s %5s %19s %5s %-18s %6s\n",
-                cpu, kHoldRounds, "Size", "x libc", "x runner-up", "", "then", "now", "then",
-                "  now", "floor");
+                "%-*s %25s %25s\n%-*s %5s %19s %5s %-18s %6s\n",
+                cpu, kHoldRounds, label, "Size", "x libc", "x runner-up", label, "", "then", "now",
+                "then", "  now", "floor");
     std::size_t timed = 0, fitting = 0; // what does not fit in the memory is for no time's want
     for (const HoldContest& contest : contests.all()) fitting += contest.size <= largest;
     std::string fallen;
@@ -129,12 +151,13 @@ bool still_holds(const CheckContests& contests, const Machine& machine, int want
         if (elapsed() + timings.begin(contest) > kSeconds && timed > 0) continue;
         std::vector<TimedCopy> copies = {contest.holder};
         if (contest.rival) copies.push_back(*contest.rival);
-        const TimedCopy libc = libc_at(contest.size, machine.libc_thresholds);
+        const TimedCopy libc =
+            libc_at(contest.size, machine.libc_thresholds, contest.holder.operation);
         const Outcome outcome =
             hold_contest(contest.size, contest.weights, contest.rival.has_value(), contest.tuned,
                          {timings, copies, libc});
         ++timed;
-        print_row(contest, outcome);
+        print_row(label, contest, outcome);
         if (outcome.verdict != Verdict::holds) {
             fallen += (fallen.empty() ? "" : ", ") + contest.label;
         }
@@ -148,7 +171,8 @@ bool still_holds(const CheckContests& contests, const Machine& machine, int want
         "has lost that much more since.\n",
         timed, contests.all().size(), elapsed(), 100 * kHoldBand);
     timings.rounds().warn("this verdict is");
-    if (const std::string few = too_few_sentence(timed, fitting); !few.empty()) {
+    if (const std::string few = too_few_sentence(timed, fitting, contests.operations());
+        !few.empty()) {
         std::fprintf(stderr, "%s\n", few.c_str());
     }
     if (fallen.empty()) {

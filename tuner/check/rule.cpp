@@ -49,8 +49,8 @@ Outcome hold_contest(std::size_t size, const Weights& weights, bool with_rival,
     return {again, verdict_on(tuned, again) == seems ? seems : Verdict::holds};
 }
 
-std::string too_few_sentence(std::size_t timed, std::size_t all) {
-    if (timed >= std::min(all, kFewestTimed)) return "";
+std::string too_few_sentence(std::size_t timed, std::size_t all, std::size_t operations) {
+    if (timed >= std::min(all, operations * kFewestTimed)) return "";
     return "warning: only " + std::to_string(timed) + " of " + std::to_string(all) +
            " were timed before the time was up: the verdict is provisional; run again on a quieter "
            "machine";

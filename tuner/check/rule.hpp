@@ -63,12 +63,13 @@ struct Outcome {
 Outcome hold_contest(std::size_t size, const Weights& weights, bool with_rival,
                      const TunedResult& tuned, const TimedCopies& timings);
 
-/// Contests without which a verdict is none about the whole profile: they come from coarse to fine,
-/// the smallest and the largest size, the small copies, and two in between.
+/// Contests of one operation without which a verdict is none about the whole profile: they come
+/// from coarse to fine, the smallest and the largest size, the small copies, and two in between.
 inline constexpr std::size_t kFewestTimed = 5;
 
 /// What to tell the user, without an end of line, where the time was up after `timed` of `all`
-/// contests; empty where these are enough.
-std::string too_few_sentence(std::size_t timed, std::size_t all);
+/// contests; empty where these are enough. `operations`: how many the contests take turns among,
+/// each of which needs so many.
+std::string too_few_sentence(std::size_t timed, std::size_t all, std::size_t operations = 1);
 
 } // namespace asterope
