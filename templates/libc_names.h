@@ -34,7 +34,9 @@ void *mempcpy(void *__restrict destination, const void *__restrict source, size_
 void *__mempcpy(void *__restrict destination, const void *__restrict source, size_t bytes)
     ASTEROPE_ALIAS(mempcpy);
 
-#ifdef __GLIBC__ /* the others have no such functions, nor anything to call in them */
+#ifdef ASTEROPE_ROUTINE_SETS
+void *memset(void *destination, int value, size_t bytes) ASTEROPE_ALIAS(memset);
+#endif
 
 /* A statically linked libc copies before there is what the stack protector reads. */
 #ifdef __has_attribute
@@ -45,6 +47,17 @@ void *__mempcpy(void *__restrict destination, const void *__restrict source, siz
 #ifndef ASTEROPE_CHECKED
 #define ASTEROPE_CHECKED __attribute__((no_instrument_function, ASTEROPE_SEEN))
 #endif
+
+#ifdef ASTEROPE_ROUTINE_SETS
+ASTEROPE_CHECKED void bzero(void *destination, size_t bytes);
+
+void bzero(void *destination, size_t bytes)
+{
+    ASTEROPE_OWN(memset)(destination, 0, bytes);
+}
+#endif
+
+#ifdef __GLIBC__ /* the others have no such functions, nor anything to call in them */
 
 /* What -D_FORTIFY_SOURCE calls: `room` is the size of the destination as the compiler knows it.
  * glibc's __chk_fail ends the program with its usual message. */
@@ -73,5 +86,15 @@ void *__mempcpy_chk(void *destination, const void *source, size_t bytes, size_t 
     if (bytes > room) __chk_fail();
     return ASTEROPE_OWN(mempcpy)(destination, source, bytes);
 }
+
+#ifdef ASTEROPE_ROUTINE_SETS
+ASTEROPE_CHECKED void *__memset_chk(void *destination, int value, size_t bytes, size_t room);
+
+void *__memset_chk(void *destination, int value, size_t bytes, size_t room)
+{
+    if (bytes > room) __chk_fail();
+    return ASTEROPE_OWN(memset)(destination, value, bytes);
+}
+#endif
 
 #endif

@@ -27,7 +27,11 @@
 __attribute__((constructor)) static void say_hello(void)
 {
     const char *verbose = getenv("ASTEROPE_VERBOSE");
+#ifdef ASTEROPE_ROUTINE_SETS
+    static const char start[] = "asterope: memcpy, memmove, mempcpy, memset and bzero are ";
+#else
     static const char start[] = "asterope: memcpy, memmove and mempcpy are ";
+#endif
     if (!verbose || strcmp(verbose, "1") != 0) return;
     /* write, not stdio: the program's own streams are none of our business */
     if (write(STDERR_FILENO, start, sizeof start - 1) < 0) return;

@@ -88,7 +88,6 @@ def _environment(architecture: str) -> jinja2.Environment:
     environment.filters["human_size"] = human_size
     environment.filters["tuple_json"] = tuple_json
     environment.globals["axes"] = pipelines.AXES
-    environment.globals["marked_axes"] = pipelines.MARKED
     environment.globals["set_axes"] = set_pipelines.AXES
     return environment
 
@@ -282,7 +281,8 @@ def shared_parts(routines: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "shared_above": min((r["shares"][0].above for r in sharing), default=None),
         "most_threads": max((r["most_threads"] for r in sharing), default=1),
         "least_chunk": threads.LEAST_CHUNK,
-        "extended": any(part["extended"] for part in (*routines, *sets)),
+        "extended": any(routine["extended"] for routine in routines),
+        "extended_sets": any(part["extended"] for part in sets),
         "measured": any(
             step["ratio"] is not None for part in (*routines, *sets) for step in part["steps"]
         ),

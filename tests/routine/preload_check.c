@@ -1,4 +1,4 @@
-/* Uses memcpy and its kin as programs do, in the ways that a library put under them must bear.
+/* Uses memcpy, memset and their kin as programs do, in the ways that a library put under them must bear.
  * Run with the name of a check; exits with 0 where every copy was right. With -DPLUGIN it becomes
  * the library that the check "dlopen" loads, with -DSTATIC it can be linked statically, and then
  * lacks the checks that load or ask about libraries. */
@@ -25,6 +25,9 @@ typedef void *copy_function(void *, const void *, size_t);
 static copy_function *volatile memcpy_of_libc = memcpy;
 static copy_function *volatile memmove_of_libc = memmove;
 static copy_function *volatile mempcpy_of_libc = mempcpy;
+typedef void *set_function(void *, int, size_t);
+static set_function *volatile memset_of_libc = memset;
+static void (*volatile bzero_of_libc)(void *, size_t) = bzero;
 
 static const size_t sizes[] = {0,   1,   2,   3,   4,   5,    7,    8,    9,    15,   16,
                                17,  31,  32,  33,  63,  64,   65,   96,   127,  128,  129,
@@ -64,6 +67,31 @@ static int faults_of(struct room *room, copy_function *copy, size_t bytes, size_
     return 0;
 }
 
+static void *zero(void *at, int value, size_t bytes)
+{
+    (void)value;
+    bzero_of_libc(at, bytes);
+    return at;
+}
+
+/* The same of sets; of `value`, only the low byte counts. */
+static int set_faults(struct room *room, set_function *set, size_t bytes, size_t to, int value)
+{
+    unsigned char *destination = room->to + MARGIN + to;
+    volatile unsigned char *end = destination + bytes;
+    const unsigned char byte = (unsigned char)value;
+    for (size_t i = 1; i <= 64; ++i) destination[-(ptrdiff_t)i] = end[i - 1] = 0xa5;
+    for (volatile unsigned char *at = destination; at < end; ++at) *at = (unsigned char)~byte;
+    if (set(destination, value, bytes) != destination) return 1;
+    for (size_t i = 1; i <= 64; ++i) {
+        if (destination[-(ptrdiff_t)i] != 0xa5 || end[i - 1] != 0xa5) return 1;
+    }
+    for (size_t i = 0; i < bytes; ++i) {
+        if (destination[i] != byte) return 1;
+    }
+    return 0;
+}
+
 /* Copies within one buffer, `distance` apart, with a memcpy that glibc would forgive too. */
 static int overlap_faults(struct room *room, copy_function *copy, size_t bytes, ptrdiff_t distance,
                           int returns_end)
@@ -95,6 +123,11 @@ static int faults(struct room *room, size_t largest)
             wrong += faults_of(room, memcpy_of_libc, sizes[size], from, to, 0);
             wrong += faults_of(room, memmove_of_libc, sizes[size], from, to, 0);
             wrong += faults_of(room, mempcpy_of_libc, sizes[size], from, to, 1);
+        }
+        for (size_t i = 0; i < 5; ++i) {
+            wrong += set_faults(room, memset_of_libc, sizes[size], offsets[i], 0);
+            wrong += set_faults(room, memset_of_libc, sizes[size], offsets[i], -0x1280);
+            wrong += set_faults(room, zero, sizes[size], offsets[i], 0);
         }
     }
     for (size_t size = 0; size < SIZES && sizes[size] <= largest; size += 3) {
@@ -218,7 +251,8 @@ void *memcpy_of_old_programs(void *, const void *, size_t);
 static int print_origins(void)
 {
     static const char *const names[] = {"memcpy",       "memmove",       "mempcpy",      "__mempcpy",
-                                        "__memcpy_chk", "__memmove_chk", "__mempcpy_chk"};
+                                        "__memcpy_chk", "__memmove_chk", "__mempcpy_chk",
+                                        "memset",       "__memset_chk",  "bzero"};
     Dl_info info;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
         if (!dladdr(dlsym(RTLD_DEFAULT, names[i]), &info)) return -1;
@@ -241,6 +275,8 @@ static int overflow(const char *name, size_t bytes)
         memcpy(to, from, bytes);
     } else if (strcmp(name, "memmove") == 0) {
         memmove(to, from, bytes);
+    } else if (strcmp(name, "memset") == 0) {
+        memset(to, '0', bytes);
     } else if (mempcpy(to, from, bytes) != to + bytes) {
         return 1;
     }
@@ -282,10 +318,34 @@ static char *map_raw(const char *path, const Elf64_Sym **symbols, size_t *count,
 
 /* With room enough, the checked functions are plain ones of a fourth argument. */
 typedef void *checked_function(void *, const void *, size_t, size_t);
-static checked_function *checked;
+typedef void *checked_set_function(void *, int, size_t, size_t);
+static uintptr_t checked;
 static void *with_room(void *to, const void *from, size_t bytes)
 {
-    return checked(to, from, bytes, bytes);
+    return ((checked_function *)checked)(to, from, bytes, bytes);
+}
+static void *set_with_room(void *to, int value, size_t bytes)
+{
+    return ((checked_set_function *)checked)(to, value, bytes, bytes);
+}
+
+/* The functions of the library that set, called `name`. */
+static int unrelocated_sets(const char *name, uintptr_t at)
+{
+    int wrong = 0;
+    set_function *set = (set_function *)at;
+    if (strcmp(name, "bzero") == 0) {
+        bzero_of_libc = (void (*)(void *, size_t))at;
+        set = zero;
+    } else if (strstr(name, "_chk")) {
+        checked = at;
+        set = set_with_room;
+    }
+    for (size_t size = 0; size < SIZES; ++size) {
+        wrong += set_faults(&room, set, sizes[size], 11, 0);
+        if (set != zero) wrong += set_faults(&room, set, sizes[size], 3, 0x4f2);
+    }
+    return wrong;
 }
 
 static int unrelocated(const char *path)
@@ -298,12 +358,17 @@ static int unrelocated(const char *path)
     if (!base || !symbols) return -1;
     for (size_t i = 0; i < count; ++i) {
         const char *name = names + symbols[i].st_name;
-        if (symbols[i].st_shndx == SHN_UNDEF || !strstr(name, "mem")) continue;
-        if (strstr(name, "memset")) continue;
+        const int sets = strstr(name, "memset") || strcmp(name, "bzero") == 0;
+        if (symbols[i].st_shndx == SHN_UNDEF || !(strstr(name, "mem") || sets)) continue;
         const uintptr_t at = (uintptr_t)base + symbols[i].st_value;
+        if (sets) {
+            ++seen;
+            wrong += unrelocated_sets(name, at);
+            continue;
+        }
         copy_function *copy = (copy_function *)at;
         if (strstr(name, "_chk")) {
-            checked = (checked_function *)at;
+            checked = at;
             copy = with_room;
         }
         ++seen;

@@ -1,5 +1,5 @@
 /* Checks that a generated routine copies right: asterope_memcpy, _mempcpy, _memmove, and where they
- * are there asterope_memcpy_hot, _cold and _consume.
+ * are there asterope_memcpy_hot, _cold and _consume; and that its asterope_memset sets right.
  *
  * Usage: routine_check [--step N] [--other-step N] [--last BYTES] [--largest BYTES]
  *                      [--around BYTES,BYTES...] [--huge BYTES,BYTES...] [--whole BYTES]
@@ -43,6 +43,12 @@ ENTRY(memmove)
 INTENT(memcpy_hot)
 INTENT(memcpy_cold)
 INTENT(memcpy_consume)
+
+__attribute__((weak)) void* asterope_memset(void*, int, size_t);
+static void* call_memset(void* destination, const void* byte, size_t bytes, size_t distance) {
+    (void)distance;
+    return asterope_memset(destination, (int)(uintptr_t)byte, bytes);
+}
 
 struct sizes {
     size_t count, bytes[MOST_SIZES];
@@ -100,6 +106,29 @@ static bool check(const char* name, copy_function copy, void (*function)(void), 
         right = copy_check_around(&subject, options.around.bytes[i]);
     }
     if (right) printf("ok %s\n", name);
+    fflush(stdout);
+    return right;
+}
+
+/* Each byte with its complement. A set of zeros may take other ways than that of another byte. */
+static bool check_memset(void) {
+    static const unsigned char bytes[] = {0x00, 0x80, 0x6B};
+    const struct copy_subject subject = {.name = "memset", .copy = call_memset, .sets = true};
+    bool right = true;
+    for (size_t i = 0; right && i < sizeof bytes; ++i) {
+        copy_check_byte(bytes[i]);
+        right = (options.without_state ||
+                 copy_check_state(&subject, (void (*)(void))asterope_memset)) &&
+                copy_check_guards(&subject, 0, options.last) &&
+                copy_check_page_ends(&subject, options.step < 13 ? 13 : options.step) &&
+                /* every size at every offset */
+                copy_check_offsets(&subject, 0, options.last, 64) &&
+                copy_check_doubling(&subject, 2048, options.largest);
+        for (size_t k = 0; right && k < options.around.count; ++k) {
+            right = copy_check_around(&subject, options.around.bytes[k]);
+        }
+    }
+    if (right) printf("ok memset\n");
     fflush(stdout);
     return right;
 }
@@ -189,6 +218,7 @@ int main(int argc, char** argv) {
     if (asterope_memcpy_hot) CHECK(memcpy_hot, other_step, false, false);
     if (asterope_memcpy_cold) CHECK(memcpy_cold, other_step, false, false);
     if (asterope_memcpy_consume) CHECK(memcpy_consume, other_step, false, false);
+    if (asterope_memset) right &= check_memset(); /* last: no copy can be checked any more */
     for (size_t i = 0; i < options.huge.count; ++i) right &= check_huge(options.huge.bytes[i]);
     return right ? 0 : 1;
 }

@@ -19,10 +19,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from asterope.spaces import pipelines, small_copies
+from asterope.spaces import pipelines, set_pipelines, small_copies, small_sets
 from copy_programs import (
     CHECKERS,
     REPOSITORY,
+    Memset,
     build_preload,
     cpu_features,
     exported,
@@ -34,8 +35,9 @@ from copy_programs import (
 )
 from sampling import sampled
 
-PLAIN = ("memcpy", "memmove", "mempcpy")
-NAMES = {*PLAIN, "__mempcpy", *(f"__{name}_chk" for name in PLAIN)}
+PLAIN = ("memcpy", "memmove", "mempcpy", "memset")
+COPIES = {*PLAIN[:3], "__mempcpy", *(f"__{name}_chk" for name in PLAIN[:3])}
+SETS = {"memset", "__memset_chk", "bzero"}
 MIB = 1 << 20
 
 
@@ -47,8 +49,15 @@ LARGE = [
 ]
 
 
+SETS_OF_ZMM = Memset(
+    [(4096, set_pipelines.Tuple("ZMM", "T")), (MIB, set_pipelines.Tuple("ZMM", "NT"))],
+    small_sets.SmallSet("masked", "ZMM", "up", 256),
+)
+
+
 def masked_profile(folder: Path) -> Path:
-    profile = json.loads(profile_json([(4096, LARGE[0]), (MIB, LARGE[1])], MASKED))
+    winners = [(4096, LARGE[0]), (MIB, LARGE[1])]
+    profile = json.loads(profile_json(winners, MASKED, memset=SETS_OF_ZMM))
     profile["machine"] = {"cpu": {"brand": "A CPU (TM) @ 3.20GHz"}}
     profile["search"] = {"workload": "balanced", "finished": "2026-11-20T22:19:00Z"}
     (folder / "profile.json").write_text(json.dumps(profile))
@@ -57,8 +66,8 @@ def masked_profile(folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """One as the project's own build makes it, one compiled as that does; each two folders below
-    its routine."""
+    """One as the project's own build makes it, without memset, one compiled as that does, with it;
+    each two folders below its routine."""
     name = "libasterope_preload.so"
     reference, masked = (tmp_path_factory.mktemp(name) for name in ("reference", "masked"))
     routine = render(REPOSITORY / "generated" / "reference" / "xeon-gold-5218.json", reference)
@@ -78,6 +87,12 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def library(request, libraries: dict[str, Path]) -> Path:
     """Where the CPU lacks what the profile needs, this tests the portable path."""
     return libraries[request.param]
+
+
+@pytest.fixture
+def names(library: Path, libraries: dict[str, Path]) -> set[str]:
+    """What the library is to have: a routine without memset leaves libc's alone."""
+    return COPIES | SETS if library == libraries["masked"] else COPIES
 
 
 @pytest.fixture
@@ -120,9 +135,9 @@ def fortified(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # --- The library ----------------------------------------------------------------------------------
 
 
-def test_it_exports_the_names_of_libc_and_no_other(library: Path) -> None:
+def test_it_exports_the_names_of_libc_and_no_other(library: Path, names: set[str]) -> None:
     """Not asterope_memcpy: a program that has its own would get this one in its place."""
-    assert exported(library).keys() == NAMES
+    assert exported(library).keys() == names
 
 
 def test_it_needs_nothing_of_libc_that_could_copy(library: Path) -> None:
@@ -142,17 +157,20 @@ def test_nothing_it_exports_goes_through_the_linker_s_tables(library: Path) -> N
         assert not re.search(r"\b(__)?(asterope_)?mem\w*", line), line
 
 
-def test_it_copies_right_before_it_is_even_relocated(check: Path, library: Path) -> None:
+def test_it_is_right_before_it_is_even_relocated(
+    check: Path, library: Path, names: set[str]
+) -> None:
     """What the dynamic linker has mapped may be called at once."""
-    assert output_of(check, "unrelocated", library) == f"{len(NAMES)} functions\n"
+    assert output_of(check, "unrelocated", library) == f"{len(names)} functions\n"
 
 
-def test_libc_s_names_lead_to_it(check: Path, library: Path) -> None:
+def test_libc_s_names_lead_to_it(check: Path, library: Path, names: set[str]) -> None:
     """Those of programs that were linked with an old glibc as well."""
     lines = output_of(check, "origins", env=under(library)).splitlines()
     origins = dict(line.split(maxsplit=1) for line in lines)
-    assert set(origins) == NAMES | {"memcpy@GLIBC_2.2.5"}
-    assert set(origins.values()) == {str(library)}
+    assert set(origins) == COPIES | SETS | {"memcpy@GLIBC_2.2.5"}
+    ours = {name for name, origin in origins.items() if origin == str(library)}
+    assert ours == names | {"memcpy@GLIBC_2.2.5"}
     without = output_of(check, "origins", env=under(None))
     assert str(library) not in without
 
@@ -160,7 +178,7 @@ def test_libc_s_names_lead_to_it(check: Path, library: Path) -> None:
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @pytest.mark.parametrize("fortify", sampled(["0", "2", "3"], 3))
 def test_hardening_flags_leave_it_whole(
-    compiler: str, fortify: str, library: Path, tmp_path: Path
+    compiler: str, fortify: str, library: Path, names: set[str], tmp_path: Path
 ) -> None:
     """With _FORTIFY_SOURCE the headers define a memcpy, and clang then drops our alias."""
     need(compiler)
@@ -168,23 +186,28 @@ def test_hardening_flags_leave_it_whole(
     flags = ("-Wall", "-Wextra", "-Werror", "-U_FORTIFY_SOURCE", f"-D_FORTIFY_SOURCE={fortify}")
     flags = (*flags, "-fstack-protector-strong")
     hardened = build_preload(routine, tmp_path / "library.so", *flags, compiler=compiler)
-    assert exported(hardened).keys() == NAMES
+    assert exported(hardened).keys() == names
 
 
 # --- ASTEROPE_VERBOSE -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("name", "tuned"),
+    ("name", "functions", "tuned"),
     [
-        ("masked", r", tuned for A CPU \(TM\) @ 3\.20GHz, balanced, 2026-11-20T22:19:00Z"),
-        ("reference", ""),
+        (
+            *("masked", "memcpy, memmove, mempcpy, memset and bzero"),
+            r", tuned for A CPU \(TM\) @ 3\.20GHz, balanced, 2026-11-20T22:19:00Z",
+        ),
+        ("reference", "memcpy, memmove and mempcpy", ""),
     ],
 )
-def test_it_says_in_one_line_that_it_is_in_use_and_for_which_profile(libraries, name, tuned):
+def test_it_says_in_one_line_that_it_is_in_use_and_for_which_profile(
+    libraries, name, functions, tuned
+):
     done = run("/bin/true", env=under(libraries[name], ASTEROPE_VERBOSE="1"))
     assert (done.returncode, done.stdout) == (0, "")
-    said = r"asterope: memcpy, memmove and mempcpy are generated by asterope [0-9.]+"
+    said = rf"asterope: {functions} are generated by asterope [0-9.]+"
     assert re.fullmatch(f"{said}{tuned}\n", done.stderr)
 
 
@@ -205,7 +228,9 @@ def test_a_closed_stderr_is_no_fault(library: Path) -> None:
 
 @pytest.mark.parametrize("situation", ["copies", "early", "signals", "fork", "threads", "dlopen"])
 @pytest.mark.parametrize("with_library", [True, False], ids=["with it", "without it"])
-def test_copies_are_right(check: Path, library: Path, situation: str, with_library: bool) -> None:
+def test_copies_and_sets_are_right(
+    check: Path, library: Path, situation: str, with_library: bool
+) -> None:
     """Overlapping memcpy included. Without the library: the checks hold for glibc, as they must."""
     environment = under(library if with_library else None)
     output_of(check, situation, check.with_name("plugin.so"), env=environment)
@@ -221,7 +246,8 @@ def test_checked_copies_beyond_the_buffer_end_the_program_as_glibc_s_do(
         *(plain.returncode, plain.stdout, plain.stderr),
     )
     if size <= 16:
-        assert (done.returncode, done.stdout) == (0, "0123456789abcdef"[:size] + "\n")
+        text = "0" * 16 if name == "memset" else "0123456789abcdef"
+        assert (done.returncode, done.stdout) == (0, text[:size] + "\n")
     else:
         assert done.returncode == -signal.SIGABRT
         assert "buffer overflow detected" in done.stderr

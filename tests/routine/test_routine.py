@@ -11,22 +11,27 @@ from pathlib import Path
 
 import pytest
 from asterope.profile import Aliased, load_profile
-from asterope.spaces import aliased_copies, overlapping_copies
+from asterope.spaces import aliased_copies, overlapping_copies, set_pipelines
 from asterope.spaces.x86_64.overlapping_copies import OverlappingTuple
 from asterope.spaces.x86_64.pipelines import Tuple
 from asterope.spaces.x86_64.small_copies import PLAIN, SmallTuple
+from asterope.spaces.x86_64.small_sets import SmallSet
 from copy_programs import (
     CHECKERS,
     CPUID_BITS,
     FUNCTIONS,
     KINDS,
     REPOSITORY,
+    SET_KINDS,
     SMALL_COPIES,
+    SMALL_SETS,
     STRICT,
     STRICT_C,
     Intervals,
+    Memset,
     assert_dispatched,
     assert_right,
+    assert_sets_dispatched,
     build_dispatch_check,
     build_routine_check,
     compiled,
@@ -61,8 +66,13 @@ def sixty_intervals() -> Intervals:
 # Every kind of pipeline in one routine, for the tests in which not the profile varies.
 EVERY_KIND = [(512 << i, one_of(*kind, i)) for i, kind in enumerate(KINDS)]
 
+EVERY_SET = Memset(
+    [(512 << i, t) for i, t in enumerate(SET_KINDS)], SmallSet("masked", "ZMM", "up", 256)
+)
+
 # Of the small copies the one with the most gates: compilers must find these however they compile.
 GATED = SmallTuple("masked", "ZMM", "up", 256)
+SET = set_pipelines.Tuple
 R64, XMM, YMM, ZMM = (Tuple(rt, "T", "T", "none", 0, 0) for rt in ("R64", "XMM", "YMM", "ZMM"))
 
 
@@ -193,6 +203,70 @@ def test_it_copies_right_with_each_small_copy(tmp_path, objects, name):
     program = build_routine_check(render(intervals, tmp_path, small), objects)
     # Every size with every pair of offsets, and every size at every distance that overlaps.
     assert_right(program, "--last", small.bound + 130, "--largest", small.bound + 130)
+
+
+# --- Memset ---------------------------------------------------------------------------------------
+
+
+# Ends at odd places; beyond 2 GiB a number does not fit into a comparison.
+SETS = {
+    "every kind": EVERY_SET,
+    "every kind, in another order": Memset(
+        [(int(200 * 2.3**i), t) for i, t in enumerate(reversed(SET_KINDS))],
+        SmallSet("stepped", "YMM", "up", 128),
+    ),
+    "up to 128 bytes only": Memset([(128, SET("CLZERO", "NT"))]),
+    "one winner twice": Memset(
+        [(200, SET("XMM", "T")), (900, SET("R64", "NT")), (3000, SET("XMM", "T"))]
+    ),
+    "beyond 2 GiB": Memset(
+        [(4096, SET("YMM", "T", 16, 32)), (2**31, SET("REP_STOSB", "T")), (2**40, SET("R64", "T"))]
+    ),
+}
+
+
+@pytest.mark.parametrize("memset", SETS.values(), ids=SETS)
+def test_it_sets_right(tmp_path, objects, memset):
+    need_features(memset=memset)
+    program = build_routine_check(render([(4096, XMM)], tmp_path, memset=memset), objects)
+    ends = ",".join(str(end) for end, _ in memset.intervals if end <= 64 << 20)
+    assert_right(program, *SHORT, "--around", ends, sets=True)
+
+
+@pytest.mark.parametrize("name", sampled(SMALL_SETS, 9))
+def test_it_sets_right_with_each_small_set(tmp_path, objects, name):
+    small = SMALL_SETS[name]
+    memset = Memset([(1 << 20, SET_KINDS[list(SMALL_SETS).index(name) % len(SET_KINDS)])], small)
+    need_features(memset=memset)
+    program = build_routine_check(render([(4096, XMM)], tmp_path, memset=memset), objects)
+    assert_right(program, *SHORT, "--last", small.bound + 130, sets=True)
+
+
+@pytest.mark.parametrize("memset", SETS.values(), ids=SETS)
+def test_each_size_takes_its_intervals_set(tmp_path, memset):
+    need_features(memset=memset)
+    program = build_dispatch_check(render([(4096, XMM)], tmp_path, memset=memset))
+    ends = {memset.small_set.bound, *(end for end, _ in memset.intervals)}
+    sizes = {end + n for end in ends for n in (-1, 0, 1)} | {0, 1, 64, 129, 2 * max(ends), 2**46}
+    assert_sets_dispatched(program, "asterope", memset, sizes)
+
+
+@pytest.mark.parametrize("small", [s for s in SMALL_SETS.values() if s.masked_bytes], ids=str)
+def test_a_masked_store_reaches_into_no_other_page(tmp_path, small):
+    memset = Memset([(4096, SET("XMM", "T"))], small)
+    need_features(memset=memset)
+    program = build_dispatch_check(render([(4096, XMM)], tmp_path, memset=memset))
+    span = small.masked_bytes
+    for destination in (0, 4096 - span, 4096 - span + 1, 4095):
+        taken = copies_taken(program, "asterope_memset", 8192 + destination, range(span + 1))
+        # nothing is set of 0 bytes: a mask of none is slow, too
+        crosses = destination > 4096 - span
+        assert taken == ["none", *["asterope_set_untuned" if crosses else "none"] * span]
+
+
+def test_a_routine_without_memset_has_nothing_of_it(tmp_path):
+    text = render(EVERY_KIND, tmp_path).read_text(encoding="ascii")
+    assert not re.search(r"memset|_set_|SETS", text.replace("clang -O0 calls memset for it", ""))
 
 
 # --- Entry points by intent -----------------------------------------------------------------------
@@ -390,7 +464,7 @@ def compilations(cases: dict[str, tuple], fast: Callable[[str], bool]) -> list[o
 def test_it_copies_right_however_compiled(tmp_path, objects, compiler, flags):
     need(compiler)
     link_flags = [option for flag, option in LINK_FLAGS.items() if flag in flags]
-    routine = render(EVERY_KIND, tmp_path, GATED)
+    routine = render(EVERY_KIND, tmp_path, GATED, memset=EVERY_SET)
     program = build_routine_check(routine, objects, compiler, flags, link_flags)
     assert_right(program, *SHORT, cwd=tmp_path)  # -pg and others leave files there
 
@@ -401,7 +475,7 @@ def test_it_copies_right_where_all_is_compiled_so(tmp_path, compiler, flags):
     need_way(tmp_path, compiler, *flags.split())
     program = tmp_path / "routine_check"
     sources = (CHECKERS / "routine_check.c", CHECKERS / "copy_check.c")
-    sources = (render(EVERY_KIND, tmp_path, GATED), *sources)
+    sources = (render(EVERY_KIND, tmp_path, GATED, memset=EVERY_SET), *sources)
     includes = (f"-I{CHECKERS}", f"-I{tmp_path}")
     output_of(compiler, *STRICT_C, "-O2", *flags.split(), *includes, *sources, "-o", program)
     # The checker takes faults for itself.
@@ -411,7 +485,7 @@ def test_it_copies_right_where_all_is_compiled_so(tmp_path, compiler, flags):
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_it_copies_right_as_a_shared_library(tmp_path, objects, compiler):
     need(compiler)
-    routine = render(EVERY_KIND, tmp_path, GATED)
+    routine = render(EVERY_KIND, tmp_path, GATED, memset=EVERY_SET)
     library = tmp_path / "libasterope_memcpy.so"
     flags = (*STRICT_C, "-O2", "-fPIC", "-shared", "-Wl,-z,defs", "-Wl,-z,text")
     output_of(compiler, *flags, routine, "-o", library)
@@ -427,7 +501,7 @@ def test_it_copies_right_as_a_shared_library(tmp_path, objects, compiler):
 
 def shared_library(folder: Path, compiler: str, *flags: str) -> Path:
     """The routine as a library: linked, so that all jumps are resolved."""
-    routine = render(EVERY_KIND, folder, GATED, overlapping=OVERLAPPING[-1])
+    routine = render(EVERY_KIND, folder, GATED, overlapping=OVERLAPPING[-1], memset=EVERY_SET)
     library = folder / "library.so"
     output_of(compiler, "-fPIC", "-shared", *flags, routine, "-o", library, cwd=folder)
     return library
@@ -437,8 +511,8 @@ def shared_library(folder: Path, compiler: str, *flags: str) -> Path:
 def expected_code(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     need("objdump")
     code = instructions(shared_library(tmp_path_factory.mktemp("code"), "gcc", "-O2"))
-    # untuned, and the moves of it and of its own
-    assert len(code) == len(FUNCTIONS) + len(KINDS) + 5
+    # untuned, and the moves of it and of its own; memset's untuned
+    assert len(code) == len(FUNCTIONS) + len(KINDS) + 5 + 1 + len(SET_KINDS) + 1
     assert all(body[-1].startswith(("ret", "jmp")) for body in code.values())
     return code
 
@@ -493,15 +567,16 @@ def test_overlapping_buffers_are_never_copied_by_rep(tmp_path):
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_the_object_needs_no_symbol_from_elsewhere(tmp_path, compiler, level, position):
     need(compiler, "nm")
-    routine = render(EVERY_KIND, tmp_path, GATED)
+    routine = render(EVERY_KIND, tmp_path, GATED, memset=EVERY_SET)
     target = routine.with_suffix(".o")
     output_of(compiler, *STRICT_C, level, position, "-c", routine, "-o", target)
     assert output_of("nm", "-u", target) == ""
 
 
-def test_only_the_three_functions_are_seen_from_outside(tmp_path):
+def test_only_the_functions_are_seen_from_outside(tmp_path):
     library = shared_library(tmp_path, "gcc", "-O2")
-    assert exported(library).keys() == {f"asterope_{function}" for function in FUNCTIONS}
+    functions = (*FUNCTIONS, "memset")
+    assert exported(library).keys() == {f"asterope_{function}" for function in functions}
 
 
 # --- Other CPUs -----------------------------------------------------------------------------------

@@ -11,11 +11,12 @@ import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 from asterope.profile import Aliased, load_profile
 from asterope.render import render_routine
-from asterope.spaces import pipelines, small_copies
+from asterope.spaces import pipelines, set_pipelines, small_copies, small_sets
 from asterope.spaces.x86_64.overlapping_copies import OverlappingTuple
 from asterope.spaces.x86_64.pipelines import Tuple
 from asterope.spaces.x86_64.probes import SensingCopy
@@ -41,11 +42,25 @@ CPUID_BITS = {
     **{name: ("leaf7_c", bit) for name, bit in (("movdiri", 27), ("movdir64b", 28))},
     **{"fsrm": ("leaf7_d", 4), "fzrm": ("leaf7_1_a", 10), "fsrs": ("leaf7_1_a", 11)},
     **{"3dnowprefetch": ("extended_c", 8), "rdtscp": ("extended_d", 27)},
+    "clzero": ("extended8_b", 0),
 }
 
 
 # The end of each interval, and the copy that wins it.
 Intervals = Sequence[tuple[int, Tuple]]
+
+
+class Memset(NamedTuple):
+    """What a routine's memset is rendered from."""
+
+    intervals: Sequence[tuple[int, set_pipelines.Tuple]]
+    small: small_sets.SmallSet | None = None
+
+    @property
+    def small_set(self) -> small_sets.SmallSet:
+        return self.small or small_sets.PLAIN
+
+
 # The sensing copies of some of the intervals, by their ends.
 Sensing = Mapping[int, SensingCopy]
 
@@ -57,6 +72,15 @@ KINDS = [
     if pipelines.why_not(rt, lt, st, "none", 0, 0) is None
 ]
 SMALL_COPIES = {small.name: small for small in small_copies.small_tuples()}
+SMALL_SETS = {small.name: small for small in small_sets.small_sets()}
+
+# Every kind of set, each with other marks, of those that this CPU can run.
+SET_KINDS = [
+    set_pipelines.Tuple(v.rt, v.st, **({} if v.rt.startswith("REP") else {"tb": tb}), pw=pw)
+    for i, v in enumerate(v for v in set_pipelines.variants() if not v.is_marked)
+    for tb in (set_pipelines.AXES[2].values[i % 5],)
+    for pw in (8 if v.st == "T" and not v.is_rep and i % 2 else 0,)
+]
 
 
 def one_of(rt: str, lt: str, st: str, number: int) -> Tuple:
@@ -97,11 +121,15 @@ def lacking_features(
     small: SmallTuple = small_copies.PLAIN,
     aliased: Aliased | None = None,
     overlapping: OverlappingTuple | None = None,
+    memset: Memset | None = None,
 ) -> set[str]:
     """What this CPU lacks of what the routine needs so as not to take its portable path."""
     needs = {*small.needs, *(feature for _, t in intervals for feature in t.needs)}
     needs |= set(aliased.tuple.needs if aliased else ())
-    return (needs | set(overlapping.needs if overlapping else ())) - cpu_features()
+    needs |= set(overlapping.needs if overlapping else ())
+    if memset:
+        needs |= {*memset.small_set.needs, *(f for _, t in memset.intervals for f in t.needs)}
+    return needs - cpu_features()
 
 
 def need_features(
@@ -109,9 +137,10 @@ def need_features(
     small: SmallTuple = small_copies.PLAIN,
     aliased: Aliased | None = None,
     overlapping: OverlappingTuple | None = None,
+    memset: Memset | None = None,
 ) -> None:
     """Skips where the routine would take its portable path on this CPU."""
-    lacking = lacking_features(intervals, small, aliased, overlapping)
+    lacking = lacking_features(intervals, small, aliased, overlapping, memset)
     if lacking:
         pytest.skip(f"this CPU lacks {', '.join(sorted(lacking))}")
 
@@ -174,14 +203,15 @@ def failures(output: str) -> list[str]:
     return [line for line in output.splitlines() if not line.startswith(("ok ", "skip "))]
 
 
-def assert_right(*command: object, **options: object) -> None:
-    """Runs routine_check, alone or in an emulator."""
+def assert_right(*command: object, sets: bool = False, **options: object) -> None:
+    """Runs routine_check, alone or in an emulator; `sets`: the routine has memset."""
     done = run(*command, **options)
     wrong = failures(done.stdout)
     assert not wrong, "\n".join(wrong)
     assert done.returncode == 0, done.stderr
     assert [line[:3] for line in done.stdout.splitlines()] == ["ok "] * done.stdout.count("\n")
-    assert all(f"ok {function}\n" in done.stdout for function in FUNCTIONS)
+    functions = (*FUNCTIONS, "memset") if sets else FUNCTIONS
+    assert all(f"ok {function}\n" in done.stdout for function in functions)
 
 
 def compiled(folder: Path, name: str, includes: Iterable[Path] = ()) -> Path:
@@ -197,14 +227,17 @@ def compiled(folder: Path, name: str, includes: Iterable[Path] = ()) -> Path:
 # --- Profiles and their routines ------------------------------------------------------------------
 
 
-def tuple_json(t: Tuple) -> dict[str, object]:
-    """The tuple as profiles have it: of the extension axes only what is not the default."""
-    default = asdict(Tuple(t.rt, t.lt, t.st, t.pt, t.ps, t.pd))
-    paper = ("rt", "lt", "st", "pt", "ps", "pd")
-    return {key: value for key, value in asdict(t).items() if key in paper or value != default[key]}
+def tuple_json(t: Any) -> dict[str, object]:
+    """The tuple as profiles have it: of the axes with a mark only what is not the default."""
+    values = ((axis, getattr(t, axis.field)) for axis in t.AXES)
+    return {
+        axis.field: value for axis, value in values if axis.mark is None or value != axis.default
+    }
 
 
-def _entries(intervals: Intervals, sensing: Sensing | None = None) -> list[dict[str, object]]:
+def _entries(
+    intervals: Sequence[tuple[int, Any]], sensing: Sensing | None = None
+) -> list[dict[str, object]]:
     above = 0
     entries = []
     for up_to, t in intervals:
@@ -224,6 +257,7 @@ def profile_json(
     sensing: Sensing | None = None,
     intents: Mapping[str, Intervals] | None = None,
     overlapping: OverlappingTuple | None = None,
+    memset: Memset | None = None,
 ) -> str:
     """The text of a profile that has nothing but what a routine is rendered from."""
     profile = {
@@ -239,6 +273,10 @@ def profile_json(
         profile["aliased"] = {"winner": asdict(aliased)}
     if overlapping is not None:
         profile["overlapping"] = {"winner": {"tuple": asdict(overlapping)}}
+    if memset is not None:
+        profile["memset"] = {"intervals": _entries(memset.intervals)}
+        if memset.small:
+            profile["memset"]["small"] = {"winner": {"tuple": asdict(memset.small)}}
     if intents:
         profile["intents"] = {name: {"intervals": _entries(i)} for name, i in intents.items()}
     return json.dumps(profile)
@@ -253,6 +291,7 @@ def render(
     sensing: Sensing | None = None,
     intents: Mapping[str, Intervals] | None = None,
     overlapping: OverlappingTuple | None = None,
+    memset: Memset | None = None,
 ) -> Path:
     """Renders a profile into `folder`, which is created; returns the path of the C file.
 
@@ -261,7 +300,7 @@ def render(
     folder.mkdir(parents=True, exist_ok=True)
     if not isinstance(profile, Path):
         path = folder / f"{prefix}.json"
-        text = profile_json(profile, small, aliased, sensing, intents, overlapping)
+        text = profile_json(profile, small, aliased, sensing, intents, overlapping, memset)
         path.write_text(text, encoding="utf-8")
         profile = path
     for name, text in render_routine(load_profile(profile), prefix).items():
@@ -313,7 +352,7 @@ def build_dispatch_check(*routines: Path, flags: Sequence[str] = ()) -> Path:
         prefix = routine.stem[: -len("_memcpy")]
         text = routine.read_text(encoding="ascii")
         for kind, pattern in (
-            ("COPY", rf"^void ({prefix}_(?:(?:copy|move)_\w+|untuned))\(void\)$"),
+            ("COPY", rf"^void ({prefix}_(?:(?:copy|move|set)_\w+|untuned))\(void\)$"),
             ("SENSE", rf"^void ({prefix}_sense_\d+)\(void\)$"),
             ("FUNCTION", rf"\bvoid \*({prefix}_mem(?!cpy_mt)\w+)\($"),
         ):
@@ -390,6 +429,21 @@ def assert_dispatched(
             assert dict(zip(expected, found)) == expected, f"{function}, {ahead} bytes ahead"
 
 
+def assert_sets_dispatched(
+    program: Path, prefix: str, memset: Memset, sizes: Iterable[int]
+) -> None:
+    """The same of memset."""
+    small = memset.small_set
+    beyond = [(end, t) for end, t in memset.intervals if end > small.bound]
+    beyond = beyond or list(memset.intervals[-1:])
+    expected = {}
+    for size in sorted(sizes):
+        winner = next((t for end, t in beyond if size <= end), beyond[-1][1])
+        expected[size] = "none" if size <= small.bound else f"{prefix}_set_{winner.symbol}"
+    taken = copies_taken(program, f"{prefix}_memset", 0, expected)
+    assert dict(zip(expected, taken)) == expected
+
+
 # What a test that renders many routines makes of each: its prefix, and the sizes at which its code
 # changes.
 Routines = Mapping[Path, Sequence[int]]
@@ -442,7 +496,10 @@ def with_instruction(routine: Path, instruction: str) -> None:
 
 # --- Object code ----------------------------------------------------------------------------------
 
-_COPIES = r"asterope_(?:memcpy|mempcpy|memmove|untuned|(?:candidate|copy|memcpy|move|sense)_\w+)"
+_COPIES = (
+    r"asterope_(?:memcpy|mempcpy|memmove|memset|untuned|"
+    r"(?:candidate|copy|memcpy|move|sense|set)_\w+)"
+)
 _PADDING = re.compile(r"(data16 |cs )*(nop\w*|ud2|int3|endbr64|xchg +%ax,%ax)\b")
 
 
