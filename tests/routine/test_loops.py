@@ -17,13 +17,20 @@ from pathlib import Path
 import pytest
 from asterope.profile import Profile, load_profile
 from asterope.render import render_routine
-from asterope.spaces import overlapping_copies, pipelines, small_copies
-from copy_programs import disassembled, need, output_of, profile_json
+from asterope.spaces import (
+    overlapping_copies,
+    pipelines,
+    set_pipelines,
+    small_copies,
+    small_sets,
+)
+from copy_programs import Memset, disassembled, need, output_of, profile_json
 
 VARIANTS = list(pipelines.variants())
 PAPER = pipelines.paper_variants()
 PLAIN = pipelines.Tuple("XMM", "T", "T", "none", 0, 0)
 SMALL_COPIES = list(small_copies.small_tuples())
+SMALL_SETS = list(small_sets.small_sets())
 LONGEST_PROFILE = 256  # intervals
 
 pytestmark = pytest.mark.skipif(not shutil.which("objdump"), reason="needs objdump")
@@ -32,7 +39,7 @@ LINE = re.compile(r"\s*([0-9a-f]+):\t(.*)")
 JUMP = re.compile(r"(j\w+) +([0-9a-f]+) <(.+?)(?:[-+]0x[0-9a-f]+)?>$")
 PREFETCH = re.compile(r"(prefetch\w+) (-?(?:0x)?[0-9a-f]+)?\((%rsi,%rcx|%rdi,%r10),1\)$")
 GATE = re.compile(r"-?0x[0-9a-f]+\(%rip\)(.*?) +# [0-9a-f]+ <\w+_(cpu_unfit)>$")
-UNTUNED = re.compile(r"\b[0-9a-f]+ <\w+_untuned>$")
+UNTUNED = re.compile(r"\b[0-9a-f]+ <\w+?(_set)?_untuned>$")
 PADDING = re.compile(r"(data16 |cs )*(nop\w*\b|xchg +%ax,%ax$)")
 
 
@@ -62,7 +69,7 @@ def parse(listing: str) -> dict[str, Function]:
             if not found:
                 continue
             # by their names: each routine has its own
-            text = UNTUNED.sub("<untuned>", GATE.sub(r"\2\1", found[2]))
+            text = UNTUNED.sub(r"<\1untuned>", GATE.sub(r"\2\1", found[2]))
             text = re.sub(r"\s+", " ", text.split("#")[0].strip())
             if PADDING.match(text) or text == "endbr64":
                 continue
@@ -137,11 +144,12 @@ def profile_of(
     tuples: list[pipelines.Tuple],
     small: small_copies.SmallTuple | None = None,
     overlapping: overlapping_copies.OverlappingTuple | None = None,
+    memset: Memset | None = None,
 ) -> Profile:
     """An interval for each tuple. The first ends beyond 128 bytes: its pipeline is then needed."""
     intervals = [(256 * (i + 1), PLAIN) for i in range(len(tuples))]
     path = folder / "profile.json"
-    path.write_text(profile_json(intervals, small, overlapping=overlapping))
+    path.write_text(profile_json(intervals, small, overlapping=overlapping, memset=memset))
     loaded = load_profile(path)
     # Put in here: which tuples a profile may hold is not what is tested.
     with_tuples = [
@@ -345,6 +353,62 @@ def test_every_move_is_what_was_timed(candidates, tmp_path, compiler) -> None:
                 assert [at % 64 for at in (function.address, *begins)] == [0, 0], name
             bodies.append(tuple(timed.instructions))
     assert len(set(bodies)) == len(bodies)
+
+
+# --- Sets -----------------------------------------------------------------------------------------
+
+
+def all_sets() -> list[set_pipelines.Tuple]:
+    """Every variant at one distance; over the variants, all the distances."""
+    distances = set_pipelines.AXES[-1].values[1:]
+    return [
+        set_pipelines.Tuple(v.rt, v.st, v.tb, distances[i % len(distances)] if v.pw else 0)
+        for i, v in enumerate(set_pipelines.variants())
+    ]
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_every_set_is_what_was_timed(candidates, tmp_path, compiler) -> None:
+    """The candidate has its return value more than the pipeline, and the distance to unpack."""
+    sets = all_sets()
+    memset = Memset([(256 * (i + 1), t) for i, t in enumerate(sets)])
+    profile = profile_of(tmp_path, [PLAIN], memset=memset)
+    shipped = built(tmp_path, {"asterope": profile}, *compiler, "-c")
+    assert {t.pw for t in sets} == set(set_pipelines.AXES[-1].values)
+    bodies = set()
+    for t in sets:
+        timed = candidates[f"asterope_set_candidate_{t.variant.symbol}"]
+        pipeline = shipped[f"asterope_set_{t.symbol}"]
+        assert list(differences(timed.instructions, pipeline.instructions, 0, t.pw)) == [], t.name
+        unpacking = ["mov %rcx,%r10", "shr $0x20,%r10"] if t.pw else []
+        first = prologue(timed.instructions, pipeline.instructions)
+        assert first == ["mov %rdi,%rax", *unpacking], t.name
+        for function in (timed, pipeline):
+            begins = [function.addresses[begin] for begin in loops(function).values()]
+            assert {at % 64 for at in (function.address, *begins)} == {0}, t.name
+            assert begins or t.is_rep, t.name
+        bodies.add(tuple(pipeline.instructions))
+    assert len(bodies) == len(sets)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_every_small_set_is_what_was_timed(candidates, tmp_path, compiler) -> None:
+    plain = set_pipelines.PLAIN
+    profiles = {
+        f"small{i}": profile_of(tmp_path, [PLAIN], memset=Memset([(2048, plain)], small))
+        for i, small in enumerate(SMALL_SETS)
+    }
+    routines = built(tmp_path, profiles, *compiler, "-shared", "-fPIC")
+    bodies = set()
+    for i, small in enumerate(SMALL_SETS):
+        timed = candidates[f"asterope_small_set_{small.symbol}"]
+        shipped = routines[f"small{i}_memset"]
+        *instructions, away = timed.instructions
+        assert away == "jmp *%r8", small.name  # where the routine goes on
+        assert shipped.instructions[: len(instructions)] == instructions, small.name
+        assert (timed.address % 64, shipped.address % 64) == (0, 0), small.name
+        bodies.add(tuple(instructions))
+    assert len(bodies) == len(SMALL_SETS)
 
 
 # --- The comparison itself must be able to fail ---------------------------------------------------
