@@ -28,6 +28,21 @@ static void check(copy_function copy, const char* when) {
     }
 }
 
+typedef void* (*set_function)(void*, int, size_t);
+
+static void check_set(set_function set, const char* when) {
+    static char destination[5000];
+    for (size_t bytes = 0; bytes <= sizeof destination; bytes += bytes < 700 ? 1 : 613) {
+        for (size_t i = 0; i < sizeof destination; ++i) destination[i] = 'x';
+        set(destination, 'y', bytes);
+        for (size_t i = 0; i < sizeof destination; ++i) {
+            if (destination[i] == (i < bytes ? 'y' : 'x')) continue;
+            printf("%s: %zu bytes are set wrongly\n", when, bytes);
+            exit(1);
+        }
+    }
+}
+
 #ifdef OPENS
 int main(int argc, char** argv) {
     if (argc > 2) setenv("ASTEROPE_PROFILE", argv[2], 1);
@@ -37,6 +52,7 @@ int main(int argc, char** argv) {
         return 1;
     }
     check((copy_function)dlsym(library, "asterope_memcpy"), "library");
+    check_set((set_function)dlsym(library, "asterope_memset"), "library");
     const name_function name = (name_function)dlsym(library, "asterope_profile");
     printf("%s %s\n", name(), name());
     return 0;
@@ -46,15 +62,18 @@ int main(int argc, char** argv) {
 
 /* Its address stands in memory that has to be relocated. */
 static copy_function copies[] = {asterope_memcpy, asterope_mempcpy, asterope_memmove};
+static set_function sets[] = {asterope_memset};
 static const char* first_name;
 
 __attribute__((constructor(101))) static void first(void) {
     first_name = asterope_profile();
     for (int i = 0; i < 3; ++i) check(copies[i], "constructor");
+    check_set(sets[0], "constructor");
 }
 
 int main(void) {
     for (int i = 0; i < 3; ++i) check(copies[i], "main");
+    check_set(sets[0], "main");
     printf("%s %s\n", first_name, asterope_profile());
     return 0;
 }

@@ -12,6 +12,7 @@ static struct {
     unsigned most_subleaves, leaf7_b, leaf7_c, leaf7_d; /* leaf 7 */
     unsigned leaf7_1_a;
     unsigned extended_c, extended_d;
+    unsigned most_extended, extended8_b; /* leaves 80000000H and 80000008H */
     unsigned saved;
 } fake;
 
@@ -24,17 +25,20 @@ static void read_cpuid(unsigned leaf, unsigned subleaf, unsigned* a, unsigned* b
     if (leaf == 7 && subleaf == 0)
         *a = fake.most_subleaves, *b = fake.leaf7_b, *c = fake.leaf7_c, *d = fake.leaf7_d;
     if (leaf == 7 && subleaf == 1) *a = fake.leaf7_1_a;
+    if (leaf == 0x80000000u) *a = fake.most_extended;
     if (leaf == 0x80000001u) *c = fake.extended_c, *d = fake.extended_d;
+    if (leaf == 0x80000008u) *b = fake.extended8_b;
 }
 
 #define saved_by_system fake.saved
 #include ROUTINE
 
 int main(void) {
-    while (scanf("%x %x %x %x %x %x %x %x %x %x %x %x %x %x", &fake.most_leaves, &fake.vendor_b,
-                 &fake.vendor_d, &fake.vendor_c, &fake.signature, &fake.leaf1_c,
+    while (scanf("%x %x %x %x %x %x %x %x %x %x %x %x %x %x %x %x", &fake.most_leaves,
+                 &fake.vendor_b, &fake.vendor_d, &fake.vendor_c, &fake.signature, &fake.leaf1_c,
                  &fake.most_subleaves, &fake.leaf7_b, &fake.leaf7_c, &fake.leaf7_d, &fake.leaf7_1_a,
-                 &fake.extended_c, &fake.extended_d, &fake.saved) == 14) {
+                 &fake.extended_c, &fake.extended_d, &fake.most_extended, &fake.extended8_b,
+                 &fake.saved) == 16) {
         struct asterope_cpu read;
         asterope_read_cpu(&read);
         const unsigned has = asterope_cpu_has(&read);

@@ -14,7 +14,14 @@ from pathlib import Path
 
 import pytest
 from asterope.dispatch import load_profiles, render_dispatch
-from asterope.spaces import aliased_copies, overlapping_copies, pipelines, small_copies
+from asterope.spaces import (
+    aliased_copies,
+    overlapping_copies,
+    pipelines,
+    set_pipelines,
+    small_copies,
+    small_sets,
+)
 from asterope.spaces.x86_64.pipelines import Tuple
 from asterope.spaces.x86_64.probes import PROBES, SensingCopy
 from asterope.spaces.x86_64.small_copies import SmallTuple
@@ -25,6 +32,7 @@ from copy_programs import (
     REPOSITORY,
     STRICT,
     STRICT_C,
+    Memset,
     build_dispatch_check,
     build_listed,
     build_preload,
@@ -59,6 +67,13 @@ FLAVOURS = {
     "sse4": (["mmx", "sse", "sse2", "sse4_1"], STREAMED_XMM, None),
     "sse2": (["mmx", "sse", "sse2"], XMM, None),
 }
+# What sets there; one has no memset.
+SETS = {
+    "avx512": Memset([(4096, set_pipelines.Tuple("ZMM", "T"))]),
+    "avx2": Memset([(4096, set_pipelines.Tuple("YMM", "NT"))]),
+    "sse2": Memset([(4096, set_pipelines.Tuple("R64", "T"))]),
+}
+ALL = (*FUNCTIONS, "memset")
 IDENTITY = ("vendor", "family", "model", "stepping")
 # Machines as profiles name them: vendor, family, model, stepping, flavour.
 MACHINES = {
@@ -78,7 +93,7 @@ def write_profile(folder: Path, name: str, machine: Sequence, features: object =
     """A profile of this machine, which says nothing of what is None."""
     *identity, flavour = machine
     has, winner, small = FLAVOURS[flavour]
-    raw = json.loads(profile_json([(4096, winner)], small))
+    raw = json.loads(profile_json([(4096, winner)], small, memset=SETS.get(flavour)))
     cpu = {key: value for key, value in zip(IDENTITY, identity) if value is not None}
     if cpu:
         raw["machine"] = {"cpu": {**cpu, "features": has if features is None else features}}
@@ -115,6 +130,11 @@ def avx2() -> None:
     """Skips where this CPU cannot be told to take the profiles that need no more than AVX2."""
     if "avx2" not in cpu_features():
         pytest.skip("this CPU lacks AVX2")
+
+
+def taken_from(name: str, function: str) -> str:
+    """Whose function it is where that profile, by its C name, is the one that was chosen."""
+    return "fallback" if (name, function) == ("any_sse4", "memset") else name
 
 
 def with_profile(name: str | None) -> dict[str, str]:
@@ -222,7 +242,11 @@ def test_a_name_that_is_none_for_a_profile_is_refused(tmp_path, out, capsys, nam
 
 
 def test_only_a_file_of_several_profiles_promises_to_name_the_chosen_one(tmp_path):
-    single = render([(4096, XMM)], tmp_path / "single").with_suffix(".h").read_text("ascii")
+    single = (
+        render([(4096, XMM)], tmp_path / "single", memset=SETS["sse2"])
+        .with_suffix(".h")
+        .read_text("ascii")
+    )
     assert "_profile" not in single
     assert "ASTEROPE_PROFILE" not in single
     (path,) = write_profiles(tmp_path, ["any.sse2"])
@@ -237,7 +261,8 @@ def test_only_a_file_of_several_profiles_promises_to_name_the_chosen_one(tmp_pat
 
 REGISTERS = (
     *("most_leaves", "leaf0_b", "leaf0_d", "leaf0_c", "signature", "leaf1_c", "most_subleaves"),
-    *("leaf7_b", "leaf7_c", "leaf7_d", "leaf7_1_a", "extended_c", "extended_d", "saved"),
+    *("leaf7_b", "leaf7_c", "leaf7_d", "leaf7_1_a", "extended_c", "extended_d"),
+    *("most_extended", "extended8_b", "saved"),
 )
 ALL_SAVED = 0xE7
 
@@ -255,7 +280,8 @@ def cpu_line(
     signature = (
         stepping | (model & 15) << 4 | base << 8 | (model >> 4) << 16 | (family - base) << 20
     )
-    registers.update(most_leaves=7, most_subleaves=1, signature=signature, saved=saved)
+    registers.update(most_leaves=7, most_subleaves=1, most_extended=0x80000008)
+    registers.update(signature=signature, saved=saved)
     for feature in {*features, "osxsave"} - {"mmx", "sse", "sse2"}:
         register, bit = CPUID_BITS[feature]
         registers[register] |= 1 << bit
@@ -332,20 +358,22 @@ def test_each_feature_is_read_from_its_bit(routine, nearest_check):
 def test_all_that_a_copy_may_need_is_known():
     copies = [*small_copies.small_tuples(), *aliased_copies.aliased_tuples()]
     copies += [*overlapping_copies.overlapping_tuples(), *pipelines.variants()]
+    copies += [*set_pipelines.variants(), *small_sets.small_sets()]
     needs = {feature for copy in copies for feature in copy.needs}
-    assert {"avx512f", "movdir64b", "3dnowprefetch"} < needs <= CPUID_BITS.keys()
+    assert {"avx512f", "movdir64b", "3dnowprefetch", "clzero"} < needs <= CPUID_BITS.keys()
 
 
 def test_leaves_that_a_cpu_lacks_are_not_read(nearest_check):
     """Intel's CPUs answer with another leaf's values."""
 
     def told(**changed: int) -> list[str]:
-        features = [*GRANITE_RAPIDS, "fzrm"]
+        features = [*GRANITE_RAPIDS, "fzrm", "clzero"]
         cpu = cpu_line("GenuineIntel", 6, 63, 2, features=features, **changed)
         return output_of(nearest_check, input=cpu).split()
 
     assert (told()[0], told(most_leaves=6)[0]) == ("haswell", "any.sse4")
     assert told(leaf7_1_a=0) == told(most_subleaves=0) != told()
+    assert told(extended8_b=0) == told(most_extended=0x80000007) != told()
 
 
 def expected_profile(
@@ -410,9 +438,9 @@ def build_which(
     """dispatch_check that tells which profile's function one is."""
     folder.mkdir(exist_ok=True)
     text = routine.read_text(encoding="ascii")
-    inner = re.findall(r"NAKED void \*(asterope_\w+_(?:memcpy\w*|mempcpy|memmove))\(", text)
+    inner = re.findall(r"NAKED void \*(asterope_\w+_(?:memcpy\w*|mempcpy|memmove|memset))\(", text)
     copies = [name for name in inner if not re.match(r"asterope_memcpy_(hot|cold|consume)$", name)]
-    functions = [f"asterope_{name}" for name in (*FUNCTIONS, *intents)]
+    functions = [f"asterope_{name}" for name in (*ALL, *intents)]
     names = {"COPY": copies, "FUNCTION": functions}
     return build_listed(folder, names, routine, compiler=compiler, flags=flags)
 
@@ -448,9 +476,10 @@ EMULATED = {
 @pytest.mark.parametrize(("cpu", "expected"), EMULATED.items(), ids=str)
 def test_other_cpus_take_the_nearest_profile_that_they_can_run(static_which, cpu, expected):
     need("qemu-x86_64")
-    for function in FUNCTIONS:
+    for function in ALL:
         emulator = ("qemu-x86_64", "-cpu", cpu[0])
-        assert which(static_which, *emulator, ask=cpu[1], function=function) == expected
+        found = which(static_which, *emulator, ask=cpu[1], function=function)
+        assert found == taken_from(expected, function)
 
 
 def test_a_cpu_that_can_run_none_takes_the_fallback(tmp_path):
@@ -482,10 +511,10 @@ def test_the_environment_names_the_profile_and_what_is_no_name_is_ignored(
     program, avx2, unasked, name
 ):
     expected = unasked if name in NO_NAMES else symbol(name)
-    for function in FUNCTIONS:
+    for function in ALL:
         done = run(program, f"asterope_{function}", 4096, 100, env=with_profile(name))
         assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout == f"asterope_{expected}_{function}\n"
+        assert done.stdout == f"asterope_{taken_from(expected, function)}_{function}\n"
 
 
 def test_the_name_is_found_wherever_it_stands_in_the_environment(program, avx2):
@@ -573,7 +602,7 @@ def test_what_is_named_is_what_is_called(tmp_path, routine, avx2, way):
     need_way(tmp_path, compiler, *flags)
     program = build_which(tmp_path, routine, *flags, compiler=compiler)
     for ask in ("rome", "fallback"):
-        for function in FUNCTIONS:
+        for function in ALL:
             assert which(program, ask=ask, function=function) == ask
 
 
@@ -602,7 +631,7 @@ def library(request, routine: Path, tmp_path_factory: pytest.TempPathFactory) ->
 
 def test_a_library_shows_the_functions_and_what_was_chosen_only(library):
     # Not indirect to others: they would be asked before this library is relocated.
-    assert exported(library) == {f"asterope_{name}": "T" for name in (*FUNCTIONS, "profile")}
+    assert exported(library) == {f"asterope_{name}": "T" for name in (*ALL, "profile")}
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
@@ -688,7 +717,8 @@ def test_the_preload_library_copies_before_it_is_relocated(tmp_path, routine, av
         done = run(tmp_path / "main", env={**with_profile(ask), **early_binding})
         assert done.returncode == 0, done.stderr
         named = f"{ask}: generated by asterope " if ask else ""
-        assert done.stderr.startswith(f"asterope: memcpy, memmove and mempcpy are {named}")
+        functions = "memcpy, memmove, mempcpy, memset and bzero"
+        assert done.stderr.startswith(f"asterope: {functions} are {named}")
 
 
 # --- What the chosen functions are ----------------------------------------------------------------
@@ -716,12 +746,12 @@ def test_a_profile_s_functions_have_the_instructions_that_they_have_alone(tmp_pa
         # what is named by the profile or numbered after the other's, as it is alone
         name.replace("_good_", "_"): body.replace("_good_", "_").replace("_sense_2", "_sense_1")
         for name, body in bodies_of(render_profiles(tmp_path, [other, good])).items()
-        if name not in {f"asterope_{function}" for function in (*FUNCTIONS, "sense_1")}
+        if name not in {f"asterope_{function}" for function in (*ALL, "sense_1")}
         and not re.match("asterope_memcpy_", name)
     }
     several["asterope_sense_1"] = several.pop("asterope_sense_2")
     alone = bodies_of(render(good, tmp_path / "alone"))
-    assert {f"asterope_{name}" for name in (*FUNCTIONS, "memcpy_hot", "sense_1")} < alone.keys()
+    assert {f"asterope_{name}" for name in (*ALL, "memcpy_hot", "sense_1")} < alone.keys()
     others = ("copy_aliased", "untuned", "move_upwards_ymm_128", "move_upwards_xmm_128")
     assert {f"asterope_{name}" for name in others} < alone.keys()
     for name, body in alone.items():  # one at a time, for a readable difference
@@ -740,6 +770,7 @@ def rich(tmp_path_factory: pytest.TempPathFactory) -> Path:
             SmallTuple("grouped", "YMM", "up", 256),
             intents={"hot": [(4096, YMM)], "consume": [(4096, STREAMED_XMM)]},
             overlapping=overlapping_copies.OverlappingTuple("YMM", 256),
+            memset=SETS["avx2"],
         )
     )
     intents["threads"] = {"intervals": [shares]}
@@ -757,8 +788,28 @@ def test_each_profile_copies_right_by_every_function(tmp_path, objects, rich, av
     done = run(program, *options, env=with_profile(name))
     assert failures(done.stdout) == []
     assert done.returncode == 0, done.stderr
-    functions = [*FUNCTIONS, "memcpy_hot", "memcpy_consume"]
+    functions = [*FUNCTIONS, "memcpy_hot", "memcpy_consume", "memset"]
     assert done.stdout.splitlines() == [f"ok {function}" for function in functions]
+
+
+def test_a_profile_without_memset_takes_the_fallback_s(tmp_path, rich, avx2):
+    program = build_which(tmp_path, rich)
+    for ask, taken in (("plain", "fallback"), ("intents", "intents"), ("fallback", "fallback")):
+        assert which(program, ask=ask, function="memset") == taken
+
+
+def test_it_is_said_which_profiles_have_no_memset(tmp_path, capsys):
+    profiles = write_profiles(tmp_path, ["genoa", "any.sse4", "haswell"])
+    assert command("--dispatch", *profiles, "-o", tmp_path / "a") == 0
+    assert (
+        "(3 profiles: genoa, any.sse4, haswell; no memset in any.sse4)" in capsys.readouterr().out
+    )
+
+
+def test_profiles_without_memset_make_a_file_without(tmp_path):
+    routine = render_profiles(tmp_path, write_profiles(tmp_path, ["any.sse4"]))
+    for text in (routine.read_text("ascii"), routine.with_suffix(".h").read_text("ascii")):
+        assert not re.search(r"memset\(|_set_|HAS_MEMSET|ROUTINE_SETS", text)
 
 
 def test_a_profile_without_an_intent_takes_its_memcpy_for_it(tmp_path, rich, avx2):
