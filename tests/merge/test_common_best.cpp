@@ -115,6 +115,35 @@ TEST_F(CommonBestOf, two_machines_is_what_serves_both_best_although_neither_has_
     EXPECT_EQ(merged.at("threads").at("intervals").front().at("threads"), 2);
 }
 
+TEST_F(CommonBestOf, two_machines_has_the_sets_that_serve_both_best) {
+    const auto with_sets = [](const std::string& best) {
+        return KnownTruth{"sets " + best,
+                          made_up_truth([best](const std::string& name, std::size_t, Workload) {
+                              if (name == best) return 0.5;
+                              return name == "XMM NT TB4" ? 0.55 : 0.0;
+                          })};
+    };
+    TuningRequest request = made_up_request();
+    request.operations = "memcpy,memset";
+    const std::string one = search(with_sets("R64 T"), 1, request),
+                      two = search(with_sets("XMM T TB8"), 2, request);
+    const CommonBest common = best({one, two});
+    const json merged = to_json(common.profile).at("memset");
+    ASSERT_FALSE(merged.at("intervals").empty());
+    EXPECT_EQ(merged.at("intervals").back().at("winner").at("tuple"),
+              (json{{"rt", "XMM"}, {"st", "NT"}, {"tb", 4}, {"pw", 0}}));
+    EXPECT_LT(merged.at("intervals").back().at("of_best").at("mean"), 0.95);
+    EXPECT_TRUE(merged.contains("small"));
+    EXPECT_EQ(to_json(common.profile).at("complete"), true);
+    EXPECT_TRUE(mentions(common.table, "memset\nSize       RT ST"));
+
+    const std::string without = search(machine(kOwn), 3);
+    const Profile half = best({one, without}).profile;
+    EXPECT_FALSE(half.memset);
+    EXPECT_EQ(half.left_out.steps.count(Step::memset), 1u);
+    EXPECT_FALSE(half.complete);
+}
+
 TEST_F(CommonBestOf, searches_of_before_page_ends_is_replayed_and_merged_by_what_they_timed) {
     TuningRequest request = made_up_request();
     request.small_weights = parse_small_weights(request.small);

@@ -115,6 +115,24 @@ TEST_F(JoinShards, gives_what_the_whole_search_gives_however_many_there_are) {
     }
 }
 
+TEST_F(JoinShards, takes_the_sets_of_the_first) {
+    TuningRequest request = made_up_request();
+    request.operations = "memcpy,memset";
+    std::vector<std::string> logs;
+    for (const char* shard : {"1/2", "2/2"}) {
+        request.shard = shard;
+        logs.push_back((folder / ("sets " + std::string(shard, 1))).string());
+        run_made_up_search(logs.back(), request, made_up_truth([](const auto& name, auto, auto) {
+                               return name == "XMM T TB4" ? 0.5 : 0.0;
+                           }));
+    }
+    EXPECT_FALSE(profile_of_log(logs[1]).contains("memset"));
+    const json joined = join({logs[1], logs[0]});
+    EXPECT_EQ(joined.at("memset"), json(profile_of_log(logs[0]).at("memset")));
+    EXPECT_EQ(joined.at("memset").at("intervals").back().at("winner").at("tuple").at("tb"), 4);
+    EXPECT_EQ(joined.at("complete"), true);
+}
+
 TEST_F(JoinShards, finds_the_boundary_where_two_shards_meet) {
     // Where buffers are cached, the second copy takes over from the first at 3000 bytes.
     const json joined = join(shards(6));

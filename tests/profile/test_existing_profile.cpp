@@ -52,6 +52,12 @@ json profile() {
           {"winner",
            {{"tuple", {{"shape", "stepped"}, {"rt", "XMM"}, {"order", "up"}, {"bound", 128}}}}}}},
         {"threads", {{"most", 4}, {"intervals", json::array()}}},
+        {"memset",
+         {{"intervals",
+           {{{"above", 0},
+             {"up_to", 65536},
+             {"size", 4096},
+             {"winner", {{"tuple", {{"rt", "XMM"}, {"st", "T"}}}}}}}}}},
         {"intervals", intervals}};
 }
 
@@ -61,6 +67,7 @@ json options() {
             {"workload", "balanced"},
             {"weights", {{"hot", kThird}, {"cold", kThird}, {"consume", kThird}}},
             {"sizes", {128, 4096, 65536}},
+            {"operations", {"memcpy", "memset"}},
             {"space", "extended"},
             {"sensing", true},
             {"threads", 4},
@@ -114,6 +121,7 @@ TEST_F(StandingProfile, ALesserSearchIsRefusedAndToldWhy) {
         {[](json& o) { o["space"] = "paper"; }, "the extended space"},
         {[](json& o) { o["sensing"] = false; }, "copies that sense"},
         {[](json& o) { o["threads"] = 1; }, "copies over threads"},
+        {[](json& o) { o["operations"] = {"memcpy"}; }, "memset"},
     };
     for (const auto& [change, why] : lesser) {
         const std::string refused = refusal(profile(), changed(options(), change));

@@ -1,6 +1,7 @@
 // The plan of a run: what a request means, and what of it is refused before anything is timed.
 #include "run/plan.hpp"
 
+#include <bit>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -304,4 +305,55 @@ TEST_F(PlanOf, a_recording_is_replayed_from_the_logs_options_without_its_file) {
     EXPECT_EQ(again.objective.weights.bands, made.objective.weights.bands);
     EXPECT_EQ(again.all_sizes, made.all_sizes);
     EXPECT_EQ(again.statistics.name, "fetcher");
+}
+
+// --- Operations ---------------------------------------------------------------------------------
+
+TEST_F(PlanOf, operations_are_memcpy_and_whatever_else_is_named) {
+    request.operations = "memset,memcpy,memset";
+    EXPECT_EQ(plan().operations, (std::vector{Operation::copy, Operation::set}));
+    request.operations = "memcpy";
+    EXPECT_EQ(plan().operations, std::vector{Operation::copy});
+    for (const char* text : {"memset", "memcpy,", "strlen", "memcpy,,memset"}) {
+        request.operations = text;
+        EXPECT_TRUE(mentions(refusal(), "choose memcpy, or memcpy,memset")) << text;
+    }
+}
+
+TEST_F(PlanOf, sets_have_sizes_situations_and_statistics_of_their_own) {
+    request.operations = "memcpy,memset";
+    const Plan sets(Operation::set, plan(), machine);
+    EXPECT_EQ(sets.operation, Operation::set);
+    EXPECT_EQ(sets.sizes.front(), 128u);
+    EXPECT_EQ(sets.sizes.back(), 32u << 20);
+    for (const std::size_t size : sets.sizes) EXPECT_TRUE(std::has_single_bit(size)) << size;
+    EXPECT_EQ(workloads(sets.objective.weights, true), Set(kSets.begin(), kSets.end()));
+    EXPECT_EQ(sets.objectives().size(), 1u);
+    EXPECT_NE(sets.statistics.sizes.pairs(), plan().statistics.sizes.pairs());
+    EXPECT_EQ(sets.rigor.name, plan().rigor.name);
+    EXPECT_FALSE(sets.extended || sets.sensing || sets.maps_source);
+    EXPECT_EQ(sets.threads, 1u);
+    EXPECT_LE(sets.most_rows, 4u);
+}
+
+TEST_F(PlanOf, sets_take_the_sizes_that_were_given) {
+    request.sizes = "1000,3K";
+    const Plan sets(Operation::set, plan(), machine);
+    EXPECT_EQ(sets.sizes, (std::vector<std::size_t>{1000, 3072}));
+}
+
+TEST_F(PlanOf, the_first_shard_does_all_of_the_sets) {
+    request.operations = "memcpy,memset";
+    request.shard = "1/3";
+    EXPECT_EQ(plan().operations.size(), 2u);
+    request.shard = "2/3";
+    EXPECT_EQ(plan().operations, std::vector{Operation::copy});
+}
+
+TEST_F(PlanOf, operations_come_back_from_a_log) {
+    request.operations = "memcpy,memset";
+    EXPECT_EQ(replayed_request(plan().options()).operations, "memcpy,memset");
+    json options = plan().options();
+    options.erase("operations"); // an earlier version's
+    EXPECT_EQ(replayed_request(options).operations, "memcpy");
 }

@@ -219,6 +219,24 @@ TEST(ForMappedSource, refuses_what_writes_its_source_but_balanced_does_without) 
     }
 }
 
+TEST(ObjectiveOfSets, keeps_what_was_asked_for_as_far_as_a_set_has_it) {
+    const Objective hot = objective_of_sets(parse_objective("hot", ""));
+    EXPECT_EQ(hot.name, "hot");
+    EXPECT_EQ(weight_of(hot.weights, Workload::hot), 1);
+    const Objective mix = objective_of_sets(parse_objective("weights", "hot=1,consume=2,fetch=3"));
+    EXPECT_EQ(mix.weights.size(), 2u);
+    EXPECT_DOUBLE_EQ(weight_of(mix.weights, Workload::consume), 2.0 / 3);
+}
+
+TEST(ObjectiveOfSets, is_that_of_all_programs_where_nothing_of_it_is_a_sets) {
+    for (const char* name : {"balanced", "fetch"}) {
+        const Objective objective = objective_of_sets(parse_objective(name, ""));
+        EXPECT_EQ(objective.name, "balanced") << name;
+        EXPECT_EQ(objective.weights.size(), kSets.size()) << name;
+        for (const Workload one : kSets) EXPECT_GT(weight_of(objective.weights, one), 0) << name;
+    }
+}
+
 TEST(ParseObjective, wants_a_weight_or_a_workload) {
     EXPECT_EQ(refusal("balanced", "hot=0,cold=0.0"),
               "weights 'hot=0,cold=0.0' are all 0: give one of " + kChoices +

@@ -23,6 +23,8 @@ TEST(Steps, are_read_as_they_are_written) {
         {{Step::boundaries, 6144, "hot"}, "boundary hot 6144"},
         {{Step::aliased, 512}, "aliased 512"},
         {{Step::threads, 1 << 20}, "threads 1048576"},
+        {{Step::pipelines, 4096, "", Operation::set}, "memset pipelines 4096"},
+        {{Step::exam, 512, "1", Operation::set}, "memset exam 1 512"},
     };
     for (const auto& [step, name] : steps) {
         EXPECT_EQ(step.name(), name);
@@ -32,8 +34,10 @@ TEST(Steps, are_read_as_they_are_written) {
 }
 
 TEST(Steps, are_none_where_the_name_is_another) {
-    for (const char* name : {"", "pipeline 4096", "pipelines 4K", "pipelines 0", "pipelines ",
-                             "pipelines  4096", "threads of gold", "aliased -1", "small copies "}) {
+    for (const char* name :
+         {"", "pipeline 4096", "pipelines 4K", "pipelines 0", "pipelines ", "pipelines  4096",
+          "threads of gold", "aliased -1", "small copies ", "memcpy pipelines 4096",
+          "memset memset pipelines 4096", "memset nothing"}) {
         EXPECT_FALSE(parse_step(name)) << name;
         EXPECT_FALSE(find_step(std::string(name) + '?')) << name;
     }

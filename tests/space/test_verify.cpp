@@ -417,6 +417,77 @@ TEST(VerifySmall, finds_all_of_many) {
     EXPECT_EQ(indices, (std::vector<std::size_t>{0, 1, 3}));
 }
 
+// --- Sets ----------------------------------------------------------------------------------------
+
+namespace {
+
+/// The byte that a set gets in place of a source.
+int byte_of(const void* argument) {
+    return static_cast<int>(reinterpret_cast<std::uintptr_t>(argument) & 0xFF);
+}
+void* good_set(void* destination, const void* argument, std::size_t bytes, std::size_t) {
+    return std::memset(destination, byte_of(argument), bytes);
+}
+void* sets_zero(void* destination, const void*, std::size_t bytes, std::size_t) {
+    return std::memset(destination, 0, bytes);
+}
+void* sets_the_whole_int(void* destination, const void* argument, std::size_t bytes, std::size_t) {
+    const auto word = static_cast<int>(reinterpret_cast<std::uintptr_t>(argument));
+    std::memset(destination, byte_of(argument), bytes);
+    return std::memcpy(destination, &word, sizeof word);
+}
+void* sets_too_far(void* destination, const void* argument, std::size_t bytes, std::size_t) {
+    std::memset(destination, byte_of(argument), bytes);
+    static_cast<char*>(destination)[bytes] = 1;
+    return destination;
+}
+void* small_good_set(void* destination, const void* argument, std::size_t bytes,
+                     std::size_t distance, asterope_candidate large) {
+    if (bytes > kBound) return large(destination, argument, bytes, distance);
+    return std::memset(destination, byte_of(argument), bytes);
+}
+void* small_sets_too_much(void* destination, const void* argument, std::size_t bytes,
+                          std::size_t distance, asterope_candidate large) {
+    return bytes == 3 ? sets_too_far(destination, argument, bytes, distance)
+                      : small_good_set(destination, argument, bytes, distance, large);
+}
+
+std::string reason_of_set(asterope_candidate set) {
+    asterope_variant variant = made_up("XMM", "", "T", "none", 0);
+    variant.space = &asterope_sets;
+    variant.copy = set;
+    const std::vector<Invalid> invalid = verify({Candidate{&variant, 0}});
+    return invalid.empty() ? "right" : invalid.front().reason;
+}
+
+} // namespace
+
+TEST(VerifySets, passes_what_sets_every_byte_to_the_low_8_bits) {
+    EXPECT_EQ(reason_of_set(good_set), "right");
+    const asterope_copy small = with(small_good_set);
+    EXPECT_TRUE(verify(asterope_small_sets, {&small}, good_set).empty());
+}
+
+TEST(VerifySets, finds_a_wrong_value_and_stray_writes) {
+    EXPECT_PRED2(matches, reason_of_set(sets_zero), "wrong byte 0 of 128 .*");
+    EXPECT_PRED2(matches, reason_of_set(sets_the_whole_int), "wrong byte 1 of 128 .*");
+    EXPECT_PRED2(matches, reason_of_set(sets_too_far), "stray write at byte 128 of 128 .*");
+    const asterope_copy small = with(small_sets_too_much);
+    const std::vector<Invalid> invalid = verify(asterope_small_sets, {&small}, good_set);
+    ASSERT_EQ(invalid.size(), 1u);
+    EXPECT_PRED2(matches, invalid.front().reason, "stray write at byte 3 of 3 .*");
+}
+
+TEST(VerifySets, passes_the_real_ones_of_any_x86_64) {
+    const auto nothing = [](std::string_view) { return false; };
+    const std::vector<Candidate> space = paper_space(nothing, asterope_sets);
+    ASSERT_FALSE(space.empty());
+    EXPECT_TRUE(verify(space).empty());
+    const Copies small = copies_of(asterope_small_sets, nothing);
+    ASSERT_FALSE(small.empty());
+    EXPECT_TRUE(verify(asterope_small_sets, small, space.front().variant->copy).empty());
+}
+
 // --- Copies that sense ---------------------------------------------------------------------------
 
 namespace {

@@ -6,10 +6,12 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "machine/machine.hpp"
@@ -75,10 +77,12 @@ inline Machine made_up_machine() {
     return machine;
 }
 
-/// Quick, of the paper's space, balanced, from 128 bytes to a mebibyte, with two threads.
+/// Quick, of the paper's space, balanced, from 128 bytes to a mebibyte, with two threads; of
+/// copies.
 inline TuningRequest made_up_request() {
     TuningRequest request;
     request.rigor = "quick";
+    request.operations = "memcpy";
     request.space = "paper";
     request.sizes = "128,1K,4K,16K,64K,1M";
     request.threads = 2;
@@ -87,25 +91,33 @@ inline TuningRequest made_up_request() {
     return request;
 }
 
-/// Runs it and writes its log to `path`. `noise`: which thousandths.
+/// Runs it and writes its log to `path`. `noise`: which thousandths. Returns what was found of the
+/// copies.
 inline Findings run_made_up_search(const std::filesystem::path& path, const TuningRequest& request,
                                    const Truth& truth, std::uint64_t noise = 1,
                                    const Machine& machine = made_up_machine()) {
     const Plan plan(request, machine);
     const Spaces spaces(Features(machine.cpu, request.without), plan.extended, plan.sensing, {});
-    const nlohmann::json header = {{"format", kTrialLogFormat},
-                                   {"version", kTrialLogVersion},
-                                   {"tool_version", kVersion},
-                                   {"machine", to_json(machine)},
-                                   {"space_hash", spaces.hash()},
-                                   {"candidates", spaces.entrants.size()},
-                                   {"invalid", nlohmann::json::array()},
-                                   {"options", plan.options()},
-                                   {"sensing", plan.sensing},
-                                   {"seed", request.seed},
-                                   {"started", "2026-11-21T10:00:00Z"},
-                                   {"cpu", 1},
-                                   {"warnings", nlohmann::json::array()}};
+    nlohmann::json header = {{"format", kTrialLogFormat},
+                             {"version", kTrialLogVersion},
+                             {"tool_version", kVersion},
+                             {"machine", to_json(machine)},
+                             {"space_hash", spaces.hash()},
+                             {"candidates", spaces.entrants.size()},
+                             {"invalid", nlohmann::json::array()},
+                             {"options", plan.options()},
+                             {"sensing", plan.sensing},
+                             {"seed", request.seed},
+                             {"started", "2026-11-21T10:00:00Z"},
+                             {"cpu", 1},
+                             {"warnings", nlohmann::json::array()}};
+    const Plan set_plan(Operation::set, plan, machine);
+    std::unique_ptr<Spaces> sets;
+    if (contains(plan.operations, Operation::set)) {
+        const Features features(machine.cpu, request.without);
+        sets = std::make_unique<Spaces>(features, false, false, Spaces::Invalids{}, Operation::set);
+        header["set_space_hash"] = sets->hash();
+    }
     TrueFigures figures(truth, noise);
     RunLog log(path, header, std::nullopt);
     Budget budget;
@@ -113,6 +125,10 @@ inline Findings run_made_up_search(const std::filesystem::path& path, const Tuni
     RunTimings timings(figures, spent, log.writer, log.known, path.string());
     Findings found =
         SearchSteps(plan, spaces, machine, {}, request.seed, true, timings, budget, spent).run();
+    if (sets) {
+        RunTimings of_sets(figures, spent, log.writer, log.known, path.string());
+        SearchSteps(set_plan, *sets, machine, {}, request.seed, true, of_sets, budget, spent).run();
+    }
     log.writer.finish({{"finished", "2026-11-21T10:01:00Z"},
                        {"seconds", 60},
                        {"phases", phases_json({{Step::screening, 50}})},

@@ -186,6 +186,20 @@ TEST(DisturbedRounds, says_in_one_line_how_much_was_seen_and_what_to_do) {
                   "): these winners are provisional; run again on a quieter machine");
 }
 
+TEST(DisturbedRounds, of_two_searches_add_up) {
+    DisturbedRounds first, second;
+    first.round_ended({Disturbance::steal});
+    first.round_ended({});
+    second.round_ended({Disturbance::steal});
+    second.round_ended({Disturbance::steal});
+    const std::size_t rounds = first.rounds() + second.rounds();
+    const std::size_t repeated = first.repeated() + second.repeated();
+    first.add(second);
+    EXPECT_EQ(first.rounds(), rounds);
+    EXPECT_EQ(first.repeated(), repeated);
+    EXPECT_EQ(first.seen().at(Disturbance::steal), 3u);
+}
+
 TEST(DisturbedRounds, hands_on_its_facts) {
     DisturbedRounds noise;
     while (noise.kept() < 12) noise.round_ended({Disturbance::preempted});

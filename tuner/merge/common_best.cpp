@@ -32,9 +32,12 @@ bool anything(std::string_view) {
 
 /// The pipelines that this version knows, in the order of simplicity, and their places by name.
 struct Pipelines {
-    Pipelines() : space(paper_space(anything)) {
-        const std::vector<Candidate> more = extension_space(anything);
-        space.insert(space.end(), more.begin(), more.end());
+    explicit Pipelines(Operation operation)
+        : space(paper_space(anything, *facts_of(operation).space)) {
+        if (operation == Operation::copy) {
+            const std::vector<Candidate> more = extension_space(anything);
+            space.insert(space.end(), more.begin(), more.end());
+        }
         for (std::size_t i = 0; i < space.size(); ++i) {
             places.emplace(space[i].name(), static_cast<Entrant>(i));
         }
@@ -49,7 +52,8 @@ std::string libc_is_reference(const std::string& name) {
 
 class Merger {
   public:
-    explicit Merger(std::vector<MergeSource> sources) : sources_(std::move(sources)) {
+    Merger(std::vector<MergeSource> sources, Operation operation)
+        : sources_(std::move(sources)), operation_(operation), pipelines_(operation) {
         std::sort(sources_.begin(), sources_.end(), [](const auto& a, const auto& b) {
             return std::pair(a.content(), a.path) < std::pair(b.content(), b.path);
         });
@@ -70,8 +74,32 @@ class Merger {
                            "common best of several machines needs their logs (--log FILE)");
         }
         rigor_ = least_rigor();
-        const SearchFacts& search = sources_.front().profile.search;
-        objectives_ = with_intents({search.workload, search.weights}, {});
+        const Profile& first = sources_.front().profile;
+        if (operation == Operation::set) {
+            objectives_ = {{first.search.workload, first.memset->weights}};
+        } else {
+            objectives_ = with_intents({first.search.workload, first.search.weights}, {});
+        }
+        found_.operation = operation;
+    }
+
+    /// Into the profile that the copies' merge made.
+    void merge_sets(CommonBest& common) {
+        if (!find_pipelines()) {
+            common.profile.left_out.steps.insert(Step::memset);
+            return;
+        }
+        const std::optional<SmallFacts> small =
+            small_copies([](const Profile& one) -> const auto& { return one.memset->small; });
+        const LeftOut left_out = left_out_of(small.has_value());
+        SetOutcome& sets = common.profile.memset.emplace(
+            set_outcome({pipelines_.space, found_, small}, left_out, std::nullopt,
+                        sources_.front().profile.memset->candidates));
+        for (std::size_t i = 0; i < sets.intervals.size(); ++i) {
+            sets.intervals[i].of_best = of_best_[i];
+        }
+        common.table += "\nmemset\n";
+        append_table(common.table, sets.intervals);
     }
 
     CommonBest merge() {
@@ -81,9 +109,15 @@ class Merger {
         profile.search = merged_search(sources_);
         profile.search.rigor = rigor_.name;
         if (profile.search.space.empty()) profile.search.space = "extended"; // of some
-        find_pipelines();
+        if (!find_pipelines()) {
+            throw BadInput("no candidate was measured on all machines at any size: tune them with "
+                           "more rigor");
+        }
         const std::vector<std::string> axes = profile.search.axes;
-        SearchResults results{pipelines_.space, found_,          small_copies(),
+        const auto small = [](const Profile& one) -> const auto& {
+            return one.small;
+        };
+        SearchResults results{pipelines_.space, found_,          small_copies(small),
                               aliased_copies(), shared_copies(), overlapping_copies()};
         leave_out(results);
         add_results(profile, results);
@@ -91,7 +125,13 @@ class Merger {
         for (std::size_t i = 0; i < profile.intervals.size(); ++i) {
             profile.intervals[i].of_best = of_best_[i];
         }
-        write_table();
+        append_table(result_.table, profile.intervals);
+        for (const std::size_t size : unsensed_) {
+            append(result_.table,
+                   "%s: the machines take different sensing copies, or not all do: "
+                   "none is taken\n",
+                   format_size(size).c_str());
+        }
         return std::move(result_);
     }
 
@@ -107,9 +147,11 @@ class Merger {
 
     /// A step of all machines' searches, with what `also` has of it; none where one lacks it.
     std::optional<CommonRace>
-    race_of(const LoggedStep& step,
+    race_of(LoggedStep step,
             const std::function<std::string(const std::string&)>& called = libc_is_reference,
-            const std::optional<LoggedStep>& also = std::nullopt) const {
+            std::optional<LoggedStep> also = std::nullopt) const {
+        step.operation = operation_;
+        if (also) also->operation = operation_;
         std::vector<LoggedRace> machines;
         for (const MergeSource& source : sources_) {
             const auto& steps = source.log->steps;
@@ -130,11 +172,15 @@ class Merger {
         return race_of({Step::pipelines, size}, libc_is_reference, LoggedStep{Step::rows, size});
     }
 
+    const std::vector<Interval>& intervals_of(const Profile& profile) const {
+        return operation_ == Operation::set ? profile.memset->intervals : profile.intervals;
+    }
+
     /// The interval of that size on one machine; null where it has none.
     const Interval* own_interval(std::size_t machine, std::size_t objective,
                                  std::size_t size) const {
         const Profile& profile = sources_[machine].profile;
-        const std::vector<Interval>* intervals = &profile.intervals;
+        const std::vector<Interval>* intervals = &intervals_of(profile);
         if (objective > 0) {
             const auto intent = profile.intents.find(*find_workload(objectives_[objective].name));
             if (intent == profile.intents.end()) return nullptr;
@@ -175,7 +221,8 @@ class Merger {
         Weights weights = wanted;
         std::erase_if(weights, [](const auto& weighted) { return weighted.second == 0; });
         const std::vector<Entrant> common = finalists(race, weights);
-        const bool plain_alone = common.size() == 1 && name_of(common[0]) == asterope_copies.plain;
+        const bool plain_alone =
+            common.size() == 1 && name_of(common[0]) == facts_of(operation_).space->plain;
         return common.empty() || plain_alone ? screening_weights(weights) : weights;
     }
 
@@ -193,13 +240,11 @@ class Merger {
         return common.run_offs(entrants, rigor_.rounds, {below}).front();
     }
 
-    void find_pipelines() {
+    /// False: there is no size at which all machines timed one of them.
+    bool find_pipelines() {
         found_.objectives = objectives_;
-        for (const Interval& interval : sources_.front().profile.intervals) add(interval.size);
-        if (found_.found.empty()) {
-            throw BadInput("no candidate was measured on all machines at any size: tune them with "
-                           "more rigor");
-        }
+        for (const Interval& interval : intervals_of(sources_.front().profile)) add(interval.size);
+        if (found_.found.empty()) return false;
         for (std::size_t objective = 0; objective < objectives_.size(); ++objective) {
             std::vector<SizeResult> results;
             for (const Found& one : found_.found) results.push_back(one.results[objective]);
@@ -209,6 +254,7 @@ class Merger {
             found_.intervals.push_back(find_intervals(results, rigor_.boundary_ratio, holds));
         }
         begin_sensing_at_minimum(found_);
+        return true;
     }
 
     /// What was found at one size, for all objectives.
@@ -350,17 +396,20 @@ class Merger {
         return space;
     }
 
-    std::optional<SmallFacts> small_copies() const {
+    /// `small(profile)`: what a machine's profile has of them.
+    template <class Small> std::optional<SmallFacts> small_copies(const Small& small) const {
         const auto race = race_of({Step::small});
         for (const MergeSource& source : sources_) {
-            if (!race || !source.profile.small) return std::nullopt;
+            if (!race || !small(source.profile)) return std::nullopt;
         }
-        const SmallOutcome& own = *sources_.front().profile.small;
+        const auto& own = *small(sources_.front().profile);
         const Weights weights =
             timed_weights(parse_small_weights(own.objective),
                           [&](Workload workload) { return race->timed(workload); });
-        SmallFacts facts{
-            own.distribution, own.objective, timed(asterope_small_copies, *race, weights), {}};
+        SmallFacts facts{own.distribution,
+                         own.objective,
+                         timed(*facts_of(operation_).space->small, *race, weights),
+                         {}};
         std::vector<Entrant> entrants;
         for (std::size_t i = 0; i < facts.space.size(); ++i) {
             entrants.push_back(static_cast<Entrant>(i));
@@ -369,8 +418,8 @@ class Merger {
         if (entrants.empty()) return std::nullopt;
         CommonTimings timings(*race, names_of(facts.space));
         std::mt19937_64 random = named_random(1, "small copies");
-        facts.result =
-            search_small(entrants, plain_small(facts.space), weights, rigor_, random, timings);
+        facts.result = search_small(entrants, plain_small(facts.space, operation_), weights, rigor_,
+                                    random, timings);
         return facts;
     }
 
@@ -455,6 +504,21 @@ class Merger {
         return facts;
     }
 
+    /// What of sets some of the machines know, and the merged profile does not.
+    LeftOut left_out_of(bool small) const {
+        std::set<std::size_t> sizes;
+        std::set<Step> steps;
+        for (const MergeSource& source : sources_) {
+            const SetOutcome& own = *source.profile.memset;
+            for (const Interval& one : own.intervals) sizes.insert(one.size);
+            sizes.insert(own.left_out.sizes.begin(), own.left_out.sizes.end());
+            steps.insert(own.left_out.steps.begin(), own.left_out.steps.end());
+        }
+        for (const Found& one : found_.found) sizes.erase(one.results.front().size);
+        if (!small) steps.insert(Step::small);
+        return {{sizes.begin(), sizes.end()}, steps};
+    }
+
     /// What some of the machines know, and the merged profile does not.
     void leave_out(const SearchResults& results) {
         std::set<std::size_t> sizes;
@@ -471,20 +535,17 @@ class Merger {
         result_.profile.left_out = {{sizes.begin(), sizes.end()}, steps};
     }
 
-    void write_table() {
-        std::string& out = result_.table;
-        append(out, "%-10s %-32s %6s %18s\n", "Size", "RT LT ST PT PS PD ...", "x libc",
+    static void append_table(std::string& out, const std::vector<Interval>& intervals) {
+        std::string parameters;
+        for (const asterope_axis& axis : intervals.front().winner.copy.axes()) {
+            if (!axis.mark) parameters += std::string(axis.title) + ' ';
+        }
+        append(out, "%-10s %-32s %6s %18s\n", "Size", (parameters + "...").c_str(), "x libc",
                "of each best: mean, worst");
-        for (const Interval& one : result_.profile.intervals) {
+        for (const Interval& one : intervals) {
             append(out, "%-10s %-32s %6.2f %12.1f %% %7.1f %%\n", format_size(one.size).c_str(),
                    one.winner.copy.name().c_str(), one.winner.ratio, 100 * one.of_best->mean,
                    100 * one.of_best->worst);
-        }
-        for (const std::size_t size : unsensed_) {
-            append(out,
-                   "%s: the machines take different sensing copies, or not all do: "
-                   "none is taken\n",
-                   format_size(size).c_str());
         }
     }
 
@@ -502,6 +563,7 @@ class Merger {
     }
 
     std::vector<MergeSource> sources_;
+    const Operation operation_;
     const Pipelines pipelines_;
     Rigor rigor_;
     std::vector<Objective> objectives_;
@@ -514,7 +576,18 @@ class Merger {
 } // namespace
 
 CommonBest common_best(std::vector<MergeSource> sources) {
-    return Merger(std::move(sources)).merge();
+    CommonBest common = Merger(sources, Operation::copy).merge();
+    std::size_t sets = 0;
+    for (const MergeSource& source : sources) sets += source.profile.memset.has_value();
+    if (sets == sources.size()) {
+        Merger(std::move(sources), Operation::set).merge_sets(common);
+    } else if (sets > 0) {
+        common.profile.left_out.steps.insert(Step::memset);
+    }
+    const auto& memset = common.profile.memset;
+    common.profile.complete =
+        common.profile.left_out.empty() && (!memset || memset->left_out.empty());
+    return common;
 }
 
 } // namespace asterope

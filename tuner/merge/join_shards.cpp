@@ -173,8 +173,8 @@ std::optional<ThreadsOutcome> join_threads(const Shards& shards) {
     return joined;
 }
 
-/// What the one shard found that had the size small copies hand over to; none where it left that
-/// out. `part` is the profile's member.
+/// What one shard alone looked for, such as the one that had the size small copies hand over to;
+/// none where it left that out. `part` is the profile's member.
 template <class Part> Part of_any(const Shards& shards, Part Profile::*part) {
     for (const MergeSource& one : shards) {
         if (one.profile.*part) return one.profile.*part;
@@ -200,6 +200,7 @@ Profile join_shards(Shards shards) {
     joined.merged = merged_from("shards", shards);
     joined.small = of_any(shards, &Profile::small);
     joined.overlapping = of_any(shards, &Profile::overlapping);
+    joined.memset = of_any(shards, &Profile::memset);
     joined.aliased = join_aliased(shards);
     joined.threads = join_threads(shards);
     joined.intervals = join_intervals(
@@ -219,7 +220,8 @@ Profile join_shards(Shards shards) {
     if (joined.small) steps.erase(Step::small); // each but one leaves them out
     if (joined.overlapping) steps.erase(Step::overlapping);
     joined.left_out = {sizes, steps};
-    joined.complete = joined.left_out.empty();
+    joined.complete =
+        joined.left_out.empty() && (!joined.memset || joined.memset->left_out.empty());
     return joined;
 }
 

@@ -86,10 +86,11 @@ struct Worth {
     std::set<std::size_t> sizes;
     bool extended, sensing, whole;
     unsigned threads;
+    bool sets;
 
     bool covers(const Worth& other) const {
         return rigor >= other.rigor && extended >= other.extended && sensing >= other.sensing &&
-               whole >= other.whole && threads >= other.threads &&
+               whole >= other.whole && threads >= other.threads && sets >= other.sets &&
                std::includes(sizes.begin(), sizes.end(), other.sizes.begin(), other.sizes.end());
     }
 };
@@ -101,7 +102,8 @@ Worth worth_of_profile(const Profile& profile) {
             profile.search.space == "extended",
             contains(profile.search.axes, std::string("sensing")),
             profile.complete,
-            profile.threads ? profile.threads->most : 1};
+            profile.threads ? profile.threads->most : 1,
+            profile.memset.has_value()};
 }
 
 Worth worth_of_search(const json& options, bool may_end_early, const Worth& standing) {
@@ -115,7 +117,9 @@ Worth worth_of_search(const json& options, bool may_end_early, const Worth& stan
             options.at("space") == "extended",
             sensing,
             !may_end_early,
-            threads};
+            threads,
+            contains(options.value("operations", std::vector<std::string>()),
+                     std::string(name_of(Operation::set)))};
 }
 
 /// What it is better in, in words.
@@ -131,6 +135,7 @@ std::string advantages(const Worth& standing, const Worth& wanted, const std::st
     add(standing.extended > wanted.extended, "the extended space");
     add(standing.sensing > wanted.sensing, "copies that sense");
     add(standing.threads > wanted.threads, "copies over threads");
+    add(standing.sets > wanted.sets, "memset");
     add(standing.whole > wanted.whole, "complete, where a time budget may end this one early");
     return text;
 }

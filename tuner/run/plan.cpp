@@ -179,12 +179,9 @@ Plan::Plan(Operation of, const Plan& copies, const Machine& machine)
       small_objective(copies.small_objective),
       small_weights(parse_small_weights(copies.small_objective)), rigor(copies.rigor),
       sizes(all_sizes), most_rows(std::min(copies.most_rows, kMostSetRows)), threads(1),
-      statistics(fleet_statistics(of)),
-      references(copies.request_.replayed
-                     ? copies.request_.logged_set_references
-                     : parse_references(copies.request_.set_references, Operation::set)),
-      maps_source(false), log(copies.log), keeps_log(copies.keeps_log),
-      budget_seconds(copies.budget_seconds), request_(copies.request_) {}
+      statistics(fleet_statistics(of)), references(copies.set_references), maps_source(false),
+      log(copies.log), keeps_log(copies.keeps_log), budget_seconds(copies.budget_seconds),
+      request_(copies.request_) {}
 
 Plan::Plan(const TuningRequest& request, const Machine& machine)
     : operations(operations_of(request)), program(recorded_program(request)),
@@ -197,6 +194,8 @@ Plan::Plan(const TuningRequest& request, const Machine& machine)
       threads(threads_of(request)), statistics(statistics_of(request, program)),
       references(request.replayed ? request.logged_references
                                   : parse_references(request.references)),
+      set_references(request.replayed ? request.logged_set_references
+                                      : parse_references(request.set_references, Operation::set)),
       maps_source(!request.source_map.empty()), log(log_of(request)),
       keeps_log(!request.log.empty()), request_(request) {
     if (all_sizes.front() < kMinimumBytes) {
@@ -259,8 +258,10 @@ nlohmann::json Plan::options() const {
     if (program) options["program"] = program_json(*program);
     if (shard) options["shard"] = shard->name();
     if (!references.empty()) options["references"] = references_json(references);
+    if (!set_references.empty()) options["set_references"] = references_json(set_references);
+    // Those of the whole search: shards of one are told by equal options.
     std::vector<std::string_view> names;
-    for (const Operation one : operations) names.push_back(name_of(one));
+    for (const Operation one : parse_operations(request_.operations)) names.push_back(name_of(one));
     options["operations"] = names;
     return options;
 }

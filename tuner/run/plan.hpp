@@ -42,7 +42,8 @@ struct Plan {
     std::size_t most_rows;             ///< of the routine
     unsigned threads;                  ///< that a copy may be shared among at most; 1: none is
     CallStatistics statistics;
-    std::vector<Reference> references;
+    std::vector<Reference> references;     ///< of this operation
+    std::vector<Reference> set_references; ///< of the copies' plan: those of sets
     bool maps_source;
     std::optional<SourceMap> source_map; ///< none when nothing is going to be timed, and of sets
     std::string log;                     ///< path of the trial log

@@ -334,12 +334,7 @@ class TuningRun {
                                  {"sensing", sensing_},         {"seed", request_.seed},
                                  {"started", facts_.started},   {"cpu", *facts_.cpu},
                                  {"warnings", facts_.warnings}};
-        if (sets_) {
-            header["set_space_hash"] = sets_->spaces.hash();
-            if (!sets_->plan.references.empty()) {
-                header["options"]["set_references"] = references_json(sets_->plan.references);
-            }
-        }
+        if (sets_) header["set_space_hash"] = sets_->spaces.hash();
         return header;
     }
 
