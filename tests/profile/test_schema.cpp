@@ -40,6 +40,7 @@ TEST(Schema, uses_no_rule_that_the_check_does_not_know) {
                                          "minimum",
                                          "maximum",
                                          "multipleOf",
+                                         "$comment",
                                          "maxLength",
                                          "pattern",
                                          "minItems",

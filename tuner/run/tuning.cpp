@@ -437,9 +437,6 @@ class TuningRun {
         tables_ = request_.verbose ? all_tables(spaces, small, aliased, overlapping, threads)
                                    : '\n' + routine_rows(spaces.space, found.pipelines, small);
         tables_ += '\n' + result_sentences(found.pipelines, small, threads, left_out_, found.exam);
-        if (request_.timings && !request_.verbose) {
-            tables_ += '\n' + timings_table(facts_.phases, facts_.seconds);
-        }
         Profile profile;
         profile.machine = machine_json_;
         profile.search = facts_;
@@ -452,6 +449,9 @@ class TuningRun {
         profile.shard = shard_;
         profile.exam = found.exam;
         if (sets_ && !sets_->findings.pipelines.found.empty()) add_sets(profile);
+        if (request_.timings || request_.verbose) {
+            tables_ += '\n' + timings_table(facts_.phases, facts_.seconds);
+        }
         add_results(profile, {spaces.space, found.pipelines, small, aliased, threads, overlapping,
                               sensing_});
         return profile;
@@ -485,8 +485,7 @@ class TuningRun {
              {result_table(spaces.space, pipelines), references_table(pipelines),
               sensing_table(pipelines), intents_table(pipelines), small ? small_table(*small) : "",
               overlapping ? overlapping_table(*overlapping) : "", aliased_table(aliased),
-              threads ? threads_table(*threads) : "",
-              timings_table(facts_.phases, facts_.seconds)}) {
+              threads ? threads_table(*threads) : ""}) {
             if (!table.empty()) tables += '\n' + table;
         }
         return tables;
