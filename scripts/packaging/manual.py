@@ -34,6 +34,7 @@ WORDS = {
     "--small": "unpredictable predictable balanced",
     "--suite": "workloads sizes aliased misalignment mix fixed overlap threads all",
     "--peers": "all none list",
+    "--operation": "memcpy memset",
     "--only": "working_set critical_stride misalignment aliasing store_forwarding huge_pages "
     "placement contents single_timings identical",
 }

@@ -21,6 +21,7 @@ import pytest
 from asterope import __version__, workloads
 from asterope.profile import load_profile
 from asterope.render import render_routine
+from asterope.report.bench import build_bench
 from command_errors import make_device, only_error_of, run_command
 from copy_programs import shared_library
 
@@ -506,6 +507,152 @@ def test_a_check_that_fails_names_the_cells_and_writes_the_files(
     assert (tmp_path / "rows.csv").exists()
 
 
+# --- Sets -----------------------------------------------------------------------------------------
+
+SETS = ("--operation", "memset")
+MEMSET = {
+    "weights": {"hot": 0, "cold": 1},
+    "intervals": [
+        {"above": 0, "up_to": 300, "size": 300, "winner": {"tuple": {"rt": "XMM", "st": "T"}}},
+        {"above": 300, "up_to": 3000, "size": 3000, "winner": {"tuple": {"rt": "R64", "st": "T"}}},
+    ],
+}
+SET_PEERS = """
+#include <stdio.h>
+#include <string.h>
+#define SET(name) void *name(void *to, int value, size_t size)
+SET(right) { return memset(to, value, size); }
+SET(zeros) { return memset(to, 0, size); }
+SET(too_long) { memset(to, value, size + 1); return to; }
+SET(whole_int) {
+    for (size_t i = 0; i < size; ++i) ((char *)to)[i] = (char)((unsigned)value >> (i % 4 * 8));
+    return to;
+}
+static unsigned char seen[256];
+SET(witness) { seen[value & 255] = 1; return memset(to, value, size); }
+__attribute__((destructor)) static void tell(void) {
+    FILE *file = fopen("seen", "w");
+    if (!file) return;
+    for (int i = 0; i < 256; ++i) if (seen[i]) fprintf(file, "%d\\n", i);
+    fclose(file);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library with sets of all kinds."""
+    return shared_library(tmp_path_factory.mktemp("sets") / "libsets.so", SET_PEERS)
+
+
+@pytest.fixture
+def memset_profile(profile_for, tmp_path: Path) -> Path:
+    """A profile of copies that were tuned for `hot` and of sets that were for `cold`."""
+    profile_for("hot")
+    path = tmp_path / "profile.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "memset": MEMSET}))
+    return path
+
+
+@pytest.fixture
+def memset_library(memset_profile: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its routine, compiled."""
+    files = render_routine(load_profile(memset_profile))
+    folder = tmp_path_factory.mktemp("routine")
+    (folder / "asterope_memcpy.h").write_text(files["asterope_memcpy.h"])
+    return shared_library(folder / "libroutine.so", files["asterope_memcpy.c"])
+
+
+@pytest.fixture
+def measured_sets(bench, memset_library: Path, tmp_path: Path) -> Callable[..., Measured]:
+    """As `measured`, of the routine's memset."""
+
+    def run(*arguments: object) -> Measured:
+        done = bench("--routine", memset_library, *SETS, *arguments, "--json", "report.json")
+        assert (done.returncode, done.stderr) == (0, "")
+        return done, json.loads((tmp_path / "report.json").read_text())
+
+    return run
+
+
+def test_sets_are_timed_beside_libcs_memset_and_every_output_says_so(measured_sets) -> None:
+    done, report = measured_sets(*HOT)
+    title = done.stdout.splitlines()[0]
+    assert title.startswith("asterope_memset against ") and ", bytes of 0: 3 paired" in title
+    assert (report["operation"], report["byte"], report["version"]) == ("memset", 0, 2)
+    libc, routine = report["copies"]
+    assert libc["description"].endswith("'s memset as it is")
+    assert routine["description"] == "asterope_memset, the routine"
+    assert [line.split()[0] for line in rows_of(done, "hot")] == ["128", "4", "all"]
+    for row in report["results"]:
+        assert row["copies"]["asterope"]["ns"] > 0
+    build_bench(report, "report.json")  # the report's reader takes it
+
+
+def test_sets_have_the_suites_and_workloads_that_need_no_source(measured_sets) -> None:
+    done, report = measured_sets(*FEW, "--suite", "all")
+    found = {(row["suite"], row["workload"]) for row in report["results"]}
+    of_one_size = {"hot", "hot_read", "cold", "consume"}
+    assert found == {
+        *((suite, name) for suite in ("workloads", "sizes") for name in of_one_size),
+        ("misalignment", "hot"),
+        *(("mix", name) for name in (*MIXES, *PAGE_ENDS)),
+        *(("fixed", name) for name in FIXED),
+    }
+    labels = [row["label"] for row in report["results"] if row["suite"] == "misalignment"]
+    past = (0, 1, 8, 16, 31, 32, 63)
+    assert labels == [f"{size} +{one}" for size in ("128 B", "4 KiB") for one in past]
+    assert len(rows_of(done, "128 B misaligned")) == len(past) + 1  # and the mean
+    header = next(line for line in done.stdout.splitlines() if line.startswith("x libc "))
+    assert set(header.split()[2:]) == of_one_size
+
+
+def test_a_set_sets_the_byte_that_was_asked_for(measured_sets, sets: Path, tmp_path: Path) -> None:
+    options = (*FEW, "--suite", "sizes,misalignment,mix,fixed", "--byte", "170")
+    done, report = measured_sets(*options, *peer(sets, "witness"))
+    assert report["byte"] == 170
+    assert ", bytes of 170: " in done.stdout.splitlines()[0]
+    assert (tmp_path / "seen").read_text().split() == ["170"]
+
+
+def test_peers_and_references_are_proved_as_sets(
+    bench, memset_library: Path, sets: Path, tmp_path: Path
+) -> None:
+    done = bench("--routine", memset_library, *SETS, *HOT, "--json", "report.json",
+                 *peer(sets, "zeros", "too_long", "whole_int", "right"),
+                 "--reference", f"new={sets}:witness")  # fmt: skip
+    assert done.returncode == 0
+    left_out = [line.split(" is left out: ") for line in done.stderr.splitlines()]
+    assert left_out == [
+        ["asterope-bench: zeros", "wrong byte 0 of 1 (value 85, destination +0)"],
+        ["asterope-bench: too_long", "stray write at byte 0 of 0 (value 0, destination +0)"],
+        ["asterope-bench: whole_int", "wrong byte 1 of 2 (value 0, destination +0)"],
+    ]
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert [copy["name"] for copy in report["copies"]][1:] == ["asterope", "new", "right"]
+    assert "asterope's memset is the best or within the noise floor" in done.stdout
+    done = bench("--routine", memset_library, *SETS, *HOT, "--reference", f"new={sets}:zeros")
+    assert "--reference new wrong byte 0 of 1" in only_error(done, 2)
+
+
+def test_a_routine_that_sets_wrongly_fails(bench, sets: Path) -> None:
+    done = bench("--routine", sets, *SETS, "--symbol", "whole_int", *FEW)
+    assert "the routine whole_int sets wrong: wrong byte 1 of 2 " in only_error(done, 1)
+
+
+def test_a_profile_gives_the_sizes_and_workloads_of_its_sets(
+    bench, memset_library: Path, memset_profile: Path, profile_for
+) -> None:
+    options = ("--routine", memset_library, *SETS, *SIZES, "--rounds", "3")
+    done = bench(*options, "--profile", memset_profile)
+    assert [line.split()[0] for line in rows_of(done, "cold")] == ["300", "3000", "all"]
+    assert "\nhot " not in done.stdout
+    done = bench(*options, "--profile", memset_profile, "--workload", "balanced")
+    assert "\nhot " in done.stdout and "\nconsume " in done.stdout
+    done = bench(*options, *profile_for("hot"))
+    assert "profile profile.json says nothing of memset" in only_error(done, 2)
+
+
 # --- Interrupted ----------------------------------------------------------------------------------
 
 
@@ -676,6 +823,19 @@ BAD_ARGUMENTS = [
     ["--peer", "one=liba.so:copy", "--peer", "one=libb.so:copy", ""],
     ["--peers", "avx", "--peer", "avx=libpeer.so:copy", ""],
     [*SIZES, "--workload", "fresh", "--sizes", "128,1K", "fresh is timed from 4 KiB up"],
+    [*SETS, "has no function asterope_memset"],
+    *(
+        [*SETS, "--suite", name, f"suite {name} is none of memset: choose workloads, sizes, "]
+        for name in ("aliased", "overlap", "threads")
+    ),
+    *(
+        [*SETS, "--workload", name, "choose hot, hot_read, cold, consume, or balanced"]
+        for name in ("produce", "fetch", "aliased", "cold_walk", "mix_l1", "warm")
+    ),
+    [*SETS, "--peers", "avx", "--peers names copies, and memset is timed"],
+    [*SETS, "--byte", "256", "--byte"],
+    ["--operation", "memmove", "choose memcpy or memset"],
+    ["--byte", "0", "name --operation memset"],
     ["locality", "none of systemSize"],
     ["locality", "8K", "16", "4", "128", "all of systemSize"],
     ["locality", "8K", "128", ".", "128", "8 KiB is less than the 16 KiB"],

@@ -28,8 +28,8 @@ TEST(ResultsJson, has_all_of_version_2) {
     const Contenders contenders = {{"glibc", "libc", nullptr}, {"asterope", "ours", nullptr}};
     const std::vector<LeftOutCopy> left_out = {{"musl", "not installed"}};
     const DisturbanceCounts noise{900, 40, 60, {{"steal", 90}}, true};
-    const auto json =
-        results_json({machine, 51, "fleet", contenders, left_out, noise}, cells(), true);
+    const auto json = results_json(
+        {machine, 51, Operation::copy, 0, "fleet", contenders, left_out, noise}, cells(), true);
     EXPECT_EQ(json["noise"].dump(), R"({"rounds":900,"disturbed":{"steal":90},"repeated":40,)"
                                     R"("kept":60,"provisional":true})");
     EXPECT_EQ(json["format"], "asterope-bench");
@@ -54,6 +54,19 @@ TEST(ResultsJson, has_all_of_version_2) {
               R"({"median":1.62,"low":1.6,"high":1.64})");
     EXPECT_EQ(json["results"][1]["weighting"], "bytes");
     EXPECT_FALSE(json["results"][1].contains("size"));
+}
+
+TEST(ResultsJson, says_which_function_was_timed_and_what_a_set_set) {
+    const Machine machine;
+    const Contenders contenders = {{"glibc", "libc", nullptr}, {"asterope", "ours", nullptr}};
+    const auto json_of = [&](Operation operation) {
+        return results_json({machine, 51, operation, 170, "fleet", contenders, {}, {}}, cells(),
+                            true);
+    };
+    EXPECT_EQ(json_of(Operation::copy)["operation"], "memcpy");
+    EXPECT_FALSE(json_of(Operation::copy).contains("byte"));
+    EXPECT_EQ(json_of(Operation::set)["operation"], "memset");
+    EXPECT_EQ(json_of(Operation::set)["byte"], 170);
 }
 
 TEST(ResultsCsv, has_a_line_a_copy_and_cell) {

@@ -220,3 +220,25 @@ TEST(BriefText, stays_within_100_columns) {
     std::istringstream lines(brief_text(cells));
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
 }
+
+TEST(SummaryText, of_sets_speaks_of_sets) {
+    const std::vector<Cell> cells = {cell(2, 1)};
+    const std::string sets = summary_text(cells, kContenders, Operation::set);
+    EXPECT_EQ(sets.rfind("asterope's memset is the best ", 0), 0u) << sets;
+    EXPECT_NE(sets.find("\nA set is clearly better "), sets.npos);
+    EXPECT_EQ(sets.find("copy"), sets.npos);
+    EXPECT_EQ(sets.find("Copies"), sets.npos) << "no set takes several threads";
+    const std::string copies = summary_text(cells, kContenders);
+    EXPECT_NE(copies.find("\nA copy is clearly better "), copies.npos);
+    EXPECT_NE(copies.find("Copies over several threads are not counted."), copies.npos);
+}
+
+TEST(BriefText, of_sets_speaks_of_small_sets) {
+    Cell mix = cell(2, 1);
+    mix.suite = "mix";
+    mix.workload = mix.label = "mix_l1";
+    mix.weighting = "calls";
+    EXPECT_NE(brief_text({mix}, Operation::set).find("small sets by calls 2.00"),
+              std::string::npos);
+    EXPECT_NE(brief_text({mix}).find("small copies by calls 2.00"), std::string::npos);
+}

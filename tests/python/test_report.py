@@ -469,6 +469,29 @@ def test_misalignments_are_drawn_as_grids(bench: Path) -> None:
     assert counts == {"4 KiB": 12, "64 KiB": 12}
 
 
+def test_results_of_memset_are_called_that_and_its_misalignments_are_drawn_by_label(
+    put: Put,
+) -> None:
+    raw = {**bench_results(), "operation": "memset", "byte": 0}
+    kept = [cell for cell in raw["results"] if cell["label"].startswith("4 KiB +0 ")]
+    others = [cell for cell in raw["results"] if cell["suite"] == "sizes"]
+    for cell in kept:
+        cell["label"] = cell["label"].replace(" +0 ", " ")
+    raw["results"] = [*others, *kept]
+    inputs = read(put(raw))
+    series = find_series(inputs)
+    assert series.source.startswith("asterope-bench of memset")
+    assert [cell.label for cell in series.labelled["misalignment"]] == [
+        cell["label"] for cell in kept
+    ]
+    pictures = {p.name for section in page.make_sections(inputs) for p in section.pictures}
+    assert "grid-misalignment" not in pictures
+    best = "asterope's memset is the best of "
+    assert any(sentence.startswith(best) for sentence in findings(inputs))
+    without = find_series(read(put(bench_results(), "copies.json"))).source
+    assert "memset" not in without
+
+
 def test_the_profile_alone_gives_ratios_and_throughput(profile: Path) -> None:
     by_name = {chart.name: chart for chart in find_series(read(profile)).charts}
     assert list(by_name) == list(names("measured"))

@@ -75,9 +75,15 @@ std::string origin_of(const ExternalCopy& copy) {
 
 /// The routine, which must copy right.
 Contender contender_of(const RoutineOptions& routine) {
-    const CopyFunction function = load_routine(routine), move = load_move(routine);
-    std::string fault = fault_of([&](std::string&) { return function; });
-    if (!fault.empty()) throw Failure("the routine " + routine.symbol + " copies wrong: " + fault);
+    const CopyFunction function = load_routine(routine);
+    const bool sets = routine.operation == Operation::set;
+    const CopyFunction move = sets ? nullptr : load_move(routine);
+    std::string fault =
+        fault_of([&](std::string&) { return function; }, 20, false, routine.operation);
+    if (!fault.empty()) {
+        throw Failure("the routine " + routine.symbol + (sets ? " sets" : " copies") +
+                      " wrong: " + fault);
+    }
     if (move) fault = fault_of([&](std::string&) { return move; }, 20, true);
     if (!fault.empty()) throw Failure("the memmove of " + routine.routine + " is wrong: " + fault);
     Contender ours{kRoutineName, routine.symbol + ", the routine", function};
@@ -103,7 +109,7 @@ void add_options(CLI::App& app, PeerOptions& options) {
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     };
     add_external("--peer", options.loaded,
-                 "one more copy, from a shared object; may be repeated. A peer "
+                 "one more copy (or set), from a shared object; may be repeated. A peer "
                  "that is missing, copies wrongly, crashes or hangs is named and left out");
     add_external("--reference", options.references,
                  "one more copy that the routine is judged by, such as a newer glibc's memcpy in a "
@@ -196,20 +202,29 @@ Choice choose(const PeerOptions& options, const RoutineOptions& routine, const s
     const std::vector<Peer> peers = built_in_peers();
     const std::vector<std::string> built_in =
         parse_peer_names(options.built_in, known_names(peers));
+    const Operation operation = routine.operation;
+    const std::string function(name_of(operation));
+    if (operation == Operation::set && !built_in.empty()) {
+        throw BadInput("--peers names copies, and " + function +
+                       " is timed: name functions like it by --peer " + kExternalCopyForm);
+    }
     const std::string libc_name = libc.substr(0, libc.find(' '));
     std::vector<std::string> names = {libc_name, kRoutineName};
     names.insert(names.end(), built_in.begin(), built_in.end());
-    const auto loaded = parse_external_copies(options.loaded, "--peer", names);
+    const auto loaded = parse_external_copies(options.loaded, "--peer", names, operation);
     for (const ExternalCopy& peer : loaded) names.push_back(peer.name);
-    const auto references = parse_external_copies(options.references, "--reference", names);
+    constexpr const char* kReferences = "--reference"; // of whichever operation
+    const auto references =
+        parse_external_copies(options.references, kReferences, names, operation);
 
     Choice choice;
-    choice.contenders.push_back({libc_name, libc + "'s memcpy as it is", libc_copy()});
-    choice.contenders.back().move = libc_move();
+    choice.contenders.push_back(
+        {libc_name, libc + "'s " + function + " as it is", libc_of(operation)});
+    if (operation == Operation::copy) choice.contenders.back().move = libc_move();
     choice.contenders.push_back(contender_of(routine));
     for (const ExternalCopy& reference : references) {
-        choice.contenders.push_back(
-            {reference.name, origin_of(reference) + ", a reference", load_reference(reference)});
+        choice.contenders.push_back({reference.name, origin_of(reference) + ", a reference",
+                                     load_required(reference, kReferences)});
         choice.contenders.back().reference = true;
     }
     for (const EntryPoint& point : entry_points()) {

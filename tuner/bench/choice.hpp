@@ -49,8 +49,9 @@ struct Choice {
 void add_tuned_glibc(Choice& choice, const Machine& machine, const std::optional<Arena>& arena,
                      std::size_t largest, int cpu);
 
-/// Loads and checks all. `libc`: its name and version, "glibc 2.36". Throws BadInput for options
-/// that cannot be read, for two copies of one name and for a reference that cannot be used, Failure
+/// Loads and checks all, as functions of the routine's operation. `libc`: its name and version,
+/// "glibc 2.36". Throws BadInput for options that cannot be read, for built-in copies where sets
+/// are timed, for two copies of one name and for a reference that cannot be used, Failure
 /// where the routine itself copies wrong. A peer that is not there, lacks the symbol, copies wrong,
 /// crashes or hangs is left out.
 /// Threaded copies have started their threads after it, so call it before pin_to_cpu(): threads

@@ -52,8 +52,11 @@ nlohmann::ordered_json results_json(const RunFacts& facts, const std::vector<Cel
     nlohmann::ordered_json json = {
         {"format", "asterope-bench"}, {"version", 2},
         {"tool_version", kVersion},   {"machine", to_json(facts.machine)},
-        {"rounds", facts.rounds},     {"distribution", profile_name(facts.distribution)},
-        {"complete", complete},       {"noise", noise_json(facts.noise)}};
+        {"rounds", facts.rounds},     {"operation", name_of(facts.operation)}};
+    if (facts.operation == Operation::set) json["byte"] = facts.byte;
+    json["distribution"] = profile_name(facts.distribution);
+    json["complete"] = complete;
+    json["noise"] = noise_json(facts.noise);
     json["copies"] = nlohmann::ordered_json::array();
     for (const Contender& contender : facts.contenders) {
         json["copies"].push_back(

@@ -1,6 +1,7 @@
 // The results as other programs read them: JSON and CSV.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "bench/cell.hpp"
 #include "bench/contender.hpp"
 #include "machine/machine.hpp"
+#include "space/operation.hpp"
 #include "timing/disturbed_rounds.hpp"
 
 namespace asterope {
@@ -16,6 +18,8 @@ namespace asterope {
 struct RunFacts {
     const Machine& machine;
     int rounds;
+    Operation operation;
+    std::uint8_t byte; ///< what sets set
     std::string distribution;
     const Contenders& contenders;
     const std::vector<LeftOutCopy>& left_out;

@@ -37,10 +37,8 @@ void say_left_out(const LeftOutCopy& one) {
 /// All that was measured; the files are written from it, whatever ended the run.
 class BenchRun {
   public:
-    BenchRun(const Options& options, const Machine& machine, const std::string& distribution,
-             Choice& choice, int cpu)
-        : options_(options), machine_(machine), distribution_(distribution), choice_(choice),
-          watched_(cpu) {}
+    BenchRun(const Options& options, const Setting& setting, Choice& choice, int cpu)
+        : options_(options), setting_(setting), choice_(choice), watched_(cpu) {}
 
     void measure_all(std::vector<Suite>& suites, Progress& progress) {
         for (Suite& suite : suites) {
@@ -57,8 +55,9 @@ class BenchRun {
     void write_files(bool complete) const {
         if (cells_.empty()) return; // better the files of an earlier run than empty ones
         if (!options_.json.empty()) {
-            const RunFacts facts{machine_,           options_.routine.rounds, distribution_,
-                                 choice_.contenders, choice_.left_out,        watched_.facts()};
+            const RunFacts facts{setting_.machine, options_.routine.rounds,  setting_.operation,
+                                 setting_.byte,    setting_.statistics.name, choice_.contenders,
+                                 choice_.left_out, watched_.facts()};
             write_atomically(options_.json, results_json(facts, cells_, complete).dump(2) + '\n');
         }
         if (!options_.csv.empty()) write_atomically(options_.csv, results_csv(cells_));
@@ -95,8 +94,7 @@ class BenchRun {
     }
 
     const Options& options_;
-    const Machine& machine_;
-    const std::string& distribution_;
+    const Setting& setting_;
     Choice& choice_;
     MonitoredRounds watched_;
     std::vector<Cell> cells_;
@@ -158,7 +156,7 @@ void measure_suites(const Options& options, const Request& request, const Settin
 }
 
 void print_legend(const Contenders& contenders) {
-    std::printf("Each column: libc's time over that copy's; * the best of its row.\n\n");
+    std::printf("Each column: libc's time over that one's; * the best of its row.\n\n");
     int longest = 0;
     for (const Contender& contender : contenders) {
         longest = std::max(longest, static_cast<int>(contender.name.size()));
@@ -196,8 +194,10 @@ int check(double least, const std::vector<Cell>& cells) {
 /// Returns the exit code.
 int compare(const Options& options) {
     const Request request = read_request(options);
-    const CallStatistics statistics =
-        options.distribution.empty() ? fleet_statistics() : read_statistics(options.distribution);
+    const Operation operation = options.routine.operation;
+    const CallStatistics statistics = options.distribution.empty()
+                                          ? fleet_statistics(operation)
+                                          : read_statistics(options.distribution);
     if (!options.json.empty()) require_writable(options.json);
     if (!options.csv.empty()) require_writable(options.csv);
 
@@ -219,19 +219,21 @@ int compare(const Options& options) {
     if (choice.wants_tuned_glibc) add_tuned_glibc(choice, machine, arena, largest, cpu);
     for (const LeftOutCopy& one : choice.left_out) say_left_out(one);
 
+    const auto byte = static_cast<std::uint8_t>(std::max(0, options.byte));
     std::printf(
         options.brief
-            ? "%s against %s, %d paired rounds, CPU %d: %s time over its own, "
+            ? "%s against %s%s, %d paired rounds, CPU %d: %s time over its own, "
               "geometric means over sizes\n"
-            : "%s against %s: %d paired rounds, CPU %d. x libc above 1: the routine is faster;\n"
+            : "%s against %s%s: %d paired rounds, CPU %d. x libc above 1: the routine is faster;\n"
               "floor: libc against itself in the same rounds. Intervals of 95 %% (sign test).\n",
         options.routine.symbol.c_str(), rivals_of(choice.contenders, machine.libc).c_str(),
+        operation == Operation::set ? (", bytes of " + std::to_string(byte)).c_str() : "",
         options.routine.rounds, cpu,
         options.peers.references.empty() ? "libc's" : "in each cell the faster one's");
-    const Setting setting{machine, choice.contenders, statistics};
+    const Setting setting{machine, choice.contenders, statistics, operation, byte};
     if (setting.with_peers() && !options.brief) print_legend(choice.contenders);
     std::fflush(stdout);
-    BenchRun run(options, machine, statistics.name, choice, cpu);
+    BenchRun run(options, setting, choice, cpu);
     try {
         measure_suites(options, request, setting, arena, beginning_with(cpu, cpus), run);
     } catch (const Error&) {
@@ -240,9 +242,9 @@ int compare(const Options& options) {
     }
     run.write_files(true);
     if (options.brief) {
-        std::printf("%s", brief_text(run.cells()).c_str());
+        std::printf("%s", brief_text(run.cells(), operation).c_str());
     } else if (setting.with_peers()) {
-        std::printf("\n%s", summary_text(run.cells(), choice.contenders).c_str());
+        std::printf("\n%s", summary_text(run.cells(), choice.contenders, operation).c_str());
     }
     std::fflush(stdout);
     run.warn_of_noise();
@@ -260,7 +262,7 @@ void refuse_options_before(const CLI::App& app, const std::string& command) {
 
 int run(int argc, char** argv) {
     Options options;
-    CLI::App app("Times copies side by side with libc's memcpy, interleaved in one process.",
+    CLI::App app("Times copies, or sets, side by side with libc's, interleaved in one process.",
                  "asterope-bench");
     app.set_version_flag("--version", version_text("asterope-bench"));
     app.footer("Exit codes: 0 done; 1 failed while running, or a cell is under --check; 2 bad "
@@ -278,6 +280,7 @@ int run(int argc, char** argv) {
         command.run();
         return kDone;
     }
+    resolve_operation(options, app.count("--symbol") > 0);
     if (options.peers.built_in == "list") {
         std::fputs(list_peers().c_str(), stdout);
         return kDone;

@@ -25,16 +25,18 @@ const struct {
     std::string name;
     const char* sizes;
     bool takes_profiles;
+    bool of_sets; ///< it needs no source, and no function of the routine that only copies have
 } kSuites[] = {
     // for reading between two sizes: each power of two
-    {"workloads", "128,256,512,1K,2K,4K,8K,16K,32K,64K,128K,256K,512K,1M,2M,4M,8M,16M,32M", true},
-    {"sizes", kUsualSizes, true},
-    {"aliased", kUsualSizes, true},
-    {"misalignment", "512,4K,64K", false},
-    {"mix", kUsualSizes, true}, // of both, the arena that they draw from
-    {"fixed", kUsualSizes, true},
-    {"overlap", "512,2K,4K,16K,64K,1M", false},
-    {"threads", "1K,8K,64K,512K,4M,32M", false},
+    {"workloads", "128,256,512,1K,2K,4K,8K,16K,32K,64K,128K,256K,512K,1M,2M,4M,8M,16M,32M", true,
+     true},
+    {"sizes", kUsualSizes, true, true},
+    {"aliased", kUsualSizes, true, false},
+    {"misalignment", "512,4K,64K", false, true},
+    {"mix", kUsualSizes, true, true}, // of both, the arena that they draw from
+    {"fixed", kUsualSizes, true, true},
+    {"overlap", "512,2K,4K,16K,64K,1M", false, false},
+    {"threads", "1K,8K,64K,512K,4M,32M", false, false},
 };
 
 /// What the suite `sizes` measures: of tuning's workloads and those for measuring only. "": nothing
@@ -55,6 +57,27 @@ std::vector<Workload> workloads_of(const std::string& text) {
     return workloads;
 }
 
+/// The same of sets: of a workload by its name those that sets are timed under.
+std::vector<Workload> workloads_of_sets(const std::string& text) {
+    const std::vector<Workload> all(kSets.begin(), kSets.end());
+    if (text.empty() || text == "balanced") return all;
+    const std::optional<Workload> single = find_workload(text);
+    if (single && contains(all, *single)) return {*single};
+    std::string choices;
+    for (const Workload workload : all) choices += std::string(name_of(workload)) + ", ";
+    throw BadInput("workload '" + text.substr(0, 40) +
+                   "' is none that memset is timed under: choose " + choices + "or balanced");
+}
+
+/// What memset was tuned by.
+std::vector<Workload> workloads_of(const SetOutcome& memset) {
+    std::vector<Workload> workloads;
+    for (const auto& [workload, weight] : memset.weights) {
+        if (weight > 0) workloads.push_back(workload);
+    }
+    return workloads.empty() ? workloads_of_sets("") : workloads;
+}
+
 /// Throws BadInput where a workload is named that none of the sizes is timed under.
 void refuse_untimed(const std::string& name, const std::vector<std::size_t>& sizes) {
     const std::optional<Workload> workload = find_workload(name);
@@ -69,14 +92,34 @@ void refuse_untimed(const std::string& name, const std::vector<std::size_t>& siz
                    ": name other --sizes");
 }
 
-void require_known(const std::vector<std::string>& suites) {
+void require_known(const std::vector<std::string>& suites, Operation operation) {
+    const auto is_there = [&](const auto& suite) {
+        return operation == Operation::copy || suite.of_sets;
+    };
     std::string known;
-    for (const auto& suite : kSuites) known += suite.name + ", ";
-    for (const std::string& name : suites) {
-        const auto is_it = [&](const auto& suite) { return suite.name == name; };
-        if (name == "all" || std::any_of(std::begin(kSuites), std::end(kSuites), is_it)) continue;
-        throw BadInput("suite '" + name.substr(0, 40) + "' is unknown: choose " + known + "or all");
+    for (const auto& suite : kSuites) {
+        if (is_there(suite)) known += suite.name + ", ";
     }
+    for (const std::string& name : suites) {
+        if (name == "all") continue;
+        const auto* const suite = std::find_if(std::begin(kSuites), std::end(kSuites),
+                                               [&](const auto& one) { return one.name == name; });
+        if (suite == std::end(kSuites)) {
+            throw BadInput("suite '" + name.substr(0, 40) + "' is unknown: choose " + known +
+                           "or all");
+        }
+        if (is_there(*suite)) continue;
+        throw BadInput("suite " + name + " is none of " + std::string(name_of(operation)) +
+                       ": choose " + known + "or all");
+    }
+}
+
+/// The profile's sets. Throws BadInput where it has none.
+const SetOutcome& sets_of(const Profile& profile, const std::string& path) {
+    if (profile.memset) return *profile.memset;
+    throw BadInput("profile " + path +
+                   " says nothing of memset: tune again, or name --sizes and "
+                   "no --profile");
 }
 
 } // namespace
@@ -84,6 +127,15 @@ void require_known(const std::vector<std::string>& suites) {
 void add_options(CLI::App& app, Options& options) {
     add_options(app, options.routine);
     add_options(app, options.peers);
+    app.add_option("--operation", options.operation,
+                   "the function that is timed, memcpy or memset: libc's, the routine's "
+                   "(asterope_memset), and as peers and references functions like it; a set is "
+                   "timed where it needs no source")
+        ->type_name("NAME")
+        ->capture_default_str();
+    app.add_option("--byte", options.byte, "what memset sets (default: 0)")
+        ->type_name("N")
+        ->check(CLI::Range(0, 255));
     app.add_option("--profile", options.profile,
                    "take sizes and workload from this profile, and build the routine from it "
                    "where no library is found (without FILE: from your own, "
@@ -101,7 +153,8 @@ void add_options(CLI::App& app, Options& options) {
            "misalignment: a grid of misaligned sources and destinations; mix: copies of "
            "unpredictable sizes, as calls count, at page ends, and as bytes count; fixed: small "
            "copies of one size at a time; overlap: memmove within cached buffers, shifted by 1, "
-           "8, 64 and 4096 bytes up and down; threads: 1 to all CPUs at once; all")
+           "8, 64 and 4096 bytes up and down; threads: 1 to all CPUs at once; all. Of memset "
+           "there are workloads, sizes, misalignment, mix and fixed")
         ->type_name("NAMES")
         ->delimiter(',')
         ->capture_default_str();
@@ -123,8 +176,21 @@ void add_options(CLI::App& app, Options& options) {
     app.add_flag("--brief", options.brief, "print a few lines instead of the tables");
     app.add_flag("--small-pages", options.small_pages,
                  "copy between pages of 4 KiB, not huge ones where the system grants them");
-    mark_as_expert(app, {"--symbol", "--rounds", "--cpu", "--peer", "--reference", "--distribution",
-                         "--csv", "--check", "--small-pages"});
+    mark_as_expert(app, {"--symbol", "--byte", "--rounds", "--cpu", "--peer", "--reference",
+                         "--distribution", "--csv", "--check", "--small-pages"});
+}
+
+void resolve_operation(Options& options, bool symbol_given) {
+    const std::optional<Operation> operation = find_operation(options.operation);
+    if (!operation) {
+        throw BadInput("operation '" + options.operation.substr(0, 40) +
+                       "' is unknown: choose memcpy or memset");
+    }
+    if (options.byte >= 0 && *operation != Operation::set) {
+        throw BadInput("--byte is what memset sets: name --operation memset, too");
+    }
+    options.routine.operation = *operation;
+    if (!symbol_given) options.routine.symbol = "asterope_" + options.operation;
 }
 
 std::size_t Request::largest_size() const {
@@ -136,17 +202,30 @@ std::size_t Request::largest_size() const {
 }
 
 Request read_request(const Options& options) {
-    require_known(options.suites);
+    const bool sets = options.routine.operation == Operation::set;
+    require_known(options.suites, options.routine.operation);
     std::vector<std::size_t> named, of_profile;
     if (!options.sizes.empty()) named = parse_size_list(options.sizes);
     std::string workload = options.workload;
+    Request request;
     if (!options.profile.empty()) {
         const Profile profile = read_profile(options.profile);
-        if (workload.empty()) workload = profile.search.workload;
-        of_profile = profile.sizes();
+        if (sets) {
+            const SetOutcome& memset = sets_of(profile, options.profile);
+            request.workloads = workloads_of(memset);
+            for (const Interval& interval : memset.intervals) of_profile.push_back(interval.size);
+        } else {
+            if (workload.empty()) workload = profile.search.workload;
+            of_profile = profile.sizes();
+        }
     }
-    Request request{{}, workloads_of(workload)};
+    if (!sets) {
+        request.workloads = workloads_of(workload);
+    } else if (!workload.empty() || request.workloads.empty()) {
+        request.workloads = workloads_of_sets(workload);
+    }
     for (const auto& suite : kSuites) {
+        if (sets && !suite.of_sets) continue;
         if (!contains(options.suites, suite.name) && !contains(options.suites, std::string("all")))
             continue;
         request.sizes[suite.name] = !named.empty() ? named

@@ -21,6 +21,8 @@ namespace asterope {
 struct Options {
     RoutineOptions routine{.rounds = 51};
     PeerOptions peers;
+    std::string operation = "memcpy";
+    int byte = -1; ///< negative: none was asked for
     std::string profile, workload, sizes, json, csv, distribution;
     std::optional<double> check;
     bool brief = false, small_pages = false;
@@ -29,6 +31,11 @@ struct Options {
 
 /// All options but those of subcommands.
 void add_options(CLI::App& app, Options& options);
+
+/// Sets the routine to the operation that --operation names, and its symbol, unless one was asked
+/// for (`symbol_given`), to the function of that operation. Throws BadInput for an unknown
+/// operation, and for a byte beside one that sets nothing.
+void resolve_operation(Options& options, bool symbol_given);
 
 struct Request {
     std::map<std::string, std::vector<std::size_t>> sizes; ///< by suite, ascending
@@ -39,7 +46,8 @@ struct Request {
     std::size_t largest_size() const;
 };
 
-/// Reads the profile that is named there, too. Throws BadInput.
+/// Reads the profile that is named there, too. `options.routine` says whose suites, workloads and
+/// sizes. Throws BadInput.
 Request read_request(const Options& options);
 
 } // namespace asterope

@@ -26,7 +26,7 @@ void add_options(CLI::App& app, RoutineOptions& options) {
                    "the one beside this program, else one that is built from the profile for this "
                    "run)")
         ->type_name("FILE");
-    app.add_option("--symbol", options.symbol, "its copy function")
+    app.add_option("--symbol", options.symbol, "its function")
         ->type_name("NAME")
         ->capture_default_str();
     app.add_option("--rounds", options.rounds, "rounds a row")
@@ -82,8 +82,13 @@ CopyFunction load_routine(const RoutineOptions& options) {
     const std::string path = routine_library(options);
     void* symbol = dlsym(load(path), options.symbol.c_str());
     if (!symbol) {
+        const std::string tune = options.operation == Operation::copy
+                                     ? ""
+                                     : ", and a profile in which " +
+                                           std::string(name_of(options.operation)) +
+                                           " was tuned adds it";
         throw BadInput(path + " has no function " + options.symbol + ": 'nm -D " + path +
-                       "' lists what it has");
+                       "' lists what it has" + tune);
     }
     return reinterpret_cast<CopyFunction>(symbol);
 }

@@ -15,7 +15,8 @@ struct RoutineOptions {
     std::string routine = {}; ///< path of a shared library; empty: see routine_library()
     std::string profile = {}; ///< to build the routine from; empty: see profile_to_read()
     std::string symbol = "asterope_memcpy";
-    int rounds; ///< the default is the command's
+    Operation operation = Operation::copy; ///< that the symbol is a function of
+    int rounds;                            ///< the default is the command's
     int cpu = -1;
 };
 

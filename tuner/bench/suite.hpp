@@ -50,12 +50,16 @@ struct Suite {
     std::vector<Job> jobs;
 };
 
-/// What suites are made from. All of it outlives them.
+/// What suites are made from. It and all of it outlive them.
 struct Setting {
     const Machine& machine;
     const Contenders& contenders;
     const CallStatistics& statistics; ///< for mixes
+    Operation operation = Operation::copy;
+    std::uint8_t byte = 0; ///< what sets set
     bool with_peers() const { return contenders.size() > 2; }
+    /// `cache_effect`: see Stopwatch::time.
+    TimedCopy timed(const Contender& contender, int cache_effect = 0) const;
 };
 
 /// A table for these jobs: of libc and the routine, or with a column for each that takes part in
@@ -68,7 +72,7 @@ std::vector<Suite> size_suites(const std::string& name, const Setting& setting, 
                                const std::vector<Workload>& workloads);
 
 /// The same as one table, where there are no peers: sizes by what winners are measured under, and
-/// by fresh.
+/// copies by fresh.
 std::vector<Suite> workload_suites(const Setting& setting, const Arena& arena,
                                    const std::vector<std::size_t>& sizes);
 
@@ -83,7 +87,7 @@ std::vector<Suite> fixed_suites(const Setting& setting, const Arena& arena);
 std::vector<Suite> overlap_suites(const Setting& setting, const Arena& arena,
                                   const std::vector<std::size_t>& sizes);
 
-/// A grid of misalignments, hot, for each of `sizes`.
+/// A grid of misalignments, hot, for each of `sizes`; of sets, a table of their destinations'.
 std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& arena,
                                        const std::vector<std::size_t>& sizes);
 

@@ -31,13 +31,13 @@ double estimate(std::size_t size, Workload workload, const Machine& machine) {
     return seconds;
 }
 
-Job size_job(const std::string& suite, const std::shared_ptr<Stopwatch>& stopwatch,
-             const Machine& machine, std::size_t size, Workload workload) {
+Job size_job(const std::string& suite, const Setting& setting,
+             const std::shared_ptr<Stopwatch>& stopwatch, std::size_t size, Workload workload) {
     Job job{suite, std::string(name_of(workload)), format_size(size), size};
-    job.trial_seconds = estimate(size, workload, machine);
+    job.trial_seconds = estimate(size, workload, setting.machine);
     job.prepare = [=] { stopwatch->calibrate(size, workload, trial_seconds(workload)); };
-    job.time = [=](const Contender& contender, std::uint64_t round, int cache_effect) {
-        return stopwatch->time({contender.copy, 0, cache_effect}, workload, size, round);
+    job.time = [=, &setting](const Contender& contender, std::uint64_t round, int cache_effect) {
+        return stopwatch->time(setting.timed(contender, cache_effect), workload, size, round);
     };
     job.time_remotely = [=](RemoteCopy& remote, std::uint64_t round) {
         return remote.time(size, workload, round, stopwatch->calibration(size, workload));
@@ -47,10 +47,18 @@ Job size_job(const std::string& suite, const std::shared_ptr<Stopwatch>& stopwat
 
 std::shared_ptr<Stopwatch> stopwatch_of(const Setting& setting, const Arena& arena,
                                         const std::vector<std::size_t>& sizes) {
-    return std::make_shared<Stopwatch>(arena, sizes.back(), last_cache_bytes(setting.machine));
+    return std::make_shared<Stopwatch>(arena, sizes.back(), last_cache_bytes(setting.machine),
+                                       SmallCalls{}, setting.operation);
 }
 
 } // namespace
+
+TimedCopy Setting::timed(const Contender& contender, int cache_effect) const {
+    TimedCopy copy{.function = contender.copy, .cache_effect = cache_effect};
+    copy.operation = operation;
+    copy.byte = byte;
+    return copy;
+}
 
 Suite suite_of(const std::string& title, const Setting& setting, std::vector<Job> jobs) {
     if (!setting.with_peers()) {
@@ -77,7 +85,7 @@ std::vector<Suite> size_suites(const std::string& name, const Setting& setting, 
         std::vector<Job> jobs;
         for (const std::size_t size : sizes) {
             if (!is_timed_at(size, workload)) continue;
-            jobs.push_back(size_job(name, stopwatch, setting.machine, size, workload));
+            jobs.push_back(size_job(name, setting, stopwatch, size, workload));
         }
         if (jobs.empty()) continue;
         suites.push_back(suite_of(std::string(name_of(workload)), setting, std::move(jobs)));
@@ -87,15 +95,18 @@ std::vector<Suite> size_suites(const std::string& name, const Setting& setting, 
 
 std::vector<Suite> workload_suites(const Setting& setting, const Arena& arena,
                                    const std::vector<std::size_t>& sizes) {
-    std::vector<Workload> workloads(kMeasured.begin(), kMeasured.end());
-    workloads.push_back(Workload::fresh);
+    std::vector<Workload> workloads(kSets.begin(), kSets.end());
+    if (setting.operation == Operation::copy) {
+        workloads.assign(kMeasured.begin(), kMeasured.end());
+        workloads.push_back(Workload::fresh);
+    }
     if (setting.with_peers()) return size_suites("workloads", setting, arena, sizes, workloads);
     const auto stopwatch = stopwatch_of(setting, arena, sizes);
     Suite suite{workloads_table(workloads), {}};
     for (const std::size_t size : sizes) {
         for (const Workload workload : workloads) {
             if (!is_timed_at(size, workload)) continue;
-            suite.jobs.push_back(size_job("workloads", stopwatch, setting.machine, size, workload));
+            suite.jobs.push_back(size_job("workloads", setting, stopwatch, size, workload));
         }
     }
     std::vector<Suite> suites;
@@ -111,7 +122,8 @@ std::vector<Suite> mix_suites(const Setting& setting, const Arena& arena) {
         const std::size_t largest = by_bytes ? std::size_t{4} << 20 : kLargestMixed;
         const auto stopwatch = std::make_shared<Stopwatch>(
             arena, kLargestMixed, 0,
-            SmallCalls{setting.machine.caches, setting.statistics, largest, 1, weighting});
+            SmallCalls{setting.machine.caches, setting.statistics, largest, 1, weighting},
+            setting.operation);
         const auto add = [&](const std::string& title, const std::vector<Workload>& workloads) {
             std::vector<Job> jobs;
             for (const Workload workload : workloads) {
@@ -126,8 +138,8 @@ std::vector<Suite> mix_suites(const Setting& setting, const Arena& arena) {
                     job.trial_seconds +=
                         static_cast<double>(last_cache_bytes(setting.machine)) / kBytesPerSecond;
                 }
-                job.time = [=](const Contender& contender, std::uint64_t round, int) {
-                    return stopwatch->time({contender.copy}, workload, 0, round);
+                job.time = [=, &setting](const Contender& contender, std::uint64_t round, int) {
+                    return stopwatch->time(setting.timed(contender), workload, 0, round);
                 };
                 jobs.push_back(std::move(job));
             }
@@ -145,7 +157,8 @@ std::vector<Suite> mix_suites(const Setting& setting, const Arena& arena) {
 }
 
 std::vector<Suite> fixed_suites(const Setting& setting, const Arena& arena) {
-    const auto stopwatch = std::make_shared<Stopwatch>(arena, kLargestMixed);
+    const auto stopwatch =
+        std::make_shared<Stopwatch>(arena, kLargestMixed, 0, SmallCalls{}, setting.operation);
     std::vector<Suite> suites;
     for (const Workload workload :
          {Workload::fixed, Workload::fixed_read, Workload::fixed_walk, Workload::fixed_walk_read}) {
@@ -154,8 +167,8 @@ std::vector<Suite> fixed_suites(const Setting& setting, const Arena& arena) {
         for (const std::size_t size : facts_of(workload).walks ? walked_sizes() : fixed_sizes()) {
             Job job{"fixed", name, format_size(size), size};
             job.trial_seconds = 10e-6;
-            job.time = [=](const Contender& contender, std::uint64_t round, int) {
-                return stopwatch->time({contender.copy}, workload, size, round);
+            job.time = [=, &setting](const Contender& contender, std::uint64_t round, int) {
+                return stopwatch->time(setting.timed(contender), workload, size, round);
             };
             jobs.push_back(std::move(job));
         }
@@ -189,40 +202,48 @@ std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& aren
     // at a line, at none, at what registers and halves of lines are aligned to, just before a line
     static const std::vector<std::size_t> kPast = {0, 1, 8, 16, 31, 32, 63};
     constexpr double kTrialSeconds = 20e-6;
+    const bool sets = setting.operation == Operation::set;
+    const std::vector<std::size_t> sources = sets ? std::vector<std::size_t>{0} : kPast;
     std::vector<Suite> suites;
     for (const std::size_t size : sizes) {
-        Suite suite{grid_table(format_size(size) + " misaligned", kPast, setting.contenders), {}};
+        std::vector<Job> jobs;
         const auto calls = std::make_shared<std::size_t>(0); // in one trial
-        for (const std::size_t source : kPast) {
+        for (const std::size_t source : sources) {
             for (const std::size_t destination : kPast) {
                 char* const to = arena.destination() + kPhase + destination;
                 const char* const from = arena.source() + source;
-                const auto time = [=](CopyFunction copy, std::uint64_t round, std::size_t times) {
+                const auto time = [=](const TimedCopy& copy, std::uint64_t round,
+                                      std::size_t times) {
                     const std::size_t place = roam(round);
                     return time_calls(
-                        [=](std::size_t left) {
-                            for (; left; --left) copy(to + place, from + place, size, 0);
+                        [function = copy.function, to = to + place,
+                         second = SecondArgument(copy)(from + place), size](std::size_t left) {
+                            for (; left; --left) function(to, second, size, 0);
                         },
                         times);
                 };
                 Job job{"misalignment", "hot",
-                        format_size(size) + " +" + std::to_string(source) + " +" +
+                        format_size(size) + (sets ? "" : " +" + std::to_string(source)) + " +" +
                             std::to_string(destination),
                         size};
                 job.trial_seconds =
                     kTrialSeconds * 1.2 + 4 * static_cast<double>(size) / kBytesPerSecond;
-                job.prepare = [=, libc = setting.contenders.front().copy] {
+                job.prepare = [=, &setting] {
                     if (*calls) return; // the whole grid has the calls of its first cell
+                    const TimedCopy libc = setting.timed(setting.contenders.front());
                     *calls = calls_that_take(kTrialSeconds,
                                              [&](std::size_t some) { return time(libc, 0, some); });
                 };
-                job.time = [=](const Contender& contender, std::uint64_t round, int) {
-                    return time(contender.copy, round, *calls);
+                job.time = [=, &setting](const Contender& contender, std::uint64_t round, int) {
+                    return time(setting.timed(contender), round, *calls);
                 };
-                suite.jobs.push_back(std::move(job));
+                jobs.push_back(std::move(job));
             }
         }
-        suites.push_back(std::move(suite));
+        const std::string title = format_size(size) + " misaligned";
+        suites.push_back(
+            sets ? suite_of(title, setting, std::move(jobs))
+                 : Suite{grid_table(title, kPast, setting.contenders), std::move(jobs)});
     }
     return suites;
 }

@@ -68,10 +68,11 @@ class Counts {
 };
 
 /// What a cell counts for in the few lines.
-std::string group_of(const Cell& cell) {
+std::string group_of(const Cell& cell, Operation operation) {
     if (cell.suite != "mix") return cell.workload;
-    if (cell.workload.starts_with("page_end")) return "small copies at page ends";
-    return "small copies by " + cell.weighting;
+    const std::string small(facts_of(operation).small);
+    return small +
+           (cell.workload.starts_with("page_end") ? " at page ends" : " by " + cell.weighting);
 }
 
 } // namespace
@@ -94,7 +95,9 @@ std::optional<Better> clearly_better_than_told(const Cell& cell, const Contender
     return best_rival(cell, contenders, [](const CopyResult& copy) { return *copy.versus_told; });
 }
 
-std::string summary_text(const std::vector<Cell>& cells, const Contenders& contenders) {
+std::string summary_text(const std::vector<Cell>& cells, const Contenders& contenders,
+                         Operation operation) {
+    const bool sets = operation == Operation::set;
     std::string out;
     if (cells.empty()) return out;
     Counts counts, told;
@@ -108,12 +111,15 @@ std::string summary_text(const std::vector<Cell>& cells, const Contenders& conte
         if (better_than_told) told.add(cell.suite, better_than_told->copy.empty());
         if (cell.best_ratio().median < worst->best_ratio().median) worst = &cell;
     }
-    append(out, "%s is the best or within the noise floor of the best in ", kRoutineName);
+    append(out, "%s%s is the best or within the noise floor of the best in ", kRoutineName,
+           sets ? "'s memset" : "");
     out += counts.text();
     if (told.all() > 0) out += "Its entry points that are told the workload, in " + told.text();
-    out += "A copy is clearly better where it is faster than the routine by more than libc's copy "
-           "is from itself\nin the same rounds, with 95 % confidence. Copies over several threads "
-           "are not counted.\n";
+    const char* what = sets ? "set" : "copy";
+    append(out,
+           "A %s is clearly better where it is faster than the routine by more than libc's %s "
+           "is from itself\nin the same rounds, with 95 %% confidence.%s\n",
+           what, what, sets ? "" : " Copies over several threads are not counted.");
     const Estimate ratio = worst->best_ratio();
     append(out, "Its worst ratio to %s: %.2f (%.2f..%.2f) in %s.\n",
            worst->best_reference().copy.c_str(), ratio.median, ratio.low, ratio.high,
@@ -132,7 +138,7 @@ std::string summary_text(const std::vector<Cell>& cells, const Contenders& conte
     return out;
 }
 
-std::string brief_text(const std::vector<Cell>& cells) {
+std::string brief_text(const std::vector<Cell>& cells, Operation operation) {
     if (cells.empty()) return "";
     std::vector<std::pair<std::string, std::vector<double>>> groups; // logarithms of ratios
     const Cell *lowest = &cells.front(), *highest = lowest;
@@ -140,7 +146,7 @@ std::string brief_text(const std::vector<Cell>& cells) {
         const double ratio = cell.best_ratio().median;
         if (ratio < lowest->best_ratio().median) lowest = &cell;
         if (ratio > highest->best_ratio().median) highest = &cell;
-        const std::string name = group_of(cell);
+        const std::string name = group_of(cell, operation);
         auto group = std::find_if(groups.begin(), groups.end(),
                                   [&](const auto& one) { return one.first == name; });
         if (group == groups.end()) group = groups.insert(group, {name, {}});

@@ -30,13 +30,14 @@ std::optional<Better> clearly_better_than_told(const Cell& cell, const Contender
 /// within the noise floor of the best, the same of its entry points where they ran, its worst ratio
 /// to the better of libc and the references, and the cells where another copy is clearly better,
 /// the worst first, at most ten. Empty without cells.
-std::string summary_text(const std::vector<Cell>& cells, const Contenders& contenders);
+std::string summary_text(const std::vector<Cell>& cells, const Contenders& contenders,
+                         Operation operation = Operation::copy);
 
 /// The same in a few lines, for one routine beside libc: for each workload (mixes of sizes: as
 /// calls and as bytes count, and at page ends) the geometric mean of its ratios to libc, or to the
 /// references where they are faster, then the lowest and the highest ratio of all. Empty without
 /// cells.
-std::string brief_text(const std::vector<Cell>& cells);
+std::string brief_text(const std::vector<Cell>& cells, Operation operation = Operation::copy);
 
 /// A line for each cell where the routine's ratio to the better of libc and the references is under
 /// `least`, its whole interval: so noise alone makes no cell fail.

@@ -48,7 +48,8 @@ class Cell:
 class Bench:
     """The results of one run. `copies` and `left_out`: name -> description, reason. `threaded`:
     copies that use more than the calling thread. `ours`: the routine's entry points. `complete`:
-    False where the run was stopped. `noise`: as in profiles; empty in older results."""
+    False where the run was stopped. `noise`: as in profiles; empty in older results. `operation`:
+    libc's name of the function that was timed."""
 
     machine: Mapping[str, Any]
     rounds: int | None
@@ -59,6 +60,7 @@ class Bench:
     complete: bool
     noise: Mapping[str, Any]
     cells: Sequence[Cell]
+    operation: str = "memcpy"
 
 
 def build_bench(raw: Mapping[str, Any], where: str) -> Bench:
@@ -86,6 +88,7 @@ def build_bench(raw: Mapping[str, Any], where: str) -> Bench:
         noise=raw.get("noise", {}),
         left_out=[(copy["name"], copy["reason"]) for copy in raw.get("left_out", ())],
         cells=[_cell(result) for result in raw["results"]],
+        operation=raw.get("operation", "memcpy"),
     )
 
 

@@ -122,7 +122,8 @@ def _of_bench(bench: Bench) -> Series:
         charts.append(Chart(suite, workload, threads, present, floor, bench.threaded, bench.ours))
     charts = _without_repetitions(charts)
     rounds = f", {bench.rounds} paired rounds" if bench.rounds else ""
-    return Series(charts, labelled, f"asterope-bench{rounds}")
+    function = "" if bench.operation == "memcpy" else f" of {bench.operation}"
+    return Series(charts, labelled, f"asterope-bench{function}{rounds}")
 
 
 def _without_repetitions(charts: Sequence[Chart]) -> list[Chart]:

@@ -117,8 +117,10 @@ def _bench_findings(bench: Bench) -> list[str]:
     first = sum(1 for _, (_, leads) in stood if leads)
     worst, (least, _) = min(stood, key=lambda both: both[1][0])
     peers = sum(1 for name in bench.copies if name not in apart - {ROUTINE})
+    function = "" if bench.operation == "memcpy" else f"'s {bench.operation}"
+    rivals = "copies on one thread" if bench.operation == "memcpy" else "that were timed"
     sentences = [
-        f"asterope is the best of {peers} copies on one thread, or as good as the best within the "
+        f"asterope{function} is the best of {peers} {rivals}, or as good as the best within the "
         f"noise, in {first} of {len(stood)} cells ({100 * first / len(stood):.0f} %).",
         f"Against libc it does worst in {worst.suite} {worst.workload} {worst.label}: "
         f"{least:.2f} x libc.",

@@ -31,7 +31,7 @@ class EveryPeer : public ::testing::TestWithParam<Peer> {
         EXPECT_TRUE(once);
     }
     const copy_subject subject = {
-        GetParam().name.c_str(), GetParam().copy, {0, 0}, 0, false, nullptr};
+        GetParam().name.c_str(), GetParam().copy, {0, 0}, 0, false, false, nullptr};
 };
 
 } // namespace
