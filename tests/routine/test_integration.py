@@ -15,15 +15,26 @@ from pathlib import Path
 
 import pytest
 from asterope import __version__
-from asterope.spaces import small_copies
+from asterope.spaces import set_pipelines, small_copies
 from asterope.spaces.x86_64.pipelines import Tuple
-from copy_programs import CHECKERS, REPOSITORY, exported, need, output_of, profile_json, render, run
+from copy_programs import (
+    CHECKERS,
+    REPOSITORY,
+    Memset,
+    exported,
+    need,
+    output_of,
+    profile_json,
+    render,
+    run,
+)
 
 pytestmark = pytest.mark.slow
 
 EXAMPLES = REPOSITORY / "tests" / "examples"
-NAMES = {"memcpy", "memmove", "mempcpy", "__mempcpy"}
-CHECKED = {"__memcpy_chk", "__memmove_chk", "__mempcpy_chk"}
+OF_MEMSET = {"memset", "bzero"}
+NAMES = {"memcpy", "memmove", "mempcpy", "__mempcpy", *OF_MEMSET}
+CHECKED = {"__memcpy_chk", "__memmove_chk", "__mempcpy_chk", "__memset_chk"}
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
 HARDENED = (*WARNINGS, "-D_FORTIFY_SOURCE=2", "-fstack-protector-all")
 
@@ -32,6 +43,9 @@ INTERVALS = [
     (65536, Tuple("XMM", "T", "T", "none", 0, 0)),
     (1 << 20, Tuple("R64", "T", "T", "none", 0, 0)),
 ]
+SETS = Memset(
+    [(65536, set_pipelines.Tuple("XMM", "T")), (1 << 20, set_pipelines.Tuple("R64", "NT", 4))]
+)
 OTHERS = [(1 << 20, Tuple("XMM", "T", "NT", "T0", 4, 8))]
 
 DATA = random.Random(7).randbytes(1_500_000)
@@ -70,7 +84,7 @@ def copied(example: str, folder: Path, *profiles: str) -> Path:
     place = folder / "a project" / example
     shutil.copytree(EXAMPLES / example, place)
     for profile in profiles or ("profile.json",):
-        (place / profile).write_text(profile_json(INTERVALS), encoding="utf-8")
+        (place / profile).write_text(profile_json(INTERVALS, memset=SETS), encoding="utf-8")
     return place
 
 
@@ -308,7 +322,9 @@ def replaced(environment, tmp_path_factory) -> Path:
     for name, text in {"CMakeLists.txt": PROJECT, "library.c": LIBRARY, "user.c": USER}.items():
         (folder / name).write_text(text, encoding="ascii")
     small = small_copies.SmallTuple("stepped", "XMM", "up", 128)
-    (folder / "profile.json").write_text(profile_json(INTERVALS, small), encoding="utf-8")
+    (folder / "profile.json").write_text(
+        profile_json(INTERVALS, small, memset=SETS), encoding="utf-8"
+    )
     (folder / "asterope").mkdir()
     (folder / "asterope" / "profile.json").write_text(profile_json(OTHERS), encoding="utf-8")
     flags = " ".join(["-O2 -fno-builtin -flto", *WARNINGS])
@@ -326,13 +342,15 @@ KINDS = ["dynamic", "static", "several"]
 def test_a_program_has_libc_s_names_for_the_tuned_functions(replaced, kind):
     """In a static one libc's functions, which only its own names would bring in, are not there."""
     defined = symbols(replaced / kind)
-    address = {name: defined[name][0] for name in NAMES}
-    own = {name: defined[f"asterope_{name}"][0] for name in ("memmove", "mempcpy")}
+    sets = kind != "several"  # older profiles, which have no memset
+    address = {name: defined[name][0] for name in (NAMES if sets else NAMES - OF_MEMSET)}
+    functions = ("memmove", "mempcpy", *(["memset"] * sets))
+    own = {name: defined[f"asterope_{name}"][0] for name in functions}
     assert address["memcpy"] == address["memmove"] == own["memmove"]
     assert address["mempcpy"] == address["__mempcpy"] == own["mempcpy"]
-    assert not [
-        name for name in defined if re.match(r"__mem(p?cpy|move)_(avx|evex|sse|erms)", name)
-    ]
+    assert sets is False or address["memset"] == own["memset"]
+    of_libc = r"__mem(p?cpy|move" + ("|set" if sets else "") + ")_(avx|evex|sse|erms)"
+    assert not [name for name in defined if re.match(of_libc, name)]
     # What is chosen while the program starts is chosen too late: libraries copy before.
     assert not [name for name in defined if "asterope" in name and defined[name][1] == "i"]
 
@@ -388,7 +406,7 @@ def test_without_a_profile_the_user_s_own_is_taken(replaced, tmp_path):
 
 @pytest.fixture(scope="module")
 def routine(tmp_path_factory) -> Path:
-    return render(INTERVALS, tmp_path_factory.mktemp("routine"))
+    return render(INTERVALS, tmp_path_factory.mktemp("routine"), memset=SETS)
 
 
 def replacing_object(compiler: str, routine: Path, *flags: str) -> Path:
@@ -417,9 +435,10 @@ def test_copies_beyond_the_end_of_a_buffer_end_a_static_program_too(routine, tmp
     program = tmp_path / "fortified"
     flags = ("-std=gnu99", "-O2", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2", "-DSTATIC", "-static")
     output_of("gcc", *flags, CHECKERS / "preload_check.c", target, "-o", program)
-    for name in ("memcpy", "memmove", "mempcpy"):
+    for name in ("memcpy", "memmove", "mempcpy", "memset"):
         assert f"__{name}_chk" in symbols(program)
-        assert output_of(program, name, 16) == "0123456789abcdef\n"
+        text = "0" * 16 if name == "memset" else "0123456789abcdef"
+        assert output_of(program, name, 16) == f"{text}\n"
         done = run(program, name, 17)
         assert done.returncode == -signal.SIGABRT
         assert "buffer overflow detected" in done.stderr
@@ -441,6 +460,7 @@ def test_a_static_program_of_musl_has_the_tuned_functions_too(routine, tmp_path)
     assert output_of(program) == "right\n"
     defined = symbols(program)
     assert defined["memcpy"] == defined["asterope_memmove"]
+    assert defined["memset"] == defined["asterope_memset"]
     assert not CHECKED & set(defined)
 
 
@@ -473,7 +493,8 @@ def test_an_installed_tree_builds_the_library_for_ld_preload(environment, tmp_pa
     assert exported(library).keys() == NAMES | CHECKED
     under = {"LD_PRELOAD": str(library), "ASTEROPE_VERBOSE": "1"}
     done = run("/bin/echo", "fine", env={**os.environ, **under})
-    said = f"asterope: memcpy, memmove and mempcpy are generated by asterope {__version__}\n"
+    functions = "memcpy, memmove, mempcpy, memset and bzero"
+    said = f"asterope: {functions} are generated by asterope {__version__}\n"
     assert (done.returncode, done.stdout, done.stderr) == (0, "fine\n", said)
 
 
@@ -521,7 +542,7 @@ def test_calls_that_cannot_work_are_refused_with_what_to_do(environment, tmp_pat
     """In one build folder, so that the compiler is looked at once."""
     (tmp_path / "CMakeLists.txt").write_text(REFUSING, encoding="ascii")
     (tmp_path / "app.c").write_text("int main(void) { return 0; }\n", encoding="ascii")
-    (tmp_path / "p.json").write_text(profile_json(INTERVALS), encoding="utf-8")
+    (tmp_path / "p.json").write_text(profile_json(INTERVALS, memset=SETS), encoding="utf-8")
 
     def message_of(calls: str, folder: str = "build") -> str:
         done = run(
