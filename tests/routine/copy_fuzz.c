@@ -1,4 +1,6 @@
 /* Copies at random with the rendered routines: which function, from where, to where, how much.
+ * Sets, of those that have memset, at places by the guard pages and around the sizes of the
+ * routine.
  *
  * Usage: copy_fuzz [--seed N] [--count N] [--largest BYTES]
  *        copy_fuzz --case NAME SOURCE DISTANCE BYTES
@@ -122,7 +124,30 @@ static struct fuzz_case random_case(const struct rendered_routine* routine) {
     return c;
 }
 
+static void* (*called_set)(void*, int, size_t);
+
+static void* call_set(void* destination, const void* byte, size_t bytes, size_t distance) {
+    (void)distance;
+    return called_set(destination, (int)(uintptr_t)byte, bytes);
+}
+
+static bool sets_right(const struct rendered_routine* routine) {
+    char name[128];
+    snprintf(name, sizeof name, "%s_memset", routine->name);
+    const struct copy_subject subject = {.name = name, .copy = call_set, .sets = true};
+    called_set = routine->set;
+    for (int byte = 0; byte < 0x81; byte += 0x80) {
+        copy_check_byte((unsigned char)byte);
+        if (!copy_check_guards(&subject, 0, 1100)) return false;
+        for (size_t i = 0; i < routine->size_count; ++i) {
+            if (!copy_check_around(&subject, routine->sizes[i])) return false;
+        }
+    }
+    return true;
+}
+
 static bool fuzz(const struct rendered_routine* routine) {
+    if (routine->set && !sets_right(routine)) return false;
     for (size_t i = 0; i < options.count; ++i) {
         const struct fuzz_case c = random_case(routine);
         if (!copies_right(&c)) return false;

@@ -11,7 +11,8 @@ typedef void* (*routine_function)(void* destination, const void* source, size_t 
 
 struct rendered_routine {
     const char* name;
-    routine_function copy, copy_to_end, move; /* memcpy, mempcpy, memmove */
+    routine_function copy, copy_to_end, move;                 /* memcpy, mempcpy, memmove */
+    void* (*set)(void* destination, int value, size_t bytes); /* memset; NULL: it has none */
     const size_t* sizes;
     size_t size_count;
 };
@@ -20,14 +21,20 @@ struct rendered_routine {
     void* name##_memcpy(void*, const void*, size_t);                                               \
     void* name##_mempcpy(void*, const void*, size_t);                                              \
     void* name##_memmove(void*, const void*, size_t);                                              \
+    __attribute__((weak)) void* name##_memset(void*, int, size_t);                                 \
     static const size_t name##_sizes[] = {__VA_ARGS__};
 #include "routines.inc"
 #undef ROUTINE
 
 static const struct rendered_routine rendered_routines[] = {
 #define ROUTINE(name, ...)                                                                         \
-    {#name,          name##_memcpy, name##_mempcpy,                                                \
-     name##_memmove, name##_sizes,  sizeof name##_sizes / sizeof name##_sizes[0]},
+    {#name,                                                                                        \
+     name##_memcpy,                                                                                \
+     name##_mempcpy,                                                                               \
+     name##_memmove,                                                                               \
+     name##_memset,                                                                                \
+     name##_sizes,                                                                                 \
+     sizeof name##_sizes / sizeof name##_sizes[0]},
 #include "routines.inc"
 #undef ROUTINE
 };

@@ -93,6 +93,7 @@ def test_every_candidate_is_right_or_is_skipped_for_what_the_cpu_lacks(program):
 
 
 PIPELINE, SMALL, MOVE = "XMM T T none 0", "stepped XMM up 256", overlapping_copies.PLAIN.name
+SMALL_SET = "set masked ZMM up 256"  # that of this name without "set"
 BEGIN = "ASTEROPE_RETURN_DESTINATION"  # with which pipelines and small copies begin
 UP, DOWN = (f"asterope_candidate_move_{way}_xmm_128" for way in ("upwards", "downwards"))
 
@@ -166,6 +167,28 @@ FAULTS = {
     "a block of a move begins where it does not fit": (
         *(UP, "lea -64(%r8), %r9", "lea (%r8), %r9", "stray write: byte"),
     ),
+    "a set takes more than the low byte": (
+        *("ZMM T", "vpbroadcastb %esi, %zmm16", "vpbroadcastw %esi, %zmm16", "byte "),
+    ),
+    "a set begins a byte too late": (
+        "REP_STOSB T",
+        "lea 128(%r8), %rcx",
+        "inc %rdi; lea 128(%r8), %rcx",
+        "byte ",
+    ),
+    "a line too many is cleared": (
+        *("CLZERO NT TB4", "lea -127(%r8), %r11", "lea (%r8), %r11", "stray write: byte"),
+    ),
+    "another byte than zero is cleared": (
+        *("CLZERO NT", "test %sil, %sil", "xor %r11d, %r11d", "byte "),
+    ),
+    "a set returns where it ended": ("REP_STOSQ T", "mov %r9, %rax", "mov %rdi, %rax", "returned"),
+    "a small set forgets the mask": (
+        *(SMALL_SET, "vmovdqu8 %zmm16, (%rdi){%k1}", "vmovdqu8 %zmm16, (%rdi)", "stray write"),
+    ),
+    "a small set hands on another byte": (
+        *(SMALL_SET, "ja 30f", "jbe 1f; inc %esi; jmp 30f; 1:", "handed on other arguments"),
+    ),
     "what a move has left over stays behind": (UP, "jae 3f", "jmp 3f", "byte "),
     "the first bytes are loaded too late": (
         *(UP, "movdqu %xmm8, (%r10)", "movdqu (%r10,%rsi), %xmm8; movdqu %xmm8, (%r10)"),
@@ -192,13 +215,22 @@ def test_a_faulty_candidate_is_reported(tmp_path, build_dir, fault):
         kind = "candidate" if name == PIPELINE else "small"
         start = f"void asterope_{kind}_{name.lower().replace(' ', '_')}(void)\n{{"
         change = [BEGIN, f'{BEGIN} "{change[0]}\\n"']
-    pipeline = PIPELINE if name in (SMALL, MOVE) else name
-    text = render_candidates(variants=[v for v in VARIANTS if v.name == pipeline])
+    elif name == SMALL_SET:
+        name = name[len("set ") :]
+        start = f"void asterope_small_set_{name.lower().replace(' ', '_')}(void)\n{{"
+    elif set_pipelines.named(name.replace(" PW", " PW8")):
+        start = f"void asterope_set_candidate_{name.lower().replace(' ', '_')}(void)\n{{"
+    later = [candidate for candidate, _ in CANDIDATES[len(VARIANTS) :]]
+    of_copies = [v for v in VARIANTS if v.name == (PIPELINE if name in later else name)]
+    text = render_candidates(variants=of_copies)
     before, after = text[: text.index(start)], text[text.index(start) :]
     assert change[0] in after
     text = before + after.replace(*change, 1 if start else -1)
-    later = [candidate for candidate, _ in CANDIDATES[len(VARIANTS) :]]
-    index = 0 if pipeline == name else 1 + later.index(name)  # one pipeline comes first
+    # one pipeline comes first; the small sets have names of small copies
+    places = [i for i, candidate in enumerate(later) if candidate == name]
+    index = 0 if name not in later else 1 + places[-1 if "_set_" in start else 0]
     output = check(build(tmp_path, text, build_dir), f"{index}/{len(CANDIDATES)}")
+    if output.startswith("skip "):
+        pytest.skip(output.strip())
     expected = re.escape(f"FAIL {name}: {message}").replace(r"\.\*", ".*")
     assert re.match(expected, output), output

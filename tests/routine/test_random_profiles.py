@@ -10,7 +10,14 @@ from typing import NamedTuple
 
 import pytest
 from asterope.profile import Aliased
-from asterope.spaces import aliased_copies, overlapping_copies, pipelines, probes, small_copies
+from asterope.spaces import (
+    aliased_copies,
+    overlapping_copies,
+    pipelines,
+    probes,
+    set_pipelines,
+    small_copies,
+)
 from asterope.spaces.x86_64.overlapping_copies import OverlappingTuple
 from asterope.spaces.x86_64.pipelines import Tuple
 from asterope.spaces.x86_64.probes import SensingCopy
@@ -18,8 +25,11 @@ from asterope.spaces.x86_64.small_copies import PLAIN, SmallTuple
 from copy_programs import (
     KINDS,
     SMALL_COPIES,
+    SMALL_SETS,
     Intervals,
+    Memset,
     assert_dispatched,
+    assert_sets_dispatched,
     build_dispatch_check,
     build_with_routines,
     copies_taken,
@@ -43,6 +53,9 @@ CASES = 3000  # for each profile
 # takes the portable path for all of a routine, and nothing of it would be checked.
 EXTENSIONS = [v for v in pipelines.variants() if v.departures and v.rt != pipelines.DIRECT]
 
+SET_VARIANTS = list(set_pipelines.variants())
+SET_DISTANCES = set_pipelines.AXES[-1].values[1:]
+
 OVERLAPPING = list(overlapping_copies.overlapping_tuples())
 
 
@@ -55,6 +68,7 @@ class RandomProfile(NamedTuple):
     sensing_items: tuple[tuple[int, SensingCopy], ...]
     intent_items: tuple[tuple[str, Intervals], ...]
     overlapping: OverlappingTuple | None
+    memset: Memset | None
 
     @property
     def sensing(self) -> Mapping[int, SensingCopy]:
@@ -74,7 +88,8 @@ class RandomProfile(NamedTuple):
     @property
     def json(self) -> str:
         return profile_json(
-            self.intervals, self.small, self.aliased, self.sensing, self.intents, self.overlapping
+            *(self.intervals, self.small, self.aliased, self.sensing, self.intents),
+            *(self.overlapping, self.memset),
         )
 
 
@@ -137,7 +152,30 @@ def profiles(draw: some.DrawFn) -> RandomProfile:
             intents.append((name, tuple((e, draw(of_intent)) for e in sorted(up_to) if e <= last)))
     aliased = draw(some.none() | aliased_winners())
     overlapping = draw(some.none() | some.sampled_from(OVERLAPPING))
-    return RandomProfile(intervals, small, aliased, tuple(sensing), tuple(intents), overlapping)
+    memset = draw(some.none() | memsets())
+    return RandomProfile(
+        *(intervals, small, aliased, tuple(sensing), tuple(intents), overlapping, memset)
+    )
+
+
+@some.composite
+def memsets(draw: some.DrawFn) -> Memset:
+    up_to = sorted(set(draw(some.lists(ends(), min_size=1, max_size=5))))
+    winners = []
+    for _ in up_to:
+        again = winners and draw(some.booleans())  # as neighbours that merge have
+        winners.append(winners[-1] if again else draw(set_tuples()))
+    shape = draw(some.none() | some.sampled_from(small_copies.SHAPES))
+    of_shape = [s for s in SMALL_SETS.values() if s.shape == shape]
+    small = draw(some.sampled_from(of_shape)) if of_shape else None
+    return Memset(tuple(zip(up_to, winners)), small)
+
+
+@some.composite
+def set_tuples(draw: some.DrawFn) -> set_pipelines.Tuple:
+    v = draw(some.sampled_from(SET_VARIANTS))
+    pw = draw(some.sampled_from(SET_DISTANCES)) if v.pw else 0
+    return set_pipelines.Tuple(v.rt, v.st, v.tb, pw)
 
 
 @some.composite
@@ -161,16 +199,18 @@ def check(batch: Sequence[RandomProfile], folder: Path) -> None:
     for number, p in enumerate(batch):
         changes = [0, 128, (p.small or PLAIN).bound, *(end for end, _ in p.intervals)]
         changes += [p.aliased.above, p.aliased.up_to] if p.aliased else []
+        changes += [end for end, _ in p.memset.intervals] if p.memset else []
         prefix = f"p{number}"
         routine = render(
-            *(p.intervals, folder, p.small, prefix, p.aliased, p.sensing, p.intents, p.overlapping)
+            *(p.intervals, folder, p.small, prefix, p.aliased, p.sensing, p.intents),
+            *(p.overlapping, p.memset),
         )
         routines[routine] = [size for size in changes if size < LARGEST]
 
     dispatch_check = build_dispatch_check(*routines)
     for number, p in enumerate(batch):
         small = p.small or PLAIN
-        if lacking_features(p.everything, small, p.aliased, p.overlapping):
+        if lacking_features(p.everything, small, p.aliased, p.overlapping, p.memset):
             continue  # all go to the portable path
         changes = {small.bound, *(end for end, _ in p.intervals)}
         changes |= {p.aliased.above, p.aliased.up_to} if p.aliased else set()
@@ -182,6 +222,10 @@ def check(batch: Sequence[RandomProfile], folder: Path) -> None:
             for name, intervals in p.intent_items:
                 alias = p.aliased if name == "hot" else None
                 check_one(intervals, small, sizes, alias, functions=[f"memcpy_{name}"])
+            if p.memset:
+                ends_of_sets = {end for end, _ in p.memset.intervals}
+                some_sizes = {e + n for e in ends_of_sets for n in (-1, 0, 1)} | {0, 1, 129, 2**46}
+                assert_sets_dispatched(dispatch_check, f"p{number}", p.memset, some_sizes)
             for distance, direction in ((8, "downwards"), (-8, "upwards")):
                 taken = copies_taken(dispatch_check, f"p{number}_memmove", distance, [5000, 2**20])
                 symbol = (p.overlapping or overlapping_copies.PLAIN).symbol
@@ -229,3 +273,8 @@ def test_random_profiles_give_routines_that_copy_right(tmp_path):
     assert {name for p in seen for name, _ in p.intent_items} == {"hot", "cold", "consume"}
     assert {p.overlapping for p in seen} == {None, *OVERLAPPING}
     assert any(p.small is p.aliased is None for p in seen)
+    memsets_seen = [p.memset for p in seen if p.memset]
+    sets = {t for memset in memsets_seen for _, t in memset.intervals}
+    assert {t.variant for t in sets} == set(SET_VARIANTS)
+    assert {t.pw for t in sets} == {0, *SET_DISTANCES}
+    assert {m.small.shape for m in memsets_seen if m.small} == set(small_copies.SHAPES)

@@ -7,11 +7,12 @@ import random
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import astuple
 from pathlib import Path
 
 import pytest
 from asterope.profile import Aliased, load_profile
-from asterope.spaces import aliased_copies, overlapping_copies, set_pipelines
+from asterope.spaces import aliased_copies, overlapping_copies, set_pipelines, small_sets
 from asterope.spaces.x86_64.overlapping_copies import OverlappingTuple
 from asterope.spaces.x86_64.pipelines import Tuple
 from asterope.spaces.x86_64.small_copies import PLAIN, SmallTuple
@@ -595,6 +596,13 @@ NEED = {
     ),
     "MM": (Tuple("MM", "T", "NT", "T0", 4, 8), SmallTuple("rep", "XMM", "up", 256), PLAIN_MOVE),
 }
+# Its memset, which asks nothing more of a CPU.
+SETS_OF = {
+    "ZMM": Memset([(4096, SET("ZMM", "T", 4))], SmallSet("masked", "ZMM", "up", 256)),
+    "YMM": Memset([(4096, SET("YMM", "NT"))], SmallSet("grouped", "YMM", "up", 512)),
+    "XMM": Memset([(4096, SET("XMM", "NT"))], SmallSet("stepped", "XMM", "down", 256)),
+    "MM": Memset([(4096, SET("R64", "T"))], SmallSet("rep", "XMM", "up", 256)),
+}
 # What runs tuned on each of QEMU's CPUs; the rest takes the portable path.
 CPUS = {
     "qemu64": {"MM"},  # neither SSE4.1 nor AVX
@@ -611,7 +619,7 @@ CPUS = {
 def needed(rt: str, folder: Path) -> Path:
     """The routine of a register type."""
     winner, small, overlapping = NEED[rt]
-    return render([(4096, winner)], folder, small, overlapping=overlapping)
+    return render([(4096, winner)], folder, small, overlapping=overlapping, memset=SETS_OF[rt])
 
 
 @pytest.fixture(scope="module")
@@ -647,6 +655,10 @@ def test_a_cpu_that_lacks_something_takes_the_portable_path(static_programs, cpu
         if (function, distance) != ("memcpy", 8):
             taken = copies_taken(dispatch_check, f"asterope_{function}", distance, sizes, *emulator)
             assert taken == [move if distance == 8 else path] * 2
+    # a gate of what it needs itself: MM's and XMM's need nothing
+    tuned |= not lacking_features([], memset=SETS_OF[rt], has=frozenset())
+    path = f"asterope_set_{SETS_OF[rt].intervals[0][1].symbol}" if tuned else "asterope_set_untuned"
+    assert copies_taken(dispatch_check, "asterope_memset", 0, sizes, *emulator) == [path] * 2
 
 
 @pytest.mark.parametrize("rt", NEED)
@@ -655,7 +667,8 @@ def test_it_copies_right_on_other_cpus(static_programs, cpu, rt):
     need("qemu-x86_64")
     routine_check, _ = static_programs[rt]
     emulator = ("qemu-x86_64", "-cpu", cpu)
-    assert_right(*emulator, routine_check, "--step", 31, "--other-step", 31, "--largest", 8192)
+    options = ("--step", 31, "--other-step", 31, "--largest", 8192)
+    assert_right(*emulator, routine_check, *options, sets=True)
 
 
 # From which size on each small copy needs more than any x86-64 CPU has.
@@ -670,14 +683,19 @@ NEEDS_FROM = {
 }
 
 
-@pytest.mark.parametrize("small", sampled(NEEDS_FROM, 4, lambda small: small.name))
-def test_the_portable_path_copies_right_at_all_sizes(tmp_path, objects, small):
-    routine = render([(4096, Tuple("ZMM", "T", "NT", "T0", 4, 8))], tmp_path, small)
+def as_if_lacking(routine: Path) -> None:
+    """Makes it one that has looked at the CPU and found it unfit."""
     text = routine.read_text(encoding="ascii")
     look = "if (!asterope_cpu_fits()) return;"
     assert text.count(look) == 1
-    as_if_lacking = text.replace(look, "if (asterope_cpu_fits() < 2) return;")
-    routine.write_text(as_if_lacking, encoding="ascii")
+    text = text.replace(look, "if (asterope_cpu_fits() < 2) return;")
+    routine.write_text(text, encoding="ascii")
+
+
+@pytest.mark.parametrize("small", sampled(NEEDS_FROM, 4, lambda small: small.name))
+def test_the_portable_path_copies_right_at_all_sizes(tmp_path, objects, small):
+    routine = render([(4096, Tuple("ZMM", "T", "NT", "T0", 4, 8))], tmp_path, small)
+    as_if_lacking(routine)
     dispatch_check = build_dispatch_check(routine)
     sizes = range(700)
     for function in FUNCTIONS:
@@ -687,12 +705,28 @@ def test_the_portable_path_copies_right_at_all_sizes(tmp_path, objects, small):
     assert_right(build_routine_check(routine, objects), "--step", 3, "--other-step", 7)
 
 
+@pytest.mark.parametrize("small", sampled(NEEDS_FROM, 4, lambda small: small.name))
+def test_the_portable_path_sets_right_at_all_sizes(tmp_path, objects, small):
+    memset = Memset([(4096, SET("CLZERO", "NT"))], SmallSet(*astuple(small)))
+    routine = render([(4096, XMM)], tmp_path, memset=memset)
+    as_if_lacking(routine)
+    program = build_dispatch_check(routine)
+    taken = copies_taken(program, "asterope_memset", 4096, range(700))
+    first = NEEDS_FROM[small]
+    assert taken == [("none" if n < first else "asterope_set_untuned") for n in range(700)]
+    # memcpy needs nothing that a CPU may lack
+    taken = copies_taken(program, "asterope_memcpy", 2**40, [129, 2**20])
+    assert taken == [f"asterope_copy_{XMM.symbol}"] * 2
+    assert_right(build_routine_check(routine, objects), *SHORT, sets=True)
+
+
 OTHER_CPU = """
 static int __get_cpuid(unsigned leaf, unsigned *a, unsigned *b, unsigned *c, unsigned *d)
 {
     *a = *b = *d = 0;
     *c = leaf == 1 ? leaf1_c : extended_c;
-    return leaf == 1 || leaf == 0x80000001u;
+    if (leaf == 0x80000008u) *b = extended8_b;
+    return leaf == 1 || leaf == 0x80000001u || leaf == 0x80000008u;
 }
 static int __get_cpuid_count(unsigned leaf, unsigned subleaf, unsigned *a, unsigned *b, unsigned *c,
                              unsigned *d)
@@ -707,7 +741,7 @@ static int __get_cpuid_count(unsigned leaf, unsigned subleaf, unsigned *a, unsig
 SAVED = {"xmm": 2, "ymm": 4, "k": 0x20, "zmm 0-15": 0x40, "zmm 16-31": 0x80}
 LOOKED_FOR = {
     *("sse4_1", "osxsave", "avx2", "bmi2", "avx512f", "avx512bw", "avx512vl", "movdir64b"),
-    *("3dnowprefetch", *SAVED, "leaf 7"),
+    *("3dnowprefetch", "clzero", *SAVED, "leaf 7"),
 }
 AVX = {"avx2", "osxsave", "xmm", "ymm", "leaf 7"}
 AVX_512 = {"avx512f", "osxsave", *SAVED, "leaf 7"}
@@ -739,7 +773,7 @@ def build_for_cpu(folder: Path, routine: Path, has: set[str]) -> Path:
         assert text.count('("xgetbv"') == 1
         text = text.replace('("xgetbv"', f'("mov ${saved + 1}, %%eax; xor %%edx, %%edx"')
     (folder / routine.name).write_text(text, encoding="ascii")
-    registers = dict.fromkeys(("leaf1_c", "leaf7_b", "leaf7_c", "extended_c"), 0)
+    registers = dict.fromkeys(("leaf1_c", "leaf7_b", "leaf7_c", "extended_c", "extended8_b"), 0)
     for register, bit in (CPUID_BITS[name] for name in has & CPUID_BITS.keys()):
         registers[register] |= 1 << bit
     flags = [f"-D{register}={bits}u" for register, bits in registers.items()]
@@ -761,6 +795,39 @@ def test_each_feature_is_looked_for(tmp_path, case):
             assert taken == [expected] * 2, f"{function} without {feature}"
 
 
+# The same of memset.
+SET_NEEDS = {
+    "nothing": (SET("R64", "T"), small_sets.PLAIN, set()),
+    "a ZMM set": (SET("ZMM", "T"), small_sets.PLAIN, {*AVX_512, "avx512bw"}),
+    "a YMM set": (SET("YMM", "NT"), small_sets.PLAIN, AVX),
+    "clzero": (SET("CLZERO", "NT"), small_sets.PLAIN, {"clzero"}),
+    "prefetch for write": (SET("XMM", "T", 2, 8), small_sets.PLAIN, {"3dnowprefetch"}),
+    "a masked small set": (
+        *(SET("R64", "T"), SmallSet("masked", "ZMM", "up", 256)),
+        {*AVX_512, "avx512bw", "avx512vl", "bmi2"},
+    ),
+    "a ZMM small set": (
+        *(SET("R64", "T"), SmallSet("stepped", "ZMM", "up", 256)),
+        {*AVX_512, "avx512bw", "avx512vl"},
+    ),
+    "a YMM small set": (SET("R64", "T"), SmallSet("grouped", "YMM", "up", 256), AVX),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", SET_NEEDS.values(), ids=SET_NEEDS)
+def test_each_feature_that_a_set_needs_is_looked_for(tmp_path, case):
+    winner, small, needs = case
+    memset = Memset([(4096, winner)], small)
+    routine = render([(4096, R64)], tmp_path / "routine", memset=memset)
+    for number, feature in enumerate([None, *sorted(LOOKED_FOR)]):
+        program = build_for_cpu(tmp_path / str(number), routine, LOOKED_FOR - {feature})
+        lacks = feature in needs
+        expected = "asterope_set_untuned" if lacks else f"asterope_set_{winner.symbol}"
+        taken = copies_taken(program, "asterope_memset", 0, [small.bound + 1, 2**20])
+        assert taken == [expected] * 2, f"without {feature}"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("rt", NEED)
 def test_valgrind_finds_nothing(tmp_path, objects, rt):
@@ -768,7 +835,7 @@ def test_valgrind_finds_nothing(tmp_path, objects, rt):
     program = build_routine_check(needed(rt, tmp_path), objects)
     # The state of the CPU is looked at from below the stack pointer, where valgrind allows nothing.
     options = ("--step", 31, "--other-step", 31, "--largest", 4096, "--without-state", 1)
-    assert_right("valgrind", "--quiet", "--error-exitcode=9", program, *options)
+    assert_right("valgrind", "--quiet", "--error-exitcode=9", program, *options, sets=True)
 
 
 # --- The checks find what is wrong ----------------------------------------------------------------

@@ -122,14 +122,16 @@ def lacking_features(
     aliased: Aliased | None = None,
     overlapping: OverlappingTuple | None = None,
     memset: Memset | None = None,
+    has: frozenset[str] | None = None,
 ) -> set[str]:
-    """What this CPU lacks of what the routine needs so as not to take its portable path."""
+    """What this CPU lacks of what the routine needs so as not to take its portable path; `has`:
+    the features of another CPU."""
     needs = {*small.needs, *(feature for _, t in intervals for feature in t.needs)}
     needs |= set(aliased.tuple.needs if aliased else ())
     needs |= set(overlapping.needs if overlapping else ())
     if memset:
         needs |= {*memset.small_set.needs, *(f for _, t in memset.intervals for f in t.needs)}
-    return needs - cpu_features()
+    return needs - (cpu_features() if has is None else has)
 
 
 def need_features(
