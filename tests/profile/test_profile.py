@@ -22,7 +22,7 @@ from asterope.profile import (
     Ratio,
     load_profile,
 )
-from asterope.spaces import pipelines, probes, small_copies
+from asterope.spaces import pipelines, probes, set_pipelines, small_copies, small_sets
 from asterope.spaces.threads import Share
 from asterope.spaces.x86_64.overlapping_copies import OverlappingTuple
 from profile_samples import (
@@ -123,6 +123,31 @@ def test_a_full_profile_comes_through_whole(tmp_path):
     assert (profile.small.ratio, profile.small.tied) == (1.21, True)
     assert profile.small.workloads["mix_l3_read"].ratio == Ratio(1.31, 1.29, 1.33)
     assert profile.overlapping == Overlapping(OverlappingTuple("YMM", 128), 1.1)
+    memset = profile.memset
+    assert [(i.above, i.up_to, i.size) for i in memset.intervals] == [
+        *((0, 4096, 1024), (4096, 1048576, 1048576))
+    ]
+    winner = memset.intervals[0].winner
+    assert winner.tuple == set_pipelines.Tuple("ZMM", "T", tb=4, pw=8)
+    assert winner.workloads["hot"].libc_ns == 9
+    assert memset.intervals[0].proof.ties == ("R64 T TB4", "ZMM T TB16 PW32")
+    assert memset.intervals[1].winner.tuple == set_pipelines.PLAIN
+    assert memset.small.tuple == small_sets.SmallSet("masked32", "ZMM", "up", 128)
+    assert memset.left_out is None
+
+
+def test_a_profile_of_before_there_was_memset_is_as_good(tmp_path):
+    raw = good_profile()
+    del raw["memset"]
+    assert load_profile(written(tmp_path, raw)).memset is None
+
+
+def test_what_memset_left_out_is_its_own(tmp_path):
+    raw = incomplete_profile()
+    raw["memset"]["left_out"] = {"sizes": [8192], "steps": ["rows"]}
+    profile = load_profile(written(tmp_path, raw))
+    assert profile.memset.left_out == LeftOut((8192,), ("rows",))
+    assert profile.left_out != profile.memset.left_out
 
 
 def test_an_incomplete_profile_says_what_it_left_out(tmp_path):
@@ -192,6 +217,21 @@ def test_every_tuple_of_the_space_may_win_and_tie(tmp_path):
     winner = small_copies.SmallTuple(**raw["small"]["winner"]["tuple"])
     raw["small"]["proof"]["ties"] = [t.name for t in small_copies.small_tuples() if t != winner]
     assert load_profile(written(tmp_path, raw)).small.tuple == winner
+
+
+def test_every_set_may_win_and_tie(tmp_path):
+    sets = [
+        set_pipelines.Tuple(v.rt, v.st, v.tb, 32 if v.pw else 0) for v in set_pipelines.variants()
+    ]
+    raw = good_profile()
+    raw["memset"]["intervals"][0]["runners_up"] = [{"tuple": asdict(t)} for t in sets]
+    raw["memset"]["intervals"][0]["proof"]["ties"] = [t.name for t in sets]
+    small = small_sets.SmallSet(**raw["memset"]["small"]["winner"]["tuple"])
+    ties = [s.name for s in small_sets.small_sets() if s != small]
+    raw["memset"]["small"]["proof"]["ties"] = ties
+    memset = load_profile(written(tmp_path, raw)).memset
+    assert [entry.tuple for entry in memset.intervals[0].runners_up] == sets
+    assert memset.small.tuple == small
 
 
 def test_the_required_fields_alone_are_a_profile(tmp_path):
