@@ -272,6 +272,11 @@ def test_the_first_run_builds_what_is_installed_compares_briefly_and_names_what_
     assert done.stdout.splitlines()[-1].endswith("--suite workloads,mix --brief")
     assert checkout.run("--verbose").stdout.splitlines()[-1].endswith("--suite workloads,mix")
     assert "compared:" not in checkout.run("--quiet").stdout
+    header = checkout.root / "generated" / "asterope_memcpy.h"
+    header.write_text("#define ASTEROPE_HAS_MEMSET 1\n")
+    copies, sets = checkout.run().stdout.splitlines()[-2:]
+    assert sets == f"{copies} --operation memset"
+    assert "compared:" not in checkout.run("--quiet").stdout
 
 
 # --- When to search again -------------------------------------------------------------------------
