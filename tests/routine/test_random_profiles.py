@@ -275,6 +275,7 @@ def test_random_profiles_give_routines_that_copy_right(tmp_path):
     assert any(p.small is p.aliased is None for p in seen)
     memsets_seen = [p.memset for p in seen if p.memset]
     sets = {t for memset in memsets_seen for _, t in memset.intervals}
-    assert {t.variant for t in sets} == set(SET_VARIANTS)
-    assert {t.pw for t in sets} == {0, *SET_DISTANCES}
+    assert {(t.rt, t.st) for t in sets} == {(v.rt, v.st) for v in SET_VARIANTS}
+    for axis in set_pipelines.MARKED:
+        assert {getattr(t, axis.field) for t in sets} == set(axis.values)
     assert {m.small.shape for m in memsets_seen if m.small} == set(small_copies.SHAPES)
