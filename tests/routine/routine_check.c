@@ -3,7 +3,7 @@
  *
  * Usage: routine_check [--step N] [--other-step N] [--last BYTES] [--largest BYTES]
  *                      [--around BYTES,BYTES...] [--huge BYTES,BYTES...] [--whole BYTES]
- *                      [--without-state 1]
+ *                      [--whole-set BYTES] [--without-state 1]
  *   --step           thins the grid of memcpy, see copy_check_offsets (default 1)
  *   --other-step     thins those of the others, which share memcpy's pipelines (default 1)
  *   --last           ends the grids of sizes and offsets (default 1024)
@@ -11,6 +11,7 @@
  *   --around         also checks these sizes and their neighbours, a profile's interval ends
  *   --huge           also copies these sizes, beyond what there is memory for
  *   --whole          only copies this size, to as much memory, and looks at every byte of it
+ *   --whole-set      the same of memset
  *   --without-state  leaves the state of the CPU unchecked, for emulators that disagree about it
  * Prints `ok NAME` or `FAIL NAME: reason` for each function; exits 1 if one failed. */
 #define _GNU_SOURCE
@@ -55,7 +56,7 @@ struct sizes {
 };
 
 static struct options {
-    size_t step, other_step, last, largest, whole, without_state;
+    size_t step, other_step, last, largest, whole, whole_set, without_state;
     struct sizes around, huge;
 } options = {.step = 1, .other_step = 1, .last = 1024, .largest = 1 << 20};
 
@@ -75,10 +76,15 @@ static void parse(int argc, char** argv) {
         size_t* number;
         struct sizes* sizes;
     } known[] = {
-        {"--step", &options.step, NULL},     {"--other-step", &options.other_step, NULL},
-        {"--last", &options.last, NULL},     {"--largest", &options.largest, NULL},
-        {"--whole", &options.whole, NULL},   {"--without-state", &options.without_state, NULL},
-        {"--around", NULL, &options.around}, {"--huge", NULL, &options.huge},
+        {"--step", &options.step, NULL},
+        {"--other-step", &options.other_step, NULL},
+        {"--last", &options.last, NULL},
+        {"--largest", &options.largest, NULL},
+        {"--whole", &options.whole, NULL},
+        {"--without-state", &options.without_state, NULL},
+        {"--whole-set", &options.whole_set, NULL},
+        {"--around", NULL, &options.around},
+        {"--huge", NULL, &options.huge},
     };
     for (int i = 1; i + 1 < argc; i += 2) {
         size_t k = 0;
@@ -183,14 +189,32 @@ static bool check_huge(size_t bytes) {
     return right;
 }
 
-/* To fresh memory, whose bytes are all 0: one that was not written is seen, and so are strays. */
+/* Fresh memory, whose bytes are all 0: one that was not written is seen, and so are strays. */
+static unsigned char* map_fresh(size_t room) {
+    unsigned char* start = or_exit(mmap(NULL, room, PROT_READ | PROT_WRITE,
+                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    madvise(start, room, MADV_HUGEPAGE); /* half the time, where there are some */
+    return start;
+}
+
+static bool check_whole_set(size_t bytes) {
+    enum { BYTE = 0x95 };
+    const size_t room = bytes + (2 << 20);
+    unsigned char* start = map_fresh(room);
+    unsigned char* to = start + (1 << 20) + DESTINATION_AT;
+    bool right = asterope_memset(to, BYTE, bytes) == to;
+    for (unsigned char* b = start; b < to; ++b) right &= *b == 0;
+    for (unsigned char* b = to; b < to + bytes; ++b) right &= *b == BYTE;
+    for (unsigned char* b = to + bytes; b < start + room; ++b) right &= *b == 0;
+    printf("%s memset of %zu bytes\n", right ? "ok" : "FAIL", bytes);
+    return right;
+}
+
 static bool check_whole(size_t bytes) {
     unsigned char* source = or_exit(map_periodic(bytes));
     fill_period(source);
     const size_t room = bytes + (2 << 20);
-    unsigned char* start = or_exit(mmap(NULL, room, PROT_READ | PROT_WRITE,
-                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    madvise(start, room, MADV_HUGEPAGE); /* half the time, where there are some */
+    unsigned char* start = map_fresh(room);
     unsigned char* to = start + (1 << 20) + DESTINATION_AT;
     const unsigned char* from = source + SOURCE_AT;
     bool right = asterope_memcpy(to, from, bytes) == to && memcmp(to, from, bytes) == 0;
@@ -203,6 +227,7 @@ static bool check_whole(size_t bytes) {
 int main(int argc, char** argv) {
     parse(argc, argv);
     if (options.whole > 0) return check_whole(options.whole) ? 0 : 1;
+    if (options.whole_set > 0) return check_whole_set(options.whole_set) ? 0 : 1;
     size_t largest = options.largest;
     for (size_t i = 0; i < options.around.count; ++i) {
         if (options.around.bytes[i] > largest) largest = options.around.bytes[i];

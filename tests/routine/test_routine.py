@@ -349,6 +349,20 @@ def test_it_copies_more_than_4_gib_to_the_last_byte(tmp_path, objects, st):
     assert output_of(program, "--whole", size) == f"ok memcpy of {size} bytes\n"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "winner", [SET("XMM", "T"), SET("R64", "NT", 8), SET("REP_STOSQ", "T")], ids=str
+)
+def test_it_sets_more_than_4_gib_to_the_last_byte(tmp_path, objects, winner):
+    left = memory_left()
+    if left < 6 << 30:
+        pytest.skip(f"needs 6 GiB of memory, and {left / 2**30:.1f} GiB are left")
+    memset = Memset([(4096, winner)])
+    program = build_routine_check(render([(4096, XMM)], tmp_path, memset=memset), objects)
+    size = 2**32 + 12345
+    assert output_of(program, "--whole-set", size) == f"ok memset of {size} bytes\n"
+
+
 # --- Which copy a size takes ----------------------------------------------------------------------
 
 
