@@ -223,7 +223,7 @@ def parts_of(profile: Profile, prefix: str) -> dict[str, Any]:
         "tuples": tuples,
         "shares": profile.shares if most_threads > 1 else (),
         "most_threads": most_threads,
-        "sensing_above": min((i.above for i in profile.intervals if i.sensing), default=0),
+        "sensing_above": _sensing_above(profile.intervals),
         # whether the tables need the columns of the axes that the paper lacks
         "extended": any(t.is_marked for t in tuples),
         "needs": sorted(needs),
@@ -232,16 +232,24 @@ def parts_of(profile: Profile, prefix: str) -> dict[str, Any]:
     }
 
 
+def _sensing_above(intervals: Sequence[Interval]) -> int:
+    """Above so many bytes there may be a probe; 0: there is none."""
+    return min((i.above for i in intervals if i.sensing), default=0)
+
+
 def _memset_parts(memset: Memset) -> dict[str, Any]:
     """The same of a profile's memset."""
     small = memset.small.tuple if memset.small else small_sets.PLAIN
     steps = _steps(memset.intervals, small.bound)
-    tuples = list(dict.fromkeys(step["tuple"] for step in steps))
+    tuples = list(
+        dict.fromkeys(t for step in steps for t in _pipelines(step["tuple"], step["sensing"]))
+    )
     return {
         "small": small,
         "small_ratio": memset.small and memset.small.ratio,
         "steps": steps,
         "tuples": tuples,
+        "sensing_above": _sensing_above(memset.intervals),
         "extended": any(t.is_marked for t in tuples),
         "needs": sorted({feature for one in (small, *tuples) for feature in one.needs}),
     }
@@ -250,9 +258,10 @@ def _memset_parts(memset: Memset) -> dict[str, Any]:
 def shared_parts(routines: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """What the templates need of a file with these profiles: what they share, and constants.
 
-    Numbers the sensing copies, in the profiles' steps.
+    Numbers the sensing copies and sets, in the profiles' steps.
     """
-    steps = [step for routine in routines for step in routine["steps"]]
+    sets = [routine["memset"] for routine in routines if routine["memset"]]
+    steps = [step for part in (*routines, *sets) for step in part["steps"]]
     # Each sensing copy with the pipeline that stands in for it; steps number them from 1 on. What
     # only differs in the stand-in shares the probe of the first of its kind, named by its number.
     senses = list(dict.fromkeys((s["sensing"], s["tuple"]) for s in steps if s["sensing"]))
@@ -261,7 +270,6 @@ def shared_parts(routines: Sequence[dict[str, Any]]) -> dict[str, Any]:
     copies = [copy for copy, _ in senses]
     firsts = [1 + copies.index(copy) for copy in copies]
     sharing = [routine for routine in routines if routine["shares"]]
-    sets = [routine["memset"] for routine in routines if routine["memset"]]
     return {
         "version": __version__,
         "tuples": list(dict.fromkeys(t for routine in routines for t in routine["tuples"])),
@@ -275,7 +283,8 @@ def shared_parts(routines: Sequence[dict[str, Any]]) -> dict[str, Any]:
             if any(workload in routine["intent_steps"] for routine in routines)
         ],
         "sensing_above": min(
-            (r["sensing_above"] for r in routines if r["sensing_above"]), default=0
+            (part["sensing_above"] for part in (*routines, *sets) if part["sensing_above"]),
+            default=0,
         ),
         "least_sensing": probes.MINIMUM_BYTES,
         "shared_above": min((r["shares"][0].above for r in sharing), default=None),
@@ -283,9 +292,7 @@ def shared_parts(routines: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "least_chunk": threads.LEAST_CHUNK,
         "extended": any(routine["extended"] for routine in routines),
         "extended_sets": any(part["extended"] for part in sets),
-        "measured": any(
-            step["ratio"] is not None for part in (*routines, *sets) for step in part["steps"]
-        ),
+        "measured": any(step["ratio"] is not None for step in steps),
         "sets": bool(sets),
         "set_tuples": list(dict.fromkeys(t for part in sets for t in part["tuples"])),
         "plain_small_set": small_sets.PLAIN,

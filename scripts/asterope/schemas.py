@@ -33,7 +33,10 @@ from .spaces import (
 from .spaces.axis import Axis
 
 # Definitions that there are once more for sets, as set_NAME.
-_OF_SETS = ("interval", "entry", "proof", "small", "small_entry", "small_proof", "small_tuple")
+_OF_SETS = (
+    *("interval", "entry", "proof", "sensing"),
+    *("small", "small_entry", "small_proof", "small_tuple"),
+)
 
 
 def read_schema(path: Path) -> dict[str, Any]:
@@ -72,7 +75,6 @@ def _fill_in_sets(definitions: dict[str, Any]) -> None:
     for name in (*_OF_SETS, "tuple_name"):
         text = re.sub(r'"#/\$defs/(\w+)"', renamed, json.dumps(definitions[name]))
         definitions[of_sets[name]] = {"$comment": f"{name}, of sets", **json.loads(text)}
-    del definitions["set_interval"]["properties"]["sensing"]
     definitions["set_tuple_name"]["description"] = "A set's tuple in words: ZMM T TB4 PW8."
 
 
@@ -92,7 +94,8 @@ def _fill_in_spaces(whole: dict[str, Any]) -> None:
         definitions[name]["required"] = [axis.field for axis in axes if axis.mark is None]
         definitions[name]["additionalProperties"] = False
     for axis in probes.AXES:
-        definitions["sensing"]["properties"][axis.field] = _field(axis)
+        for sensing in ("sensing", "set_sensing"):
+            definitions[sensing]["properties"][axis.field] = _field(axis)
     for name, axes in (("tuple_name", pipelines.AXES), ("set_tuple_name", set_pipelines.AXES)):
         pattern = "".join(axis.pattern for axis in axes).lstrip()
         definitions[name]["pattern"] = f"^{pattern}$"

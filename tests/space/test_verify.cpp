@@ -547,12 +547,20 @@ TEST(VerifyProbe, passes_good_copies) {
     EXPECT_TRUE(verify(asterope_probes, {}, good).empty());
 }
 
-TEST(VerifyProbe, passes_the_real_ones) {
-    const Copies space = copies_of(asterope_probes, [](std::string_view) { return false; });
-    ASSERT_FALSE(space.empty());
-    EXPECT_TRUE(verify(asterope_probes, space, good).empty());
+TEST(VerifyProbe, passes_the_real_ones_of_either_operation) {
+    Copies copies = copies_of(asterope_probes, [](std::string_view) { return false; });
+    Copies sets = copies;
+    const auto sets_bytes = [](const asterope_copy* probe) {
+        return operation_of_probe(*probe) == Operation::set;
+    };
+    std::erase_if(copies, sets_bytes);
+    std::erase_if(sets, [&](const asterope_copy* probe) { return !sets_bytes(probe); });
+    ASSERT_FALSE(copies.empty() || sets.empty());
+    EXPECT_TRUE(verify(asterope_probes, copies, good).empty());
+    EXPECT_TRUE(verify(asterope_probes, sets, good_set).empty());
     // the pipeline's faults are not theirs alone
-    EXPECT_EQ(verify(asterope_probes, space, wrong_last_byte).size(), space.size());
+    EXPECT_EQ(verify(asterope_probes, copies, wrong_last_byte).size(), copies.size());
+    EXPECT_EQ(verify(asterope_probes, sets, sets_too_far).size(), sets.size());
 }
 
 TEST(VerifyProbe, tries_both_ways) {

@@ -404,7 +404,7 @@ class Merger {
         }
         const auto& own = *small(sources_.front().profile);
         const Weights weights =
-            timed_weights(parse_small_weights(own.objective),
+            timed_weights(parse_small_weights(own.objective, operation_),
                           [&](Workload workload) { return race->timed(workload); });
         SmallFacts facts{own.distribution,
                          own.objective,

@@ -66,9 +66,10 @@ ProbeTicks MachineTimings::readings(const ProbeRequest& asked) {
     throw_if_over();
     ReadingCopy reading{asked.probe, asked.copy, {}};
     for (std::uint64_t round = 0; reading.ticks.source.size() < asked.least; ++round) {
-        stopwatch_.time(
-            {&ReadingCopy::run, reinterpret_cast<std::size_t>(&reading), asked.copy.cache_effect},
-            asked.workload, asked.size, round);
+        TimedCopy copy{&ReadingCopy::run, reinterpret_cast<std::size_t>(&reading),
+                       asked.copy.cache_effect};
+        copy.operation = asked.copy.operation;
+        stopwatch_.time(copy, asked.workload, asked.size, round);
         if (round == 0) reading.ticks = {}; // its calls find the caches as another copy left them
     }
     return reading.ticks;

@@ -175,9 +175,9 @@ std::string log_of(const TuningRequest& request) {
 Plan::Plan(Operation of, const Plan& copies, const Machine& machine)
     : operation(of), operations(copies.operations),
       all_sizes(sizes_of_sets(copies, machine, copies.request_.sizes)),
-      objective(objective_of_sets(copies.objective)), extended(false), sensing(false),
+      objective(objective_of_sets(copies.objective)), extended(false), sensing(copies.sensing),
       small_objective(copies.small_objective),
-      small_weights(parse_small_weights(copies.small_objective)), rigor(copies.rigor),
+      small_weights(parse_small_weights(copies.small_objective, of)), rigor(copies.rigor),
       sizes(all_sizes), most_rows(std::min(copies.most_rows, kMostSetRows)), threads(1),
       statistics(fleet_statistics(of)), references(copies.set_references), maps_source(false),
       log(copies.log), keeps_log(copies.keeps_log), budget_seconds(copies.budget_seconds),

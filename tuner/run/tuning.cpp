@@ -132,7 +132,7 @@ class TuningRun {
         const Spaces spaces(features(), plan_.extended, sensing_);
         if (contains(plan_.operations, Operation::set)) {
             const Plan plan(Operation::set, plan_, machine_);
-            sets_.reset(new SetSearch{plan, Spaces(features(), false, false, Operation::set),
+            sets_.reset(new SetSearch{plan, Spaces(features(), false, sensing_, Operation::set),
                                       load_references(plan.references)});
         }
         start_threads();
@@ -194,7 +194,7 @@ class TuningRun {
         if (contains(plan_.operations, Operation::set)) {
             const Plan plan(Operation::set, plan_, machine_);
             sets_.reset(new SetSearch{plan,
-                                      Spaces(features(), false, false,
+                                      Spaces(features(), false, header.at("sensing"),
                                              invalid_of(Operation::set, invalid), Operation::set),
                                       logged_references(plan.references)});
             same_space &= sets_->spaces.hash() == header.value("set_space_hash", "");

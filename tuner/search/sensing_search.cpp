@@ -70,8 +70,12 @@ asterope_sensing SensingCopy::arguments() const {
 }
 
 TimedCopy SensingCopy::timed(const asterope_sensing& sensing) const {
-    return {probe->copy, reinterpret_cast<std::size_t>(&sensing), cache_effect_of(cold), nullptr,
-            name()};
+    return {probe->copy,
+            reinterpret_cast<std::size_t>(&sensing),
+            cache_effect_of(cold),
+            nullptr,
+            name(),
+            operation_of_probe(*probe)};
 }
 
 std::string SensingCopy::name() const {

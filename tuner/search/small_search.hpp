@@ -18,7 +18,7 @@ namespace asterope {
 /// buffers again and walking through uncached memory; or both alike. Half of each is followed by a
 /// reader of the copy. Besides, whatever the objective, copies at the ends of
 /// pages. "unpredictable", "predictable" or "balanced"; throws BadInput for anything else.
-Weights parse_small_weights(std::string_view text);
+Weights parse_small_weights(std::string_view text, Operation operation = Operation::copy);
 
 /// Those of `weights` whose workload was timed: earlier versions knew fewer, and what they found
 /// cannot be judged by the others. All of them where it is not known what was timed.

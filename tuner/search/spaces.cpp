@@ -63,8 +63,7 @@ Spaces::Wrong Spaces::wrong(const asterope_kind& kind,
 }
 
 std::vector<const asterope_copy*> Spaces::right(const asterope_kind& kind,
-                                                const Features& features) {
-    std::vector<const asterope_copy*> members = copies_of(kind, features);
+                                                std::vector<const asterope_copy*> members) {
     const Wrong left_out = wrong(kind, members);
     std::size_t i = 0;
     std::erase_if(members, [&](const asterope_copy*) { return left_out[i++]; });
@@ -118,10 +117,17 @@ void Spaces::build(const Features& features, bool extended, bool sensing, Operat
     for (std::size_t i = 0; i < small_space.size(); ++i) {
         if (!wrong_small[i]) small_entrants.push_back(static_cast<Entrant>(i));
     }
+    if (sensing) {
+        std::vector<const asterope_copy*> own = copies_of(asterope_probes, features);
+        std::erase_if(own, [&](const asterope_copy* probe) {
+            return operation_of_probe(*probe) != operation;
+        });
+        probes = right(asterope_probes, std::move(own));
+    }
     if (operation != Operation::copy) return;
-    aliased_space = right(asterope_aliased_copies, features);
-    overlapping_space = right(asterope_overlapping_copies, features);
-    if (sensing) probes = right(asterope_probes, features);
+    aliased_space = right(asterope_aliased_copies, copies_of(asterope_aliased_copies, features));
+    overlapping_space =
+        right(asterope_overlapping_copies, copies_of(asterope_overlapping_copies, features));
 }
 
 std::string Spaces::hash() const {

@@ -39,7 +39,7 @@ struct Spaces {
     std::function<bool(Entrant)> right_pipeline;
     std::vector<const asterope_copy*> small_space;
     std::vector<Entrant> small_entrants;
-    /// Those that copy right; of other operations than copies there are none.
+    /// Those that copy right; other operations than copies have only probes.
     std::vector<const asterope_copy*> aliased_space, overlapping_space, probes;
     Invalids invalid;
 
@@ -52,7 +52,9 @@ struct Spaces {
     Wrong wrong(std::size_t count, const std::function<std::string(std::size_t)>& name,
                 const std::function<std::vector<Invalid>()>& verify);
     Wrong wrong(const asterope_kind& kind, const std::vector<const asterope_copy*>& members);
-    std::vector<const asterope_copy*> right(const asterope_kind& kind, const Features& features);
+    /// Those members of the kind that copy right.
+    std::vector<const asterope_copy*> right(const asterope_kind& kind,
+                                            std::vector<const asterope_copy*> members);
     void build(const Features& features, bool extended, bool sensing, Operation operation);
 
     bool verified_; ///< here, and not taken from an earlier run

@@ -80,7 +80,8 @@ typedef void* (*asterope_small_candidate)(void* destination, const void* source,
 
 /* Probes and returns the ticks that it took: in the low 32 bits those of the source; in the high 32
  * bits those of the destination, whatever the source's are, or 0 where the probe never looks there.
- * A probe that does writes a byte of the copy to each page that it looks at. */
+ * A probe that does writes a byte of the copy to each page that it looks at. That of a set looks at
+ * the destination alone, and returns its ticks in the low 32 bits. */
 typedef size_t (*asterope_reader)(void* destination, const void* source, size_t bytes);
 
 /* A copy of another kind than the pipelines. */
@@ -127,8 +128,9 @@ extern const struct asterope_kind asterope_small_sets;
 extern const struct asterope_kind asterope_aliased_copies;
 /* `copy`: 128 bytes or more, between buffers that overlap or not; its distance means nothing. */
 extern const struct asterope_kind asterope_overlapping_copies;
-/* Probes, where the time stamp counter may be read. `copy`: 4096 bytes or more, probes first; as
- * its 4th argument it gets the address of a struct asterope_sensing. `read`: only probes. */
+/* Probes of copies and of sets, where the time stamp counter may be read. `copy`: 4096 bytes or
+ * more, probes first; as its 4th argument it gets the address of a struct asterope_sensing. `read`:
+ * only probes. */
 extern const struct asterope_kind asterope_probes;
 
 /* What a sensing copy goes on with: the hot pipeline where its probe of the source took no more

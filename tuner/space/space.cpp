@@ -161,6 +161,12 @@ bool has_all(std::string_view needs, const HasFeature& has) {
     return true;
 }
 
+Operation operation_of_probe(const asterope_copy& probe) {
+    const std::string_view name = probe.name;
+    const bool sets = name.starts_with("destination ") || name.starts_with("explore ");
+    return sets ? Operation::set : Operation::copy;
+}
+
 std::vector<const asterope_copy*> copies_of(const asterope_kind& kind, const HasFeature& has) {
     std::vector<const asterope_copy*> copies;
     for (std::size_t i = 0; i < kind.count; ++i) {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..spaces import aliased_copies, overlapping_copies, pipelines, probes, threads
+from ..spaces import aliased_copies, overlapping_copies, probes, threads
 from ..spaces.operations import MEMCPY, MEMSET, Operation
 from .checks import shares_of
 from .model import (
@@ -84,7 +84,7 @@ def _build_interval(raw: Mapping[str, Any], operation: Operation) -> Interval:
         size=raw.get("size", raw["up_to"]),
         winner=_build_entry(raw["winner"], operation),
         proof=_build_proof(raw["proof"]) if "proof" in raw else None,
-        sensing=_build_sensing(raw["sensing"]) if "sensing" in raw else None,
+        sensing=_build_sensing(raw["sensing"], operation) if "sensing" in raw else None,
         runners_up=tuple(_build_entry(entry, operation) for entry in raw.get("runners_up", ())),
         noise_floor={name: Ratio(**ratio) for name, ratio in raw.get("noise_floor", {}).items()},
     )
@@ -103,14 +103,14 @@ def _build_proof(raw: Mapping[str, Any]) -> Proof:
     return Proof(raw["samples"], raw["rounds"], Ratio(**raw["lead"]), tuple(raw["ties"]))
 
 
-def _build_sensing(raw: Mapping[str, Any]) -> Sensing:
+def _build_sensing(raw: Mapping[str, Any], operation: Operation) -> Sensing:
     return Sensing(
         copy=probes.SensingCopy(
             probes.Probe(raw["kind"], raw["lines"]),
             raw["threshold"],
-            pipelines.Tuple(**raw["hot"]),
-            pipelines.Tuple(**raw["cold"]),
-            pipelines.Tuple(**raw["fetch"]) if "fetch" in raw else None,
+            operation.tuple(**raw["hot"]),
+            operation.tuple(**raw["cold"]),
+            operation.tuple(**raw["fetch"]) if "fetch" in raw else None,
         ),
         ratio=raw.get("ratio"),
         workloads=_build_workloads(raw),

@@ -66,6 +66,7 @@ std::uint64_t enabled_states(bool osxsave) {
 
 std::vector<std::string> read_features() {
     const Registers basic = cpuid(1), seven = cpuid(7), extended = cpuid(0x80000001u);
+    const Registers extended_8 = cpuid(0x80000008u);
     const Registers seven_1 = seven.eax >= 1 ? cpuid(7, 1) : Registers{};
 
     // Intel SDM vol. 1, 14.3 and 15.2: AVX needs the states SSE (1) and AVX (2); AVX-512 needs
@@ -80,6 +81,7 @@ std::vector<std::string> read_features() {
         bool present;
     } known[] = {
         {"3dnowprefetch", bit(extended.ecx, 8)}, // the instruction prefetchw
+        {"clzero", bit(extended_8.ebx, 0)},
         {"avx", avx},
         {"avx2", avx && bit(seven.ebx, 5)},
         {"bmi2", bit(seven.ebx, 8)},

@@ -1,11 +1,11 @@
-"""The probes of sensing copies: how a copy finds out whether its buffers are cached."""
+"""The probes of sensing copies and sets: how they find out whether their buffers are cached."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ..axis import Axis, Copy
-from . import pipelines
 
 # The least a sensing copy takes, in bytes.
 MINIMUM_BYTES = 4096
@@ -13,8 +13,17 @@ MINIMUM_BYTES = 4096
 # Ticks of the time stamp counter; the copy compares 32 bits of them.
 MAXIMUM_THRESHOLD = 2**32 - 1
 
+# Of copies, and of sets, which have no source.
+COPY_KINDS, SET_KINDS = ("source", "each"), ("destination", "explore")
+
 AXES = (
-    Axis("kind", ("source", "each"), "Which sides of the copy the probe times."),
+    Axis(
+        "kind",
+        (*COPY_KINDS, *SET_KINDS),
+        "What the probe times: of a copy the source, or each side; of a set the destination. "
+        "explore: as destination, but one in four sets that find it uncached go on as if it were "
+        "cached.",
+    ),
     Axis("lines", (2, 4), "How many cache lines of a side it loads from."),
 )
 
@@ -24,8 +33,9 @@ class Probe(Copy):
     """What is timed before the copy goes on with one of its pipelines.
 
     `kind`: source (loads from as many `lines` of the source, spread evenly), each (the same, and
-    where these take long, as many from the destination). More than one wait for memory fits into
-    the same time, so that several loads cost hardly more than one.
+    where these take long, as many from the destination); of sets destination (loads from there),
+    explore (the same, and now and then it does not believe them, as sensing.j2 says). More than one
+    wait for memory fits into the same time, so that several loads cost hardly more than one.
     """
 
     kind: str
@@ -33,14 +43,20 @@ class Probe(Copy):
 
     AXES = AXES
 
+    @property
+    def of_sets(self) -> bool:
+        return self.kind in SET_KINDS
+
 
 # Simplest first: in this order ties are broken. (Rejected: 8 lines, which take a tenth longer
 # than 4 where they are uncached and told no case apart that 4 did not.)
 PROBES = tuple(Probe(kind, lines) for kind in AXES[0].values for lines in AXES[1].values)
 
 
-def why_not_sensing(kind: str, has_fetch: bool) -> str | None:
-    """Why there is no such sensing copy, or None where there is."""
+def why_not_sensing(kind: str, has_fetch: bool, sets: bool = False) -> str | None:
+    """Why there is no such sensing copy, or set, or None where there is."""
+    if sets != (kind in SET_KINDS):
+        return f"a probe of kind {kind} is one of {'copies' if sets else 'sets'}"
     if has_fetch != (kind == "each"):
         return f"a probe of kind {kind} {'goes' if kind == 'each' else 'never goes'} on with fetch"
     return None
@@ -56,11 +72,11 @@ class SensingCopy:
 
     probe: Probe
     threshold: int
-    hot: pipelines.Tuple
-    cold: pipelines.Tuple
-    fetch: pipelines.Tuple | None = None
+    hot: Any  # pipelines of copies, or of sets
+    cold: Any
+    fetch: Any = None
 
     @property
-    def all_pipelines(self) -> tuple[pipelines.Tuple, ...]:
+    def all_pipelines(self) -> tuple[Any, ...]:
         """All that it may go on with."""
         return (self.hot, self.cold) if self.fetch is None else (self.hot, self.cold, self.fetch)
