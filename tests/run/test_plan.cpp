@@ -331,7 +331,8 @@ TEST_F(PlanOf, sets_have_sizes_situations_and_statistics_of_their_own) {
     EXPECT_EQ(sets.objectives().size(), 1u);
     EXPECT_NE(sets.statistics.sizes.pairs(), plan().statistics.sizes.pairs());
     EXPECT_EQ(sets.rigor.name, plan().rigor.name);
-    EXPECT_FALSE(sets.extended || sets.sensing || sets.maps_source);
+    EXPECT_FALSE(sets.extended || sets.maps_source);
+    EXPECT_TRUE(sets.sensing);
     EXPECT_EQ(sets.threads, 1u);
     EXPECT_LE(sets.most_rows, 4u);
 }

@@ -116,8 +116,21 @@ TEST(Spaces, have_no_extension_and_no_probes_unless_asked_for) {
     EXPECT_TRUE(paper.probes.empty());
 }
 
-TEST(Spaces, have_the_probes_that_copy_right) {
-    EXPECT_EQ(plain().probes.size(), asterope_probes.count);
+TEST(Spaces, have_the_probes_of_their_operation_that_are_right) {
+    const Spaces sets(only({}), false, true, Operation::set);
+    for (const auto* probe : plain().probes) EXPECT_EQ(operation_of_probe(*probe), Operation::copy);
+    for (const auto* probe : sets.probes) EXPECT_EQ(operation_of_probe(*probe), Operation::set);
+    EXPECT_EQ(plain().probes.size() + sets.probes.size(), asterope_probes.count);
+    EXPECT_FALSE(sets.probes.empty());
+}
+
+TEST(Spaces, of_sets_have_all_that_this_cpu_runs_and_nothing_of_copies) {
+    const Spaces sets(only({}), false, false, Operation::set);
+    EXPECT_EQ(names(sets.space), names(paper_space(only({}), asterope_sets)));
+    EXPECT_EQ(sets.entrants.size(), sets.space.size());
+    EXPECT_EQ(sets.small_space, copies_of(asterope_small_sets, only({})));
+    EXPECT_TRUE(sets.aliased_space.empty() && sets.overlapping_space.empty());
+    EXPECT_TRUE(sets.probes.empty());
 }
 
 // What this CPU lacks dies when it is verified: it must be found nowhere but among the invalid.
@@ -163,5 +176,5 @@ TEST(Spaces, of_an_earlier_run_leave_out_what_copied_wrongly_there) {
         names(spaces, spaces.extension.distance_grid(named(spaces, "XMM T NT T0 4 10")));
     EXPECT_EQ(distance_grid.size(), 7u * 16 - 1);
     EXPECT_EQ(std::count(distance_grid.begin(), distance_grid.end(), wrong), 0);
-    EXPECT_EQ(spaces.probes.size(), asterope_probes.count);
+    EXPECT_EQ(spaces.probes, plain().probes);
 }

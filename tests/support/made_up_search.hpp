@@ -115,7 +115,8 @@ inline Findings run_made_up_search(const std::filesystem::path& path, const Tuni
     std::unique_ptr<Spaces> sets;
     if (contains(plan.operations, Operation::set)) {
         const Features features(machine.cpu, request.without);
-        sets = std::make_unique<Spaces>(features, false, false, Spaces::Invalids{}, Operation::set);
+        sets = std::make_unique<Spaces>(features, false, plan.sensing, Spaces::Invalids{},
+                                        Operation::set);
         header["set_space_hash"] = sets->hash();
     }
     TrueFigures figures(truth, noise);

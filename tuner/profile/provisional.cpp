@@ -11,6 +11,10 @@ std::size_t count_undecided(const Profile& profile) {
     for (const auto& [workload, intent] : profile.intents) {
         for (const Interval& interval : intent.intervals) count += interval.undecided;
     }
+    if (const auto& sets = profile.memset) {
+        count += sets->small && sets->small->undecided;
+        for (const Interval& interval : sets->intervals) count += interval.undecided;
+    }
     return count;
 }
 
