@@ -118,6 +118,7 @@ def render_candidates(
         "aliased_copies": list(aliased_copies.aliased_tuples()),
         "overlapping": list(overlapping_copies.overlapping_tuples()),
         "probes": probes.PROBES,
+        "set_probes": probes.SET_PROBES,
         "most_threads": threads.MOST_THREADS,
         "least_chunk": threads.LEAST_CHUNK,
         "minimum": pipelines.MINIMUM_BYTES,

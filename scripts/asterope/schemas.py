@@ -93,9 +93,8 @@ def _fill_in_spaces(whole: dict[str, Any]) -> None:
         definitions[name]["properties"] = {axis.field: _field(axis) for axis in axes}
         definitions[name]["required"] = [axis.field for axis in axes if axis.mark is None]
         definitions[name]["additionalProperties"] = False
-    for axis in probes.AXES:
-        for sensing in ("sensing", "set_sensing"):
-            definitions[sensing]["properties"][axis.field] = _field(axis)
+    for name, axes in (("sensing", probes.AXES), ("set_sensing", probes.SET_AXES)):
+        definitions[name]["properties"].update({axis.field: _field(axis) for axis in axes})
     for name, axes in (("tuple_name", pipelines.AXES), ("set_tuple_name", set_pipelines.AXES)):
         pattern = "".join(axis.pattern for axis in axes).lstrip()
         definitions[name]["pattern"] = f"^{pattern}$"

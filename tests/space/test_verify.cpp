@@ -548,19 +548,15 @@ TEST(VerifyProbe, passes_good_copies) {
 }
 
 TEST(VerifyProbe, passes_the_real_ones_of_either_operation) {
-    Copies copies = copies_of(asterope_probes, [](std::string_view) { return false; });
-    Copies sets = copies;
-    const auto sets_bytes = [](const asterope_copy* probe) {
-        return operation_of_probe(*probe) == Operation::set;
-    };
-    std::erase_if(copies, sets_bytes);
-    std::erase_if(sets, [&](const asterope_copy* probe) { return !sets_bytes(probe); });
+    const auto nothing = [](std::string_view) { return false; };
+    const Copies copies = copies_of(asterope_probes, nothing);
+    const Copies sets = copies_of(asterope_set_probes, nothing);
     ASSERT_FALSE(copies.empty() || sets.empty());
     EXPECT_TRUE(verify(asterope_probes, copies, good).empty());
-    EXPECT_TRUE(verify(asterope_probes, sets, good_set).empty());
+    EXPECT_TRUE(verify(asterope_set_probes, sets, good_set).empty());
     // the pipeline's faults are not theirs alone
     EXPECT_EQ(verify(asterope_probes, copies, wrong_last_byte).size(), copies.size());
-    EXPECT_EQ(verify(asterope_probes, sets, sets_too_far).size(), sets.size());
+    EXPECT_EQ(verify(asterope_set_probes, sets, sets_too_far).size(), sets.size());
 }
 
 TEST(VerifyProbe, tries_both_ways) {

@@ -63,7 +63,8 @@ Spaces::Wrong Spaces::wrong(const asterope_kind& kind,
 }
 
 std::vector<const asterope_copy*> Spaces::right(const asterope_kind& kind,
-                                                std::vector<const asterope_copy*> members) {
+                                                const Features& features) {
+    std::vector<const asterope_copy*> members = copies_of(kind, features);
     const Wrong left_out = wrong(kind, members);
     std::size_t i = 0;
     std::erase_if(members, [&](const asterope_copy*) { return left_out[i++]; });
@@ -117,17 +118,10 @@ void Spaces::build(const Features& features, bool extended, bool sensing, Operat
     for (std::size_t i = 0; i < small_space.size(); ++i) {
         if (!wrong_small[i]) small_entrants.push_back(static_cast<Entrant>(i));
     }
-    if (sensing) {
-        std::vector<const asterope_copy*> own = copies_of(asterope_probes, features);
-        std::erase_if(own, [&](const asterope_copy* probe) {
-            return operation_of_probe(*probe) != operation;
-        });
-        probes = right(asterope_probes, std::move(own));
-    }
+    if (sensing) probes = right(*of.probes, features);
     if (operation != Operation::copy) return;
-    aliased_space = right(asterope_aliased_copies, copies_of(asterope_aliased_copies, features));
-    overlapping_space =
-        right(asterope_overlapping_copies, copies_of(asterope_overlapping_copies, features));
+    aliased_space = right(asterope_aliased_copies, features);
+    overlapping_space = right(asterope_overlapping_copies, features);
 }
 
 std::string Spaces::hash() const {

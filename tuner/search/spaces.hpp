@@ -52,9 +52,7 @@ struct Spaces {
     Wrong wrong(std::size_t count, const std::function<std::string(std::size_t)>& name,
                 const std::function<std::vector<Invalid>()>& verify);
     Wrong wrong(const asterope_kind& kind, const std::vector<const asterope_copy*>& members);
-    /// Those members of the kind that copy right.
-    std::vector<const asterope_copy*> right(const asterope_kind& kind,
-                                            std::vector<const asterope_copy*> members);
+    std::vector<const asterope_copy*> right(const asterope_kind& kind, const Features& features);
     void build(const Features& features, bool extended, bool sensing, Operation operation);
 
     bool verified_; ///< here, and not taken from an earlier run

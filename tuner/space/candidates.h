@@ -112,7 +112,7 @@ struct asterope_space {
      */
     const struct asterope_variant* variants;
     size_t variant_count;
-    const struct asterope_kind* small;
+    const struct asterope_kind *small, *probes;
     /* The names of the plain ones, which win where noise hid which is the fastest: as tables and
      * logs write a candidate, "XMM T T none 0 0", and a small copy. */
     const char *plain, *plain_small;
@@ -132,6 +132,7 @@ extern const struct asterope_kind asterope_overlapping_copies;
  * more, probes first; as its 4th argument it gets the address of a struct asterope_sensing. `read`:
  * only probes. */
 extern const struct asterope_kind asterope_probes;
+extern const struct asterope_kind asterope_set_probes;
 
 /* What a sensing copy goes on with: the hot pipeline where its probe of the source took no more
  * than `threshold` ticks of the time stamp counter (32 bits); else `fetch` where the probe looks at

@@ -162,9 +162,10 @@ bool has_all(std::string_view needs, const HasFeature& has) {
 }
 
 Operation operation_of_probe(const asterope_copy& probe) {
-    const std::string_view name = probe.name;
-    const bool sets = name.starts_with("destination ") || name.starts_with("explore ");
-    return sets ? Operation::set : Operation::copy;
+    const asterope_copy* first = asterope_set_probes.copies;
+    const std::less<const asterope_copy*> before;
+    const bool set = !before(&probe, first) && before(&probe, first + asterope_set_probes.count);
+    return set ? Operation::set : Operation::copy;
 }
 
 std::vector<const asterope_copy*> copies_of(const asterope_kind& kind, const HasFeature& has) {

@@ -66,7 +66,7 @@ using HasFeature = std::function<bool(std::string_view)>;
 /// Whether the CPU has all of `needs`, feature names with blanks in between.
 bool has_all(std::string_view needs, const HasFeature& has);
 
-/// Of a member of asterope_probes: what it is one of.
+/// What a probe is one of.
 Operation operation_of_probe(const asterope_copy& probe);
 
 /// The copies of a kind whose CPU features `has` grants, simplest first.

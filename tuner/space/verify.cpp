@@ -345,8 +345,9 @@ std::vector<Invalid> verify(const asterope_kind& kind,
         const bool small = &kind == &asterope_small_copies || &kind == &asterope_small_sets;
         subjects.push_back(small ? small_subject(copy->small, pipeline)
                            : &kind == &asterope_aliased_copies ? aliased_subject(copy->copy)
-                           : &kind == &asterope_probes         ? sensing_subject(*copy, pipeline)
-                                                               : overlapping_subject(copy->copy));
+                           : &kind == &asterope_probes || &kind == &asterope_set_probes
+                               ? sensing_subject(*copy, pipeline)
+                               : overlapping_subject(copy->copy));
         if (&kind == &asterope_small_sets) subjects.back().sets = true;
     }
     const std::vector<std::string> faults = find_faults(subjects);

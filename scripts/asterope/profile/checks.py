@@ -86,8 +86,7 @@ def _refuse_false_sensing(raw: Mapping[str, Any]) -> None:
                 f"it takes {least} bytes or more, but the interval begins below: {REMEDY}", place
             )
         sensing = interval["sensing"]
-        sets = place[0] == "memset"
-        reason = probes.why_not_sensing(sensing["kind"], "fetch" in sensing, sets)
+        reason = probes.why_not_sensing(sensing["kind"], "fetch" in sensing)
         if reason is not None:
             raise Fault(f"no such sensing copy: {reason}: {REMEDY}", place)
 

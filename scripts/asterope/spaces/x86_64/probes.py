@@ -13,18 +13,22 @@ MINIMUM_BYTES = 4096
 # Ticks of the time stamp counter; the copy compares 32 bits of them.
 MAXIMUM_THRESHOLD = 2**32 - 1
 
-# Of copies, and of sets, which have no source.
-COPY_KINDS, SET_KINDS = ("source", "each"), ("destination", "explore")
+_LINES = Axis("lines", (2, 4), "How many cache lines of a side it loads from.")
 
 AXES = (
+    Axis("kind", ("source", "each"), "Which sides of the copy the probe times."),
+    _LINES,
+)
+
+# A set has no source.
+SET_AXES = (
     Axis(
         "kind",
-        (*COPY_KINDS, *SET_KINDS),
-        "What the probe times: of a copy the source, or each side; of a set the destination. "
-        "explore: as destination, but one in four sets that find it uncached go on as if it were "
-        "cached.",
+        ("destination", "explore"),
+        "What the probe does: time the destination; explore: the same, but one in four sets that "
+        "find it uncached go on as if it were cached.",
     ),
-    Axis("lines", (2, 4), "How many cache lines of a side it loads from."),
+    _LINES,
 )
 
 
@@ -45,18 +49,20 @@ class Probe(Copy):
 
     @property
     def of_sets(self) -> bool:
-        return self.kind in SET_KINDS
+        return self.kind in SET_AXES[0].values
+
+
+def _probes(axes: tuple[Axis, ...]) -> tuple[Probe, ...]:
+    return tuple(Probe(kind, lines) for kind in axes[0].values for lines in axes[1].values)
 
 
 # Simplest first: in this order ties are broken. (Rejected: 8 lines, which take a tenth longer
 # than 4 where they are uncached and told no case apart that 4 did not.)
-PROBES = tuple(Probe(kind, lines) for kind in AXES[0].values for lines in AXES[1].values)
+PROBES, SET_PROBES = _probes(AXES), _probes(SET_AXES)
 
 
-def why_not_sensing(kind: str, has_fetch: bool, sets: bool = False) -> str | None:
+def why_not_sensing(kind: str, has_fetch: bool) -> str | None:
     """Why there is no such sensing copy, or set, or None where there is."""
-    if sets != (kind in SET_KINDS):
-        return f"a probe of kind {kind} is one of {'copies' if sets else 'sets'}"
     if has_fetch != (kind == "each"):
         return f"a probe of kind {kind} {'goes' if kind == 'each' else 'never goes'} on with fetch"
     return None
