@@ -4,11 +4,11 @@
  * Usage: set_sensing_check
  * The probes read no time stamps but those of the clock here: see test_sensing.py. Prints for each
  * `ok NAME` or `FAIL NAME: reason`. Exits 1 if one failed. */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "copy_check.h"
 #include "space/candidates.h"
 
 enum { LEAST = 4096, ROOM = 1 << 16 };
@@ -58,15 +58,14 @@ static unsigned char room[ROOM + 128];
 /* One set. Returns which pipeline went on, 0 where something is wrong. */
 static char set(const struct asterope_copy* probe, unsigned threshold, unsigned start,
                 unsigned ticks, size_t bytes, unsigned value) {
-    const struct asterope_sensing sensing = {threshold, hot,     11ul << 32 | 7, cold,
-                                             13ul << 32 | 5, NULL, 0};
+    const struct asterope_sensing sensing = {threshold, hot, 11ul << 32 | 7, cold, 13ul << 32 | 5,
+                                             NULL,      0};
     unsigned char* to = room + 64;
     memset(room, (unsigned char)~value, sizeof room);
     set_clock(start, ticks);
     gone_on.which = 0;
     void* returned = probe->copy(to, (const void*)(uintptr_t)value, bytes, (size_t)&sensing);
-    const size_t distance =
-        gone_on.which == 'h' ? sensing.hot_distance : sensing.cold_distance;
+    const size_t distance = gone_on.which == 'h' ? sensing.hot_distance : sensing.cold_distance;
     bool right = returned == to && gone_on.destination == to && gone_on.value == value &&
                  gone_on.bytes == bytes && gone_on.distance == distance;
     for (size_t i = 0; i < sizeof room && right; ++i) {

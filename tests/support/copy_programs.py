@@ -55,6 +55,7 @@ class Memset(NamedTuple):
 
     intervals: Sequence[tuple[int, set_pipelines.Tuple]]
     small: small_sets.SmallSet | None = None
+    sensing: Mapping[int, SensingCopy] | None = None  # by the ends of some of the intervals
 
     @property
     def small_set(self) -> small_sets.SmallSet:
@@ -276,7 +277,7 @@ def profile_json(
     if overlapping is not None:
         profile["overlapping"] = {"winner": {"tuple": asdict(overlapping)}}
     if memset is not None:
-        profile["memset"] = {"intervals": _entries(memset.intervals)}
+        profile["memset"] = {"intervals": _entries(memset.intervals, memset.sensing)}
         if memset.small:
             profile["memset"]["small"] = {"winner": {"tuple": asdict(memset.small)}}
     if intents:
