@@ -172,8 +172,8 @@ FAULTS = {
     ),
     "a set begins a byte too late": (
         "REP_STOSB T",
-        "lea 128(%r8), %rcx",
-        "inc %rdi; lea 128(%r8), %rcx",
+        "mov %rdx, %rcx",
+        "inc %rdi; mov %rdx, %rcx",
         "byte ",
     ),
     "a line too many is cleared": (
