@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ..axis import why_outside
 from . import small_copies
-from .small_copies import ORDERS, SHAPES, SmallTuple
+from .small_copies import BOUNDS, ORDERS, SHAPES, SmallTuple
 
 __all__ = ["AXES", "BOUNDS", "ORDERS", "PLAIN", "SHAPES", "SmallSet", "small_sets", "why_not_small"]
 
@@ -19,25 +18,12 @@ _MEANINGS = {
     "bound": "In bytes: larger sets take a pipeline.",
 }
 
-# Beyond, a class stores a third too many at its lower end (16 registers of 64 bytes for 724 bytes,
-# where libc's loop stores 12), and of a set there is nothing to load first.
-BOUNDS = tuple(bound for bound in small_copies.BOUNDS if bound <= 512)
-
 AXES = tuple(
-    replace(
-        axis,
-        meaning=_MEANINGS.get(axis.field, axis.meaning),
-        values=BOUNDS if axis.field == "bound" else axis.values,
-        paper=0,
-    )
-    for axis in small_copies.AXES
+    replace(axis, meaning=_MEANINGS.get(axis.field, axis.meaning)) for axis in small_copies.AXES
 )
 
-
-def why_not_small(shape: str, rt: str, order: str, bound: int) -> str | None:
-    """Why the small set does not exist, or None where it does: but for the bounds, as of copies."""
-    values = {"shape": shape, "rt": rt, "order": order, "bound": bound}
-    return why_outside(AXES, values) or small_copies.why_not_small(**values)
+# The same combinations exist.
+why_not_small = small_copies.why_not_small
 
 
 @dataclass(frozen=True)
@@ -61,6 +47,4 @@ PLAIN = SmallSet("stepped", "XMM", "middle", 128)
 
 def small_sets() -> Iterator[SmallSet]:
     """All small sets, simplest first: in this order ties are broken."""
-    for one in small_copies.small_tuples(SmallSet):
-        if one.bound in BOUNDS:
-            yield one
+    return small_copies.small_tuples(SmallSet)
