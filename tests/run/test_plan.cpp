@@ -322,7 +322,7 @@ TEST_F(PlanOf, operations_are_memcpy_and_whatever_else_is_named) {
 
 TEST_F(PlanOf, sets_have_sizes_situations_and_statistics_of_their_own) {
     request.operations = "memcpy,memset";
-    const Plan sets(Operation::set, plan(), machine);
+    const Plan sets(Operation::set, plan());
     EXPECT_EQ(sets.operation, Operation::set);
     EXPECT_EQ(sets.sizes.front(), 128u);
     EXPECT_EQ(sets.sizes.back(), 32u << 20);
@@ -339,7 +339,7 @@ TEST_F(PlanOf, sets_have_sizes_situations_and_statistics_of_their_own) {
 
 TEST_F(PlanOf, sets_take_the_sizes_that_were_given) {
     request.sizes = "1000,3K";
-    const Plan sets(Operation::set, plan(), machine);
+    const Plan sets(Operation::set, plan());
     EXPECT_EQ(sets.sizes, (std::vector<std::size_t>{1000, 3072}));
 }
 
@@ -353,7 +353,10 @@ TEST_F(PlanOf, the_first_shard_does_all_of_the_sets) {
 
 TEST_F(PlanOf, operations_come_back_from_a_log) {
     request.operations = "memcpy,memset";
-    EXPECT_EQ(replayed_request(plan().options()).operations, "memcpy,memset");
+    const TuningRequest replayed = replayed_request(plan().options());
+    EXPECT_EQ(replayed.operations, "memcpy,memset");
+    EXPECT_EQ(replayed.set_sizes, plan().set_sizes);
+    EXPECT_EQ(Plan(Operation::set, plan()).all_sizes, replayed.set_sizes);
     json options = plan().options();
     options.erase("operations"); // an earlier version's
     EXPECT_EQ(replayed_request(options).operations, "memcpy");

@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 from asterope import __version__, workloads
 from asterope.profile import load_profile
-from asterope.spaces import overlapping_copies, pipelines, small_copies
+from asterope.spaces import overlapping_copies, pipelines, small_copies, small_sets
 from command_errors import only_error_of, run_command, without_warnings
 from trial_logs import log_lines_of
 
@@ -225,6 +225,36 @@ def test_the_small_copies_have_all_figures_and_the_routine_their_winner(tuned: T
     assert f"small copies, {shape}, {rt}, tests {order}" in source
     (row,) = re.findall(rf"^to {bound} B: {shape} {rt}.*", tuned.stdout, re.MULTILINE)
     assert f"{small['winner']['ratio']:.2f}" in row.split()
+
+
+def test_memset_has_winners_small_sets_and_a_log_of_its_own(tuned: Tuned) -> None:
+    memset = tuned.profile["memset"]
+    assert [interval["size"] for interval in memset["intervals"]] == [128, 1024]
+    for interval in memset["intervals"]:
+        assert set(interval["winner"]["tuple"]) >= {"rt", "st"}
+        assert "lt" not in interval["winner"]["tuple"]
+        assert_ranked_by(interval, memset["weights"], set(workloads.names("sets")))
+    assert memset["small"]["winner"]["tuple"]["bound"] in small_sets.BOUNDS
+    assert memset["candidates"] > 10 and memset["exam"]["cells"] > 10
+    steps = {figure["step"] for figure in tuned.log() if "step" in figure}
+    assert {"memset calibration", "memset pipelines 1024", "memset small copies"} <= steps
+    header = tuned.log()[0]
+    assert header["options"]["operations"] == ["memcpy", "memset"]
+    assert header["options"]["set_sizes"] == [128, 1024]
+    assert "\nmemset\n" in tuned.stdout and "small sets" in tuned.stdout
+    source = (tuned.folder / "asterope_memcpy.c").read_text(encoding="ascii")
+    assert "void *asterope_memset(" in source
+
+
+def test_memset_is_left_out_where_only_memcpy_is_asked_for(tune, tmp_path: Path) -> None:
+    sizes = ("--rigor", "quick", "--sizes", "128", "--workload", "hot", "--log", "p.trials")
+    done = tune(*sizes, "--operations", "memcpy", "-o", "p.json")
+    assert done.returncode == 0, done
+    assert "memset" not in load_profile(tmp_path / "p.json").raw
+    assert "no memset" in done.stdout
+    lines = log_lines_of((tmp_path / "p.trials").read_bytes())
+    assert not [line for line in lines if line.get("step", "").startswith("memset")]
+    assert "asterope_memset" not in (tmp_path / "asterope_memcpy.c").read_text(encoding="ascii")
 
 
 def test_a_run_ends_with_few_lines_where_verbose_prints_all_tables(tune, tuned: Tuned) -> None:
@@ -454,9 +484,12 @@ def test_version_and_help(tune) -> None:
 def listed(done: subprocess.CompletedProcess) -> tuple[int, int, list[str], list[str]]:
     """Candidates a size, small copies, the lines of the axes, and those of the extension axes."""
     assert (done.returncode, done.stderr) == (0, "")
-    first, *axes, last = done.stdout.splitlines()
+    first, *axes, last, sets = done.stdout.splitlines()
     large = re.fullmatch(r"paper space: (\d+) candidates a size", first)
     small = re.fullmatch(r"small copies: (\d+) candidates", last)
+    assert re.fullmatch(
+        r"memset: [1-9]\d* candidates a size, small sets: [1-9]\d* candidates", sets
+    )
     extension = next(i for i, line in enumerate(axes) if line.startswith("extension axes: "))
     return int(large[1]), int(small[1]), axes[:extension], axes[extension:]
 
@@ -527,6 +560,8 @@ BAD_VALUES = {
     "-o": ["missing/profile.json", ".", "", "/proc/version/profile.json", "missing\n/p.json"],
     "--sizes": ["0", "64", "127", "8K,64", "12Q", "", "8K,,", "128 256", "1\n2", "\x1b[31m"],
     "--source-map": [""],
+    "--operations": ["", "memset", "memcpy,", "strlen", "memcpy memset"],
+    "--set-reference": ["", "libc.so:memset", "new=missing.so:memset"],
     "--reference": [
         "",
         "libc.so:memcpy",

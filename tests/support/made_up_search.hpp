@@ -87,6 +87,7 @@ inline TuningRequest made_up_request() {
     request.sizes = "128,1K,4K,16K,64K,1M";
     request.threads = 2;
     request.replayed = true; // nothing of this machine is asked for
+    request.set_sizes = {128, 4096, 65536, 1 << 20};
     request.output.clear();
     return request;
 }
@@ -111,7 +112,7 @@ inline Findings run_made_up_search(const std::filesystem::path& path, const Tuni
                              {"started", "2026-11-21T10:00:00Z"},
                              {"cpu", 1},
                              {"warnings", nlohmann::json::array()}};
-    const Plan set_plan(Operation::set, plan, machine);
+    const Plan set_plan(Operation::set, plan);
     std::unique_ptr<Spaces> sets;
     if (contains(plan.operations, Operation::set)) {
         const Features features(machine.cpu, request.without);

@@ -178,7 +178,10 @@ void list_space(const std::vector<std::string>& without) {
     const Features features(machine.cpu, without);
     std::cout << describe_space(paper_space(features), extension_variants(features))
               << "small copies: " << copies_of(asterope_small_copies, features).size()
-              << " candidates\n";
+              << " candidates\n"
+              << "memset: " << paper_space(features, asterope_sets).size()
+              << " candidates a size, small sets: "
+              << copies_of(asterope_small_sets, features).size() << " candidates\n";
 }
 
 /// A profile for all lies where all may read it, whatever the caller's umask.

@@ -60,15 +60,18 @@ std::vector<Operation> operations_of(const TuningRequest& request) {
     return operations;
 }
 
-/// Of the default sizes the powers of two: a set has one side, and no second boundary at a cache's
-/// size.
-std::vector<std::size_t> sizes_of_sets(const Plan& copies, const Machine& machine,
-                                       const std::string& given) {
-    if (!given.empty()) return copies.all_sizes;
-    std::vector<std::size_t> sizes;
-    for (const std::size_t size : default_sizes(machine.caches)) {
-        if (std::has_single_bit(size)) sizes.push_back(size);
+/// Those that were given; of the default sizes the powers of two: a set has one side, and no second
+/// boundary at a cache's size.
+std::vector<std::size_t> sizes_of_sets(const TuningRequest& request, const Machine& machine) {
+    if (request.replayed) {
+        if (request.set_sizes.empty() && contains(operations_of(request), Operation::set)) {
+            throw BadInput("its header has memset, but no set_sizes");
+        }
+        return request.set_sizes;
     }
+    if (!request.sizes.empty()) return parse_size_list(request.sizes);
+    std::vector<std::size_t> sizes = default_sizes(machine.caches);
+    std::erase_if(sizes, [](std::size_t size) { return !std::has_single_bit(size); });
     return sizes;
 }
 
@@ -172,9 +175,8 @@ std::string log_of(const TuningRequest& request) {
 
 } // namespace
 
-Plan::Plan(Operation of, const Plan& copies, const Machine& machine)
-    : operation(of), operations(copies.operations),
-      all_sizes(sizes_of_sets(copies, machine, copies.request_.sizes)),
+Plan::Plan(Operation of, const Plan& copies)
+    : operation(of), operations(copies.operations), all_sizes(copies.set_sizes),
       objective(objective_of_sets(copies.objective)), extended(false), sensing(copies.sensing),
       small_objective(copies.small_objective),
       small_weights(parse_small_weights(copies.small_objective, of)), rigor(copies.rigor),
@@ -186,6 +188,7 @@ Plan::Plan(Operation of, const Plan& copies, const Machine& machine)
 Plan::Plan(const TuningRequest& request, const Machine& machine)
     : operations(operations_of(request)), program(recorded_program(request)),
       all_sizes(sizes_to_search(request.sizes, machine.caches, program)),
+      set_sizes(sizes_of_sets(request, machine)),
       objective(program ? program_objective(*program, all_sizes)
                         : parse_objective(request.workload, request.weights)),
       extended(parse_space(request.space)), sensing(!request.no_sensing),
@@ -263,6 +266,7 @@ nlohmann::json Plan::options() const {
     std::vector<std::string_view> names;
     for (const Operation one : parse_operations(request_.operations)) names.push_back(name_of(one));
     options["operations"] = names;
+    if (names.size() > 1) options["set_sizes"] = set_sizes;
     return options;
 }
 
@@ -291,6 +295,7 @@ TuningRequest replayed_request(const nlohmann::json& options) {
     };
     request.logged_references = references("references", Operation::copy);
     request.logged_set_references = references("set_references", Operation::set);
+    request.set_sizes = options.value("set_sizes", std::vector<std::size_t>());
     request.operations.clear(); // logs that know nothing of it are of memcpy
     for (const std::string& one : options.value("operations", std::vector<std::string>{"memcpy"})) {
         request.operations += (request.operations.empty() ? "" : ",") + one;

@@ -23,7 +23,7 @@ struct Plan {
 
     /// That of another operation of the same run: what is not a matter of copies alone is as in
     /// `copies`.
-    Plan(Operation operation, const Plan& copies, const Machine& machine);
+    Plan(Operation operation, const Plan& copies);
 
     Operation operation = Operation::copy;
     std::vector<Operation> operations; ///< of the whole run; copies first
@@ -31,6 +31,7 @@ struct Plan {
     double budget_share = 1;
     std::optional<Program> program;     ///< that is tuned for; none: for all
     std::vector<std::size_t> all_sizes; ///< of the whole search, ascending
+    std::vector<std::size_t> set_sizes; ///< of the copies' plan: those that sets are searched at
     Objective objective;
     bool extended, sensing;
     std::string small_objective;

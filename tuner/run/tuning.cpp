@@ -131,7 +131,7 @@ class TuningRun {
         spent_.enter(Step::verifying);
         const Spaces spaces(features(), plan_.extended, sensing_);
         if (contains(plan_.operations, Operation::set)) {
-            const Plan plan(Operation::set, plan_, machine_);
+            const Plan plan(Operation::set, plan_);
             sets_.reset(new SetSearch{plan, Spaces(features(), false, sensing_, Operation::set),
                                       load_references(plan.references)});
         }
@@ -192,7 +192,7 @@ class TuningRun {
                             invalid_of(Operation::copy, invalid));
         bool same_space = spaces.hash() == header.at("space_hash");
         if (contains(plan_.operations, Operation::set)) {
-            const Plan plan(Operation::set, plan_, machine_);
+            const Plan plan(Operation::set, plan_);
             sets_.reset(new SetSearch{plan,
                                       Spaces(features(), false, header.at("sensing"),
                                              invalid_of(Operation::set, invalid), Operation::set),

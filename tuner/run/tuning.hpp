@@ -31,6 +31,7 @@ struct TuningRequest {
     std::string small = "balanced"; ///< what small copies are tuned for
     Weights small_weights;          ///< of a search that is replayed; empty: those of `small`
     std::string operations = "memcpy,memset";
+    std::vector<std::size_t> set_sizes;                  ///< of a search that is replayed
     std::vector<std::string> references, set_references; ///< each --reference, --set-reference
     std::vector<Reference> logged_references, logged_set_references; ///< of one that is replayed
     std::string distribution; ///< a file of call statistics; empty: the fleet's
