@@ -27,7 +27,7 @@ UNSEEN = (
 
 def answer(recording: Mapping[str, Any], name: str) -> str:
     """Some 30 lines of at most 100 columns. `name`: of the recording's file."""
-    blocks = [[_run_line(recording), *_wrapped(headline(recording))]]
+    blocks = [[_run_line(recording), *_wrapped(headline(recording)), *_set_lines(recording)]]
     if any(band["calls"] for band in recording["bands"]):
         blocks += [_band_lines(recording), _place_lines(recording)]
     blocks.append([*_wrapped(UNSEEN), *_warnings(recording), *_wrapped(advice(recording, name))])
@@ -44,6 +44,24 @@ def _run_line(recording: Mapping[str, Any]) -> str:
         f"{_count(copies_in(recording))} copies",
     ]
     return ", ".join(parts)
+
+
+def _set_lines(recording: Mapping[str, Any]) -> list[str]:
+    """What sets took, where they could be timed and took enough to be noticed."""
+    bands = [band for band in recording["memset_bands"] if band["calls"] and band["seconds"]]
+    if not bands or recording["cpu_seconds"] <= 0:
+        return []
+    value, low, high = (
+        100 * min(1.0, sum(band["seconds"][end] for band in bands) / recording["cpu_seconds"])
+        for end in ("value", "low", "high")
+    )
+    if value < 100 * WORTH_IT:
+        return []
+    calls = sum(band["calls"] for band in bands)
+    return _wrapped(
+        f"Sets (memset) took {value:.1f} % of the run ({low:.1f} to {high:.1f}): "
+        f"{_count(calls)} calls, {bytes_text(sum(band['bytes'] for band in bands))}."
+    )
 
 
 def copies_in(recording: Mapping[str, Any]) -> int:

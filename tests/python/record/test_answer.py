@@ -41,6 +41,13 @@ def test_it_has_bands_places_and_what_it_does_not_see(recording) -> None:
     assert text.endswith("Next: asterope-tune --recording recording.json")
 
 
+def test_it_says_what_sets_take_where_that_can_be_noticed(recording) -> None:
+    assert "memset" not in answer(recording, "r.json")
+    many = recording_of(Kind(16, 4_000, 1e-8), Kind(1 << 20, 40_000, 50e-6, function="memset"))
+    text = answer(many, "r.json").replace("\n", " ")
+    assert "Sets (memset) took 20.0 % of the run (" in text and "40k calls, 39.1 GiB." in text
+
+
 def test_no_line_is_longer_than_a_screen(recording) -> None:
     raw = copy.deepcopy(recording)
     raw["program"]["name"] = "n" * 300
