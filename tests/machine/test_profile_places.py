@@ -107,7 +107,7 @@ def test_generate_takes_it_and_says_so_but_of_a_named_one(places, capsys) -> Non
     assert capsys.readouterr().out.rstrip().endswith(f"from {places[1]}")
     assert Path("out/asterope_memcpy.c").exists()
     assert generate.main([str(places[1]), "-o", "out"]) == 0
-    assert capsys.readouterr().out.rstrip().endswith("intervals)")
+    assert capsys.readouterr().out.rstrip().endswith("of memset)")
 
 
 def test_report_takes_it_and_says_so(places, capsys) -> None:

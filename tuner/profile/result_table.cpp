@@ -231,13 +231,14 @@ std::string intents_table(const PipelineFacts& pipelines) {
     return out;
 }
 
-std::string small_table(const SmallFacts& small) {
+std::string small_table(const SmallFacts& small, Operation operation) {
     std::string out;
     const auto cell = [&](Workload workload, const std::string& text) {
         const std::size_t width = std::max<std::size_t>(11, name_of(workload).size());
         append(out, " %*s", static_cast<int>(width), text.c_str());
     };
-    append(out, "%-26s  all", "Small copies, x libc");
+    const std::string title(facts_of(operation).small_title);
+    append(out, "%-26s  all", (title + ", x libc").c_str());
     for (const auto& [workload, floor] : small.result.noise_floor) {
         cell(workload, std::string(name_of(workload)));
     }

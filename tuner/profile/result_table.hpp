@@ -31,7 +31,7 @@ std::string intents_table(const PipelineFacts& pipelines);
 
 /// One line for each small finalist, the winner first: what it is, and libc's time over its own
 /// under each workload.
-std::string small_table(const SmallFacts& small);
+std::string small_table(const SmallFacts& small, Operation operation = Operation::copy);
 
 /// One line a size for buffers that alias, and what the routine does about it.
 std::string aliased_table(const AliasedFacts& aliased);

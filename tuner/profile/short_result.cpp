@@ -379,8 +379,9 @@ std::string routine_rows(const std::vector<Candidate>& space, const PipelineFact
            legend(rows, operation);
 }
 
-std::string exam_sentence(const ExamFacts& exam) {
+std::string exam_sentence(const ExamFacts& exam, Operation operation) {
     constexpr std::size_t kNamed = 5;
+    const std::string small = std::string(facts_of(operation).small) + " under ";
     std::string text = "The compiled routine, timed once more in " + std::to_string(exam.cells) +
                        " situations and sizes, is ";
     if (exam.losses.empty()) return text + "nowhere slower than libc beyond the noise.";
@@ -391,7 +392,7 @@ std::string exam_sentence(const ExamFacts& exam) {
     text += "slower than libc beyond the noise in " + std::to_string(losses.size()) + ": ";
     for (std::size_t i = 0; i < std::min(kNamed, losses.size()); ++i) {
         if (i > 0) text += ", ";
-        append(text, "%s%s %.2f times as fast", losses[i].size ? "" : "small copies under ",
+        append(text, "%s%s %.2f times as fast", losses[i].size ? "" : small.c_str(),
                losses[i].size
                    ? (format_size(losses[i].size) + " under " + losses[i].workload).c_str()
                    : losses[i].workload.c_str(),
@@ -418,7 +419,8 @@ std::string result_sentences(const PipelineFacts& pipelines, const std::optional
     }
     std::string out = situations(pipelines, above);
     if (small) {
-        out += wrapped("Small copies, of up to " + format_size(bound) + " in mixed sizes: " +
+        const std::string title(facts_of(pipelines.operation).small_title);
+        out += wrapped(title + ", of up to " + format_size(bound) + " in mixed sizes: " +
                        times(small->result.finalists.front().ratio) + " as fast as libc.");
     }
     out += entry_points_sentence(pipelines, intents);
@@ -427,7 +429,7 @@ std::string result_sentences(const PipelineFacts& pipelines, const std::optional
     append(noise, "Smaller differences than %.0f %% are noise: libc's own times differ as much.",
            std::max(1.0, noise_percent(pipelines)));
     out += noise + '\n';
-    if (exam) out += wrapped(exam_sentence(*exam));
+    if (exam) out += wrapped(exam_sentence(*exam, pipelines.operation));
     if (!left_out.empty()) out += wrapped(left_out_sentence(left_out));
     return out;
 }

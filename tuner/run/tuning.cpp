@@ -402,7 +402,8 @@ class TuningRun {
     /// The routine of what was found so far, compiled and loaded; null where none is wanted, or
     /// where that is not to be had, which is said.
     CopyFunction compiled(const Spaces& spaces, Operation operation) {
-        if (!renders(request_)) return nullptr;
+        // What could not be compiled a moment ago is not tried again for the next operation.
+        if (!renders(request_) || !unexamined_.empty()) return nullptr;
         finish();
         try {
             const std::string text = text_of(profile(spaces));
@@ -469,7 +470,7 @@ class TuningRun {
                                      sets_->spaces.entrants.size());
         tables_ += "\nmemset\n";
         if (request_.verbose) tables_ += '\n' + result_table(space, found.pipelines);
-        if (request_.verbose && small) tables_ += '\n' + small_table(*small);
+        if (request_.verbose && small) tables_ += '\n' + small_table(*small, Operation::set);
         if (!request_.verbose) tables_ += '\n' + routine_rows(space, found.pipelines, small);
         tables_ += '\n' + result_sentences(found.pipelines, small, std::nullopt, found.left_out,
                                            found.exam);

@@ -14,13 +14,15 @@ namespace asterope {
 enum class Operation { copy, set };
 
 struct OperationFacts {
-    std::string_view name;       ///< libc's, as options, logs and profiles have it
-    const asterope_space* space; ///< of its pipelines
-    std::string_view small;      ///< what tables call its small members
+    std::string_view name;        ///< libc's, as options, logs and profiles have it
+    const asterope_space* space;  ///< of its pipelines
+    std::string_view small;       ///< what sentences call its small members
+    std::string_view small_title; ///< the same at the beginning of one
 };
 
 inline constexpr std::array<OperationFacts, 2> kOperations = {
-    {{"memcpy", &asterope_copies, "small copies"}, {"memset", &asterope_sets, "small sets"}}};
+    {{"memcpy", &asterope_copies, "small copies", "Small copies"},
+     {"memset", &asterope_sets, "small sets", "Small sets"}}};
 
 constexpr const OperationFacts& facts_of(Operation operation) {
     return kOperations[static_cast<std::size_t>(operation)];
