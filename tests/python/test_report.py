@@ -590,13 +590,14 @@ def test_the_strips_cover_all_sizes_of_the_profile(profile: Path) -> None:
     assert labels[0].endswith("“cached”") and labels[1].endswith("“uncached”")
     assert labels[2:] == [
         *(f"asterope_memcpy_{intent}" for intent in ("hot", "cold", "consume")),
+        "asterope_memset",
         "buffers that alias (modulo 4096)",
         "buffers that overlap",
     ]
     first = sorted((p.get_x(), p.get_x() + p.get_width()) for p in axes.patches if p.get_y() < 0)
     assert first[0][0] == 1 and first[-1][1] == 1 << 20
     assert all(a[1] == b[0] for a, b in zip(first, first[1:])), "neither gap nor overlap"
-    assert len(picture.table.rows) == 6
+    assert [row[0].startswith("memset ") for row in picture.table.rows] == [False] * 6 + [True] * 2
     assert is_dark_on_light(picture)
 
 

@@ -1,16 +1,18 @@
-"""The picture of the profile's choice: which copy does which transfer sizes."""
+"""The picture of the profile's choice: which copy or set does which transfer sizes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from ..profile import Interval, Profile
+from ..profile.model import SmallEntry
 from ..render import human_size
-from ..spaces import pipelines
 from ..spaces.x86_64.probes import SensingCopy
 from .style import INK, Picture, Table, legend_outside, mark_caches, new_figure, size_axis
 
@@ -23,14 +25,28 @@ COLOURS = {
     "YMM": "#8ec1ec",
     "ZMM": "#c3a6e0",
     "MOVDIR64B": "#f2a3b3",
+    "REP_STOSB": "#c9c9c9",
+    "REP_STOSQ": "#9c9c9c",
+    "CLZERO": "#f2a3b3",
 }
 SMALL, ALIASED = "#f4f4f4", "#ffd9b3"
 STREAM_HATCH = "////"
 
 
+@dataclass(frozen=True)
+class _Strip:
+    """An entry point's sizes: (above, up to, pipeline), neighbours with one pipeline joined."""
+
+    label: str
+    bars: Sequence[tuple[int, int, Any]]
+    small: SmallEntry | None
+    small_words: str = "small copies"
+
+
 def intervals_picture(profile: Profile) -> Picture:
     """A strip for each entry point and way of copying, over the transfer sizes."""
     strips = _strips(profile)
+    tuples = {t for strip in strips for *_, t in strip.bars}
     figure = new_figure(11, 1.9 + 0.62 * len(strips))
     axes = figure.add_subplot()
     labels = _draw_strips(axes, profile, strips)
@@ -42,9 +58,9 @@ def intervals_picture(profile: Profile) -> Picture:
     mark_caches(axes, profile.machine)
     axes.set_title(
         f"Which copy does which sizes: {len(profile.intervals)} intervals, "
-        f"{len({t for _, bars in strips for *_, t in bars})} different pipelines"
+        f"{len(tuples)} different pipelines"
     )
-    used = [rt for rt in COLOURS if any(t.rt == rt for _, bars in strips for *_, t in bars)]
+    used = [rt for rt in COLOURS if any(t.rt == rt for t in tuples)]
     legend_outside(
         figure,
         "below",
@@ -62,8 +78,9 @@ def intervals_picture(profile: Profile) -> Picture:
         title="The intervals",
         alt="Strips over the transfer sizes, coloured by register type: "
         + "; ".join(
-            f"{label}: " + ", ".join(f"up to {human_size(up_to)} {t.name}" for _, up_to, t in bars)
-            for label, bars in strips
+            f"{one.label}: "
+            + ", ".join(f"up to {human_size(up_to)} {t.name}" for _, up_to, t in one.bars)
+            for one in strips
         )
         + ".",
         caption="Colour: the register that carries the data; hatched: non-temporal stores. A copy "
@@ -74,22 +91,20 @@ def intervals_picture(profile: Profile) -> Picture:
     )
 
 
-def _draw_strips(
-    axes: Axes,
-    profile: Profile,
-    strips: Sequence[tuple[str, list[tuple[int, int, pipelines.Tuple]]]],
-) -> list[str]:
+def _draw_strips(axes: Axes, profile: Profile, strips: Sequence[_Strip]) -> list[str]:
     """Also those of small, aliased and overlapping copies. Returns the name of each, downwards."""
     small = profile.small.tuple.bound if profile.small else 0
     first, last = 1, profile.intervals[-1].up_to
-    for y, (_, bars) in enumerate(strips):
-        for above, up_to, t in bars:
-            _bar(axes, y, max(above, small, first), up_to, COLOURS[t.rt], t.st == "NT", _words(t))
-    if profile.small:
-        s = profile.small.tuple
-        for y in range(len(strips)):
-            _bar(axes, y, first, small, SMALL, False, [f"small copies:\n{s.shape} {s.rt}"])
-    labels = [label for label, _ in strips]
+    for y, strip in enumerate(strips):
+        below = first
+        if strip.small:
+            s = strip.small.tuple
+            below = s.bound
+            words = f"{strip.small_words}:\n{s.shape} {s.rt}"
+            _bar(axes, y, first, below, SMALL, False, [words])
+        for above, up_to, t in strip.bars:
+            _bar(axes, y, max(above, below), up_to, COLOURS[t.rt], t.st == "NT", _words(t))
+    labels = [strip.label for strip in strips]
     if profile.aliased:
         labels.append("buffers that alias\n(modulo 4096)")
         alias = profile.aliased
@@ -103,29 +118,32 @@ def _draw_strips(
     return labels
 
 
-def _strips(profile: Profile) -> list[tuple[str, list[tuple[int, int, pipelines.Tuple]]]]:
-    """Name -> (above, up to, pipeline), neighbours with one pipeline joined."""
-    main = profile.intervals
-    senses = [i.sensing.copy for i in main if i.sensing]
-    if senses:
-        strips = [
-            ("asterope_memcpy,\nif it senses “cached”", _joined(main, "hot")),
-            ("asterope_memcpy,\nif it senses “uncached”", _joined(main, "cold")),
-        ]
-        if any(copy.fetch for copy in senses):
-            label = "asterope_memcpy,\nif only the destination\nis “cached”"
-            strips.insert(1, (label, _joined(main, "fetch")))
-    else:
-        strips = [("asterope_memcpy", _joined(main, None))]
+def _strips(profile: Profile) -> list[_Strip]:
+    strips = _of_function("asterope_memcpy", profile.intervals, profile.small)
     for name, intent in profile.intents.items():
-        strips.append((f"asterope_memcpy_{name}", _joined(intent.intervals, None)))
+        bars = _joined(intent.intervals, None)
+        strips.append(_Strip(f"asterope_memcpy_{name}", bars, profile.small))
+    if sets := profile.memset:
+        strips += _of_function("asterope_memset", sets.intervals, sets.small, "small sets")
     return strips
 
 
-def _joined(
-    intervals: Sequence[Interval], sensed: str | None
-) -> list[tuple[int, int, pipelines.Tuple]]:
-    bars: list[tuple[int, int, pipelines.Tuple]] = []
+def _of_function(
+    name: str, intervals: Sequence[Interval], small: SmallEntry | None, words: str = "small copies"
+) -> list[_Strip]:
+    """One strip, or where it senses one for each thing that it may find."""
+    senses = [i.sensing.copy for i in intervals if i.sensing]
+    ways: dict[str | None, str] = {None: name}
+    if senses:
+        ways = {"hot": f"{name},\nif it senses “cached”"}
+        if any(copy.fetch for copy in senses):
+            ways["fetch"] = f"{name},\nif only the destination\nis “cached”"
+        ways["cold"] = f"{name},\nif it senses “uncached”"
+    return [_Strip(label, _joined(intervals, way), small, words) for way, label in ways.items()]
+
+
+def _joined(intervals: Sequence[Interval], sensed: str | None) -> list[tuple[int, int, Any]]:
+    bars: list[tuple[int, int, Any]] = []
     for interval in intervals:
         copy = interval.winner.tuple
         if sensed and interval.sensing:
@@ -137,7 +155,7 @@ def _joined(
     return bars
 
 
-def _words(t: pipelines.Tuple) -> list[str]:
+def _words(t: Any) -> list[str]:
     """What a strip may have room for, the longest first: the register, and the prefetch."""
     if t.pt == "none":
         return [t.rt]
@@ -187,12 +205,14 @@ def _sensing_words(copy: SensingCopy) -> str:
 
 def _table(profile: Profile) -> Table:
     rows = []
-    for interval in profile.intervals:
+    sets = profile.memset.intervals if profile.memset else ()
+    named = [("", i) for i in profile.intervals] + [("memset ", i) for i in sets]
+    for function, interval in named:
         proof, sensing = interval.proof, interval.sensing
         ratio = (sensing or interval.winner).ratio
         rows.append(
             [
-                human_size(interval.up_to),
+                f"{function}{human_size(interval.up_to)}",
                 interval.winner.tuple.name,
                 _sensing_words(sensing.copy) if sensing else "-",
                 f"{ratio:.2f}" if ratio is not None else "-",
@@ -204,9 +224,9 @@ def _table(profile: Profile) -> Table:
             ]
         )
     return Table(
-        "The intervals: winner (RT LT ST PT PS PD), the copy that senses where there is one, and "
-        "what the title rests on: the runner-up's time over the winner's, and how many others are "
-        "as good within the noise",
+        "The intervals: winner (RT LT ST PT PS PD; of memset RT ST), the copy that senses where "
+        "there is one, and what the title rests on: the runner-up's time over the winner's, and "
+        "how many others are as good within the noise",
         ["up to", "winner", "senses: probe > ticks: uncached", "x libc", "lead", "ties", "samples"],
         rows,
     )
