@@ -92,8 +92,8 @@ def test_copies_over_threads_are_clean_under_sanitizers(tmp_path, compiler, sani
         checks += ["fork", "children", "forks"]
     for what in checks:
         done = run(program, what, env=environment)
-        # Before LLVM 18 (llvm-project pull request 75290), whose runtime gcc has as well, the address
-        # sanitizer may stop in a child of a process that has threads: seldom, and never every time.
+        # Before LLVM 18 (pull request 75290), whose runtime gcc has as well, the address sanitizer
+        # may stop in a child of a process that has threads: seldom, and never every time.
         for _ in range(2):
             if "address" in sanitizer and done.stdout.startswith("FAIL: a child hangs"):
                 done = run(program, what, env=environment)
