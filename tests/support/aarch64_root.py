@@ -2,8 +2,8 @@
 
 Usage: python tests/support/aarch64_root.py FOLDER
 
-Prints the root, for ASTEROPE_AARCH64_ROOT. apt keeps a state of its own in the folder: neither the system's packages
-nor its lists change, and nobody has to be root.
+Prints the root, for ASTEROPE_AARCH64_ROOT. apt keeps a state of its own in the folder: neither the
+system's packages nor its lists change, and nobody has to be root.
 """
 
 from __future__ import annotations
@@ -63,6 +63,14 @@ def _sources() -> str:
     return f"deb [signed-by={keyring}] http://deb.debian.org/debian {name} main\n"
 
 
+def _keep_links_inside(root: Path) -> None:
+    """libz.so is a link to an absolute path, which would lead out of the folder."""
+    for link in root.rglob("*"):
+        if link.is_symlink() and os.path.isabs(target := os.readlink(link)):
+            link.unlink()
+            link.symlink_to(root / target[1:])
+
+
 def aarch64_root(folder: Path) -> Path:
     """The root in `folder`, which is filled once. Raises NoRootError where that cannot be."""
     root = folder.resolve() / "root"
@@ -80,6 +88,7 @@ def aarch64_root(folder: Path) -> Path:
     _apt(state, ["download", *PACKAGES])
     for package in sorted((state / "packages").glob("*.deb")):
         subprocess.run(["dpkg-deb", "--extract", str(package), str(root)], check=True)
+    _keep_links_inside(root)
     shutil.rmtree(state)
     (root / "complete").touch()
     return root

@@ -58,8 +58,8 @@ static inline void flush_line(const void *address)
  * of memcpy or memset of the loop. */
 static inline void plain_copy_up(void *destination, const void *source, size_t bytes)
 {
-    char *to = (char*)destination;
-    const char *from = (const char*)source;
+    char *to = destination;
+    const char *from = source;
     for (size_t i = 0; i < bytes; ++i) {
         to[i] = from[i];
         __asm__ volatile("" : : : "memory");
@@ -68,8 +68,8 @@ static inline void plain_copy_up(void *destination, const void *source, size_t b
 
 static inline void plain_copy_down(void *destination, const void *source, size_t bytes)
 {
-    char *to = (char*)destination;
-    const char *from = (const char*)source;
+    char *to = destination;
+    const char *from = source;
     while (bytes--) {
         to[bytes] = from[bytes];
         __asm__ volatile("" : : : "memory");
@@ -78,7 +78,7 @@ static inline void plain_copy_down(void *destination, const void *source, size_t
 
 static inline void plain_fill(void *destination, int value, size_t bytes)
 {
-    char *to = (char*)destination;
+    char *to = destination;
     for (size_t i = 0; i < bytes; ++i) {
         to[i] = (char)value;
         __asm__ volatile("" : : : "memory");
