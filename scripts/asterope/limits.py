@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from .spaces import aliased_copies, pipelines, probes
+from .spaces.x86_64 import aliased_copies, pipelines, probes
 
 # What a choice makes of a copy that loses to the reference under one workload, see utility().
 LOSS_FACTOR = 4.0  # what each further step of a large loss counts, where one of a gain counts 1

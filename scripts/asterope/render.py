@@ -15,8 +15,8 @@ import jinja2
 
 from . import __version__, workloads
 from .provisional import why_provisional
-from .spaces import (
-    ARCHITECTURE,
+from .spaces import threads
+from .spaces.x86_64 import (
     aliased_copies,
     overlapping_copies,
     pipelines,
@@ -24,13 +24,12 @@ from .spaces import (
     set_pipelines,
     small_copies,
     small_sets,
-    threads,
 )
 
 if TYPE_CHECKING:
     from .profile import Interval, Profile
     from .profile.model import LeftOut, Memset, Timed
-    from .spaces.x86_64.probes import SensingCopy
+    from .spaces.probes import SensingCopy
 
 
 # The workloads that have an entry point each where a profile has winners of theirs.
@@ -98,7 +97,7 @@ def rendered(architecture: str, template: str, context: Mapping[str, Any]) -> st
 
 
 def render_candidates(
-    architecture: str = ARCHITECTURE, variants: Iterable[pipelines.Variant] | None = None
+    architecture: str = "x86_64", variants: Iterable[pipelines.Variant] | None = None
 ) -> str:
     """The C file that `asterope-tune` links: every variant, its distances left open.
 

@@ -22,8 +22,8 @@ from asterope.profile import (
     Ratio,
     load_profile,
 )
-from asterope.spaces import pipelines, probes, set_pipelines, small_copies, small_sets
 from asterope.spaces.threads import Share
+from asterope.spaces.x86_64 import pipelines, probes, set_pipelines, small_copies, small_sets
 from asterope.spaces.x86_64.overlapping_copies import OverlappingTuple
 from profile_samples import (
     HOSTILE,

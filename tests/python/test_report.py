@@ -42,7 +42,7 @@ from asterope.report.search_maps import families_picture, plane_of, planes_pictu
 from asterope.report.series import find_series
 from asterope.report.style import Picture, cache_sizes, legend_outside, new_figure, set_up
 from asterope.report.words import findings, machine_facts, progress, search_facts, standing
-from asterope.spaces import pipelines
+from asterope.spaces.x86_64 import pipelines
 from asterope.workloads import names
 
 # matplotlib warns where a picture has no room for what is in it

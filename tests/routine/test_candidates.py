@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from asterope.render import render_candidates
-from asterope.spaces import (
+from asterope.spaces.x86_64 import (
     aliased_copies,
     overlapping_copies,
     pipelines,

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 from asterope.dispatch import load_profiles, render_dispatch
-from asterope.spaces import (
+from asterope.spaces.probes import PROBES, SensingCopy
+from asterope.spaces.x86_64 import (
     aliased_copies,
     overlapping_copies,
     pipelines,
@@ -23,7 +24,6 @@ from asterope.spaces import (
     small_sets,
 )
 from asterope.spaces.x86_64.pipelines import Tuple
-from asterope.spaces.x86_64.probes import PROBES, SensingCopy
 from asterope.spaces.x86_64.small_copies import SmallTuple
 from copy_programs import (
     CHECKERS,

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from asterope import __version__
-from asterope.spaces import set_pipelines, small_copies
+from asterope.spaces.x86_64 import set_pipelines, small_copies
 from asterope.spaces.x86_64.pipelines import Tuple
 from copy_programs import (
     CHECKERS,

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from asterope.profile import Aliased
+from asterope.spaces.probes import PROBES, SensingCopy
 from asterope.spaces.x86_64.aliased_copies import aliased_tuples
 from asterope.spaces.x86_64.pipelines import Tuple
-from asterope.spaces.x86_64.probes import PROBES, SensingCopy
 from asterope.spaces.x86_64.small_copies import PLAIN
 from copy_programs import (
     CHECKERS,

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from asterope.profile import Profile, load_profile
 from asterope.render import render_routine
-from asterope.spaces import (
+from asterope.spaces.x86_64 import (
     overlapping_copies,
     pipelines,
     set_pipelines,
@@ -242,7 +242,7 @@ def test_a_candidate_has_nothing_more_than_its_arguments_and_128_bytes(candidate
     for t, pipeline in shipped.items():
         first, *rest = prologue(candidates[candidate_name(t)].instructions, pipeline.instructions)
         assert first == "mov %rdi,%rax"
-        if t.is_rep:
+        if t.is_whole:
             assert rest == []
             continue
         assert rest[0] == "cmp $0x80,%rdx"
@@ -264,7 +264,7 @@ def test_above_a_small_copy_of_256_bytes_only_the_way_for_so_few_is_left_out(tmp
     without = compiled(tmp_path, tuples, "cc", "-O2", small=wide)
     for t in tuples[1:]:  # the first one's interval is the small copy's
         longer, shorter = (f[pipeline_name(t)].instructions for f in (with_way, without))
-        if t.is_rep:
+        if t.is_whole:
             assert shorter == longer
             continue
         assert longer[0] == "cmp $0x100,%rdx"
@@ -291,7 +291,7 @@ def test_pipelines_and_loops_begin_where_those_of_the_candidates_do(candidates, 
                 if not any(other < begin < end for end, other in found.items())
             ]
             assert all(function.addresses[begin] % 64 == 0 for begin in outermost), t.name
-            assert t.is_rep or outermost, f"{t.name} has no loop"
+            assert t.is_whole or outermost, f"{t.name} has no loop"
 
 
 # --- Small copies ---------------------------------------------------------------------------------
@@ -386,7 +386,7 @@ def test_every_set_is_what_was_timed(candidates, tmp_path, compiler) -> None:
         for function in (timed, pipeline):
             begins = [function.addresses[begin] for begin in loops(function).values()]
             assert {at % 64 for at in (function.address, *begins)} == {0}, t.name
-            assert begins or t.is_rep, t.name
+            assert begins or t.is_whole, t.name
         bodies.add(tuple(pipeline.instructions))
     assert len(bodies) == len(sets)
 

@@ -11,7 +11,7 @@ import re
 
 import pytest
 from asterope import render
-from asterope.spaces import pipelines
+from asterope.spaces.x86_64 import pipelines
 from asterope.spaces.x86_64.pipelines import Tuple
 
 SOURCE, DESTINATION = 0x100000, 0x900000  # on line boundaries

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from asterope.spaces import pipelines, set_pipelines, small_copies, small_sets
+from asterope.spaces.x86_64 import pipelines, set_pipelines, small_copies, small_sets
 from copy_programs import (
     CHECKERS,
     REPOSITORY,

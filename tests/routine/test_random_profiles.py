@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import pytest
 from asterope.profile import Aliased
-from asterope.spaces import (
+from asterope.spaces.probes import SensingCopy
+from asterope.spaces.x86_64 import (
     aliased_copies,
     overlapping_copies,
     pipelines,
@@ -20,7 +21,6 @@ from asterope.spaces import (
 )
 from asterope.spaces.x86_64.overlapping_copies import OverlappingTuple
 from asterope.spaces.x86_64.pipelines import Tuple
-from asterope.spaces.x86_64.probes import SensingCopy
 from asterope.spaces.x86_64.small_copies import PLAIN, SmallTuple
 from copy_programs import (
     KINDS,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from asterope.profile import Aliased, load_profile
-from asterope.spaces import aliased_copies, overlapping_copies, set_pipelines, small_sets
+from asterope.spaces.x86_64 import aliased_copies, overlapping_copies, set_pipelines, small_sets
 from asterope.spaces.x86_64.overlapping_copies import OverlappingTuple
 from asterope.spaces.x86_64.pipelines import Tuple
 from asterope.spaces.x86_64.small_copies import PLAIN, SmallTuple

@@ -15,15 +15,15 @@ from subprocess import CompletedProcess
 import pytest
 from asterope.profile import load_profile
 from asterope.render import render_candidates, render_routine
-from asterope.spaces.x86_64 import set_pipelines
-from asterope.spaces.x86_64.pipelines import Tuple
-from asterope.spaces.x86_64.probes import (
+from asterope.spaces.probes import (
     MAXIMUM_THRESHOLD,
     PROBES,
     SET_PROBES,
     Probe,
     SensingCopy,
 )
+from asterope.spaces.x86_64 import set_pipelines
+from asterope.spaces.x86_64.pipelines import Tuple
 from asterope.spaces.x86_64.small_copies import PLAIN
 from copy_programs import (
     FUNCTIONS,

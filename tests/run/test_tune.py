@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 from asterope import __version__, workloads
 from asterope.profile import load_profile
-from asterope.spaces import overlapping_copies, pipelines, small_copies, small_sets
+from asterope.spaces.x86_64 import overlapping_copies, pipelines, small_copies, small_sets
 from command_errors import only_error_of, run_command, without_warnings
 from trial_logs import log_lines_of
 

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import pytest
 from asterope.profile import Aliased, load_profile
 from asterope.render import render_routine
-from asterope.spaces import pipelines, set_pipelines, small_copies, small_sets
+from asterope.spaces.probes import SensingCopy
+from asterope.spaces.x86_64 import pipelines, set_pipelines, small_copies, small_sets
 from asterope.spaces.x86_64.overlapping_copies import OverlappingTuple
 from asterope.spaces.x86_64.pipelines import Tuple
-from asterope.spaces.x86_64.probes import SensingCopy
 from asterope.spaces.x86_64.small_copies import SmallTuple
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -80,7 +80,7 @@ SET_KINDS = [
     set_pipelines.Tuple(v.rt, v.st, **({} if v.rt.startswith("REP") else {"tb": tb}), pw=pw)
     for i, v in enumerate(v for v in set_pipelines.variants() if not v.is_marked)
     for tb in (set_pipelines.AXES[2].values[i % 5],)
-    for pw in (8 if v.st == "T" and not v.is_rep and i % 2 else 0,)
+    for pw in (8 if v.st == "T" and not v.is_whole and i % 2 else 0,)
 ]
 
 

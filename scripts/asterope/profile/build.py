@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..spaces import aliased_copies, overlapping_copies, probes, threads
-from ..spaces.operations import MEMCPY, MEMSET, Operation
+from ..spaces import probes, threads
+from ..spaces.operations import Operation
+from ..spaces.x86_64 import MEMCPY, MEMSET, aliased_copies, overlapping_copies
 from .checks import shares_of
 from .model import (
     Aliased,

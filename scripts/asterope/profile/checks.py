@@ -8,8 +8,9 @@ from typing import Any
 
 from jsonschema.exceptions import best_match
 
-from ..spaces import overlapping_copies, probes, threads
-from ..spaces.operations import MEMCPY, MEMSET, Operation
+from ..spaces import probes, threads
+from ..spaces.operations import Operation
+from ..spaces.x86_64 import MEMCPY, MEMSET, overlapping_copies
 from .faults import REMEDY, Fault, Place
 from .schema import fault_of, schema, validator
 from .text import PROFILE, refuse_other_formats, refuse_unsound

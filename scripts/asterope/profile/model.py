@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..spaces import (
+from ..spaces import threads
+from ..spaces.x86_64 import (
     aliased_copies,
     overlapping_copies,
     pipelines,
     probes,
     set_pipelines,
     small_copies,
-    threads,
 )
 
 

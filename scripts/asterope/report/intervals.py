@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 from ..profile import Interval, Profile
 from ..profile.model import SmallEntry
 from ..render import human_size
-from ..spaces.x86_64.probes import SensingCopy
+from ..spaces.probes import SensingCopy
 from .style import INK, Picture, Table, legend_outside, mark_caches, new_figure, size_axis
 
 COLOURS = {

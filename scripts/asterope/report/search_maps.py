@@ -14,7 +14,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from ..profile import Profile
 from ..render import human_size
-from ..spaces import pipelines
+from ..spaces.x86_64 import pipelines
 from .grids import draw_ratios
 from .style import INK, MUTED, Picture, Table, headline, new_figure, panels
 from .trial_log import TrialLog

@@ -19,7 +19,7 @@ from .. import workloads
 from ..limits import utility
 from ..profile import Ratio, log_header_fault
 from ..robust import sign_interval
-from ..spaces import pipelines
+from ..spaces.x86_64 import pipelines
 from .faults import BadInput
 
 FORMAT, VERSION = "asterope-trials", 2

@@ -1,30 +1,24 @@
 """Which copies and sets exist: a file for each kind, in a folder for each architecture.
 
-Here is chosen which architecture's copies all others see; its templates and its part of the tuner
-have a folder of the same name.
+What all architectures share lies beside these folders. `of` hands out one of them: its modules
+have the same names as all others', MEMCPY and MEMSET are its operations, TITLE is what texts call
+it. Its templates and its part of the tuner have a folder of the same name.
 """
 
-from . import threads
-from .x86_64 import (
-    aliased_copies,
-    overlapping_copies,
-    pipelines,
-    probes,
-    set_pipelines,
-    small_copies,
-    small_sets,
-)
+from __future__ import annotations
 
-ARCHITECTURE = "x86_64"
+import functools
+import importlib
+from typing import Any
 
-__all__ = [
-    "ARCHITECTURE",
-    "aliased_copies",
-    "overlapping_copies",
-    "pipelines",
-    "probes",
-    "set_pipelines",
-    "small_copies",
-    "small_sets",
-    "threads",
-]
+__all__ = ["ARCHITECTURES", "of"]
+
+ARCHITECTURES = ("x86_64", "aarch64")
+
+
+@functools.cache
+def of(architecture: str) -> Any:
+    """The spaces of an architecture; KeyError where there is none of that name."""
+    if architecture not in ARCHITECTURES:
+        raise KeyError(architecture)
+    return importlib.import_module(f".{architecture}", __name__)

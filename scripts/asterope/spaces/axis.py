@@ -28,6 +28,8 @@ class Axis:
     A `distance` is no variant of its own but an argument of the copy, in cache lines, for those
     that have such a prefetch stage: whose axis `stage` is not 0. `argument`: it is the low
     (1) or the high half (2) of the copy's fourth argument.
+
+    `implied_by`: features that bring with them those of this axis: named alone they say enough.
     """
 
     field: str
@@ -42,6 +44,7 @@ class Axis:
     legend: str = ""
     stage: str = ""
     argument: int = 0
+    implied_by: str = ""
 
     @property
     def default(self) -> Value:
@@ -122,15 +125,16 @@ class Copy:
         return needs_of(self.AXES, vars(self))
 
 
-# What a feature brings with it: named alone it says enough.
-_IMPLIED = {"sse4_1": {"avx2", "avx512f"}}
-
-
 def needs_of(axes: Iterable[Axis], values: Mapping[str, Value]) -> tuple[str, ...]:
     """The features that a copy with these values needs."""
-    given = [axis for axis in axes if axis.field in values]
-    needed = [need for axis in given for need in axis.needs(values[axis.field]).split()]
-    return tuple(need for need in needed if not _IMPLIED.get(need, set()) & set(needed))
+    needed = [
+        (need, axis.implied_by.split())
+        for axis in axes
+        if axis.field in values
+        for need in axis.needs(values[axis.field]).split()
+    ]
+    named = {need for need, _ in needed}
+    return tuple(need for need, implied_by in needed if named.isdisjoint(implied_by))
 
 
 def why_outside(axes: Iterable[Axis], values: Mapping[str, Value]) -> str | None:

@@ -1,1 +1,41 @@
 """The copies of x86-64: registers, instructions, the CPU features that they need."""
+
+from .. import probes
+from ..operations import Operation
+from . import (
+    aliased_copies,
+    overlapping_copies,
+    pipelines,
+    set_pipelines,
+    small_copies,
+    small_sets,
+)
+
+__all__ = [
+    "DISPATCH_VENDOR_BYTES",
+    "MEMCPY",
+    "MEMSET",
+    "NO_STEPPING",
+    "TITLE",
+    "aliased_copies",
+    "overlapping_copies",
+    "pipelines",
+    "probes",
+    "set_pipelines",
+    "small_copies",
+    "small_sets",
+]
+
+# What texts call it.
+TITLE = "x86-64"
+
+MEMCPY = Operation(
+    pipelines.Tuple, pipelines.why_not, small_copies.SmallTuple, small_copies.why_not_small
+)
+MEMSET = Operation(
+    set_pipelines.Tuple, set_pipelines.why_not, small_sets.SmallSet, small_sets.why_not_small
+)
+
+# CPUID has room for a vendor of 12 characters, and for steppings up to 15.
+DISPATCH_VENDOR_BYTES = 12
+NO_STEPPING = 16

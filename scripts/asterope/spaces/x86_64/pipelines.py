@@ -12,13 +12,15 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from .. import axis
+from .. import axis, tuples
 from ..axis import Axis
-from . import tuples
 from .registers import VECTORS
 from .registers import needs as needs_of_register
 
 DIRECT = "MOVDIR64B"
+
+# One instruction copies everything.
+WHOLE = ("REP_MOVSB", "REP_MOVSQ")
 
 # A candidate copies any size from here up; the small copies cover what is below.
 MINIMUM_BYTES = 128
@@ -26,7 +28,7 @@ MINIMUM_BYTES = 128
 AXES = (
     Axis(
         "rt",
-        ("REP_MOVSB", "REP_MOVSQ", "R64", "MM", *VECTORS, DIRECT),
+        (*WHOLE, "R64", "MM", *VECTORS, DIRECT),
         "Register type: what carries the data.",
         needs=lambda rt: "movdir64b" if rt == DIRECT else needs_of_register(rt),
         paper=7,
@@ -37,6 +39,7 @@ AXES = (
         ("T", "NT"),
         "Load type: T temporal, NT non-temporal.",
         needs=lambda lt: "sse4_1" if lt == "NT" else "",
+        implied_by="avx2 avx512f",
     ),
     Axis("st", ("T", "NT"), "Store type: T temporal, NT non-temporal."),
     Axis("pt", ("none", "T0", "T1", "T2", "NTA"), "Prefetch type."),
@@ -110,7 +113,7 @@ _NESTING = ("dir", "pi", "pw", "tb", "pt", "ps", "st", "lt", "rt")
 # A stretch of a page must be whole steps, and none is longer than 16 lines.
 _INTERLEAVED_PREFETCH_SIZES = (2, 4, 8)
 
-Variant, Tuple = tuples.classes(__name__, AXES)
+Variant, Tuple = tuples.classes(__name__, AXES, vectors=VECTORS, whole=WHOLE)
 
 # Loads and stores and nothing else, on any x86-64 CPU, in no situation a cliff: what copies where
 # the CPU lacks what the winners need, and where noise hid which copy is the fastest.
@@ -137,7 +140,7 @@ def why_not(rt: str, lt: str, st: str, pt: str, ps: int, pd: int, **marked: Any)
     outside = axis.why_outside((one for one in AXES if one.field in values), values)
     if outside:
         return outside
-    if rt.startswith("REP") and (lt, st, pt) != ("T", "T", "none"):
+    if rt in WHOLE and (lt, st, pt) != ("T", "T", "none"):
         return f"{rt} is one instruction: it has only lt T, st T, pt none"
     if lt == "NT" and rt in ("R64", "MM"):
         return f"there is no non-temporal load for {rt}"

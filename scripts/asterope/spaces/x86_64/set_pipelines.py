@@ -11,13 +11,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from .. import axis
+from .. import axis, tuples
 from ..axis import Axis
-from . import pipelines, tuples
+from . import pipelines
 from .registers import VECTORS
 from .registers import needs as needs_of_register
 
 CLEARING = "CLZERO"
+
+# One instruction sets everything.
+WHOLE = ("REP_STOSB", "REP_STOSQ")
 
 
 def _needs(rt: str) -> str:
@@ -34,7 +37,7 @@ def _marked(field: str, meaning: str) -> Axis:
 AXES = (
     Axis(
         "rt",
-        ("REP_STOSB", "REP_STOSQ", "R64", *VECTORS, CLEARING),
+        (*WHOLE, "R64", *VECTORS, CLEARING),
         "Register type: what carries the byte.",
         needs=_needs,
     ),
@@ -56,7 +59,7 @@ _NESTING = ("pw", "tb", "st", "rt")
 # What the templates ask of a pipeline, and a set has not.
 _LACKS = {"loads": False, "lt": "", "pt": "none", "ps": 0, "pd": 0, "pi": 1, "dir": "up"}
 
-Variant, Tuple = tuples.classes(__name__, AXES, _LACKS)
+Variant, Tuple = tuples.classes(__name__, AXES, _LACKS, vectors=VECTORS, whole=WHOLE)
 
 # Stores and nothing else, on any x86-64 CPU: what sets where the CPU lacks what the winners need,
 # and where noise hid which set is the fastest.
@@ -74,7 +77,7 @@ def why_not(rt: str, st: str, **marked: Any) -> str | None:
     outside = axis.why_outside(AXES, {"rt": rt, "st": st, **marked})
     if outside:
         return outside
-    if rt.startswith("REP") and (st, marked["tb"], marked["pw"]) != ("T", 2, 0):
+    if rt in WHOLE and (st, marked["tb"], marked["pw"]) != ("T", 2, 0):
         return f"{rt} is one instruction: it has only st T, tb 2, pw 0"
     if rt == CLEARING and st != "NT":
         return f"{rt} is a non-temporal store: it has only st NT"

@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from dataclasses import field, make_dataclass
 from typing import Any, Callable, ClassVar
 
-from .. import axis
-from ..axis import Axis
-from .registers import VECTORS
+from . import axis
+from .axis import Axis
 
 # Up to here a pipeline moves its first and last 128 bytes and runs no stage (edges.j2).
 _SHORT_WAY = 256
@@ -25,6 +24,8 @@ class _Pipeline(axis.Copy):
 
     MARKED: ClassVar[tuple[Axis, ...]]
     VARIANT: ClassVar[type]  # of a tuple; of a variant itself
+    VECTORS: ClassVar[tuple[str, ...]]  # register types that are plain loads and stores
+    WHOLE: ClassVar[tuple[str, ...]]  # those of which one instruction does it all
 
     @property
     def name(self) -> str:
@@ -43,9 +44,9 @@ class _Pipeline(axis.Copy):
         return " ".join(words)
 
     @property
-    def is_rep(self) -> bool:
-        """Whether one string instruction does it all."""
-        return self.rt.startswith("REP")
+    def is_whole(self) -> bool:
+        """Whether one instruction does it all, or a sequence that belongs together."""
+        return self.rt in self.WHOLE
 
     @property
     def extensions(self) -> set[str]:
@@ -94,25 +95,38 @@ class _Pipeline(axis.Copy):
         """Bytes above which every parameter but the distances can act: below, a simpler one
         executes the same instructions. 0: at any size.
         """
-        if self.is_rep:
+        if self.is_whole:
             return 0
         least = _LINE * self.tb if self.tb > 2 else 0
         interleaved = _PAGE * self.pi if self.pi > 1 else 0
         others = (one for one in self.AXES if one.field != "rt")
-        plain = self.rt in VECTORS and all(getattr(self, o.field) == o.default for o in others)
+        plain = self.rt in self.VECTORS and all(getattr(self, o.field) == o.default for o in others)
         return max(0 if plain else _SHORT_WAY, least, interleaved)
 
 
 def classes(
-    module: str, axes: tuple[Axis, ...], lacks: dict[str, Any] | None = None
+    module: str,
+    axes: tuple[Axis, ...],
+    lacks: dict[str, Any] | None = None,
+    *,
+    vectors: tuple[str, ...],
+    whole: tuple[str, ...],
 ) -> tuple[Any, Any]:
     """The classes Variant and Tuple of a space, in `module`: frozen, with a field for each axis.
 
-    `lacks`: what stands for the axes that the templates ask for and the space has not.
+    `lacks`: what stands for the axes that the templates ask for and the space has not. `vectors`:
+    the register types that are plain loads and stores; `whole`: those of which one instruction, or
+    a sequence that belongs together, does the whole copy.
     """
     variant_axes = tuple(one for one in axes if one.stage in ("", one.field))
     marked = tuple(one for one in axes if one.mark is not None)
-    shared = {"MARKED": marked, "__module__": module, **(lacks or {})}
+    shared = {
+        "MARKED": marked,
+        "VECTORS": vectors,
+        "WHOLE": whole,
+        "__module__": module,
+        **(lacks or {}),
+    }
 
     def made(name: str, of: tuple[Axis, ...], doc: str) -> Any:
         fields = [

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..axis import Axis, Copy
+from .axis import Axis, Copy
 
 # The least a sensing copy takes, in bytes.
 MINIMUM_BYTES = 4096
 
-# Ticks of the time stamp counter; the copy compares 32 bits of them.
+# Ticks of the counter that the templates read; the copy compares 32 bits of them.
 MAXIMUM_THRESHOLD = 2**32 - 1
 
 _LINES = Axis("lines", (2, 4), "How many cache lines of a side it loads from.")

@@ -1,0 +1,49 @@
+"""The space of copies for buffers that overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..axis import Axis, Copy, why_outside
+
+BLOCKS = (128, 64)
+
+AXES = (
+    Axis("rt", ("Q",), "Register type."),
+    Axis("block", BLOCKS, "Bytes that a turn of the loop moves."),
+)
+
+
+@dataclass(frozen=True)
+class OverlappingTuple(Copy):
+    """One such copy: what carries the data, and how many bytes a turn of its loop moves."""
+
+    rt: str
+    block: int
+
+    AXES = AXES
+
+    @property
+    def name(self) -> str:
+        """How it is written in logs: `overlapping Q 128`."""
+        return f"overlapping {self.rt} {self.block}"
+
+    @property
+    def symbol(self) -> str:
+        return f"{self.rt}_{self.block}".lower()
+
+
+# What any AArch64 CPU runs, and a profile without such a copy of its own gets.
+PLAIN = OverlappingTuple("Q", 128)
+
+
+def why_not_overlapping(rt: str, block: int) -> str | None:
+    """Why the copy does not exist, or None where it does."""
+    return why_outside(AXES, {"rt": rt, "block": block})
+
+
+def overlapping_tuples() -> Iterator[OverlappingTuple]:
+    """All of them, simplest first."""
+    for block in BLOCKS:
+        yield OverlappingTuple("Q", block)

@@ -1,0 +1,192 @@
+"""The space of pipelines: which tuples exist, and what each needs of the CPU.
+
+A tuple is (rt, lt, st, pt, ps, pd), named as in Kappes and Anastasiadis, "Asterope", PLOS 2021, and
+the axes with a mark. The paper knows x86-64 only: here its part of the space is what is searched
+first, and the axes with a mark around its best. Non-temporal loads and stores are hints on this
+architecture (Arm ARM, C3.2.5): they need no alignment, and no barrier behind them.
+
+A line is 64 bytes, whatever the CPU's caches have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from .. import axis, tuples
+from ..axis import Axis
+from .registers import CLEARS_LINES, MOPS, SVE, VECTORS, needs
+
+# A candidate copies any size from here up; the small copies cover what is below.
+MINIMUM_BYTES = 128
+
+AXES = (
+    Axis(
+        "rt",
+        (MOPS, "X", *VECTORS),
+        "Register type: what carries the data. X: pairs of general registers. Q: pairs of 128-bit "
+        "registers. SVE: vectors as long as the CPU has them. MOPS: the instructions cpyfp, cpyfm "
+        "and cpyfe.",
+        needs=needs,
+    ),
+    Axis("lt", ("T", "NT"), "Load type: T temporal, NT non-temporal (ldnp, ldnt1b)."),
+    Axis("st", ("T", "NT"), "Store type: T temporal, NT non-temporal (stnp, stnt1b)."),
+    Axis(
+        "pt",
+        ("none", "L1KEEP", "L2KEEP", "L3KEEP", "L1STRM"),
+        "Prefetch type: the operand of prfm, without the pld before it.",
+    ),
+    Axis(
+        "ps",
+        (0, *range(2, 15, 2)),
+        "Prefetch size in lines of 64 bytes: what one prefetch stage fetches. 0 only without "
+        "prefetch.",
+    ),
+    Axis(
+        "pd",
+        tuple(range(0, 31, 2)),
+        "Prefetch distance in lines of 64 bytes: how far ahead of the load the prefetch stage "
+        "runs.",
+        stage="ps",
+        argument=1,
+    ),
+    Axis(
+        "tb",
+        (2, 1, 4, 8),
+        "Transfer block: what one load stage and one store stage move, in lines of 64 bytes; of "
+        "SVE, in vectors. Where missing: 2.",
+        paper=1,
+        extension="tb",
+        mark="TB",
+        words=lambda tb: f"blocks of {tb}",
+        legend="transfer block in lines (of SVE in vectors)",
+    ),
+    Axis(
+        "pi",
+        (1, 2, 4),
+        "Pages interleaved: that many neighbouring stretches of 4096 bytes are copied side by "
+        "side. Where missing: 1.",
+        paper=1,
+        extension="pi",
+        mark="PI",
+        words=lambda pi: f"{pi} pages interleaved",
+        legend="pages interleaved",
+    ),
+    Axis(
+        "pw",
+        (0, 2, 4, 8, 16, 32),
+        "Prefetch of the destination for write (pstl1keep), its distance in lines of 64 bytes. 0, "
+        "or missing: none.",
+        paper=1,
+        extension="pw",
+        mark="PW",
+        words=lambda pw: f"pstl1keep {pw} lines ahead",
+        legend="distance in lines of the prefetch of the destination for write (0: none)",
+        stage="pw",
+        argument=2,
+    ),
+    Axis(
+        "clear",
+        ("none", "zva"),
+        "Whether each line of the destination is cleared by dc zva before it is stored to, so that "
+        "it is not read. Where missing: none.",
+        needs=lambda clear: "" if clear == "none" else CLEARS_LINES,
+        title="CL",
+        paper=1,
+        extension="clear",
+        mark="",
+        words=lambda _: "dc zva before the stores",
+        legend="how lines are cleared before they are stored to",
+    ),
+    Axis(
+        "dir",
+        ("up", "down"),
+        "Direction of the copy. Where missing: up.",
+        title="D",
+        paper=1,
+        extension="dir",
+        mark="",
+        words=lambda _: "from the end backward",
+        legend="direction",
+    ),
+)
+VALUES = {axis.field: axis.values for axis in AXES}
+MARKED = tuple(axis for axis in AXES if axis.mark is not None)
+
+# In which order variants are counted, the last one fastest: ties are broken in this order. A new
+# axis goes to the front.
+_NESTING = ("dir", "clear", "pi", "pw", "tb", "pt", "ps", "st", "lt", "rt")
+
+# A stretch of a page must be whole steps, and none is longer than 8 lines.
+_INTERLEAVED_PREFETCH_SIZES = (2, 4, 8)
+
+Variant, Tuple = tuples.classes(__name__, AXES, vectors=VECTORS, whole=(MOPS,))
+
+# Loads and stores and nothing else, on any AArch64 CPU: what copies where the CPU lacks what the
+# winners need, and where noise hid which copy is the fastest.
+PLAIN = Tuple("Q", "T", "T", "none", 0, 0)
+
+
+def named(name: str) -> Tuple | None:
+    """The tuple that Tuple.name writes so; None where there is none."""
+    return tuples.named(Tuple, why_not, name)
+
+
+def prefetch_sizes(rt: str, tb: int, pi: int) -> tuple[int, ...]:
+    """The prefetch sizes that there are: of registers whose length is known, whole blocks."""
+    sizes = VALUES["ps"][1:] if pi == 1 else _INTERLEAVED_PREFETCH_SIZES
+    return tuple(ps for ps in sizes if rt == SVE or ps % tb == 0)
+
+
+def why_not(rt: str, lt: str, st: str, pt: str, ps: int, pd: int, **marked: Any) -> str | None:
+    """Why the tuple does not exist, or None where it does. `marked`: tb, pi, pw, clear, dir."""
+    marked = {one.field: marked.get(one.field, one.default) for one in MARKED}
+    values = {"rt": rt, "lt": lt, "st": st, "pt": pt, **marked}
+    outside = axis.why_outside((one for one in AXES if one.field in values), values)
+    if outside:
+        return outside
+    if rt == MOPS and pt != "none":
+        return f"{rt} is one copy: it has only pt none"
+    if rt not in VECTORS and any(marked[one.field] != one.default for one in MARKED):
+        only = ", ".join(f"{one.field} {one.default}" for one in MARKED)
+        return f"{rt} has only {only}"
+    return _why_not_marked(rt, lt, st, pt, **marked) or _why_no_prefetch(rt, pt, ps, pd, **marked)
+
+
+def _why_not_marked(
+    rt: str, lt: str, st: str, pt: str, *, pi: int, pw: int, clear: str, dir: str, **_: Any
+) -> str | None:
+    plain = (pi, clear, dir) == (1, "none", "up")
+    if rt == SVE and not plain:
+        # Their blocks have no length that is known: neither whole lines nor whole pages of them.
+        return f"{rt} has only pi 1, clear none, dir up"
+    if rt == SVE and pw and pt == "none":
+        return f"with {rt} and pt none, pw is 0"
+    if lt == "NT" and not (plain and pw == 0):
+        return "with lt NT there is only pi 1, pw 0, clear none, dir up"
+    if (pw or clear == "zva") and st != "T":
+        return "pw is 0 and clear none with st NT"
+    if clear == "zva" and (pi, pw, dir) != (1, 0, "up"):
+        return "with clear zva there is only pi 1, pw 0, dir up"
+    if pi > 1 and dir != "up":
+        return "pages are interleaved only with dir up"
+    return None
+
+
+def _why_no_prefetch(
+    rt: str, pt: str, ps: int, pd: int, *, tb: int, pi: int, **_: Any
+) -> str | None:
+    if pt == "none":
+        return None if (ps, pd) == (0, 0) else "without prefetch, ps and pd are 0"
+    sizes = prefetch_sizes(rt, tb, pi)
+    if ps not in sizes:
+        return f"with rt {rt}, tb {tb} and pi {pi}, ps is one of {' '.join(map(str, sizes))}"
+    if pd not in VALUES["pd"]:
+        return "pd is an even number of lines from 0 to 30"
+    return None
+
+
+def variants() -> Iterator[Variant]:
+    """All variants, simplest first: in this order ties are broken."""
+    return tuples.variants(Variant, _NESTING, partial(why_not, pd=0))

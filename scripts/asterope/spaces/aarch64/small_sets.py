@@ -1,0 +1,42 @@
+"""The space of small sets: the small copies' shapes, registers and orders of tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from . import small_copies
+from .small_copies import BOUNDS, ORDERS, SHAPES, SmallTuple
+
+__all__ = ["AXES", "BOUNDS", "ORDERS", "PLAIN", "SHAPES", "SmallSet", "small_sets", "why_not_small"]
+
+_MEANINGS = {
+    "shape": "How up to 64 bytes are set: stepped (a class for every power of two), grouped (few "
+    "classes, no branch in each), sve (two predicated vectors, for as many bytes as they hold).",
+    "bound": "In bytes: larger sets take a pipeline.",
+}
+
+AXES = tuple(
+    replace(axis, meaning=_MEANINGS.get(axis.field, axis.meaning)) for axis in small_copies.AXES
+)
+
+# The same combinations exist.
+why_not_small = small_copies.why_not_small
+
+
+@dataclass(frozen=True)
+class SmallSet(SmallTuple):
+    """One small set: how it takes up to 64 bytes, what carries them, up to which bound."""
+
+    AXES = AXES
+    loads: ClassVar[bool] = False
+
+
+# What a profile without a small set of its own gets, and one whose search was lost in noise.
+PLAIN = SmallSet("stepped", "Q", "middle", 128)
+
+
+def small_sets() -> Iterator[SmallSet]:
+    """All small sets, simplest first: in this order ties are broken."""
+    return small_copies.small_tuples(SmallSet)
