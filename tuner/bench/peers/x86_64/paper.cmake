@@ -1,6 +1,7 @@
 # Builds the routines of the paper's profiles, from the templates of this version: peers on x86-64 alone.
 file(GLOB renderer CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/scripts/asterope/*.py")
-file(GLOB templates CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/templates/${ASTEROPE_ARCHITECTURE}/*.j2")
+file(GLOB templates CONFIGURE_DEPENDS
+  "${PROJECT_SOURCE_DIR}/templates/*.j2" "${PROJECT_SOURCE_DIR}/templates/${ASTEROPE_ARCHITECTURE}/*.j2")
 macro(add_paper_peer name file needs machine)
   set(profile "${PROJECT_SOURCE_DIR}/generated/reference/${file}.json")
   set(rendered "${CMAKE_CURRENT_BINARY_DIR}/asterope_paper_${name}_memcpy.c")
