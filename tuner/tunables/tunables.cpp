@@ -71,7 +71,7 @@ void find_tunables(const TunablesRequest& request) {
     const Rigor rigor = parse_rigor(request.rigor);
     std::optional<Program> program;
     if (!request.recordings.empty()) program = read_program(request.recordings);
-    report.machine = read_machine();
+    report.machine = read_machine("/", request.cpu);
     const std::vector<std::size_t> sizes = sizes_of(request, report.machine, program);
     report.objective = program ? program_objective(*program, sizes) : asked;
     if (program) report.program = program->name;
