@@ -362,7 +362,7 @@ TEST_F(Mix, walks_through_memory_with_one_small_size_after_the_other_and_does_no
 
 namespace {
 
-constexpr std::size_t kPage = PageEnds::kPage;
+const std::size_t kPage = page_size();
 
 const PageEnds& page_ends_of(Stopwatch& stopwatch) {
     stopwatch.prepare(Workload::page_end);

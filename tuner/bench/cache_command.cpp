@@ -68,7 +68,7 @@ void run(const Options& options) {
     const std::size_t file_bytes = parse_size(options.file);
     check(sizes, blocks, file_bytes);
     const CopyFunction routine = load_routine(options.routine);
-    const Machine machine = read_machine();
+    const Machine machine = read_machine("/", options.routine.cpu);
     if (file_bytes > usable_bytes(machine)) {
         throw too_large("--file " + format_size(file_bytes) + " is", machine);
     }

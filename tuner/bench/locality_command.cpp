@@ -181,7 +181,7 @@ void run(const Options& options) {
     const bool csv_only = options.csv == "-";
     if (!options.csv.empty() && !csv_only) require_writable(options.csv);
     const CopyFunction routine = load_routine(options.routine);
-    const Machine machine = read_machine();
+    const Machine machine = read_machine("/", options.routine.cpu);
     const std::vector<Locality> rows = that_fit(wanted, machine);
     const int cpu = pin_to_cpu(options.routine.cpu);
     start_clock(machine.cpu.invariant_tsc);

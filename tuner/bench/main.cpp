@@ -201,7 +201,7 @@ int compare(const Options& options) {
     if (!options.json.empty()) require_writable(options.json);
     if (!options.csv.empty()) require_writable(options.csv);
 
-    const Machine machine = read_machine();
+    const Machine machine = read_machine("/", options.routine.cpu);
     const std::vector<int> cpus = allowed_cpus();
     if (options.routine.cpu >= 0) require_allowed(options.routine.cpu);
     catch_interrupts();

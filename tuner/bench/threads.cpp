@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/size_text.hpp"
 #include "machine/affinity.hpp"
+#include "machine/cpu.hpp"
 #include "timing/timed_copy.hpp"
 
 namespace asterope {
@@ -20,7 +21,7 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 /// Waits for a few microseconds at most, on a CPU that runs nothing else: so it spins.
 template <class Condition> void spin_until(const Condition& condition) {
-    while (!condition()) __builtin_ia32_pause();
+    while (!condition()) relax();
 }
 
 } // namespace

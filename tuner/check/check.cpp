@@ -137,7 +137,9 @@ ExitCode check(const CheckRequest& request) {
     if (!request.recording.empty()) {
         others = other_program(profile, read_program_recording(request.recording));
     }
-    const Machine machine = read_machine();
+    // Of several kinds of cores, the one that the profile is of, whichever this runs on.
+    const int tuned_cpu = profile.search.cpu.value_or(-1);
+    const Machine machine = read_machine("/", request.cpu >= 0 ? request.cpu : tuned_cpu);
     std::vector<Part> parts = parts_of(path, profile, machine);
     const std::string untold = set_unseen_apart(parts, machine);
     if (!untold.empty() && !any_of(parts, PartState::decides)) {
@@ -158,7 +160,8 @@ ExitCode check(const CheckRequest& request) {
                     "new search can tell\n");
         return kStale;
     }
-    const bool holds = measure(path, profile, machine, request.cpu);
+    const int cpu = request.cpu < 0 && !machine.cpu.kinds.empty() ? tuned_cpu : request.cpu;
+    const bool holds = measure(path, profile, machine, cpu);
     return holds && others.empty() ? kDone : kStale;
 }
 

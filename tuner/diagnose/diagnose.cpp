@@ -77,7 +77,7 @@ std::string section_names() {
 
 void diagnose(const DiagnosisRequest& request) {
     const std::vector<NamedSection> sections = chosen(request.only);
-    const Machine machine = read_machine();
+    const Machine machine = read_machine("/", request.cpu);
     Copies copies;
     if (!request.profile.empty()) {
         copies = Copies(read_profile(request.profile), Features(machine.cpu, {}));

@@ -1,21 +1,30 @@
-// What the tuner must know of a processor; each architecture answers in one file of its own
-// (cpu_x86_64.cpp here).
+// What the tuner must know of a processor; each architecture answers in a folder of its own
+// (x86_64/cpu.cpp).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace asterope {
 
+/// Cores of one kind, of a machine that has several.
+struct CpuKind {
+    std::string brand; ///< as Cpu::brand
+    std::string cpus;  ///< "0-3,6"
+
+    bool operator==(const CpuKind&) const = default;
+};
+
 /// The processor as it describes itself, not as the operating system retells it.
 struct Cpu {
     std::string vendor;
     std::string brand;
-    int family = 0; ///< display family: the extended bits folded in, as in /proc/cpuinfo
-    int model = 0;  ///< display model, likewise
+    int family = 0; ///< as in /proc/cpuinfo: on x86 the display family, the extended bits folded in
+    int model = 0;  ///< the display model, likewise; on AArch64 the part number
     int stepping = 0;
     /// What matters to copying and can be used, sorted. Named as in /proc/cpuinfo, so prefetchw is
     /// `3dnowprefetch`. Vector extensions are here only if the operating system saves their
@@ -24,6 +33,8 @@ struct Cpu {
     bool invariant_tsc = false; ///< the cycle counter ticks evenly in every power state
     std::string hypervisor;     ///< its signature, empty on bare metal
     bool hybrid = false;        ///< cores of different kinds in one package
+    /// Where the kinds can be told apart: what is above holds for one of them. Else empty.
+    std::vector<CpuKind> kinds;
 };
 
 /// One cache that holds data, as the first CPU sees it.
@@ -39,21 +50,36 @@ struct Cache {
 /// The name profiles and template folders use, such as "x86_64".
 extern const char* const kArchitecture;
 
-Cpu read_cpu();
+/// What --version says of where this project has measured speeds, if not on such processors; else
+/// empty.
+extern const char* const kMeasuredHere;
+
+/// Where kinds of cores can be told apart: the kind of `cpu`, or of the CPU that this thread runs
+/// on where it is negative. `root`: where /proc and /sys are looked for.
+Cpu read_cpu(const std::filesystem::path& root = "/", int cpu = -1);
 
 /// The caches as the processor lists them; empty if it lists none. Virtual machines often get
 /// shared_by wrong here, so the operating system's list goes first.
 std::vector<Cache> read_cpu_caches();
+
+/// The bytes of a line of the caches, for where the operating system lists caches without it. 0:
+/// not known.
+int read_line_bytes();
 
 bool has_feature(const Cpu& cpu, std::string_view name);
 
 /// The cycle counter: everything before the call has finished, nothing after it has begun.
 std::uint64_t counter_now();
 
-/// Whether a copy may read the cycle counter to sense where its data is: it is there, ticks evenly,
-/// and a reading is cheap: neither forbidden (PR_SET_TSC) nor trapped by a hypervisor, which takes
-/// a thousand ticks and more.
-bool counter_serves_copies();
+/// Why a copy cannot read the cycle counter to sense where its data is, in a few words; empty where
+/// it can: it is there, ticks evenly, in steps that tell near loads from far ones, and a reading is
+/// cheap: neither forbidden (PR_SET_TSC) nor trapped by a hypervisor, which takes a thousand ticks
+/// and more.
+std::string why_no_sensing();
+
+inline bool counter_serves_copies() {
+    return why_no_sensing().empty();
+}
 
 /// For each turn of a loop that waits for another CPU: leaves more of the core to whom it shares it
 /// with, which may be the one that is waited for.
@@ -63,7 +89,10 @@ void relax();
 /// earlier copy left dirty would slow down the copies timed after it.
 void clean_vector_state();
 
-/// Loads `bytes` (1, 8, 16, or 32 where the CPU has AVX) in one instruction and returns 0, but not
+/// The most bytes that one instruction of this CPU loads, as far as zero_after_load knows.
+int widest_load();
+
+/// Loads `bytes` (1, 8, 16 or 32, at most widest_load()) in one instruction and returns 0, but not
 /// before the load is done: for what must wait for it.
 std::size_t zero_after_load(const char* at, int bytes);
 

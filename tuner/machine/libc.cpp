@@ -153,9 +153,11 @@ std::map<std::string, Tunable> read_tunables(const std::string& interpreter, std
 
 std::map<std::string, std::size_t> read_libc_thresholds(const std::string& interpreter,
                                                         std::string& why) {
+    const std::vector<std::string> names = libc_threshold_names();
+    if (names.empty()) return {};
     const std::map<std::string, Tunable> tunables = read_tunables(interpreter, why);
     std::map<std::string, std::size_t> thresholds;
-    for (const char* name : {kNonTemporalThreshold, kRepMovsbThreshold, kSetNonTemporalThreshold}) {
+    for (const std::string& name : names) {
         const auto found = tunables.find(name);
         if (found != tunables.end()) thresholds[name] = found->second.value;
     }
@@ -171,7 +173,7 @@ std::size_t parse_rep_movsb_stop(const std::string& diagnostics) {
 }
 
 std::size_t read_rep_movsb_stop(const std::string& interpreter) {
-    if (interpreter.empty() || !lists_tunables()) return 0;
+    if (interpreter.empty() || !lists_tunables() || libc_threshold_names().empty()) return 0;
     std::string why; // it does not matter: then it is not known
     return parse_rep_movsb_stop(output_of(interpreter, "--list-diagnostics", why));
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace asterope {
 
@@ -14,12 +15,16 @@ std::string program_interpreter();
 /// "glibc 2.36", "musl" or "unknown".
 std::string read_libc(const std::string& interpreter);
 
-/// The tunables of memcpy, without "glibc.cpu." before them. The last one may be missing. And that
-/// of memset, which glibc 2.41 and later have.
+/// The tunables of memcpy on x86, without "glibc.cpu." before them. The last one may be missing.
+/// And that of memset, which glibc 2.41 and later have.
 inline constexpr const char* kNonTemporalThreshold = "x86_non_temporal_threshold";
 inline constexpr const char* kRepMovsbThreshold = "x86_rep_movsb_threshold";
 inline constexpr const char* kRepMovsbStopThreshold = "x86_rep_movsb_stop_threshold";
 inline constexpr const char* kSetNonTemporalThreshold = "x86_memset_non_temporal_threshold";
+
+/// Of these, the thresholds that tell machines of this architecture apart. Empty: its memcpy and
+/// memset have no threshold to set, and libc is asked for none.
+std::vector<std::string> libc_threshold_names();
 
 /// One of glibc's tunables that is a size in bytes.
 struct Tunable {
@@ -36,7 +41,7 @@ std::map<std::string, Tunable> parse_tunables(const std::string& listing);
 /// where there are none; `why`: why they could not be asked for.
 std::map<std::string, Tunable> read_tunables(const std::string& interpreter, std::string& why);
 
-/// The thresholds that tell machines apart, of these tunables: two of memcpy, that of memset.
+/// The values of libc_threshold_names(), of those that this libc lists.
 std::map<std::string, std::size_t> read_libc_thresholds(const std::string& interpreter,
                                                         std::string& why);
 

@@ -10,7 +10,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/error.hpp"
 #include "base/text.hpp"
+#include "machine/affinity.hpp"
 #include "machine/libc.hpp"
 #include "machine/system_text.hpp"
 
@@ -39,19 +41,30 @@ std::size_t cache_bytes(std::string_view text) {
 // ---------------------------------------------------------------- sysfs and procfs
 
 constexpr const char* kOnlineFile = "sys/devices/system/cpu/online";
-constexpr const char* kCachesFolder = "sys/devices/system/cpu/cpu0/cache";
 
-/// Why a file or folder says nothing.
-std::string cannot_read(const fs::path& root, const char* place) {
-    const bool readable = access((root / place).c_str(), R_OK) == 0;
-    return "/" + std::string(place) + ": " +
-           (readable ? "says nothing that makes sense" : std::strerror(errno));
+std::string caches_folder(int cpu) {
+    return "sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cache";
 }
 
-std::vector<Cache> read_caches(const fs::path& root) {
+/// Why a file or folder says nothing.
+std::string cannot_read(const fs::path& root, const std::string& place) {
+    const bool readable = access((root / place).c_str(), R_OK) == 0;
+    return "/" + place + ": " + (readable ? "says nothing that makes sense" : std::strerror(errno));
+}
+
+/// -1 where the system does not tell.
+int last_allowed_cpu() {
+    try {
+        return allowed_cpus().back();
+    } catch (const Failure&) {
+        return -1;
+    }
+}
+
+std::vector<Cache> read_caches(const fs::path& root, int cpu) {
     std::vector<Cache> caches;
     for (int index = 0; index < 16; ++index) {
-        const fs::path folder = root / kCachesFolder / ("index" + std::to_string(index));
+        const fs::path folder = root / caches_folder(cpu) / ("index" + std::to_string(index));
         const std::string type = read_word(folder / "type");
         if (type != "Data" && type != "Unified") continue;
         Cache cache;
@@ -59,6 +72,7 @@ std::vector<Cache> read_caches(const fs::path& root) {
         cache.type = type == "Data" ? "data" : "unified";
         cache.bytes = cache_bytes(read_text(folder / "size"));
         cache.line_bytes = small_number(read_text(folder / "coherency_line_size"));
+        if (cache.line_bytes == 0) cache.line_bytes = read_line_bytes();
         cache.ways = small_number(read_text(folder / "ways_of_associativity"));
         cache.shared_by = count_cpus(read_text(folder / "shared_cpu_list"));
         if (cache.level > 0 && cache.bytes > 0) caches.push_back(cache);
@@ -170,14 +184,16 @@ std::size_t last_cache_bytes(const std::vector<Cache>& caches) {
     return bytes;
 }
 
-Machine read_machine(const fs::path& root) {
+Machine read_machine(const fs::path& root, int cpu) {
+    if (cpu < 0) cpu = last_allowed_cpu();
     Machine machine;
-    machine.cpu = read_cpu();
+    machine.cpu = read_cpu(root, cpu);
     machine.microcode = value_of(read_text(root / "proc/cpuinfo"), "microcode");
-    machine.caches = read_caches(root);
+    const int cpu_of_caches = machine.cpu.kinds.empty() ? 0 : std::max(0, cpu);
+    machine.caches = read_caches(root, cpu_of_caches);
     if (machine.caches.empty()) {
         machine.caches = read_cpu_caches();
-        machine.unseen["caches"] = cannot_read(root, kCachesFolder);
+        machine.unseen["caches"] = cannot_read(root, caches_folder(cpu_of_caches));
     }
     machine.cpus = count_cpus(read_text(root / kOnlineFile));
     if (machine.cpus <= 0) {
@@ -221,6 +237,18 @@ std::string unreadable_part(const Machine& machine) {
     return {};
 }
 
+namespace {
+
+/// " (Cortex-A55 r1p0: 0-3, Cortex-A76 r3p0: 4-7)"; empty where they cannot be told apart.
+std::string kinds_text(const Cpu& cpu) {
+    std::string text;
+    for (const CpuKind& kind : cpu.kinds)
+        text += (text.empty() ? " (" : ", ") + kind.brand + ": " + kind.cpus;
+    return text.empty() ? text : text + ')';
+}
+
+} // namespace
+
 std::vector<std::string> measurement_warnings(const Machine& machine, const fs::path& root) {
     std::vector<std::string> warnings;
     // The tasks that can run this moment, this one included (the fourth field, "3/94"), and not
@@ -251,8 +279,9 @@ std::vector<std::string> measurement_warnings(const Machine& machine, const fs::
     std::error_code ignored;
     if (machine.cpu.hybrid || (fs::exists(root / "sys/devices/cpu_core", ignored) &&
                                fs::exists(root / "sys/devices/cpu_atom", ignored)))
-        warnings.push_back("This processor has cores of different kinds and the result holds for "
-                           "one of them: choose the CPU to tune on with --cpu.");
+        warnings.push_back(profile_name(
+            "This processor has cores of different kinds" + kinds_text(machine.cpu) +
+            " and the result holds for one of them: choose the CPU to tune on with --cpu."));
     if (machine.huge_pages == "never")
         warnings.push_back("Huge pages are off, so large copies also wait for address "
                            "translation: write madvise to "

@@ -17,8 +17,9 @@ namespace asterope {
 struct Machine {
     Cpu cpu;
     std::string microcode;
-    std::vector<Cache> caches; ///< those that hold data, nearest first
-    int cpus = 0;              ///< logical CPUs online, whatever this process may use of them
+    std::vector<Cache>
+        caches;   ///< those that hold data, nearest first; of CPU 0 where all are alike
+    int cpus = 0; ///< logical CPUs online, whatever this process may use of them
     std::size_t memory_bytes = 0;
     /// What the buffers may take: the least of the memory available and of what the cgroups of
     /// this process still allow.
@@ -44,7 +45,9 @@ inline std::size_t last_cache_bytes(const Machine& machine) {
 
 /// `root` is where /proc and /sys are looked for; tests give a made-up tree. The processor, the
 /// kernel and libc are always those that run. What is unreadable is left empty, never an error.
-Machine read_machine(const std::filesystem::path& root = "/");
+/// `cpu`: whose kind is described, where there are several (Cpu::kinds); negative: the CPU that
+/// pin_to_cpu() chooses.
+Machine read_machine(const std::filesystem::path& root = "/", int cpu = -1);
 
 /// The "machine" object of the profile, fingerprint included. Its strings become C comments
 /// later, so they hold nothing but letters, digits, blanks and ()@.,:_+/- and at most 200

@@ -56,6 +56,9 @@ json describe(const Machine& machine) {
                         {"libc_thresholds", thresholds},
                         {"governor", profile_name(machine.governor)}};
     if (!memory.empty()) description["memory"] = memory;
+    for (const CpuKind& kind : machine.cpu.kinds)
+        description["cpu"]["kinds"].push_back(
+            {{"brand", profile_name(kind.brand)}, {"cpus", profile_name(kind.cpus)}});
     return description;
 }
 
@@ -150,7 +153,19 @@ Parts module_parts(const json& machine) {
     return parts;
 }
 
-/// What routine updates and other programs change. Empty is what cannot be read.
+/// "Cortex-A55 r1p0 (0-3), Cortex-A76 r3p0 (4-7)".
+std::string kinds_of(const json& cpu) {
+    std::string text;
+    const json& kinds = member(cpu, "kinds");
+    if (!kinds.is_array()) return text;
+    for (const json& kind : kinds)
+        text += (text.empty() ? "" : ", ") + text_of(member(kind, "brand")) + " (" +
+                text_of(member(kind, "cpus")) + ')';
+    return text;
+}
+
+/// What routine updates and other programs change, and which CPUs are of another kind than the one
+/// that the profile is of. Empty is what cannot be read.
 Parts harmless_parts(const json& machine) {
     Parts parts;
     const auto add = [&](const json& object, const char* key, const std::string& name) {
@@ -160,6 +175,8 @@ Parts harmless_parts(const json& machine) {
     for (const char* name : {"brand", "microcode"})
         add(member(machine, "cpu"), name, std::string("cpu.") + name);
     for (const char* name : {"kernel", "huge_pages", "governor"}) add(machine, name, name);
+    if (const std::string kinds = kinds_of(member(machine, "cpu")); !kinds.empty())
+        parts["cpu.kinds"] = kinds;
     return parts;
 }
 

@@ -195,6 +195,7 @@ struct SearchFacts {
     std::string space; ///< "paper" or "extended"
     std::optional<std::size_t> candidates;
     std::vector<std::string> axes; ///< that were tried besides the paper's
+    std::string no_sensing;        ///< why this CPU's counter serves no copies that sense, or ""
     std::size_t extended_candidates = 0;
     std::string rigor, workload;
     Weights weights;

@@ -214,6 +214,7 @@ template <class F> void fields(F& f, Is<SearchFacts> auto& one) {
     f.unless_default("space", one.space);
     f("candidates", one.candidates);
     f("axes", one.axes);
+    f.unless_default("no_sensing", one.no_sensing);
     f("extended_candidates", one.extended_candidates);
     f.unless_default("rigor", one.rigor);
     f("workload", one.workload);

@@ -25,7 +25,7 @@
 
 enum {
     RAW_VERSION = 1,
-    RAW_PAGE = 4096,
+    RAW_PAGE = 4096, /* of the file; the kernel may have larger ones */
 
     RAW_MEMCPY = 0,
     RAW_MEMMOVE = 1,

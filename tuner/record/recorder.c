@@ -138,7 +138,7 @@ static const char *random_byte(const void *start, size_t bytes)
 static uint8_t residence(const void *address)
 {
     unsigned char there;
-    const uintptr_t page = (uintptr_t)address & -(uintptr_t)RAW_PAGE;
+    const uintptr_t page = (uintptr_t)address & -(uintptr_t)process.page_bytes;
     if (syscall(SYS_mincore, page, (size_t)1, &there) != 0) return 0;
     return there & 1 ? RAW_RESIDENT_KNOWN | RAW_RESIDENT : RAW_RESIDENT_KNOWN;
 }

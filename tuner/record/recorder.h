@@ -52,6 +52,7 @@ struct process {
     struct raw_file *file; /* null: none yet, or none any more */
     uint64_t period;
     uint64_t seed;
+    size_t page_bytes;             /* of the kernel: 4 KiB, on AArch64 up to 64 */
     const volatile uint32_t *mark; /* 0 in the child of a fork that told nobody */
     uint32_t files;                /* mapped so far, by this process and those it is a fork of */
     uint32_t slots_room;           /* that the file may have */

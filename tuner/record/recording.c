@@ -96,7 +96,7 @@ void changed(uint64_t signals)
 /* --- The file --- */
 
 /* Where Linux is older than 5.14, which has MADV_POPULATE_WRITE. Where the file system cannot
- * reserve anything, zeros are written. */
+ * reserve anything, zeros are written: no page of the kernel's, which may hold other areas too. */
 static int allocate(size_t offset, size_t bytes)
 {
     static const char zeros[RAW_PAGE];
@@ -116,10 +116,10 @@ static int allocate(size_t offset, size_t bytes)
  * path, which a program may have lost by chroot or with its rights, nor a descriptor. */
 static int have_pages(struct raw_file *mapped, size_t offset, size_t bytes)
 {
-    const size_t first = offset & -(size_t)RAW_PAGE;
-    const size_t all = (offset + bytes - first + RAW_PAGE - 1) & -(size_t)RAW_PAGE;
+    const size_t page = process.page_bytes, first = offset & -page;
+    const size_t all = (offset + bytes - first + page - 1) & -page;
     return syscall(SYS_madvise, (char *)mapped + first, all, MADV_POPULATE_WRITE) == 0 ||
-           (errno == EINVAL && allocate(first, all));
+           (errno == EINVAL && allocate(offset, bytes));
 }
 
 int reserve(size_t offset, size_t bytes)
@@ -324,11 +324,11 @@ static void mark_process(void)
     static uint32_t *page;
     process.mark = &always_marked;
     if (!page) {
-        void *mapped =
-            mmap(NULL, RAW_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void *mapped = mmap(NULL, process.page_bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (mapped == MAP_FAILED) return;
-        if (madvise(mapped, RAW_PAGE, MADV_WIPEONFORK) != 0) {
-            munmap(mapped, RAW_PAGE);
+        if (madvise(mapped, process.page_bytes, MADV_WIPEONFORK) != 0) {
+            munmap(mapped, process.page_bytes);
             return;
         }
         page = mapped;
@@ -388,6 +388,7 @@ void start_recording(void)
     folder_bytes = folder ? strlen(folder) : 0;
     if (!folder_bytes || folder[0] != '/' || folder_bytes > LONGEST_FOLDER) return;
     for (size_t i = 0; i < folder_bytes; ++i) path[i] = folder[i];
+    process.page_bytes = getauxval(AT_PAGESZ);
     process.period = number_in(secure_getenv("ASTEROPE_RECORD_PERIOD"), default_period);
     if (process.period < 1 || process.period > largest_period) process.period = default_period;
     const uint64_t by_chance = ticks_now() ^ (uint64_t)getpid() << 40 ^ (uintptr_t)&folder;

@@ -27,7 +27,6 @@ enum {
     LEAST = 16, /* bytes of a copy: it has 8 that are aligned */
     LENGTH = 8,
     THREADS = 8,
-    RING_BYTES = 2 * RAW_PAGE,
     PAUSE_FACTOR =
         200,           /* between two, as a multiple of what opening and arming the last one took */
     MOST_FAILURES = 3, /* in a row */
@@ -54,6 +53,9 @@ static struct {
     char text[1024];
 } open_watch;
 
+/* A page that describes the ring, and one that is the ring. */
+static size_t ring_bytes(void) { return 2 * process.page_bytes; }
+
 /* By the counts, each call as its class's start. */
 static uint64_t copied_bytes(const struct raw_slot *slot)
 {
@@ -70,7 +72,7 @@ static uint64_t copied_bytes(const struct raw_slot *slot)
 
 static void close_rings(void)
 {
-    while (open_watch.rings > 0) munmap(open_watch.ring[--open_watch.rings], RING_BYTES);
+    while (open_watch.rings > 0) munmap(open_watch.ring[--open_watch.rings], ring_bytes());
 }
 
 static void *open_ring(uint32_t thread_id, uintptr_t address, uint32_t type)
@@ -92,11 +94,11 @@ static void *open_ring(uint32_t thread_id, uintptr_t address, uint32_t type)
     const int event =
         (int)syscall(SYS_perf_event_open, &attributes, thread_id, -1, -1, PERF_FLAG_FD_CLOEXEC);
     if (event < 0) return NULL;
-    void *ring = mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
+    void *ring = mmap(NULL, ring_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
     int error = errno;
     if (ring != MAP_FAILED && syscall(SYS_ioctl, event, PERF_EVENT_IOC_REFRESH, 1) != 0) {
         error = errno;
-        munmap(ring, RING_BYTES);
+        munmap(ring, ring_bytes());
         ring = MAP_FAILED;
     }
     syscall(SYS_close, event);
@@ -112,7 +114,7 @@ static int open_thread(uint32_t thread_id, uintptr_t address)
         void *ring = open_ring(thread_id, address, types[i]);
         if (!ring) {
             const int error = errno;
-            if (i) munmap(open_watch.ring[--open_watch.rings], RING_BYTES);
+            if (i) munmap(open_watch.ring[--open_watch.rings], ring_bytes());
             errno = error;
             return 0;
         }
@@ -163,7 +165,7 @@ static void read_rings(struct access *first, struct access *write)
         const struct perf_event_mmap_page *page = open_watch.ring[i];
         if (__atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) < sizeof(struct record)) continue;
         const struct record *record =
-            (const struct record *)((const char *)open_watch.ring[i] + RAW_PAGE);
+            (const struct record *)((const char *)open_watch.ring[i] + process.page_bytes);
         if (record->header.type != PERF_RECORD_SAMPLE) continue;
         struct access *access = i % 2 ? write : first;
         if (access->ns && access->ns <= record->time) continue;

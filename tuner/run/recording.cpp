@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <tuple>
 #include <unordered_map>
 
 #include "base/error.hpp"
@@ -34,9 +33,13 @@ class WallTime {
         xy_ += timed * wall;
     }
 
-    /// Its height at 0 and its slope. The former is never negative, the latter never below 1: no
-    /// trial takes less time than its timed part.
-    std::pair<double, double> fit() const {
+    struct Line {
+        double at_0, slope;
+    };
+
+    /// The former is never negative, the latter never below 1: no trial takes less time than its
+    /// timed part.
+    Line fit() const {
         const double spread = count_ * xx_ - x_ * x_;
         // all alike but for rounding: any slope would do
         double slope = spread > 1e-9 * x_ * x_ ? (count_ * xy_ - x_ * y_) / spread : 1;
@@ -194,7 +197,9 @@ class LogIntoRecording {
             RecordedField& field = recording_.sizes[size_][workload];
             field.calls = group.calls;
             field.libc_ns = median(group.libc_ns);
-            std::tie(field.fixed_us, field.per_timed) = group.wall_time.fit();
+            const auto [at_0, slope] = group.wall_time.fit();
+            field.fixed_us = at_0;
+            field.per_timed = slope;
             field.libc = std::move(group.libc);
             field.candidates.resize(recording_.names.size());
             const std::vector<double> references = find_references(group.rounds);

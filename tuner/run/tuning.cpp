@@ -127,7 +127,9 @@ class TuningRun {
         references_ = load_references(plan_.references);
         facts_.warnings = measurement_warnings(machine_);
         for (const std::string& warning : facts_.warnings) warn(warning);
-        sensing_ = plan_.sensing && plan_.objective.weights.size() > 1 && counter_serves_copies();
+        sensing_ = plan_.sensing && plan_.objective.weights.size() > 1;
+        if (sensing_) facts_.no_sensing = profile_name(why_no_sensing());
+        sensing_ = sensing_ && facts_.no_sensing.empty();
         spent_.enter(Step::verifying);
         const Spaces spaces(features(), plan_.extended, sensing_);
         if (contains(plan_.operations, Operation::set)) {
@@ -208,6 +210,7 @@ class TuningRun {
         header.at("started").get_to(facts_.started);
         facts_.cpu = header.at("cpu");
         header.at("sensing").get_to(sensing_);
+        facts_.no_sensing = header.value("no_sensing", "");
         header.at("warnings").get_to(facts_.warnings);
         take_shard(header);
         announce(spaces);
@@ -304,6 +307,7 @@ class TuningRun {
             (plan_.extended ? " and the extension axes" : "") + ", " +
             std::to_string(spaces.small_space.size()) + " small copies, " + sets_words() +
             plan_.rigor.name + " search, workload " + plan_.objective.name + "\n");
+        if (!facts_.no_sensing.empty()) say("no copies that sense: " + facts_.no_sensing + "\n");
     }
 
     std::string sets_words() const {
@@ -334,6 +338,7 @@ class TuningRun {
                                  {"sensing", sensing_},         {"seed", request_.seed},
                                  {"started", facts_.started},   {"cpu", *facts_.cpu},
                                  {"warnings", facts_.warnings}, {"architecture", kArchitecture}};
+        if (!facts_.no_sensing.empty()) header["no_sensing"] = facts_.no_sensing;
         if (sets_) header["set_space_hash"] = sets_->spaces.hash();
         return header;
     }
@@ -528,7 +533,7 @@ void render(const TuningRequest& request) {
 } // namespace
 
 void tune(const TuningRequest& request) {
-    TuningRun run(request, read_machine());
+    TuningRun run(request, read_machine("/", request.cpu));
     run.measure();
     render(request);
     if (request.strict) run.require_no_loss();

@@ -2,6 +2,7 @@
 #include "timing/buffer_access.hpp"
 
 #include <cstring>
+#include <vector_register.h>
 
 namespace asterope {
 
@@ -13,18 +14,14 @@ using Sum = std::uint64_t __attribute__((vector_size(16)));
 /// -O2, clang at both; where a copy's last stores are to be forwarded to its reader, the width
 /// decides. The empty assembly pins it: neither compiler can merge two values that it cannot see
 /// through.
-/// The sum is kept in vector registers, in instructions without VEX prefix: they are what suffers
-/// where a copy left upper register halves dirty (here to 7 bytes a cycle), and much code is made
-/// of them. In general registers the reader would be as fast, and blind to that.
+/// The sum is kept in vector registers, on x86 in instructions without VEX prefix: they are what
+/// suffers where a copy left upper register halves dirty (here to 7 bytes a cycle), and much code
+/// is made of them. In general registers the reader would be as fast, and blind to that.
 inline Sum load(const char* at) {
     std::uint64_t word;
     std::memcpy(&word, at, sizeof word);
     Sum value = {word, 0};
-#if defined(__x86_64__)
-    __asm__("" : "+x"(value));
-#else
-    __asm__("" : "+w"(value)); // AArch64
-#endif
+    ASTEROPE_KEEP_IN_VECTOR_REGISTER(value);
     return value;
 }
 

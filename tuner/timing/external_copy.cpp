@@ -7,6 +7,7 @@
 
 #include "base/contains.hpp"
 #include "base/error.hpp"
+#include "machine/cpu.hpp"
 #include "timing/correctness.hpp"
 
 namespace asterope {
@@ -37,7 +38,8 @@ CopyFunction load_external(const ExternalCopy& copy, std::string& reason) {
 ExternalCopy parse_external_copy(std::string_view text, const std::string& option) {
     const auto refuse = [&](const std::string& why) {
         return BadInput(option + " '" + std::string(text.substr(0, 80)) + "' " + why + ": write " +
-                        kExternalCopyForm + ", such as musl=/lib/ld-musl-x86_64.so.1:memcpy");
+                        kExternalCopyForm + ", such as musl=/lib/ld-musl-" + kArchitecture +
+                        ".so.1:memcpy");
     };
     const std::size_t equals = text.find('=');
     if (equals == text.npos) throw refuse("has no name");

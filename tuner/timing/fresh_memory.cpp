@@ -3,10 +3,15 @@
 
 #include <string>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/error.hpp"
 
 namespace asterope {
+
+std::size_t page_size() {
+    return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
 
 FreshMemory::FreshMemory(std::size_t bytes) : bytes_(bytes) {
     void* mapping =

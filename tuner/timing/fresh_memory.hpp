@@ -5,6 +5,9 @@
 
 namespace asterope {
 
+/// The bytes of a page here: 4 KiB, on AArch64 16 or 64 KiB with some kernels.
+std::size_t page_size();
+
 /// Anonymous memory to read and write. Nobody is asked for huge pages: they come where the system
 /// gives them to every program. Unmapped at the end.
 class FreshMemory {

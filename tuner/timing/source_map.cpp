@@ -15,6 +15,7 @@
 
 #include "base/error.hpp"
 #include "base/size_text.hpp"
+#include "timing/fresh_memory.hpp"
 #include "timing/placement.hpp"
 
 namespace asterope {
@@ -71,10 +72,6 @@ class File {
   private:
     int descriptor_;
 };
-
-std::size_t page_size() {
-    return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
 
 /// Loads one byte of each page; `position` is where it has come to.
 void touch_pages(const volatile char* data, std::size_t bytes, volatile std::size_t& position) {

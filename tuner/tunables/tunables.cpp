@@ -9,6 +9,7 @@
 #include "base/interrupt.hpp"
 #include "base/size_text.hpp"
 #include "machine/affinity.hpp"
+#include "machine/libc.hpp"
 #include "machine/machine.hpp"
 #include "program/program_recording.hpp"
 #include "search/program_weights.hpp"
@@ -70,10 +71,14 @@ void find_tunables(const TunablesRequest& request) {
     const Rigor rigor = parse_rigor(request.rigor);
     std::optional<Program> program;
     if (!request.recordings.empty()) program = read_program(request.recordings);
-    report.machine = read_machine();
+    report.machine = read_machine("/", request.cpu);
     const std::vector<std::size_t> sizes = sizes_of(request, report.machine, program);
     report.objective = program ? program_objective(*program, sizes) : asked;
     if (program) report.program = program->name;
+    if (libc_threshold_names().empty()) {
+        throw BadInput("no tunables to choose: on " + std::string(kArchitecture) +
+                       " no libc has any that change its memcpy");
+    }
     std::string why;
     report.tunables = read_tunables(program_interpreter(), why);
     const Knobs knobs = knobs_of(report.machine.libc, report.tunables, why);

@@ -1,13 +1,17 @@
-// What --version prints: version, commit and compiler.
+// What --version prints: version, commit, compiler, and what was not measured.
 #include "version/version_text.hpp"
 
 #include "base/version.hpp"
+#include "machine/cpu.hpp"
 #include "version/commit.hpp"
 
 namespace asterope {
 
 std::string version_text(const char* program) {
-    return std::string(program) + ' ' + kVersion + " (commit " + kCommit + ", " + kCompiler + ')';
+    std::string text =
+        std::string(program) + ' ' + kVersion + " (commit " + kCommit + ", " + kCompiler + ')';
+    if (*kMeasuredHere) text += std::string("\n") + kMeasuredHere;
+    return text;
 }
 
 } // namespace asterope

@@ -2,7 +2,7 @@
 // libc's, which also copies what overlaps: programs get away with that in glibc's memcpy.
 #include <cstring>
 
-#include "bench/peers/prefetch_nt.cpp"
+#include "bench/peers/x86_64/prefetch_nt.cpp"
 
 extern "C" {
 

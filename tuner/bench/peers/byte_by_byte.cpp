@@ -1,5 +1,5 @@
 // The copy of the textbook: a byte at a time.
-#include "bench/peers/copies.hpp"
+#include <cstddef>
 
 namespace asterope::peers {
 

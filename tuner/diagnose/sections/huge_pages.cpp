@@ -56,7 +56,8 @@ CopyLoop scattered(char* destination, const char* source) {
 
 Section huge_pages(const Context& context) {
     Section section;
-    section.question = "what do buffers on pages of 4 KiB cost against buffers on huge pages?";
+    section.question = "what do buffers on pages of " + format_size(page_size()) +
+                       " cost against buffers on huge pages?";
     const std::string& setting = context.machine.huge_pages;
     if (setting != "always" && setting != "madvise") {
         section.skipped = "huge pages are " +

@@ -31,7 +31,7 @@ Section store_forwarding(const Context& context) {
     Section section;
     section.question = "what does it cost to wait for a load from the copy's head or tail, right "
                        "after each copy?";
-    const bool has_avx = has_feature(context.machine.cpu, "avx");
+    const int widest = widest_load();
     const std::string alone = "the copy alone";
     std::vector<Group> groups;
     for (const std::size_t size :
@@ -41,7 +41,7 @@ Section store_forwarding(const Context& context) {
             {alone, alone, {{"read", "nothing"}}, copied_and_read(context.arena, size, 0, 0)});
         for (const bool tail : {false, true}) {
             for (const int bytes : {1, 8, 16, 32}) {
-                if (bytes == 32 && !has_avx) continue;
+                if (bytes > widest) continue;
                 const std::string where = tail ? "tail" : "head";
                 const std::size_t at = tail ? size - static_cast<std::size_t>(bytes) : 0;
                 group.conditions.push_back({where + ", " + std::to_string(bytes) + " B",
@@ -52,7 +52,7 @@ Section store_forwarding(const Context& context) {
         }
         groups.push_back(std::move(group));
     }
-    if (!has_avx) section.notes.push_back("no loads of 32 B: the CPU has no AVX");
+    if (widest < 32) section.notes.push_back("no loads of 32 B: the CPU has none");
     section.notes.push_back("a load waits for its copy and the next copy for the load; copies "
                             "alone overlap, so some slowdown is the waiting itself");
     fill(section, compare(groups, context));

@@ -12,9 +12,16 @@
 #include <sys/prctl.h>
 #endif
 
+#include "machine/libc.hpp"
+
 namespace asterope {
 
 const char* const kArchitecture = "x86_64";
+const char* const kMeasuredHere = "";
+
+std::vector<std::string> libc_threshold_names() {
+    return {kNonTemporalThreshold, kRepMovsbThreshold, kSetNonTemporalThreshold};
+}
 
 namespace {
 
@@ -150,7 +157,7 @@ bool counter_forbidden() {
 
 } // namespace
 
-Cpu read_cpu() {
+Cpu read_cpu(const std::filesystem::path&, int) {
     Cpu cpu;
     const Registers zero = cpuid(0), one = cpuid(1);
     cpu.vendor = text_of({zero.ebx, zero.edx, zero.ecx});
@@ -184,14 +191,20 @@ bool has_feature(const Cpu& cpu, std::string_view name) {
     return std::find(cpu.features.begin(), cpu.features.end(), name) != cpu.features.end();
 }
 
-bool counter_serves_copies() {
-    if (!bit(cpuid(0x80000007u).edx, 8) || counter_forbidden()) return false;
+int read_line_bytes() {
+    return 0; // sysfs has it
+}
+
+std::string why_no_sensing() {
+    if (counter_forbidden()) return "this process may not read the counter (PR_SET_TSC)";
+    if (!bit(cpuid(0x80000007u).edx, 8)) return "the counter is not said to tick evenly";
     std::uint64_t least = ~std::uint64_t{0};
     for (int i = 0; i < 100; ++i) {
         const std::uint64_t before = counter_now();
         least = std::min(least, counter_now() - before);
     }
-    return least < 1000;
+    if (least < 1000) return {};
+    return "reading the counter takes 1000 ticks and more: it is trapped";
 }
 
 std::uint64_t counter_now() {
@@ -209,6 +222,10 @@ void relax() {
 void clean_vector_state() {
     static const bool has_avx = has_feature(read_cpu(), "avx");
     if (has_avx) __asm__ volatile("vzeroupper" ::: "memory");
+}
+
+int widest_load() {
+    return has_feature(read_cpu(), "avx") ? 32 : 16;
 }
 
 std::size_t zero_after_load(const char* at, int bytes) {

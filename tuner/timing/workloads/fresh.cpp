@@ -22,7 +22,8 @@ double time_fresh(Buffers& buffers, const WorkloadFacts& facts, const TrialTask&
     const std::size_t calls = task.calibration.calls;
     // Each destination has whole pages, with room for its source's place in the page plus kPhase,
     // and for the misalignment.
-    const std::size_t room = (task.size / 4096 + 3) * 4096;
+    const std::size_t page = page_size();
+    const std::size_t room = (task.size / page + 3) * page;
     const std::size_t most = std::max<std::size_t>(1, kMappedBytes / room);
     SlotPair& slots = buffers.slots(task.size);
     std::uint64_t elapsed = 0, sum = 0;

@@ -12,13 +12,14 @@
 namespace asterope {
 
 PageEnds::PageEnds(std::size_t bytes)
-    : stretch_bytes_((bytes + kPage - 1) / kPage * kPage), memory_(2 * kStretches * stride()) {
+    : page_(page_size()), stretch_bytes_((bytes + page_ - 1) / page_ * page_),
+      memory_(2 * kStretches * stride()) {
     // A huge page would bring the untouched pages along. Refused on kernels that have none.
     madvise(memory_.begin(), memory_.bytes(), MADV_NOHUGEPAGE);
     for (std::size_t i = 0; i < 2 * kStretches; ++i) {
         char* stretch = memory_.begin() + i * stride();
         fill_with_data(stretch, stretch_bytes_);
-        if (i % 2 == 0 && mprotect(stretch + stretch_bytes_, kPage, PROT_NONE) != 0) {
+        if (i % 2 == 0 && mprotect(stretch + stretch_bytes_, page_, PROT_NONE) != 0) {
             throw Failure(std::string("cannot forbid a page beside small copies: ") +
                           std::strerror(errno));
         }

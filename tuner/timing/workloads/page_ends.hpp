@@ -13,9 +13,9 @@ namespace asterope {
 /// nor of the page behind the end of a mapping, so these need no stretch of their own.
 class PageEnds {
   public:
-    static constexpr std::size_t kPage = 4096;
-    /// Of each side. The last line of every stretch falls into the same set of the first cache:
-    /// those of both sides together fit in 8 ways, which every first cache has.
+    /// Of each side. The last line of every stretch falls into the same set of the first cache, or
+    /// into two sets: those of both sides together fit in 8 ways, which first caches of x86 have;
+    /// where there are 4, and pages of more than 4 KiB, some are in the second cache.
     static constexpr std::size_t kStretches = 4;
 
     /// Stretches of at least `bytes`. Throws Failure where the memory is not to be had.
@@ -23,12 +23,12 @@ class PageEnds {
 
     std::size_t stretch_bytes() const { return stretch_bytes_; } ///< whole pages
     /// From where one stretch begins to where the next one of its side does.
-    std::size_t stride() const { return stretch_bytes_ + kPage; }
+    std::size_t stride() const { return stretch_bytes_ + page_; }
     const char* source() const { return memory_.begin(); } ///< the first stretch, filled with data
     char* destination() const { return memory_.begin() + kStretches * stride(); }
 
   private:
-    std::size_t stretch_bytes_;
+    std::size_t page_, stretch_bytes_;
     FreshMemory memory_;
 };
 

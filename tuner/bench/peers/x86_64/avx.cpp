@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <immintrin.h>
 
-#include "bench/peers/copies.hpp"
 #include "bench/peers/small.hpp"
 
 #define ASTEROPE_AVX __attribute__((target("avx")))

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <smmintrin.h>
 
-#include "bench/peers/copies.hpp"
 #include "bench/peers/small.hpp"
 
 #define ASTEROPE_SSE4_1 __attribute__((target("sse4.1")))

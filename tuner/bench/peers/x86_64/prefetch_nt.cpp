@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <emmintrin.h>
 
-#include "bench/peers/copies.hpp"
 #include "bench/peers/small.hpp"
 
 namespace asterope::peers {

@@ -1,5 +1,5 @@
 // The string instructions: by bytes, and by quadwords as Linux has it.
-#include "bench/peers/copies.hpp"
+#include <cstddef>
 
 namespace asterope::peers {
 

@@ -1,0 +1,103 @@
+"""Fetches the libraries that a cross build for AArch64 links with, from Debian, into a folder.
+
+Usage: python tests/support/aarch64_root.py FOLDER
+
+Prints the root, for ASTEROPE_AARCH64_ROOT. apt keeps a state of its own in the folder: neither the
+system's packages nor its lists change, and nobody has to be root.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+PACKAGES = ("zlib1g", "zlib1g-dev", "nlohmann-json3-dev", "libcli11-dev", "libgtest-dev")
+
+
+class NoRootError(Exception):
+    """Why there is none, in one line."""
+
+
+def _apt(state: Path, arguments: list[str]) -> None:
+    options = {
+        "APT::Architecture": "arm64",
+        "APT::Architectures": "arm64",
+        "Acquire::Languages": "none",
+        "Acquire::Retries": "1",
+        "APT::Sandbox::User": "",
+        "APT::Update::Error-Mode": "any",
+        "Debug::NoLocking": "true",
+        "Dir::Cache": str(state / "cache"),
+        "Dir::State": str(state / "state"),
+        "Dir::State::status": str(state / "status"),
+        # Debian's own alone: of others, not all have this architecture
+        "Dir::Etc::sourcelist": str(state / "sources.list"),
+        "Dir::Etc::sourceparts": "/dev/null",
+    }
+    command = ["apt-get", "--quiet"]
+    for name, value in options.items():
+        command += ["-o", f"{name}={value}"]
+    done = subprocess.run(
+        command + arguments,
+        cwd=state / "packages",
+        capture_output=True,
+        text=True,
+        env={**os.environ, "LC_ALL": "C"},
+    )
+    if done.returncode != 0:
+        said = [line for line in done.stderr.splitlines() if line.startswith(("E:", "W:"))]
+        raise NoRootError(f"apt-get {arguments[0]}: {said[0] if said else 'failed'}")
+
+
+def _sources() -> str:
+    """Of the release that runs here, whose libc the cross compiler has."""
+    release = Path("/etc/os-release").read_text(encoding="utf-8")
+    facts = dict(line.split("=", 1) for line in release.splitlines() if "=" in line)
+    name = facts.get("VERSION_CODENAME", "").strip('"')
+    if facts.get("ID", "").strip('"') != "debian" or not name:
+        raise NoRootError("this is no Debian release")
+    keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
+    return f"deb [signed-by={keyring}] http://deb.debian.org/debian {name} main\n"
+
+
+def _keep_links_inside(root: Path) -> None:
+    """libz.so is a link to an absolute path, which would lead out of the folder."""
+    for link in root.rglob("*"):
+        if link.is_symlink() and os.path.isabs(target := os.readlink(link)):
+            link.unlink()
+            link.symlink_to(root / target[1:])
+
+
+def aarch64_root(folder: Path) -> Path:
+    """The root in `folder`, which is filled once. Raises NoRootError where that cannot be."""
+    root = folder.resolve() / "root"
+    if (root / "complete").exists():
+        return root
+    for tool in ("apt-get", "dpkg-deb"):
+        if shutil.which(tool) is None:
+            raise NoRootError(f"there is no {tool}")
+    state = folder.resolve() / "apt"
+    for part in ("cache/archives/partial", "state/lists/partial", "packages"):
+        (state / part).mkdir(parents=True, exist_ok=True)
+    (state / "status").touch()
+    (state / "sources.list").write_text(_sources(), encoding="ascii")
+    _apt(state, ["update"])
+    _apt(state, ["download", *PACKAGES])
+    for package in sorted((state / "packages").glob("*.deb")):
+        subprocess.run(["dpkg-deb", "--extract", str(package), str(root)], check=True)
+    _keep_links_inside(root)
+    shutil.rmtree(state)
+    (root / "complete").touch()
+    return root
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python tests/support/aarch64_root.py FOLDER")
+    try:
+        print(aarch64_root(Path(sys.argv[1])))
+    except NoRootError as error:
+        sys.exit(f"aarch64_root: {error}")

@@ -1,0 +1,209 @@
+// Reads an AArch64 processor: its identification registers where the kernel lets programs read
+// them, else what the kernel says of them.
+#include "machine/cpu.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <numeric>
+#include <sched.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <vector>
+
+#include "machine/arm_identity.hpp"
+#include "machine/libc.hpp"
+#include "machine/system_text.hpp"
+
+namespace asterope {
+
+const char* const kArchitecture = "aarch64";
+const char* const kMeasuredHere =
+    "aarch64: checked in emulation alone; this project has measured no speed on such a processor";
+
+std::vector<std::string> libc_threshold_names() {
+    return {}; // glibc chooses a memcpy by the CPU's name, and none has a threshold to set
+}
+
+namespace {
+
+// Linux, arch/arm64/include/uapi/asm/hwcap.h: the kernel answers reads of the identification
+// registers (Documentation/arch/arm64/cpu-feature-registers.rst).
+constexpr std::uint64_t kHwcapCpuid = 1u << 11, kHwcapSve = 1u << 22;
+
+#ifndef PR_SVE_GET_VL // linux/prctl.h of before 4.15
+constexpr int PR_SVE_GET_VL = 51, PR_SVE_VL_LEN_MASK = 0xffff;
+#endif
+#ifndef PR_GET_TSC
+constexpr int PR_GET_TSC = 25, PR_TSC_ENABLE = 1;
+#endif
+
+std::uint64_t midr_here() {
+    std::uint64_t midr;
+    __asm__("mrs %0, midr_el1" : "=r"(midr));
+    return midr;
+}
+
+/// Of the CPU, or of the one that this thread runs on where `cpu` is negative or nothing tells.
+std::uint64_t midr_of(const std::filesystem::path& root, int cpu) {
+    if (cpu >= 0)
+        if (const auto midr = midr_in_sysfs(root, cpu)) return *midr;
+    if (getauxval(AT_HWCAP) & kHwcapCpuid) return midr_here();
+    const int here = std::max(0, cpu >= 0 ? cpu : sched_getcpu());
+    if (const auto midr = midr_in_sysfs(root, here)) return *midr;
+    return midr_in_cpuinfo(read_text(root / "proc/cpuinfo"), here).value_or(0);
+}
+
+int sve_bytes() {
+    if (!(getauxval(AT_HWCAP) & kHwcapSve)) return 0;
+    const int answer = prctl(PR_SVE_GET_VL);
+    return answer < 0 ? 0 : answer & PR_SVE_VL_LEN_MASK;
+}
+
+/// Whether reading the counter would kill this process. Linux 6.12 and later can forbid it.
+bool counter_forbidden() {
+    int mode = PR_TSC_ENABLE;
+    return prctl(PR_GET_TSC, &mode) == 0 && mode != PR_TSC_ENABLE;
+}
+
+std::uint64_t counter_unordered() {
+    std::uint64_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks) : : "memory");
+    return ticks;
+}
+
+/// By how many the counter moves at once. One that is said to run at 1 GHz may be a slower one's
+/// multiple. Readings that follow each other closely either meet the same value now and then, and
+/// the least other difference is the step; or never do, and the step divides all differences.
+std::uint64_t counter_step() {
+    std::uint64_t least = ~std::uint64_t{0}, divisor = 0, last = counter_unordered();
+    bool met_twice = false;
+    for (int i = 0; i < 2000; ++i) {
+        const std::uint64_t now = counter_unordered(), difference = now - last;
+        last = now;
+        if (difference == 0) {
+            met_twice = true;
+        } else {
+            least = std::min(least, difference);
+            divisor = std::gcd(divisor, difference);
+        }
+    }
+    return met_twice ? least : divisor;
+}
+
+/// What a reading takes; the best of several times, as an interruption only ever adds to it.
+double reading_nanoseconds() {
+    constexpr int kReadings = 100;
+    double best = 1e9;
+    for (int repetition = 0; repetition < 5; ++repetition) {
+        timespec begin, end;
+        clock_gettime(CLOCK_MONOTONIC, &begin);
+        for (int i = 0; i < kReadings; ++i) counter_now();
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        const double taken = 1e9 * static_cast<double>(end.tv_sec - begin.tv_sec) +
+                             static_cast<double>(end.tv_nsec - begin.tv_nsec);
+        best = std::min(best, taken / kReadings);
+    }
+    return best;
+}
+
+} // namespace
+
+Cpu read_cpu(const std::filesystem::path& root, int cpu) {
+    const ArmIdentity identity = decode_midr(midr_of(root, cpu));
+    Cpu result;
+    result.vendor = identity.vendor;
+    result.brand = identity.brand;
+    result.family = 8; // "CPU architecture" of /proc/cpuinfo, which says 8 of each that is 64-bit
+    result.model = identity.part;
+    result.stepping = identity.stepping;
+    std::uint64_t dczid;
+    __asm__("mrs %0, dczid_el0" : "=r"(dczid));
+    result.features = arm_features(getauxval(AT_HWCAP), getauxval(AT_HWCAP2), dczid, sve_bytes());
+    // The generic timer's rate is fixed, in every power state (Arm ARM, D11.1).
+    result.invariant_tsc = !counter_forbidden();
+    result.hypervisor = arm_hypervisor(root);
+    result.kinds = arm_cpu_kinds(root);
+    result.hybrid = result.kinds.size() > 1;
+    return result;
+}
+
+std::vector<Cache> read_cpu_caches() {
+    return {}; // what tells their sizes, CCSIDR_EL1, is the kernel's alone
+}
+
+int read_line_bytes() {
+    std::uint64_t ctr;
+    __asm__("mrs %0, ctr_el0" : "=r"(ctr));
+    return arm_line_bytes(ctr);
+}
+
+bool has_feature(const Cpu& cpu, std::string_view name) {
+    return std::find(cpu.features.begin(), cpu.features.end(), name) != cpu.features.end();
+}
+
+std::string why_no_sensing() {
+    if (counter_forbidden()) return "this process may not read the counter (PR_SET_TSC)";
+    std::uint64_t rate;
+    __asm__("mrs %0, cntfrq_el0" : "=r"(rate));
+    if (rate == 0) return "the rate of the counter is not known (CNTFRQ_EL0 is 0)";
+    char text[100];
+    // What a probe tells apart, a load from a near cache and one from afar, is tens of ns.
+    constexpr double kMostStep = 4, kMostReading = 300;
+    const double step = 1e9 * static_cast<double>(counter_step()) / static_cast<double>(rate);
+    if (step > kMostStep) {
+        std::snprintf(text, sizeof text,
+                      "the counter moves in steps of %.0f ns, and probes need %.0f", step,
+                      kMostStep);
+        return text;
+    }
+    if (reading_nanoseconds() < kMostReading) return {};
+    std::snprintf(text, sizeof text, "reading the counter takes %.0f ns and more: it is trapped",
+                  kMostReading);
+    return text;
+}
+
+std::uint64_t counter_now() {
+    // DSB LD waits for the loads before it, ISB for it: the counter would be read early else
+    // (Arm ARM, D11.2.2). Stores on their way to the cache are the copy's own business.
+    std::uint64_t ticks;
+    __asm__ volatile("dsb ishld\n\tisb\n\tmrs %0, cntvct_el0\n\tisb" : "=r"(ticks) : : "memory");
+    return ticks;
+}
+
+void relax() {
+    __asm__ volatile("yield");
+}
+
+void clean_vector_state() {} // no instruction depends on what another one left in the upper halves
+
+int widest_load() {
+    return 32; // ldp of two 128-bit registers
+}
+
+std::size_t zero_after_load(const char* at, int bytes) {
+    std::size_t value;
+    switch (bytes) {
+    case 1:
+        __asm__ volatile("ldrb %w0, [%1]" : "=r"(value) : "r"(at) : "memory");
+        break;
+    case 8:
+        __asm__ volatile("ldr %0, [%1]" : "=r"(value) : "r"(at) : "memory");
+        break;
+    case 16:
+        __asm__ volatile("ldr q0, [%1]\n\tfmov %0, d0" : "=r"(value) : "r"(at) : "memory", "v0");
+        break;
+    default:
+        __asm__ volatile("ldp q0, q1, [%1]\n\tfmov %0, d0"
+                         : "=r"(value)
+                         : "r"(at)
+                         : "memory", "v0", "v1");
+    }
+    // A result that waits for the value: the architecture keeps such dependencies (Arm ARM, B2.3),
+    // though the result is always 0.
+    __asm__ volatile("and %0, %0, xzr" : "+r"(value));
+    return value;
+}
+
+} // namespace asterope
