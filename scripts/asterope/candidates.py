@@ -1,6 +1,6 @@
 """Build step: writes the C file of all candidates from the templates.
 
-Usage: python -m asterope.candidates OUTPUT
+Usage: python -m asterope.candidates ARCHITECTURE OUTPUT
 """
 
 from __future__ import annotations
@@ -11,4 +11,4 @@ from pathlib import Path
 from .render import render_candidates
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(render_candidates(), encoding="ascii")
+    Path(sys.argv[2]).write_text(render_candidates(sys.argv[1]), encoding="ascii")

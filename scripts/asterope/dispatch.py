@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from . import spaces
 from .one_line import one_line
 from .profile import Profile, ProfileError, load_profile
 from .render import parts_of, rendered, shared_parts
@@ -15,16 +16,13 @@ from .render import parts_of, rendered, shared_parts
 # What runs where no profile does; ASTEROPE_PROFILE knows it by this name.
 FALLBACK = "fallback"
 
-# CPUID has room for a vendor of 12 characters, and for steppings up to 15.
-_VENDOR_BYTES = 12
-_NO_STEPPING = 16
-
 
 def load_profiles(paths: Sequence[str | os.PathLike]) -> dict[str, Profile]:
     """Reads the profiles to choose among: name -> profile, in the order of `paths`.
 
-    Raises ProfileError for a profile that cannot be used, and for those that cannot be told apart:
-    by their names, which are the stems of their files, or by the CPU that they were tuned on.
+    Raises ProfileError for a profile that cannot be used, for those that cannot be told apart: by
+    their names, which are the stems of their files, or by the CPU that they were tuned on; and for
+    those of different architectures.
     """
     profiles: dict[str, Profile] = {}
     named: dict[str, str | os.PathLike] = {}  # C name -> file
@@ -40,8 +38,15 @@ def load_profiles(paths: Sequence[str | os.PathLike]) -> dict[str, Profile]:
                 f"{one_line(named[symbol])}: rename one of the files"
             )
         named[symbol] = path
-        profiles[name] = load_profile(path)
-        cpu = _identity(path, profiles[name])
+        profile = profiles[name] = load_profile(path)
+        first = next(iter(profiles.values()))
+        if profile.architecture != first.architecture:
+            raise ProfileError(
+                f"{one_line(path)}: of {profile.architecture}, and {one_line(paths[0])} of "
+                f"{first.architecture}: one file holds one architecture: make one of each, and "
+                "compile the one that fits"
+            )
+        cpu = _identity(path, profile)
         if cpu in tuned:
             raise ProfileError(
                 f"{one_line(path)}: tuned on the same CPU as {one_line(tuned[cpu])} "
@@ -61,6 +66,7 @@ def render_dispatch(profiles: Mapping[str, Profile], prefix: str = "asterope") -
     for routine in routines:
         # callers who know more than this profile does get its memcpy; memset is the fallback's
         routine["lacking"] = [name for name in functions if name not in routine["functions"]]
+    architecture = next(iter(profiles.values())).architecture
     context = {
         **shared,
         "prefix": prefix,
@@ -68,9 +74,8 @@ def render_dispatch(profiles: Mapping[str, Profile], prefix: str = "asterope") -
         "functions_of_all": functions,
         "name_width": max(map(len, profiles)),
         "longest": max(map(len, (*profiles, FALLBACK))),
-        "profiles": _listing(routines),
+        "profiles": _listing(routines, spaces.of(architecture).TITLE),
     }
-    architecture = next(iter(profiles.values())).architecture
     return {
         f"{prefix}_memcpy.c": rendered(architecture, "dispatch.c.j2", context),
         f"{prefix}_memcpy.h": rendered(architecture, "routine.h.j2", context),
@@ -101,9 +106,10 @@ def _symbol(name: str) -> str:
 def _identity(path: str | os.PathLike, profile: Profile) -> tuple | None:
     """Vendor, family, model and stepping of the CPU; None where the profile does not say."""
     cpu = profile.raw.get("machine", {}).get("cpu", {})
-    if len(cpu.get("vendor", "")) > _VENDOR_BYTES:
+    longest = spaces.of(profile.architecture).DISPATCH_VENDOR_BYTES
+    if len(cpu.get("vendor", "")) > longest:
         raise ProfileError(
-            f"{one_line(path)}: machine.cpu.vendor: longer than the {_VENDOR_BYTES} characters "
+            f"{one_line(path)}: machine.cpu.vendor: longer than the {longest} characters "
             "that a CPU has for it: correct it or run asterope-tune again"
         )
     identity = tuple(cpu.get(key) for key in ("vendor", "family", "model", "stepping"))
@@ -120,7 +126,7 @@ def _parts(name: str, profile: Profile, prefix: str) -> dict[str, Any]:
         "symbol": _symbol(name),
         "for_whom": cpu.get("brand") or profile.source or "no machine in the profile",
         "functions": _functions(routine["intent_steps"], routine["memset"] is not None),
-        "cpu": _cpu(cpu, routine["needs_of_all"]),
+        "cpu": _cpu(cpu, routine["needs_of_all"], spaces.of(profile.architecture).NO_STEPPING),
     }
 
 
@@ -130,23 +136,23 @@ def _functions(intents: Iterable[str], sets: bool) -> list[str]:
     return [*functions, "memset"] if sets else functions
 
 
-def _cpu(cpu: Mapping[str, Any], needs: Sequence[str]) -> dict[str, Any]:
-    """What the choice compares with CPUID. What the profile leaves out is like no CPU's."""
+def _cpu(cpu: Mapping[str, Any], needs: Sequence[str], no_stepping: int) -> dict[str, Any]:
+    """What the choice compares with the CPU. What the profile leaves out is like no CPU's."""
     vendor, family, model = (cpu.get(key) for key in ("vendor", "family", "model"))
     known = None not in (vendor, family)
-    stepping = cpu.get("stepping", _NO_STEPPING)
+    stepping = cpu.get("stepping", no_stepping)
     return {
         "vendor": vendor.strip() if vendor else "",
         "family": family if known else 0,
         "model": model if model is not None else 2**16,  # the schema ends below
-        "stepping": min(stepping, _NO_STEPPING),
+        "stepping": min(stepping, no_stepping),
         "features": cpu.get("features", needs),
     }
 
 
-def _listing(routines: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Names, padded, and what each stands for."""
+def _listing(routines: Sequence[Mapping[str, Any]], title: str) -> list[tuple[str, str]]:
+    """Names, padded, and what each stands for; `title`: what texts call the architecture."""
     rows = [(r["name"], r["for_whom"]) for r in routines]
-    rows.append((FALLBACK, "any x86-64 CPU"))
+    rows.append((FALLBACK, f"any {title} CPU"))
     width = max(len(name) for name, _ in rows)
     return [(name.ljust(width), what) for name, what in rows]

@@ -1,6 +1,6 @@
 """Bounds that Python and C++ both go by.
 
-Usage: python -m asterope.limits OUTPUT (a build step: writes them as a header for C++)
+Usage: python -m asterope.limits ARCHITECTURE OUTPUT (a build step: writes them as a header for C++)
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from .spaces.x86_64 import aliased_copies, pipelines, probes
+from . import spaces
+from .spaces import probes
 
 # What a choice makes of a copy that loses to the reference under one workload, see utility().
 LOSS_FACTOR = 4.0  # what each further step of a large loss counts, where one of a gain counts 1
@@ -25,7 +26,10 @@ def utility(log_ratio: float) -> float:
     return log_ratio - (LOSS_FACTOR - 1) * loss * loss / (loss + LOSS_ONSET)
 
 
-_HEADER = f"""\
+def header(architecture: str) -> str:
+    """The bounds for C++, of the architecture's copies."""
+    here = spaces.of(architecture)
+    return f"""\
 // Bounds that Python and C++ both go by; written by scripts/asterope/limits.py.
 #pragma once
 
@@ -34,10 +38,10 @@ _HEADER = f"""\
 namespace asterope {{
 
 /// Bytes from which on a candidate copies right; what is below belongs to the small copies.
-inline constexpr std::size_t kMinimumBytes = {pipelines.MINIMUM_BYTES};
+inline constexpr std::size_t kMinimumBytes = {here.pipelines.MINIMUM_BYTES};
 
 /// Bytes from which on a copy for aliasing buffers copies right.
-inline constexpr std::size_t kAliasedMinimum = {aliased_copies.MINIMUM_BYTES};
+inline constexpr std::size_t kAliasedMinimum = {here.aliased_copies.MINIMUM_BYTES};
 
 /// Bytes from which on a copy may sense: below, the probe costs too much of it.
 inline constexpr std::size_t kSensingMinimum = {probes.MINIMUM_BYTES};
@@ -52,5 +56,6 @@ inline constexpr double kLossOnset = {LOSS_ONSET};
 }} // namespace asterope
 """
 
+
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(_HEADER, encoding="ascii")
+    Path(sys.argv[2]).write_text(header(sys.argv[1]), encoding="ascii")

@@ -13,18 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import jinja2
 
-from . import __version__, workloads
+from . import __version__, spaces, workloads
 from .provisional import why_provisional
-from .spaces import threads
-from .spaces.x86_64 import (
-    aliased_copies,
-    overlapping_copies,
-    pipelines,
-    probes,
-    set_pipelines,
-    small_copies,
-    small_sets,
-)
+from .spaces import probes, threads
 
 if TYPE_CHECKING:
     from .profile import Interval, Profile
@@ -36,11 +27,12 @@ if TYPE_CHECKING:
 INTENTS = workloads.names("entry_point")
 
 
-def _template_folder(architecture: str) -> Path:
+def _template_folders(architecture: str) -> list[Path]:
+    """The architecture's own, and the one with those that all share."""
     package = Path(__file__).resolve().parent
     for root in (package / "templates", package.parents[1] / "templates"):
         if (root / architecture).is_dir():
-            return root / architecture
+            return [root / architecture, root]
     raise FileNotFoundError(f"no templates for {architecture} beside {package}")
 
 
@@ -75,8 +67,9 @@ def tuple_json(copy: Any) -> str:
 
 @functools.cache
 def _environment(architecture: str) -> jinja2.Environment:
+    here = spaces.of(architecture)
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_template_folder(architecture)),
+        loader=jinja2.FileSystemLoader(_template_folders(architecture)),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -86,8 +79,9 @@ def _environment(architecture: str) -> jinja2.Environment:
     environment.filters["c_strings"] = as_c_strings
     environment.filters["human_size"] = human_size
     environment.filters["tuple_json"] = tuple_json
-    environment.globals["axes"] = pipelines.AXES
-    environment.globals["set_axes"] = set_pipelines.AXES
+    environment.globals["axes"] = here.pipelines.AXES
+    environment.globals["set_axes"] = here.set_pipelines.AXES
+    environment.globals["architecture_title"] = here.TITLE
     return environment
 
 
@@ -96,31 +90,31 @@ def rendered(architecture: str, template: str, context: Mapping[str, Any]) -> st
     return _environment(architecture).get_template(template).render(context)
 
 
-def render_candidates(
-    architecture: str = "x86_64", variants: Iterable[pipelines.Variant] | None = None
-) -> str:
+def render_candidates(architecture: str, variants: Iterable[Any] | None = None) -> str:
     """The C file that `asterope-tune` links: every variant, its distances left open.
 
     With `variants`, only those of the pipelines.
     """
+    here = spaces.of(architecture)
+    values = here.pipelines.VALUES
     context = {
-        "variants": list(pipelines.variants() if variants is None else variants),
-        "distances": pipelines.VALUES["pd"],
-        "write_distances": [distance for distance in pipelines.VALUES["pw"] if distance],
-        "small_copies": list(small_copies.small_tuples()),
-        "set_variants": list(set_pipelines.variants()),
-        "small_sets": list(small_sets.small_sets()),
-        "plain_set": set_pipelines.PLAIN,
-        "plain_small_set": small_sets.PLAIN,
-        "plain": pipelines.PLAIN,
-        "plain_small": small_copies.PLAIN,
-        "aliased_copies": list(aliased_copies.aliased_tuples()),
-        "overlapping": list(overlapping_copies.overlapping_tuples()),
+        "variants": list(here.pipelines.variants() if variants is None else variants),
+        "distances": values["pd"],
+        "write_distances": [distance for distance in values["pw"] if distance],
+        "small_copies": list(here.small_copies.small_tuples()),
+        "set_variants": list(here.set_pipelines.variants()),
+        "small_sets": list(here.small_sets.small_sets()),
+        "plain_set": here.set_pipelines.PLAIN,
+        "plain_small_set": here.small_sets.PLAIN,
+        "plain": here.pipelines.PLAIN,
+        "plain_small": here.small_copies.PLAIN,
+        "aliased_copies": list(here.aliased_copies.aliased_tuples()),
+        "overlapping": list(here.overlapping_copies.overlapping_tuples()),
         "probes": probes.PROBES,
         "set_probes": probes.SET_PROBES,
         "most_threads": threads.MOST_THREADS,
         "least_chunk": threads.LEAST_CHUNK,
-        "minimum": pipelines.MINIMUM_BYTES,
+        "minimum": here.pipelines.MINIMUM_BYTES,
         "version": __version__,
     }
     return rendered(architecture, "candidates.c.j2", context)
@@ -176,7 +170,8 @@ def render_routine(profile: Profile, prefix: str = "asterope") -> dict[str, str]
 
 def parts_of(profile: Profile, prefix: str) -> dict[str, Any]:
     """What the templates call `r`: one profile's functions, which begin with `prefix`."""
-    small_copy = profile.small.tuple if profile.small else small_copies.PLAIN
+    here = spaces.of(profile.architecture)
+    small_copy = profile.small.tuple if profile.small else here.small_copies.PLAIN
     steps = _steps(profile.intervals, small_copy.bound)
     intent_steps = {
         name: _steps(profile.intents[name].intervals, small_copy.bound)
@@ -196,9 +191,11 @@ def parts_of(profile: Profile, prefix: str) -> dict[str, Any]:
         alias = None  # the small copy does these
     if alias:
         needs |= set(alias.tuple.needs)
-    overlapping = profile.overlapping.tuple if profile.overlapping else overlapping_copies.PLAIN
+    overlapping = (
+        profile.overlapping.tuple if profile.overlapping else here.overlapping_copies.PLAIN
+    )
     needs |= set(overlapping.needs)
-    memset = profile.memset and _memset_parts(profile.memset)
+    memset = profile.memset and _memset_parts(profile.memset, here.small_sets.PLAIN)
     most_threads = max((share.threads for share in profile.shares), default=1)
     workload = _workload(profile)
     tuned_for = [f"generated by asterope {__version__}"]
@@ -216,8 +213,7 @@ def parts_of(profile: Profile, prefix: str) -> dict[str, Any]:
         "small_copy": small_copy,
         "alias": alias,
         "overlapping": overlapping,
-        # rep movsb copies upwards only, so a move must not take it
-        "small_move": small_copies.PLAIN if small_copy.shape == "rep" else small_copy,
+        "small_move": here.small_copies.PLAIN if small_copy.goes_up_only else small_copy,
         "steps": steps,
         "intent_steps": intent_steps,
         "tuples": tuples,
@@ -237,9 +233,9 @@ def _sensing_above(intervals: Sequence[Interval]) -> int:
     return min((i.above for i in intervals if i.sensing), default=0)
 
 
-def _memset_parts(memset: Memset) -> dict[str, Any]:
-    """The same of a profile's memset."""
-    small = memset.small.tuple if memset.small else small_sets.PLAIN
+def _memset_parts(memset: Memset, plain_small: Any) -> dict[str, Any]:
+    """The same of a profile's memset. `plain_small`: its small set where it has none."""
+    small = memset.small.tuple if memset.small else plain_small
     steps = _steps(memset.intervals, small.bound)
     tuples = list(
         dict.fromkeys(t for step in steps for t in _pipelines(step["tuple"], step["sensing"]))
@@ -258,8 +254,9 @@ def _memset_parts(memset: Memset) -> dict[str, Any]:
 def shared_parts(routines: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """What the templates need of a file with these profiles: what they share, and constants.
 
-    Numbers the sensing copies and sets, in the profiles' steps.
+    All are of one architecture. Numbers the sensing copies and sets, in the profiles' steps.
     """
+    here = spaces.of(routines[0]["profile"].architecture)
     sets = [routine["memset"] for routine in routines if routine["memset"]]
     steps = [step for part in (*routines, *sets) for step in part["steps"]]
     # Each sensing copy with the pipeline that stands in for it; steps number them from 1 on. What
@@ -295,16 +292,16 @@ def shared_parts(routines: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "measured": any(step["ratio"] is not None for step in steps),
         "sets": bool(sets),
         "set_tuples": list(dict.fromkeys(t for part in sets for t in part["tuples"])),
-        "plain_small_set": small_sets.PLAIN,
-        "plain_set": set_pipelines.PLAIN,
+        "plain_small_set": here.small_sets.PLAIN,
+        "plain_set": here.set_pipelines.PLAIN,
         "set_minimum": 1 + min((part["small"].bound for part in sets), default=0),
-        "plain": small_copies.PLAIN,
-        "plain_move": overlapping_copies.PLAIN,
+        "plain": here.small_copies.PLAIN,
+        "plain_move": here.overlapping_copies.PLAIN,
         # the plain one is that of any CPU: of what runs where a profile's does not
         "overlapping": list(
-            dict.fromkeys([overlapping_copies.PLAIN, *(r["overlapping"] for r in routines)])
+            dict.fromkeys([here.overlapping_copies.PLAIN, *(r["overlapping"] for r in routines)])
         ),
-        "portable": pipelines.PLAIN,
+        "portable": here.pipelines.PLAIN,
         # the least that any pipeline copies, in bytes
         "minimum": 1
         + min(r[small].bound for r in routines for small in ("small_copy", "small_move")),
@@ -335,7 +332,7 @@ def _mean_ratio(copies: Sequence[Timed]) -> float | None:
     return None if None in ratios else math.prod(ratio ** (1 / len(ratios)) for ratio in ratios)
 
 
-def _pipelines(winner: pipelines.Tuple, sensing: SensingCopy | None) -> list[pipelines.Tuple]:
+def _pipelines(winner: Any, sensing: SensingCopy | None) -> list[Any]:
     """What an interval needs, and shows in the head comment."""
     return [winner, *(sensing.all_pipelines if sensing else ())]
 

@@ -5,10 +5,10 @@ SCHEMA}`, it gets a property for each workload of that family whose row in the t
 has that column set, or one of several ("measured or tunable"). `{name}` and `{text}` in the
 description are the row's. And `"enumOfWorkloads": {"of": COLUMN, "and": [WORD, ...]}` is an
 enumeration of words and workloads. `"sameAs": NAME` stands for what the neighbouring field of that
-name is. What the schema of profiles says of the copies and sets comes
-from their spaces, and what holds sets is defined as what holds copies.
+name is. What the schema of profiles says of the copies and sets comes from the spaces of the
+architecture that it is read for, and what holds sets is defined as what holds copies.
 
-Usage: python -m asterope.schemas SCHEMA (a build step: prints it, filled, for C++)
+Usage: python -m asterope.schemas ARCHITECTURE SCHEMA (a build step: prints it, filled, for C++)
 """
 
 from __future__ import annotations
@@ -19,31 +19,27 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from . import workloads
+from . import spaces, workloads
+from .spaces import probes
 from .spaces.axis import Axis
-from .spaces.x86_64 import (
-    aliased_copies,
-    overlapping_copies,
-    pipelines,
-    probes,
-    set_pipelines,
-    small_copies,
-    small_sets,
-)
 
 # Definitions that there are once more for sets, as set_NAME.
 _OF_SETS = (
     *("interval", "entry", "proof", "sensing"),
-    *("small", "small_entry", "small_proof", "small_tuple"),
+    *("small", "small_entry", "small_proof", "small_tuple", "small_tuple_name"),
 )
 
 
-def read_schema(path: Path) -> dict[str, Any]:
-    """The schema with all workloads filled in, and in that of profiles all axes of the copies."""
+def read_schema(path: Path, architecture: str) -> dict[str, Any]:
+    """The schema with all workloads filled in, in those of profiles and trial logs the architecture
+    that they are of, and in that of profiles all axes of its copies.
+    """
     whole: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"), object_hook=_filled)
+    if "architecture" in whole["properties"]:
+        whole["properties"]["architecture"]["const"] = architecture
     if "tuple" in whole.get("$defs", {}):
         _fill_in_sets(whole["$defs"])
-        _fill_in_spaces(whole)
+        _fill_in_spaces(whole["$defs"], spaces.of(architecture))
     return whole
 
 
@@ -74,32 +70,42 @@ def _fill_in_sets(definitions: dict[str, Any]) -> None:
     for name in (*_OF_SETS, "tuple_name"):
         text = re.sub(r'"#/\$defs/(\w+)"', renamed, json.dumps(definitions[name]))
         definitions[of_sets[name]] = {"$comment": f"{name}, of sets", **json.loads(text)}
-    definitions["set_tuple_name"]["description"] = "A set's tuple in words: ZMM T TB4 PW8."
+    definitions["set_tuple_name"]["description"] = (
+        "A set's tuple in words: RT ST, and behind it what is not the default: TB4 PW8."
+    )
 
 
-def _fill_in_spaces(whole: dict[str, Any]) -> None:
-    """An axis is described in the space of its copies and nowhere else."""
-    whole["properties"]["architecture"]["const"] = "x86_64"
-    definitions = whole["$defs"]
+def _fill_in_spaces(definitions: dict[str, Any], here: Any) -> None:
+    """An axis is described in the space of its copies and nowhere else. `here`: these spaces."""
     for name, axes in (
-        ("tuple", pipelines.AXES),
-        ("small_tuple", small_copies.AXES),
-        ("aliased_tuple", aliased_copies.AXES),
-        ("overlapping_tuple", overlapping_copies.AXES),
-        ("set_tuple", set_pipelines.AXES),
-        ("set_small_tuple", small_sets.AXES),
+        ("tuple", here.pipelines.AXES),
+        ("small_tuple", here.small_copies.AXES),
+        ("aliased_tuple", here.aliased_copies.AXES),
+        ("overlapping_tuple", here.overlapping_copies.AXES),
+        ("set_tuple", here.set_pipelines.AXES),
+        ("set_small_tuple", here.small_sets.AXES),
     ):
         definitions[name]["properties"] = {axis.field: _field(axis) for axis in axes}
         definitions[name]["required"] = [axis.field for axis in axes if axis.mark is None]
         definitions[name]["additionalProperties"] = False
     for name, axes in (("sensing", probes.AXES), ("set_sensing", probes.SET_AXES)):
         definitions[name]["properties"].update({axis.field: _field(axis) for axis in axes})
-    for name, axes in (("tuple_name", pipelines.AXES), ("set_tuple_name", set_pipelines.AXES)):
+    for name, axes in (
+        ("tuple_name", here.pipelines.AXES),
+        ("set_tuple_name", here.set_pipelines.AXES),
+    ):
         pattern = "".join(axis.pattern for axis in axes).lstrip()
         definitions[name]["pattern"] = f"^{pattern}$"
+    for name, axes in (
+        ("small_tuple_name", here.small_copies.AXES),
+        ("set_small_tuple_name", here.small_sets.AXES),
+    ):
+        words = (f"({'|'.join(map(str, axis.values))})" for axis in axes)
+        definitions[name]["pattern"] = f"^{' '.join(words)}$"
     # those with an axis of their own, then the register type
     extensions = sorted(
-        (axis for axis in pipelines.AXES if axis.extension), key=lambda axis: axis.mark is None
+        (axis for axis in here.pipelines.AXES if axis.extension),
+        key=lambda axis: axis.mark is None,
     )
     explored = [*(axis.extension for axis in extensions), "sensing"]
     definitions["search"]["properties"]["axes"]["items"] = {"enum": explored}
@@ -116,4 +122,4 @@ def _field(axis: Axis) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(read_schema(Path(sys.argv[1])), indent=1))
+    print(json.dumps(read_schema(Path(sys.argv[2]), sys.argv[1]), indent=1))

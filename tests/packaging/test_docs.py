@@ -285,7 +285,7 @@ def fields_of(owner: str, schema: dict, prefix: str = "") -> Iterator[tuple[str,
 
 
 def fields_in_schema() -> set[tuple[str, str]]:
-    whole = schema()
+    whole = schema("x86_64")
     fields = set(fields_of("profile", whole))
     for name, definition in whole["$defs"].items():
         if "$comment" in definition:  # the same of sets

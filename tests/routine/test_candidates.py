@@ -222,7 +222,7 @@ def test_a_faulty_candidate_is_reported(tmp_path, build_dir, fault):
         start = f"void asterope_set_candidate_{name.lower().replace(' ', '_')}(void)\n{{"
     later = [candidate for candidate, _ in CANDIDATES[len(VARIANTS) :]]
     of_copies = [v for v in VARIANTS if v.name == (PIPELINE if name in later else name)]
-    text = render_candidates(variants=of_copies)
+    text = render_candidates("x86_64", variants=of_copies)
     before, after = text[: text.index(start)], text[text.index(start) :]
     assert change[0] in after
     text = before + after.replace(*change, 1 if start else -1)

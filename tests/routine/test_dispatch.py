@@ -196,7 +196,7 @@ GENOA = {"machine": {"cpu": dict(zip(IDENTITY, MACHINES["genoa"]))}}
 # What is wrong with two files, {0} and {1}: the text of the second, further options, what is said.
 REFUSED: dict[str, tuple[object, list[str], str]] = {
     "several prefixes": (None, ["--prefix", "a", "--prefix", "b"], "--prefix: one file has one"),
-    "another architecture": ({"architecture": "aarch64"}, [], "{1}: architecture: .*aarch64"),
+    "an unknown architecture": ({"architecture": "riscv64"}, [], "{1}: architecture: .*riscv64"),
     "the same CPU": (
         *(GENOA, []),
         r"{1}: tuned on the same CPU as {0} \(AuthenticAMD, family 25, .*asterope-tune merge",

@@ -105,7 +105,7 @@ def with_clock(text: str, clock: str) -> str:
 
 def candidates_with(before: str = "", after: str = "") -> str:
     """The candidates without pipelines, each sensing copy with a change of its text."""
-    head, probes = render_candidates(variants=()).split("\nvoid asterope_sense_", 1)
+    head, probes = render_candidates("x86_64", variants=()).split("\nvoid asterope_sense_", 1)
     assert probes.count(before) >= len(PROBES) / 2
     text = f"{head}\nvoid asterope_sense_{probes.replace(before, after) if before else probes}"
     # Arrays of nothing are no C, and without pipelines one table is empty.

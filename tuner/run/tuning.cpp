@@ -333,7 +333,7 @@ class TuningRun {
                                  {"invalid", facts_.invalid},   {"options", plan_.options()},
                                  {"sensing", sensing_},         {"seed", request_.seed},
                                  {"started", facts_.started},   {"cpu", *facts_.cpu},
-                                 {"warnings", facts_.warnings}};
+                                 {"warnings", facts_.warnings}, {"architecture", kArchitecture}};
         if (sets_) header["set_space_hash"] = sets_->spaces.hash();
         return header;
     }

@@ -20,7 +20,7 @@ from .model import (
     Ratio,
     Sensing,
 )
-from .schema import SCHEMA_FILE, log_header_fault, schema
+from .schema import SCHEMA_FILE, log_architecture, log_header_fault, schema
 from .text import MAXIMUM_BYTES, MAXIMUM_VALUES, decode, parse, read
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "Ratio",
     "Sensing",
     "load_profile",
+    "log_architecture",
     "log_header_fault",
     "schema",
 ]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from .. import spaces
 from ..spaces import probes, threads
 from ..spaces.operations import Operation
-from ..spaces.x86_64 import MEMCPY, MEMSET, aliased_copies, overlapping_copies
 from .checks import shares_of
 from .model import (
     Aliased,
@@ -27,6 +27,7 @@ from .model import (
 
 
 def build(raw: Mapping[str, Any]) -> Profile:
+    here = spaces.of(raw["architecture"])
     machine, search = raw.get("machine", {}), raw.get("search", {})
     if machine:
         cpu = _filled(machine.get("cpu", {}), "brand", "family", "model", "stepping")
@@ -40,26 +41,28 @@ def build(raw: Mapping[str, Any]) -> Profile:
         source=raw.get("source"),
         machine=machine,
         search=search,
-        intervals=_build_intervals(raw["intervals"]),
+        intervals=_build_intervals(raw["intervals"], here.MEMCPY),
         intents={
-            name: Intent(name, _build_intervals(intent["intervals"]))
+            name: Intent(name, _build_intervals(intent["intervals"], here.MEMCPY))
             for name, intent in raw.get("intents", {}).items()
         },
-        small=_build_small(raw["small"]["winner"]) if "small" in raw else None,
-        aliased=_build_aliased(raw.get("aliased", {})),
-        overlapping=_build_overlapping(raw["overlapping"]["winner"])
+        small=_build_small(raw["small"]["winner"], here.MEMCPY) if "small" in raw else None,
+        aliased=_build_aliased(raw.get("aliased", {}), here.aliased_copies.AliasedTuple),
+        overlapping=_build_overlapping(
+            raw["overlapping"]["winner"], here.overlapping_copies.OverlappingTuple
+        )
         if "overlapping" in raw
         else None,
         shares=tuple(threads.Share(**share) for share in shares_of(raw)),
-        memset=_build_memset(raw["memset"]) if "memset" in raw else None,
+        memset=_build_memset(raw["memset"], here.MEMSET) if "memset" in raw else None,
         raw=raw,
     )
 
 
-def _build_memset(raw: Mapping[str, Any]) -> Memset:
+def _build_memset(raw: Mapping[str, Any], operation: Operation) -> Memset:
     return Memset(
-        intervals=_build_intervals(raw["intervals"], MEMSET),
-        small=_build_small(raw["small"]["winner"], MEMSET) if "small" in raw else None,
+        intervals=_build_intervals(raw["intervals"], operation),
+        small=_build_small(raw["small"]["winner"], operation) if "small" in raw else None,
         left_out=_build_left_out(raw["left_out"]) if "left_out" in raw else None,
     )
 
@@ -73,7 +76,7 @@ def _build_left_out(raw: Mapping[str, Any]) -> LeftOut:
 
 
 def _build_intervals(
-    raw: Sequence[Mapping[str, Any]], operation: Operation = MEMCPY
+    raw: Sequence[Mapping[str, Any]], operation: Operation
 ) -> tuple[Interval, ...]:
     return tuple(_build_interval(interval, operation) for interval in raw)
 
@@ -120,7 +123,7 @@ def _build_sensing(raw: Mapping[str, Any], operation: Operation) -> Sensing:
     )
 
 
-def _build_small(raw: Mapping[str, Any], operation: Operation = MEMCPY) -> SmallEntry:
+def _build_small(raw: Mapping[str, Any], operation: Operation) -> SmallEntry:
     return SmallEntry(
         tuple=operation.small(**raw["tuple"]),
         ratio=raw.get("ratio"),
@@ -129,15 +132,15 @@ def _build_small(raw: Mapping[str, Any], operation: Operation = MEMCPY) -> Small
     )
 
 
-def _build_aliased(raw: Mapping[str, Any]) -> Aliased | None:
+def _build_aliased(raw: Mapping[str, Any], make: Callable[..., Any]) -> Aliased | None:
     winner = raw.get("winner")
     if winner is None:
         return None
-    return Aliased(winner["above"], winner["up_to"], aliased_copies.AliasedTuple(**winner["tuple"]))
+    return Aliased(winner["above"], winner["up_to"], make(**winner["tuple"]))
 
 
-def _build_overlapping(raw: Mapping[str, Any]) -> Overlapping:
-    return Overlapping(overlapping_copies.OverlappingTuple(**raw["tuple"]), raw.get("ratio"))
+def _build_overlapping(raw: Mapping[str, Any], make: Callable[..., Any]) -> Overlapping:
+    return Overlapping(make(**raw["tuple"]), raw.get("ratio"))
 
 
 def _build_workloads(raw: Mapping[str, Any]) -> dict[str, Measurement]:

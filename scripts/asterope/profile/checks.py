@@ -8,19 +8,20 @@ from typing import Any
 
 from jsonschema.exceptions import best_match
 
-from ..spaces import probes, threads
+from .. import spaces
+from ..spaces import ARCHITECTURES, probes, threads
 from ..spaces.operations import Operation
-from ..spaces.x86_64 import MEMCPY, MEMSET, overlapping_copies
-from .faults import REMEDY, Fault, Place
-from .schema import fault_of, schema, validator
+from .faults import REMEDY, Fault, Place, shown
+from .schema import fault_of, profile_validator
 from .text import PROFILE, refuse_other_formats, refuse_unsound
 
 
 def check(raw: Any) -> None:
     refuse_unsound(raw)
     refuse_other_formats(raw, PROFILE)
+    here = spaces.of(_architecture_of(raw))
     # A limit, because a hostile file can hold a fault in each of its 200,000 values.
-    errors = itertools.islice(validator(schema()).iter_errors(raw), 100)
+    errors = itertools.islice(profile_validator(raw["architecture"]).iter_errors(raw), 100)
     error = best_match(errors)
     if error is not None:
         raise fault_of(error)
@@ -31,7 +32,7 @@ def check(raw: Any) -> None:
         _refuse_loose_intervals(raw["memset"]["intervals"], ("memset", "intervals"))
     _refuse_false_sensing(raw)
     _refuse_false_shares(shares_of(raw))
-    _refuse_false_ties(raw)
+    _refuse_false_ties(raw, here)
     _refuse_false_left_out(raw, raw["complete"])
     _refuse_false_left_out(raw.get("memset", {}), raw["complete"], ("memset",))
     for part in ("search", "memset"):
@@ -41,11 +42,22 @@ def check(raw: Any) -> None:
     aliased = raw.get("aliased", {}).get("winner")
     if aliased is not None and aliased["above"] >= aliased["up_to"]:
         raise Fault(f"above must be less than up_to: {REMEDY}", ("aliased", "winner"))
-    for place, why_not, fields in _tuples_of(raw):
+    for place, why_not, fields in _tuples_of(raw, here):
         reason = why_not(**fields)
         if reason is not None:
             what = "set" if place[0] == "memset" else "copy"
             raise Fault(f"no such {what}: {reason}: {REMEDY}", place)
+
+
+def _architecture_of(raw: Mapping[str, Any]) -> str:
+    """Whose copies the profile speaks of: all else that it may hold depends on that."""
+    place = ("architecture",)
+    if "architecture" not in raw:
+        raise Fault(f"missing: {REMEDY}", place)
+    if raw["architecture"] not in ARCHITECTURES:
+        known = ", ".join(ARCHITECTURES)
+        raise Fault(f"{shown(raw['architecture'])} is none of {known}: {REMEDY}", place)
+    return raw["architecture"]
 
 
 def _refuse_loose_intervals(
@@ -104,10 +116,10 @@ def _refuse_false_shares(shares: Sequence[Mapping[str, Any]]) -> None:
             raise Fault(f"{fault}: {REMEDY}", (*place, i, "chunk"))
 
 
-def _refuse_false_ties(raw: Mapping[str, Any]) -> None:
+def _refuse_false_ties(raw: Mapping[str, Any], here: Any) -> None:
     """Refuses winners that tie with themselves."""
-    races = [(place, race, _operation_of(place).tuple) for place, race in intervals_of(raw)]
-    races += [(place, race, _operation_of(place).small) for place, race in _smalls_of(raw)]
+    races = [(place, race, _operation_of(place, here).tuple) for place, race in intervals_of(raw)]
+    races += [(place, race, _operation_of(place, here).small) for place, race in _smalls_of(raw)]
     for place, race, make in races:
         ties = race.get("proof", {}).get("ties", ())
         winner = make(**race["winner"]["tuple"]).name
@@ -162,18 +174,20 @@ def _smalls_of(raw: Mapping[str, Any]) -> Iterator[tuple[Place, Mapping[str, Any
             yield (*above, "small"), part["small"]
 
 
-def _operation_of(place: Place) -> Operation:
-    return MEMSET if place[0] == "memset" else MEMCPY
+def _operation_of(place: Place, here: Any) -> Operation:
+    return here.MEMSET if place[0] == "memset" else here.MEMCPY
 
 
 def _tuples_of(
-    raw: Mapping[str, Any],
+    raw: Mapping[str, Any], here: Any
 ) -> Iterator[tuple[Place, Callable[..., str | None], Mapping[str, Any]]]:
     """Every tuple of the profile, with its place, and what tells why it does not exist."""
-    races = [(*race, _operation_of(race[0]).why_not) for race in intervals_of(raw)]
-    races += [(*race, _operation_of(race[0]).why_not_small) for race in _smalls_of(raw)]
+    races = [(*race, _operation_of(race[0], here).why_not) for race in intervals_of(raw)]
+    races += [(*race, _operation_of(race[0], here).why_not_small) for race in _smalls_of(raw)]
     if "overlapping" in raw:
-        races.append((("overlapping",), raw["overlapping"], overlapping_copies.why_not_overlapping))
+        races.append(
+            (("overlapping",), raw["overlapping"], here.overlapping_copies.why_not_overlapping)
+        )
     for place, race, why_not in races:
         yield (*place, "winner", "tuple"), why_not, race["winner"]["tuple"]
         for k, entry in enumerate(race.get("runners_up", ())):

@@ -6,15 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..spaces import threads
-from ..spaces.x86_64 import (
-    aliased_copies,
-    overlapping_copies,
-    pipelines,
-    probes,
-    set_pipelines,
-    small_copies,
-)
+from ..spaces import probes, threads
 
 
 @dataclass(frozen=True)
@@ -49,7 +41,7 @@ class Timed:
 class Entry(Timed):
     """One pipeline and how it did."""
 
-    tuple: pipelines.Tuple | set_pipelines.Tuple
+    tuple: Any  # of the architecture's pipelines of copies, or of sets
     tied: bool | None
 
 
@@ -94,7 +86,7 @@ class Interval:
 class SmallEntry:
     """One small copy or set and how it did against libc."""
 
-    tuple: small_copies.SmallTuple  # or a SmallSet, which is one
+    tuple: Any  # of the architecture's small copies, or small sets
     ratio: float | None
     tied: bool | None
     workloads: Mapping[str, Measurement]
@@ -106,14 +98,14 @@ class Aliased:
 
     above: int
     up_to: int
-    tuple: aliased_copies.AliasedTuple
+    tuple: Any  # of the architecture's copies for such buffers
 
 
 @dataclass(frozen=True)
 class Overlapping:
     """The copy for buffers that overlap, and how it did against libc."""
 
-    tuple: overlapping_copies.OverlappingTuple
+    tuple: Any  # of the architecture's copies for such buffers
     ratio: float | None = None
 
 

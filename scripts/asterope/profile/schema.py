@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import re
@@ -13,6 +14,7 @@ import jsonschema
 from jsonschema.exceptions import ValidationError, best_match
 
 from ..schemas import read_schema
+from ..spaces import ARCHITECTURES, OLDEST
 from .faults import REMEDY, Fault, path_text, shown
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -37,9 +39,15 @@ def validator(schema: Mapping[str, Any]) -> jsonschema.Draft202012Validator:
     return strict(schema)
 
 
-def schema() -> dict[str, Any]:
-    """The whole schema of profiles."""
-    return read_schema(SCHEMA_FILE)
+@functools.cache
+def schema(architecture: str) -> Mapping[str, Any]:
+    """The whole schema of the architecture's profiles; one for all who ask."""
+    return read_schema(SCHEMA_FILE, architecture)
+
+
+@functools.cache
+def profile_validator(architecture: str) -> jsonschema.Draft202012Validator:
+    return validator(schema(architecture))
 
 
 def fault_of(error: ValidationError, remedy: str = REMEDY) -> Fault:
@@ -83,16 +91,30 @@ def fault_of(error: ValidationError, remedy: str = REMEDY) -> Fault:
     return Fault(f"{what}: {remedy}", place)
 
 
-def log_header_fault(header: Any) -> str | None:
+@functools.cache
+def _log_validator(architecture: str) -> jsonschema.Draft202012Validator:
+    # One schema of both: a registry of schemas is not in all versions of jsonschema.
+    profile = schema(architecture)
+    log = json.dumps(read_schema(LOG_SCHEMA_FILE, architecture))
+    text = log.replace(profile["$id"] + "#", "#")
+    return validator({**json.loads(text), "$defs": profile["$defs"]})
+
+
+def log_architecture(header: Mapping[str, Any]) -> str:
+    """Whose copies a trial log names."""
+    return header.get("architecture", OLDEST)
+
+
+def log_header_fault(header: Mapping[str, Any]) -> str | None:
     """What is wrong with the header of a trial log, and where; None where it is as it must be.
 
     What a header says of the machine and of the search becomes a profile's.
     """
-    profile = schema()
-    # One schema of both: a registry of schemas is not in all versions of jsonschema.
-    text = json.dumps(read_schema(LOG_SCHEMA_FILE)).replace(profile["$id"] + "#", "#")
-    whole = {**json.loads(text), "$defs": profile["$defs"]}
-    error = best_match(itertools.islice(validator(whole).iter_errors(header), 100))
+    architecture = log_architecture(header)
+    if architecture not in ARCHITECTURES:
+        known = ", ".join(ARCHITECTURES)
+        return f"architecture: {shown(architecture)} is none of {known}: {REMEDY}"
+    error = best_match(itertools.islice(_log_validator(architecture).iter_errors(header), 100))
     if error is None:
         return None
     fault = fault_of(error)

@@ -132,7 +132,7 @@ def _parser() -> argparse.ArgumentParser:
         help="what to compare with libc, separated by commas: FILE.so or NAME=FILE.so for a "
         "library to preload, NAME=GLIBC_TUNABLES=... for libc with these, NAME=LOADER"
         "[:LIBRARY_FOLDER] for another libc that runs the command through its own "
-        f"ld-linux-x86-64.so.2 (default: libc,{DEFAULT_LIBRARY})",
+        f"ld-linux-*.so (default: libc,{DEFAULT_LIBRARY})",
     )
     parser.add_argument(
         "--client",

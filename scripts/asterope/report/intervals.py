@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
+from .. import spaces
 from ..profile import Interval, Profile
 from ..profile.model import SmallEntry
 from ..render import human_size
 from ..spaces.probes import SensingCopy
 from .style import INK, Picture, Table, legend_outside, mark_caches, new_figure, size_axis
 
-COLOURS = {
-    "REP_MOVSB": "#c9c9c9",
-    "REP_MOVSQ": "#9c9c9c",
-    "R64": "#e8c4a0",
-    "MM": "#f0d860",
-    "XMM": "#8fd0a8",
-    "YMM": "#8ec1ec",
-    "ZMM": "#c3a6e0",
-    "MOVDIR64B": "#f2a3b3",
-    "REP_STOSB": "#c9c9c9",
-    "REP_STOSQ": "#9c9c9c",
-    "CLZERO": "#f2a3b3",
-}
+# Of register types: where one instruction does it all, of vectors, of what comes before these, and
+# of what comes behind them.
+WHOLE = ("#c9c9c9", "#9c9c9c")
+VECTORS = ("#8fd0a8", "#8ec1ec", "#c3a6e0")
+BEFORE, BEHIND = ("#e8c4a0", "#f0d860"), ("#f2a3b3",)
 SMALL, ALIASED = "#f4f4f4", "#ffd9b3"
 STREAM_HATCH = "////"
 
@@ -49,7 +43,8 @@ def intervals_picture(profile: Profile) -> Picture:
     tuples = {t for strip in strips for *_, t in strip.bars}
     figure = new_figure(11, 1.9 + 0.62 * len(strips))
     axes = figure.add_subplot()
-    labels = _draw_strips(axes, profile, strips)
+    colours = _colours(profile.architecture)
+    labels = _draw_strips(axes, profile, strips, colours)
     size_axis(axes, [1, profile.intervals[-1].up_to])
     axes.set_yticks(range(len(labels)), labels)
     axes.set_ylim(len(labels) - 0.4, -1.6)
@@ -60,12 +55,12 @@ def intervals_picture(profile: Profile) -> Picture:
         f"Which copy does which sizes: {len(profile.intervals)} intervals, "
         f"{len(tuples)} different pipelines"
     )
-    used = [rt for rt in COLOURS if any(t.rt == rt for t in tuples)]
+    used = [rt for rt in colours if any(t.rt == rt for t in tuples)]
     legend_outside(
         figure,
         "below",
         handles=[
-            *(Patch(facecolor=COLOURS[rt], edgecolor=INK, label=rt) for rt in used),
+            *(Patch(facecolor=colours[rt], edgecolor=INK, label=rt) for rt in used),
             Patch(
                 facecolor="white", edgecolor=INK, hatch=STREAM_HATCH, label="non-temporal stores"
             ),
@@ -91,7 +86,29 @@ def intervals_picture(profile: Profile) -> Picture:
     )
 
 
-def _draw_strips(axes: Axes, profile: Profile, strips: Sequence[_Strip]) -> list[str]:
+def _colours(architecture: str) -> dict[str, str]:
+    """By register type, in the order of the axes: first those of copies."""
+    here = spaces.of(architecture)
+    colours: dict[str, str] = {}
+    for space in (here.pipelines, here.set_pipelines):
+        make, rest = space.Tuple, (BEFORE, BEHIND)
+        left = {palette: itertools.cycle(palette) for palette in (WHOLE, VECTORS, *rest)}
+        seen_vectors = False
+        for rt in next(axis.values for axis in space.AXES if axis.field == "rt"):
+            seen_vectors |= rt in make.VECTORS
+            if rt in make.WHOLE:
+                palette = WHOLE
+            elif rt in make.VECTORS:
+                palette = VECTORS
+            else:
+                palette = rest[seen_vectors]
+            colours.setdefault(rt, next(left[palette]))
+    return colours
+
+
+def _draw_strips(
+    axes: Axes, profile: Profile, strips: Sequence[_Strip], colours: Mapping[str, str]
+) -> list[str]:
     """Also those of small, aliased and overlapping copies. Returns the name of each, downwards."""
     small = profile.small.tuple.bound if profile.small else 0
     first, last = 1, profile.intervals[-1].up_to
@@ -103,7 +120,7 @@ def _draw_strips(axes: Axes, profile: Profile, strips: Sequence[_Strip]) -> list
             words = f"{strip.small_words}:\n{s.shape} {s.rt}"
             _bar(axes, y, first, below, SMALL, False, [words])
         for above, up_to, t in strip.bars:
-            _bar(axes, y, max(above, below), up_to, COLOURS[t.rt], t.st == "NT", _words(t))
+            _bar(axes, y, max(above, below), up_to, colours[t.rt], t.st == "NT", _words(t))
     labels = [strip.label for strip in strips]
     if profile.aliased:
         labels.append("buffers that alias\n(modulo 4096)")
@@ -112,7 +129,7 @@ def _draw_strips(axes: Axes, profile: Profile, strips: Sequence[_Strip]) -> list
         _bar(axes, len(strips), max(alias.above, small), alias.up_to, ALIASED, False, [words])
     if profile.overlapping:
         o = profile.overlapping.tuple
-        y, colour = len(labels), COLOURS[o.rt]
+        y, colour = len(labels), colours[o.rt]
         labels.append("buffers that overlap")
         _bar(axes, y, max(small, first), last, colour, False, [f"{o.rt}, {o.block} bytes a turn"])
     return labels

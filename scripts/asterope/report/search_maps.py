@@ -6,6 +6,7 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
@@ -14,7 +15,6 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from ..profile import Profile
 from ..render import human_size
-from ..spaces.x86_64 import pipelines
 from .grids import draw_ratios
 from .style import INK, MUTED, Picture, Table, headline, new_figure, panels
 from .trial_log import TrialLog
@@ -62,8 +62,8 @@ def scored_sizes(log: TrialLog, profile: Profile | None) -> list[SizeScores]:
 
 
 def plane_of(
-    tuples: Mapping[str, pipelines.Tuple], of_size: SizeScores
-) -> tuple[pipelines.Tuple, dict[tuple[int, int], str]] | None:
+    tuples: Mapping[str, Any], of_size: SizeScores
+) -> tuple[Any, dict[tuple[int, int], str]] | None:
     """All prefetch sizes and distances (ps, pd) with the winner's other parameters, by name.
 
     Where the winner does not prefetch, those of the best that does, of the winner's registers
@@ -85,17 +85,17 @@ def plane_of(
     return base, plane
 
 
-def _registers(t: pipelines.Tuple) -> tuple[str, str, str]:
+def _registers(t: Any) -> tuple[str, str, str]:
     return t.rt, t.lt, t.st
 
 
-def family_name(t: pipelines.Tuple) -> str:
+def family_name(t: Any) -> str:
     """The tuple without prefetch size and distance: `YMM T NT T0`, and what the paper lacks."""
     words = t.name.split()
     return " ".join(words[:4] + words[6:])
 
 
-def _family_words(t: pipelines.Tuple) -> str:
+def _family_words(t: Any) -> str:
     """The same for people: `YMM, plain loads, non-temporal stores, prefetch T0`."""
     kinds = {"T": "plain", "NT": "non-temporal"}
     words = [t.rt, f"{kinds[t.lt]} loads", f"{kinds[t.st]} stores"]
@@ -114,7 +114,7 @@ def planes_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | None
     image = None
     table_rows = []
     for axes, (of_size, (base, plane)) in zip(all_axes, drawn):
-        image = _draw_plane(axes, log.tuples[of_size.winner], of_size, base, plane)
+        image = _draw_plane(axes, log, log.tuples[of_size.winner], of_size, base, plane)
         ranked = sorted(plane.values(), key=lambda name: -of_size.scores[name])
         row = [human_size(of_size.size), of_size.winner, family_name(base), f"{len(plane)}"]
         for name in (ranked[0], ranked[-1]):
@@ -164,14 +164,16 @@ def _slower(of_size: SizeScores, name: str) -> float:
 
 def _draw_plane(
     axes: Axes,
-    winner: pipelines.Tuple,
+    log: TrialLog,
+    winner: Any,
     of_size: SizeScores,
-    base: pipelines.Tuple,
+    base: Any,
     plane: Mapping[tuple[int, int], str],
 ) -> object:
     """The panel of one size. Returns what a colour bar needs."""
-    distances = list(pipelines.VALUES["pd"])
-    ps_values = sorted({*pipelines.prefetch_sizes(base.tb, base.pi), *(ps for ps, _ in plane)})
+    distances = list(log.pipelines.VALUES["pd"])
+    sizes = log.pipelines.prefetch_sizes(base.tb, base.pi)
+    ps_values = sorted({*sizes, *(ps for ps, _ in plane)})
     values = [[math.nan] * len(distances) for _ in ps_values]
     for (ps, pd), name in plane.items():
         shown = min(FAR, max(NEAR, _slower(of_size, name)))
@@ -219,8 +221,8 @@ def families_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | No
         return None
     kinds = {
         (t.rt, t.st): None
-        for rt in pipelines.VALUES["rt"]
-        for st in pipelines.VALUES["lt"]
+        for rt in log.pipelines.VALUES["rt"]
+        for st in log.pipelines.VALUES["lt"]
         for t in log.tuples.values()
         if (t.rt, t.st) == (rt, st)
     }

@@ -15,11 +15,10 @@ from functools import cached_property
 from statistics import median
 from typing import Any
 
-from .. import workloads
+from .. import spaces, workloads
 from ..limits import utility
-from ..profile import Ratio, log_header_fault
+from ..profile import Ratio, log_architecture, log_header_fault
 from ..robust import sign_interval
-from ..spaces.x86_64 import pipelines
 from .faults import BadInput
 
 FORMAT, VERSION = "asterope-trials", 2
@@ -128,10 +127,15 @@ class TrialLog:
         return weights or dict.fromkeys(BALANCED, 1.0)
 
     @cached_property
-    def tuples(self) -> Mapping[str, pipelines.Tuple]:
+    def pipelines(self) -> Any:
+        """The space of its candidates: that of its architecture."""
+        return spaces.of(log_architecture(self.header)).pipelines
+
+    @cached_property
+    def tuples(self) -> Mapping[str, Any]:
         """Every candidate that was timed, by name."""
         names = {name for trials in self.sizes.values() for name in trials.samples}
-        return {name: pipelines.named(name) for name in sorted(names)}  # type: ignore[misc]
+        return {name: self.pipelines.named(name) for name in sorted(names)}
 
 
 def read_trial_log(header: Mapping[str, Any], lines: Iterable[bytes], where: str) -> TrialLog:
@@ -205,8 +209,8 @@ def _workload(value: object) -> str:
     return str(value)
 
 
-def _candidate(value: object) -> str:
-    if not isinstance(value, str) or pipelines.named(value) is None:
+def _candidate(value: object, log: TrialLog) -> str:
+    if not isinstance(value, str) or log.pipelines.named(value) is None:
         raise ValueError("names a candidate that does not exist")
     return value
 
@@ -265,7 +269,7 @@ class _Reader:
         if isinstance(name, str) and name.startswith(REFERENCE):
             return
         if name not in self._known:
-            self._known[_candidate(name)] = name
+            self._known[_candidate(name, self._log)] = name
         if key != self._round:
             self._close()
             self._round = key
@@ -299,7 +303,7 @@ class _ThinnedReader:
 
     def add(self, fields: Mapping[str, Any]) -> None:
         if self._names is None:
-            self._names = [_candidate(name) for name in fields["names"]]
+            self._names = [_candidate(name, self._log) for name in fields["names"]]
             return
         size, workload = _whole(fields["size"]), _workload(fields["workload"])
         trials = self._log.sizes.setdefault(size, SizeTrials(size))

@@ -49,7 +49,10 @@ def machine_facts(machine: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("C library", machine.get("libc")),
         ("Its thresholds", ", ".join(f"{k} {v}" for k, v in thresholds.items())),
         ("Frequency governor", machine.get("governor")),
-        ("Vector features", ", ".join(f for f in features if str(f).startswith(("avx", "sse")))),
+        (
+            "Vector features",
+            ", ".join(f for f in features if str(f).startswith(("avx", "sse", "asimd", "sve"))),
+        ),
         ("Fingerprint", machine.get("fingerprint")),
     ]
     return [(name, str(value)) for name, value in facts if value]

@@ -120,6 +120,11 @@ class Copy:
         return self.name.lower().replace(" ", "_")
 
     @property
+    def goes_up_only(self) -> bool:
+        """Whether it is wrong where the destination begins within the source."""
+        return False
+
+    @property
     def needs(self) -> tuple[str, ...]:
         """The CPU features beyond those that all CPUs of the architecture have."""
         return needs_of(self.AXES, vars(self))

@@ -53,6 +53,11 @@ class SmallTuple(Copy):
         return {"masked": 64, "masked32": 32, "masked16": 16}.get(self.shape, 0)
 
     @property
+    def goes_up_only(self) -> bool:
+        """Whether it is wrong where the destination begins within the source: rep movsb is."""
+        return self.shape == "rep"
+
+    @property
     def needs(self) -> tuple[str, ...]:
         """The CPU features beyond baseline x86-64, as /proc/cpuinfo names them."""
         if self.masked_bytes:
