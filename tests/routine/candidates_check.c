@@ -1,53 +1,32 @@
 /* Checks that every candidate of the tuner, pipeline or small copy, copies or sets right, or says
  * why this CPU cannot run it.
  *
- * Usage: candidates_check [--step N] [--share I/N]
+ * Usage: candidates_check [--step N] [--other-step N] [--share I/N]
  *   --step   thins the grid of sizes and offsets for non-temporal stores, see copy_check_offsets
  *            (default 1): checking what they wrote has to wait for the memory
+ *   --other-step  the same for the other stores, for emulators
  *   --share  checks every N-th candidate from the I-th on, for N processes side by side; the small
  *            copies count on from the pipelines, those for aliasing buffers from there, those for
  *            overlapping buffers from there, then the pipelines that set, and the small sets
  * Prints a line for each candidate, `ok NAME`, `skip NAME: reason` or `FAIL NAME: reason`; exits 1
- * if one failed. Where the CPU lacks movdir64b it is emulated, and `ok` says so. The first pipeline
- * of each register, load and store type is copied up to 64 MiB, the others of the paper up to 1
- * MiB, those beyond it up to what three groups of interleaved pages take. */
+ * if one failed. An instruction that the CPU lacks may be emulated, and `ok` says so. The first
+ * pipeline of each register, load and store type is copied up to 64 MiB, the others of the paper up
+ * to 1 MiB, those beyond it up to what three groups of interleaved pages take. */
 #define _GNU_SOURCE
-#include <cpuid.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "architecture.h"
 #include "copy_check.h"
-#include "movdir64b.h"
 #include "space/candidates.h"
+#include OF_ARCHITECTURE(candidate_needs.h)
 
 enum { LINE = 64, PAGE = 4096, SMALL = 1024, LARGE = 1 << 20, LARGEST = 64 << 20 };
 
-static bool has_prefetchw(void) {
-    unsigned int a, b, c, d;
-    return __get_cpuid(0x80000001u, &a, &b, &c, &d) && (c & 1u << 8);
-}
-
-static bool has_clzero(void) {
-    unsigned int a, b, c, d;
-    return __get_cpuid(0x80000008u, &a, &b, &c, &d) && (b & 1u);
-}
-
-static bool cpu_has(const char* feature) {
-    if (strcmp(feature, "movdir64b") == 0) return true; /* or as if it had it */
-    if (strcmp(feature, "3dnowprefetch") == 0) return has_prefetchw();
-    if (strcmp(feature, "clzero") == 0) return has_clzero();
-    if (strcmp(feature, "avx512f") == 0) return __builtin_cpu_supports("avx512f");
-    if (strcmp(feature, "avx512bw") == 0) return __builtin_cpu_supports("avx512bw");
-    if (strcmp(feature, "avx512vl") == 0) return __builtin_cpu_supports("avx512vl");
-    if (strcmp(feature, "avx2") == 0) return __builtin_cpu_supports("avx2");
-    if (strcmp(feature, "bmi2") == 0) return __builtin_cpu_supports("bmi2");
-    if (strcmp(feature, "sse4_1") == 0) return __builtin_cpu_supports("sse4.1");
-    return strcmp(feature, "") == 0;
-}
-
-/* The same for several, blanks in between; says so where one is missing. */
+/* Whether the CPU has all of these features, with blanks in between; says so where one is missing.
+ */
 static bool can_run(const char* name, const char* needs) {
     char features[64];
     snprintf(features, sizeof features, "%s", needs);
@@ -81,9 +60,34 @@ static int value_of(const struct asterope_variant* v, const char* field) {
     return 0;
 }
 
+/* What the variant has on an axis without a mark. */
+static const char* word_of(const struct asterope_variant* v, int place) {
+    const char* const words[] = {v->rt, v->lt, v->st, v->pt};
+    return words[place];
+}
+
+/* Whether the variant's value on an axis is one of the paper's, which come first. Of numbers
+ * without a mark and of distances the paper has all. */
+static bool in_paper_on(const struct asterope_variant* v, const struct asterope_axis* axis) {
+    if (axis->mark != NULL && (axis->words != NULL || axis->argument != 0)) {
+        return v->marked[axis->place] < axis->paper;
+    }
+    if (axis->mark == NULL && axis->words == NULL) return true;
+    for (int i = 0; i < axis->paper; ++i) {
+        if (axis->words != NULL) {
+            if (strcmp(word_of(v, axis->place), axis->words[i]) == 0) return true;
+        } else if (v->marked[axis->place] == axis->numbers[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool in_paper(const struct asterope_variant* v) {
-    return strcmp(v->rt, "MOVDIR64B") != 0 && value_of(v, "tb") == 2 && value_of(v, "pi") == 1 &&
-           value_of(v, "pw") == 0 && value_of(v, "dir") == 0;
+    for (size_t i = 0; i < v->space->axis_count; ++i) {
+        if (!in_paper_on(v, &v->space->axes[i])) return false;
+    }
+    return true;
 }
 
 static size_t packed(int prefetch_distance, int write_distance) {
@@ -128,7 +132,7 @@ static bool check_emulated(const struct copy_subject* subject, const struct aste
 }
 
 /* Whether the variant passed; prints the verdict. */
-static bool check(size_t index, size_t non_temporal_step) {
+static bool check(size_t index, size_t non_temporal_step, size_t other_step) {
     const struct asterope_variant* v = &asterope_copies.variants[index];
     if (!can_run(v->name, v->needs)) return true;
     const bool writes = value_of(v, "pw") != 0;
@@ -141,12 +145,13 @@ static bool check(size_t index, size_t non_temporal_step) {
                       packed(farthest, writes ? farthest_write : 0)},
         .minimum = 128,
     };
-    const bool emulated = strcmp(v->rt, "MOVDIR64B") == 0 && !movdir64b_is_there();
-    const size_t step = strcmp(v->st, "NT") == 0 ? non_temporal_step : 1;
+    const char* emulated = emulation(v->rt);
+    const size_t step = strcmp(v->st, "NT") == 0 ? non_temporal_step : other_step;
     const bool right = in_paper(v) ? check_paper(&subject, index, step)
                        : emulated  ? check_emulated(&subject, v)
                                    : check_extension(&subject, v);
-    if (right) printf("ok %s%s\n", v->name, emulated ? " (movdir64b emulated)" : "");
+    if (right && emulated) printf("ok %s (%s emulated)\n", v->name, emulated);
+    if (right && !emulated) printf("ok %s\n", v->name);
     return right;
 }
 
@@ -203,11 +208,14 @@ static void* call_small_set(void* destination, const void* byte, size_t bytes, s
     return call(destination, byte, bytes, distance, large_set);
 }
 
-/* A pipeline that any CPU can run; like all of them, it leaves nothing on the stack. */
+/* The pipeline that any CPU can run; like all of them, it leaves nothing on the stack. A variant's
+ * name is that of a tuple less the distances, which come last. */
 static void (*plain_pipeline(const struct asterope_space* space))(void) {
     for (size_t i = 0; i < space->variant_count; ++i) {
         const struct asterope_variant* v = &space->variants[i];
-        if (strcmp(v->rt, "XMM") == 0 && strcmp(v->needs, "") == 0) {
+        const size_t length = strlen(v->name);
+        if (strncmp(space->plain, v->name, length) == 0 &&
+            (space->plain[length] == ' ' || space->plain[length] == '\0')) {
             return (void (*)(void))v->copy;
         }
     }
@@ -222,7 +230,7 @@ static size_t take_small(const struct asterope_copy* v) {
 }
 
 static size_t step_at_page_ends(const struct asterope_copy* v) {
-    return strncmp(v->name, "masked", 6) == 0 ? 1 : 13;
+    return masks(v->name) ? 1 : 13;
 }
 
 static bool check_small(size_t index) {
@@ -234,13 +242,12 @@ static bool check_small(size_t index) {
         .distances = {LINE, 3 * LINE}, /* to see that they are handed on */
         .fifth = plain_pipeline(&asterope_copies),
     };
-    const bool moves = strncmp(v->name, "rep ", 4) != 0; /* which copies upwards only */
     const size_t last = take_small(v);
     const bool right = copy_check_state(&subject, (void (*)(void))v->small) &&
                        copy_check_guards(&subject, 0, last) &&
                        copy_check_page_ends(&subject, step_at_page_ends(v)) &&
                        copy_check_offsets(&subject, 0, last, 1) &&
-                       (!moves || copy_check_overlaps(&subject, 1, last));
+                       (!may_overlap(v->name) || copy_check_overlaps(&subject, 1, last));
     if (right) printf("ok %s\n", v->name);
     return right;
 }
@@ -317,13 +324,14 @@ static bool check_small_set(const struct asterope_copy* v) {
 }
 
 int main(int argc, char** argv) {
-    size_t step = 1, from = 0, shares = 1;
+    size_t step = 1, other_step = 1, from = 0, shares = 1;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--step") == 0) step = strtoull(argv[i + 1], NULL, 10);
+        if (strcmp(argv[i], "--other-step") == 0) other_step = strtoull(argv[i + 1], NULL, 10);
         if (strcmp(argv[i], "--share") == 0) sscanf(argv[i + 1], "%zu/%zu", &from, &shares);
     }
     copy_check_start(LARGEST + 64);
-    if (!movdir64b_is_there()) movdir64b_emulate();
+    emulate_what_is_missing();
     bool right = true;
     const size_t pipelines = asterope_copies.variant_count;
     const size_t aliased = pipelines + asterope_small_copies.count;
@@ -332,7 +340,7 @@ int main(int argc, char** argv) {
     const size_t small_sets = sets + asterope_sets.variant_count;
     for (size_t i = from; i < small_sets + asterope_small_sets.count; i += shares) {
         right &=
-            i < pipelines     ? check(i, step)
+            i < pipelines     ? check(i, step, other_step)
             : i < aliased     ? check_small(i - pipelines)
             : i < overlapping ? check_large(&asterope_aliased_copies.copies[i - aliased], false)
             : i < sets ? check_large(&asterope_overlapping_copies.copies[i - overlapping], true)

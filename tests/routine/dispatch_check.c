@@ -3,9 +3,10 @@
  * Usage: dispatch_check [--past-sensing] [--source-at OFFSET] FUNCTION DISTANCE BYTES...
  * Prints for each size the function that is jumped to, or `none` where the copy is done in line.
  * DISTANCE is how far the destination lies behind the source; copies in line need it to be less
- * than 64 KiB, either way. The source begins OFFSET bytes (0 to 4095) into a page. dispatch.inc, which the test writes, lists what can be called as
- * FUNCTION(asterope_memcpy) and what can be jumped to as COPY(asterope_copy_...) or as
- * SENSE(asterope_sense_...): a breakpoint at the first byte of each stops it before it runs. With
+ * than 64 KiB, either way. The source begins OFFSET bytes (0 to 4095) into a page. dispatch.inc,
+ * which the test writes, lists what can be called as FUNCTION(asterope_memcpy) and what can be
+ * jumped to as COPY(asterope_copy_...) or as SENSE(asterope_sense_...): a breakpoint at the
+ * beginning of each stops it before it runs. With
  * --past-sensing the latter have none, so that the pipeline is shown that they go on with; their
  * probes are real, so buffers must be: DISTANCE and BYTES at most 65536. */
 #define _GNU_SOURCE
@@ -16,7 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <ucontext.h>
+
+#include "architecture.h"
+#include OF_ARCHITECTURE(breakpoint.h)
 
 #define COPY(name) void name(void);
 #define SENSE(name) void name(void);
@@ -53,7 +56,7 @@ static const struct {
 #undef FUNCTION
 };
 
-enum { COPIES = sizeof copies / sizeof copies[0], PAGE = 4096, BREAKPOINT = 0xCC };
+enum { COPIES = sizeof copies / sizeof copies[0], PAGE = 4096 };
 
 static sigjmp_buf after_breakpoint;
 static uintptr_t reached;
@@ -61,7 +64,7 @@ static uintptr_t reached;
 static void on_breakpoint(int number, siginfo_t* info, void* context) {
     (void)number;
     (void)info;
-    reached = (uintptr_t)((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP] - 1;
+    reached = breakpoint_reached(context);
     siglongjmp(after_breakpoint, 1);
 }
 
@@ -71,7 +74,7 @@ static void set_breakpoint(void (*function)(void)) {
         perror("dispatch_check: mprotect");
         exit(2);
     }
-    *(volatile unsigned char*)(uintptr_t)function = BREAKPOINT;
+    put_breakpoint((uintptr_t)function);
 }
 
 static const char* reached_name(void) {

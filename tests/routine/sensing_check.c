@@ -15,8 +15,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "architecture.h"
 #include "copy_check.h"
 #include "space/candidates.h"
+#include OF_ARCHITECTURE(plain_copy.h)
 
 enum { PAGE = 4096, PAGES = 64, LEAST = 4096, READINGS = 32 };
 #define NEVER 0xFFFFFFFFul /* no number of ticks is above it */
@@ -45,13 +47,6 @@ static void set_clock(const struct asterope_copy* probe, unsigned start, unsigne
         (struct time_stamp){start + source, looks_at_destination(probe) ? &ring[2] : &ring[0]};
     ring[2] = (struct time_stamp){start + source + destination, &ring[0]};
     sensing_clock = &ring[0];
-}
-
-/* A pipeline that leaves all but its own registers alone, as they must. */
-__attribute__((naked)) static void by_rep(void) {
-    __asm__("mov %rdx, %rcx\n"
-            "rep movsb\n"
-            "ret\n");
 }
 
 /* --- Which pipeline goes on, and with what ------------------------------------------------------
@@ -216,7 +211,7 @@ static void* read_then_copy(void* destination, const void* source, size_t bytes,
 
 static bool check(const struct asterope_copy* probe) {
     const char* name = probe->name;
-    const asterope_candidate pipeline = (asterope_candidate)by_rep;
+    const asterope_candidate pipeline = (asterope_candidate)plain_copy;
     /* by 50 ticks and 10: hot, cold, and fetch where there is that */
     const struct asterope_sensing ways[] = {{NEVER, pipeline, 0, pipeline, 0, pipeline, 0},
                                             {0, pipeline, 0, pipeline, 0, pipeline, 0},

@@ -94,7 +94,7 @@ def test_every_candidate_is_right_or_is_skipped_for_what_the_cpu_lacks(program):
 
 PIPELINE, SMALL, MOVE = "XMM T T none 0", "stepped XMM up 256", overlapping_copies.PLAIN.name
 SMALL_SET = "set masked ZMM up 256"  # that of this name without "set"
-BEGIN = "ASTEROPE_RETURN_DESTINATION"  # with which pipelines and small copies begin
+BEGIN = '"mov %rdi, %rax\\n"'  # with which pipelines and small copies begin
 UP, DOWN = (f"asterope_candidate_move_{way}_xmm_128" for way in ("upwards", "downwards"))
 
 # A candidate, what stands in it (or an instruction to begin with), what stands there instead, and

@@ -156,7 +156,7 @@ def test_every_probe_looks_at_a_new_place_each_time_in_the_middle_of_its_stretch
 
 
 def in_front(instruction: str) -> tuple[str, str]:
-    returns = "ASTEROPE_RETURN_DESTINATION"
+    returns = '"mov %rdi, %rax\\n"'
     return returns, f'{returns} "{instruction}\\n"'
 
 

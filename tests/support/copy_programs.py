@@ -217,13 +217,13 @@ def assert_right(*command: object, sets: bool = False, **options: object) -> Non
     assert all(f"ok {function}\n" in done.stdout for function in functions)
 
 
-def compiled(folder: Path, name: str, includes: Iterable[Path] = ()) -> Path:
+def compiled(folder: Path, name: str, includes: Iterable[Path] = (), compiler: str = "gcc") -> Path:
     """The object file of a C source of this folder, made once in `folder`."""
     target = folder / f"{name}.o"
     if not target.exists():
         flags = [f"-I{path}" for path in (CHECKERS, REPOSITORY / "tuner", *includes)]
         source = CHECKERS / f"{name}.c"
-        output_of("gcc", *STRICT_C, "-O2", *flags, "-c", source, "-o", target)
+        output_of(compiler, *STRICT_C, "-O2", *flags, "-c", source, "-o", target)
     return target
 
 
@@ -236,6 +236,11 @@ def tuple_json(t: Any) -> dict[str, object]:
     return {
         axis.field: value for axis, value in values if axis.mark is None or value != axis.default
     }
+
+
+def architecture_of(t: Any) -> str:
+    """Which architecture's spaces have the tuple."""
+    return type(t).__module__.split(".")[-2]
 
 
 def _entries(
@@ -266,7 +271,7 @@ def profile_json(
     profile = {
         "format": "asterope-profile",
         "version": 1,
-        "architecture": "x86_64",
+        "architecture": architecture_of(intervals[0][1]),
         "complete": True,
         "intervals": _entries(intervals, sensing),
     }
@@ -317,15 +322,16 @@ def build_routine_check(
     compiler: str = "gcc",
     flags: Sequence[str] = ("-O2",),
     link_flags: Sequence[str] = (),
+    checkers_by: str = "gcc",
 ) -> Path:
     """routine_check with the routine compiled so; its checkers are always compiled alike."""
     includes = [routine.parent]
     if not (objects / "routine_check.o").exists():
-        compiled(objects, "routine_check", includes)
+        compiled(objects, "routine_check", includes, checkers_by)
     target = routine.with_suffix(".o")
     output_of(compiler, *flags, "-c", routine, "-o", target, cwd=routine.parent)
     program = routine.parent / "routine_check"
-    harness = (objects / "routine_check.o", compiled(objects, "copy_check"))
+    harness = (objects / "routine_check.o", compiled(objects, "copy_check", (), checkers_by))
     # Again with the flags: some, such as -static and -pg, tell the linker something too.
     output_of(compiler, *flags, *link_flags, target, *harness, "-o", program)
     return program
@@ -348,7 +354,7 @@ def build_listed(
     return program
 
 
-def build_dispatch_check(*routines: Path, flags: Sequence[str] = ()) -> Path:
+def build_dispatch_check(*routines: Path, flags: Sequence[str] = (), compiler: str = "gcc") -> Path:
     """dispatch_check with routines of one folder and a list of their copies."""
     names: dict[str, list[str]] = {"COPY": [], "SENSE": [], "FUNCTION": []}
     for routine in routines:
@@ -361,7 +367,8 @@ def build_dispatch_check(*routines: Path, flags: Sequence[str] = ()) -> Path:
         ):
             names[kind] += re.findall(pattern, text, re.M)
     assert names["COPY"]
-    return build_listed(routines[0].parent, names, *routines, flags=(*STRICT_C, *flags))
+    flags = (*STRICT_C, *flags)
+    return build_listed(routines[0].parent, names, *routines, compiler=compiler, flags=flags)
 
 
 def copies_taken(
@@ -413,6 +420,7 @@ def assert_dispatched(
     aliased: Aliased | None = None,
     sensing: Sensing | None = None,
     functions: Sequence[str] = FUNCTIONS,
+    emulator: Sequence[object] = (),
 ) -> None:
     """Each of the sizes takes the copy that the profile says, in each function."""
     in_line = {n for n in sizes if n <= max(small_copies.BOUNDS)}
@@ -427,13 +435,18 @@ def assert_dispatched(
             expected = {
                 n: expected_copy(intervals, small, function, n, alias, sensing) for n in sorted(few)
             }
-            taken = copies_taken(program, f"{prefix}_{function}", far + ahead, expected)
+            name = f"{prefix}_{function}"
+            taken = copies_taken(program, name, far + ahead, expected, *emulator)
             found = [copy.replace(f"{prefix}_", "", 1) for copy in taken]
             assert dict(zip(expected, found)) == expected, f"{function}, {ahead} bytes ahead"
 
 
 def assert_sets_dispatched(
-    program: Path, prefix: str, memset: Memset, sizes: Iterable[int]
+    program: Path,
+    prefix: str,
+    memset: Memset,
+    sizes: Iterable[int],
+    emulator: Sequence[object] = (),
 ) -> None:
     """The same of memset."""
     small = memset.small_set
@@ -443,7 +456,7 @@ def assert_sets_dispatched(
     for size in sorted(sizes):
         winner = next((t for end, t in beyond if size <= end), beyond[-1][1])
         expected[size] = "none" if size <= small.bound else f"{prefix}_set_{winner.symbol}"
-    taken = copies_taken(program, f"{prefix}_memset", 0, expected)
+    taken = copies_taken(program, f"{prefix}_memset", 0, expected, *emulator)
     assert dict(zip(expected, taken)) == expected
 
 
@@ -452,7 +465,9 @@ def assert_sets_dispatched(
 Routines = Mapping[Path, Sequence[int]]
 
 
-def build_with_routines(routines: Routines, objects: Path, name: str) -> Path:
+def build_with_routines(
+    routines: Routines, objects: Path, name: str, compiler: str = "gcc"
+) -> Path:
     """copy_fuzz or threads_check with rendered routines of one folder, each of its own prefix."""
     folder = next(iter(routines)).parent
     entries = {path.stem[: -len("_memcpy")]: sizes for path, sizes in routines.items()}
@@ -462,10 +477,12 @@ def build_with_routines(routines: Routines, objects: Path, name: str) -> Path:
     together = folder / "routines.c"
     text = "".join(f'#include "{path.name}"\n' for path in routines)
     together.write_text(text, encoding="ascii")
-    harness = [CHECKERS / f"{name}.c", *([compiled(objects, "copy_check")] * (name == "copy_fuzz"))]
+    harness = [CHECKERS / f"{name}.c"]
+    if name == "copy_fuzz":
+        harness.append(compiled(objects, "copy_check", compiler=compiler))
     program = folder / name
     flags = (*STRICT_C, "-O1", "-pthread", f"-I{CHECKERS}", f"-I{folder}")
-    output_of("gcc", *flags, *harness, together, "-o", program)
+    output_of(compiler, *flags, *harness, together, "-o", program)
     return program
 
 
