@@ -47,7 +47,7 @@ OTHERS = (
     "lib/asterope/libasterope_record.so",
     "share/asterope/python/asterope/profile.schema.json",
     "share/asterope/python/asterope/workloads.json",
-    "share/asterope/templates/x86_64/routine.c.j2",
+    "share/asterope/templates/routine.c.j2",
     "share/asterope/templates/preload.c",
     "share/doc/asterope/README.md",
     "share/doc/asterope/installing.md",

@@ -141,7 +141,7 @@ def test_the_cmake_example_calls_the_routine_by_name(environment, prefix, tmp_pa
     assert routine.read_text() != before
     assert through(build / "gather") == DATA
 
-    templates = own / "share" / "asterope" / "templates" / "x86_64"
+    templates = own / "share" / "asterope" / "templates"
     with open(templates / "routine.c.j2", "a", encoding="utf-8") as file:
         file.write("/* changed */\n")
     assert built_again(build, environment)
