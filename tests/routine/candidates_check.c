@@ -12,17 +12,23 @@
  * of each register, load and store type is copied up to 64 MiB, the others of the paper up to 1
  * MiB, those beyond it up to what three groups of interleaved pages take. */
 #define _GNU_SOURCE
-#include <cpuid.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#else
+#include <sys/auxv.h>
+#endif
 
 #include "copy_check.h"
 #include "movdir64b.h"
 #include "space/candidates.h"
 
 enum { LINE = 64, PAGE = 4096, SMALL = 1024, LARGE = 1 << 20, LARGEST = 64 << 20 };
+
+#ifdef __x86_64__
 
 static bool has_prefetchw(void) {
     unsigned int a, b, c, d;
@@ -46,6 +52,24 @@ static bool cpu_has(const char* feature) {
     if (strcmp(feature, "sse4_1") == 0) return __builtin_cpu_supports("sse4.1");
     return strcmp(feature, "") == 0;
 }
+
+#else
+
+static bool cpu_has(const char* feature) {
+    /* Linux, arch/arm64/include/uapi/asm/hwcap.h */
+    const unsigned long has = getauxval(AT_HWCAP), has_too = getauxval(AT_HWCAP2);
+    if (strcmp(feature, "sve") == 0) return has >> 22 & 1;
+    if (strcmp(feature, "sve2") == 0) return has_too >> 1 & 1;
+    if (strcmp(feature, "mops") == 0) return has_too >> 43 & 1;
+    if (strcmp(feature, "zva64") == 0) {
+        unsigned long dczid;
+        __asm__("mrs %0, dczid_el0" : "=r"(dczid));
+        return (dczid & 31) == 4;
+    }
+    return strcmp(feature, "") == 0;
+}
+
+#endif
 
 /* The same for several, blanks in between; says so where one is missing. */
 static bool can_run(const char* name, const char* needs) {
@@ -81,9 +105,15 @@ static int value_of(const struct asterope_variant* v, const char* field) {
     return 0;
 }
 
+/* Each axis beyond the paper's at its default. */
 static bool in_paper(const struct asterope_variant* v) {
-    return strcmp(v->rt, "MOVDIR64B") != 0 && value_of(v, "tb") == 2 && value_of(v, "pi") == 1 &&
-           value_of(v, "pw") == 0 && value_of(v, "dir") == 0;
+    for (size_t i = 0; i < v->space->axis_count; ++i) {
+        const struct asterope_axis* axis = &v->space->axes[i];
+        if (!axis->mark) continue;
+        const int usual = axis->words || axis->argument ? 0 : axis->numbers[0];
+        if (v->marked[axis->place] != usual) return false;
+    }
+    return strcmp(v->rt, "MOVDIR64B") != 0;
 }
 
 static size_t packed(int prefetch_distance, int write_distance) {
@@ -203,13 +233,11 @@ static void* call_small_set(void* destination, const void* byte, size_t bytes, s
     return call(destination, byte, bytes, distance, large_set);
 }
 
-/* A pipeline that any CPU can run; like all of them, it leaves nothing on the stack. */
+/* The pipeline that any CPU can run; like all of them, it leaves nothing on the stack. */
 static void (*plain_pipeline(const struct asterope_space* space))(void) {
     for (size_t i = 0; i < space->variant_count; ++i) {
         const struct asterope_variant* v = &space->variants[i];
-        if (strcmp(v->rt, "XMM") == 0 && strcmp(v->needs, "") == 0) {
-            return (void (*)(void))v->copy;
-        }
+        if (strncmp(space->plain, v->name, strlen(v->name)) == 0) return (void (*)(void))v->copy;
     }
     return NULL;
 }
@@ -222,7 +250,8 @@ static size_t take_small(const struct asterope_copy* v) {
 }
 
 static size_t step_at_page_ends(const struct asterope_copy* v) {
-    return strncmp(v->name, "masked", 6) == 0 ? 1 : 13;
+    const bool masks = strncmp(v->name, "masked", 6) == 0 || strncmp(v->name, "sve", 3) == 0;
+    return masks ? 1 : 13;
 }
 
 static bool check_small(size_t index) {
