@@ -18,24 +18,34 @@
 
 #ifdef ASTEROPE_NAMES_HIDDEN
 #define ASTEROPE_SEEN visibility("hidden")
+#define ASTEROPE_SEEN_BY_ASSEMBLER(name) ".hidden " name "\n"
 #else
 #define ASTEROPE_SEEN visibility("default")
+#define ASTEROPE_SEEN_BY_ASSEMBLER(name) ""
 #endif
-#define ASTEROPE_ALIAS(name) \
-    __attribute__((alias(ASTEROPE_TEXT_OF(ASTEROPE_OWN(name))), ASTEROPE_SEEN))
+
+/* Another name for one of the routine's functions, with these parameters. Where that is no function of C
+ * but assembly by itself, the compiler knows of no definition that an alias could name. */
+#ifdef ASTEROPE_ROUTINE_ASSEMBLED
+#define ASTEROPE_ALIAS(other, name, parameters) \
+    void *other parameters __attribute__((ASTEROPE_SEEN)); \
+    __asm__(".globl " #other "\n" ASTEROPE_SEEN_BY_ASSEMBLER(#other) \
+            ".set " #other ", " ASTEROPE_TEXT_OF(ASTEROPE_OWN(name)) "\n")
+#else
+#define ASTEROPE_ALIAS(other, name, parameters) \
+    void *other parameters \
+        __attribute__((alias(ASTEROPE_TEXT_OF(ASTEROPE_OWN(name))), ASTEROPE_SEEN))
+#endif
 
 #include <stdlib.h> /* which libc it is */
 
-void *memcpy(void *__restrict destination, const void *__restrict source, size_t bytes)
-    ASTEROPE_ALIAS(memmove);
-void *memmove(void *destination, const void *source, size_t bytes) ASTEROPE_ALIAS(memmove);
-void *mempcpy(void *__restrict destination, const void *__restrict source, size_t bytes)
-    ASTEROPE_ALIAS(mempcpy);
-void *__mempcpy(void *__restrict destination, const void *__restrict source, size_t bytes)
-    ASTEROPE_ALIAS(mempcpy);
+ASTEROPE_ALIAS(memcpy, memmove, (void *__restrict to, const void *__restrict from, size_t bytes));
+ASTEROPE_ALIAS(memmove, memmove, (void *to, const void *from, size_t bytes));
+ASTEROPE_ALIAS(mempcpy, mempcpy, (void *__restrict to, const void *__restrict from, size_t bytes));
+ASTEROPE_ALIAS(__mempcpy, mempcpy, (void *__restrict to, const void *__restrict from, size_t bytes));
 
 #ifdef ASTEROPE_ROUTINE_SETS
-void *memset(void *destination, int value, size_t bytes) ASTEROPE_ALIAS(memset);
+ASTEROPE_ALIAS(memset, memset, (void *destination, int value, size_t bytes));
 #endif
 
 /* A statically linked libc copies before there is what the stack protector reads. */

@@ -13,6 +13,7 @@
 #undef _FORTIFY_SOURCE /* its inline memcpy would stand in the way of the aliases */
 /* A file of several profiles would choose by an indirect function, which has to be relocated. */
 #define ASTEROPE_NO_IFUNC
+#define ASTEROPE_OWN_NAMES_HIDDEN /* those of assembly; the compiler sees to the others */
 #pragma GCC visibility push(hidden)
 #include ASTEROPE_ROUTINE
 #pragma GCC visibility pop

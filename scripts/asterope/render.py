@@ -213,7 +213,7 @@ def parts_of(profile: Profile, prefix: str) -> dict[str, Any]:
         "small_copy": small_copy,
         "alias": alias,
         "overlapping": overlapping,
-        "small_move": here.small_copies.PLAIN if small_copy.goes_up_only else small_copy,
+        "small_move": here.small_copies.PLAIN if small_copy.copies_upwards_only else small_copy,
         "steps": steps,
         "intent_steps": intent_steps,
         "tuples": tuples,

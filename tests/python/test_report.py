@@ -16,10 +16,18 @@ from typing import Any
 
 import pytest
 from command_errors import exit_code_of, only_line_of
-from profile_samples import DOUBT, good_profile, incomplete_profile, provisional_profile
+from profile_samples import (
+    DOUBT,
+    good_profile,
+    incomplete_profile,
+    plain_profile,
+    provisional_profile,
+)
 from report_samples import (
     CANDIDATES,
     LOG_SIZES,
+    OTHER_ARCHITECTURE,
+    OTHER_CANDIDATES,
     PEERS,
     SIZES,
     THREADED,
@@ -42,6 +50,7 @@ from asterope.report.search_maps import families_picture, plane_of, planes_pictu
 from asterope.report.series import find_series
 from asterope.report.style import Picture, cache_sizes, legend_outside, new_figure, set_up
 from asterope.report.words import findings, machine_facts, progress, search_facts, standing
+from asterope.spaces import ARCHITECTURES, OLDEST, of
 from asterope.spaces.x86_64 import pipelines
 from asterope.workloads import names
 
@@ -236,6 +245,34 @@ def test_names_are_parsed_as_they_are_written() -> None:
         assert pipelines.named(name) is None
 
 
+def test_a_log_is_of_its_architectures_copies(put: Put) -> None:
+    lines = log_lines(candidates=OTHER_CANDIDATES, architecture=OTHER_ARCHITECTURE)
+    log = read(put(lines)).log
+    assert {t.name for t in log.tuples.values()} == {*OTHER_CANDIDATES}
+    sizes = scored_sizes(log, None)
+    assert {s.winner for s in sizes} == {next(iter(OTHER_CANDIDATES))}
+    assert all(map(is_dark_on_light, (planes_picture(log, sizes), families_picture(log, sizes))))
+    # those of another architecture are none
+    for wrong in (
+        log_lines(candidates=OTHER_CANDIDATES),
+        log_lines(architecture=OTHER_ARCHITECTURE),
+    ):
+        with pytest.raises(BadInput, match="names a candidate that does not exist"):
+            read(put(wrong))
+
+
+def test_a_log_that_names_no_architecture_is_of_the_oldest(put: Put) -> None:
+    unnamed, named = (read(put(log_lines(**h))).log for h in ({}, {"architecture": OLDEST}))
+    assert unnamed.tuples == named.tuples
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_the_intervals_of_any_architecture_are_drawn(put: Put, architecture: str) -> None:
+    picture = intervals_picture(read(put(plain_profile(architecture))).profile)
+    assert is_dark_on_light(picture)
+    assert any(of(architecture).pipelines.PLAIN.name in row for row in picture.table.rows)
+
+
 # --- What is refused ------------------------------------------------------------------------------
 
 
@@ -266,6 +303,10 @@ BAD_FILES: dict[str, tuple[Any, str]] = {
     ),
     "nested deeply": ('{"format": "asterope-bench", "x": ' + "[" * 500 + "]" * 500 + "}", ""),
     "log of version 1": (_log(version=1), "reads version 2"),
+    "log of an unknown architecture": (
+        _log(architecture="riscv64"),
+        'line 1: architecture: "riscv64" is none of x86_64, aarch64',
+    ),
     "log of no machine": (_log(machine=None), "line 1: machine: null where an object"),
     "log of a machine that is none": (
         _log(machine={**good_profile()["machine"], "kernel": []}),

@@ -49,7 +49,7 @@ from copy_programs import (
     run,
 )
 from generate_command import NAMES, assert_old, command, old_files, only_line
-from profile_samples import good_profile, incomplete_profile
+from profile_samples import good_profile, incomplete_profile, plain_profile
 from sampling import sampled
 
 XMM = Tuple("XMM", "T", "T", "none", 0, 0)
@@ -220,6 +220,16 @@ def test_profiles_that_do_not_go_together_are_refused(tmp_path, out, capsys, sec
         paths[1].write_text(text, encoding="utf-8")
     line = refused(capsys, out, *paths, *(part.format(*paths) for part in more))
     assert re.search(said.format(*paths), line)
+
+
+def test_profiles_of_two_architectures_are_refused(tmp_path, out, capsys):
+    paths = [tmp_path / "a.json", tmp_path / "b.json"]
+    for path, architecture in zip(paths, ("x86_64", "aarch64")):
+        path.write_text(json.dumps(plain_profile(architecture)), encoding="utf-8")
+    for first, second, words in ((*paths, "of aarch64"), (*paths[::-1], "of x86_64")):
+        line = refused(capsys, out, first, second)
+        assert line.startswith(f"asterope-generate: {second}: {words}, and {first} of ")
+        assert "one file holds one architecture: make one of each" in line
 
 
 @pytest.mark.parametrize("names", [("a/x.json", "b/x.json"), ("a/x-1.json", "a/x.1.json")])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Callable
 
+from asterope import spaces
 from asterope.workloads import names
 
 _RATIO = {"median": 1.31, "low": 1.29, "high": 1.33}
@@ -307,6 +309,32 @@ _TEXT = json.dumps(_GOOD)
 def good_profile() -> dict[str, Any]:
     """A profile with every field of the format; a fresh copy, to be changed at will."""
     return json.loads(_TEXT)
+
+
+def plain_profile(architecture: str, cpu: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """One of any architecture: at all sizes what any CPU of it runs; `cpu`: of its machine."""
+    here = spaces.of(architecture)
+
+    def always(copy: Any) -> list[dict[str, Any]]:
+        return [{"above": 0, "up_to": 1 << 20, "winner": {"tuple": asdict(copy)}}]
+
+    def winner(copy: Any) -> dict[str, Any]:
+        return {"winner": {"tuple": asdict(copy)}}
+
+    return {
+        "format": "asterope-profile",
+        "version": 1,
+        "architecture": architecture,
+        "complete": True,
+        **({"machine": {"cpu": dict(cpu)}} if cpu else {}),
+        "intervals": always(here.pipelines.PLAIN),
+        "small": winner(here.small_copies.PLAIN),
+        "overlapping": winner(here.overlapping_copies.PLAIN),
+        "memset": {
+            "intervals": always(here.set_pipelines.PLAIN),
+            "small": winner(here.small_sets.PLAIN),
+        },
+    }
 
 
 def merged_profile() -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from profile_samples import good_profile
@@ -119,16 +120,31 @@ CANDIDATES = {
 }
 
 
-def log_lines(finished: bool = True, rounds: int = 9) -> list[dict[str, Any]]:
+# Of another architecture, which its logs name.
+OTHER_ARCHITECTURE = "aarch64"
+OTHER_CANDIDATES = {
+    "Q T NT L1KEEP 4 8": 1.5,
+    "Q T NT L1KEEP 2 10": 1.4,
+    "SVE T T none 0 0": 1.1,
+    "MOPS T T none 0 0": 0.9,
+}
+
+
+def log_lines(
+    finished: bool = True,
+    rounds: int = 9,
+    candidates: Mapping[str, float] = CANDIDATES,
+    **header: Any,
+) -> list[dict[str, Any]]:
     """The whole log, header first. Every round is slower than the one before, libc as well."""
-    lines = [log_header(), *calibrations(LOG_SIZES, ("hot", "cold"))]
+    lines = [log_header(**header), *calibrations(LOG_SIZES, ("hot", "cold"))]
     for size in LOG_SIZES:
         lines.append({"step": f"pipelines {size}"})
         for number in range(rounds):
             for workload in ("hot", "cold"):
                 libc_ns = size / 10 * (1 + number)
                 lines.append(trial(size, workload, "libc", number, libc_ns))
-                for name, ratio in CANDIDATES.items():
+                for name, ratio in candidates.items():
                     lines.append(trial(size, workload, name, number, libc_ns / ratio))
                 lines.append(trial(size, workload, "libc", number, libc_ns))
     if finished:

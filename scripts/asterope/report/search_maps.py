@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -172,8 +172,12 @@ def _draw_plane(
 ) -> object:
     """The panel of one size. Returns what a colour bar needs."""
     distances = list(log.pipelines.VALUES["pd"])
-    sizes = log.pipelines.prefetch_sizes(base.tb, base.pi)
-    ps_values = sorted({*sizes, *(ps for ps, _ in plane)})
+    possible = {
+        ps
+        for ps in log.pipelines.VALUES["ps"]
+        if log.pipelines.why_not(**{**asdict(base), "ps": ps}) is None
+    }
+    ps_values = sorted(possible | {ps for ps, _ in plane})
     values = [[math.nan] * len(distances) for _ in ps_values]
     for (ps, pd), name in plane.items():
         shown = min(FAR, max(NEAR, _slower(of_size, name)))

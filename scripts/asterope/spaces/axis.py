@@ -120,7 +120,7 @@ class Copy:
         return self.name.lower().replace(" ", "_")
 
     @property
-    def goes_up_only(self) -> bool:
+    def copies_upwards_only(self) -> bool:
         """Whether it is wrong where the destination begins within the source."""
         return False
 

@@ -44,11 +44,6 @@ class SmallTuple(Copy):
 
     AXES = AXES
 
-    @property
-    def copies_upwards_only(self) -> bool:
-        """Whether it may not be given buffers that overlap."""
-        return False
-
 
 # What a profile without a small copy of its own gets, and one whose search was lost in noise: on
 # any AArch64 CPU.

@@ -53,7 +53,7 @@ class SmallTuple(Copy):
         return {"masked": 64, "masked32": 32, "masked16": 16}.get(self.shape, 0)
 
     @property
-    def goes_up_only(self) -> bool:
+    def copies_upwards_only(self) -> bool:
         """Whether it is wrong where the destination begins within the source: rep movsb is."""
         return self.shape == "rep"
 

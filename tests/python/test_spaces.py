@@ -1,0 +1,121 @@
+"""The spaces of copies: what every architecture's offers to those who know none by name."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from asterope import spaces
+from asterope.limits import header
+from asterope.profile import ProfileError, load_profile, schema
+from asterope.render import render_candidates, render_routine
+from profile_samples import plain_profile
+
+EACH = pytest.mark.parametrize("architecture", spaces.ARCHITECTURES)
+
+
+def loaded(folder: Path, raw: dict[str, Any]) -> Any:
+    path = folder / "profile.json"
+    path.write_text(json.dumps(raw), encoding="utf-8")
+    return load_profile(path)
+
+
+def test_an_architecture_is_handed_out_once() -> None:
+    assert spaces.of("x86_64") is spaces.of("x86_64")
+    assert spaces.OLDEST in spaces.ARCHITECTURES
+
+
+@pytest.mark.parametrize("name", ["riscv64", "", "axis", "tuples", "x86_64.pipelines"])
+def test_there_is_no_other(name: str) -> None:
+    with pytest.raises(KeyError, match=re.escape(repr(name))):
+        spaces.of(name)
+
+
+def test_titles_tell_architectures_apart() -> None:
+    titles = [spaces.of(name).TITLE for name in spaces.ARCHITECTURES]
+    assert len({*titles}) == len(titles)
+
+
+@EACH
+def test_the_plain_ones_exist_and_any_cpu_runs_them(architecture: str) -> None:
+    here = spaces.of(architecture)
+    for operation, large, small in (
+        (here.MEMCPY, here.pipelines.PLAIN, here.small_copies.PLAIN),
+        (here.MEMSET, here.set_pipelines.PLAIN, here.small_sets.PLAIN),
+    ):
+        assert isinstance(large, operation.tuple) and isinstance(small, operation.small)
+        assert operation.why_not(**asdict(large)) is None
+        assert operation.why_not_small(**asdict(small)) is None
+        assert large.needs == small.needs == ()
+        assert not small.copies_upwards_only
+        assert not large.is_whole and large.acts_above == 0
+    overlapping = here.overlapping_copies
+    assert overlapping.why_not_overlapping(**asdict(overlapping.PLAIN)) is None
+    assert overlapping.PLAIN.needs == ()
+
+
+@EACH
+def test_members_have_names_and_symbols_of_their_own(architecture: str) -> None:
+    here = spaces.of(architecture)
+    for members in (
+        list(here.pipelines.variants()),
+        list(here.set_pipelines.variants()),
+        list(here.small_copies.small_tuples()),
+        list(here.small_sets.small_sets()),
+        list(here.aliased_copies.aliased_tuples()),
+        list(here.overlapping_copies.overlapping_tuples()),
+    ):
+        assert len({m.name for m in members}) == len({m.symbol for m in members}) == len(members)
+        assert all(re.fullmatch("[a-z0-9_]+", m.symbol) for m in members)
+    # those with fewer departures come first, and ties are broken in this order
+    departures = [variant.departures for variant in here.pipelines.variants()]
+    assert departures == sorted(departures) and departures[0] == 0
+
+
+@EACH
+def test_its_schema_is_one_and_knows_its_own_names_only(architecture: str) -> None:
+    own = schema(architecture)
+    jsonschema.Draft202012Validator.check_schema(own)
+    assert own is schema(architecture)
+    patterns = {
+        "tuple_name": lambda here: here.pipelines.PLAIN,
+        "small_tuple_name": lambda here: here.small_copies.PLAIN,
+        "set_tuple_name": lambda here: here.set_pipelines.PLAIN,
+        "set_small_tuple_name": lambda here: here.small_sets.PLAIN,
+    }
+    for name, plain in patterns.items():
+        for other in spaces.ARCHITECTURES:
+            matches = re.search(own["$defs"][name]["pattern"], plain(spaces.of(other)).name)
+            assert bool(matches) == (other == architecture), (name, other)
+
+
+@EACH
+def test_its_profile_is_read_and_rendered_on_any_machine(tmp_path: Path, architecture: str) -> None:
+    profile = loaded(tmp_path, plain_profile(architecture))
+    here = spaces.of(architecture)
+    assert profile.architecture == architecture
+    assert profile.intervals[0].winner.tuple == here.pipelines.PLAIN
+    assert profile.memset.small.tuple == here.small_sets.PLAIN
+    assert here.pipelines.PLAIN.symbol in render_routine(profile)["asterope_memcpy.c"]
+
+
+@EACH
+def test_its_profile_holds_none_of_anothers_copies(tmp_path: Path, architecture: str) -> None:
+    for other in (name for name in spaces.ARCHITECTURES if name != architecture):
+        raw = {**plain_profile(architecture), "architecture": other}
+        with pytest.raises(ProfileError, match=r"\.rt: .* is none of "):
+            loaded(tmp_path, raw)
+
+
+@EACH
+def test_its_build_steps_render(architecture: str) -> None:
+    here = spaces.of(architecture)
+    minimum = here.pipelines.MINIMUM_BYTES
+    assert f"kMinimumBytes = {minimum};" in header(architecture)
+    text = render_candidates(architecture, variants=[here.pipelines.PLAIN.variant])
+    assert here.pipelines.PLAIN.variant.symbol in text
