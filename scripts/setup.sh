@@ -169,7 +169,7 @@ wanted_packages() {
     have sbatch || printf 'slurm-client\n'
     have shellcheck || printf 'shellcheck\n'
     # Small libraries whose memcpy asterope-bench compares with; DPDK, which is large, is left to users.
-    [[ -e /usr/lib/x86_64-linux-musl/libc.a ]] || printf 'musl-dev\n'
+    [[ -e /usr/lib/$(uname -m)-linux-musl/libc.a ]] || printf 'musl-dev\n'
     [[ -e /usr/lib/diet ]] || printf 'dietlibc-dev\n'
 }
 
