@@ -377,7 +377,7 @@ BUILDS: dict[str, tuple[str, ...]] = {
         "-fno-sanitize-recover=all",
     ),
     "gcc, addresses": (COMPILER, *STRICT_C, "-O1", "-fsanitize=address"),
-    "gcc -pg": (COMPILER, *STRICT_C, "-O2", "-pg"),
+    "gcc, instrumented": (COMPILER, *STRICT_C, "-O2", "-finstrument-functions"),
     "gcc, stack protector": (
         *(COMPILER, *STRICT_C, "-O2", "-fstack-protector-all"),
         "-fstack-clash-protection",
