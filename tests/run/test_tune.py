@@ -240,6 +240,7 @@ def test_memset_has_winners_small_sets_and_a_log_of_its_own(tuned: Tuned) -> Non
     assert {"memset calibration", "memset pipelines 1024", "memset small copies"} <= steps
     header = tuned.log()[0]
     assert header["options"]["operations"] == ["memcpy", "memset"]
+    assert header["architecture"] == tuned.profile["architecture"]
     assert header["options"]["set_sizes"] == [128, 1024]
     assert "\nmemset\n" in tuned.stdout and "Small sets, x libc" in tuned.stdout
     source = (tuned.folder / "asterope_memcpy.c").read_text(encoding="ascii")
