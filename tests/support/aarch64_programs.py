@@ -107,6 +107,21 @@ def one_of(rt: str, lt: str, st: str, number: int) -> Tuple:
     return Tuple(rt, lt, st, pt, ps, pipelines.VALUES["pd"][number * 5 % 16])
 
 
+def _with_marks(rt: str, st: str, number: int) -> set_pipelines.Tuple:
+    """A set of that kind with other marks than its neighbours, where it has any."""
+    tb, pw = (2, 1, 4, 8)[number % 4], (0, 8)[number % 2]
+    for marks in ({"tb": tb, "pw": pw}, {"tb": tb}, {}):
+        if set_pipelines.why_not(rt, st, **marks) is None:
+            return SET(rt, st, **marks)
+    raise AssertionError(f"{rt} {st} is no set")
+
+
+SET_KINDS = [
+    _with_marks(v.rt, v.st, number)
+    for number, v in enumerate(v for v in set_pipelines.variants() if not v.is_marked)
+]
+
+
 def needs_of(*copies: object) -> set[str]:
     """The CPU features that any of them needs."""
     return {feature for copy in copies for feature in copy.needs}

@@ -361,11 +361,14 @@ def build_dispatch_check(*routines: Path, flags: Sequence[str] = (), compiler: s
         prefix = routine.stem[: -len("_memcpy")]
         text = routine.read_text(encoding="ascii")
         for kind, pattern in (
-            ("COPY", rf"^void ({prefix}_(?:(?:copy|move|set)_\w+|untuned))\(void\)$"),
-            ("SENSE", rf"^void ({prefix}_sense_\d+)\(void\)$"),
-            ("FUNCTION", rf"\bvoid \*({prefix}_mem(?!cpy_mt)\w+)\($"),
+            ("COPY", rf"{prefix}_(?:(?:copy|move|set)_\w+|untuned)"),
+            ("SENSE", rf"{prefix}_sense_\d+"),
+            ("FUNCTION", rf"{prefix}_mem(?!cpy_mt)\w+"),
         ):
-            names[kind] += re.findall(pattern, text, re.M)
+            # a naked function of C, or one that is assembly as a whole
+            begin = r"void \*" if kind == "FUNCTION" else "^void "
+            names[kind] += re.findall(rf"{begin}({pattern})\((?:void\))?$", text, re.M)
+            names[kind] += re.findall(rf'_BEGIN\("({pattern})",', text)
     assert names["COPY"]
     flags = (*STRICT_C, *flags)
     return build_listed(routines[0].parent, names, *routines, compiler=compiler, flags=flags)
