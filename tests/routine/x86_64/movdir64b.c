@@ -2,8 +2,6 @@
 #define _GNU_SOURCE
 #include "movdir64b.h"
 
-#ifdef __x86_64__
-
 #include <cpuid.h>
 #include <signal.h>
 #include <stddef.h>
@@ -79,13 +77,3 @@ void movdir64b_emulate(void) {
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     sigaction(SIGILL, &action, &otherwise);
 }
-
-#else /* no candidate has it */
-
-bool movdir64b_is_there(void) {
-    return true;
-}
-
-void movdir64b_emulate(void) {}
-
-#endif
