@@ -23,7 +23,11 @@ COMPILER = "aarch64-linux-gnu-gcc"
 EMULATOR = "qemu-aarch64"
 LIBRARIES = Path("/usr/aarch64-linux-gnu")
 
-CLANG = ("clang", "--target=aarch64-linux-gnu")
+# It finds neither headers nor libraries by itself; what it compiles the other compiler links.
+CLANG, CLANGXX = (
+    (name, "--target=aarch64-linux-gnu", f"-isystem{LIBRARIES / 'include'}")
+    for name in ("clang", "clang++")
+)
 
 # For the head of each test file.
 needs_emulator = pytest.mark.skipif(

@@ -323,8 +323,12 @@ def build_routine_check(
     flags: Sequence[str] = ("-O2",),
     link_flags: Sequence[str] = (),
     checkers_by: str = "gcc",
+    linked_by: Sequence[object] = (),
 ) -> Path:
-    """routine_check with the routine compiled so; its checkers are always compiled alike."""
+    """routine_check with the routine compiled so; its checkers are always compiled alike.
+
+    `linked_by`: a command, where it is not the compiler with its flags.
+    """
     includes = [routine.parent]
     if not (objects / "routine_check.o").exists():
         compiled(objects, "routine_check", includes, checkers_by)
@@ -333,7 +337,8 @@ def build_routine_check(
     program = routine.parent / "routine_check"
     harness = (objects / "routine_check.o", compiled(objects, "copy_check", (), checkers_by))
     # Again with the flags: some, such as -static and -pg, tell the linker something too.
-    output_of(compiler, *flags, *link_flags, target, *harness, "-o", program)
+    linker = linked_by or (compiler, *flags)
+    output_of(*linker, *link_flags, target, *harness, "-o", program)
     return program
 
 
