@@ -77,12 +77,6 @@ def program(tmp_path_factory, objects) -> Path:
     return build(tmp_path_factory.mktemp("candidates"), render_candidates("aarch64"), objects)
 
 
-@pytest.fixture(scope="module")
-def objects(tmp_path_factory) -> Path:
-    """Where this architecture's check programs are compiled, once."""
-    return tmp_path_factory.mktemp("objects")
-
-
 def verdict_of(cpu: str, name: str, needs: tuple[str, ...]) -> str:
     lacks = [feature for feature in needs if feature not in features_of(cpu)]
     return f"skip {name}: this CPU lacks {lacks[0]}" if lacks else f"ok {name}"

@@ -64,12 +64,6 @@ def cpu_for(*copies: object) -> str:
     return cpu
 
 
-@pytest.fixture(scope="module")
-def objects(tmp_path_factory) -> Path:
-    """Where this architecture's check programs are compiled, once."""
-    return tmp_path_factory.mktemp("objects")
-
-
 def built(routine: Path, objects: Path, *compiler: str) -> Path:
     """routine_check with the routine compiled so: `compiler` and its flags."""
     command, *flags = compiler or (COMPILER, "-O2", *STRICT_C)
