@@ -68,11 +68,11 @@ def test_the_machine_is_read(emulated: Run, cpu: str) -> None:
     assert done.returncode == 0, done.stdout[-4000:]
 
 
-@pytest.mark.parametrize("share", range(2))
+@pytest.mark.parametrize("share", range(3))
 def test_a_sample_of_the_candidates_copies_right(emulated: Run, share: int) -> None:
-    done = emulated("tests/candidates_check", "--step", 31, "--share", f"{share}/150")
+    done = emulated("tests/candidates_check", "--step", 31, "--share", f"{7 + share}/300")
     assert done.returncode == 0, done.stdout[-4000:]
-    assert done.stdout.count("ok ") >= 5
+    assert done.stdout.count("ok ") >= 2
 
 
 def test_tunables_are_refused_in_a_line(emulated: Run) -> None:
