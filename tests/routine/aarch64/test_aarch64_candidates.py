@@ -37,7 +37,7 @@ pytestmark = needs_emulator
 # offsets meets one size in 31, which all the same lets each size meet every offset and every
 # difference of two. Daily work checks one candidate in SAMPLE on each CPU; --slow checks each on
 # one of the CPUs that have what it needs.
-SAMPLE = 151
+SAMPLE = 251
 THIN = ("--step", "31", "--other-step", "31")
 PROCESSES = 2
 

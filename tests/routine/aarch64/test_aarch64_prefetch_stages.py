@@ -131,7 +131,7 @@ def test_each_line_is_asked_for_once_and_ahead_of_its_copy(tb, pi, dir):
     assert chosen
     down = dir == "down"
     # Several groups, with a rest; and none that fits, where only small blocks may go without.
-    for t, size in itertools.product(chosen, (40_000, 3 * 64 * tb + 320)):
+    for t, size in itertools.product(chosen, (20_000, 3 * 64 * tb + 320)):
         accesses = trace(t, size)
         reached = size - 64 * t.tb - 256  # whole blocks come at least so far
         wanted = distances_of(t)
@@ -179,16 +179,16 @@ def test_all_that_is_cleared_is_stored_to_next():
     assert {t.tb for t in chosen} == {1, 2, 4, 8}
     for t in chosen:
         cleared: set[int] = set()
-        accesses = trace(t, 40_007)
+        accesses = trace(t, 20_007)
         for number, (operation, where) in enumerate(accesses):
             if operation == "dc zva":
                 assert where % 64 == 0, t.name
                 later = {at for op, at in accesses[number:] if op == "stp"}
                 assert {where + n for n in (0, 16, 32, 48)} <= later, t.name
-                assert DESTINATION <= where <= DESTINATION + 40_007 - 64, t.name
+                assert DESTINATION <= where <= DESTINATION + 20_007 - 64, t.name
                 assert where not in cleared, t.name
                 cleared.add(where)
-        assert len(cleared) >= (40_007 - 64 * t.tb - 256) // 64, t.name
+        assert len(cleared) >= (20_007 - 64 * t.tb - 256) // 64, t.name
 
 
 @pytest.mark.parametrize("tb", sorted(pipelines.VALUES["tb"]))
@@ -197,12 +197,12 @@ def test_vectors_ask_for_no_line_twice_where_their_blocks_are_whole_lines(tb):
     chosen = [t for t in some_tuples("SVE") if t.tb == tb and (64 * t.ps) % (VECTOR * tb) == 0]
     assert chosen
     for t in chosen:
-        accesses = trace(t, 40_000)
+        accesses = trace(t, 20_000)
         for prefetch, start, lines in distances_of(t):
             asked = asked_by(accesses, prefetch)
             first = start + 64 + 64 * lines
             assert asked == [first + 64 * i for i in range(len(asked))], t.name
-            assert 64 * len(asked) >= 40_000 - 64 * t.ps - VECTOR * tb - 128, t.name
+            assert 64 * len(asked) >= 20_000 - 64 * t.ps - VECTOR * tb - 128, t.name
 
 
 def test_a_wrong_line_would_be_noticed(monkeypatch):
@@ -213,6 +213,6 @@ def test_a_wrong_line_would_be_noticed(monkeypatch):
         at = [i for i, line in enumerate(code) if line.startswith(prefetch)]
         for i in (at[3], at[-1]):
             monkeypatch.setattr(f"{__name__}.code_of", lambda _, i=i: [*code[:i], *code[i + 1 :]])
-            asked = asked_by(trace(t, 40_000), prefetch)
+            asked = asked_by(trace(t, 20_000), prefetch)
             assert len(asked) == len(set(asked))
             assert max(asked) - min(asked) > 64 * (len(asked) - 1)

@@ -153,7 +153,7 @@ RIGHT: dict[str, tuple[Intervals, dict[str, object], tuple[object, ...]]] = {
     **{
         f"{' '.join(kind)} {pt}": (
             [(1 << 20, one_of(*kind, i) if pt else Tuple(*kind, "none", 0, 0))],
-            *({}, ("--step", 31, "--other-step", 31)),
+            *({}, SHORT),
         )
         for pt in ("", "with prefetch")
         for i, kind in enumerate(KINDS)
@@ -181,7 +181,7 @@ RIGHT: dict[str, tuple[Intervals, dict[str, object], tuple[object, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("name", sampled(RIGHT, 3))
+@pytest.mark.parametrize("name", sampled(RIGHT, 5))
 def test_it_copies_right(tmp_path, objects, name):
     profile, more, options = RIGHT[name]
     cpu = cpu_for(*(t for _, t in profile))
