@@ -157,6 +157,11 @@ wanted_packages() {
     compgen -G "$(clang -print-runtime-dir 2>/dev/null)/libclang_rt.profile*" >/dev/null ||
         printf 'libclang-rt-dev\n'
     have qemu-x86_64 || printf 'qemu-user\n'
+    # AArch64's, for other machines: what they build runs in qemu there.
+    if [[ $(uname -m) != aarch64 ]]; then
+        have aarch64-linux-gnu-gcc || printf 'gcc-aarch64-linux-gnu\n'
+        have aarch64-linux-gnu-g++ || printf 'g++-aarch64-linux-gnu\n'
+    fi
     have valgrind || printf 'valgrind\n'
     # Builds of others, which the examples are tried in.
     have meson || printf 'meson\n'
@@ -169,7 +174,7 @@ wanted_packages() {
     have sbatch || printf 'slurm-client\n'
     have shellcheck || printf 'shellcheck\n'
     # Small libraries whose memcpy asterope-bench compares with; DPDK, which is large, is left to users.
-    [[ -e /usr/lib/x86_64-linux-musl/libc.a ]] || printf 'musl-dev\n'
+    compgen -G '/usr/lib/*-linux-musl/libc.a' >/dev/null || printf 'musl-dev\n'
     [[ -e /usr/lib/diet ]] || printf 'dietlibc-dev\n'
 }
 
