@@ -174,7 +174,7 @@ wanted_packages() {
     have sbatch || printf 'slurm-client\n'
     have shellcheck || printf 'shellcheck\n'
     # Small libraries whose memcpy asterope-bench compares with; DPDK, which is large, is left to users.
-    compgen -G '/usr/lib/*-linux-musl/libc.a' >/dev/null || printf 'musl-dev\n'
+    [[ -e /usr/lib/$(uname -m)-linux-musl/libc.a ]] || printf 'musl-dev\n'
     [[ -e /usr/lib/diet ]] || printf 'dietlibc-dev\n'
 }
 

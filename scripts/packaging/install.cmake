@@ -11,7 +11,7 @@ file(GLOB_RECURSE command_sources CONFIGURE_DEPENDS "scripts/asterope/*.py")
 add_custom_command(
   OUTPUT "${share}/manual.stamp"
   COMMAND "${Python3_EXECUTABLE}" -B "${PROJECT_SOURCE_DIR}/scripts/packaging/manual.py"
-          "${PROJECT_BINARY_DIR}" "${share}"
+          "${PROJECT_BINARY_DIR}" "${share}" ${CMAKE_CROSSCOMPILING_EMULATOR}
   COMMAND "${CMAKE_COMMAND}" -E touch "${share}/manual.stamp"
   DEPENDS asterope-tune asterope-bench ${manual_sources} ${command_sources}
   COMMENT "Writing man pages and completion")

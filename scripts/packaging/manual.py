@@ -12,7 +12,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +41,10 @@ WORDS = {
 FILES = re.compile(r"FILE|PROFILE|LOG|ROUTINE|MAP|OUT")
 
 
-def describe(name: str, programs: Path) -> dict[str, Any]:
+def describe(name: str, programs: Path, emulator: Sequence[str] = ()) -> dict[str, Any]:
     """What the command says of itself: see tuner/base/help_json.hpp."""
     if COMMANDS[name].module is None:
-        command = [str(programs.resolve() / f"asterope-{name}")]
+        command = [*emulator, str(programs.resolve() / f"asterope-{name}")]
     else:
         command = [sys.executable, "-B", "-m", "asterope", name]
     done = subprocess.run(
@@ -143,9 +143,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("programs", type=Path, help="folder with asterope-tune and asterope-bench")
     parser.add_argument("output", type=Path, help="folder that becomes PREFIX/share")
+    parser.add_argument(
+        "emulator", nargs=argparse.REMAINDER, help="what runs programs of another architecture"
+    )
     arguments = parser.parse_args()
     for name in COMMANDS:
-        render(name, describe(name, arguments.programs), arguments.output)
+        described = describe(name, arguments.programs, arguments.emulator)
+        render(name, described, arguments.output)
 
 
 if __name__ == "__main__":

@@ -33,31 +33,23 @@ class ArmRoot : public TemporaryFolder {
 
 TEST(DecodeMidr, names_the_parts_that_are_known) {
     const ArmIdentity n1 = decode_midr(kNeoverseN1);
-    EXPECT_EQ(n1.vendor, "ARM");
+    EXPECT_EQ(n1.vendor, "0x41");
     EXPECT_EQ(n1.brand, "Neoverse-N1 r3p1");
     EXPECT_EQ(n1.part, 0xd0c);
     EXPECT_EQ(n1.stepping, 0x31);
     EXPECT_EQ(decode_midr(0x610f0230).brand, "Firestorm-M1 r0p0");
-    EXPECT_EQ(decode_midr(0x461f0010).vendor, "Fujitsu");
+    EXPECT_EQ(decode_midr(0x461f0010).vendor, "0x46");
     EXPECT_EQ(decode_midr(0x461f0010).brand, "A64FX r1p0");
 }
 
 TEST(DecodeMidr, numbers_the_others) {
     const ArmIdentity part = decode_midr(0x412fffff);
-    EXPECT_EQ(part.vendor, "ARM");
+    EXPECT_EQ(part.vendor, "0x41");
     EXPECT_EQ(part.brand, "ARM 0xfff r2p15");
     const ArmIdentity implementer = decode_midr(0xee0fd0c0);
     EXPECT_EQ(implementer.vendor, "0xee");
     EXPECT_EQ(implementer.brand, "0xee 0xd0c r0p0"); // another maker's part of that number
     EXPECT_EQ(decode_midr(0).brand, "0x00 0x000 r0p0");
-}
-
-TEST(DecodeMidr, keeps_to_the_length_that_vendors_have) {
-    for (std::uint64_t implementer = 0; implementer < 256; ++implementer) {
-        const ArmIdentity one = decode_midr(implementer << 24);
-        EXPECT_LE(one.vendor.size(), 12u) << one.vendor;
-        EXPECT_FALSE(one.vendor.empty());
-    }
 }
 
 TEST_F(ArmRoot, sysfs_tells_each_cpus_register) {
@@ -131,7 +123,7 @@ TEST_F(ArmRoot, a_hypervisor_is_named_where_device_tree_or_dmi_know_it) {
 
 TEST(KindsOfCores, are_in_the_profile_but_make_none_stale) {
     Machine machine;
-    machine.cpu.vendor = "ARM";
+    machine.cpu.vendor = "0x41";
     machine.cpu.kinds = {{"Cortex-A53 r0p4", "0-3"}, {"Cortex-A72 r0p3", "4-5"}};
     const nlohmann::json recorded = to_json(machine);
     EXPECT_EQ(recorded["cpu"]["kinds"][1],

@@ -1,13 +1,14 @@
 /* Checks that every candidate of the tuner, pipeline or small copy, copies or sets right, or says
  * why this CPU cannot run it.
  *
- * Usage: candidates_check [--step N] [--other-step N] [--share I/N]
+ * Usage: candidates_check [--step N] [--other-step N] [--share I/N] [--needs FEATURES]
  *   --step   thins the grid of sizes and offsets for non-temporal stores, see copy_check_offsets
  *            (default 1): checking what they wrote has to wait for the memory
  *   --other-step  the same for the other stores, for emulators
  *   --share  checks every N-th candidate from the I-th on, for N processes side by side; the small
  *            copies count on from the pipelines, those for aliasing buffers from there, those for
  *            overlapping buffers from there, then the pipelines that set, and the small sets
+ *   --needs  checks those alone that need these CPU features
  * Prints a line for each candidate, `ok NAME`, `skip NAME: reason` or `FAIL NAME: reason`; exits 1
  * if one failed. An instruction that the CPU lacks may be emulated, and `ok` says so. The first
  * pipeline of each register, load and store type is copied up to 64 MiB, the others of the paper up
@@ -25,9 +26,13 @@
 
 enum { LINE = 64, PAGE = 4096, SMALL = 1024, LARGE = 1 << 20, LARGEST = 64 << 20 };
 
-/* Whether the CPU has all of these features, with blanks in between; says so where one is missing.
- */
+/* Of the candidates to check; NULL: any. */
+static const char* wanted_needs;
+
+/* Whether the candidate is to be checked, and the CPU has all of these features, with blanks in
+ * between; says so where one is missing. */
 static bool can_run(const char* name, const char* needs) {
+    if (wanted_needs != NULL && strcmp(needs, wanted_needs) != 0) return false;
     char features[64];
     snprintf(features, sizeof features, "%s", needs);
     for (char* f = strtok(features, " "); f != NULL; f = strtok(NULL, " ")) {
@@ -328,6 +333,7 @@ int main(int argc, char** argv) {
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--step") == 0) step = strtoull(argv[i + 1], NULL, 10);
         if (strcmp(argv[i], "--other-step") == 0) other_step = strtoull(argv[i + 1], NULL, 10);
+        if (strcmp(argv[i], "--needs") == 0) wanted_needs = argv[i + 1];
         if (strcmp(argv[i], "--share") == 0) sscanf(argv[i + 1], "%zu/%zu", &from, &shares);
     }
     copy_check_start(LARGEST + 64);

@@ -23,7 +23,11 @@ COMPILER = "aarch64-linux-gnu-gcc"
 EMULATOR = "qemu-aarch64"
 LIBRARIES = Path("/usr/aarch64-linux-gnu")
 
-CLANG = ("clang", "--target=aarch64-linux-gnu")
+# It finds neither headers nor libraries by itself; what it compiles the other compiler links.
+CLANG, CLANGXX = (
+    (name, "--target=aarch64-linux-gnu", f"-isystem{LIBRARIES / 'include'}")
+    for name in ("clang", "clang++")
+)
 
 # For the head of each test file.
 needs_emulator = pytest.mark.skipif(
@@ -105,6 +109,21 @@ def one_of(rt: str, lt: str, st: str, number: int) -> Tuple:
     if pipelines.why_not(rt, lt, st, pt, ps, 0) is not None:
         return Tuple(rt, lt, st, "none", 0, 0)
     return Tuple(rt, lt, st, pt, ps, pipelines.VALUES["pd"][number * 5 % 16])
+
+
+def _with_marks(rt: str, st: str, number: int) -> set_pipelines.Tuple:
+    """A set of that kind with other marks than its neighbours, where it has any."""
+    tb, pw = (2, 1, 4, 8)[number % 4], (0, 8)[number % 2]
+    for marks in ({"tb": tb, "pw": pw}, {"tb": tb}, {}):
+        if set_pipelines.why_not(rt, st, **marks) is None:
+            return SET(rt, st, **marks)
+    raise AssertionError(f"{rt} {st} is no set")
+
+
+SET_KINDS = [
+    _with_marks(v.rt, v.st, number)
+    for number, v in enumerate(v for v in set_pipelines.variants() if not v.is_marked)
+]
 
 
 def needs_of(*copies: object) -> set[str]:

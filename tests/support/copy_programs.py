@@ -323,8 +323,12 @@ def build_routine_check(
     flags: Sequence[str] = ("-O2",),
     link_flags: Sequence[str] = (),
     checkers_by: str = "gcc",
+    linked_by: Sequence[object] = (),
 ) -> Path:
-    """routine_check with the routine compiled so; its checkers are always compiled alike."""
+    """routine_check with the routine compiled so; its checkers are always compiled alike.
+
+    `linked_by`: a command, where it is not the compiler with its flags.
+    """
     includes = [routine.parent]
     if not (objects / "routine_check.o").exists():
         compiled(objects, "routine_check", includes, checkers_by)
@@ -333,7 +337,8 @@ def build_routine_check(
     program = routine.parent / "routine_check"
     harness = (objects / "routine_check.o", compiled(objects, "copy_check", (), checkers_by))
     # Again with the flags: some, such as -static and -pg, tell the linker something too.
-    output_of(compiler, *flags, *link_flags, target, *harness, "-o", program)
+    linker = linked_by or (compiler, *flags)
+    output_of(*linker, *link_flags, target, *harness, "-o", program)
     return program
 
 
@@ -361,11 +366,14 @@ def build_dispatch_check(*routines: Path, flags: Sequence[str] = (), compiler: s
         prefix = routine.stem[: -len("_memcpy")]
         text = routine.read_text(encoding="ascii")
         for kind, pattern in (
-            ("COPY", rf"^void ({prefix}_(?:(?:copy|move|set)_\w+|untuned))\(void\)$"),
-            ("SENSE", rf"^void ({prefix}_sense_\d+)\(void\)$"),
-            ("FUNCTION", rf"\bvoid \*({prefix}_mem(?!cpy_mt)\w+)\($"),
+            ("COPY", rf"{prefix}_(?:(?:copy|move|set)_\w+|untuned)"),
+            ("SENSE", rf"{prefix}_sense_\d+"),
+            ("FUNCTION", rf"{prefix}_mem(?!cpy_mt)\w+"),
         ):
-            names[kind] += re.findall(pattern, text, re.M)
+            # a naked function of C, or one that is assembly as a whole
+            begin = r"void \*" if kind == "FUNCTION" else "^void "
+            names[kind] += re.findall(rf"{begin}({pattern})\((?:void\))?$", text, re.M)
+            names[kind] += re.findall(rf'_BEGIN\("({pattern})",', text)
     assert names["COPY"]
     flags = (*STRICT_C, *flags)
     return build_listed(routines[0].parent, names, *routines, compiler=compiler, flags=flags)

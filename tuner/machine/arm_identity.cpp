@@ -18,7 +18,7 @@ namespace {
 
 struct Implementer {
     int number;
-    const char* name; ///< at most 12 characters, as many as a vendor has on x86
+    const char* name;
 };
 
 constexpr Implementer kImplementers[] = {
@@ -165,9 +165,10 @@ ArmIdentity decode_midr(std::uint64_t midr) {
     identity.part = static_cast<int>(midr >> 4 & 0xFFF);
     identity.stepping = variant << 4 | revision;
     identity.vendor = hexadecimal(implementer, 2);
+    std::string maker = identity.vendor;
     for (const Implementer& one : kImplementers)
-        if (one.number == implementer) identity.vendor = one.name;
-    identity.brand = identity.vendor + ' ' + hexadecimal(identity.part, 3);
+        if (one.number == implementer) maker = one.name;
+    identity.brand = maker + ' ' + hexadecimal(identity.part, 3);
     for (const PartName& one : kParts)
         if (one.implementer == implementer && one.number == identity.part)
             identity.brand = one.name;

@@ -50,6 +50,9 @@ struct Cache {
 /// The name profiles and template folders use, such as "x86_64".
 extern const char* const kArchitecture;
 
+/// Features that matter to copies, for texts about options: the first begins the names of others.
+extern const char* const kFeatureExamples[2];
+
 /// What --version says of where this project has measured speeds, if not on such processors; else
 /// empty.
 extern const char* const kMeasuredHere;

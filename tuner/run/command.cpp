@@ -9,6 +9,7 @@
 #include "base/command_line.hpp"
 #include "base/error.hpp"
 #include "base/option_checks.hpp"
+#include "machine/cpu.hpp"
 #include "machine/machine.hpp"
 #include "machine/profile_places.hpp"
 #include "run/tuning.hpp"
@@ -127,7 +128,8 @@ void add_small_copies(CLI::App& app, TuningRequest& request) {
         ->check(not_empty())
         ->excludes(app.get_option("--recording"));
     app.add_option("--without", request.without,
-                   "do without these CPU features: avx512, avx2, ... (comma-separated)")
+                   std::string("do without these CPU features: ") + kFeatureExamples[0] + ", " +
+                       kFeatureExamples[1] + ", ... (comma-separated)")
         ->type_name("FEATURES")
         ->delimiter(',');
 }

@@ -27,7 +27,8 @@ Features::Features(const Cpu& cpu, const std::vector<std::string>& without)
         if (beginning.empty() || std::none_of(known.begin(), known.end(), begins_with(beginning))) {
             throw BadInput("--without '" + beginning.substr(0, 40) +
                            "' is no CPU feature: name one as /proc/cpuinfo does, or the "
-                           "beginning of several, like avx512");
+                           "beginning of several, like " +
+                           kFeatureExamples[0]);
         }
         std::erase_if(granted_, begins_with(beginning));
     }

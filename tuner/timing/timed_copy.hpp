@@ -13,7 +13,7 @@
 
 namespace asterope {
 
-/// Any copy function; libc's ignores the last argument (x86-64 passes it in a spare register). Of a
+/// Any copy function; libc's ignores the last argument (it is passed in a spare register). Of a
 /// set the second argument is no address but the byte to set: it is passed in the same register.
 using CopyFunction = void* (*)(void* destination, const void* source, std::size_t bytes,
                                std::size_t distance);

@@ -19,6 +19,7 @@
 namespace asterope {
 
 const char* const kArchitecture = "aarch64";
+const char* const kFeatureExamples[2] = {"sve", "mops"};
 const char* const kMeasuredHere =
     "aarch64: checked in emulation alone; this project has measured no speed on such a processor";
 

@@ -17,6 +17,7 @@
 namespace asterope {
 
 const char* const kArchitecture = "x86_64";
+const char* const kFeatureExamples[2] = {"avx512", "avx2"};
 const char* const kMeasuredHere = "";
 
 std::vector<std::string> libc_threshold_names() {

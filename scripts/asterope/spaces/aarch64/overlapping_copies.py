@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from ..axis import Axis, Copy, why_outside
+from .. import members
+from ..axis import Axis, why_outside
 
 BLOCKS = (128, 64)
 
@@ -15,23 +15,10 @@ AXES = (
 )
 
 
-@dataclass(frozen=True)
-class OverlappingTuple(Copy):
-    """One such copy: what carries the data, and how many bytes a turn of its loop moves."""
-
-    rt: str
-    block: int
+class OverlappingTuple(members.Overlapping):
+    """One such copy."""
 
     AXES = AXES
-
-    @property
-    def name(self) -> str:
-        """How it is written in logs: `overlapping Q 128`."""
-        return f"overlapping {self.rt} {self.block}"
-
-    @property
-    def symbol(self) -> str:
-        return f"{self.rt}_{self.block}".lower()
 
 
 # What any AArch64 CPU runs, and a profile without such a copy of its own gets.

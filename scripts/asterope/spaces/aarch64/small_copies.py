@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from ..axis import Axis, Copy, why_outside
+from .. import members
+from ..axis import Axis, why_outside
 
 SHAPES = ("stepped", "grouped", "sve")
 REGISTERS = ("Q", "X")
@@ -33,14 +33,8 @@ AXES = (
 )
 
 
-@dataclass(frozen=True)
-class SmallTuple(Copy):
-    """One small copy: how it takes up to 64 bytes, what carries them, up to which bound."""
-
-    shape: str
-    rt: str
-    order: str
-    bound: int
+class SmallTuple(members.Small):
+    """One small copy."""
 
     AXES = AXES
 

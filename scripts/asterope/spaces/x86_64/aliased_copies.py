@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from ..axis import Axis, Copy
+from .. import members
+from ..axis import Axis
 from .registers import VECTORS, needs
 
 AXES = (
@@ -22,12 +22,8 @@ AXES = (
 MINIMUM_BYTES = 512
 
 
-@dataclass(frozen=True)
-class AliasedTuple(Copy):
-    """One such copy: wider groups of loads first, or from the end backward."""
-
-    kind: str
-    rt: str
+class AliasedTuple(members.Aliased):
+    """One such copy."""
 
     AXES = AXES
 

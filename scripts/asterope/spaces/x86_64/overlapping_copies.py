@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from ..axis import Axis, Copy
+from .. import members
+from ..axis import Axis
 from .registers import VECTORS, needs
 
 BLOCKS = (128, 256)
@@ -17,23 +17,10 @@ AXES = (
 )
 
 
-@dataclass(frozen=True)
-class OverlappingTuple(Copy):
-    """One such copy: what carries the data, and how many bytes a turn of its loop moves."""
-
-    rt: str
-    block: int
+class OverlappingTuple(members.Overlapping):
+    """One such copy."""
 
     AXES = AXES
-
-    @property
-    def name(self) -> str:
-        """How it is written in logs: `overlapping ZMM 256`."""
-        return f"overlapping {self.rt} {self.block}"
-
-    @property
-    def symbol(self) -> str:
-        return f"{self.rt}_{self.block}".lower()
 
 
 # What any x86-64 CPU runs, and a profile without such a copy of its own gets.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from ..axis import Axis, Copy, why_outside
+from .. import members
+from ..axis import Axis, why_outside
 from .registers import VECTORS
 
 SHAPES = ("stepped", "grouped", "masked", "masked32", "masked16", "rep")
@@ -36,14 +36,8 @@ AXES = (
 _MOST_BYTES = {"XMM": 256, "YMM": 512, "ZMM": 1024}
 
 
-@dataclass(frozen=True)
-class SmallTuple(Copy):
-    """One small copy: how it takes up to 64 bytes, what carries more, up to which bound."""
-
-    shape: str
-    rt: str
-    order: str
-    bound: int
+class SmallTuple(members.Small):
+    """One small copy."""
 
     AXES = AXES
 

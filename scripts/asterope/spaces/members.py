@@ -1,0 +1,42 @@
+"""The kinds of copies beside the pipelines: what a copy of each has on every architecture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .axis import Copy
+
+
+@dataclass(frozen=True)
+class Aliased(Copy):
+    """A copy for buffers that alias: wider groups of loads first, or from the end backward."""
+
+    kind: str
+    rt: str
+
+
+@dataclass(frozen=True)
+class Overlapping(Copy):
+    """A copy for buffers that overlap: what carries the data, and how many bytes a turn moves."""
+
+    rt: str
+    block: int
+
+    @property
+    def name(self) -> str:
+        """How it is written in logs: `overlapping ZMM 256`."""
+        return f"overlapping {self.rt} {self.block}"
+
+    @property
+    def symbol(self) -> str:
+        return f"{self.rt}_{self.block}".lower()
+
+
+@dataclass(frozen=True)
+class Small(Copy):
+    """A small copy: how it takes up to 64 bytes, what carries them or more, up to which bound."""
+
+    shape: str
+    rt: str
+    order: str
+    bound: int
