@@ -157,6 +157,11 @@ wanted_packages() {
     compgen -G "$(clang -print-runtime-dir 2>/dev/null)/libclang_rt.profile*" >/dev/null ||
         printf 'libclang-rt-dev\n'
     have qemu-x86_64 || printf 'qemu-user\n'
+    # AArch64's, for other machines: what they build runs in qemu there.
+    if [[ $(uname -m) != aarch64 ]]; then
+        have aarch64-linux-gnu-gcc || printf 'gcc-aarch64-linux-gnu\n'
+        have aarch64-linux-gnu-g++ || printf 'g++-aarch64-linux-gnu\n'
+    fi
     have valgrind || printf 'valgrind\n'
     # Builds of others, which the examples are tried in.
     have meson || printf 'meson\n'

@@ -39,7 +39,8 @@ def package(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("package")
     done = cpack(build_dir, folder, gpl=False)
     assert done.returncode == 0, done.stdout
-    return folder / f"asterope_{__version__}_amd64.deb"
+    asked = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True)
+    return folder / f"asterope_{__version__}_{asked.stdout.strip()}.deb"
 
 
 @pytest.fixture(scope="module")

@@ -343,9 +343,12 @@ static void restrict_calls(const int *calls, size_t count, uint32_t verdict)
 
 /* What fork needs is left. */
 static const int deadly[] = {
-    SYS_openat,    SYS_open,    SYS_mmap,   SYS_munmap, SYS_fallocate,       SYS_mincore,
-    SYS_ioctl,     SYS_gettid,  SYS_getpid, SYS_tgkill, SYS_perf_event_open, SYS_close,
-    SYS_prlimit64, SYS_madvise, SYS_read,   SYS_prctl,  SYS_clock_gettime};
+#ifdef SYS_open /* younger architectures have openat alone */
+    SYS_open,
+#endif
+    SYS_openat, SYS_mmap,   SYS_munmap, SYS_fallocate,       SYS_mincore, SYS_ioctl,
+    SYS_gettid, SYS_getpid, SYS_tgkill, SYS_perf_event_open, SYS_close,   SYS_prlimit64,
+    SYS_madvise, SYS_read,  SYS_prctl,  SYS_clock_gettime};
 
 /* CALLS before, and as many after all system calls but those needed to end are deadly. */
 static int restricted(long calls)

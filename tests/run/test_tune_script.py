@@ -335,6 +335,27 @@ def test_the_progress_of_a_step_is_read_from_what_it_prints(
     assert (done.returncode, done.stdout) == (0, line), done
 
 
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_the_tests_want_a_cross_compiler_where_the_machine_is_another(
+    bare: Checkout, tmp_path: Path, machine: str
+) -> None:
+    """On a PATH where nothing else is."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "dirname").symlink_to(shutil.which("dirname"))
+    (tools / "uname").write_text(f"#!/bin/sh\necho {machine}\n")
+    (tools / "uname").chmod(0o755)
+    bash, names = shutil.which("bash"), ["gcc-aarch64-linux-gnu", "g++-aarch64-linux-gnu"]
+    for purpose, wanted in (("tune", []), ("test", names if machine == "x86_64" else [])):
+        script = f". {bare.scripts}/setup.sh; wanted_packages {purpose}"
+        done = subprocess.run(
+            [bash, "-uc", script], env={"PATH": str(tools)}, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done
+        assert [line for line in done.stdout.split() if "aarch64" in line] == wanted
+        assert ("qemu-user" in done.stdout.split()) == (purpose == "test")
+
+
 def on_a_terminal(checkout: Checkout, act: Callable[[int], object]) -> tuple[int, str]:
     """Runs scripts/tune with a terminal, whose build goes on until a file is there. `act` gets the
     terminal once it shows the build's progress. Returns the exit code and all that was printed."""

@@ -1,0 +1,335 @@
+"""AArch64 as a user meets it, in an emulator: from the cross build to a routine that copies right,
+and what else the commands say there. Nothing here looks at a time: an emulator's mean nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from aarch64_programs import COMPILER, EMULATOR, WITHOUT_SVE, emulated, needs_emulator
+from aarch64_root import NoRootError, aarch64_root
+from asterope import __version__
+from asterope.profile import load_profile
+from asterope.record.raw import RawProcess, read_folder
+from command_errors import run_command
+from conftest import BUILD, CPUS, REPOSITORY
+from copy_programs import (
+    STRICT_C,
+    assert_right,
+    build_routine_check,
+    exported,
+    need,
+    output_of,
+)
+from recorded_programs import copies, said
+from recorder_fixtures import FLAGS, HERE
+from trial_logs import log_lines_of
+
+pytestmark = [pytest.mark.slow, needs_emulator]
+
+TOOLCHAIN = REPOSITORY / "scripts/packaging/cmake/aarch64-linux-gnu.cmake"
+WITH_SVE = "max,sve256=on"
+SIZES = (1024, 65536)
+RUN = ("--rigor", "quick", "--sizes", "1K,64K", "--threads", "1", "--log", "trials.jsonl")
+NO_SPEED = "aarch64: checked in emulation alone; this project has measured no speed on such"
+
+
+# --- The cross build: kept in the build folder, a later run compiles what changed -----------------
+
+
+@pytest.fixture(scope="module")
+def configured() -> Path:
+    need("cmake", "ninja", "aarch64-linux-gnu-g++")
+    try:
+        root = aarch64_root(BUILD / "aarch64" / "libraries")
+    except NoRootError as reason:
+        pytest.skip(f"there are no libraries of AArch64 to link with: {reason}")
+    folder = BUILD / "aarch64" / "build"
+    output_of(
+        *("cmake", "-S", REPOSITORY, "-B", folder, "-G", "Ninja", f"--toolchain={TOOLCHAIN}"),
+        *(f"-DASTEROPE_AARCH64_ROOT={root}", "-DASTEROPE_BUILD_TESTS=ON"),
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built(configured: Path) -> Callable[..., Path]:
+    """Builds these targets; returns the folder."""
+
+    def build(*targets: str) -> Path:
+        command = ["cmake", "--build", configured, "--parallel", str(len(CPUS)), "--target"]
+        done = subprocess.run([*command, *targets], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+        return configured
+
+    return build
+
+
+@dataclass(frozen=True)
+class Emulated:
+    """The programs of the build on one CPU, in a folder of its own, which is the home, too."""
+
+    cpu: str
+    build: Path
+    folder: Path
+
+    def run(self, program: str, *arguments: object, **settings: object):
+        return run_command(
+            *emulated(self.cpu),
+            self.build / program,
+            *arguments,
+            cwd=self.folder,
+            env={**self.environment(), "CC": COMPILER},
+            **{"timeout": 1200, **settings},
+        )
+
+    def environment(self) -> dict[str, str]:
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("ASTEROPE_", "XDG_"))}
+        return {**clean, "HOME": str(self.folder)}
+
+    def on(self, cpu: str) -> Emulated:
+        return Emulated(cpu, self.build, self.folder)
+
+
+@pytest.fixture(scope="module")
+def programs(built: Callable[..., Path]) -> Path:
+    return built("asterope-tune", "asterope-bench", "asterope_record")
+
+
+# --- One search, through to the routine -----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Tuned(Emulated):
+    done: subprocess.CompletedProcess
+
+    def profile(self) -> dict:
+        return load_profile(self.folder / "p.json").raw
+
+    def has_sve(self) -> bool:
+        return self.cpu == WITH_SVE
+
+
+@pytest.fixture(scope="module", params=[WITH_SVE, WITHOUT_SVE])
+def tuned(
+    request: pytest.FixtureRequest, programs: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Tuned:
+    machine = Emulated(request.param, programs, tmp_path_factory.mktemp("tuned"))
+    done = machine.run("asterope-tune", *RUN, "-o", "p.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    return Tuned(machine.cpu, machine.build, machine.folder, done)
+
+
+def test_a_search_ends_with_a_routine_that_was_examined(tuned: Tuned) -> None:
+    """Compiled, loaded and timed beside libc: all of that within the emulator."""
+    routine = {"asterope_memcpy.c", "asterope_memcpy.h"}
+    assert {path.name for path in tuned.folder.iterdir()} == {"p.json", "trials.jsonl"} | routine
+    profile = tuned.profile()
+    assert (profile["architecture"], profile["complete"]) == ("aarch64", True)
+    assert [one["size"] for one in profile["intervals"]][-1] == SIZES[-1]
+    for part in (profile, profile["memset"]):
+        assert part["exam"]["cells"] > 10
+    assert "was not examined" not in tuned.done.all_stderr
+
+
+def test_every_candidate_that_the_cpu_can_run_copies_right_and_is_timed(tuned: Tuned) -> None:
+    profile = tuned.profile()
+    assert profile["search"]["invalid"] == []
+    features = profile["machine"]["cpu"]["features"]
+    assert ("sve256" in features, "sve" in features) == (tuned.has_sve(),) * 2
+    lines = log_lines_of((tuned.folder / "trials.jsonl").read_bytes())
+    assert lines[0]["architecture"] == "aarch64"
+    timed = {line["candidate"].split()[0] for line in lines if "candidate" in line}
+    assert {"libc", "Q", "X"} <= timed
+    assert ("SVE" in timed) == tuned.has_sve()
+
+
+def test_the_profile_says_why_no_copy_senses(tuned: Tuned) -> None:
+    """The emulator's counter goes on in steps of 16 ns at least."""
+    profile = tuned.profile()
+    reason = profile["search"]["no_sensing"]
+    assert reason.startswith("the counter moves in steps of ")
+    assert f"no copies that sense: {reason}" in tuned.done.stdout
+    assert not any("sensing" in one for one in profile["intervals"])
+
+
+@pytest.fixture(scope="module")
+def checkers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the programs that check copies are compiled once, for AArch64."""
+    return tmp_path_factory.mktemp("checkers")
+
+
+@pytest.mark.parametrize("cpu", [WITH_SVE, WITHOUT_SVE])
+def test_the_routine_copies_and_sets_right_on_any_cpu(
+    tuned: Tuned, checkers: Path, tmp_path: Path, cpu: str
+) -> None:
+    """On one that lacks what it was tuned for, too."""
+    for name in ("asterope_memcpy.c", "asterope_memcpy.h"):
+        shutil.copy(tuned.folder / name, tmp_path)
+    routine = tmp_path / "asterope_memcpy.c"
+    check = build_routine_check(
+        routine, checkers, COMPILER, ("-O2", *STRICT_C), checkers_by=COMPILER
+    )
+    ends = ",".join(str(one["up_to"]) for one in tuned.profile()["intervals"] if one["up_to"])
+    options = ("--step", 29, "--other-step", 31, "--largest", 131072, "--around", ends)
+    assert_right(*emulated(cpu), check, *options, sets=True)
+
+
+def test_a_profile_fits_its_own_cpu_and_is_stale_on_another(tuned: Tuned) -> None:
+    fits = tuned.run("asterope-tune", "check", "p.json")
+    assert (fits.returncode, fits.stdout.splitlines()[0]) == (0, "p.json fits this machine")
+    other = WITHOUT_SVE if tuned.has_sve() else WITH_SVE
+    stale = tuned.on(other).run("asterope-tune", "check", "p.json")
+    assert (stale.returncode, stale.stdout.splitlines()[0]) == (3, "p.json is stale:")
+    assert "cpu.features: " in stale.stdout and "sve256" in stale.stdout
+
+
+def test_vectors_of_another_length_make_a_profile_stale(tuned: Tuned) -> None:
+    if not tuned.has_sve():
+        pytest.skip(f"{EMULATOR} -cpu {tuned.cpu} has no SVE")
+    stale = tuned.on("max,sve512=on").run("asterope-tune", "check", "p.json")
+    assert stale.returncode == 3
+    assert "cpu.features: sve256 only in the profile, sve512 only here" in stale.stdout
+
+
+def test_a_replay_of_the_log_finds_the_same(tuned: Tuned) -> None:
+    replayed = ("replay", "trials.jsonl", "-o", "replayed.json", "--no-generate")
+    done = tuned.run("asterope-tune", *replayed)
+    again = tuned.folder / "replayed.json"
+    text = again.read_bytes() if again.exists() else b""
+    again.unlink(missing_ok=True)
+    assert done.returncode == 0, done.stderr
+    assert text == (tuned.folder / "p.json").read_bytes()
+
+
+def test_the_bench_times_the_routine_beside_libc(tuned: Tuned, tmp_path: Path) -> None:
+    library = tmp_path / "libroutine.so"
+    source = tuned.folder / "asterope_memcpy.c"
+    output_of(COMPILER, "-O2", "-shared", "-fPIC", source, "-o", library)
+    bench = ("--routine", library, "--sizes", "1K", "--workload", "hot", "--suite", "sizes")
+    done = tuned.run("asterope-bench", *bench, "--rounds", "3", "--json", tmp_path / "b.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "asterope_memcpy" in (tmp_path / "b.json").read_text(encoding="utf-8")
+
+
+# --- What else the commands say there -------------------------------------------------------------
+
+
+@pytest.fixture(params=[WITH_SVE, WITHOUT_SVE])
+def machine(request: pytest.FixtureRequest, programs: Path, tmp_path: Path) -> Emulated:
+    return Emulated(request.param, programs, tmp_path)
+
+
+@pytest.mark.parametrize("program", ["asterope-tune", "asterope-bench"])
+def test_the_version_says_that_no_speed_was_measured(machine: Emulated, program: str) -> None:
+    done = machine.run(program, "--version")
+    first, second = done.stdout.splitlines()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert first.startswith(f"{program} {__version__} (")
+    assert second.startswith(NO_SPEED)
+
+
+def test_the_space_is_listed(machine: Emulated) -> None:
+    done = machine.run("asterope-tune", "--list-space")
+    assert (done.returncode, done.stderr) == (0, "")
+    (registers,) = (line for line in done.stdout.splitlines() if line.startswith("RT "))
+    for name in ("X:", "Q:", *(["SVE:"] if machine.cpu == WITH_SVE else [])):
+        assert name in registers.split()
+
+
+def test_there_are_no_tunables_to_choose(machine: Emulated) -> None:
+    done = machine.run("asterope-tune", "tunables")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "asterope-tune: no tunables to choose: " in done.stderr
+
+
+def test_what_makes_copies_slow_is_measured(machine: Emulated) -> None:
+    done = machine.run("asterope-tune", "diagnose", "--quick", "--json", "d.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads((machine.folder / "d.json").read_text(encoding="utf-8"))
+
+
+# --- The recorder: asterope-record itself would have to run in the emulator, its library does -----
+
+
+@pytest.fixture(scope="module")
+def recorded_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = tmp_path_factory.mktemp("record_check") / "record_check"
+    output_of(COMPILER, *FLAGS, HERE / "record_check.c", "-o", program, "-pthread", "-ldl")
+    return program
+
+
+def test_the_recorder_exports_the_same_as_elsewhere(programs: Path) -> None:
+    functions = ("memcpy", "memmove", "mempcpy", "memset")
+    names = {*functions, "__mempcpy", *(f"__{name}_chk" for name in functions)}
+    found = exported(programs / "libasterope_record.so").keys()
+    assert {name for name in found if not name.startswith("asterope_")} == {*names, "prctl"}
+
+
+def record(
+    programs: Path, program: Path, folder: Path, *situation: object, period: int | None
+) -> tuple[RawProcess, subprocess.CompletedProcess]:
+    """What the recorder noted of the program, and what that printed."""
+    settings = {
+        "LD_PRELOAD": programs / "libasterope_record.so",
+        "ASTEROPE_RECORD": folder,
+        **({} if period is None else {"ASTEROPE_RECORD_PERIOD": period}),
+    }
+    of_program = [word for item in settings.items() for word in ("-E", "{}={}".format(*item))]
+    done = run_command(*emulated(WITHOUT_SVE), *of_program, program, *situation)
+    assert (done.returncode, done.stderr) == (0, "")
+    processes, faults = read_folder(folder)
+    assert faults == []
+    (process,) = processes
+    return process, done
+
+
+@pytest.mark.parametrize("period", [None, 3000, 1])
+def test_each_function_is_counted_by_size(
+    programs: Path, recorded_program: Path, tmp_path: Path, period: int | None
+) -> None:
+    process, done = record(programs, recorded_program, tmp_path, "functions", period=period)
+    assert process.counts == said(done)
+    assert process.tick_hz > 0
+    assert Path(process.executable) == recorded_program.resolve()
+    if period == 1:
+        assert len(process.samples) == sum(sum(one.values()) for one in process.counts.values())
+
+
+@pytest.mark.parametrize("count", [3, 64])
+def test_threads_are_counted_each(
+    programs: Path, recorded_program: Path, tmp_path: Path, count: int
+) -> None:
+    process, _ = record(programs, recorded_program, tmp_path, "threads", count, 500, period=3000)
+    assert process.counts == copies(40, 2 * 500 * count)
+    assert process.threads == count + 1
+
+
+# --- The C++ unit tests of what knows the processor -----------------------------------------------
+
+# Which tests of a room hold there, as googletest's filter has it, and why not the others.
+ROOMS: dict[str, Sequence[str]] = {
+    "base": ["*"],
+    "machine": ["*"],
+    # The others look for x86's copies by their names.
+    "space": ["Verify*", "Operations.*"],
+    # A process of the same program would have to be started, which the kernel cannot run; and the
+    # emulator does not know mincore.
+    "timing": ["*", "-Remote.*", "Mix.touches_no_page_*", "PageEndsOf.any_length_*"],
+}
+
+
+@pytest.mark.parametrize("cpu", [WITH_SVE, WITHOUT_SVE])
+@pytest.mark.parametrize("room", ROOMS)
+def test_unit(built: Callable[..., Path], tmp_path: Path, room: str, cpu: str) -> None:
+    machine = Emulated(cpu, built(f"test_{room}"), tmp_path)
+    options = (f"--gtest_filter={':'.join(ROOMS[room])}", "--gtest_brief=1", "--gtest_color=no")
+    done = machine.run(f"tests/test_{room}", *options)
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert "[  PASSED  ] " in done.stdout
