@@ -54,11 +54,13 @@ CANDIDATES = [
 ]
 
 
-def build(folder: Path, text: str, objects: Path) -> Path:
+def build(folder: Path, text: str, aarch64_objects: Path) -> Path:
     """candidates_check with `text` as the rendered candidates."""
     source, program = folder / "candidates.c", folder / "candidates_check"
     source.write_text(text, encoding="ascii")
-    checkers = [cross_compiled(objects, name) for name in ("candidates_check", "copy_check")]
+    checkers = [
+        cross_compiled(aarch64_objects, name) for name in ("candidates_check", "copy_check")
+    ]
     flags = (*STRICT_C, f"-I{REPOSITORY / 'tuner'}", "-static", "-pthread")
     output_of(COMPILER, *flags, source, *checkers, "-o", program)
     return program
@@ -73,8 +75,10 @@ def check(program: Path, cpu: str, share: str, *options: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory, objects) -> Path:
-    return build(tmp_path_factory.mktemp("candidates"), render_candidates("aarch64"), objects)
+def program(tmp_path_factory, aarch64_objects) -> Path:
+    return build(
+        tmp_path_factory.mktemp("candidates"), render_candidates("aarch64"), aarch64_objects
+    )
 
 
 def verdict_of(cpu: str, name: str, needs: tuple[str, ...]) -> str:
@@ -273,11 +277,11 @@ def faulty(name: str, change: list[str]) -> str:
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
-def test_a_faulty_candidate_is_reported(tmp_path, objects, fault):
+def test_a_faulty_candidate_is_reported(tmp_path, aarch64_objects, fault):
     name, *change, message = fault
     needs = next((n for c, n in CANDIDATES if c == name.removeprefix("set ")), ())
     cpu = WITHOUT_SVE if "zva64" in needs else LONG_VECTORS if "sve" in needs else WITH_SVE
-    program = build(tmp_path, faulty(name, change), objects)
+    program = build(tmp_path, faulty(name, change), aarch64_objects)
     table = start_of(name)[0]
     later = [candidate for candidate, _ in CANDIDATES[len(VARIANTS) :]]
     # one pipeline comes first; the small sets have names of small copies

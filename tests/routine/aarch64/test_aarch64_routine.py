@@ -64,12 +64,12 @@ def cpu_for(*copies: object) -> str:
     return cpu
 
 
-def built(routine: Path, objects: Path, *compiler: str) -> Path:
+def built(routine: Path, aarch64_objects: Path, *compiler: str) -> Path:
     """routine_check with the routine compiled so: `compiler` and its flags."""
     command, *flags = compiler or (COMPILER, "-O2", *STRICT_C)
     linker = (COMPILER,) if command.startswith("clang") else ()
     return build_routine_check(
-        routine, objects, command, flags, checkers_by=COMPILER, linked_by=linker
+        routine, aarch64_objects, command, flags, checkers_by=COMPILER, linked_by=linker
     )
 
 
@@ -182,38 +182,38 @@ RIGHT: dict[str, tuple[Intervals, dict[str, object], tuple[object, ...]]] = {
 
 
 @pytest.mark.parametrize("name", sampled(RIGHT, 5))
-def test_it_copies_right(tmp_path, objects, name):
+def test_it_copies_right(tmp_path, aarch64_objects, name):
     profile, more, options = RIGHT[name]
     cpu = cpu_for(*(t for _, t in profile))
-    program = built(render(profile, tmp_path, **more), objects)
+    program = built(render(profile, tmp_path, **more), aarch64_objects)
     assert_right(*emulated(cpu), program, *options)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cpu", CPUS)
 @pytest.mark.parametrize("name", ["every kind", "cleared lines"])
-def test_it_copies_right_to_64_mib(tmp_path, objects, name, cpu):
-    program = built(render(PROFILES[name], tmp_path), objects)
+def test_it_copies_right_to_64_mib(tmp_path, aarch64_objects, name, cpu):
+    program = built(render(PROFILES[name], tmp_path), aarch64_objects)
     options = ("--step", 7, "--other-step", 31, "--largest", 64 << 20)
     assert_right(*emulated(cpu), program, *options)
 
 
 # test_aarch64_loops shows that they are the candidates, which test_aarch64_candidates checks.
 @pytest.mark.parametrize("name", sampled(SMALL_COPIES, 6))
-def test_it_copies_right_with_each_small_copy(tmp_path, objects, name):
+def test_it_copies_right_with_each_small_copy(tmp_path, aarch64_objects, name):
     small = SMALL_COPIES[name]
     intervals = [(1 << 20, one_of("Q", "T", "T", list(SMALL_COPIES).index(name)))]
-    program = built(render(intervals, tmp_path, small), objects)
+    program = built(render(intervals, tmp_path, small), aarch64_objects)
     last = small.bound + 130
     options = ("--step", 5, "--other-step", 11, "--last", last, "--largest", last)
     assert_right(*emulated(cpu_for(small)), program, *options)
 
 
 @pytest.mark.parametrize("cpu", CPUS)
-def test_it_copies_and_sets_right_on_every_cpu(tmp_path, objects, cpu):
+def test_it_copies_and_sets_right_on_every_cpu(tmp_path, aarch64_objects, cpu):
     """Whatever the CPU lacks of what the profile needs, and however long its vectors are."""
     small, memset = SMALL_COPIES["sve Q up 256"], EVERY_SET
-    program = built(render(EVERY_KIND, tmp_path, small, memset=memset), objects)
+    program = built(render(EVERY_KIND, tmp_path, small, memset=memset), aarch64_objects)
     assert_right(*emulated(cpu), program, *SHORT, sets=True)
 
 
@@ -240,18 +240,18 @@ def cpu_for_sets(memset: Memset) -> str:
 
 
 @pytest.mark.parametrize("memset", SETS.values(), ids=SETS)
-def test_it_sets_right(tmp_path, objects, memset):
+def test_it_sets_right(tmp_path, aarch64_objects, memset):
     cpu = cpu_for_sets(memset)
-    program = built(render([(4096, PLAIN)], tmp_path, memset=memset), objects)
+    program = built(render([(4096, PLAIN)], tmp_path, memset=memset), aarch64_objects)
     ends = ",".join(str(end) for end, _ in memset.intervals if end <= 4 << 20)
     assert_right(*emulated(cpu), program, *SHORT, "--around", ends, sets=True)
 
 
 @pytest.mark.parametrize("name", sampled(SMALL_SETS, 6))
-def test_it_sets_right_with_each_small_set(tmp_path, objects, name):
+def test_it_sets_right_with_each_small_set(tmp_path, aarch64_objects, name):
     memset = Memset([(1 << 20, SET("Q", "T"))], SMALL_SETS[name])
     cpu = cpu_for_sets(memset)
-    program = built(render([(4096, PLAIN)], tmp_path, memset=memset), objects)
+    program = built(render([(4096, PLAIN)], tmp_path, memset=memset), aarch64_objects)
     options = (*SHORT, "--last", SMALL_SETS[name].bound + 130)
     assert_right(*emulated(cpu), program, *options, sets=True)
 
@@ -303,10 +303,10 @@ INTENTS: dict[str, Intervals] = {
 }
 
 
-def test_each_intent_takes_its_own_intervals_winner_and_copies_right(tmp_path, objects):
+def test_each_intent_takes_its_own_intervals_winner_and_copies_right(tmp_path, aarch64_objects):
     small = SMALL_COPIES["stepped Q up 256"]
     routine = render([(4096, PLAIN)], tmp_path, small, intents=INTENTS)
-    done = run(*emulated(), built(routine, objects), *SHORT, "--around", "512,3000,9000")
+    done = run(*emulated(), built(routine, aarch64_objects), *SHORT, "--around", "512,3000,9000")
     assert failures(done.stdout) == []
     functions = [*FUNCTIONS, *(f"memcpy_{name}" for name in INTENTS)]
     assert done.stdout.splitlines() == [f"ok {function}" for function in functions], done.stderr
@@ -333,12 +333,14 @@ LACKING = {
 
 
 @pytest.mark.parametrize("name", LACKING)
-def test_a_cpu_that_lacks_what_the_profile_needs_takes_the_portable_path(tmp_path, objects, name):
+def test_a_cpu_that_lacks_what_the_profile_needs_takes_the_portable_path(
+    tmp_path, aarch64_objects, name
+):
     intervals, more = LACKING[name]
     needs = needs_of(*(t for _, t in intervals), *more.values())
     cpu = next((cpu for cpu in CPUS if not needs <= features_of(cpu)), None)
     routine = render(intervals, tmp_path, **more)
-    assert_right(*emulated(cpu), built(routine, objects), *SHORT)
+    assert_right(*emulated(cpu), built(routine, aarch64_objects), *SHORT)
     program = dispatching(routine)
     # where the small copy needs nothing, it goes first
     sizes = [*range(0 if more else 129, 600, 7), 4096, 1 << 20, 2**46]
@@ -388,7 +390,7 @@ DAILY = ("gcc -O0", "clang -O2", "g++", "gcc, protected branches", "gcc -flto, i
     "name",
     [pytest.param(name, marks=[pytest.mark.slow] * (name not in DAILY)) for name in BUILDS],
 )
-def test_it_copies_right_however_it_is_compiled(tmp_path, objects, monkeypatch, name):
+def test_it_copies_right_however_it_is_compiled(tmp_path, aarch64_objects, monkeypatch, name):
     compiler = BUILDS[name]
     need(compiler[0])
     # The checker has guard pages to run into, and an emulated process cannot be traced for leaks.
@@ -396,7 +398,7 @@ def test_it_copies_right_however_it_is_compiled(tmp_path, objects, monkeypatch, 
     if compiler[0] == COMPILER:
         need_runnable(tmp_path, compiler)
     small, memset = SMALL_COPIES["sve Q up 256"], EVERY_SET
-    program = built(render(EVERY_KIND, tmp_path, small, memset=memset), objects, *compiler)
+    program = built(render(EVERY_KIND, tmp_path, small, memset=memset), aarch64_objects, *compiler)
     assert_right(*emulated(), program, *SHORT, sets=True)
 
 

@@ -91,11 +91,13 @@ def candidates_with(before: str = "", after: str = "") -> str:
     return FIRST_PROBE.join([text, *changed])
 
 
-def sensing_check(folder: Path, objects: Path, *change: str, check: str = "sensing_check") -> Path:
+def sensing_check(
+    folder: Path, aarch64_objects: Path, *change: str, check: str = "sensing_check"
+) -> Path:
     source, program = folder / "candidates.c", folder / check
     text = "extern void *sensing_clock;\n" + with_clock(candidates_with(*change), "sensing_clock")
     source.write_text(text, encoding="ascii")
-    checkers = [cross_compiled(objects, name) for name in (check, "copy_check")]
+    checkers = [cross_compiled(aarch64_objects, name) for name in (check, "copy_check")]
     flags = (*STRICT_C, f"-I{REPOSITORY / 'tuner'}", "-static", "-pthread")
     output_of(COMPILER, *flags, source, *checkers, "-o", program)
     return program
@@ -108,9 +110,9 @@ def readings_of(probe: Probe, lines: list[str]) -> list[tuple[list[int], list[in
     return [([*map(int, a.split())], [*map(int, b.split())]) for a, b in sides]
 
 
-def test_every_sensing_copy_copies_right_and_looks_where_it_should(tmp_path, objects):
+def test_every_sensing_copy_copies_right_and_looks_where_it_should(tmp_path, aarch64_objects):
     """At a new place each time, in the middle of its stretches."""
-    done = run(*emulated(), sensing_check(tmp_path, objects))
+    done = run(*emulated(), sensing_check(tmp_path, aarch64_objects))
     lines = done.stdout.splitlines()
     wrong = [line for line in lines if line.startswith("FAIL")]
     assert not wrong, "\n".join(wrong)
@@ -128,8 +130,8 @@ def test_every_sensing_copy_copies_right_and_looks_where_it_should(tmp_path, obj
         assert len({source[0] for source, _ in readings}) > 1, probe.name
 
 
-def test_every_sensing_set_sets_right(tmp_path, objects):
-    done = run(*emulated(), sensing_check(tmp_path, objects, check="set_sensing_check"))
+def test_every_sensing_set_sets_right(tmp_path, aarch64_objects):
+    done = run(*emulated(), sensing_check(tmp_path, aarch64_objects, check="set_sensing_check"))
     assert done.stdout.splitlines() == [f"ok {p.name}" for p in SET_PROBES], done.stderr
 
 
@@ -163,8 +165,8 @@ FAULTS = {
 
 
 @pytest.mark.parametrize(("change", "probe", "message"), FAULTS.values(), ids=FAULTS)
-def test_a_faulty_sensing_copy_is_reported(tmp_path, objects, change, probe, message):
-    done = run(*emulated(), sensing_check(tmp_path, objects, *change))
+def test_a_faulty_sensing_copy_is_reported(tmp_path, aarch64_objects, change, probe, message):
+    done = run(*emulated(), sensing_check(tmp_path, aarch64_objects, *change))
     assert done.returncode == 1
     assert re.search(rf"^FAIL {probe}: .*{message}", done.stdout, re.MULTILINE), done.stdout
 
@@ -208,10 +210,10 @@ UNSENSED = [PLAIN.symbol] * 5
 
 
 @pytest.mark.parametrize("name", BY_NAME)
-def test_it_copies_right_with_each_probe(tmp_path, objects, name):
+def test_it_copies_right_with_each_probe(tmp_path, aarch64_objects, name):
     routine = with_counter(render(INTERVALS, tmp_path, sensing=sensing_with(BY_NAME[name])))
     flags = (*STRICT_C, "-O2")
-    program = build_routine_check(routine, objects, COMPILER, flags, checkers_by=COMPILER)
+    program = build_routine_check(routine, aarch64_objects, COMPILER, flags, checkers_by=COMPILER)
     options = ("--step", 31, "--other-step", 31, "--last", 300)
     ends = ("--around", "4096,16384,65536", "--largest", 200000)
     assert_right(*emulated(), program, *options, *ends)
