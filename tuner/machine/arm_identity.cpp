@@ -162,6 +162,10 @@ ArmIdentity decode_midr(std::uint64_t midr) {
     const int variant = static_cast<int>(midr >> 20 & 0xF);
     const int revision = static_cast<int>(midr & 0xF);
     ArmIdentity identity;
+    if (midr == 0) { // nothing tells
+        identity.brand = "unknown AArch64 CPU";
+        return identity;
+    }
     identity.part = static_cast<int>(midr >> 4 & 0xFFF);
     identity.stepping = variant << 4 | revision;
     identity.vendor = hexadecimal(implementer, 2);

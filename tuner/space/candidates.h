@@ -135,7 +135,7 @@ extern const struct asterope_kind asterope_probes;
 extern const struct asterope_kind asterope_set_probes;
 
 /* What a sensing copy goes on with: the hot pipeline where its probe of the source took no more
- * than `threshold` ticks of the time stamp counter (32 bits); else `fetch` where the probe looks at
+ * than `threshold` ticks of the counter (32 bits); else `fetch` where the probe looks at
  * the destination, too, and that took no more either; else the cold one. Distances as a candidate
  * gets them. Assembly knows this layout. */
 struct asterope_sensing {

@@ -25,6 +25,7 @@ class _Pipeline(axis.Copy):
     MARKED: ClassVar[tuple[Axis, ...]]
     VARIANT: ClassVar[type]  # of a tuple; of a variant itself
     VECTORS: ClassVar[tuple[str, ...]]  # register types that are plain loads and stores
+    EDGES: ClassVar[tuple[str, ...]]  # those that move as much as _SHORT_WAY by themselves
     WHOLE: ClassVar[tuple[str, ...]]  # those of which one instruction does it all
 
     @property
@@ -100,7 +101,7 @@ class _Pipeline(axis.Copy):
         least = _LINE * self.tb if self.tb > 2 else 0
         interleaved = _PAGE * self.pi if self.pi > 1 else 0
         others = (one for one in self.AXES if one.field != "rt")
-        plain = self.rt in self.VECTORS and all(getattr(self, o.field) == o.default for o in others)
+        plain = self.rt in self.EDGES and all(getattr(self, o.field) == o.default for o in others)
         return max(0 if plain else _SHORT_WAY, least, interleaved)
 
 
@@ -111,18 +112,21 @@ def classes(
     *,
     vectors: tuple[str, ...],
     whole: tuple[str, ...],
+    edges: tuple[str, ...] | None = None,
 ) -> tuple[Any, Any]:
     """The classes Variant and Tuple of a space, in `module`: frozen, with a field for each axis.
 
     `lacks`: what stands for the axes that the templates ask for and the space has not. `vectors`:
     the register types that are plain loads and stores; `whole`: those of which one instruction, or
-    a sequence that belongs together, does the whole copy.
+    a sequence that belongs together, does the whole copy; `edges`: those that move a few bytes by
+    themselves, where others leave that to another type; all of `vectors` where it is missing.
     """
     variant_axes = tuple(one for one in axes if one.stage in ("", one.field))
     marked = tuple(one for one in axes if one.mark is not None)
     shared = {
         "MARKED": marked,
         "VECTORS": vectors,
+        "EDGES": vectors if edges is None else edges,
         "WHOLE": whole,
         "__module__": module,
         **(lacks or {}),

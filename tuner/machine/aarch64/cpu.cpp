@@ -42,7 +42,7 @@ constexpr int PR_GET_TSC = 25, PR_TSC_ENABLE = 1;
 
 std::uint64_t midr_here() {
     std::uint64_t midr;
-    __asm__("mrs %0, midr_el1" : "=r"(midr));
+    __asm__ volatile("mrs %0, midr_el1" : "=r"(midr));
     return midr;
 }
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The virtual counter, in no order with the instructions around it. Its ticks are 1 to 40 ns. */
+/* The virtual counter, in no order with the instructions around it. Its ticks are 1 to 52 ns. */
 static inline uint64_t ticks_now(void)
 {
     uint64_t ticks;

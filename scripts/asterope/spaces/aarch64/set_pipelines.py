@@ -56,7 +56,9 @@ _LACKS = {
     **{"pi": 1, "clear": "none", "dir": "up"},
 }
 
-Variant, Tuple = tuples.classes(__name__, AXES, _LACKS, vectors=VECTORS, whole=(MOPS,))
+Variant, Tuple = tuples.classes(
+    __name__, AXES, _LACKS, vectors=VECTORS, whole=(MOPS,), edges=("Q",)
+)
 
 # Stores and nothing else, on any AArch64 CPU: what sets where the CPU lacks what the winners need,
 # and where noise hid which set is the fastest.
