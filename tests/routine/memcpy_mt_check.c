@@ -1,16 +1,16 @@
 /* Checks asterope_memcpy_mt: that it copies right, whoever calls it, and that its threads are there
  * when they should be and gone when they must be.
  *
- * Usage: memcpy_mt_check WHAT [CPUS [CREATIONS]]
+ * Usage: memcpy_mt_check WHAT [CPUS [CREATIONS [OTHERS]]]
  *   WHAT       one of `checks`, at the end
  *   CPUS       that the routine is told this process may use (default 4); 0: the real ones
- *   CREATIONS  of threads that succeed (default: all)
+ *   CREATIONS  of threads that succeed (default, and -1: all)
+ *   OTHERS     threads of this process that are none of its own: an emulator's (default 0)
  * The routine, ROUTINE, is included, so that it can be told these. Prints `ok` or `FAIL: ...`;
  * exits 1 where something failed. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -24,10 +24,12 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <ucontext.h>
 #include <unistd.h>
 
-static int cpus = 4, creations = -1;
+#include "architecture.h"
+#include OF_ARCHITECTURE(single_step.h)
+
+static int cpus = 4, creations = -1, others;
 
 static int told_affinity(pid_t pid, size_t bytes, cpu_set_t* set) {
     if (cpus == 0) return sched_getaffinity(pid, bytes, set);
@@ -95,13 +97,13 @@ static void await_flag(const unsigned* flag) {
     while (!__atomic_load_n(flag, __ATOMIC_ACQUIRE)) sched_yield();
 }
 
-/* Threads of this process. */
+/* Threads of this process, but for an emulator's. */
 static size_t tasks(void) {
     size_t count = 0;
     DIR* folder = opendir("/proc/self/task");
     while (readdir(folder)) ++count;
     closedir(folder);
-    return count - 2; /* . and .. */
+    return count - 2 - (size_t)others; /* . and .. */
 }
 
 /* Copies `bytes` and looks at each of them, and at a line on either side where there is room. */
@@ -281,7 +283,11 @@ static pid_t by_fork(void) {
 }
 
 static pid_t by_system_call(void) {
+#ifdef SYS_fork
     return (pid_t)syscall(SYS_fork);
+#else /* newer architectures have the one below alone */
+    return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+#endif
 }
 
 static pid_t by_clone(void) {
@@ -404,16 +410,11 @@ static void forks_in_copies(void) {
     for (size_t i = 0; i < 5 * WAYS; ++i) run_and_fork(work_late, i % WAYS);
 }
 
-enum { TRAP_FLAG = 0x100 };
-
 /* Each instruction of the caller comes here. At the system call that puts it to sleep it forks. */
 static void fork_before_sleep(int signal, siginfo_t* info, void* context) {
-    greg_t* registers = ((ucontext_t*)context)->uc_mcontext.gregs;
-    const unsigned char* at = (const unsigned char*)registers[REG_RIP];
     (void)info;
-    if (at[0] != 0x0F || at[1] != 0x05 || registers[REG_RAX] != SYS_futex) return;
-    if ((registers[REG_RSI] & FUTEX_CMD_MASK) != FUTEX_WAIT) return;
-    registers[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+    if (!about_to_wait(context)) return;
+    stop_stepping(context);
     fork_at_fault(signal);
 }
 
@@ -425,14 +426,7 @@ static void* step_to_sleep(void* to, const void* from, size_t bytes, size_t unus
         while (!__atomic_load_n(&forked, __ATOMIC_ACQUIRE)) pause_for(1000);
     } else if (!forked) {
         await_flag(&helped);
-        __asm__ volatile("lea -128(%%rsp), %%rsp\n"
-                         "pushf\n"
-                         "orq $0x100, (%%rsp)\n"
-                         "popf\n"
-                         "lea 128(%%rsp), %%rsp\n"
-                         :
-                         :
-                         : "memory", "cc");
+        start_stepping();
     }
     return to;
 }
@@ -441,6 +435,10 @@ static void* step_to_sleep(void* to, const void* from, size_t bytes, size_t unus
  * it in the child. */
 static void sleeper(void) {
     struct sigaction action;
+    if (!CAN_STEP) {
+        puts("skip: no process can step through its own instructions here");
+        exit(0);
+    }
     memset(&action, 0, sizeof action);
     action.sa_sigaction = fork_before_sleep;
     action.sa_flags = SA_SIGINFO;
@@ -664,6 +662,7 @@ int main(int count, char** words) {
     }
     if (count > 2) cpus = atoi(words[2]);
     if (count > 3) creations = atoi(words[3]);
+    if (count > 4) others = atoi(words[4]);
     if (!check) fail("what to check", 0);
     if (tasks() != 1) fail("threads before the first call", tasks());
     check();

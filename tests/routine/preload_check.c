@@ -19,6 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "architecture.h"
+#include OF_ARCHITECTURE(oldest_libc.h)
+
 typedef void *copy_function(void *, const void *, size_t);
 
 /* Through these the compiler can neither inline nor foresee a call. */
@@ -245,7 +248,7 @@ static int in_plugin(const char *path)
 
 /* --- Whose functions they are -------------------------------------------------------------------- */
 
-__asm__(".symver memcpy_of_old_programs, memcpy@GLIBC_2.2.5");
+__asm__(".symver memcpy_of_old_programs, memcpy@" OLDEST_LIBC);
 void *memcpy_of_old_programs(void *, const void *, size_t);
 
 static int print_origins(void)
@@ -259,7 +262,7 @@ static int print_origins(void)
         printf("%s %s\n", names[i], info.dli_fname);
     }
     if (!dladdr((void *)(uintptr_t)memcpy_of_old_programs, &info)) return -1;
-    printf("memcpy@GLIBC_2.2.5 %s\n", info.dli_fname);
+    printf("memcpy@" OLDEST_LIBC " %s\n", info.dli_fname);
     return 0;
 }
 
@@ -307,6 +310,7 @@ static char *map_raw(const char *path, const Elf64_Sym **symbols, size_t *count,
         }
     }
     if (mprotect(base, 1 << 24, PROT_READ | PROT_WRITE | PROT_EXEC)) return NULL;
+    __builtin___clear_cache(base, base + (1 << 24)); /* which some CPUs fetch other bytes without */
     for (int i = 0; i < head->e_shnum; ++i) {
         if (sections[i].sh_type != SHT_DYNSYM) continue;
         *symbols = (const Elf64_Sym *)(whole + sections[i].sh_offset);

@@ -314,8 +314,7 @@ def test_threads_are_counted_each(
 ROOMS: dict[str, Sequence[str]] = {
     "base": ["*"],
     "machine": ["*"],
-    # The others look for x86's copies by their names.
-    "space": ["Verify*", "Operations.*"],
+    "space": ["*"],
     # A process of the same program would have to be started, which the kernel cannot run; and the
     # emulator does not know mincore.
     "timing": ["*", "-Remote.*", "Mix.touches_no_page_*", "PageEndsOf.any_length_*"],

@@ -37,7 +37,7 @@ pytestmark = needs_emulator
 # offsets meets one size in 31, which all the same lets each size meet every offset and every
 # difference of two. Daily work checks one candidate in SAMPLE on each CPU; --slow checks each on
 # one of the CPUs that have what it needs.
-SAMPLE = 151
+SAMPLE = 251
 THIN = ("--step", "31", "--other-step", "31")
 PROCESSES = 2
 
@@ -75,12 +75,6 @@ def check(program: Path, cpu: str, share: str, *options: str) -> str:
 @pytest.fixture(scope="module")
 def program(tmp_path_factory, objects) -> Path:
     return build(tmp_path_factory.mktemp("candidates"), render_candidates("aarch64"), objects)
-
-
-@pytest.fixture(scope="module")
-def objects(tmp_path_factory) -> Path:
-    """Where this architecture's check programs are compiled, once."""
-    return tmp_path_factory.mktemp("objects")
 
 
 def verdict_of(cpu: str, name: str, needs: tuple[str, ...]) -> str:

@@ -64,12 +64,6 @@ def cpu_for(*copies: object) -> str:
     return cpu
 
 
-@pytest.fixture(scope="module")
-def objects(tmp_path_factory) -> Path:
-    """Where this architecture's check programs are compiled, once."""
-    return tmp_path_factory.mktemp("objects")
-
-
 def built(routine: Path, objects: Path, *compiler: str) -> Path:
     """routine_check with the routine compiled so: `compiler` and its flags."""
     command, *flags = compiler or (COMPILER, "-O2", *STRICT_C)
@@ -159,7 +153,7 @@ RIGHT: dict[str, tuple[Intervals, dict[str, object], tuple[object, ...]]] = {
     **{
         f"{' '.join(kind)} {pt}": (
             [(1 << 20, one_of(*kind, i) if pt else Tuple(*kind, "none", 0, 0))],
-            *({}, ("--step", 31, "--other-step", 31)),
+            *({}, SHORT),
         )
         for pt in ("", "with prefetch")
         for i, kind in enumerate(KINDS)
@@ -187,7 +181,7 @@ RIGHT: dict[str, tuple[Intervals, dict[str, object], tuple[object, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("name", sampled(RIGHT, 3))
+@pytest.mark.parametrize("name", sampled(RIGHT, 5))
 def test_it_copies_right(tmp_path, objects, name):
     profile, more, options = RIGHT[name]
     cpu = cpu_for(*(t for _, t in profile))

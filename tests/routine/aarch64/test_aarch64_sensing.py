@@ -64,12 +64,6 @@ def sensing_with(probe: Probe) -> dict[int, SensingCopy]:
     return {16384: sensing_by(probe, 0), 65536: sensing_by(probe, MAXIMUM_THRESHOLD)}
 
 
-@pytest.fixture(scope="module")
-def objects(tmp_path_factory) -> Path:
-    """Where this architecture's check programs are compiled, once."""
-    return tmp_path_factory.mktemp("objects")
-
-
 def with_clock(text: str, clock: str) -> str:
     """C with probes that take their time stamps from the ring that `clock` points into."""
     next_stamp = (

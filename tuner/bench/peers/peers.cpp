@@ -33,7 +33,8 @@ namespace {
 using namespace peers;
 
 /// By way of void*: the extra argument of CopyFunction is one that the function never looks at.
-CopyFunction as_copy(void* (*function)(void*, const void*, std::size_t)) {
+/// Not used where no library was found.
+[[maybe_unused]] CopyFunction as_copy(void* (*function)(void*, const void*, std::size_t)) {
     return reinterpret_cast<CopyFunction>(reinterpret_cast<void*>(function));
 }
 

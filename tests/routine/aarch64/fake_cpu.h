@@ -1,0 +1,19 @@
+/* A CPU of AArch64 that the test describes, for nearest_check: `fake` has what getauxval says and
+ * what the registers MIDR_EL1 and DCZID_EL0 hold. */
+#ifndef ASTEROPE_FAKE_CPU_H
+#define ASTEROPE_FAKE_CPU_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/auxv.h>
+
+static struct { unsigned long hwcap, hwcap2, midr, dczid; } fake;
+
+#define getauxval(type) ((type) == AT_HWCAP ? fake.hwcap : (type) == AT_HWCAP2 ? fake.hwcap2 : 0)
+
+/* The next one of stdin; false where there is none. */
+static bool read_fake_cpu(void) {
+    return scanf("%lx %lx %lx %lx", &fake.hwcap, &fake.hwcap2, &fake.midr, &fake.dczid) == 4;
+}
+
+#endif

@@ -1,0 +1,77 @@
+// The parameter space of AArch64: what is searched first, what lies around it, and only what the
+// CPU has.
+#include "space/space.hpp"
+
+#include <gtest/gtest.h>
+#include <set>
+
+using namespace asterope;
+
+namespace {
+
+std::vector<Candidate> space_with(const std::set<std::string, std::less<>>& features) {
+    return paper_space([&](std::string_view name) { return features.count(name) > 0; });
+}
+
+bool everything(std::string_view) {
+    return true;
+}
+
+std::set<std::string> names(const std::vector<Candidate>& space) {
+    std::set<std::string> all;
+    for (const Candidate& candidate : space) {
+        EXPECT_TRUE(all.insert(candidate.name()).second) << candidate.name() << " twice";
+    }
+    return all;
+}
+
+constexpr std::size_t kOfAFamily = 1 + 4 * 7 * 16; // without prefetch; PT x PS x PD
+
+} // namespace
+
+// X, Q and SVE with both kinds of loads and of stores, MOPS with its four options.
+TEST(PaperSpace, has_5392_candidates_where_the_cpu_has_all) {
+    EXPECT_EQ(paper_space(everything).size(), 3 * 4 * kOfAFamily + 4);
+    EXPECT_EQ(names(paper_space(everything)).size(), 5392u);
+}
+
+TEST(PaperSpace, shrinks_to_what_the_cpu_has) {
+    EXPECT_EQ(space_with({}).size(), 2 * 4 * kOfAFamily);
+    EXPECT_EQ(space_with({"sve"}).size(), 3 * 4 * kOfAFamily);
+    EXPECT_EQ(space_with({"mops"}).size(), 2 * 4 * kOfAFamily + 4);
+    for (const Candidate& candidate : space_with({})) {
+        EXPECT_STRNE(candidate.variant->rt, "SVE");
+        EXPECT_STRNE(candidate.variant->rt, "MOPS");
+    }
+}
+
+TEST(ExtensionVariants, clear_lines_only_where_the_cpu_clears_64_bytes) {
+    const auto clearing = [](bool zva) {
+        std::size_t count = 0;
+        for (const auto* variant :
+             extension_variants([&](std::string_view name) { return zva || name != "zva64"; })) {
+            count += std::string_view(variant->name).find("zva") != std::string_view::npos;
+        }
+        return count;
+    };
+    EXPECT_EQ(clearing(false), 0u);
+    EXPECT_GT(clearing(true), 0u);
+}
+
+TEST(Neighbours, of_general_registers_are_none) {
+    for (const Candidate& candidate : paper_space(everything)) {
+        if (candidate.name() == "X T T none 0 0") {
+            EXPECT_TRUE(neighbours(candidate, everything).empty());
+        }
+        if (candidate.name() == "Q T T none 0 0") {
+            EXPECT_FALSE(neighbours(candidate, everything).empty());
+        }
+    }
+}
+
+TEST(PaperSpace, of_sets_has_those_that_clear_lines) {
+    const std::set<std::string> all = names(paper_space(everything, asterope_sets));
+    EXPECT_EQ(all.count("ZVA T TB4"), 1u);
+    EXPECT_EQ(all.count("MOPS NT"), 1u);
+    EXPECT_EQ(all.count("Q NT TB8"), 1u);
+}
