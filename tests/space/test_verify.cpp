@@ -70,7 +70,7 @@ void* segmentation_fault(void*, const void*, std::size_t, std::size_t) {
     return nullptr;
 }
 void* illegal_instruction(void* destination, const void* source, std::size_t bytes, std::size_t) {
-    if (bytes > 1000) __builtin_trap(); // ud2
+    if (bytes > 1000) std::raise(SIGILL);
     return std::memcpy(destination, source, bytes);
 }
 void* wrong_at_the_longest_distance(void* destination, const void* source, std::size_t bytes,
@@ -353,7 +353,7 @@ void* returns_nothing_for_nothing(void* destination, const void* source, std::si
 }
 void* dies_at_64(void* destination, const void* source, std::size_t bytes, std::size_t distance,
                  asterope_candidate large) {
-    if (bytes == 64) __builtin_trap(); // ud2
+    if (bytes == 64) std::raise(SIGILL);
     return small_good(destination, source, bytes, distance, large);
 }
 
@@ -548,6 +548,8 @@ TEST(VerifyProbe, passes_good_copies) {
 }
 
 TEST(VerifyProbe, passes_the_real_ones_of_either_operation) {
+    // A probe that takes no tick, as the counter moves too seldom, is above no threshold.
+    if (const std::string reason = why_no_sensing(); !reason.empty()) GTEST_SKIP() << reason;
     const auto nothing = [](std::string_view) { return false; };
     const Copies copies = copies_of(asterope_probes, nothing);
     const Copies sets = copies_of(asterope_set_probes, nothing);
