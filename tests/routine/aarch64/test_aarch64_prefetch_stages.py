@@ -92,6 +92,8 @@ def trace(t: Tuple, size: int) -> list[tuple[str, int]]:
             values[operands[0]] = value(operands[1]) + VECTOR * value(operands[2])
         elif operation == "prfm":
             accesses.append((f"prfm {operands[0]}", address(operands[1])))
+        elif operation == "dmb":
+            assert operands == ["ishld"]
         elif operation == "dc":
             accesses.append(("dc zva", values[operands[1]]))
         else:
