@@ -121,9 +121,7 @@ _NESTING = ("dir", "clear", "pi", "pw", "tb", "pt", "ps", "st", "lt", "rt")
 # A stretch of a page must be whole steps, and none is longer than 8 lines.
 _INTERLEAVED_PREFETCH_SIZES = (2, 4, 8)
 
-Variant, Tuple = tuples.classes(
-    __name__, AXES, vectors=VECTORS, whole=(MOPS,), edges=("Q",)
-)
+Variant, Tuple = tuples.classes(__name__, AXES, vectors=VECTORS, whole=(MOPS,), edges=("Q",))
 
 # Loads and stores and nothing else, on any AArch64 CPU: what copies where the CPU lacks what the
 # winners need, and where noise hid which copy is the fastest.
