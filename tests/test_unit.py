@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import platform
 import re
 import subprocess
 import warnings
@@ -11,9 +12,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from asterope.spaces import ARCHITECTURES
 from conftest import BUILD, REPOSITORY
 
-SOURCES = sorted((REPOSITORY / "tests").glob("*/**/test_*.cpp"))
+# What a folder is named after another architecture for is built there alone.
+OTHERS = {architecture for architecture in ARCHITECTURES if architecture != platform.machine()}
+SOURCES = sorted(
+    path
+    for path in (REPOSITORY / "tests").glob("*/**/test_*.cpp")
+    if not OTHERS & set(path.relative_to(REPOSITORY).parts)
+)
 PROGRAMS = sorted(
     {BUILD / "tests" / f"test_{path.relative_to(REPOSITORY).parts[1]}" for path in SOURCES}
 )

@@ -49,7 +49,11 @@ TEST(DecodeMidr, numbers_the_others) {
     const ArmIdentity implementer = decode_midr(0xee0fd0c0);
     EXPECT_EQ(implementer.vendor, "0xee");
     EXPECT_EQ(implementer.brand, "0xee 0xd0c r0p0"); // another maker's part of that number
-    EXPECT_EQ(decode_midr(0).brand, "0x00 0x000 r0p0");
+}
+
+TEST(DecodeMidr, takes_nothing_for_no_vendors) {
+    EXPECT_EQ(decode_midr(0).vendor, "");
+    EXPECT_EQ(decode_midr(0).brand, "unknown AArch64 CPU");
 }
 
 TEST_F(ArmRoot, sysfs_tells_each_cpus_register) {
