@@ -1,8 +1,9 @@
 """Copies of AArch64 that find out where the data is: probes, branches, and when the routine does
 without.
 
-No test depends on the clock: probes get their time stamps from a table, or a threshold that decides
-for them, as no number of ticks is above 4294967295, and none below 0.
+No test depends on the clock: where it matters which way a probe goes, its time stamps come from a
+ring. The emulator's counter may stand still for the length of a probe, so even 0 is no threshold
+that decides for them.
 """
 
 from __future__ import annotations
@@ -177,14 +178,29 @@ def test_a_faulty_sensing_copy_is_reported(tmp_path, aarch64_objects, change, pr
 FREQUENCY = '__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(frequency));'
 
 
-def with_counter(routine: Path, hertz: int = 1_000_000_000, ticks: int = 20) -> Path:
+# Time stamps for the probes of a routine: in C, a ring, and where it begins.
+RING = """
+struct time_stamp {{ unsigned ticks; struct time_stamp *next; }};
+static struct time_stamp ring[] = {{ {stamps} }};
+extern struct time_stamp *routine_clock;
+__attribute__((used)) struct time_stamp *routine_clock = ring;
+"""
+# Each is as far behind the one before: no probe takes 0 ticks, or 4294967295.
+STEADY = RING.format(stamps=", ".join(f"{{{i}u << 30, &ring[{(i + 1) % 4}]}}" for i in range(4)))
+
+
+def with_counter(
+    routine: Path, hertz: int = 1_000_000_000, ticks: int = 20, clock: str = STEADY
+) -> Path:
     """The routine on a machine whose counter runs so fast, with readings so many ticks apart: the
-    emulator's runs too slow for any probe."""
+    emulator's runs too slow for any probe. `clock`: a RING, or nothing for the emulator's."""
     text = routine.read_text(encoding="ascii")
     compared = "if (to - from < least)"
     assert text.count(FREQUENCY) == text.count(compared) == 1
     text = text.replace(FREQUENCY, f"frequency = {hertz};")
     text = text.replace(compared, f"to = from + {ticks};\n        {compared}")
+    if clock:
+        text = with_clock(text, "routine_clock") + clock
     routine.write_text(text, encoding="ascii")
     return routine
 
@@ -211,7 +227,8 @@ UNSENSED = [PLAIN.symbol] * 5
 
 @pytest.mark.parametrize("name", BY_NAME)
 def test_it_copies_right_with_each_probe(tmp_path, aarch64_objects, name):
-    routine = with_counter(render(INTERVALS, tmp_path, sensing=sensing_with(BY_NAME[name])))
+    routine = render(INTERVALS, tmp_path, sensing=sensing_with(BY_NAME[name]))
+    routine = with_counter(routine, clock="")
     flags = (*STRICT_C, "-O2")
     program = build_routine_check(routine, aarch64_objects, COMPILER, flags, checkers_by=COMPILER)
     options = ("--step", 31, "--other-step", 31, "--last", 300)
@@ -225,14 +242,11 @@ def test_ticks_above_the_threshold_mean_cold_and_others_hot(tmp_path, name):
     assert pipelines_taken(dispatching(with_counter(routine))) == SENSED
 
 
-# A ring of time stamps for the probes of a routine, of two where they read no more.
-CLOCK = """
-struct time_stamp { unsigned ticks; struct time_stamp *next; };
-static struct time_stamp ring[3] = {
-    {START, &ring[1]}, {START + SOURCE, &ring[SECOND]}, {START + SOURCE + DESTINATION, ring}};
-extern struct time_stamp *routine_clock;
-__attribute__((used)) struct time_stamp *routine_clock = ring;
-"""
+# Three time stamps, or two where a probe reads no more.
+TOLD = RING.format(
+    stamps="{START, &ring[1]}, {START + SOURCE, &ring[SECOND]}, "
+    "{START + SOURCE + DESTINATION, ring}"
+)
 
 
 @pytest.mark.parametrize(
@@ -248,9 +262,7 @@ def test_each_side_s_ticks_choose_the_pipeline(tmp_path, name, source, destinati
     probe = BY_NAME[name]
     source, destination = (n - 200 + threshold for n in (source, destination))
     sensing = {end: sensing_by(probe, threshold) for end in (16384, 65536)}
-    routine = with_counter(render(INTERVALS, tmp_path, sensing=sensing))
-    text = with_clock(routine.read_text(encoding="ascii"), "routine_clock")
-    routine.write_text(text + CLOCK, encoding="ascii")
+    routine = with_counter(render(INTERVALS, tmp_path, sensing=sensing), clock=TOLD)
     values = {"START": "0xFFFFFF80u", "SOURCE": f"{source}u", "DESTINATION": f"{destination}u"}
     looks_at_destination = probe.kind == "each" and source > threshold
     values["SECOND"] = "2" if looks_at_destination else "0"
