@@ -16,6 +16,9 @@ from .render import parts_of, rendered, shared_parts
 # What runs where no profile does; ASTEROPE_PROFILE knows it by this name.
 FALLBACK = "fallback"
 
+# The longest vendor: CPUID has room for so many characters, and other architectures' are shorter.
+_VENDOR_BYTES = 12
+
 
 def load_profiles(paths: Sequence[str | os.PathLike]) -> dict[str, Profile]:
     """Reads the profiles to choose among: name -> profile, in the order of `paths`.
@@ -106,10 +109,9 @@ def _symbol(name: str) -> str:
 def _identity(path: str | os.PathLike, profile: Profile) -> tuple | None:
     """Vendor, family, model and stepping of the CPU; None where the profile does not say."""
     cpu = profile.raw.get("machine", {}).get("cpu", {})
-    longest = spaces.of(profile.architecture).DISPATCH_VENDOR_BYTES
-    if len(cpu.get("vendor", "")) > longest:
+    if len(cpu.get("vendor", "")) > _VENDOR_BYTES:
         raise ProfileError(
-            f"{one_line(path)}: machine.cpu.vendor: longer than the {longest} characters "
+            f"{one_line(path)}: machine.cpu.vendor: longer than the {_VENDOR_BYTES} characters "
             "that a CPU has for it: correct it or run asterope-tune again"
         )
     identity = tuple(cpu.get(key) for key in ("vendor", "family", "model", "stepping"))
@@ -126,7 +128,9 @@ def _parts(name: str, profile: Profile, prefix: str) -> dict[str, Any]:
         "symbol": _symbol(name),
         "for_whom": cpu.get("brand") or profile.source or "no machine in the profile",
         "functions": _functions(routine["intent_steps"], routine["memset"] is not None),
-        "cpu": _cpu(cpu, routine["needs_of_all"], spaces.of(profile.architecture).NO_STEPPING),
+        "cpu": _cpu(
+            cpu, routine["needs_of_all"], 2 ** spaces.of(profile.architecture).STEPPING_BITS
+        ),
     }
 
 

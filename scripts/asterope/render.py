@@ -82,6 +82,7 @@ def _environment(architecture: str) -> jinja2.Environment:
     environment.globals["axes"] = here.pipelines.AXES
     environment.globals["set_axes"] = here.set_pipelines.AXES
     environment.globals["architecture_title"] = here.TITLE
+    environment.globals["stepping_bits"] = here.STEPPING_BITS
     return environment
 
 

@@ -71,6 +71,10 @@ int read_line_bytes();
 
 bool has_feature(const Cpu& cpu, std::string_view name);
 
+/// Whether reading the cycle counter would kill this process (PR_SET_TSC; on AArch64 since Linux
+/// 6.12).
+bool counter_forbidden();
+
 /// The cycle counter: everything before the call has finished, nothing after it has begun.
 std::uint64_t counter_now();
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Callable, ClassVar
 
 Value = Any  # a word or a whole number
@@ -146,3 +146,9 @@ def why_outside(axes: Iterable[Axis], values: Mapping[str, Value]) -> str | None
     """Why there is no copy with these values on the axes, each looked at alone; None: there is."""
     reasons = (axis.why_not(values[axis.field]) for axis in axes)
     return next((reason for reason in reasons if reason), None)
+
+
+def of_sets(of_copies: Iterable[Axis], field: str, meaning: str) -> Axis:
+    """An axis of the copies with other words, for sets: there nothing is beyond a paper."""
+    found = next(one for one in of_copies if one.field == field)
+    return replace(found, meaning=meaning, paper=0, extension="")

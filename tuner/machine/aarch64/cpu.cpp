@@ -36,9 +36,6 @@ constexpr std::uint64_t kHwcapCpuid = 1u << 11, kHwcapSve = 1u << 22;
 #ifndef PR_SVE_GET_VL // linux/prctl.h of before 4.15
 constexpr int PR_SVE_GET_VL = 51, PR_SVE_VL_LEN_MASK = 0xffff;
 #endif
-#ifndef PR_GET_TSC
-constexpr int PR_GET_TSC = 25, PR_TSC_ENABLE = 1;
-#endif
 
 std::uint64_t midr_here() {
     std::uint64_t midr;
@@ -60,12 +57,6 @@ int sve_bytes() {
     if (!(getauxval(AT_HWCAP) & kHwcapSve)) return 0;
     const int answer = prctl(PR_SVE_GET_VL);
     return answer < 0 ? 0 : answer & PR_SVE_VL_LEN_MASK;
-}
-
-/// Whether reading the counter would kill this process. Linux 6.12 and later can forbid it.
-bool counter_forbidden() {
-    int mode = PR_TSC_ENABLE;
-    return prctl(PR_GET_TSC, &mode) == 0 && mode != PR_TSC_ENABLE;
 }
 
 std::uint64_t counter_unordered() {
@@ -138,10 +129,6 @@ int read_line_bytes() {
     std::uint64_t ctr;
     __asm__("mrs %0, ctr_el0" : "=r"(ctr));
     return arm_line_bytes(ctr);
-}
-
-bool has_feature(const Cpu& cpu, std::string_view name) {
-    return std::find(cpu.features.begin(), cpu.features.end(), name) != cpu.features.end();
 }
 
 std::string why_no_sensing() {

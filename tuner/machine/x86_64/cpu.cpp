@@ -8,9 +8,6 @@
 #include <cpuid.h>
 #include <cstdint>
 #include <cstring>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
 #include "machine/libc.hpp"
 
@@ -146,16 +143,6 @@ std::vector<Cache> read_cache_leaf(std::uint32_t leaf) {
     return caches;
 }
 
-/// Whether reading the counter would kill this process.
-bool counter_forbidden() {
-#ifdef PR_GET_TSC
-    int mode = PR_TSC_ENABLE;
-    return prctl(PR_GET_TSC, &mode) == 0 && mode != PR_TSC_ENABLE;
-#else
-    return false;
-#endif
-}
-
 } // namespace
 
 Cpu read_cpu(const std::filesystem::path&, int) {
@@ -186,10 +173,6 @@ Cpu read_cpu(const std::filesystem::path&, int) {
 std::vector<Cache> read_cpu_caches() {
     const bool topology_extensions = bit(cpuid(0x80000001u).ecx, 22); // AMD and Hygon only
     return read_cache_leaf(topology_extensions ? 0x8000001Du : 4u);
-}
-
-bool has_feature(const Cpu& cpu, std::string_view name) {
-    return std::find(cpu.features.begin(), cpu.features.end(), name) != cpu.features.end();
 }
 
 int read_line_bytes() {

@@ -13,10 +13,8 @@ from . import (
 
 TITLE = "AArch64"
 
-# What a CPU can be told from another by, in a file with several profiles (dispatch_cpu.j2): the
-# implementer has a name of so many characters at most, and a stepping is variant << 4 | revision.
-DISPATCH_VENDOR_BYTES = 12
-NO_STEPPING = 256
+# A stepping is variant << 4 | revision: a number of so many bits.
+STEPPING_BITS = 8
 
 MEMCPY = Operation(
     pipelines.Tuple, pipelines.why_not, small_copies.SmallTuple, small_copies.why_not_small
@@ -26,10 +24,9 @@ MEMSET = Operation(
 )
 
 __all__ = [
-    "DISPATCH_VENDOR_BYTES",
     "MEMCPY",
     "MEMSET",
-    "NO_STEPPING",
+    "STEPPING_BITS",
     "TITLE",
     "aliased_copies",
     "overlapping_copies",

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from .. import axis, tuples
+from .. import axes, axis, tuples
 from ..axis import Axis
 from .registers import CLEARS_LINES, MOPS, SVE, VECTORS, needs
 
@@ -62,17 +62,7 @@ AXES = (
         words=lambda tb: f"blocks of {tb}",
         legend="transfer block in lines (of SVE in vectors)",
     ),
-    Axis(
-        "pi",
-        (1, 2, 4),
-        "Pages interleaved: that many neighbouring stretches of 4096 bytes are copied side by "
-        "side. Where missing: 1.",
-        paper=1,
-        extension="pi",
-        mark="PI",
-        words=lambda pi: f"{pi} pages interleaved",
-        legend="pages interleaved",
-    ),
+    axes.PAGES_INTERLEAVED,
     Axis(
         "pw",
         (0, 2, 4, 8, 16, 32),
@@ -99,17 +89,7 @@ AXES = (
         words=lambda _: "dc zva before the stores",
         legend="how lines are cleared before they are stored to",
     ),
-    Axis(
-        "dir",
-        ("up", "down"),
-        "Direction of the copy. Where missing: up.",
-        title="D",
-        paper=1,
-        extension="dir",
-        mark="",
-        words=lambda _: "from the end backward",
-        legend="direction",
-    ),
+    axes.DIRECTION,
 )
 VALUES = {axis.field: axis.values for axis in AXES}
 MARKED = tuple(axis for axis in AXES if axis.mark is not None)

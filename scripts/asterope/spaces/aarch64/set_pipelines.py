@@ -8,7 +8,6 @@ another byte than zero takes Q registers there.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from .. import axis, tuples
@@ -20,12 +19,6 @@ from .registers import needs as needs_of_register
 CLEARING = "ZVA"
 
 
-def _marked(field: str, meaning: str) -> Axis:
-    """An axis of the copies with other words; here nothing is beyond a paper."""
-    of_copies = next(one for one in pipelines.AXES if one.field == field)
-    return replace(of_copies, meaning=meaning, paper=0, extension="")
-
-
 AXES = (
     Axis(
         "rt",
@@ -34,12 +27,14 @@ AXES = (
         needs=lambda rt: CLEARS_LINES if rt == CLEARING else needs_of_register(rt),
     ),
     Axis("st", ("T", "NT"), "Store type: T temporal, NT non-temporal."),
-    _marked(
+    axis.of_sets(
+        pipelines.AXES,
         "tb",
         "Transfer block: what a turn of the loop sets, in lines of 64 bytes; of SVE, in vectors. "
         "Where missing: 2.",
     ),
-    _marked(
+    axis.of_sets(
+        pipelines.AXES,
         "pw",
         "Prefetch of the buffer for write (pstl1keep), its distance in lines of 64 bytes. 0, or "
         "missing: none.",

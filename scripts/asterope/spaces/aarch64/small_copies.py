@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from .. import members
+from .. import axes, members
+from ..axes import ORDERS
 from ..axis import Axis, why_outside
 
 SHAPES = ("stepped", "grouped", "sve")
 REGISTERS = ("Q", "X")
-ORDERS = ("middle", "up", "down")
 BOUNDS = (128, 256)
 
 AXES = (
@@ -23,12 +23,7 @@ AXES = (
         needs=lambda shape: "sve" if shape == "sve" else "",
     ),
     Axis("rt", REGISTERS, "What carries 16 to 64 bytes; Q carries more."),
-    Axis(
-        "order",
-        ORDERS,
-        "Order of the tests: smallest class first (up), largest first (down), 16 bytes first "
-        "(middle).",
-    ),
+    axes.ORDER,
     Axis("bound", BOUNDS, "In bytes: larger copies take a pipeline."),
 )
 

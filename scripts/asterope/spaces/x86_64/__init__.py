@@ -12,10 +12,9 @@ from . import (
 )
 
 __all__ = [
-    "DISPATCH_VENDOR_BYTES",
     "MEMCPY",
     "MEMSET",
-    "NO_STEPPING",
+    "STEPPING_BITS",
     "TITLE",
     "aliased_copies",
     "overlapping_copies",
@@ -36,6 +35,5 @@ MEMSET = Operation(
     set_pipelines.Tuple, set_pipelines.why_not, small_sets.SmallSet, small_sets.why_not_small
 )
 
-# CPUID has room for a vendor of 12 characters, and for steppings up to 15.
-DISPATCH_VENDOR_BYTES = 12
-NO_STEPPING = 16
+# A stepping is a number of so many bits of CPUID.
+STEPPING_BITS = 4

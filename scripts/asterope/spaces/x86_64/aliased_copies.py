@@ -5,16 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from .. import members
+from .. import axes, members
 from ..axis import Axis
 from .registers import VECTORS, needs
 
 AXES = (
-    Axis(
-        "kind",
-        ("wide", "backward"),
-        "wide: more loads before the first store. backward: from the end.",
-    ),
+    axes.KIND,
     Axis("rt", VECTORS, "Register type.", needs=needs),
 )
 

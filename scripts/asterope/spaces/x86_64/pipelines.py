@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from .. import axis, tuples
+from .. import axes, axis, tuples
 from ..axis import Axis
 from .registers import VECTORS
 from .registers import needs as needs_of_register
@@ -67,17 +67,7 @@ AXES = (
         words=lambda tb: f"blocks of {tb} line{'s' if tb > 1 else ''}",
         legend="transfer block in lines",
     ),
-    Axis(
-        "pi",
-        (1, 2, 4),
-        "Pages interleaved: that many neighbouring stretches of 4096 bytes are copied side by "
-        "side. Where missing: 1.",
-        paper=1,
-        extension="pi",
-        mark="PI",
-        words=lambda pi: f"{pi} pages interleaved",
-        legend="pages interleaved",
-    ),
+    axes.PAGES_INTERLEAVED,
     Axis(
         "pw",
         (0, 2, 4, 8, 16, 32),
@@ -91,17 +81,7 @@ AXES = (
         stage="pw",
         argument=2,
     ),
-    Axis(
-        "dir",
-        ("up", "down"),
-        "Direction of the copy. Where missing: up.",
-        title="D",
-        paper=1,
-        extension="dir",
-        mark="",
-        words=lambda _: "from the end backward",
-        legend="direction",
-    ),
+    axes.DIRECTION,
 )
 VALUES = {axis.field: axis.values for axis in AXES}
 MARKED = tuple(axis for axis in AXES if axis.mark is not None)

@@ -8,7 +8,6 @@ byte than zero takes XMM registers there.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from .. import axis, tuples
@@ -28,12 +27,6 @@ def _needs(rt: str) -> str:
     return {"ZMM": "avx512bw avx512f", CLEARING: "clzero"}.get(rt, needs_of_register(rt))
 
 
-def _marked(field: str, meaning: str) -> Axis:
-    """An axis of the copies with other words; here nothing is beyond a paper."""
-    of_copies = next(one for one in pipelines.AXES if one.field == field)
-    return replace(of_copies, meaning=meaning, paper=0, extension="")
-
-
 AXES = (
     Axis(
         "rt",
@@ -42,11 +35,13 @@ AXES = (
         needs=_needs,
     ),
     Axis("st", ("T", "NT"), "Store type: T temporal, NT non-temporal."),
-    _marked(
+    axis.of_sets(
+        pipelines.AXES,
         "tb",
         "Transfer block in cache lines: what a turn of the loop sets. Where missing: 2.",
     ),
-    _marked(
+    axis.of_sets(
+        pipelines.AXES,
         "pw",
         "Prefetch of the buffer for write, its distance in cache lines. 0, or missing: none.",
     ),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from .. import members
+from .. import axes, members
+from ..axes import ORDERS
 from ..axis import Axis, why_outside
 from .registers import VECTORS
 
 SHAPES = ("stepped", "grouped", "masked", "masked32", "masked16", "rep")
-ORDERS = ("middle", "up", "down")
 BOUNDS = (128, 256, 512, 1024)
 
 AXES = (
@@ -22,12 +22,7 @@ AXES = (
         "up to that many bytes), rep (rep movsb up to 127 bytes).",
     ),
     Axis("rt", VECTORS, "The widest register."),
-    Axis(
-        "order",
-        ORDERS,
-        "Order of the tests: smallest class first (up), largest first (down), 16 bytes first "
-        "(middle).",
-    ),
+    axes.ORDER,
     Axis("bound", BOUNDS, "In bytes: larger copies take a pipeline."),
 )
 

@@ -1,0 +1,24 @@
+// What is asked of every processor alike.
+#include "machine/cpu.hpp"
+
+#include <algorithm>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+namespace asterope {
+
+bool has_feature(const Cpu& cpu, std::string_view name) {
+    return std::find(cpu.features.begin(), cpu.features.end(), name) != cpu.features.end();
+}
+
+bool counter_forbidden() {
+#ifdef PR_GET_TSC
+    int mode = PR_TSC_ENABLE;
+    return prctl(PR_GET_TSC, &mode) == 0 && mode != PR_TSC_ENABLE;
+#else
+    return false;
+#endif
+}
+
+} // namespace asterope
