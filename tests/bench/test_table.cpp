@@ -8,7 +8,7 @@ using namespace asterope;
 
 namespace {
 
-const Contenders kContenders = {
+const Contenders kColumns = {
     {"glibc", "", nullptr}, {"asterope", "", nullptr}, {"avx_streaming", "", nullptr}};
 
 Cell cell(const std::string& label, double routine, double other = 0) {
@@ -66,7 +66,7 @@ TEST(PlainTable, is_as_wide_as_its_labels) {
 }
 
 TEST(PeersTable, has_a_column_for_each_copy_and_marks_the_best) {
-    const auto table = peers_table("hot", kContenders);
+    const auto table = peers_table("hot", kColumns);
     EXPECT_EQ(words(lines(table->begin()).back()),
               (Words{"hot", "ns", "asterope", "streaming", "floor"}));
     EXPECT_EQ(words(table->row(cell("4 KiB", 2, 3))),
@@ -77,19 +77,19 @@ TEST(PeersTable, has_a_column_for_each_copy_and_marks_the_best) {
 }
 
 TEST(PeersTable, marks_nobody_where_libc_is_the_best) {
-    const auto table = peers_table("hot", kContenders);
+    const auto table = peers_table("hot", kColumns);
     EXPECT_EQ(table->row(cell("4 KiB", 0.5, 0.9)).find('*'), std::string::npos);
 }
 
 TEST(PeersTable, has_a_dash_where_a_copy_did_not_run_and_no_mean_of_it) {
-    const auto table = peers_table("hot", kContenders);
+    const auto table = peers_table("hot", kColumns);
     EXPECT_EQ(words(table->row(cell("4 KiB", 2)))[4], "-");
     table->row(cell("8 KiB", 2, 3));
     EXPECT_EQ(words(table->end()), (Words{"all", "2.00", "-", "geometric", "mean"}));
 }
 
 TEST(PeersTable, has_its_figures_in_line_whoever_is_marked) {
-    const auto table = peers_table("hot", kContenders);
+    const auto table = peers_table("hot", kColumns);
     const std::string header = lines(table->begin()).back();
     for (const auto& [routine, other] : {std::pair(2.0, 3.0), std::pair(3.0, 2.0)}) {
         const std::string row = table->row(cell("4 KiB", routine, other));
@@ -126,7 +126,7 @@ TEST(WorkloadsTable, has_a_dash_where_a_size_is_not_timed) {
 }
 
 TEST(GridTable, has_sources_downwards_and_destinations_across) {
-    const auto table = grid_table("4 KiB misaligned", {0, 63}, kContenders);
+    const auto table = grid_table("4 KiB misaligned", {0, 63}, kColumns);
     EXPECT_EQ(words(lines(table->begin()).back()), (Words{"+0", "+63"}));
     EXPECT_EQ(table->row(cell("4 KiB +0 +0", 1, 2)), "");
     EXPECT_EQ(words(table->row(cell("4 KiB +0 +63", 2, 2))), (Words{"+0", "1.00", "2.00"}));
@@ -140,5 +140,5 @@ TEST(GridTable, has_sources_downwards_and_destinations_across) {
 }
 
 TEST(GridTable, says_nothing_of_what_was_not_measured) {
-    EXPECT_EQ(grid_table("4 KiB misaligned", {0}, kContenders)->end(), "");
+    EXPECT_EQ(grid_table("4 KiB misaligned", {0}, kColumns)->end(), "");
 }

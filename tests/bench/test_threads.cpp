@@ -8,14 +8,13 @@
 
 #include "base/error.hpp"
 #include "machine/affinity.hpp"
+#include "support/units.hpp"
 #include "timing/clock.hpp"
 #include "timing/timed_copy.hpp"
 
 using namespace asterope;
 
 namespace {
-
-constexpr std::size_t kMiB = std::size_t{1} << 20;
 
 struct Seen {
     int cpu;

@@ -6,6 +6,7 @@
 #include "diagnose/comparison.hpp"
 #include "diagnose/sections.hpp"
 #include "space/tuple_json.hpp"
+#include "support/units.hpp"
 #include "timing/clock.hpp"
 
 using namespace asterope;
@@ -13,8 +14,6 @@ using namespace asterope::diagnosis;
 using nlohmann::json;
 
 namespace {
-
-constexpr std::size_t kKiB = 1024, kMiB = 1024 * 1024;
 
 const std::vector<Cache> kCaches = {{1, "data", 32 * kKiB, 64, 8, 1},
                                     {2, "unified", 1 * kMiB, 64, 8, 1},

@@ -16,6 +16,8 @@
 
 #include "machine/arm_identity.hpp"
 #include "machine/libc.hpp"
+#include "support/mentions.hpp"
+#include "support/units.hpp"
 
 namespace fs = std::filesystem;
 using namespace asterope;
@@ -23,7 +25,6 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::size_t kMiB = 1 << 20;
 constexpr std::size_t kGiB = 1 << 30;
 const bool kOnArm = kArchitecture == std::string_view("aarch64");
 
@@ -85,12 +86,6 @@ Machine example() {
                                {"x86_rep_movsb_threshold", 0x840}};
     machine.governor = "performance";
     return machine;
-}
-
-bool mentions(const std::vector<std::string>& lines, const std::string& words) {
-    return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
-        return line.find(words) != std::string::npos;
-    });
 }
 
 PartState state_of(const std::string& name, const json& recorded, const json& current) {

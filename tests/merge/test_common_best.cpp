@@ -5,6 +5,7 @@
 #include "run/tuning.hpp"
 #include "search/small_search.hpp"
 #include "support/made_up_search.hpp"
+#include "support/mentions.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace asterope;
@@ -82,10 +83,6 @@ std::string name_of_winner(const json& interval) {
         name += t.at(field).get<std::string>() + ' ';
     }
     return name + t.at("ps").dump() + ' ' + t.at("pd").dump();
-}
-
-bool mentions(const std::string& text, const std::string& word) {
-    return text.find(word) != std::string::npos;
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "merge/merge.hpp"
 #include "run/tuning.hpp"
 #include "support/made_up_search.hpp"
+#include "support/mentions.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace asterope;
@@ -83,10 +84,6 @@ json winners(const json& profile) {
     winners["aliased"] = profile.at("aliased").value("winner", json());
     winners["threads"] = profile.at("threads").at("intervals");
     return winners;
-}
-
-bool mentions(const std::string& text, const std::string& word) {
-    return text.find(word) != std::string::npos;
 }
 
 } // namespace

@@ -10,6 +10,7 @@
 #include "search/default_sizes.hpp"
 #include "search/small_search.hpp"
 #include "support/made_up_program.hpp"
+#include "support/mentions.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace asterope;
@@ -55,10 +56,6 @@ std::set<Workload> workloads(const Weights& weights, bool counted) {
         EXPECT_TRUE(chosen.insert(workload).second) << "twice: " << name_of(workload);
     }
     return chosen;
-}
-
-bool mentions(const std::string& text, const std::string& word) {
-    return text.find(word) != std::string::npos;
 }
 
 using nlohmann::json;

@@ -15,7 +15,7 @@ using namespace asterope;
 
 namespace {
 
-const std::vector<Workload> kBoth = {Workload::hot, Workload::cold};
+const std::vector<Workload> kHotAndCold = {Workload::hot, Workload::cold};
 
 /// A log of one size: libc takes 100 ns, A 80, B 125; hot alone.
 MadeUpLog small_log() {
@@ -107,10 +107,10 @@ TEST_F(Recordings, compare_with_the_median_of_a_rounds_libc) {
 }
 
 TEST_F(Recordings, have_each_size_and_workload_apart) {
-    MadeUpLog log = made_up_log(kBoth);
+    MadeUpLog log = made_up_log(kHotAndCold);
     const std::vector<Candidate> two(plain_space().begin(), plain_space().begin() + 2);
     for (const std::size_t size : {8192, 128, 1024}) {
-        add_pipelines(log, size, kBoth, two, 2, [&](Entrant entrant, Workload workload) {
+        add_pipelines(log, size, kHotAndCold, two, 2, [&](Entrant entrant, Workload workload) {
             return static_cast<double>(size) * (workload == Workload::hot ? 1 : 3) *
                    (entrant == 1 ? 2 : 1);
         });
@@ -305,10 +305,10 @@ TEST(ThinSamples, are_evenly_spaced_among_all) {
 
 TEST_F(Recordings, are_the_same_thinned_but_for_how_many_samples_they_have) {
     noise::Random random(1);
-    MadeUpLog log = made_up_log(kBoth);
+    MadeUpLog log = made_up_log(kHotAndCold);
     const std::vector<Candidate> some(plain_space().begin(), plain_space().begin() + 30);
     for (const std::size_t size : {128, 65536}) {
-        add_pipelines(log, size, kBoth, some, 20, [&](Entrant entrant, Workload) {
+        add_pipelines(log, size, kHotAndCold, some, 20, [&](Entrant entrant, Workload) {
             return (100 + entrant) * std::exp(0.02 * noise::normal(random));
         });
     }
@@ -347,10 +347,10 @@ TEST_F(Recordings, are_the_same_thinned_but_for_how_many_samples_they_have) {
 }
 
 TEST_F(Recordings, lose_the_last_size_where_a_thinned_one_is_cut_short) {
-    MadeUpLog log = made_up_log(kBoth);
+    MadeUpLog log = made_up_log(kHotAndCold);
     const std::vector<Candidate> some(plain_space().begin(), plain_space().begin() + 30);
     for (const std::size_t size : {128, 256, 512}) {
-        add_pipelines(log, size, kBoth, some, 2, [](Entrant, Workload) { return 100; });
+        add_pipelines(log, size, kHotAndCold, some, 2, [](Entrant, Workload) { return 100; });
     }
     log.step("small copies");
     load(log).write_thinned(folder / "thinned", 8);

@@ -13,7 +13,7 @@ using nlohmann::json;
 
 namespace {
 
-const json kHeader = made_up_header();
+const json kFirstLine = made_up_header();
 
 const TrialKey kKey{8192, Workload::cold, "ZMM T NT T0 4 8", 17};
 
@@ -45,20 +45,20 @@ class TrialLogFile : public TemporaryFolder {
 
     /// The refusal of a line that follows a header and a step.
     std::string refusal_of(const std::string& line) {
-        return refusal(kHeader.dump() + "\n{\"step\":\"small copies\"}\n" + line + "\n");
+        return refusal(kFirstLine.dump() + "\n{\"step\":\"small copies\"}\n" + line + "\n");
     }
 };
 
 } // namespace
 
 TEST_F(TrialLogFile, begins_with_the_header) {
-    const TrialLogWriter log(path(), kHeader);
+    const TrialLogWriter log(path(), kFirstLine);
     ASSERT_EQ(lines().size(), 1u);
-    EXPECT_EQ(lines()[0], kHeader);
+    EXPECT_EQ(lines()[0], kFirstLine);
 }
 
 TEST_F(TrialLogFile, has_a_line_for_each_figure_while_it_is_still_open) {
-    TrialLogWriter log(path(), kHeader);
+    TrialLogWriter log(path(), kFirstLine);
     log.step("pipelines 8192");
     log.write(kKey, {1234.568, 41.2});
     ASSERT_EQ(lines().size(), 3u);
@@ -76,7 +76,7 @@ TEST_F(TrialLogFile, has_a_line_for_each_figure_while_it_is_still_open) {
 
 TEST_F(TrialLogFile, gives_back_what_was_written) {
     {
-        TrialLogWriter log(path(), kHeader);
+        TrialLogWriter log(path(), kFirstLine);
         log.step("calibration");
         log.write(8192, Workload::cold, {24, 1.2345678901234567e-6});
         log.step("pipelines 8192");
@@ -95,7 +95,7 @@ TEST_F(TrialLogFile, gives_back_what_was_written) {
                     {"resumed", 1}});
     }
     const TrialLogContents contents = read_trial_log(path());
-    EXPECT_EQ(contents.header, kHeader);
+    EXPECT_EQ(contents.header, kFirstLine);
     EXPECT_EQ(contents.resumed, 1);
     EXPECT_FALSE(contents.torn);
     EXPECT_EQ(contents.end.at("finished"), "2026-11-21T11:00:00Z");
@@ -132,12 +132,12 @@ TEST_F(TrialLogFile, gives_back_what_was_written) {
 
 TEST_F(TrialLogFile, keeps_an_earlier_log) {
     put("trials.jsonl", "hours of work\n");
-    EXPECT_THROW(TrialLogWriter(path(), kHeader), BadInput);
+    EXPECT_THROW(TrialLogWriter(path(), kFirstLine), BadInput);
     EXPECT_EQ(content(path()), "hours of work\n");
 }
 
 TEST_F(TrialLogFile, goes_on_behind_the_whole_lines) {
-    const std::string whole = kHeader.dump() + "\n{\"step\":\"small copies\"}\n";
+    const std::string whole = kFirstLine.dump() + "\n{\"step\":\"small copies\"}\n";
     const TrialLogContents contents = read(whole + "{\"size\":0,\"workl");
     EXPECT_TRUE(contents.torn);
     EXPECT_EQ(contents.bytes, whole.size());
@@ -149,21 +149,21 @@ TEST_F(TrialLogFile, goes_on_behind_the_whole_lines) {
 
 TEST_F(TrialLogFile, drops_a_torn_line_that_looks_whole) {
     const TrialLogContents contents =
-        read(kHeader.dump() + "\n{\"step\":\"a\"}\n" +
+        read(kFirstLine.dump() + "\n{\"step\":\"a\"}\n" +
              R"({"size":1,"workload":"hot","candidate":"libc","round":0,"ns":12,"us":1})");
     EXPECT_TRUE(contents.torn); // its last figure may have lost digits
     EXPECT_TRUE(contents.steps.at("a").empty());
 }
 
 TEST_F(TrialLogFile, refuses_a_place_where_it_cannot_be) {
-    EXPECT_THROW(TrialLogWriter(folder / "missing" / "trials.jsonl", kHeader), BadInput);
-    EXPECT_THROW(TrialLogWriter(folder, kHeader), BadInput);
-    EXPECT_THROW(TrialLogWriter("", kHeader), BadInput);
+    EXPECT_THROW(TrialLogWriter(folder / "missing" / "trials.jsonl", kFirstLine), BadInput);
+    EXPECT_THROW(TrialLogWriter(folder, kFirstLine), BadInput);
+    EXPECT_THROW(TrialLogWriter("", kFirstLine), BadInput);
 }
 
 TEST_F(TrialLogFile, says_when_the_disk_is_full) {
     if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-    EXPECT_THROW(TrialLogWriter("/dev/full", kHeader), Failure);
+    EXPECT_THROW(TrialLogWriter("/dev/full", kFirstLine), Failure);
 }
 
 TEST_F(TrialLogFile, refuses_what_is_no_log) {
@@ -186,16 +186,16 @@ TEST_F(TrialLogFile, refuses_what_is_no_log) {
                       "\n")
                   .find("version"),
               std::string::npos);
-    EXPECT_NE(refusal(kHeader.dump()).find("no whole header"), std::string::npos); // torn
+    EXPECT_NE(refusal(kFirstLine.dump()).find("no whole header"), std::string::npos); // torn
 }
 
 TEST_F(TrialLogFile, refuses_a_header_that_is_not_as_its_schema_says_and_names_the_place) {
     const auto with = [&](const char* pointer, const json& value) {
-        json header = kHeader;
+        json header = kFirstLine;
         header[json::json_pointer(pointer)] = value;
         return refusal(header.dump() + '\n');
     };
-    EXPECT_EQ(refusal(kHeader.dump() + '\n'), "taken");
+    EXPECT_EQ(refusal(kFirstLine.dump() + '\n'), "taken");
     const std::string start = "log " + path().string() + ": line 1: ";
     for (const auto& [pointer, value, fault] :
          {std::tuple("/machine/kernel", json::array(),
@@ -217,9 +217,9 @@ TEST_F(TrialLogFile, refuses_a_header_that_is_not_as_its_schema_says_and_names_t
           {"/invalid", json{{"a"}}, "invalid[0]: a list of 1, which is too few or many"}}) {
         EXPECT_EQ(with(pointer, value).rfind(start + fault, 0), 0u) << with(pointer, value);
     }
-    for (const auto& [field, value] : kHeader.items()) {
+    for (const auto& [field, value] : kFirstLine.items()) {
         if (field == "format" || field == "version") continue;
-        json header = kHeader;
+        json header = kFirstLine;
         header.erase(field);
         EXPECT_EQ(refusal(header.dump() + '\n').rfind(start + field + ": missing", 0), 0u) << field;
     }
@@ -249,7 +249,7 @@ TEST_F(TrialLogFile, refuses_deep_lines_before_anything_is_made_of_them) {
     const std::string deep = std::string(100000, '[') + std::string(100000, ']');
     EXPECT_NE(refusal_of("{\"step\":" + deep + '}').find("line 3 column 24: nested"),
               std::string::npos);
-    json header = kHeader;
+    json header = kFirstLine;
     header["machine"]["kernel"] = "HERE";
     std::string text = header.dump();
     text.replace(text.find("\"HERE\""), 6, deep);
@@ -258,16 +258,16 @@ TEST_F(TrialLogFile, refuses_deep_lines_before_anything_is_made_of_them) {
 
 TEST_F(TrialLogFile, skips_a_byte_order_mark_at_the_beginning_only) {
     const std::string mark(kByteOrderMark), step = "{\"step\":\"a\"}\n";
-    const TrialLogContents contents = read(mark + kHeader.dump() + '\n' + step);
-    EXPECT_EQ(contents.header, kHeader);
+    const TrialLogContents contents = read(mark + kFirstLine.dump() + '\n' + step);
+    EXPECT_EQ(contents.header, kFirstLine);
     EXPECT_EQ(contents.bytes, std::filesystem::file_size(path()));
-    EXPECT_NE(refusal(kHeader.dump() + '\n' + mark + step).find("line 2 column 1: not JSON"),
+    EXPECT_NE(refusal(kFirstLine.dump() + '\n' + mark + step).find("line 2 column 1: not JSON"),
               std::string::npos);
 }
 
 TEST_F(TrialLogFile, has_one_writer_and_any_number_of_readers) {
-    TrialLogWriter log(path(), kHeader);
-    EXPECT_EQ(read_trial_log(path()).header, kHeader);
+    TrialLogWriter log(path(), kFirstLine);
+    EXPECT_EQ(read_trial_log(path()).header, kFirstLine);
     for (int times = 0; times < 2; ++times) {
         try {
             lock_trial_log(path());
@@ -277,13 +277,13 @@ TEST_F(TrialLogFile, has_one_writer_and_any_number_of_readers) {
                       std::string::npos);
         }
     }
-    EXPECT_THROW(TrialLogWriter(path(), kHeader), BadInput);
+    EXPECT_THROW(TrialLogWriter(path(), kFirstLine), BadInput);
     log.step("a");
     EXPECT_EQ(read_trial_log(path()).steps.count("a"), 1u);
 }
 
 TEST_F(TrialLogFile, is_free_when_its_writer_has_gone) {
-    { const TrialLogWriter log(path(), kHeader); }
+    { const TrialLogWriter log(path(), kFirstLine); }
     EXPECT_TRUE(lock_trial_log(path()));
     EXPECT_TRUE(lock_trial_log(path()));
     EXPECT_EQ(files(), 1u);
@@ -319,6 +319,6 @@ TEST_F(TrialLogFile, refuses_lines_that_are_no_figures_and_says_where) {
                   .find("ticks"),
               std::string::npos);
     EXPECT_NE(refusal_of("nonsense").find("line 3 column"), std::string::npos);
-    EXPECT_NE(refusal(kHeader.dump() + "\n{\"hit\":[]}\n").find("belongs to no step"),
+    EXPECT_NE(refusal(kFirstLine.dump() + "\n{\"hit\":[]}\n").find("belongs to no step"),
               std::string::npos);
 }

@@ -18,9 +18,9 @@ namespace {
 using nlohmann::json;
 
 /// libc takes 4, the copies what they are given.
-class Known : public TimingsInSeconds {
+class KnownCopies : public TimingsInSeconds {
   public:
-    explicit Known(std::vector<double> copies) : copies_(std::move(copies)) {}
+    explicit KnownCopies(std::vector<double> copies) : copies_(std::move(copies)) {}
     double seconds(std::size_t size, Workload workload, Entrant entrant, std::uint64_t) override {
         EXPECT_EQ(size, 0u);
         EXPECT_EQ(workload, Workload::overlapping);
@@ -32,7 +32,7 @@ class Known : public TimingsInSeconds {
 };
 
 SizeResult search(const std::vector<double>& seconds) {
-    Known timings(seconds);
+    KnownCopies timings(seconds);
     std::mt19937_64 random(1);
     return search_overlapping(seconds.size(), parse_rigor("quick"), random, timings);
 }

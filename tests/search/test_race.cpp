@@ -33,7 +33,7 @@ Weights weights(double hot, double cold) {
 }
 
 const Weights kBoth = weights(1, 1);
-const Weights kHot = {{Workload::hot, 1}}, kCold = {{Workload::cold, 1}},
+const Weights kHotAlone = {{Workload::hot, 1}}, kColdAlone = {{Workload::cold, 1}},
               kConsume = {{Workload::consume, 1}},
               kMean = {{Workload::hot, 1}, {Workload::cold, 1}, {Workload::consume, 1}};
 
@@ -192,7 +192,7 @@ TEST(Race, keeps_each_time_with_what_was_timed) {
     noise::Random random(1);
     KnownMachine machine(ratios(truths));
     const auto entrants = copies(30, true);
-    Race race(kSize, kHot, random, TimedCopies(machine, entrants, {.name = "libc"}));
+    Race race(kSize, kHotAlone, random, TimedCopies(machine, entrants, {.name = "libc"}));
     race.sample(first(30), 2);
     Entrants ranked = first(30);
     race.rank(ranked);
@@ -233,7 +233,7 @@ TEST(Race, keeps_the_best_and_ranks_a_large_loss_behind_a_small_gain) {
 // --- The run-off ---------------------------------------------------------------------------------
 
 TEST(RunOff, has_all_and_libc_under_both_names_in_every_round) {
-    Track track({{1, 1}, {1.1, 1}, {1.2, 1}}, {kBoth, kHot});
+    Track track({{1, 1}, {1.1, 1}, {1.2, 1}}, {kBoth, kHotAlone});
     track.race.sample(track.all, 2);
     const std::size_t before = track.machine.calls.size();
     const std::uint64_t last = std::get<3>(track.machine.calls.back());
@@ -578,7 +578,7 @@ TEST(Drift, changes_no_rank_no_ratio_and_no_interval) {
     Truths truths;
     for (int i = 0; i < 96; ++i) truths.push_back({1 + 0.01 * (i * 7 % 96)});
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
-        Track<TroubledMachine> field(truths, {kHot}, seed, falling(3 * 4 * 27), seed);
+        Track<TroubledMachine> field(truths, {kHotAlone}, seed, falling(3 * 4 * 27), seed);
         field.race.sample(field.all, 3);
         const Entrants ranked = field.ranked();
         for (std::size_t i = 0; i < ranked.size(); ++i) {
@@ -686,7 +686,7 @@ Entrants winners(const std::vector<SizeResult>& results) {
 
 TEST(Objectives, sample_once_what_counts_for_any_and_measure_the_rest_in_the_run_off) {
     const Weights hot = {{Workload::hot, 1}, {Workload::cold, 0}, {Workload::consume, 0}};
-    Track track(kSpecialists, {hot, kCold, kHot});
+    Track track(kSpecialists, {hot, kColdAlone, kHotAlone});
     track.race.sample(track.all, 2);
     EXPECT_EQ(track.workloads(), (std::set<Workload>{Workload::hot, Workload::cold}));
     for (const auto& [what, count] : track.samples()) EXPECT_EQ(count, 2);
@@ -709,8 +709,10 @@ TEST(Objectives, sample_once_what_counts_for_any_and_measure_the_rest_in_the_run
 
 // Alone, the first would keep the same: its places are not for the others.
 TEST(Objectives, leave_all_places_to_the_first_and_share_half_as_many_more) {
-    Track track(kSpecialists, {kHot, kCold, kConsume}), other(kSpecialists, {kConsume, kCold});
-    Track alone(kSpecialists, {kMean}), together(kSpecialists, {kMean, kHot, kCold, kConsume});
+    Track track(kSpecialists, {kHotAlone, kColdAlone, kConsume}),
+        other(kSpecialists, {kConsume, kColdAlone});
+    Track alone(kSpecialists, {kMean}),
+        together(kSpecialists, {kMean, kHotAlone, kColdAlone, kConsume});
     for (Track<>* each : {&track, &other, &alone, &together}) each->race.sample(each->all, 3);
     EXPECT_EQ(track.race.best(track.all, 1), (Entrants{0, 4, 8})) << "a place each";
     EXPECT_EQ(track.race.best(track.all, 4), (Entrants{0, 1, 2, 3, 4, 8}));
@@ -728,7 +730,7 @@ TEST(Objectives, leave_all_places_to_the_first_and_share_half_as_many_more) {
 }
 
 TEST(Objectives, choose_each_for_itself) {
-    Track track(kSpecialists, {kMean, kHot, kCold, kConsume});
+    Track track(kSpecialists, {kMean, kHotAlone, kColdAlone, kConsume});
     const auto results = track.race.run_offs(track.all, 7, {{}, {}, {}, {}});
     EXPECT_EQ(winners(results), (Entrants{0, 0, 4, 8}));
     EXPECT_NEAR(results[0].finalists.front().ratio, std::cbrt(1.9 * 1.1 * 1.1), 1e-9);
@@ -736,10 +738,10 @@ TEST(Objectives, choose_each_for_itself) {
     EXPECT_NEAR(results[1].lead.median, 1.9 / 1.8, 1e-9);
     for (const std::size_t alone : {1, 2, 3}) EXPECT_EQ(results[alone].samples, 7u);
 
-    Track tied(Truths(4, {1.2, 1.2, 1.2}), {kMean, kHot, kCold});
+    Track tied(Truths(4, {1.2, 1.2, 1.2}), {kMean, kHotAlone, kColdAlone});
     EXPECT_EQ(winners(tied.race.run_offs(tied.all, 9, {{2}, {}, {3}})), (Entrants{2, 0, 3}));
     // What loses in one workload of the mix may win where that workload does not count.
-    Track losing({{0.5, 3, 3}, {1.1, 1.1, 1.1}}, {kMean, kCold, kHot});
+    Track losing({{0.5, 3, 3}, {1.1, 1.1, 1.1}}, {kMean, kColdAlone, kHotAlone});
     EXPECT_EQ(winners(losing.race.run_offs(losing.all, 9, {{}, {}, {}})), (Entrants{1, 0, 1}));
 }
 
@@ -747,7 +749,8 @@ TEST(Objectives, choose_each_for_itself) {
 TEST(Objectives, choose_as_alone_on_a_noisy_machine) {
     int missed = 0;
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
-        Track<NoisyMachine> track(kSpecialists, {kMean, kHot, kCold, kConsume}, seed, 0.01, seed);
+        Track<NoisyMachine> track(kSpecialists, {kMean, kHotAlone, kColdAlone, kConsume}, seed,
+                                  0.01, seed);
         track.race.sample(track.all, 3);
         const auto results =
             track.race.run_offs(track.race.best(track.all, 8), 15, {{}, {}, {}, {}});
@@ -761,7 +764,7 @@ TEST(Objectives, choose_as_alone_on_a_noisy_machine) {
 
 namespace {
 
-constexpr Entrant kPlain = 0;
+constexpr Entrant kPlainEntrant = 0;
 
 /// Under `workloads` every timing is off by a factor of its own, 4 or more as often as not: a
 /// machine that is busy with something else.
@@ -780,14 +783,14 @@ TEST(Undecided, gives_what_noise_hides_to_the_plain_copy) {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         const Truths truths = {{0.9, 0.9}, {1, 1}, {1.1, 1.2}, {1.2, 1.1}};
         Track<TroubledMachine> track(truths, {kBoth}, 1, kAllLoud, seed);
-        const SizeResult result = track.run_off(15, kLibc, kPlain);
-        plain += result.finalists.front().candidate == kPlain;
+        const SizeResult result = track.run_off(15, kLibc, kPlainEntrant);
+        plain += result.finalists.front().candidate == kPlainEntrant;
         EXPECT_EQ(result.finalists.size(), 4u);
         if (result.undecided) {
-            EXPECT_EQ(result.finalists.front().candidate, kPlain);
+            EXPECT_EQ(result.finalists.front().candidate, kPlainEntrant);
         }
         Track<TroubledMachine> again(truths, {kBoth}, 1, kAllLoud, seed);
-        others += again.winner(15) != kPlain;
+        others += again.winner(15) != kPlainEntrant;
     }
     EXPECT_GE(plain, 40);  // of the best of three, one in twenty seems to be beyond doubt
     EXPECT_GE(others, 25); // luck would have chosen them
@@ -797,7 +800,7 @@ TEST(Undecided, is_nothing_where_the_lead_is_beyond_the_noise) {
     int kept = 0;
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         const auto keeps_its_win = [](auto&& track) {
-            const SizeResult result = track.run_off(15, kLibc, kPlain);
+            const SizeResult result = track.run_off(15, kLibc, kPlainEntrant);
             return result.finalists.front().candidate == 1 && !result.undecided;
         };
         EXPECT_TRUE(keeps_its_win(
@@ -810,12 +813,12 @@ TEST(Undecided, is_nothing_where_the_lead_is_beyond_the_noise) {
 }
 
 TEST(Undecided, is_said_of_a_plain_copy_among_the_finalists_even_if_it_would_have_won) {
-    for (const Entrant plain : {kPlain, kLibc, Entrant{7}}) {
+    for (const Entrant plain : {kPlainEntrant, kLibc, Entrant{7}}) {
         Track<TroubledMachine> track({{1.2, 1.2}, {1, 1}}, {kBoth}, 1, kAllLoud, 3);
         const SizeResult result = track.run_off(15, kLibc, plain);
-        EXPECT_EQ(result.undecided, plain == kPlain);
+        EXPECT_EQ(result.undecided, plain == kPlainEntrant);
         if (result.undecided) {
-            EXPECT_EQ(result.finalists.front().candidate, kPlain);
+            EXPECT_EQ(result.finalists.front().candidate, kPlainEntrant);
         }
     }
 }
@@ -823,10 +826,10 @@ TEST(Undecided, is_said_of_a_plain_copy_among_the_finalists_even_if_it_would_hav
 TEST(Undecided, is_decided_for_each_objective_by_the_noise_of_what_counts_there) {
     Track<TroubledMachine> track({{0.9, 0.9}, {1, 1}}, {weights(1, 0), weights(0, 1)}, 1,
                                  loud({Workload::cold}), 1);
-    const auto results = track.race.run_offs(first(2), 15, {{kLibc}, {kLibc}}, kPlain);
+    const auto results = track.race.run_offs(first(2), 15, {{kLibc}, {kLibc}}, kPlainEntrant);
     EXPECT_FALSE(results[0].undecided);
     EXPECT_TRUE(results[1].undecided);
-    EXPECT_EQ(winners(results), (Entrants{1, kPlain}));
+    EXPECT_EQ(winners(results), (Entrants{1, kPlainEntrant}));
 }
 
 // --- References ----------------------------------------------------------------------------------
@@ -874,7 +877,7 @@ struct JudgedTrack {
 } // namespace
 
 TEST(References, run_in_every_heat_and_in_every_round_of_the_run_off) {
-    JudgedTrack track(Truths(30, {1, 1}), kFastWhereCold, kHot);
+    JudgedTrack track(Truths(30, {1, 1}), kFastWhereCold, kHotAlone);
     track.race.sample(track.all, 2);
     track.race.run_off({0, 1}, 5, kLibc);
     std::map<std::uint64_t, std::set<Entrant>> rounds;

@@ -127,21 +127,21 @@ asterope_variant copying(asterope_variant variant, asterope_candidate copy) {
 
 const asterope_variant kHotVariant = copying(made_up("YMM", "T", "T", "none", 0), &plain_copy),
                        kColdVariant = copying(made_up("YMM", "T", "NT", "T0", 2), &other_copy);
-const Candidate kHot{&kHotVariant, 0}, kCold{&kColdVariant, 16};
+const Candidate kHotCopy{&kHotVariant, 0}, kColdCopy{&kColdVariant, 16};
 
 const asterope_copy kSource4 = made_up("source 4", "{}");
 
 } // namespace
 
 TEST(SensingCopy, is_named_by_its_probe_threshold_and_pipelines_and_hands_them_on) {
-    const SensingCopy copy{&kSource4, kHot, kCold, {187, 90, 390}};
+    const SensingCopy copy{&kSource4, kHotCopy, kColdCopy, {187, 90, 390}};
     EXPECT_EQ(copy.name(), "source 4 > 187: YMM T NT T0 2 16, else YMM T T none 0 0");
     const asterope_sensing arguments = copy.arguments();
     EXPECT_EQ(arguments.threshold, 187u);
     EXPECT_EQ(arguments.hot, &plain_copy);
     EXPECT_EQ(arguments.hot_distance, 0u);
     EXPECT_EQ(arguments.cold, &other_copy);
-    EXPECT_EQ(arguments.cold_distance, kCold.distance());
+    EXPECT_EQ(arguments.cold_distance, kColdCopy.distance());
     EXPECT_NE(arguments.cold_distance, 0u);
     EXPECT_EQ(arguments.fetch, nullptr);
 }
@@ -150,13 +150,13 @@ TEST(SensingCopy, goes_on_with_a_third_pipeline_where_its_probe_looks_at_the_des
     const asterope_copy each = made_up("each 2", "{}");
     EXPECT_TRUE(looks_at_destination(each));
     EXPECT_FALSE(looks_at_destination(kSource4));
-    const SensingCopy copy{&each, kHot, kHot, {187, 90, 390}, kCold};
+    const SensingCopy copy{&each, kHotCopy, kHotCopy, {187, 90, 390}, kColdCopy};
     EXPECT_EQ(copy.name(), "each 2 > 187: YMM T T none 0 0, fetch YMM T NT T0 2 16, else "
                            "YMM T T none 0 0");
     const asterope_sensing arguments = copy.arguments();
     EXPECT_EQ(arguments.cold, &plain_copy);
     EXPECT_EQ(arguments.fetch, &other_copy);
-    EXPECT_EQ(arguments.fetch_distance, kCold.distance());
+    EXPECT_EQ(arguments.fetch_distance, kColdCopy.distance());
 }
 
 // --- Readings ------------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ TEST(ReadingCopy, keeps_the_ticks_of_the_two_sides_apart) {
     probed.clear();
     asterope_copy probe = made_up("each 4", "{}");
     probe.read = &read_next;
-    const TimedCopy copy = timed_copy(kHot);
+    const TimedCopy copy = timed_copy(kHotCopy);
     ReadingCopy reading{probe, copy, {}};
     char from[1] = {}, to[1];
     for (int i = 0; i < 2; ++i) {

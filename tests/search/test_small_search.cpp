@@ -13,7 +13,7 @@ using namespace asterope;
 
 namespace {
 
-using Space = std::vector<const asterope_copy*>;
+using SmallSpace = std::vector<const asterope_copy*>;
 
 const std::vector<Workload> kMix = {Workload::mix_l1, Workload::mix_l2, Workload::mix_l3,
                                     Workload::mix_memory};
@@ -21,14 +21,14 @@ const std::vector<Workload> kMixRead = {Workload::mix_l1_read, Workload::mix_l2_
                                         Workload::mix_l3_read, Workload::mix_memory_read};
 constexpr const char* kObjectives[] = {"balanced", "unpredictable", "predictable"};
 
-const Space& whole_space() {
-    static const Space space =
+const SmallSpace& all_small_copies() {
+    static const SmallSpace space =
         copies_of(asterope_small_copies, [](std::string_view) { return true; });
     return space;
 }
 
 std::string_view name_of(Entrant entrant) {
-    return whole_space()[static_cast<std::size_t>(entrant)]->name;
+    return all_small_copies()[static_cast<std::size_t>(entrant)]->name;
 }
 
 bool is_masked(Entrant entrant) {
@@ -37,7 +37,7 @@ bool is_masked(Entrant entrant) {
 
 std::vector<Entrant> all() {
     std::vector<Entrant> entrants;
-    for (std::size_t i = 0; i < whole_space().size(); ++i) {
+    for (std::size_t i = 0; i < all_small_copies().size(); ++i) {
         entrants.push_back(static_cast<Entrant>(i));
     }
     return entrants;
@@ -72,15 +72,15 @@ KnownMachine::Ratios flat() {
     return ratios_of([](Entrant) { return Truth{1, 1, 1, 1}; });
 }
 
-SizeResult search(KnownMachine& machine, const std::string& objective, std::uint64_t seed = 1,
-                  const std::string& rigor = "quick",
-                  const std::vector<Entrant>& entrants = all()) {
+SizeResult small_search(KnownMachine& machine, const std::string& objective, std::uint64_t seed = 1,
+                        const std::string& rigor = "quick",
+                        const std::vector<Entrant>& entrants = all()) {
     noise::Random random(seed);
-    return search_small(entrants, plain_small(whole_space()), parse_small_weights(objective),
+    return search_small(entrants, plain_small(all_small_copies()), parse_small_weights(objective),
                         parse_rigor(rigor), random, machine);
 }
 
-Entrant winner(const SizeResult& result) {
+Entrant small_winner(const SizeResult& result) {
     return result.finalists.front().candidate;
 }
 
@@ -143,13 +143,13 @@ TEST(TimedWeights, are_those_of_what_was_timed_or_all_where_that_is_unknown) {
 }
 
 TEST(Suited, holds_only_what_a_reader_can_be_forwarded_from_where_sizes_are_predictable) {
-    EXPECT_EQ(suited(all(), whole_space(), "balanced"), all());
-    EXPECT_EQ(suited(all(), whole_space(), "unpredictable"), all());
+    EXPECT_EQ(suited(all(), all_small_copies(), "balanced"), all());
+    EXPECT_EQ(suited(all(), all_small_copies(), "unpredictable"), all());
     std::vector<Entrant> stepped = all();
     std::erase_if(stepped,
                   [](Entrant entrant) { return !name_of(entrant).starts_with("stepped "); });
     EXPECT_FALSE(stepped.empty());
-    EXPECT_EQ(suited(all(), whole_space(), "predictable"), stepped);
+    EXPECT_EQ(suited(all(), all_small_copies(), "predictable"), stepped);
 }
 
 // --- The winner ----------------------------------------------------------------------------------
@@ -168,7 +168,8 @@ TEST(SmallSearch, chooses_by_the_objective) {
     for (const auto& [objective, expected] : winners) {
         for (std::uint64_t seed = 0; seed < 10; ++seed) {
             JitteryMachine machine(ratios, 0.005, seed);
-            EXPECT_EQ(name_of(winner(search(machine, objective, seed))), expected) << objective;
+            EXPECT_EQ(name_of(small_winner(small_search(machine, objective, seed))), expected)
+                << objective;
         }
     }
 }
@@ -184,19 +185,19 @@ TEST(SmallSearch, takes_no_copy_that_falls_off_a_cliff_at_page_ends) {
     };
     for (const char* objective : kObjectives) {
         KnownMachine machine(ratios(0.18, 0.3));
-        EXPECT_FALSE(is_masked(winner(search(machine, objective)))) << objective;
+        EXPECT_FALSE(is_masked(small_winner(small_search(machine, objective)))) << objective;
     }
     KnownMachine machine(ratios(0.8, 0.9));
-    EXPECT_TRUE(is_masked(winner(search(machine, "unpredictable"))));
+    EXPECT_TRUE(is_masked(small_winner(small_search(machine, "unpredictable"))));
 }
 
 TEST(SmallSearch, takes_the_best_mean_where_all_lose_somewhere_and_the_simplest_of_a_tie) {
     KnownMachine losing(ratios_of([](Entrant entrant) {
         return is_masked(entrant) ? Truth{3, 1.08, 1.1, 0.7} : Truth{1.2, 1.0, 0.9, 0.9};
     }));
-    EXPECT_TRUE(is_masked(winner(search(losing, "balanced"))));
+    EXPECT_TRUE(is_masked(small_winner(small_search(losing, "balanced"))));
     KnownMachine tied(flat());
-    EXPECT_EQ(winner(search(tied, "balanced")), 0);
+    EXPECT_EQ(small_winner(small_search(tied, "balanced")), 0);
 }
 
 TEST(SmallSearch, finds_the_best_of_a_noisy_machine) {
@@ -213,7 +214,7 @@ TEST(SmallSearch, finds_the_best_of_a_noisy_machine) {
             for (const Entrant entrant : all()) {
                 best = std::max(best, mean(machine, entrant, objective));
             }
-            const Entrant found = winner(search(machine, objective, seed));
+            const Entrant found = small_winner(small_search(machine, objective, seed));
             EXPECT_GE(mean(machine, found, objective) / best, 0.97) << objective;
         }
     }
@@ -222,7 +223,7 @@ TEST(SmallSearch, finds_the_best_of_a_noisy_machine) {
 TEST(SmallSearch, reports_all_figures_of_each_finalist_whatever_the_objective) {
     for (const char* objective : kObjectives) {
         KnownMachine machine(ratios_of([](Entrant) { return Truth{1.5, 1.25, 1.1, 0.75}; }));
-        const SizeResult result = search(machine, objective);
+        const SizeResult result = small_search(machine, objective);
         EXPECT_EQ(result.size, 0u);
         EXPECT_EQ(result.noise_floor.size(), 14u);
         for (const Finalist& finalist : result.finalists) {
@@ -240,7 +241,7 @@ TEST(SmallSearch, reports_all_figures_of_each_finalist_whatever_the_objective) {
 
 TEST(SmallSearch, times_all_in_the_workloads_that_count_and_finalists_in_the_others) {
     KnownMachine machine(flat());
-    const SizeResult result = search(machine, "unpredictable");
+    const SizeResult result = small_search(machine, "unpredictable");
     std::set<Entrant> in_mix, in_fixed;
     for (const auto& [size, workload, entrant, round] : machine.calls) {
         EXPECT_EQ(size, 0u);
@@ -248,14 +249,14 @@ TEST(SmallSearch, times_all_in_the_workloads_that_count_and_finalists_in_the_oth
         const bool fixed = workload == Workload::fixed || workload == Workload::fixed_read;
         (fixed ? in_fixed : in_mix).insert(entrant);
     }
-    EXPECT_EQ(in_mix.size(), whole_space().size());
+    EXPECT_EQ(in_mix.size(), all_small_copies().size());
     EXPECT_EQ(in_fixed.size(), result.finalists.size()); // for the record
 }
 
 TEST(SmallSearch, has_the_finalists_and_twice_the_rounds_of_the_rigor) {
     for (const char* name : {"quick", "standard", "exhaustive"}) {
         KnownMachine machine(flat());
-        const SizeResult result = search(machine, "balanced", 1, name);
+        const SizeResult result = small_search(machine, "balanced", 1, name);
         const Rigor rigor = parse_rigor(name);
         EXPECT_EQ(std::ssize(result.finalists), rigor.finalists);
         EXPECT_EQ(result.rounds, 2 * rigor.rounds);
@@ -264,9 +265,9 @@ TEST(SmallSearch, has_the_finalists_and_twice_the_rounds_of_the_rigor) {
 
 TEST(SmallSearch, times_the_same_in_the_same_order_for_the_same_seed) {
     KnownMachine one(flat()), two(flat()), other(flat());
-    search(one, "balanced", 42);
-    search(two, "balanced", 42);
-    search(other, "balanced", 43);
+    small_search(one, "balanced", 42);
+    small_search(two, "balanced", 42);
+    small_search(other, "balanced", 43);
     EXPECT_TRUE(one.calls == two.calls);
     EXPECT_FALSE(one.calls == other.calls);
 }
@@ -274,27 +275,27 @@ TEST(SmallSearch, times_the_same_in_the_same_order_for_the_same_seed) {
 TEST(SmallSearch, times_no_entrant_that_was_left_out_and_fails_with_none) {
     for (const std::vector<Entrant>& entrants : {std::vector<Entrant>{3}, {3, 5, 7}}) {
         KnownMachine machine(flat());
-        EXPECT_EQ(winner(search(machine, "balanced", 1, "quick", entrants)), 3);
+        EXPECT_EQ(small_winner(small_search(machine, "balanced", 1, "quick", entrants)), 3);
         for (const KnownMachine::Call& call : machine.calls) {
             ASSERT_TRUE(std::get<2>(call) < 0 || contains(entrants, std::get<2>(call)));
         }
     }
     KnownMachine machine(flat());
-    EXPECT_THROW(search(machine, "balanced", 1, "quick", {}), Failure);
+    EXPECT_THROW(small_search(machine, "balanced", 1, "quick", {}), Failure);
 }
 
 TEST(SmallSearch, gives_what_noise_hides_to_the_plain_copy) {
-    const Entrant plain = plain_small(whole_space());
+    const Entrant plain = plain_small(all_small_copies());
     EXPECT_EQ(name_of(plain), "stepped XMM middle 128");
     const auto ratios = ratios_of([&](Entrant entrant) {
         return entrant == plain ? Truth{0.9, 0.9, 0.9, 0.9} : Truth{1, 1, 1, 1};
     });
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
         JitteryMachine loud(ratios, 4, seed);
-        const SizeResult result = search(loud, "balanced", seed);
-        EXPECT_EQ(winner(result), plain);
+        const SizeResult result = small_search(loud, "balanced", seed);
+        EXPECT_EQ(small_winner(result), plain);
         EXPECT_TRUE(result.undecided);
         JitteryMachine quiet(ratios, 0.005, seed);
-        EXPECT_FALSE(search(quiet, "balanced", seed).undecided);
+        EXPECT_FALSE(small_search(quiet, "balanced", seed).undecided);
     }
 }

@@ -9,11 +9,11 @@
 #include <numeric>
 
 #include "support/known_machine.hpp"
+#include "support/units.hpp"
 
 namespace asterope {
 namespace {
 
-constexpr std::size_t kKiB = 1024, kMiB = 1024 * kKiB;
 const Weights kBalanced = equal_weights({Workload::hot, Workload::cold, Workload::consume});
 
 std::vector<unsigned> counts_of(const std::vector<ThreadShare>& shares) {

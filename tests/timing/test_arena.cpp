@@ -10,12 +10,12 @@
 
 #include "base/error.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/units.hpp"
 
 using namespace asterope;
 
 namespace {
 
-constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr std::size_t kGiB = std::size_t{1} << 30;
 
 Machine machine(std::size_t usable_bytes, std::size_t last_cache) {

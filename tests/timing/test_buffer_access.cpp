@@ -1,4 +1,5 @@
 // What programs do with the buffers: all bytes, and no other.
+#include "support/units.hpp"
 #include "timing/buffer_access.hpp"
 
 #include <cstring>
@@ -10,8 +11,6 @@
 using namespace asterope;
 
 namespace {
-
-constexpr std::size_t kPage = 4096;
 
 /// Three pages, the outer two of which cannot be touched.
 class Fenced : public ::testing::Test {

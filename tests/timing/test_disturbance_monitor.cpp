@@ -19,9 +19,9 @@ constexpr double kTickRate = 2e9; // two ticks a nanosecond
 constexpr std::int64_t kMillisecond = 1'000'000;
 
 /// A machine that does as it is told; nothing disturbs it unless a test does.
-class Machine {
+class ToldMachine {
   public:
-    Machine() {
+    ToldMachine() {
         now.ticks = 1'000'000;
         now.nanoseconds = 77 * kMillisecond;
         now.busy = 3 * kMillisecond;
@@ -89,12 +89,12 @@ TEST(Disturbance, has_no_other_name) {
 // --- Kinds ---------------------------------------------------------------------------------------
 
 TEST(DisturbanceMonitor, sees_nothing_in_quiet_rounds) {
-    Machine machine;
+    ToldMachine machine;
     machine.quiet_rounds(100);
 }
 
 TEST(DisturbanceMonitor, sees_stolen_time) {
-    Machine machine;
+    ToldMachine machine;
     EXPECT_EQ(machine.round([&] { ++*machine.now.steal; }), Hits{Disturbance::steal});
     EXPECT_EQ(machine.round(), Hits{});
     // Counters that fall were reset: a virtual machine that was moved.
@@ -102,13 +102,13 @@ TEST(DisturbanceMonitor, sees_stolen_time) {
 }
 
 TEST(DisturbanceMonitor, sees_an_involuntary_switch) {
-    Machine machine;
+    ToldMachine machine;
     EXPECT_EQ(machine.round([&] { ++*machine.now.switches; }), Hits{Disturbance::preempted});
     EXPECT_EQ(machine.round(), Hits{});
 }
 
 TEST(DisturbanceMonitor, sees_another_cpu_at_either_end) {
-    Machine machine;
+    ToldMachine machine;
     EXPECT_EQ(machine.round([&] { machine.now.cpu = kCpu + 1; }), Hits{Disturbance::migrated});
     EXPECT_EQ(machine.round(), Hits{Disturbance::migrated});
     EXPECT_EQ(machine.round([&] { machine.now.cpu = kCpu; }), Hits{Disturbance::migrated});
@@ -117,7 +117,7 @@ TEST(DisturbanceMonitor, sees_another_cpu_at_either_end) {
 
 // Between two rounds anything may happen: it hits neither.
 TEST(DisturbanceMonitor, sees_only_what_happens_during_a_round) {
-    Machine machine;
+    ToldMachine machine;
     machine.quiet_rounds(1);
     ++*machine.now.steal;
     ++*machine.now.switches;
@@ -128,7 +128,7 @@ TEST(DisturbanceMonitor, sees_only_what_happens_during_a_round) {
 }
 
 TEST(DisturbanceMonitor, tells_all_kinds_that_hit_a_round_in_their_order) {
-    Machine machine;
+    ToldMachine machine;
     machine.quiet_rounds(10);
     const Hits hits = machine.round([&] {
         ++*machine.now.steal;
@@ -145,11 +145,11 @@ TEST(DisturbanceMonitor, tells_all_kinds_that_hit_a_round_in_their_order) {
 TEST(DisturbanceMonitor, sees_clocks_that_disagree_by_more_than_1_percent_and_50_us) {
     // 1 % of the 1.5 ms that the system's clock counted is 15 us.
     for (const std::int64_t sign : {-1, 1}) {
-        const auto skew = [&](Machine& machine, std::int64_t nanoseconds) {
+        const auto skew = [&](ToldMachine& machine, std::int64_t nanoseconds) {
             return machine.round(
                 [&] { machine.now.ticks += static_cast<std::uint64_t>(2 * sign * nanoseconds); });
         };
-        Machine machine;
+        ToldMachine machine;
         EXPECT_EQ(skew(machine, 64'900), Hits{});
         EXPECT_EQ(skew(machine, 65'100), Hits{Disturbance::clock});
     }
@@ -157,7 +157,7 @@ TEST(DisturbanceMonitor, sees_clocks_that_disagree_by_more_than_1_percent_and_50
 
 TEST(DisturbanceMonitor, lets_the_clocks_of_a_long_round_differ_by_1_percent) {
     const auto skew = [](std::uint64_t ticks) {
-        Machine machine;
+        ToldMachine machine;
         return machine.round([&] {
             machine.pass(10'000 * kMillisecond);
             machine.now.ticks += ticks;
@@ -168,7 +168,7 @@ TEST(DisturbanceMonitor, lets_the_clocks_of_a_long_round_differ_by_1_percent) {
 }
 
 TEST(DisturbanceMonitor, sees_a_counter_that_runs_backwards) {
-    Machine machine;
+    ToldMachine machine;
     EXPECT_EQ(machine.round([&] { machine.now.ticks -= 2 * 1'500'001; }), Hits{Disturbance::clock});
     machine.now.ticks = ~std::uint64_t{0} - 2 * 750'001;
     EXPECT_EQ(machine.round([&] { machine.now.ticks = 0; }), Hits{Disturbance::clock});
@@ -176,13 +176,13 @@ TEST(DisturbanceMonitor, sees_a_counter_that_runs_backwards) {
 }
 
 TEST(DisturbanceMonitor, sees_a_counter_that_jumps_ahead) {
-    Machine machine;
+    ToldMachine machine;
     EXPECT_EQ(machine.round([&] { machine.now.ticks += std::uint64_t{1} << 60; }),
               Hits{Disturbance::clock});
 }
 
 TEST(DisturbanceMonitor, sees_a_system_clock_that_runs_backwards) {
-    Machine machine;
+    ToldMachine machine;
     machine.now.busy.reset();
     EXPECT_EQ(machine.round([&] { machine.now.nanoseconds -= 2 * kMillisecond; }),
               Hits{Disturbance::clock});
@@ -193,7 +193,7 @@ TEST(DisturbanceMonitor, sees_a_system_clock_that_runs_backwards) {
 TEST(DisturbanceMonitor, sees_a_thread_that_was_off_the_cpu_for_more_than_1_ms) {
     // and 1 % of the 2.5 ms that the round took
     const auto off = [](std::int64_t nanoseconds) {
-        Machine machine;
+        ToldMachine machine;
         return machine.round([&] {
             machine.pass(nanoseconds);
             *machine.now.busy -= nanoseconds;
@@ -206,7 +206,7 @@ TEST(DisturbanceMonitor, sees_a_thread_that_was_off_the_cpu_for_more_than_1_ms) 
 
 TEST(DisturbanceMonitor, lets_a_long_round_be_off_the_cpu_for_1_percent) {
     const auto off = [](std::int64_t nanoseconds) {
-        Machine machine;
+        ToldMachine machine;
         return machine.round([&] {
             machine.pass(10'000 * kMillisecond);
             *machine.now.busy -= nanoseconds;
@@ -220,13 +220,13 @@ TEST(DisturbanceMonitor, lets_a_long_round_be_off_the_cpu_for_1_percent) {
 
 TEST(DisturbanceMonitor, sees_a_speed_5_percent_off_the_latest_ones) {
     for (const std::uint64_t speed : {950, 1050}) {
-        Machine machine;
+        ToldMachine machine;
         machine.quiet_rounds(10);
         machine.now.speed = speed;
         machine.quiet_rounds(1);
     }
     for (const std::uint64_t speed : {949, 1051, 1, 100'000}) {
-        Machine machine;
+        ToldMachine machine;
         machine.quiet_rounds(10);
         EXPECT_EQ(machine.round([&] { machine.now.speed = speed; }), Hits{Disturbance::frequency});
         // It began at that speed.
@@ -236,7 +236,7 @@ TEST(DisturbanceMonitor, sees_a_speed_5_percent_off_the_latest_ones) {
 }
 
 TEST(DisturbanceMonitor, takes_a_second_look_before_it_believes_an_odd_speed) {
-    Machine machine;
+    ToldMachine machine;
     machine.quiet_rounds(10);
     const int looks = machine.looks;
     EXPECT_EQ(machine.round([&] { machine.odd_looks = 1; }), Hits{});
@@ -248,7 +248,7 @@ TEST(DisturbanceMonitor, takes_a_second_look_before_it_believes_an_odd_speed) {
 }
 
 TEST(DisturbanceMonitor, knows_no_normal_speed_in_the_first_rounds) {
-    Machine machine;
+    ToldMachine machine;
     for (const std::uint64_t speed : {1000, 2000, 1000, 500, 1000, 1000, 1000, 3000}) {
         machine.now.speed = speed;
         machine.quiet_rounds(1);
@@ -258,7 +258,7 @@ TEST(DisturbanceMonitor, knows_no_normal_speed_in_the_first_rounds) {
 }
 
 TEST(DisturbanceMonitor, takes_a_lasting_speed_for_normal_after_a_while) {
-    Machine machine;
+    ToldMachine machine;
     machine.quiet_rounds(100);
     machine.now.speed = 1300;
     int hit = 0;
@@ -268,7 +268,7 @@ TEST(DisturbanceMonitor, takes_a_lasting_speed_for_normal_after_a_while) {
 }
 
 TEST(DisturbanceMonitor, follows_a_slow_drift) {
-    Machine machine;
+    ToldMachine machine;
     for (int i = 0; i < 1000; ++i) {
         *machine.now.speed += 2; // 16 rounds later by 3 % at most
         ASSERT_EQ(machine.round(), Hits{}) << i;
@@ -277,7 +277,7 @@ TEST(DisturbanceMonitor, follows_a_slow_drift) {
 
 // A CPU whose speed goes to and fro: neither is believed to be normal by turns.
 TEST(DisturbanceMonitor, takes_the_more_frequent_of_two_speeds_for_normal) {
-    Machine machine;
+    ToldMachine machine;
     int hit = 0;
     for (int i = 0; i < 400; ++i) {
         machine.now.speed = i % 4 == 3 ? 1300 : 1000;
@@ -290,7 +290,7 @@ TEST(DisturbanceMonitor, takes_the_more_frequent_of_two_speeds_for_normal) {
 // --- Blind sensors -------------------------------------------------------------------------------
 
 TEST(DisturbanceMonitor, concludes_nothing_from_what_it_cannot_see) {
-    Machine machine;
+    ToldMachine machine;
     machine.now.busy.reset();
     machine.now.switches.reset();
     machine.now.cpu.reset();
@@ -303,7 +303,7 @@ TEST(DisturbanceMonitor, concludes_nothing_from_what_it_cannot_see) {
 
 TEST(DisturbanceMonitor, concludes_nothing_from_what_it_saw_only_once) {
     for (const bool first : {true, false}) {
-        Machine machine;
+        ToldMachine machine;
         const MachineCounters seen = machine.now;
         const auto lose = [&] {
             machine.now.busy.reset();

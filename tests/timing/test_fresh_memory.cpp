@@ -6,12 +6,11 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "support/units.hpp"
 
 using namespace asterope;
 
 namespace {
-
-constexpr std::size_t kPage = 4096;
 
 std::size_t pages_there(const FreshMemory& memory) {
     std::vector<unsigned char> there(memory.bytes() / kPage);

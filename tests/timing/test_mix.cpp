@@ -12,13 +12,12 @@
 #include "base/error.hpp"
 #include "machine/cpu.hpp"
 #include "search/small_search.hpp"
+#include "support/units.hpp"
 #include "timing/clock.hpp"
 
 using namespace asterope;
 
 namespace {
-
-constexpr std::size_t kKiB = 1024, kMiB = 1024 * kKiB;
 
 const std::vector<Workload> kMix = {Workload::mix_l1,      Workload::mix_l2,
                                     Workload::mix_l3,      Workload::mix_l1_read,
@@ -362,8 +361,6 @@ TEST_F(Mix, walks_through_memory_with_one_small_size_after_the_other_and_does_no
 
 namespace {
 
-const std::size_t kPage = page_size();
-
 const PageEnds& page_ends_of(Stopwatch& stopwatch) {
     stopwatch.prepare(Workload::page_end);
     return *stopwatch.buffers().page_ends;
@@ -384,7 +381,7 @@ Place place_in(const PageEnds& ends, const char* first_stretch, const char* at, 
 /// Whether each page of both sides is in memory.
 std::vector<bool> pages_there(const PageEnds& ends) {
     const std::size_t bytes = 2 * PageEnds::kStretches * ends.stride();
-    std::vector<unsigned char> there(bytes / kPage);
+    std::vector<unsigned char> there(bytes / page_size());
     EXPECT_EQ(mincore(const_cast<char*>(ends.source()), bytes, there.data()), 0);
     std::vector<bool> result;
     for (const unsigned char flag : there) result.push_back(flag & 1);
@@ -393,8 +390,8 @@ std::vector<bool> pages_there(const PageEnds& ends) {
 
 /// Of stretches that are touched and pages behind them that are not.
 std::vector<bool> only_stretches_there(const PageEnds& ends) {
-    std::vector<bool> there(2 * PageEnds::kStretches * ends.stride() / kPage, true);
-    const std::size_t pages = ends.stride() / kPage;
+    std::vector<bool> there(2 * PageEnds::kStretches * ends.stride() / page_size(), true);
+    const std::size_t pages = ends.stride() / page_size();
     for (std::size_t i = pages - 1; i < there.size(); i += pages) there[i] = false;
     return there;
 }
@@ -448,9 +445,9 @@ TEST_F(Mix, touches_no_page_behind_a_page_end_with_any_copy) {
 }
 
 TEST(PageEndsOf, any_length_are_whole_pages_in_front_of_one_that_is_untouched_or_forbidden) {
-    for (const std::size_t bytes : {std::size_t{1}, kPage, kPage + 1}) {
+    for (const std::size_t bytes : {std::size_t{1}, page_size(), page_size() + 1}) {
         const PageEnds ends(bytes);
-        EXPECT_EQ(ends.stretch_bytes(), bytes > kPage ? 2 * kPage : kPage);
+        EXPECT_EQ(ends.stretch_bytes(), bytes > page_size() ? 2 * page_size() : page_size());
         EXPECT_EQ(pages_there(ends), only_stretches_there(ends));
         for (std::size_t i = 0; i < PageEnds::kStretches; ++i) {
             char* behind = ends.destination() + i * ends.stride() + ends.stretch_bytes();

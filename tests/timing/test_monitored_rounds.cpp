@@ -8,7 +8,7 @@ using namespace asterope;
 namespace {
 
 /// A machine that preempts the thread in every round of `disturbed`, or in none.
-struct Machine {
+struct PreemptingMachine {
     bool disturbs = false;
     std::int64_t switches = 0;
 
@@ -38,7 +38,7 @@ int time_round(MonitoredRounds& rounds) {
 } // namespace
 
 TEST(MonitoredRounds, repeats_what_was_disturbed_and_counts_all) {
-    Machine machine;
+    PreemptingMachine machine;
     MonitoredRounds rounds(machine.watch());
     EXPECT_EQ(time_round(rounds), 1);
     machine.disturbs = true;
@@ -53,7 +53,7 @@ TEST(MonitoredRounds, repeats_what_was_disturbed_and_counts_all) {
 }
 
 TEST(MonitoredRounds, counts_no_round_in_which_nothing_was_timed_under_watch) {
-    Machine machine;
+    PreemptingMachine machine;
     machine.disturbs = true;
     MonitoredRounds rounds(machine.watch());
     EXPECT_FALSE(rounds.disturbed());
@@ -61,7 +61,7 @@ TEST(MonitoredRounds, counts_no_round_in_which_nothing_was_timed_under_watch) {
 }
 
 TEST(MonitoredRounds, has_free_repetitions_in_each_step) {
-    Machine machine;
+    PreemptingMachine machine;
     machine.disturbs = true;
     MonitoredRounds rounds(machine.watch());
     for (int i = 0; i < 3; ++i) time_round(rounds); // which takes what is free
@@ -71,7 +71,7 @@ TEST(MonitoredRounds, has_free_repetitions_in_each_step) {
 }
 
 TEST(MonitoredRounds, warns_in_the_words_of_all_and_only_where_there_is_a_reason) {
-    Machine machine;
+    PreemptingMachine machine;
     MonitoredRounds rounds(machine.watch());
     testing::internal::CaptureStderr();
     time_round(rounds);

@@ -4,13 +4,12 @@
 #include <gtest/gtest.h>
 #include <set>
 
+#include "support/units.hpp"
 #include "timing/clock.hpp"
 #include "timing/stopwatch.hpp"
 
 namespace asterope {
 namespace {
-
-constexpr std::size_t kMiB = std::size_t{1} << 20;
 
 struct Call {
     const char *destination, *source;

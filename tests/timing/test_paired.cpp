@@ -13,18 +13,19 @@ using namespace asterope;
 
 namespace {
 
-struct Call {
+struct TimedCall {
     int entrant;
     Workload workload;
     std::uint64_t round;
-    bool operator==(const Call& other) const {
+    bool operator==(const TimedCall& other) const {
         return entrant == other.entrant && workload == other.workload && round == other.round;
     }
 };
 
-std::vector<Call> calls_of(const std::vector<int>& entrants, const std::vector<Workload>& workloads,
-                           int rounds, std::uint64_t first_round) {
-    std::vector<Call> calls;
+std::vector<TimedCall> calls_of(const std::vector<int>& entrants,
+                                const std::vector<Workload>& workloads, int rounds,
+                                std::uint64_t first_round) {
+    std::vector<TimedCall> calls;
     const Paired paired(entrants, workloads, rounds, first_round,
                         [&](int entrant, Workload workload, std::uint64_t round) {
                             calls.push_back({entrant, workload, round});
@@ -38,7 +39,7 @@ const std::vector<Workload> kBoth = {Workload::hot, Workload::cold};
 } // namespace
 
 TEST(Paired, runs_everybody_once_a_round_and_workload) {
-    const std::vector<Call> calls = calls_of({4, 7, -1}, kBoth, 10, 100);
+    const std::vector<TimedCall> calls = calls_of({4, 7, -1}, kBoth, 10, 100);
     ASSERT_EQ(calls.size(), 3u * 2 * 10);
     for (std::size_t i = 0; i < calls.size(); i += 3) {
         const std::set<int> entrants = {calls[i].entrant, calls[i + 1].entrant,
@@ -53,7 +54,7 @@ TEST(Paired, runs_everybody_once_a_round_and_workload) {
 
 // In rotation everybody would always follow the same other.
 TEST(Paired, lets_everybody_follow_everybody) {
-    const std::vector<Call> calls = calls_of({0, 1, 2, 3}, {Workload::hot}, 40, 0);
+    const std::vector<TimedCall> calls = calls_of({0, 1, 2, 3}, {Workload::hot}, 40, 0);
     std::set<std::pair<int, int>> neighbours;
     std::set<int> first;
     for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -72,7 +73,7 @@ TEST(Paired, keeps_the_same_order_in_every_run) {
 }
 
 TEST(Paired, runs_companies_one_after_the_other_and_begins_with_the_last_ones) {
-    std::vector<Call> calls;
+    std::vector<TimedCall> calls;
     const auto cache_effect = [](int entrant) { return entrant == 4 || entrant < 0; };
     const Paired paired(
         {4, 7, -1, 5, 6}, kBoth, 12, 0,
@@ -110,7 +111,7 @@ TEST(Paired, shuffles_within_companies) {
 
 // Each turn is disturbed twice before it may count.
 TEST(Paired, repeats_a_disturbed_turn_in_the_same_order_and_counts_only_its_last_try) {
-    std::vector<Call> quiet = calls_of({4, 7, -1}, kBoth, 10, 100), calls;
+    std::vector<TimedCall> quiet = calls_of({4, 7, -1}, kBoth, 10, 100), calls;
     int tries = 0;
     const Paired paired(
         {4, 7, -1}, kBoth, 10, 100,

@@ -10,12 +10,11 @@
 #include "machine/affinity.hpp"
 #include "machine/libc.hpp"
 #include "machine/machine.hpp"
+#include "support/units.hpp"
 
 using namespace asterope;
 
 namespace {
-
-constexpr std::size_t kMiB = 1 << 20;
 
 RemoteSetup small_setup() {
     return {allowed_cpus().back(), 8 * kMiB, kMiB, kMiB};

@@ -9,13 +9,14 @@
 
 #include "base/error.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/units.hpp"
 #include "timing/placement.hpp"
 
 using namespace asterope;
 
 namespace {
 
-constexpr std::size_t kPage = 4096, kSize = 1024;
+constexpr std::size_t kSize = 1024;
 constexpr std::size_t kNeeded = source_bytes_needed(kSize);
 
 class Map : public TemporaryFolder {

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "search/objective.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/units.hpp"
 #include "timing/clock.hpp"
 #include "timing/stopwatch.hpp"
 #include "timing/workloads/look_up.hpp"
@@ -19,8 +20,6 @@
 using namespace asterope;
 
 namespace {
-
-constexpr std::size_t kMiB = std::size_t{1} << 20, kPage = 4096;
 
 const std::vector<Workload> kAll = [] {
     std::vector<Workload> workloads;

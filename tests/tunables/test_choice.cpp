@@ -1,4 +1,5 @@
 // The choice of glibc's thresholds: of made-up worths, whose best setting is known.
+#include "support/units.hpp"
 #include "tunables/choice.hpp"
 
 #include <gtest/gtest.h>
@@ -7,7 +8,6 @@ using namespace asterope;
 
 namespace {
 
-constexpr std::size_t kKiB = 1 << 10, kMiB = 1 << 20;
 constexpr std::size_t kAny = ~std::size_t{0};
 
 /// Zen 4 and 5 under glibc 2.36 in a virtual machine.

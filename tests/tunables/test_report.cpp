@@ -1,4 +1,6 @@
 // What is said of made-up figures: the verdict, the line, and what it is based on.
+#include "support/mentions.hpp"
+#include "support/units.hpp"
 #include "tunables/report.hpp"
 
 #include <gtest/gtest.h>
@@ -7,8 +9,6 @@
 using namespace asterope;
 
 namespace {
-
-constexpr std::size_t kKiB = 1 << 10, kMiB = 1 << 20;
 
 SizeGain gain(std::size_t size, Way before, Way after, double ratio, double worth) {
     const Estimate estimate{ratio, ratio * 0.98, ratio * 1.02}, floor{1, 0.99, 1.01};
@@ -47,10 +47,6 @@ TunablesReport report_of(std::vector<SizeGain> gains) {
 const SizeGain kSame = gain(4 * kKiB, Way::rep_movsb, Way::rep_movsb, 0.9, 0);
 const SizeGain kFaster = gain(32 * kMiB, Way::vector, Way::non_temporal_2, 1.2, 0.18);
 
-bool says(const std::string& text, const std::string& words) {
-    return text.find(words) != std::string::npos;
-}
-
 } // namespace
 
 TEST(TunablesReport, has_a_line_where_the_sizes_are_worth_it) {
@@ -58,10 +54,11 @@ TEST(TunablesReport, has_a_line_where_the_sizes_are_worth_it) {
     EXPECT_TRUE(report.change());
     EXPECT_TRUE(line_of(report).ends_with("glibc.cpu.x86_non_temporal_threshold=16777216"));
     const std::string text = verdict_text(report);
-    EXPECT_TRUE(says(text, "\n1.20 times as fast as the default at the sizes that are copied in "
-                           "another way"));
-    EXPECT_TRUE(says(text, "\nFaster at: 32 MiB 1.20\nSlower at: none\n")) << text;
-    EXPECT_TRUE(says(text, "\n" + line_of(report) + "\n"));
+    EXPECT_TRUE(mentions(text,
+                         "\n1.20 times as fast as the default at the sizes that are copied in "
+                         "another way"));
+    EXPECT_TRUE(mentions(text, "\nFaster at: 32 MiB 1.20\nSlower at: none\n")) << text;
+    EXPECT_TRUE(mentions(text, "\n" + line_of(report) + "\n"));
 }
 
 TEST(TunablesReport, weighs_sizes_by_what_they_count) {
@@ -76,7 +73,7 @@ TEST(TunablesReport, keeps_the_default_where_timed_anew_it_is_as_good) {
         report_of({kSame, gain(32 * kMiB, Way::vector, Way::non_temporal_2, 0.9, -0.1)});
     EXPECT_FALSE(report.change());
     EXPECT_EQ(line_of(report), "");
-    EXPECT_TRUE(says(verdict_text(report), "\nKeep the default: timed anew"));
+    EXPECT_TRUE(mentions(verdict_text(report), "\nKeep the default: timed anew"));
     EXPECT_EQ(to_json(report)["line"], "");
     EXPECT_EQ(to_json(report)["change"], false);
 }
@@ -84,18 +81,18 @@ TEST(TunablesReport, keeps_the_default_where_timed_anew_it_is_as_good) {
 TEST(TunablesReport, keeps_the_default_where_nothing_was_better) {
     TunablesReport report = report_of({});
     report.choice.thresholds = report.choice.knobs.now;
-    EXPECT_TRUE(says(verdict_text(report), "\nKeep the default: no other thresholds"));
+    EXPECT_TRUE(mentions(verdict_text(report), "\nKeep the default: no other thresholds"));
     EXPECT_TRUE(to_json(report)["ratio"].is_null());
 }
 
 TEST(TunablesReport, doubts_a_cache_size_only_where_a_gain_was_measured) {
     const std::string doubt = "glibc took the last cache for 384 MiB";
-    EXPECT_TRUE(says(verdict_text(report_of({kFaster})), doubt));
+    EXPECT_TRUE(mentions(verdict_text(report_of({kFaster})), doubt));
     const SizeGain other = gain(4 * kKiB, Way::rep_movsb, Way::vector, 1.2, 0.18);
-    EXPECT_FALSE(says(verdict_text(report_of({other})), doubt));
+    EXPECT_FALSE(mentions(verdict_text(report_of({other})), doubt));
     TunablesReport plausible = report_of({kFaster});
     plausible.tunables["x86_shared_cache_size"].value = 32 * kMiB;
-    EXPECT_FALSE(says(verdict_text(plausible), doubt));
+    EXPECT_FALSE(mentions(verdict_text(plausible), doubt));
 }
 
 TEST(TunablesReport, says_how_memcpy_copies_by_default) {

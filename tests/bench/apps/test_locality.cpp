@@ -10,14 +10,13 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "support/units.hpp"
 #include "timing/clock.hpp"
 #include "timing/timed_copy.hpp"
 
 using namespace asterope;
 
 namespace {
-
-constexpr std::size_t kMiB = std::size_t{1} << 20;
 
 /// The message of the BadInput that `call` throws.
 template <class Call> std::string refusal(const Call& call) {

@@ -1,0 +1,8 @@
+// Units of bytes for tests.
+#pragma once
+
+#include <cstddef>
+
+constexpr std::size_t kKiB = 1024, kMiB = 1024 * kKiB;
+/// The smallest page that there is.
+constexpr std::size_t kPage = 4096;
