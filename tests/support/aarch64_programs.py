@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import platform
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -34,6 +35,11 @@ needs_emulator = pytest.mark.skipif(
     not (shutil.which(COMPILER) and shutil.which(EMULATOR)),
     reason=f"{COMPILER} and {EMULATOR} are not both installed",
 )
+# For those that daily work elsewhere does without: what it can break of AArch64, the tests of
+# candidates, pipelines and the routine see first.
+needs_emulator_and_time = [needs_emulator]
+if platform.machine() != "aarch64":
+    needs_emulator_and_time.append(pytest.mark.slow)
 
 # As the emulator calls them. Vectors of 16, 64 and 256 bytes; without SVE, and dc zva clears 64
 # bytes, which it does on none of the others.

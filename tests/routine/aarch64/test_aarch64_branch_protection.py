@@ -14,7 +14,7 @@ from aarch64_programs import (
     SMALL_SETS,
     cross_compiled,
     emulated,
-    needs_emulator,
+    needs_emulator_and_time,
 )
 from asterope.profile import Aliased
 from asterope.spaces.aarch64 import aliased_copies
@@ -22,7 +22,7 @@ from asterope.spaces.aarch64.pipelines import Tuple
 from asterope.spaces.probes import PROBES, SensingCopy
 from copy_programs import STRICT_C, Memset, need, output_of, render, run
 
-pytestmark = needs_emulator
+pytestmark = needs_emulator_and_time
 
 PROTECTED = "-mbranch-protection=standard"
 SVE = Tuple("SVE", "T", "T", "L1KEEP", 2, 4)

@@ -20,7 +20,7 @@ from aarch64_programs import (
     WITH_SVE,
     WITHOUT_SVE,
     emulated,
-    needs_emulator,
+    needs_emulator_and_time,
 )
 from asterope.dispatch import load_profiles, render_dispatch
 from asterope.spaces.aarch64 import (
@@ -47,7 +47,7 @@ from copy_programs import (
     run,
 )
 
-pytestmark = needs_emulator
+pytestmark = needs_emulator_and_time
 
 ARMV8 = ["aes", "asimd", "crc32", "fp"]
 FLAVOURS = {

@@ -15,14 +15,14 @@ from aarch64_programs import (
     WITH_SVE,
     WITHOUT_SVE,
     emulated,
-    needs_emulator,
+    needs_emulator_and_time,
 )
 from asterope.profile import load_profile
 from asterope.render import render_routine
 from asterope.spaces.aarch64.pipelines import Tuple
 from copy_programs import CHECKERS, Intervals, need, output_of, profile_json, run
 
-pytestmark = needs_emulator
+pytestmark = needs_emulator_and_time
 
 # Plain chunks, even shares, a size between for one thread, and chunks that no page divides.
 SHARES = [

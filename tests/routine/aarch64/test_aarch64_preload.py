@@ -17,12 +17,12 @@ from aarch64_programs import (
     WITH_SVE,
     WITHOUT_SVE,
     emulated,
-    needs_emulator,
+    needs_emulator_and_time,
 )
 from asterope.spaces.aarch64.pipelines import Tuple
 from copy_programs import CHECKERS, REPOSITORY, Memset, need, output_of, render, run
 
-pytestmark = needs_emulator
+pytestmark = needs_emulator_and_time
 
 COPIES = ("memcpy", "memmove", "mempcpy")
 NAMES = {

@@ -15,7 +15,7 @@ from aarch64_programs import (
     SMALL_SETS,
     emulated,
     features_of,
-    needs_emulator,
+    needs_emulator_and_time,
     needs_of,
 )
 from asterope.profile import Aliased
@@ -45,7 +45,7 @@ from copy_programs import (
     run,
 )
 
-pytestmark = needs_emulator
+pytestmark = needs_emulator_and_time
 
 BATCH = 12  # profiles in one program: emulators and compilers take most of their time to start
 BATCHES = 6

@@ -20,7 +20,7 @@ from aarch64_programs import (
     SET,
     cross_compiled,
     emulated,
-    needs_emulator,
+    needs_emulator_and_time,
 )
 from asterope.render import render_candidates
 from asterope.spaces.aarch64.pipelines import Tuple
@@ -45,7 +45,7 @@ from copy_programs import (
     run,
 )
 
-pytestmark = needs_emulator
+pytestmark = needs_emulator_and_time
 
 HOT = Tuple("X", "T", "T", "L1KEEP", 2, 4)
 COLD = Tuple("Q", "T", "NT", "L1KEEP", 4, 8)

@@ -12,13 +12,13 @@ from aarch64_programs import (
     WITH_SVE,
     WITHOUT_SVE,
     emulated,
-    needs_emulator,
+    needs_emulator_and_time,
     one_of,
 )
 from asterope.spaces.aarch64.pipelines import Tuple
 from copy_programs import build_with_routines, failures, render, run
 
-pytestmark = needs_emulator
+pytestmark = needs_emulator_and_time
 
 ROUNDS = 20_000  # of each thread with each routine
 
