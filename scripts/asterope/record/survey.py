@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import NormalDist
 
 from .bands import LIMITS, band_of
@@ -151,7 +152,7 @@ class Group:
     def _size(self, call: Call) -> float:
         return call.work if self.by_work else 1.0
 
-    @property
+    @cached_property
     def scale(self) -> float:
         found = sum(call.weight * self._size(call) for call in self.members)
         return self.known / found if found else 0.0
