@@ -16,7 +16,10 @@ from namespaces import run_with, skip_without_namespaces
 pytestmark = pytest.mark.one_cpu
 
 PLACE = "/etc/asterope/profile.json"
-QUICK = ("--rigor", "quick", "--workload", "hot", "--space", "paper", "--quiet")
+QUICK = (
+    *("--rigor", "quick", "--operations", "memcpy"),
+    *("--workload", "hot", "--space", "paper", "--quiet"),
+)
 
 
 only_error = partial(only_error_of, "asterope-tune")

@@ -14,7 +14,10 @@ from trial_logs import log_lines_of
 
 pytestmark = pytest.mark.one_cpu
 
-RUN = ("--rigor", "quick", "--sizes", "1K,4K", "--space", "paper", "--threads", "1")
+RUN = (
+    *("--rigor", "quick", "--operations", "memcpy"),
+    *("--sizes", "1K,4K", "--space", "paper", "--threads", "1"),
+)
 
 
 def tune(

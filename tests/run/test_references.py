@@ -14,7 +14,10 @@ from trial_logs import log_lines_of
 
 pytestmark = pytest.mark.one_cpu
 
-RUN = ("--rigor", "quick", "--sizes", "4K", "--space", "paper", "--no-generate")
+RUN = (
+    *("--rigor", "quick", "--operations", "memcpy"),
+    *("--sizes", "4K", "--space", "paper", "--no-generate"),
+)
 
 COPIES = """
 #include <fcntl.h>

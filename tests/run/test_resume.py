@@ -24,19 +24,12 @@ from trial_logs import log_lines_of
 pytestmark = pytest.mark.one_cpu
 
 RUN = ("--rigor", "quick", "--sizes", "128,1K,64K", "--no-generate")
-COPIES = (*RUN, "--operations", "memcpy")  # memset takes as long again
-SHORT = (
-    "--rigor",
-    "quick",
-    "--operations",
-    "memcpy",
-    "--sizes",
-    "128",
-    "--workload",
-    "hot",
-    "--space",
-    "paper",
+# From the first trial on in an instant: one size, and no memset, which takes as long again.
+ONE_SIZE = (
+    *("--rigor", "quick", "--operations", "memcpy", "--sizes", "128"),
+    *("--workload", "hot", "--space", "paper"),
 )
+SHORT = (*ONE_SIZE, "--no-generate")
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +131,7 @@ def test_a_run_killed_again_and_again_comes_to_the_same_end(
 
 def test_a_killed_run_on_the_machine_goes_on(program: Path, tune, tmp_path: Path) -> None:
     trials = tmp_path / "asterope-profile.json.trials"
-    process = subprocess.Popen([program, *COPIES, "--quiet"], cwd=tmp_path)
+    process = subprocess.Popen([program, *SHORT, "--quiet"], cwd=tmp_path)
     wait_for_bytes(trials, 200_000, process)
     process.kill()
     assert process.wait() == -signal.SIGKILL
@@ -147,12 +140,12 @@ def test_a_killed_run_on_the_machine_goes_on(program: Path, tune, tmp_path: Path
     assert not (tmp_path / "asterope-profile.json").exists()
 
     # Without --resume nothing of it is lost.
-    message = only_error(tune(*COPIES, "--quiet"), 2)
+    message = only_error(tune(*SHORT, "--quiet"), 2)
     assert "asterope-profile.json.trials" in message
     assert "--resume" in message
     assert trials.read_bytes() == left
 
-    done = tune(*COPIES, "--resume", "--log", "asterope-profile.json.trials")
+    done = tune(*SHORT, "--resume", "--log", "asterope-profile.json.trials")
     assert done.returncode == 0, done
     assert trials.read_bytes().startswith(whole_lines)
     profile = load_profile(tmp_path / "asterope-profile.json")
@@ -163,14 +156,14 @@ def test_a_killed_run_on_the_machine_goes_on(program: Path, tune, tmp_path: Path
 
 
 def test_the_log_that_nobody_asked_for_goes_when_the_profile_is_there(tune, tmp_path: Path) -> None:
-    assert tune(*SHORT, "--no-generate", "--quiet").returncode == 0
+    assert tune(*SHORT, "--quiet").returncode == 0
     assert [path.name for path in tmp_path.iterdir()] == ["asterope-profile.json"]
 
 
 def test_to_resume_where_there_is_no_log_is_refused(tune, replay, tmp_path: Path) -> None:
     for log in ("none.jsonl", "asterope-profile.json.trials"):
         named = ("--log", log) if log == "none.jsonl" else ()
-        message = only_error(tune(*SHORT, "--no-generate", "--resume", *named), 2)
+        message = only_error(tune(*SHORT, "--resume", *named), 2)
         assert log in message and "leave out --resume" in message
     assert "new.jsonl" in only_error(replay("--resume"), 2)
     assert list(tmp_path.iterdir()) == []
@@ -182,7 +175,7 @@ def test_to_resume_where_there_is_no_log_is_refused(tune, replay, tmp_path: Path
 def test_hang_ups_are_ignored_where_they_were(program: Path, tmp_path: Path) -> None:
     """As nohup does."""
     process = subprocess.Popen(
-        [program, *SHORT, "--no-generate", "--quiet"],
+        [program, *SHORT, "--quiet"],
         cwd=tmp_path,
         preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
     )
@@ -194,7 +187,7 @@ def test_hang_ups_are_ignored_where_they_were(program: Path, tmp_path: Path) -> 
 def test_a_stopped_and_continued_run_goes_on_and_repeats_what_was_hit(
     program: Path, tmp_path: Path
 ) -> None:
-    process = subprocess.Popen([program, *COPIES, "--quiet", "--log", "t.jsonl"], cwd=tmp_path)
+    process = subprocess.Popen([program, *RUN, "--quiet", "--log", "t.jsonl"], cwd=tmp_path)
     wait_for_bytes(tmp_path / "t.jsonl", 50_000, process)
     process.send_signal(signal.SIGSTOP)
     time.sleep(0.1)
@@ -207,7 +200,7 @@ def test_a_stopped_and_continued_run_goes_on_and_repeats_what_was_hit(
 
 def test_a_vanished_output_folder_costs_no_trial(program: Path, tune, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    options = [*SHORT, "--no-generate", "--quiet", "-o", "out/p.json", "--log", "trials.jsonl"]
+    options = [*SHORT, "--quiet", "-o", "out/p.json", "--log", "trials.jsonl"]
     process = subprocess.Popen([program, *options], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     wait_for_bytes(tmp_path / "trials.jsonl", 5000, process)
     shutil.rmtree(tmp_path / "out")
@@ -254,7 +247,7 @@ def test_a_bad_budget_is_refused(tune, tmp_path: Path, budget: str) -> None:
 
 
 def test_timings_say_where_the_time_went(tune, tmp_path: Path) -> None:
-    done = tune(*SHORT, "--no-generate", "--timings")
+    done = tune(*SHORT, "--timings")
     assert done.returncode == 0
     phases = load_profile(tmp_path / "asterope-profile.json").raw["search"]["phases"]
     assert {"verifying", "calibrating", "screening", "run-off", "small copies"} <= set(phases)
@@ -271,7 +264,7 @@ def test_a_log_has_one_writer(
     program: Path, tune, tmp_path: Path, second: tuple[str, ...], named: bool
 ) -> None:
     log = tmp_path / ("t.jsonl" if named else "asterope-profile.json.trials")
-    options = [*RUN, "--quiet", *(["--log", "t.jsonl"] if named else [])]
+    options = [*SHORT, "--quiet", *(["--log", "t.jsonl"] if named else [])]
     first = subprocess.Popen([program, *options], cwd=tmp_path)
     try:
         wait_for_bytes(log, 5_000, first)
@@ -318,7 +311,7 @@ def test_a_log_behind_a_link_is_written_there(replay, whole: Whole, tmp_path: Pa
 
 def test_a_run_into_a_device_leaves_it_one_and_renders_nothing(tune, tmp_path: Path) -> None:
     node = make_device(tmp_path / "node")
-    done = tune(*SHORT, "--quiet", "-o", "node")
+    done = tune(*ONE_SIZE, "--quiet", "-o", "node")
     assert done.returncode == 0
     assert done.stderr == ""
     assert "node is no regular file: no routine is rendered from it" in done.all_stderr

@@ -15,7 +15,7 @@ from trial_logs import log_lines_of
 
 pytestmark = pytest.mark.one_cpu
 
-RUN = ("--rigor", "quick", "--sizes", "512,64K", "--space", "paper")
+RUN = ("--rigor", "quick", "--operations", "memcpy", "--sizes", "512,64K", "--space", "paper")
 
 # Small copies of three sizes in one order, and large ones from memory into one buffer.
 PROGRAM = """
