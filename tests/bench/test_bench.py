@@ -431,6 +431,7 @@ def test_a_peer_that_hangs_is_left_out(bench, library: Path, peers: Path) -> Non
     assert "hangs is left out: still runs after " in only_error(done, 0)
 
 
+@pytest.mark.slow
 def test_all_built_in_copies_can_be_listed_and_compared(
     bench, library: Path, tmp_path: Path
 ) -> None:

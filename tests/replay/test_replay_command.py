@@ -270,6 +270,7 @@ def test_thin_refuses_in_one_line(
     assert not (tmp_path / "thin.gz").exists()
 
 
+@pytest.mark.slow
 def test_the_recording_that_ships_can_be_replayed(
     tune: Run, repository: Path, tmp_path: Path
 ) -> None:

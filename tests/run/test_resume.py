@@ -184,6 +184,7 @@ def test_hang_ups_are_ignored_where_they_were(program: Path, tmp_path: Path) -> 
     assert process.wait(timeout=120) == 0
 
 
+@pytest.mark.slow
 def test_a_stopped_and_continued_run_goes_on_and_repeats_what_was_hit(
     program: Path, tmp_path: Path
 ) -> None:

@@ -251,7 +251,7 @@ def test_memset_has_winners_small_sets_and_a_log_of_its_own(tuned: Tuned) -> Non
 
 def test_memset_is_left_out_where_only_memcpy_is_asked_for(tune, tmp_path: Path) -> None:
     sizes = ("--rigor", "quick", "--sizes", "128", "--workload", "hot", "--log", "p.trials")
-    done = tune(*sizes, "--operations", "memcpy", "-o", "p.json")
+    done = tune(*sizes, "--operations", "memcpy", "--space", "paper", "-o", "p.json")
     assert done.returncode == 0, done
     assert "memset" not in load_profile(tmp_path / "p.json").raw
     assert "no memset" in done.stdout
@@ -391,6 +391,7 @@ def test_the_routine_of_balanced_has_an_entry_point_for_each_intent(balanced: Tu
             assert destination.raw == source[:size] + b"x", (name, size)
 
 
+@pytest.mark.slow
 def test_weights_are_a_mix_of_ones_own(tune, tmp_path: Path) -> None:
     done = tune(*COPIES, "--sizes", "8K", "--weights", "consume=3,cold=0,hot=1",
                 "--space", "paper", "--no-sensing")  # fmt: skip
@@ -411,7 +412,7 @@ def test_weights_are_a_mix_of_ones_own(tune, tmp_path: Path) -> None:
     assert "asterope_memcpy_cold(" not in header
 
 
-@pytest.mark.parametrize("workload", ["consume", "produce"])
+@pytest.mark.parametrize("workload", ["consume", pytest.param("produce", marks=pytest.mark.slow)])
 def test_one_workload_alone_is_tuned_for(tune, tmp_path: Path, workload: str) -> None:
     done = tune(*COPIES, "--sizes", "1K", "--workload", workload, "--space", "paper")
     assert (done.returncode, done.stderr) == (0, "")
@@ -424,7 +425,8 @@ def test_one_workload_alone_is_tuned_for(tune, tmp_path: Path, workload: str) ->
 
 
 @pytest.mark.parametrize(
-    ("objective", "counted"), [("unpredictable", MIXES), ("predictable", FIXED)]
+    ("objective", "counted"),
+    [("unpredictable", MIXES), pytest.param("predictable", FIXED, marks=pytest.mark.slow)],
 )
 def test_small_copies_are_tuned_for_what_was_asked_and_drawn_from_what_was_named(
     tune, tmp_path: Path, objective: str, counted: set[str]
@@ -742,7 +744,9 @@ def test_a_disk_that_fills_up_keeps_what_was_timed(tune, earlier: Path) -> None:
     load_profile(earlier)
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize(
+    "name", ["SIGINT", "SIGTERM", pytest.param("SIGHUP", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("moment", ["at the beginning", "during the search"])
 def test_a_signal_ends_cleanly(build_dir: Path, earlier: Path, name: str, moment: str) -> None:
     log = earlier.parent.parent / "trials.jsonl"

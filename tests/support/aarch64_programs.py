@@ -35,8 +35,8 @@ needs_emulator = pytest.mark.skipif(
     not (shutil.which(COMPILER) and shutil.which(EMULATOR)),
     reason=f"{COMPILER} and {EMULATOR} are not both installed",
 )
-# For those that daily work elsewhere does without: what it can break of AArch64, the tests of
-# candidates, pipelines and the routine see first.
+# For those that daily work elsewhere does without: what it breaks of AArch64, the tests of the
+# candidates see first.
 needs_emulator_and_time = [needs_emulator]
 if platform.machine() != "aarch64":
     needs_emulator_and_time.append(pytest.mark.slow)

@@ -88,6 +88,7 @@ def test_the_line_is_printed_where_there_is_something_to_set(whole) -> None:
     assert not found["change"] or found["sizes"]
 
 
+@pytest.mark.slow
 def test_quiet_prints_the_line_alone_and_what_is_set_already_stays(tunables) -> None:
     others = "glibc.malloc.perturb=0"
     environment = {
@@ -136,6 +137,7 @@ def recording() -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 def test_a_recording_says_which_sizes_and_situations_count(tunables, tmp_path: Path) -> None:
     (tmp_path / "recording.json").write_text(json.dumps(recording()))
     options = ("--rigor", "quick", "--sizes", "4K,64K", "--recording", "recording.json")

@@ -24,7 +24,7 @@ from aarch64_programs import (
     emulated,
     features_of,
     need_features,
-    needs_emulator,
+    needs_emulator_and_time,
     needs_of,
     one_of,
 )
@@ -51,7 +51,7 @@ from copy_programs import (
 )
 from sampling import sampled
 
-pytestmark = needs_emulator
+pytestmark = needs_emulator_and_time
 
 SHORT = ("--step", 29, "--other-step", 31, "--largest", 65536)
 
