@@ -14,7 +14,7 @@ namespace {
 
 using ReadTextFile = TemporaryFolder;
 
-std::string fault(const std::filesystem::path& path) {
+std::string file_fault(const std::filesystem::path& path) {
     try {
         read_text_file(path, "thing");
         return "";
@@ -30,8 +30,8 @@ TEST_F(ReadTextFile, reads_every_byte) {
 }
 
 TEST_F(ReadTextFile, says_what_is_missing_or_a_folder) {
-    EXPECT_EQ(fault(folder / "none"), "thing: No such file or directory");
-    EXPECT_EQ(fault(folder), "thing: Is a directory");
+    EXPECT_EQ(file_fault(folder / "none"), "thing: No such file or directory");
+    EXPECT_EQ(file_fault(folder), "thing: Is a directory");
 }
 
 TEST_F(ReadTextFile, skips_a_byte_order_mark_at_the_beginning_only) {
@@ -44,7 +44,7 @@ TEST_F(ReadTextFile, skips_a_byte_order_mark_at_the_beginning_only) {
 
 TEST_F(ReadTextFile, does_not_wait_for_a_writer_of_a_pipe) {
     ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
-    EXPECT_EQ(fault(folder / "pipe"),
+    EXPECT_EQ(file_fault(folder / "pipe"),
               "thing: is a pipe that nothing was written to; start its writer first");
 }
 
@@ -63,11 +63,11 @@ TEST_F(ReadTextFile, reads_a_pipe_to_its_end) {
 
 TEST_F(ReadTextFile, says_that_links_go_round_in_a_circle) {
     std::filesystem::create_symlink("link", folder / "link");
-    EXPECT_EQ(fault(folder / "link"), "thing: Too many levels of symbolic links");
+    EXPECT_EQ(file_fault(folder / "link"), "thing: Too many levels of symbolic links");
 }
 
 TEST_F(ReadTextFile, does_not_read_without_end) {
-    EXPECT_EQ(fault("/dev/zero"), "thing: is longer than 16 MiB");
+    EXPECT_EQ(file_fault("/dev/zero"), "thing: is longer than 16 MiB");
 }
 
 } // namespace

@@ -1,8 +1,9 @@
 // The choice of glibc's thresholds: of made-up worths, whose best setting is known.
-#include "support/units.hpp"
 #include "tunables/choice.hpp"
 
 #include <gtest/gtest.h>
+
+#include "support/units.hpp"
 
 using namespace asterope;
 

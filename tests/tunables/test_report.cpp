@@ -1,10 +1,11 @@
 // What is said of made-up figures: the verdict, the line, and what it is based on.
-#include "support/mentions.hpp"
-#include "support/units.hpp"
 #include "tunables/report.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include "support/mentions.hpp"
+#include "support/units.hpp"
 
 using namespace asterope;
 
