@@ -17,7 +17,7 @@ constexpr double kTrialSeconds = 20e-6;
 constexpr double kWorthNaming = 1.05;
 
 /// The copies that are timed in a condition.
-enum Entrant { kLibc, kWinner, kLibcAgain, kEntrants };
+enum CopyBy { kByLibc, kByWinner, kByLibcAgain, kCopies };
 
 double time(const CopyLoop& loop, const Copy& copy, std::size_t calls, std::uint64_t round) {
     throw_if_interrupted();
@@ -33,15 +33,15 @@ std::size_t index_of(const std::string& label, const std::vector<Condition>& con
 std::vector<Comparison> compare(const Group& group, const Context& context, double share) {
     const std::vector<Condition>& conditions = group.conditions;
     const Candidate* winner = context.copies.winner(group.size);
-    const Copy copies[kEntrants] = {
+    const Copy copies[kCopies] = {
         libc(), winner ? Copy{winner->variant->copy, winner->distance()} : libc(), libc()};
-    const auto entrant = [](std::size_t condition, Entrant who) {
-        return static_cast<int>(condition) * kEntrants + who;
+    const auto entrant = [](std::size_t condition, CopyBy who) {
+        return static_cast<int>(condition) * kCopies + who;
     };
-    std::vector<int> entrants = {entrant(0, kLibcAgain)};
+    std::vector<int> entrants = {entrant(0, kByLibcAgain)};
     for (std::size_t i = 0; i < conditions.size(); ++i) {
-        entrants.push_back(entrant(i, kLibc));
-        if (winner) entrants.push_back(entrant(i, kWinner));
+        entrants.push_back(entrant(i, kByLibc));
+        if (winner) entrants.push_back(entrant(i, kByWinner));
     }
     const std::size_t calls = calls_that_take(kTrialSeconds, [&](std::size_t some) {
         return time(conditions.front().loop, libc(), some, 0);
@@ -53,10 +53,10 @@ std::vector<Comparison> compare(const Group& group, const Context& context, doub
     const Paired paired(
         entrants, {any}, context.rounds, 0,
         [&](int which, Workload, std::uint64_t round) {
-            const auto i = static_cast<std::size_t>(which / kEntrants);
+            const auto i = static_cast<std::size_t>(which / kCopies);
             context.advance(share);
             return context.watched.time(
-                [&] { return time(conditions[i].loop, copies[which % kEntrants], calls, round); });
+                [&] { return time(conditions[i].loop, copies[which % kCopies], calls, round); });
         },
         nullptr, [&] { return context.watched.disturbed(); });
 
@@ -64,7 +64,7 @@ std::vector<Comparison> compare(const Group& group, const Context& context, doub
     for (std::size_t i = 0; i < conditions.size(); ++i) {
         const Condition& condition = conditions[i];
         const std::size_t base = index_of(condition.baseline, conditions);
-        const auto figures = [&](Entrant who) -> Figures {
+        const auto figures = [&](CopyBy who) -> Figures {
             return {paired.seconds(entrant(i, who), any),
                     paired.ratio(entrant(i, who), entrant(base, who), any)};
         };
@@ -74,15 +74,15 @@ std::vector<Comparison> compare(const Group& group, const Context& context, doub
                               group.size,
                               condition.keys,
                               condition.in_table,
-                              figures(kLibc),
+                              figures(kByLibc),
                               std::nullopt,
                               "",
                               {1, 1, 1},
-                              paired.ratio(entrant(0, kLibc), entrant(0, kLibcAgain), any)};
+                              paired.ratio(entrant(0, kByLibc), entrant(0, kByLibcAgain), any)};
         if (winner) {
-            comparison.winner = figures(kWinner);
+            comparison.winner = figures(kByWinner);
             comparison.candidate = winner->name();
-            comparison.ratio = paired.ratio(entrant(i, kLibc), entrant(i, kWinner), any);
+            comparison.ratio = paired.ratio(entrant(i, kByLibc), entrant(i, kByWinner), any);
         }
         comparisons.push_back(std::move(comparison));
     }

@@ -21,4 +21,9 @@ bool counter_forbidden() {
 #endif
 }
 
+std::string why_no_sensing() {
+    if (counter_forbidden()) return "this process may not read the counter (PR_SET_TSC)";
+    return why_counter_is_unfit();
+}
+
 } // namespace asterope

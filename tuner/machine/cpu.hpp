@@ -84,6 +84,10 @@ std::uint64_t counter_now();
 /// and more.
 std::string why_no_sensing();
 
+/// Of these reasons, those that the architecture has. Reads the counter, which must not be
+/// forbidden.
+std::string why_counter_is_unfit();
+
 inline bool counter_serves_copies() {
     return why_no_sensing().empty();
 }

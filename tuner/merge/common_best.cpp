@@ -584,9 +584,7 @@ CommonBest common_best(std::vector<MergeSource> sources) {
     } else if (sets > 0) {
         common.profile.left_out.steps.insert(Step::memset);
     }
-    const auto& memset = common.profile.memset;
-    common.profile.complete =
-        common.profile.left_out.empty() && (!memset || memset->left_out.empty());
+    common.profile.complete = common.profile.has_all();
     return common;
 }
 

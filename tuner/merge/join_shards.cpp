@@ -220,8 +220,7 @@ Profile join_shards(Shards shards) {
     if (joined.small) steps.erase(Step::small); // each but one leaves them out
     if (joined.overlapping) steps.erase(Step::overlapping);
     joined.left_out = {sizes, steps};
-    joined.complete =
-        joined.left_out.empty() && (!joined.memset || joined.memset->left_out.empty());
+    joined.complete = joined.has_all();
     return joined;
 }
 

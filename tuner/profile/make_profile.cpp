@@ -244,10 +244,7 @@ void add_results(Profile& profile, const SearchResults& results) {
         profile.intents[*find_workload(intent.name)].intervals =
             intervals_of(i, pipelines, results.space);
     }
-    // A shard may have found a winner for every size: of two sizes, one is its border.
-    const bool whole = !profile.shard || profile.shard->shard.count == 1;
-    const bool sets = !profile.memset || profile.memset->left_out.empty();
-    profile.complete = profile.left_out.empty() && whole && sets;
+    profile.complete = profile.has_all();
     if (search.noise && count_undecided(profile) > 0) search.noise->provisional = true;
 }
 

@@ -10,6 +10,12 @@
 
 namespace asterope {
 
+bool Profile::has_all() const {
+    // A shard may have found a winner for every size: of two sizes, one is its border.
+    const bool whole = !shard || shard->shard.count == 1;
+    return whole && left_out.empty() && (!memset || memset->left_out.empty());
+}
+
 std::vector<std::size_t> Profile::sizes() const {
     std::vector<std::size_t> sizes;
     for (const Interval& interval : intervals) sizes.push_back(interval.size);

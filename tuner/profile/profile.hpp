@@ -277,6 +277,8 @@ struct Profile {
     std::vector<Interval> intervals;    ///< the routine's own
     std::map<Workload, Intent> intents; ///< of the entry points
 
+    /// Whether it has all that its search was asked for, of memset too: what `complete` must say.
+    bool has_all() const;
     /// Bytes that the winners were measured at, ascending.
     std::vector<std::size_t> sizes() const;
     /// That which it says that it holds for, and those it was merged from.

@@ -131,8 +131,7 @@ int read_line_bytes() {
     return arm_line_bytes(ctr);
 }
 
-std::string why_no_sensing() {
-    if (counter_forbidden()) return "this process may not read the counter (PR_SET_TSC)";
+std::string why_counter_is_unfit() {
     std::uint64_t rate;
     __asm__("mrs %0, cntfrq_el0" : "=r"(rate));
     if (rate == 0) return "the rate of the counter is not known (CNTFRQ_EL0 is 0)";

@@ -179,8 +179,7 @@ int read_line_bytes() {
     return 0; // sysfs has it
 }
 
-std::string why_no_sensing() {
-    if (counter_forbidden()) return "this process may not read the counter (PR_SET_TSC)";
+std::string why_counter_is_unfit() {
     if (!bit(cpuid(0x80000007u).edx, 8)) return "the counter is not said to tick evenly";
     std::uint64_t least = ~std::uint64_t{0};
     for (int i = 0; i < 100; ++i) {
