@@ -309,17 +309,18 @@ def test_threads_are_counted_each(
     assert process.threads == count + 1
 
 
-# --- The C++ unit tests of what knows the processor -----------------------------------------------
+# --- The C++ unit tests ---------------------------------------------------------------------------
 
-# Which tests of a room run there, as googletest's filter has it, and why not the others.
+# Which tests of a room run there, as googletest's filter has it.
 ROOMS: dict[str, Sequence[str]] = {
-    "base": ["*"],
-    "machine": ["*"],
-    # These look for x86's copies by their names.
-    "space": ["*", "-FindCandidate.*", "TupleJson.*"],
-    # What reads a clock or touches memory by instructions of the processor; the rest takes minutes.
+    **{room: ["*"] for room in sorted({p.parent.name for p in REPOSITORY.glob("tests/*/*.cpp")})},
+    # The others take minutes, or ask the system what the emulator does not tell.
     "timing": ["Stopwatch*", "Settling.*", "*Memory.*", "WriteSource.*", "CacheEffect*"],
 }
+
+
+def test_every_program_is_built(built: Callable[..., Path]) -> None:
+    built("all")
 
 
 @pytest.mark.parametrize("cpu", [WITH_SVE, WITHOUT_SVE])
