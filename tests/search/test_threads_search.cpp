@@ -51,14 +51,14 @@ TEST(ShareName, tells_threads_and_chunk) {
 const std::vector<ThreadShare> kShares = {{2, 0}, {2, 64 * kKiB}, {4, 0}};
 
 /// One thread's time over an entrant's: of one thread itself, then of kShares.
-struct Truth {
+struct TrueShare {
     double hot, cold, consume;
 };
 
-KnownMachine::Ratios ratios(const std::vector<Truth>& shares) {
+KnownMachine::Ratios ratios(const std::vector<TrueShare>& shares) {
     KnownMachine::Ratios ratios = {
         {Workload::hot, {1}}, {Workload::cold, {1}}, {Workload::consume, {1}}};
-    for (const Truth& truth : shares) {
+    for (const TrueShare& truth : shares) {
         ratios[Workload::hot].push_back(truth.hot);
         ratios[Workload::cold].push_back(truth.cold);
         ratios[Workload::consume].push_back(truth.consume);
@@ -72,7 +72,7 @@ SharedSize search_on(KnownMachine& machine, const Weights& weights = kBalanced,
     return search_shares(kShares, 8 * kMiB, weights, parse_rigor("standard"), random, machine);
 }
 
-SharedSize found_on(const std::vector<Truth>& truths, const Weights& weights = kBalanced) {
+SharedSize found_on(const std::vector<TrueShare>& truths, const Weights& weights = kBalanced) {
     KnownMachine machine(ratios(truths));
     return search_on(machine, weights);
 }
@@ -92,7 +92,7 @@ TEST(SearchShares, takes_the_fewest_threads_that_lead_and_lose_little) {
     const Weights cold = {{Workload::hot, 0}, {Workload::cold, 1}, {Workload::consume, 0}};
     const struct {
         const char* rule;
-        std::vector<Truth> truths;
+        std::vector<TrueShare> truths;
         bool taken;
         std::size_t best; ///< of kShares; where none is taken, for the record
         Weights weights = kBalanced;
