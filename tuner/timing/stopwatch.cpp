@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/statistics.hpp"
 #include "machine/cpu.hpp"
 #include "timing/workloads/workload_timer.hpp"
 
@@ -50,7 +49,9 @@ void Stopwatch::calibrate(std::size_t size, Workload workload, double target_sec
         for (std::uint64_t round = 0; round < 5; ++round) {
             tries.push_back(time(libc, workload, size, round));
         }
-        const double seconds = median(tries);
+        // The least: of one call, a disturbance may have been in most, and trials as short as that
+        // would be none to a coarse counter. A picosecond, for where it did not move.
+        const double seconds = std::max(1e-12, *std::min_element(tries.begin(), tries.end()));
         const auto wanted =
             fixed ? fixed : static_cast<std::size_t>(std::max(1.0, target_seconds / seconds));
         if (calls >= wanted / 2) { // long enough a trial to believe it
