@@ -82,16 +82,16 @@ require_option() {
     die 2 "there is no option $name$(hint "$name" "${known[@]}"): see scripts/tune --help"
 }
 
-# require_word COMMAND NAME VALUE: ends the script where the value is a word that is misspelt. What
-# is like none of the words is left to asterope-tune.
+# require_word COMMAND NAME VALUE: ends the script where the option takes one of some words, and the
+# value is none of them.
 require_word() {
-    local words word meant
+    local words word
     read -ra words <<<"${option_words["$1 $2"]}"
     for word in "${words[@]}"; do
         [[ $3 != "$word" ]] || return 0
     done
-    meant=$(hint "$3" "${words[@]}")
-    [[ -z $meant ]] || die 2 "$2: there is no $3$meant: choose of ${words[*]}"
+    ((${#words[@]} == 0)) ||
+        die 2 "$2: there is no $3$(hint "$3" "${words[@]}"): choose of ${words[*]}"
 }
 
 # require_command WORD: ends the script where that is no command of asterope-tune.

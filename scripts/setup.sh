@@ -335,6 +335,9 @@ require_writable_checkout() {
     # Fetched repositories have read-only files of our own.
     [[ -n $foreign ]] || foreign=$(find "$build" "$venv" "$root/generated" \
         ! -user "$(id -u)" ! -type l ! -writable -print -quit 2>/dev/null) || true
+    [[ -z $foreign ]] || [[ ! -O $foreign ]] ||
+        die 2 "$foreign cannot be written, though it is yours (a read-only file system?):" \
+            "run this in a checkout that can be written"
     [[ -z $foreign ]] ||
         die 2 "$foreign cannot be written, it belongs to $(stat -c %U -- "$foreign"):" \
             "run this as that user, or in a checkout of your own"

@@ -24,7 +24,7 @@ int run(int argc, char** argv) {
                "profile is stale; 130 interrupted.");
     const std::function<int()> tune = add_tuning(app);
     const Subcommand subcommands[] = {add_check(app), add_diagnose(app), add_replay(app),
-                                      add_thin(app),  add_merge(app),    add_tunables(app)};
+                                      add_merge(app), add_tunables(app)};
     if (!parse(app, argc, argv)) return kDone;
     for (const Subcommand& subcommand : subcommands) {
         if (subcommand.app->parsed()) return subcommand.run();

@@ -9,8 +9,8 @@ import re
 import secrets
 import select
 import stat
-from collections.abc import Mapping
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -106,13 +106,23 @@ def _write_into(target: _Target, content: bytes) -> None:
             why = "nothing reads this pipe or socket: start its reader first"
             raise _os_error(errno.ENXIO, target.file, why) from None
     try:
-        while content:
-            try:
-                content = content[os.write(descriptor, content) :]
-            except BlockingIOError:
-                select.select([], [descriptor], [])
+        with _named(target.file):
+            while content:
+                try:
+                    content = content[os.write(descriptor, content) :]
+                except BlockingIOError:
+                    select.select([], [descriptor], [])
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Puts the file's name into errors of writing, which have none by themselves."""
+    try:
+        yield
+    except OSError as error:
+        raise _os_error(error.errno or errno.EIO, path) from None
 
 
 def _stage(target: Path, content: bytes, stack: ExitStack) -> Path:
@@ -128,9 +138,10 @@ def _stage(target: Path, content: bytes, stack: ExitStack) -> Path:
             fcntl.flock(file, fcntl.LOCK_EX)
         if os.fstat(file.fileno()).st_nlink:  # no other process took it for a leftover just now
             break
-    file.write(content)
-    file.flush()
-    os.fsync(file.fileno())
+    with _named(target):
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
     return beside
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
+import os
 import re
 import sys
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 from .interrupt import interrupts_caught
 from .one_line import one_line
@@ -20,7 +21,7 @@ class _HelpJson(argparse.Action):
     """Prints help_json() and ends."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        print(json.dumps(help_json(parser), indent=2))
+        show(json.dumps(help_json(parser), indent=2))
         parser.exit()
 
 
@@ -36,6 +37,9 @@ class Parser(argparse.ArgumentParser):
         # Most users need none of these.
         self.expert = self.add_argument_group("expert options")
 
+    def _print_message(self, message: str, file: TextIO | None = None) -> None:
+        show(message, file or sys.stderr, end="")
+
     def error(self, message: str) -> NoReturn:
         hint = self._nearest_option(message)
         self.exit(BAD_INPUT, f"{self.prog}: {one_line(message)}{hint}: see {self.prog} --help\n")
@@ -48,10 +52,39 @@ class Parser(argparse.ArgumentParser):
         return f" (did you mean {near[0]}?)" if near else ""
 
 
+def show(text: str, stream: TextIO | None = None, end: str = "\n") -> None:
+    """Prints on `stream` (default: stdout). Where nobody takes it, it is dropped, and so is all
+    that follows: a command has not failed because its words cannot be shown."""
+    stream = stream or sys.stdout
+    try:
+        if stream is not None:  # as Python has it for a descriptor that is closed
+            print(text, end=end, file=stream, flush=True)
+    except OSError:
+        # The interpreter flushes once more when it ends, and calls it a failure, too.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def tell(program: str, line: str) -> None:
+    """Says something on stderr in the program's name."""
+    if sys.stderr is not None:
+        show(f"{program}: {line}", sys.stderr)
+
+
 def fail(program: str, line: str, code: int) -> int:
     """Says in the program's name what is wrong; returns the exit code."""
-    print(f"{program}: {line}", file=sys.stderr)
+    tell(program, line)
     return code
+
+
+def to_install(package: str) -> str:
+    """How this Python gets what it lacks."""
+    python = one_line(sys.executable)
+    return (
+        f"which {python} lacks: install it ({python} -m pip install {package}; on Debian apt-get "
+        f"install python3-{package})"
+    )
 
 
 def run(program: str, command: Callable[[], int]) -> int:

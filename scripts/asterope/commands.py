@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .command_line import FAILED, fail, run
+from .command_line import FAILED, fail, run, to_install
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,7 @@ def _run_module(program: str, module: str, arguments: Sequence[str]) -> int:
         # Only of an installed tree: pip brings what a wheel needs.
         return fail(
             program,
-            f"needs the Python module {missing}, which {sys.executable} lacks: install it "
-            f"(python3 -m pip install {missing}; on Debian apt-get install python3-{missing})",
+            f"needs the Python module {missing}, {to_install(missing)}",
             FAILED,
         )
     return main(arguments)

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from . import __version__
 from .atomic_file import write_files
-from .command_line import BAD_INPUT, DONE, FAILED, Parser, fail, run
+from .command_line import BAD_INPUT, DONE, FAILED, Parser, fail, run, tell
 from .dispatch import load_profiles, render_dispatch
 from .one_line import one_line
 from .profile import Profile, ProfileError, load_profile
 from .profile_places import profile_to_read
-from .provisional import warning, why_provisional
+from .provisional import doubt_of, warning
 from .render import render_routine, what_is_missing
 
 PROGRAM = "asterope-generate"
@@ -153,7 +153,7 @@ def _generate(arguments: argparse.Namespace) -> int:
     for path, profile in profiles.items():
         if not profile.complete:
             _warn(f"{one_line(path)}: incomplete: {what_is_missing(profile)}: " + _remedy(profile))
-        if doubt := why_provisional(profile.raw):
+        if doubt := doubt_of(profile.raw):
             _warn(f"{one_line(path)}: {warning(doubt, 'these winners are')}")
     names = " and ".join(one_line(folder / name) for name in texts)
     taken = "" if arguments.profile else f" from {one_line(*profiles)}"
@@ -162,9 +162,7 @@ def _generate(arguments: argparse.Namespace) -> int:
 
 def _remedy(profile: Profile) -> str:
     """How an incomplete profile becomes complete."""
-    if "shard" in profile.raw:
-        return "join it with the other shards: asterope-tune merge"
-    if profile.raw.get("merged", {}).get("from") == "machines":
+    if "merged" in profile.raw:
         return "merge the trial logs of these searches, which hold all candidates"
     return "run asterope-tune again with more time"
 
@@ -193,7 +191,7 @@ def _warn_of_prefix(prefix: str) -> None:
 
 
 def _warn(line: str) -> None:
-    print(f"{PROGRAM}: warning: {line}", file=sys.stderr)
+    tell(PROGRAM, f"warning: {line}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

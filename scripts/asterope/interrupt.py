@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
@@ -32,7 +32,7 @@ def interrupts_held() -> Iterator[None]:
 
 
 def _interrupt(*_: object) -> NoReturn:
-    for number in _SIGNALS:  # the way out is not to be interrupted again
+    for number in SIGNALS:  # the way out is not to be interrupted again
         signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
 
@@ -42,8 +42,8 @@ def _handled_by(handler: Callable[[int, Any], object]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # handlers run in the main thread only
         return
-    before = {number: signal.getsignal(number) for number in _SIGNALS}
-    handled = [number for number in _SIGNALS if before[number] not in (signal.SIG_IGN, None)]
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    handled = [number for number in SIGNALS if before[number] not in (signal.SIG_IGN, None)]
     try:
         for number in handled:
             signal.signal(number, handler)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 
 from . import __version__, spaces, workloads
-from .provisional import why_provisional
+from .provisional import doubt_of
 from .spaces import probes, threads
 
 if TYPE_CHECKING:
@@ -60,9 +59,9 @@ def as_c_strings(assembly: str) -> str:
     return "\n".join(lines)
 
 
-def tuple_json(copy: Any) -> str:
-    """The parameters of a copy as profiles have them, escaped for a C string."""
-    return json.dumps(dataclasses.asdict(copy)).replace('"', '\\"')
+def fields(copy: Any) -> Iterable[tuple[str, str | int]]:
+    """What a copy is on each axis of its kind."""
+    return dataclasses.asdict(copy).items()
 
 
 @functools.cache
@@ -78,7 +77,7 @@ def _environment(architecture: str) -> jinja2.Environment:
     )
     environment.filters["c_strings"] = as_c_strings
     environment.filters["human_size"] = human_size
-    environment.filters["tuple_json"] = tuple_json
+    environment.filters["fields"] = fields
     environment.globals["axes"] = here.pipelines.AXES
     environment.globals["set_axes"] = here.set_pipelines.AXES
     environment.globals["architecture_title"] = here.TITLE
@@ -137,8 +136,6 @@ def what_is_missing(profile: Profile) -> str:
     """What an incomplete profile left out, in a few words; empty for one that is complete."""
     if profile.complete:
         return ""
-    if "shard" in profile.raw:
-        return "it is shard {index} of the {count} of a search".format(**profile.raw["shard"])
     of_memset = profile.memset and profile.memset.left_out
     if profile.left_out is None and of_memset is None:
         return "what the search left out is not known"
@@ -210,7 +207,7 @@ def parts_of(profile: Profile, prefix: str) -> dict[str, Any]:
         "description": ", ".join(tuned_for),
         "tuned_for": workload,
         "missing": what_is_missing(profile),
-        "doubt": why_provisional(profile.raw),
+        "doubt": doubt_of(profile.raw),
         "small_copy": small_copy,
         "alias": alias,
         "overlapping": overlapping,

@@ -14,6 +14,14 @@ TEST(Trim, takes_blanks_off_both_ends_only) {
     EXPECT_EQ(trim(""), "");
 }
 
+TEST(Aligned, has_columns_as_wide_as_their_cells_without_empty_ones_or_blanks_at_the_end) {
+    EXPECT_EQ(aligned({{"Up to", "", "x", "how"}, {"8 B", "", "1.00", "rep"}, {"16 KiB", "", "9"}},
+                      {"Up to", "how"}),
+              "Up to     x how\n"
+              "8 B    1.00 rep\n"
+              "16 KiB    9\n");
+}
+
 TEST(ProfileName, keeps_what_names_are_made_of) {
     const std::string name = "AMD Ryzen 7 (TM) @ 3.20GHz, 8-Core/16_T+:x";
     EXPECT_EQ(profile_name(name), name);

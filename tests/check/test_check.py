@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from asterope.provisional import why_provisional
 from command_errors import only_error_of
 from namespaces import run_with, skip_without_namespaces
 
@@ -173,15 +172,14 @@ def test_the_papers_profiles_name_no_machine(tune, repository: Path) -> None:
 
 # --- Provisional ones -----------------------------------------------------------------------------
 
-KEPT = {"rounds": 5000, "repeated": 1000, "kept": 480, "provisional": True}
+DOUBT = "12 % of the rounds stayed disturbed, and 2 winners are the plain copy"
+KEPT = {"rounds": 5000, "repeated": 1000, "kept": 480, "provisional": True, "reason": DOUBT}
+ELSEWHERE = "run again in a quieter hour, or on another CPU (--cpu N)"
 
 
 @pytest.fixture
 def provisional(profile: dict) -> dict:
     profile["search"]["noise"] = {**KEPT, "disturbed": {"preempted": 504, "steal": 31}}
-    for interval in profile["intervals"]:
-        interval["undecided"] = True
-    profile["small"].pop("undecided", None)
     return profile
 
 
@@ -189,12 +187,9 @@ def test_a_provisional_profile_fits_and_is_warned_of(check, provisional: dict) -
     done = check(provisional)
     assert done.returncode == 0
     assert done.stdout.startswith("profile.json fits this machine\n")
-    assert done.all_stderr == (
-        f"warning: {why_provisional(provisional)}: these winners are provisional; run again on a "
-        "quieter machine\n"
-    )
-    assert done.all_stderr.startswith("warning: 12 % of the rounds stayed disturbed, ")
-    assert "(seen: steal 31, preempted 504), and 2 winners are the plain copy" in done.all_stderr
+    assert done.all_stderr == f"warning: {DOUBT}: these winners are provisional; {ELSEWHERE}\n"
+    del provisional["search"]["noise"]["reason"]  # as older versions wrote it
+    assert "warning: noise may have decided its winners: " in check(provisional).all_stderr
     done = check(changed(provisional, "machine.libc", "glibc 2.1"))  # stale all the same
     assert done.returncode == 3
     assert done.stdout.startswith("profile.json is stale:\n  libc: ")
@@ -206,7 +201,7 @@ def test_who_wants_a_settled_profile_is_told_that_it_is_not(check, provisional: 
     reasons = done.stdout.partition("\n\n")[0].splitlines()
     assert reasons == [
         "profile.json fits this machine, but is provisional:",
-        f"  {why_provisional(provisional)}; run again on a quieter machine",
+        f"  {DOUBT}; {ELSEWHERE}",
     ]
     provisional["search"]["noise"]["provisional"] = False
     assert check(provisional, "--settled").returncode == 0
@@ -286,6 +281,16 @@ def rows(done: subprocess.CompletedProcess) -> dict[str, str]:
     return {size: next(line for line in lines if line.startswith(f"{size} ")) for size in found}
 
 
+def verdict(done: subprocess.CompletedProcess) -> tuple[int, str]:
+    """What a measurement says at the end. Skips where the machine was too busy for any verdict."""
+    last = done.stdout.splitlines()[-1]
+    if "Cannot tell yet: " in last or "timing cannot absolve" in last:
+        assert "stayed disturbed" in last or "the time was up" in last
+        assert done.returncode == (0 if last.startswith("Cannot tell yet") else 3)
+        pytest.skip(last)
+    return done.returncode, last
+
+
 def always_holds(profile: dict) -> dict:
     """So far behind libc from the start, and without runners-up, that it cannot have fallen."""
     small = [profile["small"]] if "small" in profile else []
@@ -316,11 +321,12 @@ def test_a_profile_fits_with_memset_and_without(check, profile: dict) -> None:
 
 def test_measuring_says_of_each_size_how_it_does_and_what_follows(check, profile: dict) -> None:
     done = check(profile, "--measure")
-    last = done.stdout.splitlines()[-1]
+    assert done.stdout.startswith("profile.json describes this machine\n")  # no verdict yet
+    code, last = verdict(done)
     small = f"to {profile['small']['winner']['tuple']['bound']} B"
     assert set(rows(done)) == {"128 B", "1 KiB", small}
     fallen = ", ".join(size for size, row in rows(done).items() if " holds " not in row)
-    assert done.returncode == (3 if fallen else 0)
+    assert code == (3 if fallen else 0)
     no_longer = f"The profile no longer holds: {fallen}"
     assert last == (no_longer if fallen else "The profile still holds")
     for interval, size in zip(profile["intervals"], ("128 B", "1 KiB")):
@@ -335,15 +341,14 @@ def test_a_winner_that_is_slow_now_has_fallen(check, profile: dict) -> None:
     always_holds(profile)
     profile["intervals"][1]["winner"] = {"tuple": SLOW, "ratio": 1.2}
     done = check(profile, "--measure")
-    assert done.returncode == 3
+    assert verdict(done) == (3, "The profile no longer holds: 1 KiB")
     assert "behind libc" in rows(done)["1 KiB"]
-    assert done.stdout.splitlines()[-1] == "The profile no longer holds: 1 KiB"
 
 
 def test_sets_are_timed_again_as_copies_are(check, profile: dict) -> None:
     done = check(always_holds(with_memset(profile)), "--measure")
+    assert verdict(done) == (0, "The profile still holds")
     assert list(rows(done)) == ["128 B", "memset 1 KiB"]
-    assert done.stdout.splitlines()[-1] == "The profile still holds"
     assert rows(done)["memset 1 KiB"].endswith("  XMM T")
 
 
@@ -351,9 +356,8 @@ def test_a_set_that_is_slow_now_has_fallen(check, profile: dict) -> None:
     always_holds(with_memset(profile, rt="R64", st="NT"))
     profile["memset"]["intervals"][0]["winner"]["ratio"] = 1.2
     done = check(profile, "--measure")
-    assert done.returncode == 3
+    assert verdict(done) == (3, "The profile no longer holds: memset 1 KiB")
     assert "behind libc" in rows(done)["memset 1 KiB"]
-    assert done.stdout.splitlines()[-1] == "The profile no longer holds: memset 1 KiB"
 
 
 def test_a_winner_behind_its_runner_up_has_fallen(check, profile: dict) -> None:
@@ -362,23 +366,22 @@ def test_a_winner_behind_its_runner_up_has_fallen(check, profile: dict) -> None:
     large["winner"] = {"tuple": SLOW, "ratio": 1e-6}
     large["proof"]["lead"] = {"median": 1.1, "low": 1, "high": 1.2}
     done = check(profile, "--measure")
-    assert done.returncode == 3
+    assert verdict(done)[0] == 3
     assert "behind runner-up" in rows(done)["1 KiB"]
 
 
 def test_measuring_absolves_of_another_libc(check, profile: dict) -> None:
     profile["machine"]["libc"] = "glibc 2.1"
     done = check(always_holds(profile), "--measure")
-    assert done.returncode == 0
-    assert done.stdout.startswith("profile.json is stale:\n  libc: ")
-    assert done.stdout.splitlines()[-1] == "The profile still holds"
+    assert done.stdout.startswith("profile.json describes another machine:\n  libc: ")
+    assert verdict(done) == (0, "The profile still holds")
 
 
 def test_measuring_does_not_absolve_of_another_processor(check, profile: dict) -> None:
     profile["machine"]["cpu"]["model"] = 1
     done = check(always_holds(profile), "--measure")
     assert (done.returncode, done.stderr) == (3, "")
-    assert done.stdout.splitlines()[-1].startswith("Not timed: ")
+    assert done.stdout.splitlines()[-1].startswith("The profile is stale: not timed, ")
     assert rows(done) == {}
 
 

@@ -129,13 +129,33 @@ TEST(Contest, AFallBeyondWhatItWasFromTheStartIsOne) {
     EXPECT_EQ(verdicts<JitteryMachine>(0.8, 0.842, 0.01, tuned)[Verdict::behind_libc], kRuns);
 }
 
-TEST(TooFew, AVerdictOnFewContestsIsProvisionalUnlessThereAreNoMore) {
-    EXPECT_EQ(too_few_sentence(5, 25), "");
-    EXPECT_EQ(too_few_sentence(2, 2), "");
-    EXPECT_NE(too_few_sentence(4, 25).find("only 4 of 25"), std::string::npos);
-    EXPECT_NE(too_few_sentence(1, 2).find("provisional"), std::string::npos);
-    // They take turns: what is enough for one operation is half of what two need.
-    EXPECT_NE(too_few_sentence(9, 25, 2).find("only 9 of 25"), std::string::npos);
-    EXPECT_EQ(too_few_sentence(10, 25, 2), "");
-    EXPECT_EQ(too_few_sentence(4, 4, 2), "");
+// --- What follows for the whole profile ---
+
+TEST(Closing, TooLittleIsNoVerdict) {
+    const std::string noise = "12 % of the rounds stayed disturbed";
+    const struct {
+        Retimed retimed; ///< timed, fitting, all, operations, fallen, disturbed
+        Differs differs;
+        bool stale;
+        const char* says;
+    } cases[] = {
+        {{5, 25, 25, 1}, Differs::nothing, false, "The profile still holds"},
+        {{2, 2, 2, 1}, Differs::nothing, false, "The profile still holds"},
+        {{4, 4, 25, 2}, Differs::machine, false, "The profile still holds"},
+        {{10, 25, 25, 2}, Differs::nothing, false, "The profile still holds"},
+        {{25, 25, 25, 1}, Differs::program, true, "The profile still holds, for another program"},
+        {{5, 25, 25, 1, "1 KiB"}, Differs::nothing, true, "The profile no longer holds: 1 KiB"},
+        {{3, 45, 45, 2, "memset 128 B"}, Differs::nothing, false, "Cannot tell yet: the time"},
+        {{9, 25, 25, 2}, Differs::nothing, false, "(9 of 25 timed)"},
+        {{3, 45, 45, 1}, Differs::machine, true, "timing cannot absolve it"},
+        {{3, 45, 45, 1}, Differs::program, true, "timing cannot absolve it"},
+        {{25, 25, 25, 1, "1 KiB", noise}, Differs::nothing, false, "Cannot tell yet: 12 % of"},
+        {{25, 25, 25, 1, "", noise}, Differs::machine, true, "12 % of the rounds stayed disturbed"},
+        {{3, 45, 45, 1, "", noise}, Differs::nothing, false, "disturbed, and the time was up"},
+    };
+    for (const auto& one : cases) {
+        const Closing closing = closing_of(one.retimed, one.differs);
+        EXPECT_EQ(closing.stale, one.stale) << closing.line;
+        EXPECT_NE(closing.line.find(one.says), std::string::npos) << closing.line;
+    }
 }

@@ -74,13 +74,6 @@ def test_system_writes_it_for_all_and_renders_nothing(tuned: Path) -> None:
     assert list((tuned.parent / "here").iterdir()) == []
 
 
-@pytest.mark.parametrize("place", ["--system", "--user"])
-def test_a_share_of_a_search_is_nobodys_profile(tune, tmp_path: Path, place: str) -> None:
-    error = only_error(tune("--shard", "1/2", place), 2)
-    assert f"--shard excludes {place}" in error or f"{place} excludes --shard" in error
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_the_systems_is_found_where_none_is_named(
     tuned: Path, program: Path, tmp_path: Path
 ) -> None:

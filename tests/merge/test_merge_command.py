@@ -1,4 +1,4 @@
-"""asterope-tune --shard and merge, as commands: files, exit codes, one-line errors."""
+"""asterope-tune merge, as a command: files, exit codes, one-line errors."""
 
 from __future__ import annotations
 
@@ -42,19 +42,12 @@ only_error = partial(only_error_of, "asterope-tune")
 
 @pytest.fixture(scope="module")
 def searches(tune: Run) -> Path:
-    """Two shards of one search, and two whole searches, each with its log."""
-    for index in (1, 2):
-        done = tune(*SEARCH, "--shard", f"{index}/2", "--log", f"shard{index}.trials")
-        assert done.returncode == 0, done
+    """Two searches, each with its log."""
     for seed in (1, 2):
         files = ("-o", f"whole{seed}.json", "--log", f"whole{seed}.trials")
         done = tune(*SEARCH, "--seed", seed, *files)
         assert done.returncode == 0, done
     return tune.folder
-
-
-def shard(index: int) -> str:
-    return f"asterope-profile.{index}-of-2.json"
 
 
 def error_of(tune: Run, *arguments: object) -> str:
@@ -74,59 +67,13 @@ def without_names(path: Path) -> dict:
     return profile
 
 
-def test_a_shard_is_a_sound_profile_that_says_which_it_is_and_renders_nothing(searches: Path):
-    assert (searches / shard(1)).exists()
-    assert not list(searches.glob("*.c"))
-    profile = load_profile(searches / shard(2))
-    assert not profile.complete
-    assert profile.small is not None  # 1 KiB is where they end
-    assert profile.raw["shard"]["sizes"] == [1024]
-    assert profile.raw["shard"]["all_sizes"] == [128, 1024]
-
-
-def test_a_shard_is_replayed_byte_for_byte(tune: Run, searches: Path):
-    assert tune("replay", "shard2.trials", "-o", "again.json", "--quiet").returncode == 0
-    assert (searches / "again.json").read_bytes() == (searches / shard(2)).read_bytes()
-
-
-def test_the_log_of_another_shard_is_not_gone_on_with(tune: Run, searches: Path):
-    for other in (("--shard", "1/2"), ()):
-        command = (*SEARCH, *other, "-o", "x.json", "--log", "shard2.trials", "--resume")
-        error = only_error(tune(*command), 2)
-        assert "another shard" in error
-
-
-def test_a_shard_is_resumed(tune: Run, searches: Path):
-    lines = (searches / "shard2.trials").read_text().splitlines(keepends=True)
-    (searches / "half.trials").write_text("".join(lines[: len(lines) // 2]))
-    command = (*SEARCH, "--shard", "2/2", "-o", "half.json", "--log", "half.trials", "--resume")
-    done = tune(*command)
+def test_a_log_is_replayed_to_the_same_profile(tune: Run, searches: Path):
+    done = tune("replay", "whole1.trials", "-o", "again.json", "--no-generate", "--quiet")
     assert done.returncode == 0, done
-    profile = json.loads((searches / "half.json").read_text())
-    assert profile["search"]["resumed"] == 1
-    assert profile["shard"]["index"] == 2
+    assert (searches / "again.json").read_bytes() == (searches / "whole1.json").read_bytes()
 
 
-def test_shards_join_to_a_sound_profile_whatever_their_order(tune: Run, searches: Path):
-    done = tune("merge", shard(1), shard(2), "-o", "joined.json")
-    assert done.returncode == 0, done
-    assert "2 sizes from 2 shards; profile: joined.json" in done.stdout
-    profile = load_profile(searches / "joined.json")
-    assert profile.complete
-    assert [interval.size for interval in profile.intervals] == [128, 1024]
-    assert [source["shard"] for source in profile.raw["merged"]["sources"]] == [1, 2]
-    assert profile.raw["merged"]["sources"][0]["name"] == shard(1)
-    assert tune("merge", shard(2), shard(1), "-o", "joined2.json", "--quiet").stdout == ""
-    assert (searches / "joined2.json").read_bytes() == (searches / "joined.json").read_bytes()
-
-
-def test_logs_of_shards_join_as_their_profiles_do(tune: Run, searches: Path):
-    assert tune("merge", "shard2.trials", "shard1.trials", "-o", "logs.json").returncode == 0
-    assert tune("merge", shard(1), shard(2), "-o", "profiles.json").returncode == 0
-    assert without_names(searches / "logs.json") == without_names(searches / "profiles.json")
-
-
-def test_whole_searches_merge_to_a_sound_profile_that_renders_and_fits_here(
+def test_searches_merge_to_a_sound_profile_that_renders_and_fits_here(
     tune: Run, searches: Path, build_dir: Path
 ):
     done = tune("merge", "whole1.trials", "whole2.trials", "-o", "common.json")
@@ -163,26 +110,13 @@ def test_check_compares_with_the_machine_among_the_merged_ones_that_is_nearest(
 # --- What is refused ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", ["0/2", "3/2", "2", "a/b", "1/0", "-1/2"])
-def test_a_shard_out_of_range_is_refused(tune: Run, text: str):
-    assert "shard" in only_error(tune(*SEARCH, f"--shard={text}"), 2)
-
-
-def test_more_shards_than_sizes_are_refused(tune: Run):
-    assert "no more shards than sizes" in only_error(tune(*SEARCH, "--shard", "1/3"), 2)
-
-
-RECORDING = REPOSITORY / "generated/recordings/zen5-extended.trials.gz"
 REFUSED = {
-    "a shard is missing": ([shard(1)], "missing: 2/2"),
-    "a shard twice": ([shard(1), "shard1.trials", shard(2)], "both are shard 1/2"),
-    "a shard and a whole search": ([shard(1), "whole1.json"], "is one shard of a search"),
+    "one search alone": (["whole1.trials"], "there is nothing to merge with whole1.trials"),
     "one search twice": (["whole1.json", "whole1.trials"], "one and the same search"),
     "another machine": (["whole1.json", "other-cpu.json"], "cpu.model"),
     "a profile for a log": (["whole1.trials", "whole2.json"], "needs their logs"),
     "an unfinished log": (["whole1.trials", "cut.trials"], "--resume"),
     "a pipe that nobody writes to": (["whole1.json", "pipe"], "a pipe that nothing was written to"),
-    "a thinned log": (["whole1.json", RECORDING], "was thinned"),
     "no file": (["whole1.json", "missing.json"], "missing.json"),
     "a folder": (["whole1.json", REPOSITORY], str(REPOSITORY)),
     "what generate would refuse": (
@@ -274,12 +208,10 @@ def test_an_end_that_no_profile_may_have_is_refused(
     assert field in error_of(tune, "changed.trials", "whole2.trials")
 
 
-@pytest.mark.parametrize(
-    "inputs", [(shard(1), shard(2)), ("whole1.trials", "whole2.trials")], ids=["profiles", "logs"]
-)
 def test_inputs_come_through_pipes_and_with_byte_order_marks(
-    tune: Run, searches: Path, build_dir: Path, inputs: tuple[str, str]
+    tune: Run, searches: Path, build_dir: Path
 ):
+    inputs = ("whole1.trials", "whole2.trials")
     assert tune("merge", *inputs, "-o", "files.json").returncode == 0
     marked = b"\xef\xbb\xbf" + (searches / inputs[0]).read_bytes()
     command = f"exec '{build_dir}/asterope-tune' merge /dev/stdin <(cat {inputs[1]})"
@@ -300,8 +232,7 @@ def test_deep_inputs_are_refused(tune: Run, searches: Path, depth: int):
     first, rest = (searches / "whole1.trials").read_text().split("\n", 1)
     (searches / "deep").write_text(first.replace('"fleet"', deep, 1) + "\n" + rest)
     assert "log deep: line 1 column" in error_of(tune, "whole2.json", "deep")
-    for command in (("replay", "deep"), ("thin", "deep", "-o", "thin.gz")):
-        assert "log deep: line 1 column" in only_error(tune(*command), 2)
+    assert "log deep: line 1 column" in only_error(tune("replay", "deep", "-o", "x.json"), 2)
 
 
 # --- No regular files, and ends from outside ------------------------------------------------------

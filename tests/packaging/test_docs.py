@@ -344,6 +344,17 @@ def test_figures_that_a_guide_quotes_are_those_of_the_measurements() -> None:
         assert set(block.splitlines()) <= set(measured)
 
 
+def test_the_readme_names_what_loses_in_the_quoted_run() -> None:
+    measured = (GUIDES / "measurements.md").read_text(encoding="utf-8")
+    run = measured.split("\n## A tuning run\n")[1].split("\n## ")[0]
+    summary = run.split("geometric means over sizes\n")[1].split("  lowest ")[0]
+    lost = re.findall(r"(?<!\S)([a-z_]+) (0\.\d\d),", summary)
+    losses = [(name, ratio) for name, ratio in lost if name in workloads.TEXTS]
+    assert losses
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert [loss for loss in losses if f"`{loss[0]}` {loss[1]}" not in readme] == []
+
+
 @pytest.mark.parametrize("picture", sorted(GUIDES.glob("*.svg")), ids=lambda path: path.name)
 def test_pictures_have_a_title_and_each_colour_a_dark_counterpart(picture: Path) -> None:
     root = ElementTree.parse(picture).getroot()

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 yaml = pytest.importorskip("yaml", reason="PyYAML not found: pip install '.[test]'")
 
-MANIFESTS = ("fleet.yaml", "node-type.yaml", "shards.yaml", "finish.yaml", "fetch.yaml")
+MANIFESTS = ("fleet.yaml", "node-type.yaml", "finish.yaml", "fetch.yaml")
 
 
 @pytest.fixture(scope="session")
@@ -77,7 +77,7 @@ def test_every_object_fits_the_schema(repository: Path, objects: dict[str, list[
 def test_the_schema_finds_what_is_wrong(
     repository: Path, objects: dict[str, list[dict]], place: tuple, value: Any
 ) -> None:
-    job = copy.deepcopy(objects["shards.yaml"][0])
+    job = copy.deepcopy(objects["node-type.yaml"][0])
     part = job
     for step in place[:-1]:
         part = part[step]
@@ -109,13 +109,14 @@ def test_no_pod_is_more_than_it_must_be(objects: dict[str, list[dict]]) -> None:
 
 def test_jobs_and_settings_agree(objects: dict[str, list[dict]]) -> None:
     settings, claim = objects["fleet.yaml"]
-    types = dict(line.split() for line in settings["data"]["types"].splitlines())
-    jobs = [objects[name][0] for name in ("node-type.yaml", "shards.yaml")]
-    for job, (name, nodes) in zip(jobs, types.items()):
-        pod = job["spec"]["template"]["spec"]
-        assert {"name": "TYPE", "value": name} in pod["containers"][0]["env"]
-        assert pod["nodeSelector"]["asterope/type"] == name
-        assert job["spec"].get("completions", 1) == job["spec"].get("parallelism", 1) == int(nodes)
+    (line,) = settings["data"]["types"].splitlines()
+    name, nodes = line.split()
+    spec = objects["node-type.yaml"][0]["spec"]
+    pod = spec["template"]["spec"]
+    assert {"name": "TYPE", "value": name} in pod["containers"][0]["env"]
+    assert pod["nodeSelector"]["asterope/type"] == name
+    assert spec["completionMode"] == "Indexed"  # it tells each pod which of the nodes it is
+    assert spec["completions"] == spec["parallelism"] == int(nodes)
     for _, pod in pods_of(objects):
         names = {volume["name"]: volume for volume in pod["volumes"]}
         assert {mount["name"] for mount in pod["containers"][0]["volumeMounts"]} == names.keys()
@@ -125,19 +126,11 @@ def test_jobs_and_settings_agree(objects: dict[str, list[dict]]) -> None:
 
 
 def test_no_two_tuning_pods_share_a_node(objects: dict[str, list[dict]]) -> None:
-    for name in ("node-type.yaml", "shards.yaml"):
-        template = objects[name][0]["spec"]["template"]
-        rules = template["spec"]["affinity"]["podAntiAffinity"]
-        (rule,) = rules["requiredDuringSchedulingIgnoredDuringExecution"]
-        assert rule["topologyKey"] == "kubernetes.io/hostname"
-        assert rule["labelSelector"]["matchLabels"] == template["metadata"]["labels"]
-
-
-def test_the_jobs_differ_in_nothing_but_type_and_shards(objects: dict[str, list[dict]]) -> None:
-    one, many = (objects[name][0] for name in ("node-type.yaml", "shards.yaml"))
-    as_text = json.dumps(many["spec"]["template"]).replace("icelake", "zen4")
-    assert json.loads(as_text) == one["spec"]["template"]
-    assert one["spec"]["podFailurePolicy"] == many["spec"]["podFailurePolicy"]
+    template = objects["node-type.yaml"][0]["spec"]["template"]
+    rules = template["spec"]["affinity"]["podAntiAffinity"]
+    (rule,) = rules["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert rule["topologyKey"] == "kubernetes.io/hostname"
+    assert rule["labelSelector"]["matchLabels"] == template["metadata"]["labels"]
 
 
 def test_the_scripts_are_clean(objects: dict[str, list[dict]]) -> None:
@@ -204,7 +197,7 @@ def stand_in(tmp_path: Path) -> Path:
     return install_stand_ins(tmp_path)
 
 
-def test_the_shards_become_one_dispatching_routine(
+def test_the_nodes_become_one_dispatching_routine(
     fleet: Callable[[Path], Fleet], build_dir: Path, repository: Path, tmp_path: Path
 ) -> None:
     job = fleet(build_dir)
@@ -213,42 +206,47 @@ def test_the_shards_become_one_dispatching_routine(
     (tmp_path / "fleet/tasks/zen4").mkdir(parents=True)
     shutil.copy(
         repository / "generated/reference/opteron-6378.json",
-        tmp_path / "fleet/tasks/zen4/shard-1-of-1.json",
+        tmp_path / "fleet/tasks/zen4/node-1.json",
     )
     for index in (0, 1):
-        code, said = job.run("shards.yaml", index, TYPE="here")
+        code, said = job.run("node-type.yaml", index, TYPE="here")
         assert code == 0, said
-        log = job.text(f"tasks/here/shard-{index + 1}-of-2.txt")
+        log = job.text(f"tasks/here/node-{index + 1}.txt")
         assert log == said
-        assert log.startswith(f"== node-a: here, shard {index + 1} of 2\n")
-        assert (tmp_path / f"fleet/tasks/here/shard-{index + 1}-of-2.trials").exists()
+        assert log.startswith(f"== node-a: here, node {index + 1} of 2\n")
+        assert (tmp_path / f"fleet/tasks/here/node-{index + 1}.trials").exists()
     code, said = job.run("finish.yaml")
     assert code == 0, said
-    assert json.loads(job.text("profiles/here.json"))["complete"] is True
+    profile = json.loads(job.text("profiles/here.json"))
+    assert profile["complete"] is True
+    assert [one["name"] for one in profile["merged"]["sources"]] == [
+        "node-1.trials",
+        "node-2.trials",
+    ]
 
     assert_dispatches(tmp_path / "fleet/routine", tmp_path)
 
     # Once more: nothing is tuned again, and the routine is the same.
     before = job.text("routine/asterope_memcpy.c")
-    code, said = job.run("shards.yaml", 1, TYPE="here")
+    code, said = job.run("node-type.yaml", 1, TYPE="here")
     assert code == 0
-    assert said == (
-        "tasks/here/shard-2-of-2.json is there already: remove it to have it tuned again\n"
-    )
+    assert said == ("tasks/here/node-2.json is there already: remove it to have it tuned again\n")
     assert job.run("finish.yaml")[0] == 0
     assert job.text("routine/asterope_memcpy.c") == before
 
 
-def test_a_type_of_one_node_is_tuned_whole(fleet: Callable[[Path], Fleet], stand_in: Path) -> None:
+def test_a_type_of_one_node_keeps_its_profile(
+    fleet: Callable[[Path], Fleet], stand_in: Path
+) -> None:
     job = fleet(stand_in)
     job.configure(types="zen4 1\n")
     assert job.run("node-type.yaml")[0] == 0
     assert job.run("finish.yaml")[0] == 0
-    assert json.loads(job.text("profiles/zen4.json")).split()[-1] == "alone"
+    assert json.loads(job.text("profiles/zen4.json")).split()[-1] == "node-1"
     assert job.text("routine/arguments") == "profiles/zen4.json --dispatch -o routine\n"
 
 
-def test_a_missing_shard_is_named_and_the_routine_left_alone(
+def test_a_missing_node_is_named_and_the_routine_left_alone(
     fleet: Callable[[Path], Fleet], stand_in: Path, tmp_path: Path
 ) -> None:
     job = fleet(stand_in)
@@ -256,10 +254,10 @@ def test_a_missing_shard_is_named_and_the_routine_left_alone(
     (tmp_path / "fleet/routine").mkdir(parents=True)
     (tmp_path / "fleet/routine/arguments").write_text("earlier")
     assert job.run("node-type.yaml")[0] == 0
-    assert job.run("shards.yaml", 0)[0] == 0
+    assert job.run("node-type.yaml", 0, TYPE="icelake")[0] == 0
     assert job.run("finish.yaml") == (
         1,
-        "finish: icelake: shard 2 of 2 is missing; see tasks/icelake/shard-2-of-2.txt, "
+        "finish: icelake: node 2 of 2 is missing; see tasks/icelake/node-2.txt, "
         "then run its job again\n",
     )
     assert job.text("routine/arguments") == "earlier"
@@ -271,8 +269,8 @@ def test_the_exit_code_is_that_of_the_search(
 ) -> None:
     job = fleet(stand_in)
     job.configure(types="icelake 2\n")
-    (stand_in / "ends-2").write_text(f"{code}\n")
-    ended, said = job.run("shards.yaml", 1)
+    (stand_in / "ends-node-2").write_text(f"{code}\n")
+    ended, said = job.run("node-type.yaml", 1, TYPE="icelake")
     assert ended == code
     assert said.endswith(f"asterope-tune: ends with {code}\n")
 
@@ -290,4 +288,4 @@ def test_a_job_that_does_not_fit_the_settings_is_named(
 ) -> None:
     job = fleet(stand_in)
     job.configure(types=types)
-    assert job.run("shards.yaml", index) == (2, f"tune: {complaint}\n")
+    assert job.run("node-type.yaml", index, TYPE="icelake") == (2, f"tune: {complaint}\n")

@@ -91,32 +91,33 @@ def stand_in(fleet: Fleet, tmp_path: Path) -> Path:
     return programs
 
 
-# --- A whole search -------------------------------------------------------------------------------
+# --- Whole searches -------------------------------------------------------------------------------
 
 
-def test_a_search_shared_by_two_nodes_becomes_one_dispatching_routine(
+def test_searches_on_two_nodes_become_one_dispatching_routine(
     fleet: Fleet, repository: Path, build_dir: Path, tmp_path: Path
 ) -> None:
     other = repository / "generated/reference/xeon-gold-5218.json"
     fleet.configure(bin=f"'{build_dir}'", options=f"({QUICK})", others=f"('{other}')")
     assert set(fleet.run().values()) == {"COMPLETED"}, fleet.text("finish.txt")
 
-    shards = [f"tasks/here/shard-{shard}-of-2" for shard in (1, 2)]
-    ran_on = {fleet.text(f"{shard}.txt").split(":")[0] for shard in shards}
+    tasks = [f"tasks/here/node-{number}" for number in (1, 2)]
+    ran_on = {fleet.text(f"{task}.txt").split(":")[0] for task in tasks}
     assert ran_on == {f"== {node}" for node in NODES}
-    kept = {shard + suffix for shard in shards for suffix in (".json", ".trials", ".txt")}
+    kept = {task + suffix for task in tasks for suffix in (".json", ".trials", ".txt")}
     routine = {"routine/asterope_memcpy.c", "routine/asterope_memcpy.h"}
     assert fleet.files() == kept | routine | {"profiles/here.json", "finish.txt"}
 
     profile = json.loads(fleet.text("profiles/here.json"))
     assert profile["complete"] is True
     assert [interval["size"] for interval in profile["intervals"]] == [128, 4096]
+    assert len(profile["merged"]["sources"]) == 2
 
     assert_dispatches(fleet.folder / "routine", tmp_path)
 
     # Again, where one task was killed halfway: it goes on from its log, and the other stays.
     before = {name: fleet.text(name) for name in fleet.files()}
-    killed = fleet.folder / "tasks/here/shard-1-of-2"
+    killed = fleet.folder / "tasks/here/node-1"
     log = killed.with_suffix(".trials")
     lines = log.read_text().splitlines(keepends=True)
     cut = "".join(lines[: len(lines) // 2])
@@ -126,7 +127,7 @@ def test_a_search_shared_by_two_nodes_becomes_one_dispatching_routine(
     assert log.read_text().startswith(cut)
     assert json.loads(killed.with_suffix(".json").read_text())["search"]["resumed"] == 1
     assert json.loads(fleet.text("profiles/here.json"))["complete"] is True
-    assert fleet.text("tasks/here/shard-2-of-2.txt") == before["tasks/here/shard-2-of-2.txt"]
+    assert fleet.text("tasks/here/node-2.txt") == before["tasks/here/node-2.txt"]
 
     # And again: nothing is left to search, and gathering gives the same once more.
     before = {name: fleet.text(name) for name in fleet.files()}
@@ -140,9 +141,9 @@ def test_a_search_shared_by_two_nodes_becomes_one_dispatching_routine(
 def test_each_type_runs_on_its_own_nodes(fleet: Fleet, stand_in: Path) -> None:
     fleet.configure(types='(\n "A-1  1 --constraint=two"\n "b_2 2  --constraint=equal"\n)')
     assert set(fleet.run().values()) == {"COMPLETED"}
-    assert json.loads(fleet.text("profiles/A-1.json")) == "second alone"
-    shares = [json.loads(fleet.text(f"tasks/b_2/shard-{n}-of-2.json")) for n in (1, 2)]
-    assert [share.split()[1] for share in shares] == ["1", "2"]
+    assert json.loads(fleet.text("profiles/A-1.json")) == "second node-1"
+    merged = json.loads(fleet.text("profiles/b_2.json"))
+    assert merged.startswith("merge tasks/b_2/node-1.trials tasks/b_2/node-2.trials -o ")
     arguments = (fleet.folder / "routine/arguments").read_text().split()
     assert arguments == ["profiles/A-1.json", "profiles/b_2.json", "--dispatch", "-o", "routine"]
 
@@ -151,9 +152,9 @@ def test_a_task_that_failed_while_running_goes_back_into_the_queue(
     fleet: Fleet, stand_in: Path
 ) -> None:
     fleet.configure(types='("here 1")')
-    (stand_in / "ends-alone").write_text("1\n")
+    (stand_in / "ends-node-1").write_text("1\n")
     assert set(fleet.run().values()) == {"COMPLETED"}
-    assert fleet.text("tasks/here/shard-1-of-1.txt").count("asterope-tune: ends with 1\n") == 1
+    assert fleet.text("tasks/here/node-1.txt").count("asterope-tune: ends with 1\n") == 1
     assert (fleet.folder / "profiles/here.json").exists()
 
 
@@ -163,7 +164,7 @@ def test_a_task_that_failed_while_running_goes_back_into_the_queue(
 def test_a_task_gives_up_after_three_tries_and_at_once_where_its_arguments_are_bad(
     fleet: Fleet, stand_in: Path, code: int, before: int, requeued: bool
 ) -> None:
-    (stand_in / "ends-2").write_text(f"{code}\n")
+    (stand_in / "ends-node-2").write_text(f"{code}\n")
     install(stand_in, "scontrol", SCONTROL)
     settings = {
         "PATH": f"{stand_in}:{os.environ['PATH']}",
@@ -184,12 +185,12 @@ def test_a_task_gives_up_after_three_tries_and_at_once_where_its_arguments_are_b
         assert fleet.text("asked") == "requeue 17\n"
 
 
-def test_a_missing_shard_is_named_and_made_up_for(fleet: Fleet, stand_in: Path) -> None:
-    (stand_in / "ends-2").write_text("2\n")
+def test_a_missing_node_is_named_and_made_up_for(fleet: Fleet, stand_in: Path) -> None:
+    (stand_in / "ends-node-2").write_text("2\n")
     assert sorted(fleet.run().values()) == ["COMPLETED", "FAILED", "FAILED"]
-    log = "tasks/here/shard-2-of-2.txt"
+    log = "tasks/here/node-2.txt"
     assert fleet.text("finish.txt") == (
-        f"finish: here: shard 2 of 2 is missing; see {log}, then run submit.sh again\n"
+        f"finish: here: node 2 of 2 is missing; see {log}, then run submit.sh again\n"
     )
     assert "asterope-tune: ends with 2\n" in fleet.text(log)
     assert not (fleet.folder / "routine").exists()

@@ -6,6 +6,7 @@
 #include "search/program_weights.hpp"
 #include "support/made_up_pipelines.hpp"
 #include "support/made_up_program.hpp"
+#include "support/made_up_variants.hpp"
 
 using namespace asterope;
 
@@ -28,7 +29,7 @@ PipelineFacts pipelines(double small, double large, double noise) {
                                          result(131072, large, noise, objective.weights)});
 }
 
-const asterope_copy kCopy = {"stepped XMM down 128", "{}", "", nullptr, nullptr, nullptr};
+const asterope_copy kCopy = made_up_small("stepped XMM down 128", "stepped", "XMM", "down", 128);
 
 } // namespace
 

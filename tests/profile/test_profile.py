@@ -32,7 +32,6 @@ from profile_samples import (
     merged_profile,
     program_profile,
     provisional_profile,
-    shard_profile,
 )
 
 REFERENCE = Path(__file__).parents[2] / "generated" / "reference"
@@ -421,7 +420,7 @@ def test_the_schema_is_valid_draft_2020_12():
 def test_the_schema_accepts_the_good_profiles():
     validator = jsonschema.Draft202012Validator(SCHEMA)
     validator.validate(good_profile())
-    for made in (incomplete_profile, merged_profile, shard_profile):
+    for made in (incomplete_profile, merged_profile):
         validator.validate(made())
     for name in PAPER:
         validator.validate(json.loads((REFERENCE / f"{name}.json").read_text(encoding="utf-8")))
@@ -450,7 +449,6 @@ def test_the_good_profiles_use_every_field():
         good_profile(),
         incomplete_profile(),
         merged_profile(),
-        shard_profile(),
         provisional_profile(),
         program_profile(),
     )

@@ -1,4 +1,4 @@
-// Why a profile is provisional: from its noise, from winners that noise decided, or from both.
+// Whether a profile is provisional, and why: its rounds, winners that noise hid, libc's floors.
 #include "profile/provisional.hpp"
 
 #include <gtest/gtest.h>
@@ -9,37 +9,72 @@ using namespace asterope;
 
 namespace {
 
-Profile profile(std::size_t kept, bool provisional) {
+constexpr const char* kKept = "12 % of the rounds stayed disturbed";
+
+/// Of 20 cells at two sizes, of which the first `wide` have a floor from `low` to `high`.
+Profile noisy_profile(const std::string& kept = "", std::size_t wide = 0, double low = 0.3,
+                      double high = 1) {
     Profile profile;
-    profile.search.noise =
-        DisturbanceCounts{1100, 100, kept, {{"preempted", 90}, {"steal", 70}}, provisional};
+    profile.search.noise = DisturbanceCounts{.provisional = !kept.empty(), .reason = kept};
     profile.intervals.resize(2);
     profile.intents[Workload::cold].intervals.resize(1);
     profile.small.emplace();
+    for (std::size_t i = 0; i < 20; ++i) {
+        auto& floors = profile.intervals[i % 2].noise_floor;
+        floors[static_cast<Workload>(i / 2)] =
+            i < wide ? Estimate{1, low, high} : Estimate{1, 0.81, 1.24};
+    }
     return profile;
 }
 
-constexpr const char* kKept = "12 % of the rounds stayed disturbed, however often they were "
-                              "repeated (seen: steal 70, preempted 90)";
+std::string decided(Profile profile) {
+    decide_whether_provisional(profile);
+    EXPECT_EQ(why_provisional(profile).empty(), !profile.search.noise->provisional);
+    return why_provisional(profile);
+}
 
 } // namespace
 
-TEST(WhyProvisional, is_empty_where_the_profile_is_not) {
-    EXPECT_EQ(why_provisional(profile(120, false)), "");
-    EXPECT_EQ(why_provisional(Profile()), "");
+TEST(Provisional, is_nothing_where_little_was_disturbed_or_nobody_watched) {
+    EXPECT_EQ(decided(noisy_profile()), "");
+    Profile unwatched = noisy_profile("", 20);
+    unwatched.search.noise.reset();
+    decide_whether_provisional(unwatched);
+    EXPECT_EQ(why_provisional(unwatched), "");
 }
 
-TEST(WhyProvisional, tells_of_kept_rounds_and_of_winners_that_noise_decided) {
-    EXPECT_EQ(why_provisional(profile(120, true)), kKept);
-    Profile lost = profile(0, true);
+TEST(Provisional, is_what_has_winners_that_noise_hid_those_of_sets_included) {
+    Profile lost = noisy_profile();
     lost.intervals[1].undecided = true;
-    EXPECT_EQ(why_provisional(lost), "1 winner is the plain copy, as noise hid a better one");
+    EXPECT_EQ(decided(lost), "1 winner is the plain copy, as noise hid a better one");
     lost.intents[Workload::cold].intervals[0].undecided = true;
     lost.small->undecided = true;
-    EXPECT_EQ(count_undecided(lost), 3u);
-    EXPECT_EQ(why_provisional(lost), "3 winners are the plain copy, as noise hid better ones");
-    lost.search.noise->kept = 120;
-    EXPECT_EQ(why_provisional(lost), kKept + std::string(", and 3 winners are the plain copy, as "
-                                                         "noise hid better ones"));
-    EXPECT_NE(why_provisional(profile(0, true)), "") << "made by hand";
+    lost.memset.emplace().intervals.resize(1);
+    lost.memset->intervals[0].undecided = true;
+    EXPECT_EQ(decided(lost), "4 winners are the plain copy, as noise hid better ones");
+}
+
+TEST(Provisional, is_what_libcs_floors_make_it_though_few_rounds_were_disturbed) {
+    EXPECT_EQ(decided(noisy_profile("", 5)), "") << "a quarter";
+    constexpr const char* kSix = "libc differed from itself by more than 25 % in 6 of 20 cells";
+    EXPECT_EQ(decided(noisy_profile("", 6)), kSix);
+    EXPECT_EQ(decided(noisy_profile("", 6, 1, 1.3)), kSix);
+    EXPECT_EQ(decided(noisy_profile("", 20, 0.81, 1.24)), "");
+    Profile sets = noisy_profile();
+    sets.memset.emplace().small.emplace();
+    for (int i = 0; i < 10; ++i) {
+        sets.memset->small->noise_floor[static_cast<Workload>(i)] = {1, 0.5, 2};
+    }
+    EXPECT_EQ(decided(sets), "libc differed from itself by more than 25 % in 10 of 30 cells");
+}
+
+TEST(Provisional, has_all_reasons_and_old_files_have_none) {
+    Profile all = noisy_profile(kKept, 20);
+    all.intervals[1].undecided = true;
+    EXPECT_EQ(decided(all), kKept + std::string(", and 1 winner is the plain copy, as noise hid a "
+                                                "better one, and libc differed from itself by more "
+                                                "than 25 % in 20 of 20 cells"));
+    Profile old = noisy_profile();
+    old.search.noise->provisional = true;
+    EXPECT_EQ(why_provisional(old), kUntoldReason);
 }

@@ -158,3 +158,10 @@ write_files(Path({str(tmp_path)!r}), {{"file": "1"}})
     assert len(os.listdir(tmp_path)) == 1
     write_files(tmp_path, {"file": "2"})
     assert os.listdir(tmp_path) == ["file"]
+
+
+def test_an_error_of_writing_names_the_file() -> None:
+    if not os.path.exists("/dev/full"):
+        pytest.skip("there is no /dev/full")
+    with pytest.raises(OSError, match="/dev/full"):
+        write_files(Path("/dev"), {"full": "text"})

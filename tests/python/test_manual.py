@@ -165,7 +165,7 @@ def test_completion_offers_subcommands(share, build_dir):
         (["tune", "--rigor", ""], ["quick", "standard", "exhaustive"]),
         (["tune", "--rigor", "=", "qu"], ["quick"]),
         (["tune", "--rigor", "="], ["quick", "standard", "exhaustive"]),
-        (["tune", "replay", "--rigor", "quick,st"], ["quick,standard"]),
+        (["tune", "replay", "--no"], ["--no-generate"]),
         (["tune", "--seed", ""], []),
         (["tune", "--seed", "1", "--ver"], ["--version", "--verbose"]),
         (["tune", "-o", ""], ["compopt -o default"]),

@@ -3,6 +3,7 @@ depends on the clock."""
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
@@ -31,7 +32,7 @@ from copy_programs import need, output_of, shared_library
 REGEX = r"took ([0-9.]+)"
 # What the fake programs take under libc and under the libraries, by the libraries' names.
 TOOK = 'case "$LD_PRELOAD" in *fast*) t=50;; *slow*) t=120;; *) t=100;; esac; '
-SAY = f"{TOOK} echo first took 7; echo took $t"
+SAY = f"{TOOK} echo first took 7; echo took $t.000"
 
 only_error = partial(only_error_of, "asterope-prove")
 
@@ -76,9 +77,9 @@ def command(repository: Path, libraries: Path, tmp_path: Path) -> Callable[..., 
 def prove(command, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
     """Runs it to its end; it leaves nothing behind."""
 
-    def run(*arguments: object, **settings: str) -> subprocess.CompletedProcess:
+    def run(*arguments: object, left: int = 0, **settings: str) -> subprocess.CompletedProcess:
         done = subprocess.run(**command(*arguments, **settings), timeout=300)
-        assert list((tmp_path / "tmp").iterdir()) == []
+        assert len(list((tmp_path / "tmp").iterdir())) == left
         return done
 
     return run
@@ -107,6 +108,17 @@ def test_each_copy_has_its_verdict(prove) -> None:
     assert re.search(r"^50 +2.000  \(2.000..2.000\) .* faster: 100.0 % \(", rows["fast"])
     assert re.search(r"^120 +0.833  \(0.833..0.833\) .* slower: 16.7 % \(", rows["slow"])
     assert "no difference above" in rows["like"]
+
+
+def test_a_library_may_lie_where_paths_have_blanks(prove, libraries: Path, tmp_path: Path) -> None:
+    """ld.so splits LD_PRELOAD at blanks and colons."""
+    library = tmp_path / "with a blank: and a colon" / "fast one.so"
+    library.parent.mkdir()
+    shutil.copy(libraries / "fast.so", library)
+    asked = ("--metric", REGEX, "--copies", f"ours={library}")
+    done = prove(*asked, "--", "sh", "-c", SAY, copies="")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "faster: 100.0 %" in rows_of(done)["ours"]
 
 
 @pytest.mark.parametrize(("copies", "code"), [("fast", 0), ("like", 0), ("slow", 3)])
@@ -247,7 +259,7 @@ def test_libc_with_tunables_is_a_copy(prove) -> None:
         ("exit 1", "sh ended with exit code 1"),
         ("printf 'odd \\033[1m\\n' >&2; exit 1", r"sh ended with exit code 1: odd \x1b[1m"),
         ("echo nothing", "prints nothing that --metric took"),
-        ("echo took 0", "--metric: 0 has no ratio to another: it must be above 0"),
+        ("echo took 0", "--metric: 0 has no usable ratio to another: it must be above 0"),
         ("echo took 1.2.3", "--metric: '1.2.3' is no number"),
     ],
 )
@@ -313,13 +325,14 @@ BAD = {
     "library that is missing": (["--copies", "missing.so", "--", "true"], "missing.so: no such"),
     "library that is a folder": (["--copies", ".", "--", "true"], "write a shared object"),
     "library that is none": (["--copies", "{text}", "--", "true"], "cannot be preloaded"),
-    "library with a blank": (["--copies", "a={blank}", "--", "true"], "no path with a blank"),
     "only libc": (["--copies", "libc", "--", "true"], "nothing to compare"),
     "one name twice": (["--copies", "a={fast},a={fast}", "--", "true"], "another copy is called a"),
     "no name": (["--copies", "={fast}", "--", "true"], "write a shared object, or NAME=FILE"),
     "a loader that is missing": (["--copies", "a=ld-linux.so.2", "--", "true"], "no such loader"),
     "a loader without libc": (["--copies", "a={loader}", "--", "true"], "has no libc.so.6"),
     "a port without a client": (["--", "echo", "{{port}}"], "name its client with --client"),
+    "nearly a placeholder": (["--", "echo", "{{sock}}"], "{sock}: did you mean {socket}?"),
+    "and the client's": (["--client", "a {{prot}}", "--", "true"], "{prot}: did you mean {port}?"),
     "an empty client": (["--client", "", "--", "true"], "--client names no command"),
     "an open quote": (["--client", "'", "--", "true"], "--client: No closing quotation"),
     "a client that is missing": (["--client", "no-such", "--", "true"], "no-such: no such command"),
@@ -335,11 +348,10 @@ BAD = {
 def test_bad_arguments_are_refused_in_one_line(
     prove, libraries: Path, tmp_path: Path, arguments: Sequence[str], part: str
 ) -> None:
-    names = {"text": "text.so", "blank": "a blank.so", "static": "static", "loader": "ld.so"}
+    names = {"text": "text.so", "static": "static", "loader": "ld.so"}
     files = {name: tmp_path / file for name, file in names.items()}
     files["fast"] = libraries / "fast.so"
     files["text"].write_text("no library\n")
-    shutil.copy(libraries / "fast.so", files["blank"])
     shutil.copy("/bin/true", files["loader"])
     if "{static}" in arguments:
         source = tmp_path / "static.c"
@@ -407,15 +419,65 @@ def test_an_interrupt_prints_what_is_known_and_ends_the_command(command, tmp_pat
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
-def test_a_command_ends_with_its_parent(command, tmp_path: Path) -> None:
-    process = subprocess.Popen(**command("--", "sh", "-c", "echo $$ >pid; exec sleep 1000"))
+def worker_of(process: subprocess.Popen) -> int:
+    return int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text())
+
+
+# Leaves something that is in no group of its, and goes on for ever itself; where is the folder?
+LEAVES = "setsid sleep 1000 & echo $! $$ {folder} >said; sleep 1000"
+
+
+@pytest.mark.parametrize(
+    "kill",
+    [
+        lambda process: process.kill(),
+        lambda process: os.kill(worker_of(process), signal.SIGKILL),
+        lambda process: os.killpg(process.pid, signal.SIGKILL),
+        lambda process: process.send_signal(signal.SIGHUP),
+    ],
+    ids=["SIGKILL", "SIGKILL of its child", "SIGKILL of its group", "SIGHUP"],
+)
+def test_however_it_ends_it_leaves_neither_processes_nor_files(command, tmp_path, kill) -> None:
+    process = subprocess.Popen(**command("--", "sh", "-c", LEAVES), start_new_session=True)
+    said = tmp_path / "said"
     try:
-        wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text() != "")
+        wait_for(lambda: said.exists() and said.read_text().endswith("\n"))
+        kill(process)
     finally:
-        process.kill()
-        process.communicate()
-    pid = int((tmp_path / "pid").read_text())
-    wait_for(lambda: not lives(pid))
+        _, stderr = process.communicate(timeout=120)
+    *pids, folder = said.read_text().split()
+    for pid in pids:
+        wait_for(lambda pid=int(pid): not lives(pid))
+    assert Path(folder).is_relative_to(tmp_path / "tmp")
+    wait_for(lambda: list((tmp_path / "tmp").iterdir()) == [])
+    assert re.fullmatch("asterope-prove: (interrupted|was ended by SIGKILL)\n", stderr)
+
+
+def test_what_left_the_group_of_a_run_ends_with_the_run(prove, tmp_path: Path) -> None:
+    """Each run looks whether that of the one before it still lives."""
+    look = "[ -e pid ] && kill -0 $(cat pid) 2>>killed && echo lives >>alive; "
+    leave = "(setsid sh -c 'echo $$ >pid; exec sleep 1000' &); while ! [ -s pid ]; do :; done; "
+    run = f"{look}rm -f pid; {leave}{SAY}"
+    done = prove("--metric", REGEX, "--rounds", "6", "--", "sh", "-c", run)
+    assert done.returncode == 0, done
+    assert not (tmp_path / "alive").exists() and (tmp_path / "killed").exists()
+    assert not lives(int((tmp_path / "pid").read_text()))
+
+
+def test_files_of_a_run_that_was_killed_whole_go_with_the_next_one(prove, tmp_path: Path) -> None:
+    base = tmp_path / "tmp"
+    for name in ("asterope-prove-left", "asterope-prove-lives"):
+        (base / name / "in").mkdir(parents=True)
+        (base / name / ".in-use").touch()
+    (base / "asterope-prove-results").mkdir()  # somebody's own
+    with (base / "asterope-prove-lives" / ".in-use").open("w") as mark:
+        fcntl.flock(mark, fcntl.LOCK_EX)
+        done = prove("--metric", REGEX, "--", "sh", "-c", SAY, left=2)
+        assert done.returncode == 0, done
+    assert {path.name for path in base.iterdir()} == {
+        "asterope-prove-lives",
+        "asterope-prove-results",
+    }
 
 
 def test_progress_is_shown_on_a_terminal_only(command) -> None:

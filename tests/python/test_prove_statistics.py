@@ -5,12 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 import random
+import re
 from collections import Counter
 from collections.abc import Callable
 
 import pytest
+from asterope.faults import Failure
 from asterope.profile import Ratio
 from asterope.prove.copies import LIBC, LIBC_AGAIN
+from asterope.prove.metric import PATTERN, Metric
+from asterope.prove.processes import Run
 from asterope.prove.rounds import LEAST_ROUNDS, Goal, Progress, Rounds, measure
 from asterope.prove.verdicts import FASTER, SAME, SLOWER, UNKNOWN, Finding, judge
 
@@ -192,3 +196,48 @@ def test_figures_of_few_digits_promise_no_more_than_these() -> None:
     assert finding.ratio.low == finding.ratio.high == 1
     assert finding.at_most == pytest.approx(0.02)
     assert finding.smallest_effect >= 0.02
+
+
+def printed(text: str) -> float:
+    return Metric(PATTERN, re.compile(r"(\S+)")).of(Run(1.0, 1.0, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "rounding"),
+    [
+        ("5", 5.5 / 4.5),
+        ("5.0", 5.05 / 4.95),
+        ("1", 3),
+        ("3e2", 350 / 250),
+        ("12.50", 12.505 / 12.495),
+    ],
+)
+def test_a_printed_figure_knows_how_far_its_last_digit_reaches(text: str, rounding: float) -> None:
+    assert math.exp(printed(text).rounding) == pytest.approx(rounding)
+
+
+def test_figures_that_are_rounded_alike_may_differ_by_their_last_digit() -> None:
+    """4.6 and 5.4 are both printed as 5: the ratio may be 0.85."""
+    blocks = [[(name, printed("5")) for name in NAMES] for _ in range(15)]
+    finding = judge(Rounds(blocks=blocks), NAMES).copies[2]
+    assert finding.verdict == SAME
+    assert finding.ratio.low < 4.6 / 5.4 and finding.ratio.high > 5.4 / 4.6
+    assert finding.at_most > 5.4 / 4.6 - 1 and finding.smallest_effect > 5.4 / 4.6 - 1
+
+
+def test_a_difference_beyond_the_last_digit_is_found_in_rounded_figures() -> None:
+    blocks = [[(LIBC, printed("9")), (LIBC_AGAIN, printed("9")), (OURS, printed("5"))]] * 15
+    assert judge(Rounds(blocks=blocks), NAMES).copies[2].verdict == FASTER
+
+
+@pytest.mark.parametrize("text", ["1e308", "1e-308", "0", "-1", "inf", "nan", "1e51"])
+def test_a_figure_without_a_ratio_is_refused(text: str) -> None:
+    with pytest.raises(Failure, match="no usable ratio"):
+        printed(text)
+
+
+def test_the_widest_ratio_of_figures_has_an_interval() -> None:
+    blocks = [
+        [(LIBC, 1e50), (LIBC_AGAIN, (1e50, 1e-50)[step % 2]), (OURS, 1e-50)] for step in range(9)
+    ]
+    assert judge(Rounds(blocks=blocks), NAMES).copies[2].smallest_effect > 1e50

@@ -231,13 +231,6 @@ def test_a_pipe_that_nothing_is_written_to_is_not_waited_for(
     assert "pipe: cannot read it: a pipe that nothing was written to" in only_line(capsys)
 
 
-def test_recordings_are_logs(repository: Path) -> None:
-    log = read(repository / "generated/recordings/zen5-extended.trials.gz").log
-    assert log.thinned and log.finished
-    assert list(log.sizes) == [1 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20]
-    assert all(0.9 < found.scores[found.winner] < 1.6 for found in scored_sizes(log, None))
-
-
 def test_names_are_parsed_as_they_are_written() -> None:
     for name in (*CANDIDATES, "MOVDIR64B T NT T0 4 8", "ZMM T T T0 16 8 TB16 down"):
         assert pipelines.named(name).name == name
@@ -474,6 +467,20 @@ def test_ratios_have_intervals_and_the_noise_floor(bench: Path) -> None:
     assert is_dark_on_light(picture)
 
 
+def test_panels_that_are_all_noise_become_one_line(put: Put) -> None:
+    raw = bench_results()
+    for cell in raw["results"]:
+        if cell["suite"] == "sizes":
+            cell["noise_floor"] = {"median": 1.0, "low": 0.01, "high": 100.0}
+    inputs = read(put(raw))
+    series = find_series(inputs)
+    charts = [chart for chart in series.charts if chart.suite == "sizes"]
+    picture = ratio_picture(charts, inputs.machine, series.source, "glibc 2.36")
+    assert picture.figure.axes == [] and len(picture.table.rows) == len(SIZES)
+    assert "no difference beyond the noise" in picture.figure.get_suptitle()
+    assert f"not drawn: {', '.join(chart.name for chart in charts)}. " in picture.caption
+
+
 def test_the_told_entry_point_is_drawn_beside_the_routine_and_is_no_rival(put: Put) -> None:
     raw = bench_results()
     raw["copies"] += [{"name": "asterope_cold", "description": "told", "ours": True}]
@@ -681,6 +688,8 @@ def test_the_noise_is_told_in_words(profile: Path, put: Put) -> None:
 
 def noisy_bench(provisional: bool) -> dict[str, Any]:
     noise = {"rounds": 1200, "repeated": 200, "kept": 70, "provisional": provisional}
+    if provisional:
+        noise["reason"] = "7 % of the rounds stayed disturbed"
     return {**small_bench(), "noise": {**noise, "disturbed": {"preempted": 270}}}
 
 
@@ -688,11 +697,10 @@ def test_what_noise_may_have_decided_comes_first_and_is_warned_of(
     profile: Path, put: Put, capsys
 ) -> None:
     paths = [put(provisional_profile(), "noisy.json"), put(noisy_bench(True), "bench.json")]
-    ending = "provisional; run again on a quieter machine"
+    ending = "provisional; run again in a quieter hour, or on another CPU (--cpu N)"
     doubts = [
         f"{DOUBT}: these winners are {ending}",
-        "7 % of the rounds stayed disturbed, however often they were repeated (seen: preempted "
-        f"270): these figures are {ending}",
+        f"7 % of the rounds stayed disturbed: these figures are {ending}",
     ]
     assert findings(read(*paths))[:2] == [f"Warning: {doubt}." for doubt in doubts]
     assert run(*paths, "-o", profile.with_name("page.html")) == 0
@@ -831,3 +839,42 @@ def test_a_page_without_a_machine_says_so(repository: Path, tmp_path: Path) -> N
     out = tmp_path / "r.html"
     assert run(repository / "generated/reference/xeon-gold-5218.json", "-o", out) == 0
     assert "names no machine" in out.read_text()
+
+
+def test_whole_runs_are_drawn_with_their_intervals_and_verdicts(put: Put) -> None:
+    def copy(name: str, verdict: str | None, *ratio: float) -> dict[str, Any]:
+        interval = dict(zip(("median", "low", "high"), ratio)) if ratio else None
+        return {"name": name, "description": "", "figure": 1.0, "ratio": interval,
+                "smallest_effect": None, "at_most": None, "verdict": verdict}  # fmt: skip
+
+    raw = {
+        **{"format": "asterope-prove", "version": 1, "tool_version": "0", "command": ["redis"]},
+        **{"client": None, "libc": "glibc 2.36", "started": "", "seconds": 9.0, "seed": 1},
+        "metric": {"kind": "wall", "pattern": None, "larger_is_better": False},
+        "goal": {"rounds": 9, "until": None, "seconds": None},
+        **{"stopped_by": "rounds", "rounds": 9, "blocks": []},
+        "noise_floor": {"median": 1.0, "low": 0.99, "high": 1.01},
+        "copies": [
+            copy("libc", None),
+            copy("libc again", None, 1, 0.99, 1.01),
+            copy("ours", "faster", 1.25, 1.2, 1.3),
+            copy("theirs", "no difference", 1, 0.98, 1.02),
+        ],
+    }
+    path = put(raw)
+    out = path.with_name("r.html")
+    assert run(path, "-o", out) == 0
+    text = out.read_text()
+    assert (
+        "redis, 9 rounds: ours is faster: 1.250 x libc (1.200 to 1.300)" in text
+        and "glibc 2.36" in text
+    )
+    inputs = read_inputs([str(path)])
+    (picture,) = [one for section in page.make_sections(inputs) for one in section.pictures]
+    assert [label.get_text() for label in picture.figure.axes[0].get_yticklabels()] == [
+        "libc again", "ours", "theirs"]  # fmt: skip
+    raw["copies"][2]["verdict"] = "no difference"
+    assert "no copy differs from libc beyond the noise" in findings(read_inputs([str(put(raw))]))[0]
+    raw["copies"][2]["ratio"]["low"] = -1
+    with pytest.raises(BadInput, match="run asterope-prove --json again"):
+        read_inputs([str(put(raw))])

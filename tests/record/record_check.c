@@ -320,6 +320,8 @@ static int overlapping(void)
 /* --- Restricted programs ------------------------------------------------------------------------
  */
 
+static int directly; /* without libc's wrapper */
+
 /* From now on these system calls get `verdict`. */
 static void restrict_calls(const int *calls, size_t count, uint32_t verdict)
 {
@@ -334,8 +336,12 @@ static void restrict_calls(const int *calls, size_t count, uint32_t verdict)
     }
     filter[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     const struct sock_fprog program = {(unsigned short)at, filter};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) {
+    const int failed =
+        directly ? syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+                       syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program)
+                 : prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+                       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+    if (failed) {
         printf("no seccomp here\n");
         exit(77);
     }
@@ -360,6 +366,17 @@ static int restricted(long calls)
     _exit(0);
 }
 
+/* The same by the mode that forbids time stamps, too. */
+static int strict(long calls)
+{
+    copies(16, calls);
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT)) exit(77);
+    copies(16, calls);
+    copies(5000, calls);
+    syscall(SYS_exit, 0);
+    return 1;
+}
+
 /* The same in a child that has made no copy before, and that forks then. */
 static int restricted_child(long calls)
 {
@@ -377,6 +394,33 @@ static int restricted_child(long calls)
     }
     int status = 1;
     waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+/* HOW CALLS: a child that can make no file, with as many calls in each of two threads, and one of
+ * its own that makes none. */
+static int guest(const char *how, long calls)
+{
+    copies(16, 100);
+    const pid_t child = fork();
+    if (child == 0) {
+        const struct rlimit none = {0, 0}, three = {3, 3};
+        if (strcmp(how, "root") == 0 && chroot("/proc")) _exit(77);
+        if (strcmp(how, "files") == 0 && setrlimit(RLIMIT_NOFILE, &three)) _exit(77);
+        if (strcmp(how, "size") == 0 && setrlimit(RLIMIT_FSIZE, &none)) _exit(77);
+        copies(32, calls);
+        threads_in_turn(1, calls);
+        const pid_t grandchild = fork();
+        if (grandchild == 0) {
+            copies(64, calls);
+            _exit(0);
+        }
+        wait_for(grandchild);
+        _exit(0);
+    }
+    int status = 1;
+    waitpid(child, &status, 0);
+    copies(16, 100);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
@@ -557,6 +601,9 @@ int main(int argc, char **argv)
     SITUATION("files", keeps_files())
     SITUATION("overlapping", overlapping())
     SITUATION("restricted", restricted(first))
+    SITUATION("strict", strict(first))
+    SITUATION("restricted_directly", (directly = 1, restricted(first)))
+    SITUATION("guest", guest(word, second))
     SITUATION("refused", refused(argv))
     SITUATION("restricted_child", restricted_child(first))
     SITUATION("touched", touched(word, second))

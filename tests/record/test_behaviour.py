@@ -144,10 +144,11 @@ def test_without_proc_modules_and_name_are_unknown_and_counts_right(
 
 
 @pytest.mark.parametrize("period", PERIODS)
+@pytest.mark.parametrize("how", ["restricted", "restricted_directly", "strict"])
 def test_a_program_that_gives_up_system_calls_is_only_counted_from_then_on(
-    recorder: Recorder, check: Path, period: int | None
+    recorder: Recorder, check: Path, period: int | None, how: str
 ) -> None:
-    done = recorder.run(check, "restricted", 1000, period=period, code=None)
+    done = recorder.run(check, how, 1000, period=period, code=None)
     if done.returncode == 77:
         pytest.skip(done.stdout)
     assert done.returncode == 0
@@ -172,6 +173,23 @@ def test_its_children_are_counted_in_its_file(
     assert process.counts == {
         "memcpy": {**copies(16, 1000)["memcpy"], **copies(32, 1000)["memcpy"]}
     }
+
+
+@pytest.mark.parametrize("period", PERIODS)
+@pytest.mark.parametrize("how", ["root", "files", "size"])
+def test_a_child_that_can_make_no_file_is_counted_in_its_parent_s(
+    recorder: Recorder, check: Path, period: int | None, how: str
+) -> None:
+    done = recorder.run(check, "guest", how, 1000, period=period, code=None)
+    if done.returncode == 77:
+        pytest.skip("only root may do that")
+    assert done.returncode == 0
+    (process,) = recorder.processes_of_any()
+    sizes = ((16, 200), (32, 1000), (40, 1000), (64, 1000))
+    expected = [copies(size, calls)["memcpy"] for size, calls in sizes]
+    assert process.counts["memcpy"] == dict(item for one in expected for item in one.items())
+    assert process.flags.shared_slots and not process.flags.quiet
+    assert process.children_cpu_seconds > 0
 
 
 def recorded_without(

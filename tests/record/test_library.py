@@ -17,12 +17,13 @@ FOR_ASTEROPE_RECORD = (
     "asterope_record_hold_breakpoint",
     "asterope_record_time_trace",
 )
+SIGNS = ("prctl", "syscall", "_exit", "_Exit")
 NAMES = {*PLAIN, "__mempcpy", *(f"__{name}_chk" for name in PLAIN)}
 
 
 def test_it_exports_what_it_counts_and_little_else(library: Path) -> None:
-    """prctl tells that a program restricts its system calls."""
-    assert exported(library).keys() == {*NAMES, "prctl", *FOR_ASTEROPE_RECORD}
+    """prctl and syscall tell that a program restricts its system calls, _exit that it ends."""
+    assert exported(library).keys() == {*NAMES, *SIGNS, *FOR_ASTEROPE_RECORD}
 
 
 def test_it_needs_no_memory_and_no_streams_of_the_program(library: Path) -> None:

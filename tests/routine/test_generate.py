@@ -28,7 +28,6 @@ from profile_samples import (
     merged_profile,
     program_profile,
     provisional_profile,
-    shard_profile,
 )
 
 SCRIPTS = Path(generate.__file__).parents[1]
@@ -223,7 +222,7 @@ INCOMPLETE = [
     ),
     (None, "what the search left out is not known"),
 ]
-QUIETER = "tune again on a quieter machine"
+QUIETER = "tune again in a quieter hour, or on another CPU (--cpu N)"
 MERGED = merged_profile()
 OF_MEMSET = {**MERGED["memset"], "left_out": {"sizes": [8192], "steps": ["rows"]}}
 LACKING = {**MERGED, "complete": False, "left_out": {"sizes": [8192], "steps": []}}
@@ -249,19 +248,14 @@ WARNED = [
         None,
     ),
     (
-        shard_profile(),
-        "incomplete: it is shard 2 of the 3 of a search: join it with the other shards: "
-        "asterope-tune merge",
-        None,
-    ),
-    (
         provisional_profile(),
-        f"{DOUBT}: these winners are provisional; run again on a quieter machine",
+        f"{DOUBT}: these winners are provisional; run again in a quieter hour, or on another CPU "
+        "(--cpu N)",
         f"Provisional: {DOUBT}; {QUIETER}",
     ),
     (MERGED, None, None),
     (
-        {**LACKING, "merged": {**MERGED["merged"], "from": "machines"}},
+        LACKING,
         "incomplete: the search left out the size 8 KiB: merge the trial logs of these searches",
         None,
     ),

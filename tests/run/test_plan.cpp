@@ -301,7 +301,7 @@ TEST_F(PlanOf, a_recording_is_replayed_from_the_logs_options_without_its_file) {
     EXPECT_EQ(again.objective.name, "recorded");
     EXPECT_EQ(again.objective.weights, made.objective.weights);
     EXPECT_EQ(again.objective.weights.bands, made.objective.weights.bands);
-    EXPECT_EQ(again.all_sizes, made.all_sizes);
+    EXPECT_EQ(again.sizes, made.sizes);
     EXPECT_EQ(again.statistics.name, "fetcher");
 }
 
@@ -341,20 +341,12 @@ TEST_F(PlanOf, sets_take_the_sizes_that_were_given) {
     EXPECT_EQ(sets.sizes, (std::vector<std::size_t>{1000, 3072}));
 }
 
-TEST_F(PlanOf, the_first_shard_does_all_of_the_sets) {
-    request.operations = "memcpy,memset";
-    request.shard = "1/3";
-    EXPECT_EQ(plan().operations.size(), 2u);
-    request.shard = "2/3";
-    EXPECT_EQ(plan().operations, std::vector{Operation::copy});
-}
-
 TEST_F(PlanOf, operations_come_back_from_a_log) {
     request.operations = "memcpy,memset";
     const TuningRequest replayed = replayed_request(plan().options());
     EXPECT_EQ(replayed.operations, "memcpy,memset");
     EXPECT_EQ(replayed.set_sizes, plan().set_sizes);
-    EXPECT_EQ(Plan(Operation::set, plan()).all_sizes, replayed.set_sizes);
+    EXPECT_EQ(Plan(Operation::set, plan()).sizes, replayed.set_sizes);
     json options = plan().options();
     options.erase("operations"); // an earlier version's
     EXPECT_EQ(replayed_request(options).operations, "memcpy");

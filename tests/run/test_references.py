@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import time
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +24,7 @@ RUN = (
 
 COPIES = """
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,6 +38,28 @@ COPY(too_short) { return memcpy(to, from, size > 4000 ? size - 1 : size); }
 COPY(crashes) { if (size > 100) abort(); return memcpy(to, from, size); }
 COPY(leaves) { exit(0); return memcpy(to, from, size); }
 COPY(hangs) { for (;;) sleep(1); return to; }
+
+/* right as long as it is verified (7,000 calls), then what the file LATE asks for */
+COPY(turns) {
+    static long calls;
+    static int late;
+    if (++calls == 30000) {
+        int file = open("LATE", O_RDWR);
+        if (read(file, &late, 1) == 1) write(file, "!", 1); /* so that a test sees it come */
+        switch (late) {
+        case '_': _exit(0);
+        case 'e': exit(0);
+        case 'x': execl("/bin/true", "true", (char *)0);
+        case 'a': abort();
+        case 'f': raise(SIGFPE);
+        case 'd': signal(SIGINT, SIG_IGN), signal(SIGTERM, SIG_IGN);
+        }
+    }
+    if (late == 'p') for (;;) pause();
+    if (late == 's') raise(SIGSTOP);
+    if (late == 'n') usleep(100000);
+    return late == 'i' ? to : memcpy(to, from, size);
+}
 """
 
 only_error = partial(only_error_of, "asterope-tune")
@@ -131,6 +157,82 @@ def test_a_reference_that_hangs_is_named(tune, copies: Path, tmp_path: Path) -> 
     message = only_error(tune(*RUN, "--reference", f"new={copies}:hangs"), 2)
     assert "--reference new still runs after " in message
     assert list(tmp_path.iterdir()) == []
+
+
+ENDED = "reference new (turns of {}) ended the run: "
+LATE = {
+    "_exit(0)": ("_", ENDED + "the process ended with exit code 0: "),
+    "exit(0)": ("e", ENDED + "the process ended with exit code 0: "),
+    "exec": ("x", ENDED + "the process ended with exit code 0: "),
+    "abort": ("a", ENDED + "the process died: Aborted: "),
+    "SIGFPE": ("f", ENDED + "the process died: Floating point exception: "),
+    "copies no more": ("i", "reference new copied right before the search, and copies wrong since"),
+}
+
+
+@pytest.mark.parametrize("late", LATE)
+def test_a_reference_that_goes_wrong_in_the_middle_is_named(
+    tune, copies: Path, tmp_path: Path, late: str
+) -> None:
+    letter, said = LATE[late]
+    (tmp_path / "LATE").write_text(letter)
+    done = tune(*RUN, "-o", "p.json", "--reference", f"new={copies}:turns")
+    message = only_error(done, 1)
+    assert message.startswith(f"asterope-tune: {said.format(copies)}")
+    assert "leave it out, or repair it" in message
+    assert (tmp_path / "LATE").read_text() == letter + "!"
+    # A log that cannot be trusted is gone; another is named, as it hinders the next search.
+    log = tmp_path / "p.json.trials"
+    assert log.exists() == ("the log p.json.trials" in message) == (letter != "i")
+    assert not (tmp_path / "p.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("late", "number"),
+    [
+        ("pauses", signal.SIGINT),
+        ("naps", signal.SIGTERM),
+        ("stops", signal.SIGINT),
+        ("deaf", signal.SIGTERM),
+    ],
+)
+def test_a_signal_ends_a_run_whose_reference_does_not_return(
+    build_dir: Path, tune, copies: Path, tmp_path: Path, late: str, number: int
+) -> None:
+    run = (*RUN, "-o", "p.json", "--reference", f"new={copies}:turns")
+    marker = tmp_path / "LATE"
+    marker.write_text(late[0])
+    process = subprocess.Popen(
+        [build_dir / "asterope-tune", *run], cwd=tmp_path, stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, text=True)  # fmt: skip
+    while process.poll() is None and not marker.read_text().endswith("!"):
+        time.sleep(0.05)
+    process.send_signal(number)
+    try:
+        stderr = process.communicate(timeout=60)[1]
+    finally:
+        process.kill()
+    assert process.returncode == 130, stderr
+    assert stderr.endswith("asterope-tune: interrupted; the same command with --resume goes on\n")
+    marker.write_text("")
+    assert tune(*run, "--resume").returncode == 0
+    assert load_profile(tmp_path / "p.json").raw["search"]["resumed"] == 1
+
+
+def test_a_reference_that_went_wrong_before_an_interrupt_leaves_no_log_to_resume_from(
+    build_dir: Path, copies: Path, tmp_path: Path
+) -> None:
+    marker = tmp_path / "LATE"
+    marker.write_text("i")
+    process = subprocess.Popen(
+        [build_dir / "asterope-tune", *RUN, "-o", "p.json", "--reference", f"new={copies}:turns"],
+        cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # fmt: skip
+    while process.poll() is None and not marker.read_text().endswith("!"):
+        time.sleep(0.01)
+    process.terminate()
+    assert "copies wrong since" in process.communicate(timeout=60)[1]
+    assert process.returncode == 1
+    assert not (tmp_path / "p.json.trials").exists()
 
 
 def test_the_report_reads_a_log_with_references(

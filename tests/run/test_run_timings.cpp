@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "run/resume.hpp"
 #include "support/made_up_log.hpp"
+#include "support/made_up_variants.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace asterope;
@@ -35,7 +36,7 @@ class EveryFigure : public Timings {
 };
 
 const TimedCopy kCopy{.name = "libc"};
-const asterope_copy kProbe{"source 2", "{}", "", nullptr, nullptr, nullptr};
+const asterope_copy kProbe = made_up("source 2", {{"kind", "source", 0}, {"lines", nullptr, 2}});
 
 double trial(Timings& timings, std::uint64_t round) {
     return timings.trial({kCopy, kLibc, 128, Workload::hot, round}).ns;

@@ -2,10 +2,12 @@
 #include "search/rows.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
 #include <random>
+#include <set>
 
 using namespace asterope;
 
@@ -165,4 +167,34 @@ TEST(ChooseRows, finds_what_trying_all_assignments_finds) {
         }
         EXPECT_NEAR(cost(choose_rows(scores(all), rules)), least, 1e-12);
     }
+}
+
+namespace {
+
+using Leading = std::set<std::array<std::size_t, 3>>; ///< size, pipeline, over which one
+
+Rows beyond_chance(Rows rows, const Leading& leading) {
+    return without_chance_rows(
+        std::move(rows), [&](std::size_t size, const RowCopy& one, const RowCopy& other) {
+            return leading.count({size, one.pipelines[0], other.pipelines[0]}) > 0;
+        });
+}
+
+} // namespace
+
+TEST(WithoutChanceRows, leaves_a_size_of_its_own_to_a_neighbour_that_it_does_not_lead) {
+    const Rows island = {plain(0, 2, 0), plain(3, 3, 1), plain(4, 6, 0)};
+    EXPECT_EQ(beyond_chance(island, {}), (Rows{plain(0, 6, 0)}));
+    EXPECT_EQ(beyond_chance(island, {{3, 1, 0}}), island) << "its lead is beyond chance";
+    const Rows three = {plain(0, 2, 0), plain(3, 3, 1), plain(4, 6, 2)};
+    EXPECT_EQ(beyond_chance(three, {{3, 1, 0}}), (Rows{plain(0, 2, 0), plain(3, 6, 2)}));
+    EXPECT_EQ(beyond_chance(three, {{3, 1, 2}}), (Rows{plain(0, 3, 0), plain(4, 6, 2)}));
+    EXPECT_EQ(beyond_chance(three, {{3, 2, 0}}), (Rows{plain(0, 2, 0), plain(3, 6, 2)}));
+    EXPECT_EQ(beyond_chance(three, {{3, 1, 0}, {3, 1, 2}}), three);
+    const Rows ends = {plain(0, 0, 0), plain(1, 3, 1), plain(4, 4, 2)};
+    EXPECT_EQ(beyond_chance(ends, {}), (Rows{plain(0, 4, 1)}));
+    const Rows several = {plain(0, 1, 0), plain(2, 3, 1), plain(4, 6, 0)};
+    EXPECT_EQ(beyond_chance(several, {}), several) << "which luck seldom makes";
+    EXPECT_EQ(beyond_chance({}, {}), Rows{});
+    EXPECT_EQ(beyond_chance({plain(0, 0, 0)}, {}), (Rows{plain(0, 0, 0)}));
 }

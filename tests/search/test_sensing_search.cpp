@@ -129,7 +129,7 @@ const asterope_variant kHotVariant = copying(made_up("YMM", "T", "T", "none", 0)
                        kColdVariant = copying(made_up("YMM", "T", "NT", "T0", 2), &other_copy);
 const Candidate kHotCopy{&kHotVariant, 0}, kColdCopy{&kColdVariant, 16};
 
-const asterope_copy kSource4 = made_up("source 4", "{}");
+const asterope_copy kSource4 = made_up("source 4", {{"kind", "source", 0}, {"lines", nullptr, 4}});
 
 } // namespace
 
@@ -147,7 +147,7 @@ TEST(SensingCopy, is_named_by_its_probe_threshold_and_pipelines_and_hands_them_o
 }
 
 TEST(SensingCopy, goes_on_with_a_third_pipeline_where_its_probe_looks_at_the_destination) {
-    const asterope_copy each = made_up("each 2", "{}");
+    const asterope_copy each = made_up("each 2", {{"kind", "each", 0}, {"lines", nullptr, 2}});
     EXPECT_TRUE(looks_at_destination(each));
     EXPECT_FALSE(looks_at_destination(kSource4));
     const SensingCopy copy{&each, kHotCopy, kHotCopy, {187, 90, 390}, kColdCopy};
@@ -212,7 +212,7 @@ TEST(ReadingCopy, collects_what_the_probe_reads_and_then_copies) {
 
 TEST(ReadingCopy, keeps_the_ticks_of_the_two_sides_apart) {
     probed.clear();
-    asterope_copy probe = made_up("each 4", "{}");
+    asterope_copy probe = made_up("each 4", {{"kind", "each", 0}, {"lines", nullptr, 4}});
     probe.read = &read_next;
     const TimedCopy copy = timed_copy(kHotCopy);
     ReadingCopy reading{probe, copy, {}};

@@ -259,7 +259,7 @@ void* move_returns_the_end(void* destination, const void* source, std::size_t by
 using Copies = std::vector<const asterope_copy*>;
 
 asterope_copy with(asterope_candidate copy) {
-    return {"made up", "{}", "", copy, nullptr, nullptr};
+    return {"made up", {}, "", copy, nullptr, nullptr};
 }
 
 /// The reason why `move` is refused while good ones stand before and behind it.
@@ -358,7 +358,7 @@ void* dies_at_64(void* destination, const void* source, std::size_t bytes, std::
 }
 
 asterope_copy with(asterope_small_candidate copy) {
-    return {"made up", "{}", "", nullptr, copy, nullptr};
+    return {"made up", {}, "", nullptr, copy, nullptr};
 }
 
 /// The reason why `copy` is refused while good copies stand before and behind it.

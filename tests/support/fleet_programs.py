@@ -10,27 +10,29 @@ import pytest
 
 QUICK = "--rigor quick --sizes 128,4K --workload hot --space paper --no-sensing --threads 1 --quiet"
 
-# Stands in for asterope-tune where a test is about Slurm alone. It says on which node it ran as
-# which share; where there is a file `ends-SHARE` beside it, that has the exit code of the next run.
+# Stands in for asterope-tune where a test is about the jobs alone. It says on which node it ran as
+# which task; where there is a file `ends-TASK` beside it, that has the exit code of the next run.
+# A merge says what it was given.
 STAND_IN = """\
 #!/usr/bin/env bash
-share=alone
-[[ $1 == merge ]] && share=merge
+given=$*
 while (($#)); do
     case $1 in
+        merge) task=merge ;;
         -o) output=$2 ;;
-        --shard) share=${2%/*} ;;
     esac
     shift
 done
-ends=$(dirname -- "$0")/ends-$share
+[[ -n ${task:-} ]] || task=$(basename -- "$output" .json)
+ends=$(dirname -- "$0")/ends-$task
 if [[ -e $ends ]]; then
     read -r code <"$ends"
     rm -- "$ends"
     echo "asterope-tune: ends with $code" >&2
     exit "$code"
 fi
-printf '"%s %s"\\n' "${SLURMD_NODENAME}" "$share" >"$output"
+[[ $task == merge ]] && printf '"%s"\\n' "$given" >"$output" && exit
+printf '"%s %s"\\n' "${SLURMD_NODENAME}" "$task" >"$output"
 """
 # In place of asterope-generate: writes what it was asked for.
 GENERATOR = """\

@@ -21,7 +21,6 @@
 #include "run/trial_log.hpp"
 #include "run/tuning.hpp"
 #include "search/sensing_search.hpp"
-#include "search/shard.hpp"
 
 namespace asterope {
 

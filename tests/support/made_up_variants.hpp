@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <initializer_list>
 #include <iterator>
 
 #include "space/space.hpp"
@@ -40,8 +41,16 @@ inline std::string value(const Candidate& candidate, std::string_view field) {
 }
 
 /// A copy of another kind, without functions.
-inline asterope_copy made_up(const char* name, const char* tuple) {
-    return {name, tuple, "", nullptr, nullptr, nullptr};
+inline asterope_copy made_up(const char* name, std::initializer_list<asterope_field> fields = {}) {
+    asterope_copy copy{name, {}, "", nullptr, nullptr, nullptr};
+    std::copy(fields.begin(), fields.end(), copy.fields);
+    return copy;
+}
+
+inline asterope_copy made_up_small(const char* name, const char* shape, const char* rt,
+                                   const char* order, int bound) {
+    return made_up(
+        name, {{"shape", shape, 0}, {"rt", rt, 0}, {"order", order, 0}, {"bound", nullptr, bound}});
 }
 
 } // namespace asterope

@@ -342,26 +342,12 @@ def merged_profile() -> dict[str, Any]:
     profile = good_profile()
     told = ("rigor", "seed", "started", "finished", "trials")
     source = {
-        "name": "node 1.json",
-        "shard": 1,
+        "name": "node 1.trials",
         **{field: profile["search"][field] for field in told},
         "machine": profile["machine"],
     }
-    profile["merged"] = {"from": "shards", "sources": [source, {**source, "shard": 2}]}
+    profile["merged"] = {"from": "machines", "sources": [source, {**source, "seed": 2}]}
     profile["intervals"][0]["of_best"] = {"mean": 0.99, "worst": 0.97}
-    return profile
-
-
-def shard_profile() -> dict[str, Any]:
-    """The incomplete one, as it is where it is one share of a search: it has what that adds."""
-    profile = incomplete_profile()
-    profile["shard"] = {
-        "index": 2,
-        "count": 3,
-        "sizes": [4096],
-        "all_sizes": [128, 4096, 8192],
-        "search": "0123456789abcdef",
-    }
     return profile
 
 
@@ -404,7 +390,7 @@ def incomplete_profile() -> dict[str, Any]:
     return profile
 
 
-# What every command says of provisional_profile().
+# What every command says of provisional_profile(): as the file has it.
 DOUBT = (
     "12 % of the rounds stayed disturbed, however often they were repeated (seen: steal 31, "
     "preempted 504), and 2 winners are the plain copy, as noise hid better ones"
@@ -415,7 +401,8 @@ def provisional_profile() -> dict[str, Any]:
     """The good one, as it is where the machine was too busy: it has what that adds."""
     profile = good_profile()
     noise = {"rounds": 5000, "repeated": 1000, "kept": 480, "provisional": True}
-    profile["search"]["noise"] = {**noise, "disturbed": {"preempted": 504, "steal": 31}}
+    disturbed = {"preempted": 504, "steal": 31}
+    profile["search"]["noise"] = {**noise, "disturbed": disturbed, "reason": DOUBT}
     profile["intervals"][0]["undecided"] = profile["small"]["undecided"] = True
     profile["aliased"]["sizes"][0]["undecided"] = True
     return profile

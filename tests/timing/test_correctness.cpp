@@ -56,6 +56,11 @@ char* moves_upwards_only(char* to, const char* from, std::size_t size) {
 char* hangs(char*, const char*, std::size_t) {
     for (;;) pause();
 }
+char* forks(char* to, const char* from, std::size_t size) {
+    static const pid_t other = fork(); // which goes on with the check, as its parent does
+    static_cast<void>(other);
+    return right(to, from, size);
+}
 char* leaves(char* to, const char*, std::size_t) {
     _exit(0);
     return to;
@@ -73,6 +78,7 @@ TEST(FaultOf, names_what_is_wrong_and_how_a_copy_breaks) {
     EXPECT_EQ(fault<aborts>(), "died: Aborted");
     EXPECT_EQ(fault<hangs>(0.05), "still runs after 0.05 s of checking");
     EXPECT_EQ(fault<leaves>(), "ends the process that calls it");
+    EXPECT_EQ(fault<forks>(), "starts other processes");
 }
 
 TEST(FaultOf, tries_buffers_that_overlap_where_they_may) {

@@ -83,6 +83,6 @@ TEST(MonitoredRounds, warns_in_the_words_of_all_and_only_where_there_is_a_reason
     rounds.warn("these figures are");
     EXPECT_EQ(testing::internal::GetCapturedStderr(),
               "warning: 50 % of the rounds stayed disturbed, however often they were repeated "
-              "(seen: preempted 4): these figures are provisional; run again on a quieter "
-              "machine\n");
+              "(seen: preempted 4): these figures are provisional; run again in a quieter "
+              "hour, or on another CPU (--cpu N)\n");
 }

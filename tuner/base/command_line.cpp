@@ -87,6 +87,10 @@ bool parse(CLI::App& app, int argc, char** argv) {
 
 int run_command(const char* name, const std::function<int()>& command) {
     end_on_interrupts(name);
+    return exit_code_of(name, command);
+}
+
+int exit_code_of(const char* name, const std::function<int()>& command) {
     try {
         return command();
     } catch (const Error& error) {

@@ -28,4 +28,7 @@ bool parse(CLI::App& app, int argc, char** argv);
 /// interrupts it (see end_on_interrupts).
 int run_command(const char* name, const std::function<int()>& command);
 
+/// The same without what interrupts it.
+int exit_code_of(const char* name, const std::function<int()>& command);
+
 } // namespace asterope

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <zlib.h>
 
-#include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/text_file.hpp"
 
@@ -118,34 +117,6 @@ void LineReader::require_text(std::string_view line, std::size_t number) const {
         std::any_of(line.begin(), line.end(), is_control)) {
         throw BadInput(what_ + ": line " + std::to_string(number) + " is no text");
     }
-}
-
-std::size_t write_gzipped(const std::filesystem::path& path, std::string_view text) {
-    z_stream stream{};
-    constexpr int kGzip = 15 + 16; // the largest window, and a gzip's header and trailer
-    if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, kGzip, 9, Z_DEFAULT_STRATEGY) !=
-        Z_OK) {
-        throw Failure("cannot write " + path.string() + ": no memory to compress it");
-    }
-    const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, deflateEnd);
-    std::string packed;
-    std::vector<char> piece(kPiece);
-    for (bool last = false; !last;) {
-        const std::string_view part = text.substr(0, kPiece);
-        text.remove_prefix(part.size());
-        last = text.empty();
-        // zlib does not write there, whatever its types say
-        stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(part.data()));
-        stream.avail_in = static_cast<uInt>(part.size());
-        do {
-            stream.next_out = reinterpret_cast<Bytef*>(piece.data());
-            stream.avail_out = static_cast<uInt>(piece.size());
-            deflate(&stream, last ? Z_FINISH : Z_NO_FLUSH);
-            packed.append(piece.data(), piece.size() - stream.avail_out);
-        } while (stream.avail_out == 0);
-    }
-    write_atomically(path, packed);
-    return packed.size();
 }
 
 } // namespace asterope

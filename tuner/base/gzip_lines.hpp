@@ -60,8 +60,4 @@ class LineReader {
     bool torn_ = false;
 };
 
-/// Gzips `text` and writes it as write_atomically does. The same text gives the same bytes: the
-/// file holds neither a name nor a time. Returns how many bytes these are.
-std::size_t write_gzipped(const std::filesystem::path& path, std::string_view text);
-
 } // namespace asterope

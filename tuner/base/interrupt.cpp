@@ -12,7 +12,8 @@ namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
-volatile std::sig_atomic_t interrupted = 0;
+volatile std::sig_atomic_t noted = 0;
+volatile std::sig_atomic_t* interrupted = &noted;
 
 char last_line[64];
 std::size_t last_line_length = 0;
@@ -28,16 +29,30 @@ void end_now(int) {
 void handle_signals(void (*handler)(int)) {
     struct sigaction action {};
     action.sa_handler = handler;
+    const sigset_t heeded = interrupt_signals();
+    for (const int signal : kSignals) {
+        if (sigismember(&heeded, signal)) sigaction(signal, &action, nullptr);
+    }
+}
+
+} // namespace
+
+sigset_t interrupt_signals() {
+    sigset_t signals;
+    sigemptyset(&signals);
     for (const int signal : kSignals) {
         struct sigaction before {};
         // nohup asks for hang-ups to be ignored, a shell for interrupts of what is in the
         // background.
         if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
-        sigaction(signal, &action, nullptr);
+        sigaddset(&signals, signal);
     }
+    return signals;
 }
 
-} // namespace
+void note_interrupts_in(volatile std::sig_atomic_t* place) {
+    interrupted = place;
+}
 
 void end_on_interrupts(const char* name) {
     const int length = std::snprintf(last_line, sizeof last_line, "%.40s: interrupted\n", name);
@@ -48,11 +63,11 @@ void end_on_interrupts(const char* name) {
 }
 
 void catch_interrupts() {
-    handle_signals([](int) { interrupted = 1; });
+    handle_signals([](int) { *interrupted = 1; });
 }
 
 void throw_if_interrupted() {
-    if (interrupted) throw Interrupted();
+    if (*interrupted) throw Interrupted();
 }
 
 InterruptsHeld::InterruptsHeld() {

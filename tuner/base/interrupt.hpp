@@ -14,6 +14,12 @@ void end_on_interrupts(const char* name);
 /// From now on these signals are only noted; those that are ignored stay so.
 void catch_interrupts();
 
+/// Those of these signals that are not ignored.
+sigset_t interrupt_signals();
+
+/// From now on they are noted there, where another process may write as well.
+void note_interrupts_in(volatile std::sig_atomic_t* place);
+
 /// Throws Interrupted if one has come. To be called between trials.
 void throw_if_interrupted();
 

@@ -2,7 +2,6 @@
 #include "base/progress.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <unistd.h>
 #include <utility>
@@ -11,32 +10,36 @@
 
 namespace asterope {
 
-Progress::Progress(double total_work, bool quiet)
-    : visible_(!quiet && isatty(STDERR_FILENO)), total_(total_work), begin_(Clock::now()),
-      shown_(begin_) {}
+Progress::Progress(bool quiet)
+    : visible_(!quiet && isatty(STDERR_FILENO)), since_(Clock::now()), shown_(since_) {}
 
 Progress::~Progress() {
     clear();
+}
+
+void Progress::enter(std::string step) {
+    step_ = std::move(step);
+    since_ = Clock::now(); // what was done between the steps is of none
 }
 
 void Progress::label(std::string text) {
     label_ = std::move(text);
 }
 
-void Progress::advance(double work, bool recorded) {
-    done_ += work;
-    if (recorded) recorded_ += work;
-    if (!visible_) return;
+void Progress::advance(double planned, bool recorded) {
     const auto now = Clock::now();
-    if (now - shown_ < std::chrono::milliseconds(200)) return;
+    const double took = std::chrono::duration<double>(now - since_).count();
+    since_ = now;
+    if (recorded) {
+        left_.done_before(step_, planned);
+    } else {
+        left_.done(step_, planned, took);
+    }
+    if (!visible_ || now - shown_ < std::chrono::milliseconds(200)) return;
     shown_ = now;
-    const double elapsed = std::chrono::duration<double>(now - begin_).count();
-    const double fraction = std::clamp(done_ / total_, 0.0001, 0.999);
-    // What was done here took all the time.
-    const double here = std::max(done_ - recorded_, 0.0001 * total_);
-    const std::string time_left = format_duration(elapsed * std::max(0.0, total_ - done_) / here);
-    std::fprintf(stderr, "\r\033[K%3.0f %%  %s  %s left", 100 * fraction, label_.c_str(),
-                 time_left.c_str());
+    const std::string what = step_ + (step_.empty() || label_.empty() ? "" : " ") + label_;
+    std::fprintf(stderr, "\r\033[K%3.0f %%  %s  %s left", 100 * std::min(left_.share_done(), 0.999),
+                 what.c_str(), format_duration(left_.seconds()).c_str());
     std::fflush(stderr);
 }
 

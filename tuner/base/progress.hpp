@@ -4,17 +4,26 @@
 #include <chrono>
 #include <string>
 
+#include "base/time_left.hpp"
+
 namespace asterope {
 
-/// Writes to stderr, and only if that is a terminal and `quiet` is false. Work is counted in any
-/// unit; the time left assumes that the rest goes on as fast as what is done.
+/// Writes to stderr, and only if that is a terminal and `quiet` is false. Work is counted in the
+/// seconds that were planned for it, step by step: see TimeLeft.
 class Progress {
   public:
-    Progress(double total_work, bool quiet);
+    explicit Progress(bool quiet);
+    /// Of work that is one step, in any unit.
+    Progress(double total_work, bool quiet) : Progress(quiet) { plan("", total_work); }
     ~Progress();
-    /// `recorded`: the work was done by an earlier run, and took no time in this one.
-    void advance(double work, bool recorded = false);
-    /// What is being done now: "32 MiB".
+    void plan(const std::string& step, double seconds) { left_.plan(step, seconds); }
+    /// What comes now is of this step: "screening".
+    void enter(std::string step);
+    /// What is planned of it still will not be done.
+    void end(const std::string& step) { left_.end(step); }
+    /// Planned seconds of the step are done; 0: in vain. `recorded`: an earlier run did them.
+    void advance(double planned, bool recorded = false);
+    /// What of the step is being done now: "32 MiB".
     void label(std::string text);
     /// Takes the line off the screen, so that something else can be printed.
     void clear();
@@ -22,9 +31,9 @@ class Progress {
   private:
     using Clock = std::chrono::steady_clock;
     bool visible_;
-    double total_, done_ = 0, recorded_ = 0;
-    std::string label_;
-    Clock::time_point begin_, shown_;
+    TimeLeft left_;
+    std::string step_, label_;
+    Clock::time_point since_, shown_; ///< the last advance; when the line was last written
 };
 
 } // namespace asterope

@@ -34,13 +34,6 @@ class RandomStream {
     std::uint64_t state_;
 };
 
-/// A number for a name (FNV-1a): one of the numbers that a RandomStream is drawn from.
-constexpr std::uint64_t number_of(std::string_view name) {
-    std::uint64_t number = 0xcbf29ce484222325u;
-    for (const char c : name) number = (number ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-    return number;
-}
-
 /// A generator for the part called `name`: the same in every run with this seed, whatever other
 /// parts drew before. One generator for all would make each part depend on how far the others got.
 inline std::mt19937_64 named_random(std::uint64_t seed, std::string_view name) {

@@ -1,6 +1,8 @@
-// Small things that are done with text: trimmed, wrapped, and made fit for profiles.
+// Small things that are done with text: trimmed, wrapped, put in columns, and made fit for
+// profiles.
 #include "base/text.hpp"
 
+#include <algorithm>
 #include <sstream>
 
 namespace asterope {
@@ -25,6 +27,27 @@ std::string wrapped(const std::string& text) {
         }
     }
     return out + line + '\n';
+}
+
+std::string aligned(const std::vector<std::vector<std::string>>& rows,
+                    const std::set<std::string>& left) {
+    std::vector<std::size_t> widths(rows.front().size(), 0);
+    for (const auto& row : rows) {
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    }
+    std::string out;
+    for (const auto& row : rows) {
+        std::string line;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            if (widths[i] == 0) continue;
+            const std::string padding(widths[i] - row[i].size(), ' ');
+            if (i) line += ' ';
+            line += left.count(rows.front()[i]) ? row[i] + padding : padding + row[i];
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        out += line + '\n';
+    }
+    return out;
 }
 
 std::string profile_name(std::string_view text) {

@@ -1,12 +1,14 @@
-// Small things that are done with text: trimmed, wrapped, appended to as printf does, hashed, and
-// made fit for profiles.
+// Small things that are done with text: trimmed, wrapped, put in columns, appended to as printf
+// does, hashed, and made fit for profiles.
 #pragma once
 
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace asterope {
 
@@ -25,6 +27,11 @@ std::string_view trim(std::string_view text);
 
 /// Lines of at most 100 characters, those behind the first indented.
 std::string wrapped(const std::string& text);
+
+/// The lines of a table, the header first: one blank between columns as wide as their cells, those
+/// whose headers are in `left` to the left, the others to the right. No column of empty cells.
+std::string aligned(const std::vector<std::vector<std::string>>& rows,
+                    const std::set<std::string>& left);
 
 /// Letters, digits, blanks and ()@.,:_+/- as they are, anything else as '_'; trimmed, at most 200
 /// characters: the "name" of the profile's schema.

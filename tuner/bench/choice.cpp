@@ -7,6 +7,7 @@
 
 #include "base/contains.hpp"
 #include "base/error.hpp"
+#include "base/watched_run.hpp"
 #include "bench/cell.hpp"
 #include "bench/routine.hpp"
 #include "timing/correctness.hpp"
@@ -86,6 +87,7 @@ Contender contender_of(const RoutineOptions& routine) {
     }
     if (move) fault = fault_of([&](std::string&) { return move; }, 20, true);
     if (!fault.empty()) throw Failure("the memmove of " + routine.routine + " is wrong: " + fault);
+    note_origin(kRoutineName, routine.symbol + " of " + routine_library(routine));
     Contender ours{kRoutineName, routine.symbol + ", the routine", function};
     ours.move = move;
     ours.ours = true;
@@ -250,6 +252,16 @@ Choice choose(const PeerOptions& options, const RoutineOptions& routine, const s
         add_loaded(choice, peer, {peer.name, origin_of(peer), nullptr});
     }
     return choice;
+}
+
+void require_still_right(const Contenders& contenders, Operation operation) {
+    for (const Contender& one : contenders) {
+        if (!one.copy) continue; // in a process of its own
+        const std::string fault = fault_since(one.copy, one.name, operation);
+        if (fault.empty()) continue;
+        throw Failure(one.name + " copied right before it was timed, and copies wrong since: " +
+                      fault + ": its figures are worth nothing; leave it out, or repair it");
+    }
 }
 
 } // namespace asterope

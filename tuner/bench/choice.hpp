@@ -58,4 +58,7 @@ void add_tuned_glibc(Choice& choice, const Machine& machine, const std::optional
 /// inherit the CPUs of the thread that starts them.
 Choice choose(const PeerOptions& peers, const RoutineOptions& routine, const std::string& libc);
 
+/// Throws Failure, which names it, for the first that copies wrongly after all its calls.
+void require_still_right(const Contenders& contenders, Operation operation);
+
 } // namespace asterope

@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
 #include "base/progress.hpp"
+#include "base/watched_run.hpp"
 #include "bench/app_commands.hpp"
 #include "bench/files.hpp"
 #include "bench/request.hpp"
@@ -191,19 +192,11 @@ int check(double least, const std::vector<Cell>& cells) {
     return kFailed;
 }
 
-/// Returns the exit code.
-int compare(const Options& options) {
-    const Request request = read_request(options);
+/// Loads the copies, which may be anybody's, and times them. Returns the exit code.
+int measure(const Options& options, const Request& request, const CallStatistics& statistics,
+            const Machine& machine) {
     const Operation operation = options.routine.operation;
-    const CallStatistics statistics = options.distribution.empty()
-                                          ? fleet_statistics(operation)
-                                          : read_statistics(options.distribution);
-    if (!options.json.empty()) require_writable(options.json);
-    if (!options.csv.empty()) require_writable(options.csv);
-
-    const Machine machine = read_machine("/", options.routine.cpu);
     const std::vector<int> cpus = allowed_cpus();
-    if (options.routine.cpu >= 0) require_allowed(options.routine.cpu);
     catch_interrupts();
     Choice choice = choose(options.peers, options.routine, machine.libc);
     const int cpu = pin_to_cpu(options.routine.cpu);
@@ -236,6 +229,7 @@ int compare(const Options& options) {
     BenchRun run(options, setting, choice, cpu);
     try {
         measure_suites(options, request, setting, arena, beginning_with(cpu, cpus), run);
+        require_still_right(choice.contenders, operation);
     } catch (const Error&) {
         run.write_files(false);
         throw;
@@ -249,6 +243,22 @@ int compare(const Options& options) {
     std::fflush(stdout);
     run.warn_of_noise();
     return options.check ? check(*options.check, run.cells()) : kDone;
+}
+
+/// Returns the exit code.
+int compare(const Options& options) {
+    const Request request = read_request(options);
+    const CallStatistics statistics = options.distribution.empty()
+                                          ? fleet_statistics(options.routine.operation)
+                                          : read_statistics(options.distribution);
+    if (!options.json.empty()) require_writable(options.json);
+    if (!options.csv.empty()) require_writable(options.csv);
+
+    const Machine machine = read_machine("/", options.routine.cpu);
+    if (options.routine.cpu >= 0) require_allowed(options.routine.cpu);
+    routine_library(options.routine); // one that is built for this run goes when this process ends
+    return run_watched({"asterope-bench", "interrupted"},
+                       [&] { return measure(options, request, statistics, machine); });
 }
 
 /// Options of the tables that stand before a subcommand would be passed over in silence.

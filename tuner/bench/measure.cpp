@@ -4,6 +4,7 @@
 #include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
+#include "base/watched_run.hpp"
 #include "bench/suite.hpp"
 #include "timing/paired.hpp"
 
@@ -27,7 +28,10 @@ namespace {
 double time(const Job& job, const Contenders& contenders, int who, std::uint64_t round) {
     const auto place = static_cast<std::size_t>(who);
     const Contender& contender = contenders[place];
-    if (!contender.remote) return job.time(contender, round, who);
+    if (!contender.remote) {
+        const Calling calling(contender.name);
+        return job.time(contender, round, who);
+    }
     try {
         return job.time_remotely(*contender.remote, round);
     } catch (const Failure& failure) {

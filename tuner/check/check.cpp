@@ -78,20 +78,23 @@ void print_names(const char* title, const std::vector<Part>& parts, PartState st
     if (!names.empty()) std::printf("%s: %s\n", title, names.c_str());
 }
 
-/// The verdict first, and a blank line before what does not bear on it. `doubt`: why the profile is
-/// provisional, where that counts as well. `others`: why it is another program's.
+/// The verdict first, and a blank line before what does not bear on it; `measures`: only what is
+/// described, as the verdict is still to come. `doubt`: why the profile is provisional, where that
+/// counts as well. `others`: why it is another program's.
 void print_parts(const std::string& path, const std::vector<Part>& parts, const std::string& doubt,
-                 const std::vector<std::string>& others) {
+                 const std::vector<std::string>& others, bool measures) {
     if (any_of(parts, PartState::decides) || !others.empty()) {
-        std::printf("%s is stale:\n", path.c_str());
+        const char* differs = any_of(parts, PartState::decides) ? "describes another machine"
+                                                                : "describes another program";
+        std::printf("%s %s:\n", path.c_str(), measures ? differs : "is stale");
         print_differences(parts, PartState::decides);
         for (const std::string& other : others) std::printf("  %s\n", other.c_str());
     } else if (!doubt.empty()) {
         std::printf("%s fits this machine, but is provisional:\n", path.c_str());
     } else {
-        std::printf("%s fits this machine\n", path.c_str());
+        std::printf("%s %s this machine\n", path.c_str(), measures ? "describes" : "fits");
     }
-    if (!doubt.empty()) std::printf("  %s; run again on a quieter machine\n", doubt.c_str());
+    if (!doubt.empty()) std::printf("  %s; %s\n", doubt.c_str(), kQuieter);
     std::printf("\n");
     if (any_of(parts, PartState::harmless)) {
         std::printf("Changed, which does not matter by itself:\n");
@@ -110,15 +113,15 @@ bool another_processor(const std::vector<Part>& parts) {
     });
 }
 
-/// Times the profile's copies again: whether they hold.
-bool measure(const std::string& path, const Profile& profile, const Machine& machine, int cpu) {
+/// Times the profile's copies again.
+Retimed measure(const std::string& path, const Profile& profile, const Machine& machine, int cpu) {
     std::optional<CheckContests> contests;
     try {
         contests.emplace(profile, Features(machine.cpu, {}), counter_serves_copies());
     } catch (const BadInput& error) {
         throw BadInput("profile " + path + ": " + error.what());
     }
-    return still_holds(*contests, machine, cpu);
+    return time_winners_again(*contests, machine, cpu);
 }
 
 } // namespace
@@ -147,7 +150,8 @@ ExitCode check(const CheckRequest& request) {
                        ": run it where that can be read");
     }
     const std::string doubt = why_provisional(profile);
-    print_parts(Error::one_line(path), parts, request.settled ? doubt : "", others);
+    print_parts(Error::one_line(path), parts, request.settled ? doubt : "", others,
+                request.measure);
     if (!request.settled && !doubt.empty()) {
         std::fflush(stdout);
         std::fprintf(stderr, "%s\n", noise_warning(doubt, kTheseWinners).c_str());
@@ -156,13 +160,17 @@ ExitCode check(const CheckRequest& request) {
         any_of(parts, PartState::decides) || (request.settled && !doubt.empty()) || !others.empty();
     if (!request.measure) return stale ? kStale : kDone;
     if (another_processor(parts)) {
-        std::printf("\nNot timed: for another processor other copies may be the best, which only a "
-                    "new search can tell\n");
+        std::printf("\nThe profile is stale: not timed, as for another processor other copies may "
+                    "be the best, which only a new search can tell\n");
         return kStale;
     }
     const int cpu = request.cpu < 0 && !machine.cpu.kinds.empty() ? tuned_cpu : request.cpu;
-    const bool holds = measure(path, profile, machine, cpu);
-    return holds && others.empty() ? kDone : kStale;
+    const Closing closing =
+        closing_of(measure(path, profile, machine, cpu), !others.empty() ? Differs::program
+                                                         : stale         ? Differs::machine
+                                                                         : Differs::nothing);
+    std::printf("%s\n", closing.line.c_str());
+    return closing.stale ? kStale : kDone;
 }
 
 } // namespace asterope

@@ -16,10 +16,11 @@ struct CheckRequest {
 };
 
 /// Prints the verdict, then part by part what differs. Returns kDone or kStale. Where it measures,
-/// what it finds decides: it can absolve a profile of another libc, memory or hypervisor. Not of
-/// another processor or other caches, where nothing is timed: copies that were not in the run then
-/// may be the best ones now. Throws BadInput for a profile that cannot be used, and where this
-/// machine cannot be read well enough to tell; with `measure` also Failure and Interrupted.
+/// the verdict comes last, and what it finds decides (see closing_of): it can absolve a profile of
+/// another libc, memory or hypervisor. Not of another processor or other caches, where nothing is
+/// timed: copies that were not in the run then may be the best ones now. Throws BadInput for a
+/// profile that cannot be used, and where this machine cannot be read well enough to tell; with
+/// `measure` also Failure and Interrupted.
 ExitCode check(const CheckRequest& request);
 
 } // namespace asterope

@@ -28,10 +28,11 @@ Subcommand add_check(CLI::App& app) {
     CLI::Option* settled = command->add_flag(
         "--settled", request->settled,
         "a profile that is provisional, as too much disturbed its search, counts as stale, too");
-    CLI::Option* measures =
-        command->add_flag("--measure", request->measure,
-                          "also time its copies again, beside libc and their runners-up (20 s at "
-                          "most): what that says decides, unless the processor is another");
+    CLI::Option* measures = command->add_flag(
+        "--measure", request->measure,
+        "also time its copies again, beside libc and their runners-up (20 s at "
+        "most): what that says, in the last line, decides, unless the processor is "
+        "another or too little could be timed");
     measures->excludes(settled);
     command
         ->add_option("--cpu", request->cpu,

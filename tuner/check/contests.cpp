@@ -50,12 +50,6 @@ std::string label_of(Operation operation, const std::string& size) {
     return operation == Operation::copy ? size : std::string(name_of(operation)) + ' ' + size;
 }
 
-/// Up to how many bytes a small copy copies: the last word of its name.
-std::size_t bound_of(const asterope_copy& small) {
-    const std::string name = small.name;
-    return parse_size(name.substr(name.rfind(' ') + 1));
-}
-
 } // namespace
 
 TimedCopy CheckContests::pipeline(const Candidate& copy, std::size_t size) const {
@@ -120,8 +114,9 @@ std::optional<HoldContest> CheckContests::small_contest(const Small& small, Oper
         return small_copy(copy.small, beyond.distance, beyond.function, copy.name, operation);
     };
     // What it was chosen by: profiles of before know fewer workloads.
+    const std::string objective = small.objective.empty() ? "balanced" : small.objective;
     const Weights weights =
-        timed_weights(parse_small_weights(small.objective.empty() ? "balanced" : small.objective),
+        timed_weights(parse_small_weights(objective, operation),
                       [&](Workload workload) { return small.winner.workloads.count(workload); });
     HoldContest contest{0,
                         label_of(operation, "to " + format_size(bound_of(*small.winner.copy))),

@@ -117,7 +117,7 @@ void print_row(int label, const HoldContest& contest, const Outcome& outcome) {
 
 } // namespace
 
-bool still_holds(const CheckContests& contests, const Machine& machine, int wanted_cpu) {
+Retimed time_winners_again(const CheckContests& contests, const Machine& machine, int wanted_cpu) {
     const Clock::time_point start = Clock::now();
     const auto elapsed = [&] {
         return std::chrono::duration<double>(Clock::now() - start).count();
@@ -142,9 +142,10 @@ bool still_holds(const CheckContests& contests, const Machine& machine, int want
                 "%-*s %25s %25s\n%-*s %5s %19s %5s %-18s %6s\n",
                 cpu, kHoldRounds, label, "Size", "x libc", "x runner-up", label, "", "then", "now",
                 "then", "  now", "floor");
-    std::size_t timed = 0, fitting = 0; // what does not fit in the memory is for no time's want
-    for (const HoldContest& contest : contests.all()) fitting += contest.size <= largest;
-    std::string fallen;
+    Retimed retimed{.all = contests.all().size(), .operations = contests.operations()};
+    std::size_t& timed = retimed.timed;
+    std::string& fallen = retimed.fallen;
+    for (const HoldContest& contest : contests.all()) retimed.fitting += contest.size <= largest;
     for (const HoldContest& contest : contests.all()) {
         if (contest.size > largest) continue;
         if (timed > 0 && elapsed() >= kSeconds) break;
@@ -170,17 +171,8 @@ bool still_holds(const CheckContests& contests, const Machine& machine, int want
         "from itself. A winner that was slower already when it\nwas chosen is stale only where it "
         "has lost that much more since.\n",
         timed, contests.all().size(), elapsed(), 100 * kHoldBand);
-    timings.rounds().warn("this verdict is");
-    if (const std::string few = too_few_sentence(timed, fitting, contests.operations());
-        !few.empty()) {
-        std::fprintf(stderr, "%s\n", few.c_str());
-    }
-    if (fallen.empty()) {
-        std::printf("The profile still holds\n");
-    } else {
-        std::printf("The profile no longer holds: %s\n", fallen.c_str());
-    }
-    return fallen.empty();
+    retimed.disturbed = timings.rounds().facts().reason;
+    return retimed;
 }
 
 } // namespace asterope

@@ -7,8 +7,8 @@
 namespace asterope {
 
 /// Pins this process to `cpu` (negative: the last one allowed), times as many of the contests as
-/// fit in some 15 seconds, prints a row for each and the verdict. True if every winner holds.
+/// fit in some 15 seconds, and prints a row for each and the rule. The verdict is closing_of()'s.
 /// Throws BadInput for a CPU that is not allowed, Failure, Interrupted.
-bool still_holds(const CheckContests& contests, const Machine& machine, int cpu);
+Retimed time_winners_again(const CheckContests& contests, const Machine& machine, int cpu);
 
 } // namespace asterope

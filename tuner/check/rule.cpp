@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "timing/disturbed_rounds.hpp"
+
 namespace asterope {
 
 bool is_behind(const Estimate& now, double tuned, const Estimate& floor) {
@@ -49,11 +51,31 @@ Outcome hold_contest(std::size_t size, const Weights& weights, bool with_rival,
     return {again, verdict_on(tuned, again) == seems ? seems : Verdict::holds};
 }
 
-std::string too_few_sentence(std::size_t timed, std::size_t all, std::size_t operations) {
-    if (timed >= std::min(all, operations * kFewestTimed)) return "";
-    return "warning: only " + std::to_string(timed) + " of " + std::to_string(all) +
-           " were timed before the time was up: the verdict is provisional; run again on a quieter "
-           "machine";
+namespace {
+
+/// Why what was timed is no verdict; empty where it is one.
+std::string why_untold(const Retimed& retimed) {
+    const bool few = retimed.timed < std::min(retimed.fitting, retimed.operations * kFewestTimed);
+    std::string why = retimed.disturbed;
+    if (few) why += why.empty() ? "the time was up first" : ", and the time was up first";
+    if (why.empty()) return "";
+    return why + " (" + std::to_string(retimed.timed) + " of " + std::to_string(retimed.all) +
+           " timed)";
+}
+
+} // namespace
+
+Closing closing_of(const Retimed& retimed, Differs differs) {
+    if (const std::string why = why_untold(retimed); !why.empty()) {
+        if (differs == Differs::nothing) {
+            return {"Cannot tell yet: " + why + "; " + kQuieter, false};
+        }
+        return {"The profile is stale for its differences, and timing cannot absolve it: " + why,
+                true};
+    }
+    if (!retimed.fallen.empty()) return {"The profile no longer holds: " + retimed.fallen, true};
+    if (differs == Differs::program) return {"The profile still holds, for another program", true};
+    return {"The profile still holds", false};
 }
 
 } // namespace asterope

@@ -67,9 +67,26 @@ Outcome hold_contest(std::size_t size, const Weights& weights, bool with_rival,
 /// from coarse to fine, the smallest and the largest size, the small copies, and two in between.
 inline constexpr std::size_t kFewestTimed = 5;
 
-/// What to tell the user, without an end of line, where the time was up after `timed` of `all`
-/// contests; empty where these are enough. `operations`: how many the contests take turns among,
-/// each of which needs so many.
-std::string too_few_sentence(std::size_t timed, std::size_t all, std::size_t operations = 1);
+/// What was found of a whole profile.
+struct Retimed {
+    std::size_t timed = 0;      ///< contests
+    std::size_t fitting = 0;    ///< of `all`, those whose buffers fit in the memory
+    std::size_t all = 0;        ///< contests that the profile has
+    std::size_t operations = 1; ///< that they take turns among: each needs kFewestTimed
+    std::string fallen = {};    ///< the labels of those that do not hold: "64 KiB, memset 1 KiB"
+    std::string disturbed = {}; ///< why its rounds say nothing; empty where they do
+};
+
+/// What a profile differs in from what is here, that makes it stale unless timing absolves it.
+enum class Differs { nothing, machine, program };
+
+/// The one line that says what follows, without its end, and whether the profile is stale. Too few
+/// contests, or too many disturbed rounds, are no verdict: then the profile is stale only where it
+/// differs. No timing absolves a profile of another program.
+struct Closing {
+    std::string line;
+    bool stale;
+};
+Closing closing_of(const Retimed& retimed, Differs differs);
 
 } // namespace asterope

@@ -13,11 +13,8 @@ namespace asterope {
 Subcommand add_merge(CLI::App& app) {
     const auto request = std::make_shared<MergeRequest>();
     CLI::App* const command = app.add_subcommand(
-        "merge", "join the shards of one search, or make from searches on several machines of one "
-                 "type their common best");
-    command
-        ->add_option("INPUTS", request->inputs,
-                     "of shards: profiles or trial logs; of several machines: trial logs")
+        "merge", "make from searches on several machines of one type their common best");
+    command->add_option("INPUTS", request->inputs, "the machines' trial logs (--log FILE)")
         ->required();
     command->add_option("-o,--output", request->output, "where the profile goes")
         ->type_name("FILE")

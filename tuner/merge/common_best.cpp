@@ -57,14 +57,9 @@ class Merger {
         std::sort(sources_.begin(), sources_.end(), [](const auto& a, const auto& b) {
             return std::pair(a.content(), a.path) < std::pair(b.content(), b.path);
         });
-        for (const MergeSource& source : sources_) {
-            if (!source.is_shard()) continue;
-            throw BadInput(source.path +
-                           ": is one shard of a search: merge its shards alone first");
-        }
         if (sources_.size() < 2) {
             throw BadInput("there is nothing to merge with " + sources_.front().path +
-                           ": give two logs at least, or all shards of a search");
+                           ": give two logs at least");
         }
         require_alike(sources_);
         for (const MergeSource& source : sources_) {
@@ -105,7 +100,7 @@ class Merger {
     CommonBest merge() {
         Profile& profile = result_.profile;
         profile.machine = sources_.front().profile.machine;
-        profile.merged = merged_from("machines", sources_);
+        profile.merged = merged_from(sources_);
         profile.search = merged_search(sources_);
         profile.search.rigor = rigor_.name;
         if (profile.search.space.empty()) profile.search.space = "extended"; // of some

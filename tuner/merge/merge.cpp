@@ -1,18 +1,16 @@
-// asterope-tune merge: one profile from several, of one search or of one type of machine.
+// asterope-tune merge: one profile from those of several machines of one type.
 #include "merge/merge.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
 
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
+#include "base/schema.hpp"
 #include "base/size_text.hpp"
 #include "merge/common_best.hpp"
-#include "merge/join_shards.hpp"
 #include "merge/merge_source.hpp"
-#include "profile/schema.hpp"
 
 namespace asterope {
 
@@ -43,8 +41,7 @@ std::string listed(const std::vector<std::size_t>& sizes) {
 std::string summary(const Profile& profile, const std::string& output) {
     const std::size_t count = profile.merged->sources.size();
     return std::to_string(profile.intervals.size()) + " sizes from " + std::to_string(count) +
-           (profile.merged->from == "shards" ? (count == 1 ? " shard" : " shards") : " machines") +
-           "; profile: " + output + '\n';
+           " machines; profile: " + output + '\n';
 }
 
 } // namespace
@@ -59,10 +56,7 @@ void merge(const MergeRequest& request) {
     refuse_own_input(request);
     std::vector<MergeSource> sources;
     for (const std::string& input : request.inputs) sources.push_back(read_merge_source(input));
-    const bool shards = std::all_of(sources.begin(), sources.end(),
-                                    [](const MergeSource& one) { return one.is_shard(); });
-    const CommonBest merged = shards ? CommonBest{join_shards(std::move(sources)), {}, {}}
-                                     : common_best(std::move(sources));
+    const CommonBest merged = common_best(std::move(sources));
     const Profile& profile = merged.profile;
     // Each input was sound; whoever wrote them may still have meant no sum of them to be.
     if (const std::string fault = profile_fault(to_json(profile)); !fault.empty()) {

@@ -1,4 +1,4 @@
-// asterope-tune merge: one profile from several, of one search or of one type of machine.
+// asterope-tune merge: one profile from those of several machines of one type.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@ namespace asterope {
 
 /// As given.
 struct MergeRequest {
-    std::vector<std::string> inputs; ///< shards' profiles or logs; several machines' logs
+    std::vector<std::string> inputs; ///< the machines' logs
     std::string output;
     bool quiet = false;
 };
 
-/// The command: joins the shards of one search (join_shards), or makes the common best of several
-/// whole searches (common_best). The same inputs in any order give the same bytes. Throws BadInput
-/// for what cannot be merged, and then nothing is written; Failure where it cannot be written.
+/// The command: makes the common best of several searches (common_best). The same inputs in any
+/// order give the same bytes. Throws BadInput for what cannot be merged, and then nothing is
+/// written; Failure where it cannot be written.
 void merge(const MergeRequest& request);
 
 } // namespace asterope

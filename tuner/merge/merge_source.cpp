@@ -70,6 +70,7 @@ void add_noise(std::optional<DisturbanceCounts>& to, const std::optional<Disturb
     to->kept += from->kept;
     for (const auto& [kind, rounds] : from->disturbed) to->disturbed[kind] += rounds;
     to->provisional = to->provisional || from->provisional;
+    if (to->provisional) to->reason = "noise may have decided winners of a search it came from";
 }
 
 /// Both lists' members, each once, sorted.
@@ -166,7 +167,7 @@ void require_alike(const std::vector<MergeSource>& sources) {
             throw refuse("they were tuned with another weights of the workloads (others and "
                          "others)");
         }
-        if (a.small && b.small) { // a shard has none, nor a run that was cut short
+        if (a.small && b.small) { // a run that was cut short has none
             require("--small", a.small->objective, b.small->objective);
             require("--distribution", a.small->distribution, b.small->distribution);
         }
@@ -212,13 +213,12 @@ SearchFacts merged_search(const std::vector<MergeSource>& sources) {
     return all;
 }
 
-Merged merged_from(const char* how, const std::vector<MergeSource>& sources) {
-    Merged merged{how, {}};
+Merged merged_from(const std::vector<MergeSource>& sources) {
+    Merged merged;
     for (const MergeSource& source : sources) {
         const SearchFacts& search = source.profile.search;
         Merged::Source& one = merged.sources.emplace_back();
         one.name = profile_name(std::filesystem::path(source.path).filename().string());
-        if (source.is_shard()) one.shard = source.profile.shard->shard.index;
         one.rigor = search.rigor;
         one.seed = search.seed;
         one.started = search.started;

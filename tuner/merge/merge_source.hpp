@@ -16,14 +16,13 @@ struct MergeSource {
     Profile profile;
     std::optional<TrialLogContents> log; ///< which the profile was derived from
 
-    bool is_shard() const { return profile.shard.has_value(); }
     /// Equal for equal profiles, whatever their files are called.
     std::string content() const { return to_json(profile).dump(); }
 };
 
 /// Reads a profile, or the whole log of a run, whose profile is derived from it (see replay_run).
 /// Throws BadInput, in one line that names the file, for what is neither, for a log that is not
-/// whole or was thinned, and for a profile that does not say on which machine it was found, or how.
+/// whole, and for a profile that does not say on which machine it was found, or how.
 MergeSource read_merge_source(const std::string& path);
 
 /// In what `b` is of another type of machine than `a`, two "machine" objects, as in "cpu.model: 85
@@ -40,8 +39,8 @@ void require_alike(const std::vector<MergeSource>& sources);
 /// agree with it; sums of times and trials; the first start and the last end.
 SearchFacts merged_search(const std::vector<MergeSource>& sources);
 
-/// The "merged" object: what was merged how ("shards" or "machines"), source by source.
-Merged merged_from(const char* how, const std::vector<MergeSource>& sources);
+/// The "merged" object: what was merged, source by source.
+Merged merged_from(const std::vector<MergeSource>& sources);
 
 /// The steps that some of these searches left out.
 std::set<Step> left_out_steps(const std::vector<MergeSource>& sources);

@@ -166,18 +166,12 @@ ThreadsOutcome outcome_of(const ThreadsFacts& threads) {
     return outcome;
 }
 
-/// The entry points by intent that a routine may have.
-bool is_intent(const Objective& objective) {
-    return objective.name == "hot" || objective.name == "cold" || objective.name == "consume";
-}
-
 } // namespace
 
 std::size_t small_bound(const std::optional<SmallFacts>& small) {
     if (!small) return 0;
     const auto winner = static_cast<std::size_t>(small->result.finalists.front().candidate);
-    const std::string name = small->space[winner]->name; // "masked ZMM up 256"
-    return static_cast<std::size_t>(std::atol(name.substr(name.rfind(' ') + 1).c_str()));
+    return bound_of(*small->space[winner]);
 }
 
 std::size_t PipelineFacts::result_for(std::size_t size) const {
@@ -240,12 +234,12 @@ void add_results(Profile& profile, const SearchResults& results) {
     profile.intervals = intervals_of(0, pipelines, results.space);
     for (std::size_t i = 1; i < pipelines.objectives.size(); ++i) {
         const Objective& intent = pipelines.objectives[i];
-        if (!is_intent(intent)) continue;
-        profile.intents[*find_workload(intent.name)].intervals =
-            intervals_of(i, pipelines, results.space);
+        const std::optional<Workload> told = find_workload(intent.name);
+        if (!told || !facts_of(*told).entry_point) continue;
+        profile.intents[*told].intervals = intervals_of(i, pipelines, results.space);
     }
     profile.complete = profile.has_all();
-    if (search.noise && count_undecided(profile) > 0) search.noise->provisional = true;
+    decide_whether_provisional(profile);
 }
 
 } // namespace asterope

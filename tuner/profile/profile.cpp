@@ -4,16 +4,14 @@
 #include <ctime>
 
 #include "base/json_text.hpp"
+#include "base/schema.hpp"
 #include "base/text_file.hpp"
 #include "machine/cpu.hpp"
-#include "profile/schema.hpp"
 
 namespace asterope {
 
 bool Profile::has_all() const {
-    // A shard may have found a winner for every size: of two sizes, one is its border.
-    const bool whole = !shard || shard->shard.count == 1;
-    return whole && left_out.empty() && (!memset || memset->left_out.empty());
+    return left_out.empty() && (!memset || memset->left_out.empty());
 }
 
 std::vector<std::size_t> Profile::sizes() const {

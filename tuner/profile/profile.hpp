@@ -16,7 +16,6 @@
 #include "base/error.hpp"
 #include "base/statistics.hpp"
 #include "search/objective.hpp"
-#include "search/shard.hpp"
 #include "search/step.hpp"
 #include "search/threads_search.hpp"
 #include "space/space.hpp"
@@ -167,13 +166,6 @@ struct LeftOut {
     bool operator==(const LeftOut&) const = default;
 };
 
-/// Which share of a search a run was; its profile holds that share alone.
-struct ShardFacts {
-    Shard shard;
-    std::vector<std::size_t> own, all; ///< bytes, ascending: its sizes, and the whole search's
-    std::string search;                ///< a hash: equal for the shards of one search only
-};
-
 /// The program whose recording was tuned for, and what it is expected to gain.
 struct ProgramOutcome {
     struct Band {
@@ -237,14 +229,13 @@ struct ExamFacts {
 struct Merged {
     struct Source {
         std::string name; ///< of its file
-        std::optional<unsigned> shard;
         std::string rigor;
         std::optional<std::uint64_t> seed;
         std::string started, finished;
         std::size_t trials = 0;
         nlohmann::json machine;
     };
-    std::string from; ///< "shards" or "machines"
+    std::string from = "machines"; ///< of one type
     std::vector<Source> sources;
 };
 
@@ -263,7 +254,6 @@ struct SetOutcome {
 struct Profile {
     bool complete = false;
     LeftOut left_out; ///< empty: the run is complete
-    std::optional<ShardFacts> shard;
     std::optional<Merged> merged;
     std::string source;     ///< of a profile that was not measured
     nlohmann::json machine; ///< as the machine describes itself; null: not known

@@ -167,20 +167,13 @@ template <class F> void fields(F& f, Is<LeftOut> auto& one) {
     f("steps", one.steps);
 }
 
-template <class F> void fields(F& f, Is<ShardFacts> auto& one) {
-    f("index", one.shard.index);
-    f("count", one.shard.count);
-    f("sizes", one.own);
-    f("all_sizes", one.all);
-    f("search", one.search);
-}
-
 template <class F> void fields(F& f, Is<DisturbanceCounts> auto& one) {
     f("rounds", one.rounds);
     f("disturbed", one.disturbed);
     f("repeated", one.repeated);
     f("kept", one.kept);
     f("provisional", one.provisional);
+    f.unless_default("reason", one.reason);
 }
 
 template <class F> void fields(F& f, Is<std::pair<std::string, std::string>> auto& invalid) {
@@ -240,7 +233,6 @@ template <class F> void fields(F& f, Is<SearchFacts> auto& one) {
 
 template <class F> void fields(F& f, Is<Merged::Source> auto& one) {
     f("name", one.name);
-    f("shard", one.shard);
     f.unless_default("rigor", one.rigor);
     f("seed", one.seed);
     f("started", one.started);
@@ -281,7 +273,6 @@ template <class F> void fields(F& f, Is<Profile> auto& one) {
     f("machine", one.machine);
     f("search", one.search);
     f.unless_default("left_out", one.left_out);
-    f("shard", one.shard);
     f("merged", one.merged);
     f("small", one.small);
     if (one.merged) f("overlapping", one.overlapping); // merged profiles always had it here

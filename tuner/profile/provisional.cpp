@@ -1,32 +1,76 @@
 // Whether a profile is provisional, because of noise, and why in words.
 #include "profile/provisional.hpp"
 
+#include <algorithm>
+
 #include "profile/profile.hpp"
 
 namespace asterope {
 
-std::size_t count_undecided(const Profile& profile) {
-    std::size_t count = profile.small && profile.small->undecided;
-    for (const Interval& interval : profile.intervals) count += interval.undecided;
+namespace {
+
+/// A cell whose floor's interval reaches further than this from 1 tells no copy from another: the
+/// gains that winners are chosen for are mostly smaller.
+constexpr double kWideFloor = 1.25;
+
+/// Share of such cells that a search may have. A row rests on several sizes under half a dozen
+/// workloads, so that single cells decide little; and the interval of a quick search's five rounds
+/// is all that was seen, so that one disturbed round makes it wide. Quick searches of a busy
+/// machine had a fifth.
+constexpr double kBearableShare = 0.25;
+
+/// What of the profile noise may have decided.
+struct Doubts {
+    std::size_t undecided = 0, cells = 0, wide = 0;
+
+    template <class Outcome> void add(const Outcome& outcome) {
+        undecided += outcome.undecided;
+        cells += outcome.noise_floor.size();
+        for (const auto& [workload, floor] : outcome.noise_floor) {
+            wide += floor.high > kWideFloor || floor.low * kWideFloor < 1;
+        }
+    }
+    template <class Outcomes> void add_tuned(const Outcomes& outcomes) {
+        if (outcomes.small) add(*outcomes.small);
+        for (const Interval& interval : outcomes.intervals) add(interval);
+    }
+};
+
+Doubts doubts_of(const Profile& profile) {
+    Doubts doubts;
+    doubts.add_tuned(profile);
     for (const auto& [workload, intent] : profile.intents) {
-        for (const Interval& interval : intent.intervals) count += interval.undecided;
+        for (const Interval& interval : intent.intervals) doubts.add(interval);
     }
-    if (const auto& sets = profile.memset) {
-        count += sets->small && sets->small->undecided;
-        for (const Interval& interval : sets->intervals) count += interval.undecided;
+    if (profile.memset) doubts.add_tuned(*profile.memset);
+    return doubts;
+}
+
+} // namespace
+
+void decide_whether_provisional(Profile& profile) {
+    if (!profile.search.noise) return;
+    DisturbanceCounts& noise = *profile.search.noise;
+    const auto add = [&](const std::string& reason) {
+        noise.reason += (noise.reason.empty() ? "" : ", and ") + reason;
+        noise.provisional = true;
+    };
+    const Doubts doubts = doubts_of(profile);
+    if (doubts.undecided > 0) {
+        add(std::to_string(doubts.undecided) +
+            (doubts.undecided == 1 ? " winner is the plain copy, as noise hid a better one"
+                                   : " winners are the plain copy, as noise hid better ones"));
     }
-    return count;
+    if (static_cast<double>(doubts.wide) > kBearableShare * static_cast<double>(doubts.cells)) {
+        add("libc differed from itself by more than 25 % in " + std::to_string(doubts.wide) +
+            " of " + std::to_string(doubts.cells) + " cells");
+    }
 }
 
 std::string why_provisional(const Profile& profile) {
-    if (!profile.search.noise || !profile.search.noise->provisional) return "";
-    std::string why = kept_in_words(*profile.search.noise);
-    if (const std::size_t undecided = count_undecided(profile)) {
-        why += (why.empty() ? "" : ", and ") + std::to_string(undecided) +
-               (undecided == 1 ? " winner is the plain copy, as noise hid a better one"
-                               : " winners are the plain copy, as noise hid better ones");
-    }
-    return why.empty() ? "too many rounds of its search stayed disturbed" : why; // made by hand
+    const auto& noise = profile.search.noise;
+    if (!noise || !noise->provisional) return "";
+    return noise->reason.empty() ? kUntoldReason : noise->reason;
 }
 
 } // namespace asterope

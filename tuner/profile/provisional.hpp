@@ -14,12 +14,15 @@ struct Profile;
 /// "search.noise" of profiles, "noise" of other results.
 nlohmann::ordered_json noise_json(const DisturbanceCounts& noise);
 
-/// How many of a profile's winners are the plain copy because noise hid which copy is the fastest,
-/// those of the entry points by intent included.
-std::size_t count_undecided(const Profile& profile);
+/// Decides it, once and for every reader, from the rounds that stayed disturbed (`search.noise` has
+/// that already), from the winners that noise hid, and from how far libc was from itself. Where
+/// nobody watched the search there is no `search.noise`, and nothing is decided.
+void decide_whether_provisional(Profile& profile);
 
-/// Why `profile` is provisional, for noise_warning(): too many of its rounds stayed disturbed, or
-/// comparisons were lost in noise, or both. Empty where it is not.
+/// Of profiles from before the reason was written down, and of those merged from one.
+inline constexpr const char* kUntoldReason = "noise may have decided its winners";
+
+/// Why `profile` is provisional, for noise_warning(). Empty where it is not.
 /// scripts/asterope/provisional.py says the same.
 std::string why_provisional(const Profile& profile);
 

@@ -45,26 +45,6 @@ void append_workloads(std::string& out, const Columns& columns) {
 
 using Cells = std::vector<std::string>;
 
-/// The header first. One blank between columns as wide as their cells: those whose headers are in
-/// `left` to the left, the others to the right.
-std::string aligned(const std::vector<Cells>& rows, const std::set<std::string>& left) {
-    const Cells& header = rows.front();
-    std::vector<std::size_t> widths(header.size(), 0);
-    for (const Cells& row : rows) {
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-    }
-    std::string out;
-    for (const Cells& row : rows) {
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            const std::string padding(widths[i] - row[i].size(), ' ');
-            if (i) out += ' ';
-            out += left.count(header[i]) ? row[i] + padding : padding + row[i];
-        }
-        out += '\n';
-    }
-    return out;
-}
-
 std::string two_digits(double ratio) {
     std::string text;
     append(text, "%.2f", ratio);
@@ -244,11 +224,11 @@ std::string small_table(const SmallFacts& small, Operation operation) {
     }
     out += '\n';
     for (const Finalist& finalist : small.result.finalists) {
-        // "masked ZMM up 256" as "to 256 B: masked ZMM up"
-        const std::string name = small.space[static_cast<std::size_t>(finalist.candidate)]->name;
-        const std::size_t bound = name.rfind(' ');
+        const asterope_copy& copy = *small.space[static_cast<std::size_t>(finalist.candidate)];
         append(out, "%-26s %4.2f",
-               ("to" + name.substr(bound) + " B: " + name.substr(0, bound)).c_str(),
+               ("to " + std::to_string(bound_of(copy)) + " B: " + word_of(copy, "shape") + ' ' +
+                word_of(copy, "rt") + ' ' + word_of(copy, "order"))
+                   .c_str(),
                finalist.ratio);
         for (const auto& [workload, measured] : finalist.workloads) {
             cell(workload, two_digits(measured.ratio.median));

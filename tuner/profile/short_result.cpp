@@ -1,12 +1,12 @@
-// What a tuning run ends with: the routine in a few rows, and what it is worth in a few sentences.
+// What a tuning run ends with: what was gained, the routine in a few rows, what it is worth in a
+// few sentences.
 #include "profile/short_result.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
-#include <set>
-#include <span>
-#include <sstream>
+#include <utility>
 
 #include "base/size_text.hpp"
 #include "base/statistics.hpp"
@@ -18,23 +18,41 @@ namespace {
 
 constexpr std::size_t kMostRows = 14;
 
-using Axes = std::span<const asterope_axis>;
+/// Above this size in bytes, more than most second caches hold, the headline tells of copies apart.
+constexpr std::size_t kLarge = 1024 * 1024;
 
-/// By axis, in their order: the values that the copies of a row have.
-using Copy = std::vector<std::set<AxisValue>>;
-
-Copy copy_of(const Candidate& candidate) {
-    Copy copy;
-    for (const asterope_axis& axis : candidate.axes()) copy.push_back({candidate.value(axis)});
-    return copy;
+/// "64-byte registers", or the instruction: "rep movsb".
+std::string carrier(std::string_view rt) {
+    constexpr std::pair<std::string_view, const char*> kRegisters[] = {
+        {"R64", "general"}, {"X", "general"},   {"MM", "8-byte"},   {"Q", "16-byte"},
+        {"SVE", "SVE"},     {"XMM", "16-byte"}, {"YMM", "32-byte"}, {"ZMM", "64-byte"}};
+    for (const auto& [name, width] : kRegisters) {
+        if (rt == name) return std::string(width) + " registers";
+    }
+    std::string text(rt);
+    for (char& c : text) c = c == '_' ? ' ' : static_cast<char>(std::tolower(c));
+    return text;
 }
 
-/// "4", or "2-8" of numbers that differ, or "*" of words that do.
-std::string cell_of(const std::set<AxisValue>& values) {
-    const std::string least = to_text(*values.begin());
-    if (values.size() == 1) return least;
-    const bool numbers = std::holds_alternative<int>(*values.begin());
-    return numbers ? least + '-' + to_text(*values.rbegin()) : "*";
+/// How much of a copy its words tell.
+enum class Detail { all, no_distance, carrier };
+
+/// "64-byte registers, non-temporal stores, prefetches 4 lines ahead".
+std::string in_words(const Candidate& candidate, Detail detail) {
+    const asterope_variant& variant = *candidate.variant;
+    std::string text = carrier(variant.rt);
+    if (detail == Detail::carrier) return text;
+    const bool loads = variant.lt == std::string_view("NT");
+    const bool stores = variant.st == std::string_view("NT");
+    if (loads || stores) {
+        text += std::string(", non-temporal ") + (loads && stores ? "both ways"
+                                                  : loads         ? "loads"
+                                                                  : "stores");
+    }
+    if (!candidate.prefetches()) return text;
+    text += ", prefetches";
+    const bool distance = detail == Detail::all && candidate.pd > 0;
+    return distance ? text + ' ' + std::to_string(candidate.pd) + " lines ahead" : text;
 }
 
 /// Ratios that are gathered for their geometric mean.
@@ -57,59 +75,9 @@ constexpr std::array kData = {"cached", "uncached", "fetch"};
 
 struct Row {
     std::size_t up_to;
-    std::vector<Copy> copies; ///< one, or in the order of kData
-    std::map<Workload, Ratios> ratios;
+    std::vector<std::string> copies; ///< one, or in the order of kData
+    Ratios ratios;
 };
-
-/// Whether the copies are the same on the first `count` axes.
-bool alike(const Row& a, const Row& b, std::size_t count) {
-    return std::equal(a.copies.begin(), a.copies.end(), b.copies.begin(), b.copies.end(),
-                      [&](const Copy& one, const Copy& other) {
-                          return std::equal(one.begin(),
-                                            one.begin() + static_cast<std::ptrdiff_t>(count),
-                                            other.begin());
-                      });
-}
-
-/// Whether a row has a value on the axis that the paper lacks.
-bool is_used(const std::vector<Row>& rows, Axes axes, std::size_t axis) {
-    const asterope_axis& one = axes[axis];
-    const AxisValue paper = one.words ? AxisValue(one.words[0]) : AxisValue(one.numbers[0]);
-    return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-        return std::any_of(row.copies.begin(), row.copies.end(), [&](const Copy& copy) {
-            return copy[axis] != std::set<AxisValue>{paper};
-        });
-    });
-}
-
-/// The axes with a column: the paper's, and those that a row makes use of.
-std::vector<std::size_t> shown_axes(const std::vector<Row>& rows, Axes axes) {
-    std::vector<std::size_t> shown;
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-        if (!axes[i].mark || is_used(rows, axes, i)) shown.push_back(i);
-    }
-    return shown;
-}
-
-/// Neighbours that are alike on the first `count` axes share a row.
-std::vector<Row> merged(const std::vector<Row>& rows, std::size_t count) {
-    std::vector<Row> out;
-    for (const Row& row : rows) {
-        if (out.empty() || !alike(out.back(), row, count)) {
-            out.push_back(row);
-            continue;
-        }
-        Row& last = out.back();
-        last.up_to = row.up_to;
-        for (std::size_t i = 0; i < row.copies.size(); ++i) {
-            for (std::size_t j = 0; j < row.copies[i].size(); ++j) {
-                last.copies[i][j].insert(row.copies[i][j].begin(), row.copies[i][j].end());
-            }
-        }
-        for (const auto& [workload, ratios] : row.ratios) last.ratios[workload].add(ratios);
-    }
-    return out;
-}
 
 std::size_t lines_of(const std::vector<Row>& rows) {
     std::size_t lines = 0;
@@ -123,60 +91,33 @@ const Finalist& taken(const PipelineFacts& pipelines, std::size_t result) {
     return sensing ? sensing->finalist : pipelines.found[result].results.front().finalists.front();
 }
 
-/// Whether a line is wide enough for it in every result.
-bool is_usual(Workload workload) {
-    return workload == Workload::hot || workload == Workload::cold ||
-           workload == Workload::consume || workload == Workload::fetch;
-}
-
 /// What the sentences tell of: the usual ones and those that count.
 bool is_shown(Workload workload, const PipelineFacts& pipelines) {
-    return is_usual(workload) || weight_of(pipelines.objectives.front().weights, workload) > 0;
+    return workload == Workload::hot || workload == Workload::cold ||
+           workload == Workload::consume || workload == Workload::fetch ||
+           weight_of(pipelines.objectives.front().weights, workload) > 0;
 }
 
-/// What the rows have a column for. Of "balanced" not all: a line has 100 columns.
-bool has_column(Workload workload, const PipelineFacts& pipelines) {
-    const Objective& objective = pipelines.objectives.front();
-    return is_usual(workload) ||
-           (!objective.is_broad() && weight_of(objective.weights, workload) > 0);
-}
-
-/// Those of the rows' columns that any size was timed under.
-std::vector<Workload> row_workloads(const PipelineFacts& pipelines) {
-    std::set<Workload> columns;
-    for (std::size_t i = 0; i < pipelines.found.size(); ++i) {
-        for (const auto& [workload, measured] : taken(pipelines, i).workloads) {
-            if (has_column(workload, pipelines)) columns.insert(workload);
-        }
-    }
-    return {columns.begin(), columns.end()};
-}
-
+/// Neighbours that read the same share a row. Without the sizes up to `above`: a small copy's.
 std::vector<Row> rows_of(const std::vector<Candidate>& space, const PipelineFacts& pipelines,
-                         std::size_t above) {
+                         std::size_t above, Detail detail) {
     std::vector<Row> rows;
     for (const SizeInterval& interval : pipelines.intervals.front()) {
-        if (interval.up_to <= above) continue; // a small copy does these
-        Row row{interval.up_to, {}, {}};
+        if (interval.up_to <= above) continue;
+        std::vector<std::string> copies;
+        const Finalist& winner = taken(pipelines, interval.result);
         if (const auto& sensing = pipelines.sensing[interval.result]) {
-            row.copies = {copy_of(sensing->copy.hot), copy_of(sensing->copy.cold)};
-            if (sensing->copy.fetch) row.copies.push_back(copy_of(*sensing->copy.fetch));
+            const SensingCopy& copy = sensing->copy;
+            copies = {in_words(copy.hot, detail), in_words(copy.cold, detail)};
+            if (copy.fetch) copies.push_back(in_words(*copy.fetch, detail));
         } else {
-            const Finalist& winner = taken(pipelines, interval.result);
-            row.copies = {copy_of(space[static_cast<std::size_t>(winner.candidate)])};
+            copies = {in_words(space[static_cast<std::size_t>(winner.candidate)], detail)};
         }
-        for (const auto& [workload, measured] : taken(pipelines, interval.result).workloads) {
-            if (has_column(workload, pipelines)) row.ratios[workload].add(measured.ratio.median);
-        }
-        rows.push_back(std::move(row));
+        if (rows.empty() || rows.back().copies != copies) rows.push_back({0, copies, {}});
+        rows.back().up_to = interval.up_to;
+        rows.back().ratios.add(winner.ratio);
     }
-    std::vector<Row> fewer = rows;
-    const std::size_t all = space.front().axes().size();
-    for (const std::size_t count : {all, std::size_t{4}, std::size_t{3}, std::size_t{1}}) {
-        fewer = merged(rows, count);
-        if (lines_of(fewer) <= kMostRows) break;
-    }
-    return fewer;
+    return rows;
 }
 
 /// Where it happens, as a sentence ends: "1.4 times as fast as libc where nothing is cached".
@@ -191,35 +132,17 @@ std::string times(double ratio) {
     return text;
 }
 
-std::string legend(const std::vector<Row>& rows, Operation operation) {
-    const Axes axes = asterope::axes(*facts_of(operation).space);
+std::string legend(std::size_t most_copies) {
     std::string text =
-        operation == Operation::set
-            ? "RT: register or instruction; ST: stores, T through the caches, NT past them."
-            : "RT: register or instruction; LT, ST: loads and stores, T through the caches, "
-              "NT past them; PT: into which cache it prefetches, PS lines at once, PD lines "
-              "ahead.";
-    for (const std::size_t i : shown_axes(rows, axes)) {
-        const asterope_axis& axis = axes[i];
-        if (axis.mark) text += std::string(" ") + axis.title + ": " + axis.legend + '.';
-    }
-    bool differ = false;
-    std::size_t most = 1;
-    for (const Row& row : rows) {
-        most = std::max(most, row.copies.size());
-        for (const Copy& copy : row.copies) {
-            for (const auto& values : copy) differ = differ || cell_of(values) == "*";
-        }
-    }
-    if (differ) text += " *: differs among these sizes.";
-    if (most > 1) text += " A size with several rows looks first whether its data is cached";
-    if (most > 2) text += "; fetch: only the destination is";
-    if (most > 1) text += '.';
-    text += " The rest: libc's time over ours (2.00: twice as fast).";
-    return wrapped(text);
+        "x libc: libc's time over ours (2.00: twice as fast), the mean of all that it was "
+        "tuned for.";
+    if (most_copies > 1) text += " A size with several rows looks first whether its data is cached";
+    if (most_copies > 2) text += "; fetch: only the destination is";
+    return wrapped(text + (most_copies > 1 ? "." : ""));
 }
 
-/// In percent: how far libc seems to be from itself, the middle one of all sizes and workloads.
+/// In percent, 1 at least: how far libc seems to be from itself, the middle one of all sizes and
+/// workloads.
 double noise_percent(const PipelineFacts& pipelines) {
     std::vector<double> widths;
     for (const Found& found : pipelines.found) {
@@ -227,7 +150,7 @@ double noise_percent(const PipelineFacts& pipelines) {
             widths.push_back(std::max(floor.high, 1 / floor.low));
         }
     }
-    return widths.empty() ? 0 : 100 * (median(std::move(widths)) - 1);
+    return widths.empty() ? 1 : std::max(1.0, 100 * (median(std::move(widths)) - 1));
 }
 
 /// Ratios under one workload, and which of them is the lowest.
@@ -313,92 +236,114 @@ std::string threads_sentence(const ThreadsFacts& threads) {
     return "";
 }
 
-/// The lines of a table, words to the left, numbers to the right; the first two columns are the
-/// size's and the data's, then come those of these axes. `small`: the only words of their row.
-std::string in_columns(std::vector<std::vector<std::string>> table,
-                       const std::vector<std::size_t>& shown, Axes axes, std::string_view small) {
-    std::vector<std::size_t> widths(table[0].size(), 0);
-    for (auto& line : table) {
-        line.resize(widths.size());
-        for (std::size_t i = 0; i < widths.size(); ++i) {
-            // what only the first row has must not widen the column
-            if (line[i] != small) widths[i] = std::max(widths[i], line[i].size());
-        }
+/// Where a loss is: "at 512 B under hot", "in small copies under fixed".
+std::string where(const ExamLoss& loss, Operation operation) {
+    const std::string small(facts_of(operation).small);
+    return (loss.size ? "at " + format_size(loss.size) : "in " + small) + " under " + loss.workload;
+}
+
+/// The worst first.
+std::vector<ExamLoss> sorted_losses(const ExamFacts& exam) {
+    std::vector<ExamLoss> losses = exam.losses;
+    std::stable_sort(losses.begin(), losses.end(), [](const ExamLoss& a, const ExamLoss& b) {
+        return a.ratio.median < b.ratio.median;
+    });
+    return losses;
+}
+
+/// The losses behind the worst, which the headline names; nothing where there are none.
+std::string losses_sentence(const ExamFacts& exam, Operation operation) {
+    constexpr std::size_t kNamed = 5;
+    const std::vector<ExamLoss> losses = sorted_losses(exam);
+    if (losses.size() < 2) return "";
+    std::string text =
+        "The compiled routine, timed once more, is slower than libc beyond the noise: ";
+    for (std::size_t i = 0; i < std::min(kNamed, losses.size()); ++i) {
+        append(text, "%s%.2f times as fast %s", i ? ", " : "", losses[i].ratio.median,
+               where(losses[i], operation).c_str());
     }
-    std::string out;
-    for (const auto& line : table) {
-        std::string text;
-        for (std::size_t i = 0; i < widths.size(); ++i) {
-            if (widths[i] == 0) continue;
-            const std::size_t size = std::min(widths[i], line[i].size());
-            const std::string padding(widths[i] - size, ' ');
-            const bool left = i < 2 || (i - 2 < shown.size() && axes[shown[i - 2]].words);
-            text += (text.empty() ? "" : " ") + (left ? line[i] + padding : padding + line[i]);
-            if (line[i] == small) break;
-        }
-        text.erase(text.find_last_not_of(' ') + 1);
-        out += text + '\n';
+    return wrapped(text + (losses.size() > kNamed ? " and others." : "."));
+}
+
+/// "; 2 of 570 cells slower, the worst 0.90 at 512 B under hot_read".
+std::string exam_words(const std::optional<ExamFacts>& exam, Operation operation) {
+    if (!exam) return "; not examined";
+    std::string text;
+    if (exam->losses.empty()) {
+        append(text, "; none of %zu cells slower", exam->cells);
+    } else {
+        const ExamLoss worst = sorted_losses(*exam).front();
+        append(text, "; %zu of %zu cells slower, the worst %.2f %s", exam->losses.size(),
+               exam->cells, worst.ratio.median, where(worst, operation).c_str());
     }
-    return out;
+    return text;
 }
 
 } // namespace
+
+std::string headline(const PipelineFacts& pipelines, const std::optional<SmallFacts>& small,
+                     const std::optional<ExamFacts>& exam) {
+    if (pipelines.found.empty()) return "";
+    const OperationFacts& operation = facts_of(pipelines.operation);
+    std::map<std::string, std::vector<double>> groups;
+    if (small) groups[std::string(operation.small)] = {small->result.finalists.front().ratio};
+    for (std::size_t i = 0; i < pipelines.found.size(); ++i) {
+        const std::size_t size = pipelines.found[i].results.front().size;
+        if (size <= small_bound(small)) continue;
+        for (const auto& [workload, measured] : taken(pipelines, i).workloads) {
+            if (weight_of(pipelines.objectives.front().weights, workload) == 0) continue;
+            groups[std::string(is_uncached(workload) ? "uncached " : "cached ") + operation.many +
+                   (size > kLarge ? " above " : " up to ") + format_size(kLarge)]
+                .push_back(measured.ratio.median);
+        }
+    }
+    const double noise = 1 + noise_percent(pipelines) / 100;
+    std::vector<std::pair<double, std::string>> apart;
+    for (const auto& [name, ratios] : groups) {
+        // Not the mean: one size that a busy machine spoiled would be told as everybody's gain.
+        const double middle = median(ratios);
+        if (std::max(middle, 1 / middle) > noise) apart.emplace_back(-middle, name);
+    }
+    std::sort(apart.begin(), apart.end()); // the largest gain first
+    std::string text;
+    for (const auto& [minus_ratio, name] : apart) {
+        text += (text.empty() ? "" : ", ") + name + ' ' + times(-minus_ratio);
+        if (&minus_ratio == &apart.front().first) text += " as fast as libc";
+    }
+    if (apart.empty()) {
+        text = std::string("all ") + operation.many + " as fast as libc";
+    } else if (apart.size() < groups.size()) {
+        text += ", the rest as libc";
+    }
+    text.front() = static_cast<char>(std::toupper(text.front()));
+    return wrapped(text + exam_words(exam, pipelines.operation) + '.');
+}
 
 std::string routine_rows(const std::vector<Candidate>& space, const PipelineFacts& pipelines,
                          const std::optional<SmallFacts>& small) {
     if (pipelines.found.empty()) return "";
     const std::size_t bound = small_bound(small);
-    const std::vector<Row> rows = rows_of(space, pipelines, bound);
-    const bool senses =
-        std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.copies.size() > 1; });
-    const Operation operation = pipelines.operation;
-    const Axes axes = space.front().axes();
-    const std::vector<std::size_t> shown = shown_axes(rows, axes);
-    std::vector<std::vector<std::string>> table = {{"Up to", senses ? "data" : ""}};
-    for (const std::size_t i : shown) table[0].emplace_back(axes[i].title);
-    const std::vector<Workload> workloads = row_workloads(pipelines);
-    for (const Workload workload : workloads) table[0].emplace_back(name_of(workload));
+    std::vector<Row> rows;
+    for (const Detail detail : {Detail::all, Detail::no_distance, Detail::carrier}) {
+        rows = rows_of(space, pipelines, bound, detail);
+        if (lines_of(rows) <= kMostRows) break;
+    }
+    std::size_t most = 1;
+    for (const Row& row : rows) most = std::max(most, row.copies.size());
+    std::vector<std::vector<std::string>> table = {
+        {"Up to", most > 1 ? "data" : "", "x libc", "how"}};
     if (bound) {
-        table.push_back({format_size(bound), "", std::string(facts_of(operation).small)});
+        table.push_back({format_size(bound), "",
+                         times(small->result.finalists.front().ratio).substr(0, 4),
+                         std::string(facts_of(pipelines.operation).small)});
     }
     for (const Row& row : rows) {
         for (std::size_t i = 0; i < row.copies.size(); ++i) {
-            const bool first = i == 0;
-            table.push_back(
-                {first ? format_size(row.up_to) : "", row.copies.size() < 2 ? "" : kData[i]});
-            for (const std::size_t j : shown) table.back().push_back(cell_of(row.copies[i][j]));
-            for (const Workload workload : workloads) {
-                const auto ratios = row.ratios.find(workload);
-                const bool timed = ratios != row.ratios.end();
-                const std::string text = timed ? times(ratios->second.mean()).substr(0, 4) : "-";
-                table.back().push_back(first ? text : "");
-            }
+            table.push_back({i ? "" : format_size(row.up_to), row.copies.size() < 2 ? "" : kData[i],
+                             i ? "" : times(row.ratios.mean()).substr(0, 4), row.copies[i]});
         }
     }
-    return in_columns(std::move(table), shown, axes, facts_of(operation).small) +
-           legend(rows, operation);
-}
-
-std::string exam_sentence(const ExamFacts& exam, Operation operation) {
-    constexpr std::size_t kNamed = 5;
-    const std::string small = std::string(facts_of(operation).small) + " under ";
-    std::string text = "The compiled routine, timed once more in " + std::to_string(exam.cells) +
-                       " situations and sizes, is ";
-    if (exam.losses.empty()) return text + "nowhere slower than libc beyond the noise.";
-    std::vector<ExamLoss> losses = exam.losses;
-    std::stable_sort(losses.begin(), losses.end(), [](const ExamLoss& a, const ExamLoss& b) {
-        return a.ratio.median < b.ratio.median;
-    });
-    text += "slower than libc beyond the noise in " + std::to_string(losses.size()) + ": ";
-    for (std::size_t i = 0; i < std::min(kNamed, losses.size()); ++i) {
-        if (i > 0) text += ", ";
-        append(text, "%s%s %.2f times as fast", losses[i].size ? "" : small.c_str(),
-               losses[i].size
-                   ? (format_size(losses[i].size) + " under " + losses[i].workload).c_str()
-                   : losses[i].workload.c_str(),
-               losses[i].ratio.median);
-    }
-    return text + (losses.size() > kNamed ? " and others." : ".");
+    return aligned(table, {"Up to", "data", "how"}) + legend(most);
 }
 
 std::string result_sentences(const PipelineFacts& pipelines, const std::optional<SmallFacts>& small,
@@ -427,9 +372,9 @@ std::string result_sentences(const PipelineFacts& pipelines, const std::optional
     if (threads) out += threads_sentence(*threads);
     std::string noise;
     append(noise, "Smaller differences than %.0f %% are noise: libc's own times differ as much.",
-           std::max(1.0, noise_percent(pipelines)));
+           noise_percent(pipelines));
     out += noise + '\n';
-    if (exam) out += wrapped(exam_sentence(*exam, pipelines.operation));
+    if (exam) out += losses_sentence(*exam, pipelines.operation);
     if (!left_out.empty()) out += wrapped(left_out_sentence(left_out));
     return out;
 }

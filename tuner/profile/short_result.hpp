@@ -1,4 +1,5 @@
-// What a tuning run ends with: the routine in a few rows, and what it is worth in a few sentences.
+// What a tuning run ends with: what was gained, the routine in a few rows, what it is worth in a
+// few sentences.
 #pragma once
 
 #include <optional>
@@ -9,17 +10,22 @@
 
 namespace asterope {
 
-/// One row a pipeline: up to which size it is used, its tuple, and under each workload that counts
-/// libc's time over its own, the geometric mean over the sizes that the row covers; then what the
-/// columns mean. Neighbouring sizes with one pipeline share a row; where that leaves more than a
-/// dozen rows, those with one RT LT ST PT do, and so on. A copy that senses has a row for cached
-/// data and one for uncached data.
+/// A sentence that comes first: which copies are faster or slower than libc by more than its noise,
+/// told as the median ratio of those whose data is as cached and that are as large; and in how many
+/// of the cells of its exam, a size in a situation each, the compiled routine is slower.
+std::string headline(const PipelineFacts& pipelines, const std::optional<SmallFacts>& small,
+                     const std::optional<ExamFacts>& exam);
+
+/// One row a pipeline: up to which size it is used, libc's time over its own, as the head comment
+/// of the routine has it, and what it is in words; then what the columns mean. Neighbours that read
+/// the same share a row; where that leaves more than a dozen, the words tell less. A copy that
+/// senses has a row for cached data and one for uncached data.
 std::string routine_rows(const std::vector<Candidate>& space, const PipelineFacts& pipelines,
                          const std::optional<SmallFacts>& small);
 
 /// Sentences: how fast the routine is beside libc on average, at best and at worst; its small
 /// copies, its entry points for callers who know more, its copies over threads; how large the noise
-/// was; what the exam of the compiled routine found; and what the run left out.
+/// was; where the exam of the compiled routine found losses; and what the run left out.
 std::string result_sentences(const PipelineFacts& pipelines, const std::optional<SmallFacts>& small,
                              const std::optional<ThreadsFacts>& threads, const LeftOut& left_out,
                              const std::optional<ExamFacts>& exam = std::nullopt);

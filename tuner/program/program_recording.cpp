@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/json_text.hpp"
+#include "base/schema.hpp"
 #include "base/text_file.hpp"
 
 namespace asterope {
@@ -20,86 +21,45 @@ using nlohmann::json;
 constexpr const char* kFormat = "asterope-recording";
 constexpr int kVersion = 1;
 
-/// A number of the recording, 0 or more. Throws BadInput with its place.
-double number(const json& object, const char* name, const std::string& place) {
-    const auto found = object.is_object() ? object.find(name) : object.end();
-    const std::string there = place + (place.empty() ? "" : ".") + name;
-    if (!object.is_object() || found == object.end()) throw BadInput(there + ": missing");
-    const double value = found->is_number() ? found->get<double>() : -1;
-    if (!(value >= 0 && value < 1e18)) throw BadInput(there + ": no number from 0 up");
-    return value;
-}
-
-const json& part(const json& object, const char* name, json::value_t type,
-                 const std::string& place) {
-    const std::string there = place + (place.empty() ? "" : ".") + name;
-    const auto found = object.is_object() ? object.find(name) : object.end();
-    if (!object.is_object() || found == object.end()) throw BadInput(there + ": missing");
-    if (found->type() != type) {
-        throw BadInput(there + ": " + (type == json::value_t::array ? "no list" : "no object"));
-    }
-    return *found;
-}
-
-const json& list(const json& object, const char* name, const std::string& place) {
-    return part(object, name, json::value_t::array, place);
-}
-
-/// Parts of the processor time; 0 where nothing was timed.
-Estimate share_of(const json& object, const char* name, double whole, const std::string& place) {
-    if (object.is_object() && object.value(name, json(0)).is_null()) return {0, 0, 0};
-    const json& one = part(object, name, json::value_t::object, place);
-    const std::string there = place + (place.empty() ? "" : ".") + name;
-    return {number(one, "value", there) / whole, number(one, "low", there) / whole,
-            number(one, "high", there) / whole};
+/// Parts of `whole` seconds of processor time; 0 where nothing was timed.
+Estimate share_of(const json& one, double whole, const std::string& place) {
+    if (one.is_null()) return {0, 0, 0};
+    const double value = one["value"], low = one["low"], high = one["high"];
+    if (!(low <= value && value <= high)) throw BadInput(place + ": is not low <= value <= high");
+    constexpr double kRounded = 1.0001;
+    if (high > kRounded * whole) throw BadInput(place + ": is more than cpu_seconds");
+    return {value / whole, low / whole, high / whole};
 }
 
 ProgramBand band_of(const json& one, double cpu_seconds, const std::string& place) {
     ProgramBand band;
-    band.above = static_cast<std::size_t>(number(one, "above", place));
-    const bool ends = one.contains("up_to") && !one["up_to"].is_null();
-    band.up_to = ends ? static_cast<std::size_t>(number(one, "up_to", place)) : kLargestCopy;
-    band.calls = number(one, "calls", place);
-    band.share = share_of(one, "seconds", cpu_seconds, place);
-    band.probed = number(one, "probed", place);
+    band.above = one["above"];
+    band.up_to = one["up_to"].is_null() ? kLargestCopy : one["up_to"].get<std::size_t>();
+    band.calls = one["calls"];
+    band.share = share_of(one["seconds"], cpu_seconds, place + ".seconds");
+    band.probed = one["probed"];
     double sum = 0;
-    for (const json& situation : list(one, "situations", place)) {
-        const std::string there = place + ".situations";
-        if (!situation.is_object() || !situation.value("source_cached", json()).is_boolean() ||
-            !situation.value("destination_cached", json()).is_boolean()) {
-            throw BadInput(there + ": does not say what is cached");
-        }
-        const double time = number(situation, "time", there);
+    for (const json& situation : one["situations"]) {
+        const double time = situation["time"];
         band.situations[situation_of(situation["source_cached"],
                                      situation["destination_cached"])] += time;
         sum += time;
     }
-    band.fresh = std::min(1.0, number(one, "fresh", place));
+    band.fresh = one["fresh"];
     if (sum == 0) band.probed = 0;
     for (double& share : band.situations) share = sum > 0 ? share / sum : 0;
-    if (one.contains("read") && !one["read"].is_null()) {
-        const json& read = part(one, "read", json::value_t::object, place);
-        if (number(read, "watched", place + ".read") > 0) {
-            band.read = std::min(1.0, number(read, "soon", place + ".read"));
-        }
-    }
+    if (const json& read = one["read"]; !read.is_null()) band.read = read["soon"];
     return band;
 }
 
 std::vector<std::vector<TracedCall>> trace_of(const json& recording) {
     std::vector<std::vector<TracedCall>> trace;
-    for (const json& piece : list(recording, "trace", "")) {
+    for (const json& piece : recording["trace"]) {
         auto& calls = trace.emplace_back();
-        if (!piece.is_array()) throw BadInput("trace: no list of lists");
         for (const json& call : piece) {
-            if (!call.is_array() || call.size() != 3 ||
-                !std::all_of(call.begin(), call.end(),
-                             [](const json& value) { return value.is_number_unsigned(); })) {
-                throw BadInput("trace: a call is no list of a size and two offsets");
-            }
-            calls.push_back({call[0], call[1].get<unsigned>() % 64, call[2].get<unsigned>() % 64});
+            calls.push_back({call[0], static_cast<unsigned>(call[1].get<std::size_t>() % 64),
+                             static_cast<unsigned>(call[2].get<std::size_t>() % 64)});
         }
-        if (calls.empty()) trace.pop_back();
     }
     return trace;
 }
@@ -111,15 +71,12 @@ Distribution sizes_of(const json& recording, const std::vector<std::vector<Trace
         for (const TracedCall& call : piece) ++traced[call.size];
     }
     std::size_t i = 0;
-    for (const json& one : list(recording, "calls", "")) {
-        const std::string place = "calls[" + std::to_string(i++) + ']';
-        const auto from = static_cast<std::size_t>(number(one, "from", place));
-        const auto to = static_cast<std::size_t>(number(one, "to", place));
-        const double calls = number(one, "calls", place);
-        if (!one.value("function", json()).is_string())
-            throw BadInput(place + ".function: missing");
-        if (from >= to) throw BadInput(place + ": is no range of sizes");
-        if (one["function"] == "memset" || calls == 0) continue;
+    for (const json& one : recording["calls"]) {
+        const std::size_t from = one["from"], to = one["to"];
+        if (from >= to) throw BadInput("calls[" + std::to_string(i) + "]: is no range of sizes");
+        ++i;
+        if (one["function"] == "memset") continue;
+        const double calls = one["calls"];
         double seen = 0;
         const auto begin = traced.lower_bound(from), end = traced.lower_bound(to);
         for (auto at = begin; at != end; ++at) seen += at->second;
@@ -131,17 +88,9 @@ Distribution sizes_of(const json& recording, const std::vector<std::vector<Trace
 }
 
 Distribution alignments_of(const json& recording) {
-    const json& sides = part(recording, "alignments", json::value_t::object, "");
     std::map<std::size_t, double> alignments;
     for (const char* side : {"source", "destination"}) {
-        for (const json& pair : list(sides, side, "alignments")) {
-            const bool two = pair.is_array() && pair.size() == 2 && pair[0].is_number_unsigned() &&
-                             pair[1].is_number();
-            if (!two || !(pair[1] >= 0.0) || !(pair[0] >= 1u) || !(pair[0] <= 4096u)) {
-                throw BadInput("alignments." + std::string(side) +
-                               ": no pairs of an alignment and "
-                               "its share");
-            }
+        for (const json& pair : recording["alignments"][side]) {
             alignments[pair[0]] += pair[1].get<double>();
         }
     }
@@ -157,16 +106,17 @@ Program program_of_recording(const json& recording) {
     if (recording.value("version", json()) != kVersion) {
         throw BadInput("is of another version: record anew");
     }
-    const double cpu_seconds = number(recording, "cpu_seconds", "");
+    if (const std::string fault = recording_fault(recording); !fault.empty()) {
+        throw BadInput(fault + ": record anew");
+    }
+    const double cpu_seconds = recording["cpu_seconds"];
     if (cpu_seconds == 0) throw BadInput("cpu_seconds: the program did nothing");
-    const json& named = part(recording, "program", json::value_t::object, "");
-    if (!named.value("name", json()).is_string()) throw BadInput("program.name: missing");
     const auto trace = trace_of(recording);
-    CallStatistics statistics{named["name"], sizes_of(recording, trace), alignments_of(recording),
-                              trace};
-    Program program{statistics.name, share_of(recording, "share", 1, ""), {}, statistics};
+    CallStatistics statistics{recording["program"]["name"], sizes_of(recording, trace),
+                              alignments_of(recording), trace};
+    Program program{statistics.name, share_of(recording["share"], 1, "share"), {}, statistics};
     std::size_t next = 0;
-    for (const json& one : list(recording, "bands", "")) {
+    for (const json& one : recording["bands"]) {
         const std::string place = "bands[" + std::to_string(program.bands.size()) + ']';
         const ProgramBand band = band_of(one, cpu_seconds, place);
         if (band.above != next || band.up_to <= band.above) {

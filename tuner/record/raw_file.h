@@ -24,7 +24,7 @@
 #define RAW_MAGIC "asterec" /* 8 bytes with its end */
 
 enum {
-    RAW_VERSION = 1,
+    RAW_VERSION = 2,
     RAW_PAGE = 4096, /* of the file; the kernel may have larger ones */
 
     RAW_MEMCPY = 0,
@@ -54,9 +54,9 @@ enum {
 /* Of raw_header.flags. */
 enum {
     RAW_FULL = 1,         /* no more space could be reserved */
-    RAW_SHARED = 2,       /* threads share a slot, and lose counts to each other */
+    RAW_SHARED = 2,       /* threads or children share a slot, and lose counts to each other */
     RAW_MODULES_FULL = 4, /* no room for all modules or their paths */
-    RAW_QUIET = 8,        /* the program restricts its system calls: none are made from then on */
+    RAW_QUIET = 8,        /* the program restricts its system calls: it is only counted then */
 };
 
 /* Three clocks read one after the other. */
@@ -91,6 +91,7 @@ struct raw_header {
     uint32_t modules;
     uint32_t path_bytes;
     uint32_t unused;
+    uint64_t children_cpu_ns; /* of those that ended without a file of their own */
     char executable[RAW_EXECUTABLE]; /* ends with 0 */
     uint32_t owners[RAW_SLOTS];      /* thread ids; 0: nobody has had this slot */
 };

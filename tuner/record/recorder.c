@@ -202,7 +202,7 @@ static void *carry_out_sample(const struct call *call)
         stop_recording();
         return carry_out(call);
     }
-    if (is_quiet()) return carry_out(call);
+    if (process.limit) return carry_out(call);
 
     const uint64_t now = clock_ns(CLOCK_MONOTONIC);
     struct raw_sample sample = {
@@ -260,10 +260,15 @@ void *record_call(void *destination, const void *source, size_t bytes, int funct
             __atomic_fetch_add(cell_of(&call), RAW_CALL, __ATOMIC_RELAXED);
         return carry_out(&call);
     }
+    if (thread.burst && process.limit) { /* even the time stamp is forbidden by strict seccomp */
+        __atomic_store_n(&thread.burst->writer, 0, __ATOMIC_RELEASE);
+        thread.burst = NULL;
+        thread.counted = &thread.slot->cells;
+    }
     const uint64_t start = thread.burst ? ticks_now() : 0;
     const int error = errno;
     thread.busy = frame;
-    if (*process.mark == 0 && !is_quiet()) {
+    if (*process.mark == 0 && !process.limit) {
         if (thread.slot && counted == &thread.slot->cells) /* the parent's */
             __atomic_fetch_sub(cell_of(&call), RAW_CALL, __ATOMIC_RELAXED);
         begin_anew();

@@ -48,14 +48,20 @@ extern __thread struct thread thread;
 /* Cells without a call left: each call that counts here takes the slow path. */
 extern struct raw_cells uncounted;
 
+enum {
+    IS_GUEST = 1, /* the file is the parent's for good, as no other can be made */
+    IS_QUIET = 2, /* the program restricts its system calls: those of ours might end it */
+};
+
 struct process {
     struct raw_file *file; /* null: none yet, or none any more */
     uint64_t period;
     uint64_t seed;
     size_t page_bytes;             /* of the kernel: 4 KiB, on AArch64 up to 64 */
     const volatile uint32_t *mark; /* 0 in the child of a fork that told nobody */
-    uint32_t files;                /* mapped so far, by this process and those it is a fork of */
     uint32_t slots_room;           /* that the file may have */
+    uint32_t is_parents;           /* 1: the file is the parent's; this process has none yet */
+    uint32_t limit;                /* why calls are only counted; 0: they are not */
     uint32_t changing;             /* the lock of try_to_change() */
 };
 extern struct process process;
@@ -65,7 +71,18 @@ extern struct process process;
 void *record_call(void *destination, const void *source, size_t bytes, int function,
                   struct raw_cells *counted);
 
-/* --- recording.c: the process's file, and the slots of its threads --- */
+/* --- file.c --- */
+
+/* Returns 0 where that is no folder's absolute path. */
+int record_into(const char *folder);
+/* Makes and maps the process's file, in the place of its parent's. Returns whether that could be
+ * done; one that could not get its space stays behind empty. */
+int open_file(void);
+/* Reserves `bytes` of the file from `offset` on; 0, and RAW_FULL, where there is no space. */
+int reserve(size_t offset, size_t bytes);
+void note_clocks(uint64_t monotonic_ns);
+
+/* --- recording.c: the slots of a process's threads, its start, its children, its end --- */
 
 /* From the environment; leaves recorded_function null where nothing is to be recorded. */
 void start_recording(void);
@@ -74,14 +91,13 @@ void stop_recording(void);
 /* Gives this thread a slot, and the process a file where it has none. Returns 0, and has ended the
  * recording, where that cannot be. */
 int claim_slot(void);
-/* The child of a fork begins anew. One that may not make system calls goes on in its parent's file.
- */
+/* The child of a fork begins anew, with its first copy. Where it may make no system calls or no
+ * file, as it has changed its root, say, it goes on in its parent's. */
 void begin_anew(void);
 /* Makes no system call from now on. */
 void become_quiet(void);
-/* Reserves `bytes` of the file from `offset` on; 0, and RAW_FULL, where there is no space. */
-int reserve(size_t offset, size_t bytes);
-void note_clocks(uint64_t monotonic_ns);
+/* Notes what this process took, before it ends. */
+void note_end(void);
 uint64_t clock_ns(int clock);
 /* 1: this thread alone changes what the process shares, and no signal interrupts it, until
  * changed(). 0: another one does. */
@@ -107,12 +123,6 @@ void forget_watch(void);
 static inline void set_flag(uint32_t flag)
 {
     __atomic_fetch_or(&process.file->header.flags, flag, __ATOMIC_RELAXED);
-}
-
-/* The program restricts its system calls: those of ours might end it. */
-static inline int is_quiet(void)
-{
-    return process.file && (process.file->header.flags & RAW_QUIET);
 }
 
 #pragma GCC visibility pop

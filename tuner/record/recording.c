@@ -1,4 +1,4 @@
-/* The file that a process records into, and the slots of its threads. */
+/* The slots of a process's threads; when it records: from its start, after a fork, to its end. */
 #include "recorder.h"
 
 #include "draw.h"
@@ -6,48 +6,29 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
-
 enum {
-    LONGEST_FOLDER = 960,
-    MOST_FILES = 1 << 20, /* of one process id */
-    YIELDS = 100,         /* to another thread that makes the file or takes a slot */
-    WAITS = 3000,         /* for it, of 1 ms */
+    YIELDS = 100, /* to another thread that makes the file or takes a slot */
+    WAITS = 3000, /* for it, of 1 ms */
 };
 
 /* With half of it, samples took 3 % of a loop that does nothing but copy 64 cached KiB. */
 static const uint64_t default_period = 8 << 20;
 static const uint64_t largest_period = (uint64_t)1 << 32; /* draw_calls() */
-static const uint64_t window_ns = 5000000;                /* see watch.c */
 
 struct process process;
 static const uint32_t always_marked = 1;
-static char path[LONGEST_FOLDER + 64]; /* the folder, and the file where there is one */
-static size_t folder_bytes;
 
 /* --- System calls that are no cancellation points --- */
-
-static int open_raw(int more)
-{
-    return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | more, 0600);
-}
-
-static void close_raw(int file) { syscall(SYS_close, file); }
 
 uint64_t clock_ns(int clock)
 {
@@ -91,148 +72,6 @@ void changed(uint64_t signals)
 {
     give_lock();
     unblock_signals(signals);
-}
-
-/* --- The file --- */
-
-/* Where Linux is older than 5.14, which has MADV_POPULATE_WRITE. Where the file system cannot
- * reserve anything, zeros are written: no page of the kernel's, which may hold other areas too. */
-static int allocate(size_t offset, size_t bytes)
-{
-    static const char zeros[RAW_PAGE];
-    const int file = open_raw(0);
-    if (file < 0) return 0;
-    int done = syscall(SYS_fallocate, file, 0, offset, bytes) == 0;
-    if (!done && (errno == EOPNOTSUPP || errno == ENOSYS)) {
-        done = 1;
-        for (size_t at = offset; done && at < offset + bytes; at += RAW_PAGE)
-            done = syscall(SYS_pwrite64, file, zeros, (size_t)RAW_PAGE, at) == RAW_PAGE;
-    }
-    close_raw(file);
-    return done;
-}
-
-/* Has the pages made, which fails where a store to them would be SIGBUS. That needs neither the
- * path, which a program may have lost by chroot or with its rights, nor a descriptor. */
-static int have_pages(struct raw_file *mapped, size_t offset, size_t bytes)
-{
-    const size_t page = process.page_bytes, first = offset & -page;
-    const size_t all = (offset + bytes - first + page - 1) & -page;
-    return syscall(SYS_madvise, (char *)mapped + first, all, MADV_POPULATE_WRITE) == 0 ||
-           (errno == EINVAL && allocate(offset, bytes));
-}
-
-int reserve(size_t offset, size_t bytes)
-{
-    const int done = have_pages(process.file, offset, bytes);
-    if (!done) set_flag(RAW_FULL);
-    return done;
-}
-
-void note_clocks(uint64_t monotonic_ns)
-{
-    struct raw_header *header = &process.file->header;
-    const uint32_t next = ~header->note & 1;
-    header->noted[next].monotonic_ns = monotonic_ns;
-    header->noted[next].ticks = ticks_now();
-    header->noted[next].cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    __atomic_store_n(&header->note, next, __ATOMIC_RELEASE);
-}
-
-/* Appends a number to the path. */
-static char *put_number(char *at, uint32_t number)
-{
-    char digits[10];
-    int count = 0;
-    do {
-        digits[count++] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number);
-    while (count) *at++ = digits[--count];
-    return at;
-}
-
-/* A new file under a name that an earlier program of this process id has not taken. */
-static int create(uint32_t pid)
-{
-    char *at = path + folder_bytes;
-    *at++ = '/';
-    at = put_number(at, pid);
-    *at++ = '-';
-    for (uint32_t serial = 0; serial < MOST_FILES; ++serial) {
-        char *end = put_number(at, serial);
-        const char suffix[] = ".raw";
-        for (size_t i = 0; i < sizeof suffix; ++i) end[i] = suffix[i];
-        const int file = open_raw(O_CREAT | O_EXCL);
-        if (file >= 0 || errno != EEXIST) return file;
-    }
-    return -1;
-}
-
-/* Its size, by how large files may be: one beyond the limit is a signal that ends the program. */
-static size_t file_bytes(void)
-{
-    struct rlimit limit;
-    const size_t all = sizeof(struct raw_file), rest = offsetof(struct raw_file, slots);
-    if (syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) != 0 || limit.rlim_cur >= all)
-        return all;
-    if (limit.rlim_cur < rest + sizeof(struct raw_slot)) return 0;
-    return limit.rlim_cur - (limit.rlim_cur - rest) % sizeof(struct raw_slot);
-}
-
-static void name_executable(char *name)
-{
-    const long bytes =
-        syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", name, RAW_EXECUTABLE - 1);
-    if (bytes > 0) return;
-    const char *given = (const char *)getauxval(AT_EXECFN);
-    for (size_t i = 0; given && given[i] && i < RAW_EXECUTABLE - 1; ++i) name[i] = given[i];
-}
-
-/* Maps the file, with space for what each process has; null: there is none. */
-static struct raw_file *map(int file, size_t bytes)
-{
-    if (!bytes || syscall(SYS_ftruncate, file, bytes) != 0) return NULL;
-    void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (mapped == MAP_FAILED) return NULL;
-    if (have_pages(mapped, 0, RAW_PAGE) &&
-        have_pages(mapped, offsetof(struct raw_file, slots), sizeof(struct raw_slot)))
-        return mapped;
-    munmap(mapped, bytes);
-    return NULL;
-}
-
-/* Makes and maps the process's file. One that could not get its space stays behind empty. */
-static struct raw_file *open_file(void)
-{
-    const uint32_t pid = (uint32_t)syscall(SYS_getpid);
-    const int file = create(pid);
-    if (file < 0) return NULL;
-    const size_t bytes = file_bytes();
-    struct raw_file *mapped = map(file, bytes);
-    if (!mapped) syscall(SYS_ftruncate, file, (size_t)0);
-    close_raw(file);
-    if (!mapped) return NULL;
-    madvise(mapped, bytes, MADV_DONTDUMP);
-
-    struct raw_header *header = &mapped->header;
-    header->version = RAW_VERSION;
-    header->pid = pid;
-    header->file_bytes = bytes;
-    header->period = process.period;
-    header->window_ns = window_ns;
-    header->slots = 1;
-    header->started_realtime_ns = (int64_t)clock_ns(CLOCK_REALTIME);
-    name_executable(header->executable);
-    process.slots_room =
-        (uint32_t)((bytes - offsetof(struct raw_file, slots)) / sizeof(struct raw_slot));
-    process.file = mapped;
-    note_clocks(clock_ns(CLOCK_MONOTONIC));
-    header->started = header->noted[header->note];
-    __atomic_thread_fence(__ATOMIC_RELEASE);
-    const char magic[] = RAW_MAGIC;
-    for (size_t i = 0; i < sizeof magic; ++i) header->magic[i] = magic[i];
-    return mapped;
 }
 
 /* --- Slots --- */
@@ -280,17 +119,21 @@ static int wait_for_lock(void)
     return 0;
 }
 
+static int share_slot(void)
+{
+    set_flag(RAW_SHARED);
+    use_slot(0);
+    return 1;
+}
+
 int claim_slot(void)
 {
-    if (is_quiet()) {
-        set_flag(RAW_SHARED);
-        use_slot(0);
-        return 1;
-    }
+    if (process.limit) return share_slot();
     const uint64_t signals = block_signals();
     int done = 0;
     if (wait_for_lock()) {
-        if (process.file || open_file()) {
+        const int has_file = (process.file && !process.is_parents) || open_file();
+        if (has_file) {
             uint32_t number;
             thread.id = (uint32_t)syscall(SYS_gettid);
             if (free_slot(&number)) {
@@ -301,6 +144,9 @@ int claim_slot(void)
             }
             use_slot(number);
             done = 1;
+        } else if (process.file) {
+            process.limit = IS_GUEST;
+            done = share_slot();
         } else {
             stop_recording();
         }
@@ -339,12 +185,11 @@ static void mark_process(void)
 
 void begin_anew(void)
 {
-    if (is_quiet()) {
+    if (process.limit) {
         set_flag(RAW_SHARED);
         return;
     }
-    if (process.file) munmap(process.file, process.file->header.file_bytes);
-    process.file = NULL;
+    process.is_parents = process.file != NULL;
     process.changing = 0;
     process.seed = mixed(process.seed ^ (uint64_t)syscall(SYS_getpid));
     thread.slot = NULL;
@@ -366,8 +211,22 @@ void become_quiet(void)
 {
     const int error = errno;
     if (*process.mark == 0) begin_anew();
-    if (thread.slot || claim_slot()) set_flag(RAW_QUIET);
+    if (thread.slot || claim_slot()) {
+        set_flag(RAW_QUIET);
+        process.limit = IS_QUIET;
+    }
     errno = error;
+}
+
+void note_end(void)
+{
+    if (!process.file || process.limit == IS_QUIET) return;
+    struct raw_header *header = &process.file->header;
+    if (process.is_parents || *process.mark == 0)
+        __atomic_fetch_add(&header->children_cpu_ns, clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+                           __ATOMIC_RELAXED);
+    else if (header->pid == (uint32_t)syscall(SYS_getpid)) /* and no child of vfork */
+        note_clocks(clock_ns(CLOCK_MONOTONIC));
 }
 
 static uint64_t number_in(const char *text, uint64_t otherwise)
@@ -384,14 +243,11 @@ void start_recording(void)
     for (int i = 0; i < RAW_FUNCTIONS; ++i)
         next_function[i] = (any_function *)dlsym(RTLD_NEXT, names[i]);
 
-    const char *folder = secure_getenv("ASTEROPE_RECORD");
-    folder_bytes = folder ? strlen(folder) : 0;
-    if (!folder_bytes || folder[0] != '/' || folder_bytes > LONGEST_FOLDER) return;
-    for (size_t i = 0; i < folder_bytes; ++i) path[i] = folder[i];
+    if (!record_into(secure_getenv("ASTEROPE_RECORD"))) return;
     process.page_bytes = getauxval(AT_PAGESZ);
     process.period = number_in(secure_getenv("ASTEROPE_RECORD_PERIOD"), default_period);
     if (process.period < 1 || process.period > largest_period) process.period = default_period;
-    const uint64_t by_chance = ticks_now() ^ (uint64_t)getpid() << 40 ^ (uintptr_t)&folder;
+    const uint64_t by_chance = ticks_now() ^ (uint64_t)getpid() << 40 ^ (uintptr_t)&process.page_bytes;
     process.seed = mixed(number_in(secure_getenv("ASTEROPE_RECORD_SEED"), by_chance));
     mark_process();
     if (pthread_atfork(NULL, NULL, begin_child) != 0) return;

@@ -1,4 +1,4 @@
-// The command line of `asterope-tune replay` and `thin`.
+// The command line of `asterope-tune replay`.
 #pragma once
 
 #include "base/command_line.hpp"
@@ -7,8 +7,5 @@ namespace asterope {
 
 /// Adds the subcommand `replay` to the program's command line.
 Subcommand add_replay(CLI::App& app);
-
-/// Adds the subcommand `thin`, which makes the logs small that `replay` reads.
-Subcommand add_thin(CLI::App& app);
 
 } // namespace asterope

@@ -2,7 +2,6 @@
 // copy that loads all before it stores may still be the better one.
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "run/search_steps.hpp"
 
@@ -27,8 +26,7 @@ struct Axes {
 };
 
 Axes axes_of(const asterope_copy& copy) {
-    const nlohmann::json tuple = nlohmann::json::parse(copy.tuple);
-    return {tuple.at("shape"), tuple.at("rt"), tuple.at("order"), tuple.at("bound")};
+    return {word_of(copy, "shape"), word_of(copy, "rt"), word_of(copy, "order"), bound_of(copy)};
 }
 
 } // namespace

@@ -9,12 +9,13 @@
 #include "base/command_line.hpp"
 #include "base/error.hpp"
 #include "base/option_checks.hpp"
+#include "base/watched_run.hpp"
 #include "machine/cpu.hpp"
 #include "machine/machine.hpp"
 #include "machine/profile_places.hpp"
+#include "run/plan.hpp"
 #include "run/tuning.hpp"
 #include "search/objective.hpp"
-#include "search/shard.hpp"
 #include "space/candidates.h"
 #include "space/features.hpp"
 #include "space/space.hpp"
@@ -146,14 +147,6 @@ void add_course(CLI::App& app, TuningRequest& request) {
                    "stop timing after so long (90s, 10m, 1.5h) and write what was found until then")
         ->type_name("TIME")
         ->check(not_empty());
-    app.add_option("--shard", request.shard,
-                   "only this share of the search: that of the I-th of N equal machines; `merge` "
-                   "joins the profiles (default of -o: asterope-profile.I-of-N.json)")
-        ->type_name("I/N")
-        ->check(not_empty())
-        // Alone a share is nobody's profile: it would stand in for that of the whole machine.
-        ->excludes(app.get_option("--system"))
-        ->excludes(app.get_option("--user"));
     app.add_option("--cpu", request.cpu, "run on this CPU instead of the last one allowed")
         ->type_name("N")
         ->check(whole_number());
@@ -194,7 +187,7 @@ void write_to(const std::filesystem::path& place, TuningRequest& request) {
     request.makes_folder = request.no_generate = true;
 }
 
-int run(const CLI::App& app, Options& options) {
+int run(Options& options) {
     TuningRequest& request = options.request;
     if (options.for_system) write_to(system_profile(), request);
     if (options.for_user) write_to(user_profile(), request);
@@ -202,14 +195,15 @@ int run(const CLI::App& app, Options& options) {
         list_space(request.without);
         return kDone;
     }
-    if (!request.shard.empty() && !app.count("--output")) {
-        // On a file system that the machines share they would all write the same.
-        const Shard shard = parse_shard(request.shard);
-        request.output = "asterope-profile." + std::to_string(shard.index) + "-of-" +
-                         std::to_string(shard.count) + ".json";
-    }
-    tune(request);
-    return kDone;
+    const auto search = [&] {
+        tune(request);
+        return static_cast<int>(kDone);
+    };
+    if (request.references.empty() && request.set_references.empty()) return search();
+    return run_watched({"asterope-tune", "interrupted; the same command with --resume goes on",
+                        "leave it out, or repair it, and remove the log " + log_of(request) +
+                            ", which is of no use without it"},
+                       search);
 }
 
 } // namespace
@@ -223,9 +217,8 @@ std::function<int()> add_tuning(CLI::App& app) {
     add_output(app, *options);
     mark_as_expert(app, {"--force", "--weights", "--space", "--reference", "--set-reference",
                          "--no-sensing", "--source-map", "--rows", "--small", "--distribution",
-                         "--without", "--log", "--shard", "--cpu", "--seed", "--timings",
-                         "--list-space"});
-    return [&app, options] { return run(app, *options); };
+                         "--without", "--log", "--cpu", "--seed", "--timings", "--list-space"});
+    return [options] { return run(*options); };
 }
 
 } // namespace asterope

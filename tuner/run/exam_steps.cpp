@@ -176,6 +176,7 @@ bool SearchSteps::choose_anew(Findings& findings, const Exam& exam) {
     if (rows_.empty()) return false;
     PipelineFacts& facts = findings.pipelines;
     std::vector<TimedRowCopy> timed = timed_rows();
+    std::set<std::size_t> settled;
     for (const auto& [size, cell] : exam.cells) {
         // Between the evaluated sizes it is not known what others are worth.
         if (size == 0 || cell.losses.empty()) continue;
@@ -191,8 +192,11 @@ bool SearchSteps::choose_anew(Findings& findings, const Exam& exam) {
             }
         }
         known->scores[index] = std::min(known->scores[index], cell.score);
+        settled.insert(index);
     }
-    const std::vector<Row> before = rows_, rows = choose_rows(scores_, row_rules(), timed);
+    const std::vector<Row> before = rows_,
+                           rows =
+                               beyond_chance(choose_rows(scores_, row_rules(), timed), 0, settled);
     if (rows == before || rows.empty()) return false;
     std::vector<RowCopy> copies_before;
     for (std::size_t i = 0; i < facts.found.size(); ++i) copies_before.push_back(row_at(i).copy);

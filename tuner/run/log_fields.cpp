@@ -1,4 +1,4 @@
-// The fields of one line of a trial log or of a thinned recording, each checked as it is read.
+// The fields of one line of a trial log, each checked as it is read.
 #include "run/log_fields.hpp"
 
 #include <optional>
@@ -9,8 +9,8 @@ using nlohmann::json;
 
 namespace {
 
-BadInput no_time(const char* name, const json& value, const char* least) {
-    return BadInput(std::string(name) + ' ' + value.dump().substr(0, 40) + " is no time " + least);
+BadInput no_time(const char* name, const json& value) {
+    return BadInput(std::string(name) + ' ' + value.dump().substr(0, 40) + " is no time above 0");
 }
 
 } // namespace
@@ -52,13 +52,7 @@ std::uint64_t LogFields::calls() const {
 // NaN and infinity are no JSON: parse_json has refused them.
 double LogFields::positive(const char* name) const {
     const json& value = field(name);
-    if (!value.is_number() || !(value.get<double>() > 0)) throw no_time(name, value, "above 0");
-    return value.get<double>();
-}
-
-double LogFields::not_negative(const char* name) const {
-    const json& value = field(name);
-    if (!value.is_number() || !(value.get<double>() >= 0)) throw no_time(name, value, "from 0 up");
+    if (!value.is_number() || !(value.get<double>() > 0)) throw no_time(name, value);
     return value.get<double>();
 }
 

@@ -1,4 +1,4 @@
-// The fields of one line of a trial log or of a thinned recording, each checked as it is read.
+// The fields of one line of a trial log, each checked as it is read.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,6 @@ class LogFields {
     std::uint64_t whole(const char* name) const;
     std::uint64_t calls() const;             ///< at least 1
     double positive(const char* name) const; ///< a time
-    double not_negative(const char* name) const;
     Workload workload() const;
     std::vector<double> ticks(const char* name) const;
     std::vector<Disturbance> hits() const;

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
+#include "base/watched_run.hpp"
 #include "search/sensing_search.hpp"
 #include "timing/clock.hpp"
 
@@ -29,8 +30,8 @@ constexpr int kTries = 5;
 
 MachineTimings::MachineTimings(const Plan& plan, const Machine& machine, std::uint64_t seed,
                                int cpu, const Budget& budget)
-    : arena_(arena_bytes(plan.all_sizes.back(), machine), plan.source_map),
-      stopwatch_(arena_, plan.all_sizes.back(), last_cache_bytes(machine),
+    : arena_(arena_bytes(plan.sizes.back(), machine), plan.source_map),
+      stopwatch_(arena_, plan.sizes.back(), last_cache_bytes(machine),
                  {machine.caches, plan.statistics, kLargestMixed, seed, Weighting::calls,
                   plan.source_map ? &small_arena_.emplace(kSmallArena) : nullptr},
                  plan.operation),
@@ -49,6 +50,7 @@ Trial MachineTimings::trial(const TrialRequest& asked) {
     throw_if_over();
     if (!in_round_) monitor_.begin_round();
     in_round_ = true;
+    const Calling calling(asked.copy.name);
     for (int i = 0; i < kTries; ++i) {
         const std::uint64_t begin = ticks();
         const double timed = stopwatch_.time(asked.copy, asked.workload, asked.size, asked.round);

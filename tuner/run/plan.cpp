@@ -50,21 +50,12 @@ std::vector<Operation> parse_operations(const std::string& text) {
     return operations;
 }
 
-/// Of a search in shards the first does all of the other operations: they take less time than
-/// a shard's border does.
-std::vector<Operation> operations_of(const TuningRequest& request) {
-    std::vector<Operation> operations = parse_operations(request.operations);
-    if (!request.shard.empty() && parse_shard(request.shard).index != 1) {
-        operations = {Operation::copy};
-    }
-    return operations;
-}
-
 /// Those that were given; of the default sizes the powers of two: a set has one side, and no second
 /// boundary at a cache's size.
 std::vector<std::size_t> sizes_of_sets(const TuningRequest& request, const Machine& machine) {
     if (request.replayed) {
-        if (request.set_sizes.empty() && contains(operations_of(request), Operation::set)) {
+        if (request.set_sizes.empty() &&
+            contains(parse_operations(request.operations), Operation::set)) {
             throw BadInput("its header has memset, but no set_sizes");
         }
         return request.set_sizes;
@@ -80,11 +71,6 @@ constexpr double kShareOfCopies = 0.85;
 
 /// A set has few ways; each row is code that a program has to keep in its first cache.
 constexpr std::size_t kMostSetRows = 4;
-
-/// What a border's search takes of an own size's, see SearchSteps: quick is five times as fast.
-double border_cost(const Rigor& rigor) {
-    return rigor.name == "quick" ? 1 : 0.2;
-}
 
 /// Whether the extension axes are explored. Throws BadInput.
 bool parse_space(const std::string& text) {
@@ -165,7 +151,8 @@ CallStatistics statistics_of(const TuningRequest& request, const std::optional<P
                                         : read_statistics(request.distribution);
 }
 
-/// Where the trials go.
+} // namespace
+
 std::string log_of(const TuningRequest& request) {
     if (!request.log.empty()) return request.log;
     // Beside a device or a pipe is no place for it.
@@ -173,49 +160,40 @@ std::string log_of(const TuningRequest& request) {
     return (beside ? request.output : TuningRequest().output) + ".trials";
 }
 
-} // namespace
-
 Plan::Plan(Operation of, const Plan& copies)
-    : operation(of), operations(copies.operations), all_sizes(copies.set_sizes),
+    : operation(of), operations(copies.operations), sizes(copies.set_sizes),
       objective(objective_of_sets(copies.objective)), extended(false), sensing(copies.sensing),
       small_objective(copies.small_objective),
       small_weights(parse_small_weights(copies.small_objective, of)), rigor(copies.rigor),
-      sizes(all_sizes), most_rows(std::min(copies.most_rows, kMostSetRows)), threads(1),
+      most_rows(std::min(copies.most_rows, kMostSetRows)), threads(1),
       statistics(fleet_statistics(of)), references(copies.set_references), maps_source(false),
       log(copies.log), keeps_log(copies.keeps_log), budget_seconds(copies.budget_seconds),
       request_(copies.request_) {}
 
 Plan::Plan(const TuningRequest& request, const Machine& machine)
-    : operations(operations_of(request)), program(recorded_program(request)),
-      all_sizes(sizes_to_search(request.sizes, machine.caches, program)),
+    : operations(parse_operations(request.operations)), program(recorded_program(request)),
+      sizes(sizes_to_search(request.sizes, machine.caches, program)),
       set_sizes(sizes_of_sets(request, machine)),
-      objective(program ? program_objective(*program, all_sizes)
+      objective(program ? program_objective(*program, sizes)
                         : parse_objective(request.workload, request.weights)),
       extended(parse_space(request.space)), sensing(!request.no_sensing),
       small_objective(request.small), small_weights(small_weights_of(request, program)),
-      rigor(parse_rigor(request.rigor)), sizes(all_sizes), most_rows(request.rows),
-      threads(threads_of(request)), statistics(statistics_of(request, program)),
+      rigor(parse_rigor(request.rigor)), most_rows(request.rows), threads(threads_of(request)),
+      statistics(statistics_of(request, program)),
       references(request.replayed ? request.logged_references
                                   : parse_references(request.references)),
       set_references(request.replayed ? request.logged_set_references
                                       : parse_references(request.set_references, Operation::set)),
       maps_source(!request.source_map.empty()), log(log_of(request)),
       keeps_log(!request.log.empty()), request_(request) {
-    if (all_sizes.front() < kMinimumBytes) {
-        throw BadInput("size " + format_size(all_sizes.front()) + " is below " +
+    if (sizes.front() < kMinimumBytes) {
+        throw BadInput("size " + format_size(sizes.front()) + " is below " +
                        format_size(kMinimumBytes) + ", where the pipelines begin");
-    }
-    if (!request.shard.empty()) {
-        shard = parse_shard(request.shard);
-        ShardSizes dealt = deal_sizes(all_sizes, *shard, border_cost(rigor));
-        sizes = std::move(dealt.own);
-        border = dealt.border;
-        if (border) sizes.insert(sizes.begin(), *border);
     }
     if (operations.size() > 1) budget_share = kShareOfCopies;
     if (!request.time_budget.empty()) budget_seconds = parse_duration(request.time_budget);
     if (maps_source) {
-        if (!request.replayed) source_map.emplace(request.source_map, all_sizes.back());
+        if (!request.replayed) source_map.emplace(request.source_map, sizes.back());
         objective = for_mapped_source(std::move(objective));
     }
     if (request.makes_folder) make_folder_of(request.output);
@@ -247,7 +225,7 @@ nlohmann::json Plan::options() const {
                               {"workload", request_.workload},
                               {"weights", names_and_weights(objective.weights)},
                               {"weights_given", request_.weights},
-                              {"sizes", all_sizes},
+                              {"sizes", sizes},
                               {"space", request_.space},
                               {"sensing", sensing},
                               {"rows", most_rows},
@@ -259,12 +237,10 @@ nlohmann::json Plan::options() const {
                               {"source_map", request_.source_map},
                               {"without", request_.without}};
     if (program) options["program"] = program_json(*program);
-    if (shard) options["shard"] = shard->name();
     if (!references.empty()) options["references"] = references_json(references);
     if (!set_references.empty()) options["set_references"] = references_json(set_references);
-    // Those of the whole search: shards of one are told by equal options.
     std::vector<std::string_view> names;
-    for (const Operation one : parse_operations(request_.operations)) names.push_back(name_of(one));
+    for (const Operation one : operations) names.push_back(name_of(one));
     options["operations"] = names;
     if (names.size() > 1) options["set_sizes"] = set_sizes;
     return options;
@@ -289,7 +265,6 @@ TuningRequest replayed_request(const nlohmann::json& options) {
     options.at("source_map").get_to(request.source_map);
     options.at("without").get_to(request.without);
     if (options.contains("program")) request.program = program_of(options.at("program"));
-    request.shard = options.value("shard", "");
     const auto references = [&](const char* field, Operation operation) {
         return references_of(options.value(field, nlohmann::json::array()), operation);
     };
@@ -305,8 +280,8 @@ TuningRequest replayed_request(const nlohmann::json& options) {
 }
 
 std::size_t Plan::handover_size() const {
-    const auto above = std::lower_bound(all_sizes.begin(), all_sizes.end(), kLargestMixed);
-    return above == all_sizes.end() ? all_sizes.back() : *above;
+    const auto above = std::lower_bound(sizes.begin(), sizes.end(), kLargestMixed);
+    return above == sizes.end() ? sizes.back() : *above;
 }
 
 std::vector<Workload> Plan::measured() const {

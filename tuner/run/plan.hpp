@@ -10,7 +10,6 @@
 #include "run/tuning.hpp"
 #include "search/objective.hpp"
 #include "search/search.hpp"
-#include "search/shard.hpp"
 #include "space/operation.hpp"
 #include "timing/distribution.hpp"
 #include "timing/source_map.hpp"
@@ -30,18 +29,15 @@ struct Plan {
     /// Up to which share of the time budget this operation may go on, counted from its beginning.
     double budget_share = 1;
     std::optional<Program> program;     ///< that is tuned for; none: for all
-    std::vector<std::size_t> all_sizes; ///< of the whole search, ascending
+    std::vector<std::size_t> sizes;     ///< that are searched, ascending
     std::vector<std::size_t> set_sizes; ///< of the copies' plan: those that sets are searched at
     Objective objective;
     bool extended, sensing;
     std::string small_objective;
     Weights small_weights;
     Rigor rigor;
-    std::optional<Shard> shard;        ///< none: the whole search is done here
-    std::vector<std::size_t> sizes;    ///< that are searched here, a shard's border included
-    std::optional<std::size_t> border; ///< see ShardSizes
-    std::size_t most_rows;             ///< of the routine
-    unsigned threads;                  ///< that a copy may be shared among at most; 1: none is
+    std::size_t most_rows; ///< of the routine
+    unsigned threads;      ///< that a copy may be shared among at most; 1: none is
     CallStatistics statistics;
     std::vector<Reference> references;     ///< of this operation
     std::vector<Reference> set_references; ///< of the copies' plan: those of sets
@@ -51,9 +47,7 @@ struct Plan {
     bool keeps_log;                      ///< once the profile is there
     std::optional<double> budget_seconds;
 
-    /// Whether `size` is of this shard's share, and not its border.
-    bool owns(std::size_t size) const { return size != border; }
-    /// The size whose winner the small copies hand over to; it may be another shard's.
+    /// The size whose winner the small copies hand over to.
     std::size_t handover_size() const;
     /// What the winners are chosen for: see with_intents.
     std::vector<Objective> objectives() const;
@@ -65,6 +59,9 @@ struct Plan {
   private:
     TuningRequest request_;
 };
+
+/// Where its trials go.
+std::string log_of(const TuningRequest& request);
 
 /// The request that a log with these Plan::options() came from, to be replayed.
 TuningRequest replayed_request(const nlohmann::json& options);

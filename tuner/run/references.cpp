@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "base/error.hpp"
 #include "base/text.hpp"
+#include "timing/correctness.hpp"
 
 namespace asterope {
 
@@ -70,6 +72,17 @@ std::vector<Reference> references_of(const nlohmann::json& list, Operation opera
 
 std::vector<TimedCopy> load_references(const std::vector<Reference>& references) {
     return timed_references(references, load_reference);
+}
+
+void require_still_right(const std::vector<TimedCopy>& references) {
+    for (const TimedCopy& one : references) {
+        const std::string fault = fault_since(one.function, one.name, one.operation);
+        if (fault.empty()) continue;
+        throw Failure(one.name +
+                      " copied right before the search, and copies wrong since: " + fault +
+                      ": no profile is written, and the log is removed, since what was "
+                      "timed beside it is worth nothing; leave it out, or repair it");
+    }
 }
 
 std::vector<TimedCopy> logged_references(const std::vector<Reference>& references) {

@@ -29,6 +29,10 @@ std::vector<Reference> references_of(const nlohmann::json& list,
 /// hangs.
 std::vector<TimedCopy> load_references(const std::vector<Reference>& references);
 
+/// Throws Failure, which names it, for the first that after all its calls copies wrongly: what was
+/// timed beside it is worth nothing.
+void require_still_right(const std::vector<TimedCopy>& references);
+
 /// The same of a log, which has their figures: nothing is loaded, and they cannot be called.
 std::vector<TimedCopy> logged_references(const std::vector<Reference>& references);
 

@@ -28,7 +28,7 @@ std::string difference(const json& recorded, const json& wanted) {
     }
     const json before = part_of(recorded, "/options"), now = part_of(wanted, "/options");
     json all = now;
-    all.update(before); // a shard's have one more
+    all.update(before); // some options are there only where they were given
     for (const auto& [name, unused] : all.items()) {
         const json there = before.value(name, json()), value = now.value(name, json());
         if (there != value) {

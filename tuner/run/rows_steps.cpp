@@ -39,7 +39,7 @@ void SearchSteps::find_rows(Findings& findings) {
     }
     pipeline_prices_ = prices_of(contestants_, standard, plain_copy());
     time_sensing(findings.left_out);
-    rows_ = choose_rows(scores_, row_rules(), timed_rows());
+    rows_ = beyond_chance(choose_rows(scores_, row_rules(), timed_rows()), 0);
     take_rows(facts);
 
     std::vector<std::size_t> in_place = pipelines_of(rows_);
@@ -51,7 +51,8 @@ void SearchSteps::find_rows(Findings& findings) {
         }
         RowRules rules = row_rules();
         rules.most_pipelines = kMoreOfIntents - (in_place.size() - own);
-        const std::vector<Row> rows = choose_rows(scores, rules, {}, in_place);
+        const std::vector<Row> rows =
+            beyond_chance(choose_rows(scores, rules, {}, in_place), objective);
         for (const Row& row : rows) {
             for (std::size_t i = row.first; i <= row.last; ++i) {
                 crown(i, objective, row.copy.pipelines.front(), facts);
@@ -81,6 +82,41 @@ void SearchSteps::crown(std::size_t index, std::size_t objective, std::size_t co
     SizeResult& result = facts.found[index].results[objective];
     result = contests_[index].race->won_by(contestants_[contestant], objective);
     result.undecided = undecided;
+}
+
+/// Whether `one` is faster than `other` at an evaluated size beyond chance, by the rounds in which
+/// both were timed; or the two were not timed together, so that nothing says that `other` would do.
+bool SearchSteps::leads(std::size_t index, const RowCopy& one, const RowCopy& other,
+                        std::size_t objective) const {
+    const Contest& contest = contests_[index];
+    if (!one.senses && !other.senses) {
+        const Entrant ours = contestants_[one.pipelines.front()],
+                      theirs = contestants_[other.pipelines.front()];
+        return contest.race->lead(ours, theirs, objective).low > 1;
+    }
+    const auto races = sensing_races_.find(index);
+    if (races == sensing_races_.end()) return true;
+    const SensingRace& race = races->second;
+    const auto place_of = [&](const RowCopy& copy) -> std::optional<Entrant> {
+        const auto timed = std::find_if(sensing_.begin(), sensing_.end(),
+                                        [&](const auto& known) { return known.row.copy == copy; });
+        if (copy.senses && timed == sensing_.end()) return std::nullopt;
+        const auto place = std::find(race.entrants.begin(), race.entrants.end(),
+                                     std::pair(copy, copy.senses ? timed->copy.probe : nullptr));
+        if (place == race.entrants.end()) return std::nullopt;
+        return static_cast<Entrant>(place - race.entrants.begin());
+    };
+    const auto ours = place_of(one), theirs = place_of(other);
+    return !ours || !theirs || race.race->lead(*ours, *theirs).low > 1;
+}
+
+/// `settled`: evaluated sizes whose rows were chosen by more than these rounds.
+std::vector<Row> SearchSteps::beyond_chance(std::vector<Row> rows, std::size_t objective,
+                                            const std::set<std::size_t>& settled) const {
+    return without_chance_rows(
+        std::move(rows), [&](std::size_t index, const RowCopy& one, const RowCopy& other) {
+            return settled.count(index) > 0 || leads(index, one, other, objective);
+        });
 }
 
 RowRules SearchSteps::row_rules() const {

@@ -19,16 +19,17 @@ void RunTimings::enter(const std::string& step, std::size_t known) {
     step_ = step;
     const std::size_t recorded = recorded_.enter(step, known);
     disturbed_rounds_.enter_step();
-    round_seconds_ = 0;
+    round_seconds_ = round_planned_ = 0;
     if (machine_) machine_->enter(step, recorded);
 }
 
 /// The races of other steps are short: their two stages are one phase.
 void RunTimings::enter(Stage stage) {
     const std::optional<LoggedStep> step = parse_step(step_);
-    const bool copies = step && step->operation == Operation::copy;
-    if (!copies || step->step != Step::pipelines) return;
-    spent_.enter(stage == Stage::screening ? Step::screening : Step::run_off);
+    if (!step || step->step != Step::pipelines) return;
+    const Step phase = stage == Stage::screening ? Step::screening : Step::run_off;
+    if (progress_) progress_->enter(title_of(phase));
+    if (step->operation == Operation::copy) spent_.enter(phase);
 }
 
 void RunTimings::refuse_end() const {
@@ -54,9 +55,9 @@ Trial RunTimings::trial(const TrialRequest& asked) {
     const double took = trial.us * 1e-6;
     round_seconds_ += took;
     if (trial.recorded) recorded_seconds_ += took;
+    round_recorded_ = trial.recorded;
     if (progress_) {
-        progress_->advance(trial.seconds() * static_cast<double>(calls(asked.size, asked.workload)),
-                           trial.recorded);
+        round_planned_ += planned_seconds(asked.size, asked.workload);
     }
     return trial;
 }
@@ -81,7 +82,7 @@ Calibration RunTimings::calibration(std::size_t size, Workload workload,
         calibration = machine_->calibration(size, workload);
         log().write(size, workload, calibration);
     }
-    calls_[{size, workload}] = calibration.calls;
+    planned_[{size, workload}] = static_cast<double>(calibration.calls) * calibration.seconds;
     return calibration;
 }
 
@@ -95,13 +96,16 @@ RoundEnd RunTimings::round_ended() {
     }
     const double seconds = std::exchange(round_seconds_, 0);
     end.again = disturbed_rounds_.round_ended(end.disturbances, seconds);
+    const double planned = std::exchange(round_planned_, 0);
+    if (progress_) progress_->advance(end.again ? 0 : planned, round_recorded_);
     return end;
 }
 
-std::size_t RunTimings::calls(std::size_t size, Workload workload) const {
-    if (const std::size_t fixed = fixed_calls(workload)) return fixed;
+double RunTimings::planned_seconds(std::size_t size, Workload workload) const {
     // Aliasing buffers have the hot ones' calls, see Stopwatch.
-    return calls_.at({size, workload == Workload::aliased ? Workload::hot : workload});
+    const auto known =
+        planned_.find({size, workload == Workload::aliased ? Workload::hot : workload});
+    return known == planned_.end() ? kPlannedTrial : known->second;
 }
 
 } // namespace asterope

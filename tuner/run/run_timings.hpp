@@ -17,6 +17,9 @@
 
 namespace asterope {
 
+/// Seconds that a trial without a calibration is planned to take: of small copies, say.
+inline constexpr double kPlannedTrial = 50e-6;
+
 class RunTimings : public Timings {
   public:
     /// Of a new run, or of one that goes on: `known` is what an earlier one wrote to `log`.
@@ -38,7 +41,7 @@ class RunTimings : public Timings {
     bool has(const std::string& step) const override {
         return machine_ ? machine_->has(step) : recorded_.has(step);
     }
-    /// From now on trials advance it, which must outlive this.
+    /// From now on rounds advance it, which must outlive this.
     void show_on(Progress& progress) { progress_ = &progress; }
 
     const DisturbedRounds& disturbed_rounds() const { return disturbed_rounds_; }
@@ -49,7 +52,7 @@ class RunTimings : public Timings {
   private:
     [[noreturn]] void refuse_end() const;
     TrialLogWriter& log();
-    std::size_t calls(std::size_t size, Workload workload) const;
+    double planned_seconds(std::size_t size, Workload workload) const;
 
     RecordCursor recorded_;
     Timings* machine_ = nullptr;
@@ -58,8 +61,10 @@ class RunTimings : public Timings {
     std::string step_, written_step_; ///< the present one; that which the log's end belongs to
     Progress* progress_ = nullptr;
     DisturbedRounds disturbed_rounds_;
-    std::map<std::pair<std::size_t, Workload>, std::size_t> calls_; ///< in a trial
+    std::map<std::pair<std::size_t, Workload>, double> planned_; ///< libc's seconds of a trial
     double round_seconds_ = 0; ///< that the trials of this round took, all in all
+    double round_planned_ = 0; ///< that they were planned to take
+    bool round_recorded_ = false;
     std::size_t trials_ = 0;
     double recorded_seconds_ = 0;
 };

@@ -34,7 +34,8 @@ SearchSteps::SearchSteps(const Plan& plan, const Spaces& spaces, const Machine& 
     : plan_(plan), spaces_(spaces), libc_thresholds_(machine.libc_thresholds),
       last_cache_bytes_(last_cache_bytes(machine)), references_(std::move(references)), seed_(seed),
       objectives_(plan.objectives()), copies_(all_copies(spaces.space)), timings_(timings),
-      budget_(budget), spent_(spent), progress_(calibrate(), quiet) {
+      budget_(budget), spent_(spent), progress_(quiet) {
+    calibrate();
     timings_.show_on(progress_);
 }
 
@@ -42,16 +43,22 @@ Findings SearchSteps::run(const BuildRoutine& build) {
     Findings findings;
     findings.pipelines.objectives = objectives_;
     findings.pipelines.operation = plan_.operation;
+    if (!build) over({Step::exam});
     allow(kShareOfSizes);
     search_sizes(findings);
+    over({Step::screening, Step::run_off, Step::overlapping});
     allow(kShareOfRows);
     find_rows(findings);
+    over({Step::rows, Step::sensing});
     find_bound(findings);
+    over({Step::small});
     allow(kShareOfBoundaries);
     find_boundaries(findings);
+    over({Step::boundaries});
     allow(1);
     aliased_copies(findings);
     shared_copies(findings);
+    over({Step::aliased, Step::threads});
     examine(findings, build);
     findings.noise = timings_.disturbed_rounds();
     findings.trials = timings_.trials();
@@ -75,8 +82,10 @@ void SearchSteps::allow(double share) {
 }
 
 void SearchSteps::label(const std::string& text) {
-    const bool copies = plan_.operation == Operation::copy;
-    progress_.label(copies ? text : std::string(name_of(plan_.operation)) + ' ' + text);
+    std::string label =
+        plan_.operation == Operation::copy ? "" : std::string(name_of(plan_.operation));
+    if (!label.empty() && !text.empty()) label += ' ';
+    progress_.label(label + text);
 }
 
 /// Another operation than copies is one phase, as it takes little time.
@@ -85,21 +94,18 @@ void SearchSteps::account(Step phase) {
 }
 
 void SearchSteps::show(Step step) {
-    label(title_of(step));
+    progress_.enter(title_of(step));
+    label("");
     account(step);
 }
 
-/// Indices into the plan's sizes: the one that small copies hand over to, where it is ours, then
-/// coarse to fine; a border last, as all others matter more.
+/// Indices into the plan's sizes: the one that small copies hand over to, then coarse to fine.
 std::vector<std::size_t> SearchSteps::order_of_sizes() const {
-    const std::size_t first_own = plan_.border ? 1 : 0;
-    std::vector<std::size_t> order = coarse_to_fine(plan_.sizes.size() - first_own);
-    for (std::size_t& index : order) index += first_own;
+    std::vector<std::size_t> order = coarse_to_fine(plan_.sizes.size());
     const auto handover = std::find_if(order.begin(), order.end(), [&](std::size_t index) {
         return plan_.sizes[index] == plan_.handover_size();
     });
-    if (handover != order.end()) std::rotate(order.begin(), handover, handover + 1);
-    if (plan_.border) order.push_back(0);
+    std::rotate(order.begin(), handover, handover + 1);
     return order;
 }
 
@@ -111,19 +117,19 @@ void SearchSteps::search_sizes(Findings& findings) {
             if (budget_left) found_.emplace(index, search_one_size(index));
         } catch (const BudgetSpent&) {
             budget_left = false;
-            if (first) throw Failure("the time budget ended before the first size was done");
+            if (first) {
+                throw Failure("the time budget ended before the first size was done: give more, "
+                              "with --resume to go on");
+            }
         }
         const std::size_t size = plan_.sizes[index];
-        if (size == plan_.handover_size() && plan_.owns(size)) {
-            search_what_hands_over(index, findings);
-        }
+        if (size == plan_.handover_size()) search_what_hands_over(index, findings);
     }
-    // What is another shard's is no less missing here.
     const bool overlapping = searches_overlapping();
     auto& left_out = findings.left_out;
     if (!findings.small) left_out.steps.insert(Step::small);
     if (!findings.overlapping && overlapping) left_out.steps.insert(Step::overlapping);
-    left_out.sizes = plan_.all_sizes;
+    left_out.sizes = plan_.sizes;
     for (const auto& [index, one] : found_) {
         std::erase(left_out.sizes, plan_.sizes[index]);
         findings.pipelines.found.push_back(one);
@@ -154,8 +160,7 @@ Found SearchSteps::search_one_size(std::size_t index) {
     const std::size_t size = plan_.sizes[index];
     label(format_size(size));
     std::mt19937_64 random = enter(Step::pipelines, size);
-    // Of a border only the winner is wanted, and that to be about right.
-    Rigor rigor = plan_.owns(size) ? plan_.rigor : parse_rigor("quick");
+    Rigor rigor = plan_.rigor;
     const std::vector<Entrant> heirs = inherited(index, rigor);
     if (!heirs.empty()) rigor.coarse = {}; // all of them are screened
     return search_size(spaces_.space, heirs.empty() ? spaces_.entrants : heirs,
@@ -193,11 +198,15 @@ std::vector<Entrant> SearchSteps::inherited(std::size_t index, const Rigor& rigo
     return {finalists.begin(), finalists.end()};
 }
 
-/// Fixes the calls of each trial. Returns the seconds that the pipelines' search may take.
-double SearchSteps::calibrate() {
+/// These steps are behind us, whatever of them was planned besides.
+void SearchSteps::over(std::initializer_list<Step> steps) {
+    for (const Step step : steps) progress_.end(title_of(step));
+}
+
+/// Fixes the calls of each trial, and plans all steps up to the exam.
+void SearchSteps::calibrate() {
     account(Step::calibration);
     timings_.enter(logged(Step::calibration));
-    double seconds = 0;
     std::vector<Candidate> paper;
     for (const Entrant entrant : spaces_.entrants) paper.push_back(candidate(entrant));
     for (const std::size_t size : plan_.sizes) {
@@ -209,13 +218,41 @@ double SearchSteps::calibrate() {
             const Timed timed = weight == 0                       ? Timed::in_run_off
                                 : weight_of(from_start, workload) ? Timed::from_start
                                                                   : Timed::from_last_cut;
-            const std::size_t trials = planned_trials(plan_.rigor, paper, timed, plan_.extended) +
-                                       (plan_.rigor.contestants + 2) *
-                                           static_cast<std::size_t>(plan_.rigor.contest_rounds);
-            seconds += static_cast<double>(trials * calibration.calls) * calibration.seconds;
+            const std::size_t run_off =
+                planned_trials(plan_.rigor, paper, Timed::in_run_off, plan_.extended);
+            const std::size_t screening =
+                planned_trials(plan_.rigor, paper, timed, plan_.extended) - run_off;
+            const double trial = static_cast<double>(calibration.calls) * calibration.seconds;
+            plan(Step::screening, static_cast<double>(screening) * trial);
+            plan(Step::run_off, static_cast<double>(run_off) * trial);
+            plan_later_steps(size, workload, trial);
         }
     }
-    return seconds;
+    // See search_small: all five times, 16 of them eight times, and the run-off.
+    const std::size_t small = 5 * spaces_.small_entrants.size() + 16 * 8 +
+                              2 * (2 * plan_.rigor.finalists + 6) * plan_.rigor.rounds;
+    plan(Step::small, kPlannedTrial * static_cast<double>(small * plan_.small_weights.size()));
+}
+
+/// What each evaluated size adds to the steps behind the pipelines, about: how many rows and
+/// boundaries there will be, nobody knows yet. `trial`: its planned seconds.
+void SearchSteps::plan_later_steps(std::size_t size, Workload workload, double trial) {
+    const Rigor& rigor = plan_.rigor;
+    const auto add = [&](Step step, double entrants, int rounds) {
+        plan(step, entrants * rounds * trial);
+    };
+    add(Step::rows, static_cast<double>(rigor.contestants) + 2, rigor.contest_rounds);
+    constexpr double kBesideProbes = 14; // six pipelines, as many sensing copies, libc twice
+    if (!spaces_.probes.empty() && size >= kSensingMinimum && !outgrows(size, last_cache_bytes_)) {
+        add(Step::sensing, kBesideProbes, rigor.contest_rounds);
+    }
+    // Three bisections between neighbours, of which a quarter differ; two copies, libc twice.
+    add(Step::boundaries, 3.0 / 4 * 4, rigor.rounds);
+    if (workload == Workload::hot && size >= kAliasedMinimum && size <= kAliasedMaximum) {
+        add(Step::aliased, static_cast<double>(spaces_.aliased_space.size()) + 3, rigor.rounds);
+    }
+    // The sizes and those between them; the routine, libc twice; some of it again.
+    add(Step::exam, 2 * 3 * 1.5, rigor.exam_rounds);
 }
 
 void SearchSteps::calibrate(std::size_t size) {

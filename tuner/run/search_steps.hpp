@@ -3,10 +3,13 @@
 
 #include <deque>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/progress.hpp"
@@ -83,7 +86,17 @@ class SearchSteps {
         std::map<std::size_t, Finalist> finalists = {};
     };
 
-    double calibrate();
+    /// Sensing copies timed beside pipelines at one size; `entrants` as the race numbers them.
+    struct SensingRace {
+        std::unique_ptr<std::mt19937_64> random;
+        std::unique_ptr<Race> race;
+        std::vector<std::pair<RowCopy, const asterope_copy*>> entrants; ///< probe; null: none
+    };
+
+    void calibrate();
+    void plan(Step step, double seconds) { progress_.plan(title_of(step), seconds); }
+    void over(std::initializer_list<Step> steps);
+    void plan_later_steps(std::size_t size, Workload workload, double trial);
     void calibrate(std::size_t size);
     /// What the log calls the part of a step of this operation.
     std::string logged(Step step, std::size_t size = 0, const std::string& objective = {}) const;
@@ -111,6 +124,10 @@ class SearchSteps {
                PipelineFacts& facts) const;
     void take_rows(PipelineFacts& facts);
     RowRules row_rules() const;
+    bool leads(std::size_t index, const RowCopy& one, const RowCopy& other,
+               std::size_t objective = 0) const;
+    std::vector<Row> beyond_chance(std::vector<Row> rows, std::size_t objective,
+                                   const std::set<std::size_t>& settled = {}) const;
     std::vector<TimedRowCopy> timed_rows() const;
     TimedCopy copy_of(const RowCopy& row) const;
     const Row& row_at(std::size_t index) const;
@@ -168,13 +185,14 @@ class SearchSteps {
     Budget& budget_;
     TimeSpent& spent_;
     std::map<std::pair<std::size_t, Workload>, Calibration> calibrations_;
-    Progress progress_;                  ///< after calibrations_: its total comes from them
+    Progress progress_;
     std::map<std::size_t, Found> found_; ///< by index into the plan's sizes
     std::vector<Entrant> contestants_;
     std::vector<double> pipeline_prices_; ///< by contestant
     std::vector<Contest> contests_;       ///< by evaluated size
     std::vector<SizeScores> scores_;      ///< by evaluated size, of the routine's own objective
     std::deque<TimedSensing> sensing_;    ///< arguments are referred to
+    std::map<std::size_t, SensingRace> sensing_races_; ///< by evaluated size
     std::vector<Row> rows_; ///< the routine's own; empty: each size has its own winner
 };
 

@@ -211,18 +211,25 @@ void SearchSteps::add_sensing_copies(const std::vector<Row>& rows,
 void SearchSteps::time_sensing_at(std::size_t index, const std::vector<std::size_t>& pipelines) {
     const std::size_t size = contests_[index].results.front().size;
     label(format_size(size));
-    std::mt19937_64 random = enter(Step::sensing, size, "rows");
+    SensingRace kept{std::make_unique<std::mt19937_64>(enter(Step::sensing, size, "rows")), {}, {}};
     std::vector<TimedCopy> copies;
-    for (const std::size_t one : pipelines) copies.push_back(copy(contestants_[one]));
+    for (const std::size_t one : pipelines) {
+        copies.push_back(copy(contestants_[one]));
+        kept.entrants.emplace_back(RowCopy::plain(one), nullptr);
+    }
     std::vector<TimedSensing*> sensing;
     for (TimedSensing& one : sensing_) {
         if (!contains(one.indices, index)) continue;
         sensing.push_back(&one);
         copies.push_back(one.copy.timed(one.arguments));
+        kept.entrants.emplace_back(one.row.copy, one.copy.probe);
     }
-    Race race(size, objectives_.front().weights, random, timed(copies, size));
-    for (const Finalist& finalist :
-         race.run_off(all_entrants(copies.size()), plan_.rigor.contest_rounds, kLibc).finalists) {
+    kept.race = std::make_unique<Race>(size, objectives_.front().weights, *kept.random,
+                                       timed(copies, size));
+    const SizeResult result =
+        kept.race->run_off(all_entrants(copies.size()), plan_.rigor.contest_rounds, kLibc);
+    sensing_races_.insert_or_assign(index, std::move(kept));
+    for (const Finalist& finalist : result.finalists) {
         const auto place = static_cast<std::size_t>(finalist.candidate);
         if (place < pipelines.size()) {
             // Timed twice by now: both count, and what senses is compared with what ran beside it.

@@ -60,7 +60,7 @@ SizeResult SearchSteps::overlapping_copies() {
 }
 
 void SearchSteps::find_boundaries(Findings& findings) {
-    account(Step::boundaries);
+    show(Step::boundaries);
     PipelineFacts& facts = findings.pipelines;
     bool budget_left = true;
     for (std::size_t objective = 0; objective < objectives_.size(); ++objective) {
@@ -120,7 +120,7 @@ void SearchSteps::aliased_copies(Findings& findings) {
     for (const Found& found : findings.pipelines.found) {
         const std::size_t size = found.results.front().size;
         const TimedCopy& pipeline = copy(findings.pipelines.winner_for(size));
-        if (size < kAliasedMinimum || size > kAliasedMaximum || !plan_.owns(size)) continue;
+        if (size < kAliasedMinimum || size > kAliasedMaximum) continue;
         if (pipeline.cache_effect == kNonTemporal) continue;
         std::mt19937_64 random = enter(Step::aliased, size);
         std::vector<TimedCopy> copies = {pipeline};
@@ -142,7 +142,7 @@ void SearchSteps::shared_copies(Findings& findings) {
     show(Step::threads);
     for (const Found& found : findings.pipelines.found) {
         const std::size_t size = found.results.front().size;
-        if (size < kSharedMinimum || !plan_.owns(size)) continue;
+        if (size < kSharedMinimum) continue;
         try {
             findings.shared.push_back(share(size, findings.pipelines));
         } catch (const BudgetSpent&) {

@@ -10,7 +10,7 @@
 
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
-#include "profile/schema.hpp"
+#include "base/schema.hpp"
 #include "run/log_fields.hpp"
 
 namespace asterope {
@@ -120,10 +120,6 @@ TrialLogContents read_trial_log(LineReader& lines) {
     TrialLogReader reader(lines);
     TrialLogContents contents;
     contents.header = reader.header();
-    if (contents.header.contains("thinned")) {
-        throw BadInput(lines.what() +
-                       ": was thinned, which leaves out most of a search: give the log itself");
-    }
     std::vector<Record>* step = nullptr;
     while (std::optional<LogLine> line = reader.next()) {
         if (const auto* begun = std::get_if<LogStep>(&*line)) {
@@ -172,12 +168,37 @@ Descriptor lock_trial_log(const std::filesystem::path& path) {
     return Descriptor();
 }
 
+namespace {
+
+/// Whether it would be a loss: not of a run that ended before its first trial, and whatever is no
+/// log of this version.
+bool holds_trials(const std::filesystem::path& path) {
+    try {
+        LineReader lines(path, "");
+        TrialLogReader reader(lines);
+        while (const std::optional<LogLine> line = reader.next()) {
+            const auto* record = std::get_if<Record>(&*line);
+            if (record && (std::holds_alternative<std::pair<TrialKey, Trial>>(*record) ||
+                           std::holds_alternative<std::pair<ProbeKey, ProbeTicks>>(*record))) {
+                return true;
+            }
+        }
+        return false;
+    } catch (const BadInput&) {
+        return true;
+    }
+}
+
+} // namespace
+
 void require_no_trial_log(const std::filesystem::path& path) {
-    if (lock_trial_log(path)) {
+    const Descriptor locked = lock_trial_log(path);
+    if (locked && holds_trials(path)) {
         throw BadInput("the log " + path.string() +
                        " holds the trials of an earlier run: --resume goes on with it; remove it "
                        "to start anew");
     }
+    if (locked) std::filesystem::remove(std::filesystem::canonical(path));
 }
 
 TrialLogWriter::TrialLogWriter(const std::filesystem::path& path, const json& header)

@@ -107,8 +107,7 @@ TimeAccount phases_of(const nlohmann::json& list);
 /// Whether a file with this first line is a trial log, even if a damaged one.
 bool begins_trial_log(std::string_view line);
 
-/// Reads a log, plain or gzipped. Throws BadInput with one line for what TrialLogReader refuses and
-/// for a thinned recording.
+/// Reads a log, plain or gzipped. Throws BadInput with one line for what TrialLogReader refuses.
 TrialLogContents read_trial_log(const std::filesystem::path& path);
 TrialLogContents read_trial_log(LineReader& lines);
 
@@ -117,7 +116,8 @@ TrialLogContents read_trial_log(LineReader& lines);
 /// regular file. Throws BadInput where another process has locked it.
 Descriptor lock_trial_log(const std::filesystem::path& path);
 
-/// Throws BadInput where there is a log already: it is not to be replaced.
+/// Throws BadInput where there is a log already, which is not to be replaced; one without any
+/// trial is removed.
 void require_no_trial_log(const std::filesystem::path& path);
 
 /// Writes a log, each line at once. It is locked as long.

@@ -1,7 +1,6 @@
 // The tuning run: verifies, times, searches, writes the profile and renders the routine.
 #include "run/tuning.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <dlfcn.h>
@@ -15,7 +14,7 @@
 #include "base/duration_text.hpp"
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
-#include "base/size_text.hpp"
+#include "base/schema.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "machine/affinity.hpp"
@@ -26,7 +25,6 @@
 #include "profile/make_profile.hpp"
 #include "profile/provisional.hpp"
 #include "profile/result_table.hpp"
-#include "profile/schema.hpp"
 #include "profile/short_result.hpp"
 #include "run/built_routine.hpp"
 #include "run/machine_timings.hpp"
@@ -57,20 +55,6 @@ Machine machine_of(const nlohmann::json& header) {
         machine.caches.emplace_back().bytes = cache.at("bytes");
     }
     return machine;
-}
-
-/// What makes shards those of one search: all but which of them it is, and when and where it ran.
-std::string search_hash(const nlohmann::json& header) {
-    nlohmann::json options = header.at("options");
-    options.erase("shard");
-    return text_hash(nlohmann::json{options, header.at("seed"), header.at("space_hash"),
-                                    header.at("tool_version")}
-                         .dump());
-}
-
-/// A shard's profile lacks most sizes: the routine is that of all shards, merged.
-bool renders(const TuningRequest& request) {
-    return !request.no_generate && request.shard.empty();
 }
 
 /// What is searched beside the copies: its plan, its space, what was found so far.
@@ -141,7 +125,6 @@ class TuningRun {
         facts_.cpu = pin_to_cpu(request_.cpu); // not before: the verification takes all CPUs
         announce(spaces);
         const nlohmann::json header = log_header(spaces);
-        take_shard(header);
         std::optional<LogToResume> earlier = log_to_resume(header);
         spent_.enter(Step::building);
         start_clock(machine_.cpu.invariant_tsc);
@@ -154,20 +137,26 @@ class TuningRun {
             const auto timings = [&] {
                 return RunTimings(*machine, spent_, log.writer, log.known, "log " + plan_.log);
             };
-            RunTimings of_copies = timings();
-            search(of_copies, spaces, [&](const Findings& findings) {
-                take(findings);
-                return compiled(spaces, plan_.operation);
-            });
-            if (sets_) {
-                machine.reset(); // its buffers are as large as those that follow
-                machine = machine_timings(sets_->plan);
-                RunTimings of_sets = timings();
-                search_sets(of_sets, [&](const Findings& findings) {
-                    sets_->findings = findings;
-                    return compiled(spaces, Operation::set);
+            try {
+                RunTimings of_copies = timings();
+                search(of_copies, spaces, [&](const Findings& findings) {
+                    take(findings);
+                    return compiled(spaces, plan_.operation);
                 });
+                if (sets_) {
+                    machine.reset(); // its buffers are as large as those that follow
+                    machine = machine_timings(sets_->plan);
+                    RunTimings of_sets = timings();
+                    search_sets(of_sets, [&](const Findings& findings) {
+                        sets_->findings = findings;
+                        return compiled(spaces, Operation::set);
+                    });
+                }
+            } catch (const Interrupted&) {
+                refuse_spoiled_figures(); // a resumed run would load its references anew
+                throw;
             }
+            refuse_spoiled_figures();
             finish();
             log.writer.finish({{"finished", facts_.finished},
                                {"seconds", facts_.seconds},
@@ -212,7 +201,6 @@ class TuningRun {
         header.at("sensing").get_to(sensing_);
         facts_.no_sensing = header.value("no_sensing", "");
         header.at("warnings").get_to(facts_.warnings);
-        take_shard(header);
         announce(spaces);
         RunTimings whole(log.steps, what, spent_);
         std::optional<RunLog> copy;
@@ -264,7 +252,7 @@ class TuningRun {
         say(std::to_string(facts_.trials) + " trials in " + format_duration(facts_.seconds) +
             "; profile: " + request_.output +
             " (--verbose prints all, asterope-report draws it)\n");
-        if (request_.quiet || renders(request_)) return; // asterope-generate warns as well
+        if (request_.quiet || !request_.no_generate) return; // asterope-generate warns as well
         const std::string warning = noise_warning(why_provisional(profile), kTheseWinners);
         if (!warning.empty()) std::fprintf(stderr, "%s\n", warning.c_str());
     }
@@ -321,15 +309,6 @@ class TuningRun {
                                                 budget_);
     }
 
-    void take_shard(const nlohmann::json& header) {
-        if (!plan_.shard) return;
-        std::vector<std::size_t> own = plan_.sizes;
-        std::erase_if(own, [&](std::size_t size) { return !plan_.owns(size); });
-        say("shard " + plan_.shard->name() + ": sizes from " + format_size(own.front()) + " to " +
-            format_size(own.back()) + '\n');
-        shard_ = {*plan_.shard, own, plan_.all_sizes, search_hash(header)};
-    }
-
     nlohmann::json log_header(const Spaces& spaces) const {
         nlohmann::json header = {{"format", kTrialLogFormat},   {"version", kTrialLogVersion},
                                  {"tool_version", kVersion},    {"machine", machine_json_},
@@ -349,7 +328,7 @@ class TuningRun {
                                  request_.quiet, timings, budget_, spent_);
             take(searches.run(build));
         } catch (const BudgetSpent&) {
-            throw Failure("the time budget ended before anything was timed");
+            throw Failure("the time budget ended before anything was timed: give more");
         }
     }
 
@@ -381,6 +360,18 @@ class TuningRun {
         return open_log_to_resume(plan_.log, header);
     }
 
+    /// Throws Failure where a reference no longer copies right, after it has removed the log, which
+    /// is still locked.
+    void refuse_spoiled_figures() const {
+        try {
+            require_still_right(references_);
+            if (sets_) require_still_right(sets_->references);
+        } catch (const Failure&) {
+            std::filesystem::remove(plan_.log);
+            throw;
+        }
+    }
+
     /// What is known when the last trial is over.
     void finish() {
         facts_.finished = utc_now();
@@ -390,16 +381,7 @@ class TuningRun {
 
     /// Of what was to be done here.
     bool left_nothing() const {
-        const bool sizes =
-            std::none_of(plan_.sizes.begin(), plan_.sizes.end(),
-                         [&](std::size_t size) { return contains(left_out_.sizes, size); });
-        std::set<Step> steps = left_out_.steps;
-        const std::size_t handover = plan_.handover_size();
-        if (!contains(plan_.sizes, handover) || !plan_.owns(handover)) {
-            steps.erase(Step::small);
-            steps.erase(Step::overlapping);
-        }
-        return sizes && steps.empty() && (!sets_ || sets_->findings.left_out.empty());
+        return left_out_.empty() && (!sets_ || sets_->findings.left_out.empty());
     }
 
     double elapsed() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
@@ -408,7 +390,7 @@ class TuningRun {
     /// where that is not to be had, which is said.
     CopyFunction compiled(const Spaces& spaces, Operation operation) {
         // What could not be compiled a moment ago is not tried again for the next operation.
-        if (!renders(request_) || !unexamined_.empty()) return nullptr;
+        if (request_.no_generate || !unexamined_.empty()) return nullptr;
         finish();
         try {
             const std::string text = text_of(profile(spaces));
@@ -426,33 +408,42 @@ class TuningRun {
         }
     }
 
+    std::optional<SmallFacts> small_facts(const Plan& plan, const Spaces& spaces,
+                                          const Findings& found) const {
+        if (!found.small) return std::nullopt;
+        return SmallFacts{plan.statistics.name, request_.small, spaces.small_space, *found.small};
+    }
+
     /// Of what was found; and the tables, which tell the same.
     Profile profile(const Spaces& spaces) {
         const Findings& found = findings_;
         AliasedFacts aliased{spaces.aliased_space, found.aliased, choose_aliased(found.aliased)};
-        std::optional<SmallFacts> small;
-        if (found.small) {
-            small = {plan_.statistics.name, request_.small, spaces.small_space, *found.small};
-        }
+        const std::optional<SmallFacts> small = small_facts(plan_, spaces, found);
         std::optional<OverlappingFacts> overlapping;
         if (found.overlapping) overlapping = {spaces.overlapping_space, *found.overlapping};
         std::optional<ThreadsFacts> threads;
         if (!found.shared.empty()) {
             threads = {plan_.threads, found.shared, share_intervals(found.shared)};
         }
-        tables_ = request_.verbose ? all_tables(spaces, small, aliased, overlapping, threads)
-                                   : '\n' + routine_rows(spaces.space, found.pipelines, small);
-        tables_ += '\n' + result_sentences(found.pipelines, small, threads, left_out_, found.exam);
         Profile profile;
         profile.machine = machine_json_;
         profile.search = facts_;
+        tables_ = '\n';
         if (plan_.program) {
             profile.search.program =
                 expected_gain(*plan_.program, found.pipelines, small, plan_.small_weights);
             tables_ += wrapped(expected_sentence(*profile.search.program));
         }
+        tables_ += headline(found.pipelines, small, found.exam);
+        if (sets_) {
+            const Findings& sets = sets_->findings;
+            tables_ +=
+                headline(sets.pipelines, small_facts(sets_->plan, sets_->spaces, sets), sets.exam);
+        }
+        tables_ += request_.verbose ? all_tables(spaces, small, aliased, overlapping, threads)
+                                    : '\n' + routine_rows(spaces.space, found.pipelines, small);
+        tables_ += '\n' + result_sentences(found.pipelines, small, threads, left_out_, found.exam);
         profile.left_out = left_out_;
-        profile.shard = shard_;
         profile.exam = found.exam;
         if (sets_ && !sets_->findings.pipelines.found.empty()) add_sets(profile);
         if (request_.timings || request_.verbose) {
@@ -466,11 +457,7 @@ class TuningRun {
     void add_sets(Profile& profile) {
         const Findings& found = sets_->findings;
         const std::vector<Candidate>& space = sets_->spaces.space;
-        std::optional<SmallFacts> small;
-        if (found.small) {
-            small = {sets_->plan.statistics.name, request_.small, sets_->spaces.small_space,
-                     *found.small};
-        }
+        const std::optional<SmallFacts> small = small_facts(sets_->plan, sets_->spaces, found);
         profile.memset = set_outcome({space, found.pipelines, small}, found.left_out, found.exam,
                                      sets_->spaces.entrants.size());
         tables_ += "\nmemset\n";
@@ -510,14 +497,13 @@ class TuningRun {
     bool sensing_ = false;            ///< whether copies that sense are tried
     std::unique_ptr<SetSearch> sets_; ///< null: only copies are tuned
     LeftOut left_out_;
-    std::optional<ShardFacts> shard_;
     Findings findings_;
     std::string tables_;
     std::string unexamined_; ///< why the routine was not examined, where that was tried
 };
 
 void render(const TuningRequest& request) {
-    if (!renders(request)) return;
+    if (request.no_generate) return;
     if (!is_replaceable(request.output)) {
         std::fprintf(stderr, "warning: %s is no regular file: no routine is rendered from it\n",
                      request.output.c_str());

@@ -40,7 +40,6 @@ struct TuningRequest {
     bool resume = false;     ///< go on with the log of a run that was cut short
     std::string time_budget; ///< "10m"; empty: none
     bool timings = false;    ///< say where the time went
-    std::string shard;       ///< "2/4": this share of the search only; empty: all of it
     bool replayed = false;   ///< nothing is going to be timed: no file of figures is opened
     unsigned threads = 0;    ///< the most for copies over threads; 0: as many as CPUs are allowed
     int cpu = -1;            ///< negative: the last one allowed

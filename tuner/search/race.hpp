@@ -179,6 +179,11 @@ class Race {
             run_off_->paired.mean_log_ratio(kLibc, entrant, objectives_[objective]));
     }
 
+    /// The other's time over the one's in the last run-off, both of which took part.
+    Estimate lead(Entrant one, Entrant other, std::size_t objective = 0) const {
+        return exponentiate(run_off_->paired.mean_log_ratio(other, one, objectives_[objective]));
+    }
+
     /// The result of the last run-off where `winner`, one of its finalists, was chosen otherwise,
     /// say by what it is worth at other sizes, too.
     SizeResult won_by(Entrant winner, std::size_t objective = 0) const;

@@ -312,6 +312,28 @@ std::vector<Row> choose_rows(const std::vector<SizeScores>& scores, const RowRul
     return rows;
 }
 
+std::vector<Row> without_chance_rows(std::vector<Row> rows, const Leads& leads) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (rows[i].first != rows[i].last) continue;
+        const auto goes_on = [&](std::size_t other) {
+            return other < rows.size() && !leads(rows[i].first, rows[i].copy, rows[other].copy);
+        };
+        const bool before = i > 0 && goes_on(i - 1), after = goes_on(i + 1);
+        if (!before && !after) continue;
+        const bool later =
+            !before || (after && leads(rows[i].first, rows[i + 1].copy, rows[i - 1].copy));
+        rows[i].copy = rows[later ? i + 1 : i - 1].copy;
+        // Those alike are one row from now on; what is left of them is looked at again.
+        for (std::size_t k = rows.size() - 1; k > 0; --k) {
+            if (!(rows[k].copy == rows[k - 1].copy)) continue;
+            rows[k - 1].last = rows[k].last;
+            rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(k));
+        }
+        i = static_cast<std::size_t>(-1);
+    }
+    return rows;
+}
+
 Regret regret_of(const std::vector<Row>& rows, const std::vector<SizeScores>& scores,
                  const std::vector<TimedRowCopy>& timed) {
     const Costs costs(scores, timed, 0);

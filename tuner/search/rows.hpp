@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "timing/workload.hpp"
@@ -81,6 +82,14 @@ struct Row {
 std::vector<Row> choose_rows(const std::vector<SizeScores>& scores, const RowRules& rules = {},
                              const std::vector<TimedRowCopy>& timed = {},
                              const std::vector<std::size_t>& in_place = {});
+
+/// Whether at a size one copy is faster than another beyond chance, or the other cannot be taken.
+using Leads = std::function<bool(std::size_t size, const RowCopy& one, const RowCopy& other)>;
+
+/// `rows` without those of one size alone whose lead over a neighbour's copy there may be chance:
+/// the neighbour's row goes on. Scores are points: among hundreds of them some look good by luck,
+/// which several sizes in a row do not.
+std::vector<Row> without_chance_rows(std::vector<Row> rows, const Leads& leads);
 
 /// How far rows lie behind the best choice at each size.
 struct Regret {

@@ -28,7 +28,7 @@ std::optional<Threshold> threshold_between(double cached, double uncached) {
 }
 
 bool looks_at_destination(const asterope_copy& probe) {
-    return std::string_view(probe.name).starts_with("each ");
+    return word_of(probe, "kind") == "each";
 }
 
 std::optional<CommonThreshold> common_threshold(const std::vector<Readings>& by_size) {

@@ -67,8 +67,7 @@ std::vector<Entrant> suited(const std::vector<Entrant>& entrants,
     std::vector<Entrant> chosen = entrants;
     if (objective == "predictable") {
         std::erase_if(chosen, [&](Entrant entrant) {
-            return !std::string_view(space[static_cast<std::size_t>(entrant)]->name)
-                        .starts_with("stepped ");
+            return word_of(*space[static_cast<std::size_t>(entrant)], "shape") != "stepped";
         });
     }
     return chosen;

@@ -84,10 +84,19 @@ typedef void* (*asterope_small_candidate)(void* destination, const void* source,
  * the destination alone, and returns its ticks in the low 32 bits. */
 typedef size_t (*asterope_reader)(void* destination, const void* source, size_t bytes);
 
+/* What a copy is on one axis of its kind: a word, or a number. */
+struct asterope_field {
+    const char* name; /* as a profile's tuple has it: "bound"; NULL behind the last field */
+    const char* word; /* NULL: it is a number */
+    int number;
+};
+
+#define ASTEROPE_MOST_FIELDS 5 /* of a kind of copies, one of them behind the last */
+
 /* A copy of another kind than the pipelines. */
 struct asterope_copy {
     const char* name;  /* as tables and logs write it: "masked ZMM up 256" */
-    const char* tuple; /* as a profile writes it: a JSON object */
+    struct asterope_field fields[ASTEROPE_MOST_FIELDS];
     const char* needs; /* as of a variant */
     /* The functions that its kind has. */
     asterope_candidate copy;

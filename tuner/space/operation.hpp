@@ -16,13 +16,14 @@ enum class Operation { copy, set };
 struct OperationFacts {
     std::string_view name;        ///< libc's, as options, logs and profiles have it
     const asterope_space* space;  ///< of its pipelines
+    const char* many;             ///< what sentences call its calls
     std::string_view small;       ///< what sentences call its small members
     std::string_view small_title; ///< the same at the beginning of one
 };
 
 inline constexpr std::array<OperationFacts, 2> kOperations = {
-    {{"memcpy", &asterope_copies, "small copies", "Small copies"},
-     {"memset", &asterope_sets, "small sets", "Small sets"}}};
+    {{"memcpy", &asterope_copies, "copies", "small copies", "Small copies"},
+     {"memset", &asterope_sets, "sets", "small sets", "Small sets"}}};
 
 constexpr const OperationFacts& facts_of(Operation operation) {
     return kOperations[static_cast<std::size_t>(operation)];

@@ -161,6 +161,25 @@ bool has_all(std::string_view needs, const HasFeature& has) {
     return true;
 }
 
+namespace {
+
+const asterope_field& field_of(const asterope_copy& copy, std::string_view name) {
+    const asterope_field* field = copy.fields;
+    while (field->name && field->name != name) ++field;
+    return *field;
+}
+
+} // namespace
+
+std::string word_of(const asterope_copy& copy, std::string_view field) {
+    const char* word = field_of(copy, field).word;
+    return word ? word : "";
+}
+
+int number_of(const asterope_copy& copy, std::string_view field) {
+    return field_of(copy, field).number;
+}
+
 Operation operation_of_probe(const asterope_copy& probe) {
     const asterope_copy* first = asterope_set_probes.copies;
     const std::less<const asterope_copy*> before;

@@ -66,6 +66,16 @@ using HasFeature = std::function<bool(std::string_view)>;
 /// Whether the CPU has all of `needs`, feature names with blanks in between.
 bool has_all(std::string_view needs, const HasFeature& has);
 
+/// What the copy is on an axis of its kind: the word, "" for a number; and the number. The field
+/// must be one that its kind has.
+std::string word_of(const asterope_copy& copy, std::string_view field);
+int number_of(const asterope_copy& copy, std::string_view field);
+
+/// The most bytes that a small copy, or set, takes by itself.
+inline std::size_t bound_of(const asterope_copy& small) {
+    return static_cast<std::size_t>(number_of(small, "bound"));
+}
+
 /// What a probe is one of.
 Operation operation_of_probe(const asterope_copy& probe);
 

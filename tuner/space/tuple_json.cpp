@@ -75,14 +75,22 @@ std::optional<Candidate> find_candidate(const nlohmann::json& tuple, const HasFe
 }
 
 nlohmann::ordered_json tuple_json(const asterope_copy& copy) {
-    return nlohmann::ordered_json::parse(copy.tuple);
+    nlohmann::ordered_json tuple = nlohmann::ordered_json::object();
+    for (const asterope_field* field = copy.fields; field->name; ++field) {
+        if (field->word) {
+            tuple[field->name] = field->word;
+        } else {
+            tuple[field->name] = field->number;
+        }
+    }
+    return tuple;
 }
 
 const asterope_copy* find_copy(const asterope_kind& kind, const nlohmann::json& tuple,
                                const HasFeature& has) {
     const std::vector<const asterope_copy*> copies = copies_of(kind, has);
     const auto found = std::find_if(copies.begin(), copies.end(), [&](const asterope_copy* copy) {
-        const nlohmann::json fields = nlohmann::json::parse(copy->tuple);
+        const nlohmann::json fields = tuple_json(*copy);
         const auto same = [&](const auto& field) {
             return tuple.is_object() && tuple.contains(field.key()) &&
                    tuple.at(field.key()) == field.value();

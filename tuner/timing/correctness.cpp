@@ -17,6 +17,7 @@
 #include "base/atomic_file.hpp"
 #include "base/child_process.hpp"
 #include "base/interrupt.hpp"
+#include "base/watched_run.hpp"
 
 namespace asterope {
 
@@ -217,7 +218,14 @@ std::string fault_of(const std::function<CopyFunction(std::string& reason)>& fin
     const int status = child.wait();
     if (WIFSIGNALED(status)) return std::string("died: ") + strsignal(WTERMSIG(status));
     if (reason.empty()) return "ends the process that calls it";
-    return reason == kRight ? "" : reason;
+    // Each process that the copy forked says what it found, behind what the others say.
+    const bool forks = reason.size() > std::strlen(kRight) && reason.find(kRight) != reason.npos;
+    return forks ? "starts other processes" : reason == kRight ? "" : reason;
+}
+
+std::string fault_since(CopyFunction copy, std::string_view name, Operation operation) {
+    const Calling calling(name);
+    return try_all(copy, operation);
 }
 
 } // namespace asterope

@@ -54,11 +54,12 @@ bool DisturbedRounds::round_ended(const std::vector<Disturbance>& hits, double s
 }
 
 DisturbanceCounts DisturbedRounds::facts() const {
-    DisturbanceCounts facts{rounds(), repeated_, kept_, {}, false};
+    DisturbanceCounts facts{rounds(), repeated_, kept_};
     for (const auto& [disturbance, rounds] : seen_) {
         facts.disturbed[std::string(name_of(disturbance))] = rounds;
     }
-    facts.provisional = too_many_kept(facts);
+    facts.reason = too_many_kept(facts);
+    facts.provisional = !facts.reason.empty();
     return facts;
 }
 
@@ -69,23 +70,11 @@ void DisturbedRounds::add(const DisturbedRounds& other) {
     for (const auto& [disturbance, rounds] : other.seen_) seen_[disturbance] += rounds;
 }
 
-namespace {
-
-/// Of the rounds that count, those that were disturbed.
-double kept_share(const DisturbanceCounts& noise) {
+std::string too_many_kept(const DisturbanceCounts& noise) {
     const std::size_t counted = noise.rounds - std::min(noise.rounds, noise.repeated);
-    return counted ? static_cast<double>(noise.kept) / static_cast<double>(counted) : 0;
-}
-
-} // namespace
-
-bool too_many_kept(const DisturbanceCounts& noise) {
-    return kept_share(noise) > kBearable;
-}
-
-std::string kept_in_words(const DisturbanceCounts& noise) {
-    const long percent = std::lround(100 * kept_share(noise));
-    if (percent == 0) return "";
+    const double share =
+        counted ? static_cast<double>(noise.kept) / static_cast<double>(counted) : 0;
+    if (share <= kBearable) return "";
     std::string kinds;
     for (const Disturbance disturbance : kDisturbances) {
         const auto seen = noise.disturbed.find(std::string(name_of(disturbance)));
@@ -93,14 +82,14 @@ std::string kept_in_words(const DisturbanceCounts& noise) {
         if (!kinds.empty()) kinds += ", ";
         kinds += seen->first + ' ' + std::to_string(seen->second);
     }
-    return std::to_string(percent) +
+    return std::to_string(std::lround(100 * share)) +
            " % of the rounds stayed disturbed, however often they were repeated" +
            (kinds.empty() ? "" : " (seen: " + kinds + ')');
 }
 
 std::string noise_warning(const std::string& reason, const std::string& result) {
     if (reason.empty()) return "";
-    return "warning: " + reason + ": " + result + " provisional; run again on a quieter machine";
+    return "warning: " + reason + ": " + result + " provisional; " + kQuieter;
 }
 
 } // namespace asterope

@@ -18,19 +18,19 @@ struct DisturbanceCounts {
     /// How many rounds each kind hit: steal, preempted, migrated, frequency, clock, stalled.
     std::map<std::string, std::size_t> disturbed = {};
     bool provisional = false; ///< what was found may be due to noise
+    std::string reason = {};  ///< why it is provisional, in words that every reader repeats
 };
 
-/// Whether so many rounds stayed disturbed that what was found may be due to that. The one limit of
-/// everything that times copies.
-bool too_many_kept(const DisturbanceCounts& noise);
-
-/// How many did, in words: "12 % of the rounds stayed disturbed, however often they were repeated
-/// (seen: preempted 9)"; empty for less than half a percent. scripts/asterope/provisional.py says
-/// the same.
-std::string kept_in_words(const DisturbanceCounts& noise);
+/// Empty unless so many rounds stayed disturbed that what was found may be due to that; then how
+/// many, in words: "12 % of the rounds stayed disturbed, however often they were repeated (seen:
+/// preempted 9)". The one limit of everything that times copies.
+std::string too_many_kept(const DisturbanceCounts& noise);
 
 /// What a warning of a search, and of a profile, is about.
 inline constexpr const char* kTheseWinners = "these winners are";
+
+/// What helps where noise may have decided a result.
+inline constexpr const char* kQuieter = "run again in a quieter hour, or on another CPU (--cpu N)";
 
 /// What every command says of a result that noise may have decided, without an end of line.
 /// `result` as in kTheseWinners. Empty where there is no reason to.
@@ -67,7 +67,7 @@ class DisturbedRounds {
 
     /// See noise_warning(); empty where there is nothing provisional.
     std::string warning(const std::string& result) const {
-        return provisional() ? noise_warning(kept_in_words(facts()), result) : "";
+        return noise_warning(facts().reason, result);
     }
 
   private:

@@ -7,6 +7,7 @@
 
 #include "base/contains.hpp"
 #include "base/error.hpp"
+#include "base/watched_run.hpp"
 #include "machine/cpu.hpp"
 #include "timing/correctness.hpp"
 
@@ -23,6 +24,7 @@ bool is_name(std::string_view text) {
 }
 
 CopyFunction load_external(const ExternalCopy& copy, std::string& reason) {
+    const Calling calling(copy.name); // a library's constructors are called
     void* library = load_library(copy.path, reason);
     if (!library) {
         reason = "cannot be loaded: " + reason;
@@ -90,7 +92,9 @@ void* load_library(const std::string& path, std::string& reason) {
 CopyFunction load_checked(const ExternalCopy& copy, std::string& reason) {
     reason = fault_of([&](std::string& missing) { return load_external(copy, missing); }, 20, false,
                       copy.operation);
-    return reason.empty() ? load_external(copy, reason) : nullptr;
+    if (!reason.empty()) return nullptr;
+    note_origin(copy.name, copy.symbol + " of " + copy.path);
+    return load_external(copy, reason);
 }
 
 CopyFunction load_required(const ExternalCopy& copy, std::string_view option) {

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .. import __version__
 from ..atomic_file import write_files
-from ..command_line import BAD_INPUT, DONE, FAILED, Parser, fail, run
+from ..command_line import BAD_INPUT, DONE, FAILED, Parser, fail, run, show, tell
 from ..one_line import one_line
 from . import experiment, words
 
@@ -130,7 +130,7 @@ def _run(arguments: argparse.Namespace) -> int:
         )
     for name in experiment.COMPILERS:
         if name not in compilers:
-            print(f"{PROGRAM}: left out: {name}, which is not installed", file=sys.stderr)
+            tell(PROGRAM, f"left out: {name}, which is not installed")
     try:
         builds, trials = _time(routine.resolve(), compilers, arguments, cpu)
     except experiment.CannotCompile as error:
@@ -138,13 +138,13 @@ def _run(arguments: argparse.Namespace) -> int:
     except experiment.Failed as error:
         return fail(PROGRAM, f"{one_line(routine)}: {one_line(error)}", FAILED)
     results = experiment.analyse(trials)
-    print(
+    show(
         f"{one_line(routine)}: {len(builds)} builds, {len(experiment.PLACES) ** 2} placements, "
         f"{len(arguments.sizes)} sizes, {arguments.rounds} rounds, CPU {cpu}\n"
     )
-    print(words.tables(results, builds))
-    print()
-    print(words.verdict(results, builds), flush=True)
+    show(words.tables(results, builds))
+    show("")
+    show(words.verdict(results, builds))
     files: dict[str, str | bytes] = {}
     if arguments.csv is not None:
         files[arguments.csv] = words.csv_text(results, builds)

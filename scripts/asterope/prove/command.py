@@ -27,10 +27,11 @@ from . import words
 from .copies import LIBCS, Copy, check_tunables, parse_copies
 from .document import Setting, document
 from .metric import CPU, PATTERN, parse_metric
-from .places import placeholders_in
+from .places import check_placeholders, placeholders_in
 from .processes import Run
 from .rounds import LEAST_ROUNDS, Goal, Rounds, measure
 from .runners import Commands, Runner, Servers
+from .supervisor import supervised
 from .verdicts import SLOWER, judge
 
 PROGRAM = "asterope-prove"
@@ -172,7 +173,8 @@ def _setting(arguments: argparse.Namespace) -> Setting:
             raise BadInput("--client names no command")
         if metric.kind == CPU:
             raise BadInput("--metric cpu is the client's own with --client: use wall or a REGEX")
-    elif placeholders_in(arguments.command) - {"folder"}:
+    check_placeholders([*arguments.command, *(client or [])])
+    if client is None and placeholders_in(arguments.command) - {"folder"}:
         raise BadInput("{port} and {socket} are a server's: name its client with --client")
     copies = (arguments.copies or DEFAULT_LIBRARY).split(",")
     until, budget = arguments.until, arguments.time_budget
@@ -290,7 +292,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _answer(arguments: argparse.Namespace) -> int:
     try:
-        return _run(arguments)
+        return supervised(lambda: _run(arguments))
     except BadInput as error:
         return fail(PROGRAM, str(error), BAD_INPUT)
     except (Failure, OSError) as error:

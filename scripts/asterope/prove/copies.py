@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ..faults import BadInput
 from ..one_line import one_line
+from ..preload_link import preloadable
 from ..program import Program
 
 LIBCS = LIBC, LIBC_AGAIN = "libc", "libc again"
@@ -112,10 +113,7 @@ def _library(path: str) -> Path:
             f"{one_line(path)}: no such library: build it with scripts/tune, or name one with "
             "--copies"
         )
-    # ld.so splits LD_PRELOAD at these
-    resolved = library.resolve()
-    if any(separator in str(resolved) for separator in " :"):
-        raise BadInput(f"{one_line(path)}: LD_PRELOAD takes no path with a blank or a colon")
+    resolved = preloadable(library.resolve())
     # ld.so only warns of what it cannot load, and goes on without it
     probe = subprocess.run(
         ["/bin/true"], env={"LD_PRELOAD": str(resolved)}, capture_output=True, text=True, timeout=60

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 
 from ..faults import BadInput, Failure
 from ..one_line import one_line
 from .processes import Run
 
+# Far from where the ratio of two figures, or an interval around it, has no floating-point number.
+_LEAST, _MOST = 1e-50, 1e50
 WALL, CPU, PATTERN = "wall", "cpu", "pattern"
 
 
@@ -28,7 +31,7 @@ class Metric:
         return f"{one_line(self.pattern.pattern)} ({better} is better)"
 
     def of(self, run: Run) -> float:
-        """The run's figure, which is above 0. Raises Failure."""
+        """The run's figure, which is above 0; a printed one is a Figure. Raises Failure."""
         if self.pattern is None:
             return run.wall if self.kind == WALL else run.cpu
         found = None
@@ -41,9 +44,29 @@ class Metric:
             figure = float(text)
         except ValueError:
             raise Failure(f"--metric: {one_line(text)[:40] or 'nothing'!r} is no number") from None
-        if not (math.isfinite(figure) and figure > 0):
-            raise Failure(f"--metric: {text} has no ratio to another: it must be above 0")
+        if not _LEAST <= figure <= _MOST:
+            raise Failure(
+                f"--metric: {one_line(text)[:40]} has no usable ratio to another: it must be above "
+                f"0, from {_LEAST:g} to {_MOST:g}"
+            )
+        return Figure(figure, 10.0 ** int(Decimal(text).as_tuple().exponent))
+
+
+class Figure(float):
+    """A number that was printed; `step`: one in its last digit, 0.1 for "4.5"."""
+
+    step: float
+
+    def __new__(cls, value: float, step: float) -> Figure:
+        figure = super().__new__(cls, value)
+        figure.step = step
         return figure
+
+    @property
+    def rounding(self) -> float:
+        """How far rounding may move the logarithm of its ratio to another such figure: by half of
+        the last digit of each."""
+        return math.log((self + self.step / 2) / (self - self.step / 2))
 
 
 def parse_metric(text: str, larger_is_better: bool) -> Metric:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import difflib
 import re
+import secrets
+import shutil
 import socket
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from ..faults import Failure
+from ..faults import BadInput, Failure
 
-_PLACEHOLDER = re.compile(r"\{(port|socket|folder)\}")
+_NAMES = ("port", "socket", "folder")
+_PLACEHOLDER = re.compile(r"\{(" + "|".join(_NAMES) + r")\}")
+_WORD = re.compile(r"(?<!\$)\{([a-z]+)\}")  # not the shell's ${word}
+_ALIKE = 0.75  # "sock" and "prot" are to the names, awk's "{print}" is not
 _LONGEST_SOCKET = 107  # bytes of a Unix socket's path: sun_path in unix(7)
 
 
@@ -18,16 +25,22 @@ def placeholders_in(command: Sequence[str]) -> set[str]:
     return {name for word in command for name in _PLACEHOLDER.findall(word)}
 
 
+def check_placeholders(command: Sequence[str]) -> None:
+    """Refuses what is nearly a placeholder, and would be handed on as it is. Raises BadInput."""
+    for word in command:
+        for name in _WORD.findall(word):
+            meant = difflib.get_close_matches(name, _NAMES, 1, _ALIKE)
+            if name not in _NAMES and meant:
+                raise BadInput(f"there is no placeholder {{{name}}}: did you mean {{{meant[0]}}}?")
+
+
 class Place:
     """A folder that is removed when the place is closed, a socket's path in it, and a TCP port of
     the loopback that nobody used."""
 
     def __init__(self, with_port: bool) -> None:
-        self._folder = tempfile.TemporaryDirectory(
-            prefix="asterope-prove-", ignore_cleanup_errors=True
-        )
-        self.folder = Path(self._folder.name)
-        self.socket = self.folder / "socket"
+        self.folder = _new_folder()
+        self.socket = self.folder / "s"
         self.port = _free_port() if with_port else 0
 
     def fill(self, command: Sequence[str]) -> list[str]:
@@ -50,7 +63,16 @@ class Place:
             raise Failure(f"{self.socket}: too long for a socket's path: set TMPDIR to a short one")
 
     def close(self) -> None:
-        self._folder.cleanup()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _new_folder() -> Path:
+    """In that of this run, with a short name: a socket's path has little room."""
+    while True:
+        folder = Path(tempfile.gettempdir()) / secrets.token_hex(2)
+        with suppress(FileExistsError):
+            folder.mkdir(0o700)
+            return folder
 
 
 def _free_port() -> int:

@@ -12,14 +12,49 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO
 
 from ..faults import Failure
 from ..one_line import one_line
 
-_PR_SET_PDEATHSIG = 1
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _MOST_OUTPUT = 16 << 20  # of what a program prints, its end: where a summary stands
 _LIBC = ctypes.CDLL(None)
+_adopting = False
+
+
+def send_at_parents_end(number: int) -> None:
+    """This process gets that signal when the one that started it ends, in whatever way."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, number)
+
+
+def adopt_orphans() -> None:
+    """From now on, what descendants leave running becomes this process's child, whatever session
+    or group it is in."""
+    global _adopting
+    _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    _adopting = True
+
+
+def end_children() -> None:
+    """Kills all children, and theirs as they are adopted, until there is none, but those that
+    belong to another user. Does nothing in a process that adopts none."""
+    while _adopting:
+        lists = Path("/proc/self/task").glob("*/children")  # none in kernels without such lists
+        ended = [pid for list in lists for pid in map(int, list.read_text().split()) if _kill(pid)]
+        if not ended:
+            return
+        for pid in ended:
+            os.waitpid(pid, 0)
+
+
+def _kill(pid: int) -> bool:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except PermissionError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -35,6 +70,8 @@ class Process:
     """A command in a process group of its own. What it prints goes to files: who reads a pipe
     would take part in what is measured."""
 
+    _running = 0  # of all; while one runs, an orphan may be its
+
     def __init__(
         self,
         command: Sequence[str],
@@ -46,7 +83,7 @@ class Process:
         self._output = tempfile.TemporaryFile() if keep_output else None  # noqa: SIM115
 
         def enter() -> None:
-            _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            send_at_parents_end(signal.SIGKILL)
             if cpus:
                 os.sched_setaffinity(0, cpus)
 
@@ -67,6 +104,7 @@ class Process:
                 raise Failure(f"cannot be started: {error.strerror}") from None
             raise
         self.pid = self._process.pid
+        Process._running += 1
 
     def has_ended(self) -> bool:
         """Without reaping it, so that its number stays its own."""
@@ -108,7 +146,7 @@ class Process:
         if self._process.returncode is None:
             self._reap()
         code = self._process.returncode
-        how = f"was ended by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
+        how = f"was ended by {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
         lines = [line.strip() for line in _end_of(self._errors, 8192).splitlines() if line.strip()]
         return f"{how}: {one_line(lines[-1])[:300]}" if lines else how
 
@@ -131,6 +169,9 @@ class Process:
         self._kill_group()
         _, status, used = os.wait4(self.pid, 0)
         self._process.returncode = os.waitstatus_to_exitcode(status)
+        Process._running -= 1
+        if not Process._running:
+            end_children()  # those that left the group
         return used
 
     def _close_files(self) -> None:
@@ -139,7 +180,7 @@ class Process:
                 file.close()
 
 
-def _signal_name(number: int) -> str:
+def signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
     except ValueError:  # a real-time signal

@@ -10,6 +10,7 @@ from statistics import median
 from ..profile import Ratio
 from ..robust import ratio_interval
 from .copies import LIBC, LIBC_AGAIN
+from .metric import Figure
 from .rounds import LEAST_ROUNDS, Rounds
 
 FASTER, SLOWER, SAME, UNKNOWN = "faster", "slower", "no difference", "unknown"
@@ -47,42 +48,55 @@ class Findings:
 def judge(rounds: Rounds, names: Sequence[str]) -> Findings:
     """Of at least one round."""
     floor = ratio_interval(rounds.logs(LIBC_AGAIN))
-    step = _step(rounds)
+    step, rounding = _step(rounds), _rounding(rounds)
     enough = len(rounds.blocks) >= LEAST_ROUNDS
     copies = []
     for name in names:
-        figure = median(rounds.figures(name))
+        figure = float(median(rounds.figures(name)))
         if name == LIBC:
             copies.append(Finding(name, figure))
         elif name == LIBC_AGAIN:
             copies.append(Finding(name, figure, floor))
         else:
             ratio = ratio_interval(rounds.logs(name))
-            copies.append(_finding(name, figure, ratio, floor, step, enough))
+            copies.append(_finding(name, figure, ratio, floor, step, rounding, enough))
     return Findings(floor, copies)
 
 
+def _rounding(rounds: Rounds) -> float:
+    """Of the ratio of two figures, as a logarithm; 0 for clocks."""
+    figures = [figure for block in rounds.blocks for _, figure in block]
+    return median(figure.rounding if isinstance(figure, Figure) else 0.0 for figure in figures)
+
+
 def _step(rounds: Rounds) -> float:
-    """The logarithm of the smallest step between two figures: large where they are printed with
-    few digits, next to nothing for clocks."""
+    """The logarithm of the smallest step between two figures: large where they are multiples of
+    something, next to nothing for clocks."""
     ranked = sorted({figure for block in rounds.blocks for _, figure in block})
     return min((math.log(b) - math.log(a) for a, b in zip(ranked, ranked[1:])), default=0.0)
 
 
 def _finding(
-    name: str, figure: float, ratio: Ratio, floor: Ratio, step: float, enough: bool
+    name: str,
+    figure: float,
+    ratio: Ratio,
+    floor: Ratio,
+    step: float,
+    rounding: float,
+    enough: bool,
 ) -> Finding:
+    half_width = (math.log(ratio.high) - math.log(ratio.low)) / 2
+    factor = math.exp(rounding)
+    ratio = Ratio(ratio.median, ratio.low / factor, ratio.high * factor)
     if not enough:
         return Finding(name, figure, ratio, verdict=UNKNOWN)
-    # Two processes of libc may differ by so much in either direction, by where they happen to lie;
-    # and figures that are rounded by half of their last digit.
+    # Two processes of libc may differ by so much in either direction, by where they happen to lie.
     noise = max(_distance(floor), step / 2)
-    half_width = (math.log(ratio.high) - math.log(ratio.low)) / 2
     return Finding(
         name,
         figure,
         ratio,
-        math.expm1(max(noise + _POWER * half_width, step)),
+        math.expm1(max(noise + rounding + _POWER * half_width, step)),
         math.expm1(max(_distance(ratio), step)),
         _verdict(ratio, noise),
     )

@@ -14,10 +14,11 @@ from typing import Any
 
 from .. import __version__
 from ..atomic_file import write_files
-from ..command_line import BAD_INPUT, DONE, FAILED, Parser, fail, run
+from ..command_line import BAD_INPUT, DONE, FAILED, Parser, fail, run, show, tell, to_install
 from ..duration import duration
 from ..faults import BadInput, Failure
 from ..one_line import one_line
+from ..preload_link import preloadable
 from ..program import CannotPreload, find_program
 from .facts import FILE_NAME, Facts, this_machine
 from .launching import Event, Running, environment_with
@@ -118,9 +119,8 @@ class _Output:
         for path in (self.path, self.page):
             if path is not None:
                 _refuse_place(path)
-        _need("elftools", "pyelftools", "names of functions need")
-        if self.page is not None:
-            _need("matplotlib", "matplotlib", "--html needs")
+        if self.page is not None and importlib.util.find_spec("matplotlib") is None:
+            raise Failure(f"--html needs matplotlib, {to_install('matplotlib')}")
 
     def write(self, recording: Mapping[str, Any]) -> None:
         """Raises Failure where the recording, or its page, cannot be written."""
@@ -136,14 +136,6 @@ class _Output:
             write_files(path.parent, {path.name: text})
         except OSError as error:
             raise Failure(f"{one_line(path)}: cannot write: {error.strerror}") from None
-
-
-def _need(module: str, package: str, who: str) -> None:
-    if importlib.util.find_spec(module) is None:
-        raise Failure(
-            f"{who} {package}, which this Python lacks: install it ({one_line(sys.executable)} -m "
-            f"pip install {package}; on Debian apt-get install python3-{package})"
-        )
 
 
 def _refuse_place(path: Path) -> None:
@@ -174,23 +166,9 @@ def _library(named: str | None) -> Path:
     return library.resolve()
 
 
-def _preloadable(library: Path, folder: Path) -> Path:
-    """LD_PRELOAD takes no path with a blank or a colon: for one, a link to it in the folder."""
-    if not any(separator in str(library) for separator in " :"):
-        return library
-    link = folder / LIBRARY
-    if any(separator in str(link) for separator in " :"):
-        raise BadInput(
-            f"{one_line(folder)}: LD_PRELOAD takes no path with a blank or a colon: have TMPDIR "
-            "name a folder without"
-        )
-    link.symlink_to(library)
-    return link
-
-
 def _say(line: str) -> None:
     """On stderr, as all that asterope-record says: stdout is the command's."""
-    print(f"{PROGRAM}: {line}", file=sys.stderr, flush=True)
+    tell(PROGRAM, line)
 
 
 def _record(arguments: argparse.Namespace) -> int:
@@ -207,7 +185,7 @@ def _record(arguments: argparse.Namespace) -> int:
     session = Session(facts, partial(time_trace, library))
     kept = False
     try:
-        environment = environment_with(_preloadable(library, session.folder), session.folder)
+        environment = environment_with(preloadable(library, session.folder), session.folder)
         try:
             running = Running(program.found, arguments.command, environment)
         except OSError as error:
@@ -218,7 +196,7 @@ def _record(arguments: argparse.Namespace) -> int:
             written = _follow(running, session, output, arguments)
             ended = running.ended
             if not written:
-                recording = session.recording(ended)
+                recording = session.recording(running)
                 try:
                     output.write(recording)
                 finally:  # what it says is not lost with a disk that is full
@@ -233,7 +211,7 @@ def _record(arguments: argparse.Namespace) -> int:
             raise
         raise Failure(
             f"{_words_of(error)}: what was recorded is kept: make room, then {PROGRAM} --from "
-            f"{one_line(session.folder)} -o {one_line(output.path)}"
+            f"{one_line(session.keep())} -o {one_line(output.path)}"
         ) from None
     finally:
         if not kept:
@@ -249,13 +227,13 @@ def _follow(
     for event in running.events(arguments.duration):
         if written or failure:
             continue
-        session.unrecorded.look(running.pid)
+        session.descendants.look()
         if event is Event.TURN:
             continue
         if event is Event.DURATION:
             session.stop()
         try:
-            recording = session.recording(None)
+            recording = session.recording(running)
             output.write(recording)
         except (Failure, OSError) as error:
             if event is Event.DURATION:
@@ -283,7 +261,8 @@ def _words_of(error: Failure | OSError) -> str:
 
 
 def _show(recording: Mapping[str, Any], output: _Output) -> None:
-    print(answer(recording, str(output.path)), file=sys.stderr, flush=True)
+    if sys.stderr is not None:
+        show(answer(recording, str(output.path)), sys.stderr)
 
 
 def _has_raw_files(folder: Path) -> bool:
@@ -303,7 +282,7 @@ def _again(arguments: argparse.Namespace) -> int:
     except OSError as error:
         raise BadInput(f"{one_line(folder)}: cannot read it: {error.strerror}") from None
     except ValueError as error:
-        raise BadInput(f"{one_line(folder)}: {error}: record again") from None
+        raise BadInput(f"{one_line(folder)}: {error}") from None
     output.write(recording)
     _show(recording, output)
     return DONE

@@ -14,29 +14,43 @@ _PROC = Path("/proc")
 MOST_NAMED = 10
 
 
-def cpu_seconds_of(pid: int) -> float | None:
-    """User and system time of a process that runs; None: it does not any more."""
+def _cpu_seconds_of(pid: int) -> tuple[float, float]:
+    """User and system time of a process, and of its children that it waited for."""
     try:
         fields = (_PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    except (OSError, IndexError, ValueError):
-        return None
+        own, waited = (sum(map(int, fields[at : at + 2])) for at in (11, 13))
+    except (OSError, ValueError):
+        return 0.0, 0.0
+    return own / os.sysconf("SC_CLK_TCK"), waited / os.sysconf("SC_CLK_TCK")
 
 
-class Unrecorded:
-    """Children that nothing can be preloaded into. They are looked for now and then: those that
-    live shortly may be missed."""
+class Descendants:
+    """Of this process. They are looked for now and then: those that live shortly may be missed."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
+        """`folder`: of the session."""
+        self._folder = f"{folder}/"
         self._seen: set[tuple[int, str]] = set()
         self._found: set[str] = set()
+        self.running: dict[int, str] = {}  # those found last, and their programs
+        self.cpu_seconds = 0.0  # theirs, and of their children that have ended
+        self.recorded: dict[int, float] = {}  # CPU seconds when they were seen to be recorded last
 
-    def look(self, root: int) -> None:
-        for pid in _family(root):
+    def look(self) -> None:
+        self.running, self.cpu_seconds = {}, 0.0
+        for pid in _family(os.getpid()):
+            if pid == os.getpid():
+                continue
             try:
                 program = os.readlink(_PROC / str(pid) / "exe")
+                maps = (_PROC / str(pid) / "maps").read_text(errors="replace")
             except OSError:
                 continue
+            self.running[pid] = program
+            own, waited = _cpu_seconds_of(pid)
+            self.cpu_seconds += own + waited
+            if self._folder in maps:
+                self.recorded[pid] = own
             if (pid, program) in self._seen:
                 continue
             self._seen.add((pid, program))

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from ..profile.faults import Fault, path_text
+from .reading import RECORDING, REMEDY, parse, refuse_what_breaks
 from .recorder import Calibration
 
 FILE_NAME = "session.json"
+
+_SCHEMA_FILE = Path(__file__).resolve().parents[1] / "session.schema.json"
+_KIND = dataclasses.replace(RECORDING, noun="session", described="a session")
 
 
 @dataclass(frozen=True)
@@ -21,8 +27,9 @@ class Machine:
 
 @dataclass(frozen=True)
 class Facts:
-    """`seconds`, `cpu_seconds`: of all processes, what is known so far; `complete`: the command had
-    ended by then."""
+    """`seconds`, `cpu_seconds`: of all processes, what is known so far; `recorded_seconds`: CPU
+    time of those that were recorded; `complete`: the command had ended by then; `outlived_by`: how
+    many of its processes still ran then."""
 
     command: list[str]
     executable: str
@@ -32,6 +39,8 @@ class Facts:
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     complete: bool = False
+    recorded_seconds: float | None = None  # None: all
+    outlived_by: int = 0
 
 
 def this_machine() -> Machine:
@@ -56,15 +65,13 @@ def facts_text(facts: Facts) -> str:
 
 
 def read_facts(folder: Path) -> Facts:
-    """Raises OSError; ValueError where the file is none that facts_text() made."""
+    """Raises OSError; ValueError, whose text is one line, where the file is none that facts_text()
+    made."""
     try:
-        raw = json.loads((folder / FILE_NAME).read_text(encoding="utf-8"))
-        return Facts(
-            **{
-                **raw,
-                "machine": Machine(**raw["machine"]),
-                "calibration": Calibration(**raw["calibration"]),
-            }
-        )
-    except (KeyError, TypeError, ValueError, RecursionError):
-        raise ValueError(f"{FILE_NAME} is damaged") from None
+        raw = parse((folder / FILE_NAME).read_bytes(), _KIND)
+        refuse_what_breaks(_SCHEMA_FILE, raw, REMEDY)
+    except Fault as fault:
+        place = f": {path_text(fault.place)}" if fault.place else ""
+        raise ValueError(f"{FILE_NAME} is damaged{place}: {fault}") from None
+    known = {"machine": Machine(**raw["machine"]), "calibration": Calibration(**raw["calibration"])}
+    return Facts(**{**raw, **known})

@@ -7,6 +7,8 @@ that none ends asterope-record before the recording is written.
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
 import signal
 import time
@@ -23,6 +25,13 @@ _SENT_ON = (
     signal.SIGUSR1,
 )
 _TAKEN = (*_SENT_ON, signal.SIGUSR2, signal.SIGCHLD)
+
+_OF_SANDBOXES = (
+    ", as it forbids itself system calls (seccomp) in a way that the recorder does not see, which "
+    "makes some: record it without its sandbox"
+)
+
+_PR_SET_CHILD_SUBREAPER = 36
 
 _ASAN_FORGIVES = "verify_asan_link_order=0"
 
@@ -41,11 +50,9 @@ class Event(Enum):
 
 @dataclass(frozen=True)
 class Ended:
-    """`status`: as subprocess gives it, -N where signal N killed the command. `cpu_seconds`: its
-    own and of all children that were waited for."""
+    """`status`: as subprocess gives it, -N where signal N killed the command."""
 
     status: int
-    cpu_seconds: float
 
     @property
     def failure(self) -> str:
@@ -58,7 +65,8 @@ class Ended:
             name = signal.Signals(-self.status).name
         except ValueError:
             name = f"signal {-self.status}"
-        return f"the command was killed by {name}"
+        cause = _OF_SANDBOXES if -self.status == signal.SIGSYS else ""
+        return f"the command was killed by {name}{cause}"
 
 
 def environment_with(library: Path, folder: Path) -> dict[str, str]:
@@ -71,6 +79,11 @@ def environment_with(library: Path, folder: Path) -> dict[str, str]:
     return {**os.environ, **ours}
 
 
+def _adopt_orphans(do: bool) -> None:
+    """Whether descendants become this process's children when their parent ends."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(do), 0, 0, 0)
+
+
 class Running:
     """The command. Leaving the context restores how signals are handled; those that came meanwhile
     and were not sent on are gone."""
@@ -81,6 +94,8 @@ class Running:
         """Raises OSError where it cannot be started."""
         self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, _TAKEN)
         self.ended: Ended | None = None
+        self.cpu_seconds = 0.0  # of the processes that have ended
+        _adopt_orphans(True)
         try:
             self.pid = os.posix_spawn(
                 program,
@@ -100,6 +115,7 @@ class Running:
         self._restore()
 
     def _restore(self) -> None:
+        _adopt_orphans(False)
         while signal.sigtimedwait(_TAKEN, 0) is not None:
             pass
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
@@ -132,9 +148,11 @@ class Running:
             os.kill(self.pid, number)
 
     def _look(self) -> None:
-        if self.ended is None:
-            pid, status, usage = os.wait4(self.pid, os.WNOHANG)
-            if pid:
-                self.ended = Ended(
-                    os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
-                )
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+                if not pid:
+                    return
+                self.cpu_seconds += usage.ru_utime + usage.ru_stime
+                if pid == self.pid:
+                    self.ended = Ended(os.waitstatus_to_exitcode(status))

@@ -24,7 +24,7 @@ class Flags:
     """What a process could not record, and why."""
 
     full: bool  # no space could be reserved: nothing was recorded from then on
-    shared_slots: bool  # more threads than slots: counts of threads that share one may be too low
+    shared_slots: bool  # more threads than slots, or children: counts of one slot may be too low
     modules_full: bool  # code was mapped that the table of modules lacks
     quiet: bool  # the program restricted its system calls: it was counted from then on, no more
     watch_errno: int  # why perf_event_open refused a watchpoint; 0: it did not, or nobody asked
@@ -105,21 +105,23 @@ class RawProcess:
     samples: list[Sample]
     bursts: list[list[BurstCall]]
     watches: list[Watch]
+    children_cpu_seconds: float = 0.0  # of children that ended without a file of their own
 
 
 # --- The layout, as tuner/record/raw_file.h has it ---
 
 _MAGIC = b"asterec\0"
-_VERSION = 1
+_VERSION = 2
 _PAGE = 4096
 _CLOCKS = ("ns", "ticks", "cpu_ns")
-_HEADER = struct.Struct("<8sIIQQQq9QIIIiIIQQQIIIII4x512s")
+_HEADER = struct.Struct("<8sIIQQQq9QIIIiIIQQQIIIII4xQ512s")
 _HEADER_FIELDS = (
     *("magic", "version", "pid", "file_bytes", "period", "window_ns", "realtime_ns"),
     *(f"{when}_{clock}" for when in ("started", "noted0", "noted1") for clock in _CLOCKS),
     *("note", "stop", "flags", "watch_errno", "slots", "threads"),
     *("drawn", "bursts_drawn", "watches_drawn"),
-    *("samples", "bursts", "watches", "modules", "path_bytes", "executable"),
+    *("samples", "bursts", "watches", "modules", "path_bytes"),
+    *("children_cpu_ns", "executable"),
 )
 _STOP_AT = struct.calcsize("<8sIIQQQq9QI")
 _CLASSES, _CLASSES_ROOM = 496, 512
@@ -216,6 +218,7 @@ class _Reader:
             seconds=seconds,
             cpu_seconds=noted["cpu_ns"] / 1e9,
             tick_hz=ticks / seconds if seconds >= _SHORTEST_FOR_RATE else 0.0,
+            children_cpu_seconds=header["children_cpu_ns"] / 1e9,
             period=header["period"],
             threads=header["threads"],
             drawn=header["drawn"],

@@ -40,7 +40,9 @@ def read_recording(path: str | os.PathLike, content: bytes | None = None) -> dic
     """Reads and checks the recording at `path`; `content`: what was read from there already. Raises
     RecordingError."""
     try:
-        raw = _parse(read(path, RECORDING) if content is None else content)
+        raw = parse(read(path, RECORDING) if content is None else content, RECORDING)
+        refuse_other_formats(raw, RECORDING)
+        refuse_what_breaks(SCHEMA_FILE, raw, REMEDY)
         _check(raw)
         return raw
     except Fault as fault:
@@ -48,28 +50,33 @@ def read_recording(path: str | os.PathLike, content: bytes | None = None) -> dic
         raise RecordingError(": ".join([*parts, str(fault)])) from None
 
 
-def _parse(content: bytes) -> Any:
-    text = decode(content, RECORDING)
+def parse(content: bytes, kind: Kind) -> Any:
+    """Raises Fault."""
+    text = decode(content, kind)
+
+    def refuse_constant(word: str) -> NoReturn:
+        raise Fault(f"{word} is no number of JSON: {kind.remedy}")
+
     try:
-        value = parse_with(text, RECORDING, parse_constant=_refuse_constant)
+        value = parse_with(text, kind, parse_constant=refuse_constant)
     except ValueError:  # thousands of digits, from Python 3.11 on
-        raise Fault(f"a number of too many digits: {REMEDY}") from None
+        raise Fault(f"a number of too many digits: {kind.remedy}") from None
     if nests_too_deeply(value):
-        raise too_deep(RECORDING)
+        raise too_deep(kind)
     return value
 
 
-def _refuse_constant(word: str) -> NoReturn:
-    raise Fault(f"{word} is no number of JSON: {REMEDY}")
-
-
-def _check(raw: Any) -> None:
-    refuse_other_formats(raw, RECORDING)
-    schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+def refuse_what_breaks(schema_file: Path, raw: Any, remedy: str) -> None:
+    """Raises Fault where `raw` is not as the schema says."""
+    schema = json.loads(schema_file.read_text(encoding="utf-8"))
     # A limit, because a hostile file can hold a fault in each of its values.
     error = best_match(itertools.islice(validator(schema).iter_errors(raw), 100))
     if error is not None:
-        raise fault_of(error, REMEDY)
+        raise fault_of(error, remedy)
+
+
+def _check(raw: Any) -> None:
+    """What the schema cannot say."""
     for field in ("bands", "memset_bands"):
         for i, band in enumerate(raw[field]):
             if (band["above"], band["up_to"]) != band_ends(i):

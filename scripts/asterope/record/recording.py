@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from ..command_line import to_install
 from .bands import band_ends
 from .estimate import Band, Estimates, Place, estimate
 from .facts import Facts
@@ -22,6 +23,10 @@ from .survey import Interval
 # What of a command line is kept: it may hold a whole program (python -c).
 MOST_WORDS, LONGEST_WORD = 256, 1000
 
+# CPU seconds: of what is not known to be recorded, at least so much is worth a word, and a process
+# takes so much to end after it has noted its time. And the share of a run that is.
+LEAST_UNSEEN, UNNOTED, UNSEEN_SHARE = 0.005, 0.002, 0.05
+
 # Below this many timed copies intervals are wide.
 FEW_TIMED = 50
 
@@ -33,13 +38,19 @@ def make_recording(
     time_trace: TimeTrace | None = None,
 ) -> dict[str, Any]:
     estimates = estimate(processes, facts.calibration, time_trace)
-    cpu_seconds = max(facts.cpu_seconds, _recorded_cpu_seconds(processes))
+    cpu_seconds = max(facts.cpu_seconds, recorded_cpu_seconds(processes))
     seconds = _within_the_run(estimates.copy_seconds, cpu_seconds)
     places = estimates.places
-    # not above: the build asks the command for its --help where pyelftools may be missing
-    from .symbols import name_functions
+    warnings = [*warnings, *_doubts(processes, estimates)]
+    try:  # not above: all else does without pyelftools
+        from .symbols import name_functions
 
-    names = name_functions([(place.site.module, place.site.offset) for place in places])
+        names = name_functions([(place.site.module, place.site.offset) for place in places])
+    except ModuleNotFoundError:
+        names = [""] * len(places)
+        warnings.append(
+            f"functions are not named: that needs pyelftools, {to_install('pyelftools')}"
+        )
     return {
         "format": RECORDING.format,
         "version": RECORDING.version,
@@ -47,7 +58,7 @@ def make_recording(
         "program": {
             "command": [_text(word) for word in facts.command[:MOST_WORDS]],
             "executable": _text(facts.executable),
-            "name": _text(Path(facts.executable).name),
+            "name": _text(Path(facts.command[0]).name),
         },
         "machine": asdict(facts.machine),
         "started": datetime.fromtimestamp(int(facts.started), timezone.utc).strftime(
@@ -56,6 +67,8 @@ def make_recording(
         "seconds": _figure(facts.seconds),
         "cpu_seconds": _figure(cpu_seconds),
         "complete": facts.complete,
+        "unseen": _unseen(facts, len(processes)),
+        "outlived_by": facts.outlived_by,
         "processes": len(processes),
         "threads": sum(process.threads for process in processes),
         "sampling": {
@@ -91,7 +104,7 @@ def make_recording(
         else {f"{name}_ns": _figure(value * 1e9) for name, value in asdict(estimates.gaps).items()},
         "trace": [[list(call) for call in burst] for burst in estimates.trace],
         "places": [_place(place, name) for place, name in zip(places, names)],
-        "warnings": [_text(line) for line in (*warnings, *_doubts(processes, estimates))],
+        "warnings": [_text(line) for line in warnings],
     }
 
 
@@ -101,12 +114,27 @@ def recording_text(recording: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(fields) + "\n}\n"
 
 
-def _recorded_cpu_seconds(processes: Sequence[RawProcess]) -> float:
-    """An exec goes on with the process's clock."""
+def recorded_cpu_seconds(
+    processes: Sequence[RawProcess], known: Mapping[int, float] | None = None
+) -> float:
+    """Of recorded processes. An exec goes on with the process's clock. `known`: what else is known
+    of them, by process id."""
     last: dict[int, float] = {}
     for process in processes:
-        last[process.pid] = max(last.get(process.pid, 0.0), process.cpu_seconds)
-    return sum(last.values())
+        before = last.get(process.pid, (known or {}).get(process.pid, 0.0))
+        last[process.pid] = max(before, process.cpu_seconds)
+    return sum(last.values()) + sum(process.children_cpu_seconds for process in processes)
+
+
+def _unseen(facts: Facts, processes: int) -> float:
+    """The share of the CPU time that was not recorded; 0 where it is what recorded processes took
+    after they noted their time for the last time."""
+    if facts.recorded_seconds is None:
+        return 0.0
+    seconds = facts.cpu_seconds - facts.recorded_seconds
+    if seconds < LEAST_UNSEEN + processes * UNNOTED or seconds < UNSEEN_SHARE * facts.cpu_seconds:
+        return 0.0
+    return _figure(seconds / facts.cpu_seconds)
 
 
 def _text(text: str) -> str:
@@ -221,8 +249,8 @@ def _doubts(processes: Sequence[RawProcess], estimates: Estimates) -> list[str]:
     shared = sum(flag.shared_slots for flag in flags)
     if shared:
         found.append(
-            f"{_processes(shared)} had more threads at once than are counted apart: their counts "
-            "may be a little too low"
+            f"{_processes(shared)} had more threads at once than are counted apart, or children "
+            "that could make no file of their own: their counts may be a little too low"
         )
     quiet = sum(flag.quiet for flag in flags)
     if quiet:

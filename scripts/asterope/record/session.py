@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import fcntl
 import os
 import shutil
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .descendants import Unrecorded, cpu_seconds_of
+from .descendants import Descendants
 from .facts import FILE_NAME, Facts, facts_text, read_facts, this_machine
-from .launching import Ended
-from .raw import RawProcess, read_folder
+from .launching import Running
+from .raw import read_folder
 from .recorder import place_for_files, request_stop
-from .recording import make_recording
+from .recording import make_recording, recorded_cpu_seconds
 from .small_calls import TimeTrace
+
+_PREFIX, _KEPT_PREFIX = "asterope-record-", "asterope-recorded-"
 
 
 class Session:
@@ -26,12 +28,16 @@ class Session:
 
     def __init__(self, facts: Facts, time_trace: TimeTrace) -> None:
         """Raises OSError where there is no place for the folder."""
-        self.folder = Path(tempfile.mkdtemp(prefix="asterope-record-", dir=place_for_files()))
+        place = Path(place_for_files() or tempfile.gettempdir())
+        _remove_stale(place)
+        self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
+        self._lock = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)  # until this process ends
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
         if os.geteuid() == 0:
             # Servers give up root's rights and fork: such children may make their files, too, but
             # not see the others'.
             self.folder.chmod(0o1733)
-        self.unrecorded = Unrecorded()
+        self.descendants = Descendants(self.folder)
         self._facts, self._time_trace = facts, time_trace
         self._began = time.monotonic()
         self._note(facts)
@@ -41,18 +47,26 @@ class Session:
         with contextlib.suppress(OSError):
             (self.folder / FILE_NAME).write_text(facts_text(facts), encoding="utf-8")
 
-    def recording(self, ended: Ended | None) -> dict[str, Any]:
-        """Of what was recorded so far; `ended`: the command has. Raises OSError."""
+    def recording(self, running: Running) -> dict[str, Any]:
+        """Of what was recorded so far. Raises OSError."""
+        seconds = time.monotonic() - self._began
+        self.descendants.look()
         processes, faults = read_folder(self.folder)
-        cpu_seconds = ended.cpu_seconds if ended else _cpu_seconds_so_far(processes)
+        ended = running.ended
+        cpu_seconds = running.cpu_seconds + self.descendants.cpu_seconds
         facts = dataclasses.replace(
             self._facts,
-            seconds=time.monotonic() - self._began,
+            seconds=seconds,
             cpu_seconds=cpu_seconds,
+            recorded_seconds=recorded_cpu_seconds(processes, self.descendants.recorded),
             complete=ended is not None,
+            outlived_by=len(self.descendants.running) if ended else 0,
         )
         self._note(facts)
-        warnings = [*faults, *self.unrecorded.warnings()]
+        warnings = [*faults, *self.descendants.warnings()]
+        if facts.outlived_by:
+            names = sorted({Path(name).name for name in self.descendants.running.values()})
+            warnings.insert(0, f"still running when the command ended: {', '.join(names)[:200]}")
         if ended is not None and ended.failure:
             warnings.insert(0, ended.failure)
         return make_recording(processes, facts, warnings, self._time_trace)
@@ -60,21 +74,50 @@ class Session:
     def stop(self) -> None:
         """Nothing is recorded from now on, while the command goes on; processes that begin now find
         no folder."""
-        with contextlib.suppress(OSError):
-            request_stop(self.folder)
+        _stop(self.folder)
 
     def remove(self) -> None:
         """What still runs goes on without being counted."""
-        self.stop()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        _remove(self.folder)
+        self._unlock()
+
+    def keep(self) -> Path:
+        """For asterope-record --from. Returns the folder under its new name, which no later session
+        removes."""
+        kept = self.folder.with_name(self.folder.name.replace(_PREFIX, _KEPT_PREFIX, 1))
+        with contextlib.suppress(OSError):
+            self.folder = self.folder.rename(kept)
+        self._unlock()
+        return self.folder
+
+    def _unlock(self) -> None:
+        if self._lock >= 0:
+            os.close(self._lock)
+        self._lock = -1
 
 
-def _cpu_seconds_so_far(processes: Sequence[RawProcess]) -> float:
-    """Of those that run what the system says, of the others what they noted last."""
-    noted: dict[int, float] = {}
-    for process in processes:
-        noted[process.pid] = max(noted.get(process.pid, 0.0), process.cpu_seconds)
-    return sum(max(last, cpu_seconds_of(pid) or 0.0) for pid, last in noted.items())
+def _stop(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        request_stop(folder)
+
+
+def _remove(folder: Path) -> None:
+    _stop(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_stale(place: Path) -> None:
+    """What sessions of this user left there whose process was killed: nobody holds their lock."""
+    for folder in place.glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                # without facts it may be one that begins just now
+                if os.fstat(lock).st_uid == os.geteuid() and (folder / FILE_NAME).exists():
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    _remove(folder)
+            finally:
+                os.close(lock)
 
 
 def recording_from(folder: Path, time_trace: TimeTrace | None) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def _set_lines(recording: Mapping[str, Any]) -> list[str]:
         return []
     calls = sum(band["calls"] for band in bands)
     return _wrapped(
-        f"Sets (memset) took {value:.1f} % of the run ({low:.1f} to {high:.1f}): "
+        f"Sets (memset) took {value:.1f} % of this run's CPU time ({low:.1f} to {high:.1f}): "
         f"{_count(calls)} calls, {bytes_text(sum(band['bytes'] for band in bands))}."
     )
 
@@ -70,26 +70,39 @@ def copies_in(recording: Mapping[str, Any]) -> int:
 
 def headline(recording: Mapping[str, Any]) -> str:
     """What copies took, and what it would bring if they were faster."""
+    unseen = recording.get("unseen", 0)
+    if not unseen:
+        return _seen_headline(recording)
+    return (
+        f"{100 * unseen:.0f} % of this run's CPU time is of processes that were not recorded, or "
+        f"were killed. {_seen_headline(recording)}"
+    )
+
+
+def _seen_headline(recording: Mapping[str, Any]) -> str:
     share = recording["share"]
     if not recording["processes"]:
         return "Nothing was recorded: no process loaded the recorder."
     if not copies_in(recording):
-        return "No copy was called."
+        return "No copy was seen."
     if share is None:
         bound = most_of_few(recording)
         if bound is not None:
-            return f"Copies are too few to be timed: they took less than {100 * bound:.1g} %."
+            return (
+                f"Copies are too few to be timed: they took less than {100 * bound:.1g} % of this "
+                "run's CPU time."
+            )
         return "What the copies took is not known: too few of them could be timed."
     value, low, high = (100 * share[name] for name in ("value", "low", "high"))
     gain = 100 * (1 / (1 - share["value"] / 2) - 1)
     return (
-        f"Copies took {value:.1f} % of the run ({low:.1f} to {high:.1f}): if all were twice as "
-        f"fast, the program would be {gain:.1f} % faster."
+        f"Copies took {value:.1f} % of this run's CPU time ({low:.1f} to {high:.1f}): if all were "
+        f"twice as fast, the program would be {gain:.1f} % faster."
     )
 
 
 def most_of_few(recording: Mapping[str, Any]) -> float | None:
-    """The share of the run that copies stay below which were too few to be timed, by what the
+    """The share of the CPU time that copies stay below which were too few to be timed, by what the
     slowest copies take; None where that says nothing."""
     if recording["cpu_seconds"] <= 0:
         return None
@@ -101,7 +114,7 @@ def most_of_few(recording: Mapping[str, Any]) -> float | None:
 
 def _band_lines(recording: Mapping[str, Any]) -> list[str]:
     lines = [
-        "                                    of the run        source  dest.   read    over-",
+        "                                    of CPU time       source  dest.   read    over-",
         "size                calls    bytes   % (low to high)   cached  cached  soon    written",
     ]
     for band in recording["bands"]:
@@ -159,7 +172,7 @@ def _place_lines(recording: Mapping[str, Any]) -> list[str]:
     if not places:
         return []
     share = recording["share"]
-    lines = [f"% of run  median size   {'where':45} served best by"]
+    lines = [f"% of CPU  median size   {'where':45} served best by"]
     for place in places:
         part = "-"
         if share is not None and place["share"] is not None:
@@ -191,6 +204,14 @@ def _warnings(recording: Mapping[str, Any]) -> list[str]:
 def advice(recording: Mapping[str, Any], name: str) -> str:
     """What to do next, one line."""
     share = recording["share"]
+    if share is None or share["high"] < WORTH_IT:
+        if recording.get("outlived_by", 0):
+            return "Next: record again, with a command that ends when its work is done (no daemon)."
+        if recording.get("unseen", 0):
+            return (
+                "Next: record again, so that more is seen: all processes need LD_PRELOAD and "
+                "ASTEROPE_RECORD in their environment, and none may be static or be killed."
+            )
     if share is None and most_of_few(recording) is None:
         return "Next: record a longer run."
     if share is None or share["high"] < WORTH_IT:

@@ -71,13 +71,7 @@ def build_bench(raw: Mapping[str, Any], where: str) -> Bench:
             f"{where}: version: results of version {json.dumps(version)[:40]}, this program reads "
             f"version {VERSION}: run this version's asterope-bench --json again"
         )
-    schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
-    error = best_match(jsonschema.Draft202012Validator(schema).iter_errors(raw))
-    if error is not None:
-        place = error.json_path.removeprefix("$.") if hasattr(error, "json_path") else "?"
-        shown = f"{place}: breaks the schema's rule {error.validator}"
-        shown = shown if shown.isprintable() else ascii(shown)
-        raise BadInput(f"{where}: {shown[:300]}: run asterope-bench --json again")
+    refuse_what_breaks(SCHEMA_FILE, raw, where, "run asterope-bench --json again")
     return Bench(
         machine=raw["machine"],
         rounds=raw.get("rounds"),
@@ -90,6 +84,17 @@ def build_bench(raw: Mapping[str, Any], where: str) -> Bench:
         cells=[_cell(result) for result in raw["results"]],
         operation=raw.get("operation", "memcpy"),
     )
+
+
+def refuse_what_breaks(schema_file: Path, raw: Any, where: str, remedy: str) -> None:
+    """Raises BadInput for what is not as the schema says."""
+    schema = json.loads(schema_file.read_text(encoding="utf-8"))
+    error = best_match(jsonschema.Draft202012Validator(schema).iter_errors(raw))
+    if error is not None:
+        place = error.json_path.removeprefix("$.") if hasattr(error, "json_path") else "?"
+        shown = f"{place}: breaks the schema's rule {error.validator}"
+        shown = shown if shown.isprintable() else ascii(shown)
+        raise BadInput(f"{where}: {shown[:300]}: {remedy}")
 
 
 def _cell(raw: Mapping[str, Any]) -> Cell:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .. import __version__
 from ..atomic_file import write_files
-from ..command_line import BAD_INPUT, DONE, FAILED, Parser, fail, run
+from ..command_line import BAD_INPUT, DONE, FAILED, Parser, fail, run, show, tell
 from ..one_line import one_line
 from ..profile import ProfileError
 from ..profile_places import profile_to_read
@@ -22,8 +22,8 @@ PROGRAM = "asterope-report"
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog=PROGRAM,
-        description="Makes one self-contained page of what asterope-tune, asterope-bench and "
-        "asterope-record found: "
+        description="Makes one self-contained page of what asterope-tune, asterope-bench, "
+        "asterope-record and asterope-prove found: "
         "throughput and ratios to libc by size, heat maps of the search, the chosen intervals, a "
         "program's copies, the machine and its noise.",
         epilog="Exit codes: 0 done; 1 failed while writing, or matplotlib is missing; 2 bad "
@@ -32,12 +32,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "inputs",
-        metavar="PROFILE|LOG|BENCH.json|RECORDING",
+        metavar="PROFILE|LOG|BENCH.json|RECORDING|PROOF.json",
         nargs="*",
         help="a profile, a trial log (asterope-tune --log; also gzipped, and of a run that still "
-        "goes on), results of asterope-bench --json, a recording of asterope-record: one of "
-        "each at most, in any order, all of one machine (default: your own profile, "
-        "$XDG_CONFIG_HOME/asterope/profile.json, else /etc/asterope/profile.json)",
+        "goes on), results of asterope-bench --json, a recording of asterope-record, results "
+        "of asterope-prove --json: one of each at most, in any order, all of one machine "
+        "(default: your own profile, $XDG_CONFIG_HOME/asterope/profile.json, else "
+        "/etc/asterope/profile.json)",
     )
     parser.add_argument(
         "-o",
@@ -101,9 +102,9 @@ def _run(arguments: argparse.Namespace) -> int:
             PROGRAM, f"{where}: cannot write: {error.strerror}: choose another place", FAILED
         )
     for doubt in inputs.doubts:
-        print(f"{PROGRAM}: warning: {doubt}", file=sys.stderr)
+        tell(PROGRAM, f"warning: {doubt}")
     taken = "" if arguments.inputs else f" from {one_line(names[0])}"
-    print(f"wrote {one_line(output)} ({len(pictures)} pictures){taken}")
+    show(f"wrote {one_line(output)} ({len(pictures)} pictures){taken}")
     return DONE
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from .. import workloads
 from ..profile import Ratio
@@ -193,25 +194,10 @@ def ratio_picture(
         return None
     suite = charts[0].suite
     name = "ratio" if suite in USUAL_SUITES else f"ratio-{file_name(suite)}"
-    figure, grid, all_axes = panels(
-        len(charts),
-        2,
-        lambda columns, rows: (max(8, 5.4 * columns), 0.9 + 3.3 * rows),
-        sharey=True,
-    )
-    sizes = sorted({size for chart in charts for size in chart.copies[ROUTINE]})
-    for axes, chart in zip(all_axes, charts):
-        _ratio_panel(axes, chart)
-        size_axis(axes, sizes, label=False)
-    low, high = _drawn_range(charts)
-    for axes in all_axes:
-        axes.set_ylim(low, high)
-        plain_log_axis(axes.yaxis, ratio_ticks(low, high))
-        mark_caches(axes, machine)
-    for row in grid:
-        row[0].set_ylabel("libc's time over asterope's (log scale)")
-    handles, labels = all_axes[0].get_legend_handles_labels()
-    legend_outside(figure, "below", handles=handles, labels=labels, ncols=len(labels))
+    shown = [chart for chart in charts if not chart.is_noise]
+    hidden = ", ".join(chart.name for chart in charts if chart.is_noise)
+    lost = f"No more than the noise, and not drawn: {hidden}. " if hidden else ""
+    figure = _ratio_figure(shown, machine) if shown else new_figure(8, 0.6)
     means = ", ".join(f"{chart.name} {chart.mean_ratio(ROUTINE):.2f}" for chart in charts)
     worst, where = min(
         (point.ratio.median, f"{chart.name} {human_size(size)}")
@@ -219,14 +205,20 @@ def ratio_picture(
         for size, point in chart.copies[ROUTINE].items()
         if point.ratio
     )
-    headline(figure, f"{libc_name}'s time over the routine's: above 1 the routine is faster")
+    headline(
+        figure,
+        f"{libc_name}'s time over the routine's: above 1 the routine is faster"
+        if shown
+        else "The routine against libc: no difference beyond the noise at any size",
+    )
     return Picture(
         name=name,
         title="By workload and size" if suite in USUAL_SUITES else f"Suite {suite}",
         alt=f"A panel for each workload: how many times faster than libc the routine is, by "
         f"transfer size, with 95 % intervals. Geometric means: {means}. Least: {worst:.2f} at "
         f"{where}.",
-        caption="Points with bars: medians of paired rounds and their 95 % intervals (sign test). "
+        caption=f"{lost}Points with bars: medians of paired rounds and their 95 % intervals "
+        "(sign test). "
         "Grey: libc against itself in the same rounds; what lies inside is noise."
         + (
             " Thin line: the best of the other copies on one thread at each size."
@@ -237,6 +229,29 @@ def ratio_picture(
         figure=figure,
         table=_ratio_table(charts),
     )
+
+
+def _ratio_figure(shown: Sequence[Chart], machine: Mapping[str, Any]) -> Figure:
+    figure, grid, all_axes = panels(
+        len(shown),
+        2,
+        lambda columns, rows: (max(8, 5.4 * columns), 0.9 + 3.3 * rows),
+        sharey=True,
+    )
+    sizes = sorted({size for chart in shown for size in chart.copies[ROUTINE]})
+    for axes, chart in zip(all_axes, shown):
+        _ratio_panel(axes, chart)
+        size_axis(axes, sizes, label=False)
+    low, high = _drawn_range(shown)
+    for axes in all_axes:
+        axes.set_ylim(low, high)
+        plain_log_axis(axes.yaxis, ratio_ticks(low, high))
+        mark_caches(axes, machine)
+    for row in grid:
+        row[0].set_ylabel("libc's time over asterope's (log scale)")
+    handles, labels = all_axes[0].get_legend_handles_labels()
+    legend_outside(figure, "below", handles=handles, labels=labels, ncols=len(labels))
+    return figure
 
 
 def _drawn_range(charts: Sequence[Chart]) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Reads what a report is made of: profile, trial log, bench results, recording, by content."""
+"""Reads what a report is made of: profile, trial log, bench results, recording, whole runs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import IO, Any
 from ..json_depth import nests_too_deeply
 from ..one_line import one_line
 from ..profile import Profile, ProfileError, load_profile
-from ..provisional import kept_in_words, warning, why_provisional
+from ..provisional import doubt_of, warning, why_provisional
 from ..record.reading import RECORDING, RecordingError, read_recording
 from ..text_file import open_to_read
-from . import bench, trial_log
+from . import bench, proof, trial_log
 from .faults import BadInput
 
 # Longer than any line of a log, and than any bench results.
@@ -31,6 +31,7 @@ class Inputs:
     log: trial_log.TrialLog | None = None
     bench: bench.Bench | None = None
     recording: Mapping[str, Any] | None = None
+    proof: Mapping[str, Any] | None = None
 
     @property
     def machine(self) -> Mapping[str, Any]:
@@ -42,6 +43,8 @@ class Inputs:
         if self.recording is not None:
             known = self.recording["machine"]
             return {**known, "cpu": {"brand": known["cpu"]}}
+        if self.proof is not None:
+            return {"libc": self.proof["libc"]}
         return {}
 
     @property
@@ -53,10 +56,10 @@ class Inputs:
     def doubts(self) -> list[str]:
         """What noise may have decided, one sentence each, without its end."""
         found = []
-        if self.profile is not None and (doubt := why_provisional(self.profile.raw)):
+        if self.profile is not None and (doubt := doubt_of(self.profile.raw)):
             found.append(warning(doubt, "these winners are"))
-        if self.bench is not None and self.bench.noise.get("provisional"):
-            found.append(warning(kept_in_words(self.bench.noise), "these figures are"))
+        if self.bench is not None and (doubt := why_provisional(self.bench.noise)):
+            found.append(warning(doubt, "these figures are"))
         return found
 
 
@@ -81,6 +84,7 @@ _WORDS = {
     "log": "trial log",
     "bench": "file of bench results",
     "recording": "recording",
+    "proof": "file of asterope-prove",
 }
 
 
@@ -111,6 +115,8 @@ def _read(path: str) -> tuple[str, Any]:
     whole = _json(content)
     if isinstance(whole, dict) and whole.get("format") == bench.FORMAT:
         return "bench", bench.build_bench(whole, where)
+    if isinstance(whole, dict) and whole.get("format") == proof.FORMAT:
+        return "proof", proof.build_proof(whole, where)
     if isinstance(whole, dict) and whole.get("format") == RECORDING.format:
         try:
             return "recording", read_recording(path, content)
@@ -119,7 +125,8 @@ def _read(path: str) -> tuple[str, Any]:
     if isinstance(whole, dict) and whole.get("format") != "asterope-profile":
         raise BadInput(
             f"{where}: no profile, trial log, bench results or recording of Asterope: "
-            "name files that asterope-tune, asterope-bench --json or asterope-record wrote"
+            "name files that asterope-tune, asterope-bench --json, asterope-record or "
+            "asterope-prove --json wrote"
         )
     try:
         return "profile", load_profile(path, content)
@@ -149,7 +156,7 @@ def _refuse_other_machines(kinds: Mapping[str, Any], names: Mapping[str, str]) -
     prints = {
         kind: content.machine["fingerprint"]
         for kind, content in kinds.items()
-        if kind != "recording" and content.machine.get("fingerprint")
+        if kind not in ("recording", "proof") and content.machine.get("fingerprint")
     }
     order = [kind for kind in ("profile", "log", "bench") if kind in prints]
     for kind in order[1:]:

@@ -200,11 +200,11 @@ def _bar(
     )
     doublings = math.log2(up_to / above)
     fitting = [text for text in words if doublings >= 0.22 * max(map(len, text.split("\n")))]
-    if doublings >= 1.5:
+    if fitting:  # the legend names the others by their colour
         axes.text(
             (above * up_to) ** 0.5,
             y,
-            fitting[0] if fitting else words[-1][:3],
+            fitting[0],
             ha="center",
             va="center",
             fontsize=8,

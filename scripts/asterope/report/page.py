@@ -17,6 +17,7 @@ from .copies import ratio_picture, throughput_picture
 from .grids import grid_picture, is_grid
 from .inputs import Inputs
 from .intervals import intervals_picture
+from .proof_picture import proof_pictures
 from .recording import recording_pictures
 from .search_maps import families_picture, planes_picture, scored_sizes
 from .series import USUAL_SUITES, Chart, Series, find_series
@@ -55,6 +56,7 @@ def make_sections(inputs: Inputs) -> list[Section]:
             "",
             recording_pictures(inputs.recording) if inputs.recording else [],
         ),
+        Section("proof", "Whole runs", "", proof_pictures(inputs.proof) if inputs.proof else []),
     ]
     _name_apart([picture for section in sections for picture in section.pictures])
     return [section for section in sections if section.pictures]
@@ -76,11 +78,12 @@ def render_page(inputs: Inputs, sections: Sequence[Section]) -> str:
             ("the trial log of its search", inputs.log),
             ("results of asterope-bench", inputs.bench),
             ("a recording of asterope-record", inputs.recording),
+            ("whole runs of asterope-prove", inputs.proof),
         )
         if there is not None
     ]
     title, subtitle = f"asterope_memcpy on {brand}", f"Compared with {libc}."
-    if inputs.only_recording:
+    if inputs.recording is not None and inputs.only_recording:
         title = f"The copies of {inputs.recording['program']['name']}"
         subtitle = f"Recorded on {brand} with {libc}."
     listed = given[0] if len(given) == 1 else f"{', '.join(given[:-1])} and {given[-1]}"

@@ -67,6 +67,17 @@ class Chart:
         found = [n for n in self.copies if n in self.ours - self.threaded and n != ROUTINE]
         return found[0] if found else None
 
+    @property
+    def is_noise(self) -> bool:
+        """Whether the routine is nowhere apart from libc against itself."""
+        ours = {size: point.ratio for size, point in self.copies[ROUTINE].items() if point.ratio}
+        return all(
+            size in self.floor
+            and ratio.low <= self.floor[size].high
+            and ratio.high >= self.floor[size].low
+            for size, ratio in ours.items()
+        )
+
     def mean_ratio(self, name: str) -> float | None:
         """Geometric mean over the sizes; None where a copy has none."""
         ratios = [p.ratio.median for p in self.copies.get(name, {}).values() if p.ratio]
@@ -159,7 +170,6 @@ def _of_profile(profile: Profile) -> list[Chart]:
 
 def _of_log(log: TrialLog) -> list[Chart]:
     """Without sizes that are still being screened: of thousands, their leader is merely lucky."""
-    least = 1 if log.thinned else LEAST_SAMPLES
     leaders = {size: trials.leader(log.weights) for size, trials in log.sizes.items()}
     charts = []
     for workload in WORKLOADS:
@@ -168,7 +178,7 @@ def _of_log(log: TrialLog) -> list[Chart]:
             ns = trials.libc_ns.get(workload)
             leader = leaders[size] or ""
             ratio = trials.ratio(leader, workload)
-            if not ns or ratio is None or len(trials.samples[leader][workload]) < least:
+            if not ns or ratio is None or len(trials.samples[leader][workload]) < LEAST_SAMPLES:
                 continue
             libc[size] = Point(size / median(ns), None)
             ours[size] = Point(size / median(ns) * ratio.median, ratio)

@@ -1,7 +1,7 @@
 """Reads a trial log, whole or of a run that is still going on: how every candidate did.
 
-The format is described in tuner/run/trial_log.hpp; the thinned recordings of `asterope-tune thin`
-are read as well. Of a log's steps only those of the pipelines are of interest here.
+The format is described in tuner/run/trial_log.hpp. Of a log's steps only those of the
+pipelines are of interest here.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import median
@@ -32,9 +32,6 @@ REFERENCE = "reference "  # begins the names of copies that winners are judged b
 
 # Of the most samples that any candidate has, what those in the run-off have at least.
 RUN_OFF_SHARE = 0.7
-# A thinned recording's samples are whole numbers of this part of a log unit; more than `MOST` such
-# units are no sample.
-UNIT, MOST = 1e-4, 500_000
 
 MAXIMUM_SIZE = 1 << 40
 
@@ -44,8 +41,7 @@ class SizeTrials:
     """What was timed at one transfer size.
 
     `samples`: by candidate and workload, libc's time over its own in the rounds that count.
-    `libc`: by workload, libc's time over its own other one in the same round: the noise floor; in a
-    thinned recording, over the median of all.
+    `libc`: by workload, libc's time over its own other one in the same round: the noise floor.
     `libc_ns`: by workload, libc's nanoseconds a call in these rounds.
     """
 
@@ -109,7 +105,6 @@ class TrialLog:
     resumed: int = 0
     finished: bool = False
     torn: bool = False
-    thinned: bool = False
 
     @property
     def machine(self) -> Mapping[str, Any]:
@@ -153,8 +148,8 @@ def read_trial_log(header: Mapping[str, Any], lines: Iterable[bytes], where: str
     fault = log_header_fault(header)
     if fault is not None:
         raise BadInput(f"{where}: line 1: {fault}")
-    log = TrialLog(header, thinned="thinned" in header)
-    reader = _ThinnedReader(log) if log.thinned else _Reader(log)
+    log = TrialLog(header)
+    reader = _Reader(log)
     number = 1
     try:
         for line in lines:
@@ -292,41 +287,3 @@ class _Reader:
                     samples = self._size.samples.setdefault(name, {})
                     samples.setdefault(workload, []).append(reference / ns)
         self._times, self._round, self._disturbed = [], None, False
-
-
-class _ThinnedReader:
-    """Takes a thinned recording: the candidates' names, then a size and workload a line."""
-
-    def __init__(self, log: TrialLog) -> None:
-        self._log = log
-        self._names: list[str] | None = None
-
-    def add(self, fields: Mapping[str, Any]) -> None:
-        if self._names is None:
-            self._names = [_candidate(name, self._log) for name in fields["names"]]
-            return
-        size, workload = _whole(fields["size"]), _workload(fields["workload"])
-        trials = self._log.sizes.setdefault(size, SizeTrials(size))
-        if f"pipelines {size}" not in self._log.steps:
-            self._log.steps.append(f"pipelines {size}")
-        if len(fields["candidates"]) != len(self._names):
-            raise ValueError("has another number of candidates than there are names")
-        level = median(_logs(fields["rounds"]))  # libc's own
-        trials.libc_ns[workload] = [_time(fields["libc_ns"])]
-        trials.libc[workload] = [math.exp(log) for log in _logs(fields["libc"])]
-        for name, samples in zip(self._names, fields["candidates"]):
-            if samples:
-                by_workload = trials.samples.setdefault(name, {})
-                by_workload[workload] = [math.exp(log - level) for log in _logs(samples)]
-                self._log.trials += len(samples)
-
-    def end(self) -> None:
-        """A recording that ends here is as whole as it gets."""
-        self._log.finished = bool(self._log.sizes) and not self._log.torn
-
-
-def _logs(samples: Sequence[object]) -> list[float]:
-    """Thinned samples as logarithms."""
-    if not all(type(sample) is int and -MOST < sample < MOST for sample in samples):
-        raise ValueError("has a sample that is none")
-    return [sample * UNIT for sample in samples]  # type: ignore[operator]

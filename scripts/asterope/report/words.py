@@ -11,6 +11,7 @@ from ..record.table import UNSEEN, headline
 from ..render import human_size, what_is_missing
 from .bench import ROUTINE, Bench, Cell, Timing
 from .inputs import Inputs
+from .proof import finding
 from .style import cache_sizes
 from .trial_log import TrialLog
 
@@ -79,6 +80,8 @@ def findings(inputs: Inputs) -> list[str]:
         sentences += _bench_findings(inputs.bench)
     if inputs.recording is not None:
         sentences.append(headline(inputs.recording))
+    if inputs.proof is not None:
+        sentences.append(f"{finding(inputs.proof)}.")
     if inputs.bench is not None and inputs.profile is None and inputs.log is None:
         sentences.append("Only bench results were given: nothing of the search is shown.")
     if inputs.log is not None and not inputs.log.finished:
@@ -240,9 +243,8 @@ def _proof_sentences(profile: Profile) -> list[str]:
 
 
 def _log_sentences(log: TrialLog, profile: Profile | None) -> list[str]:
-    what = "recording, thinned," if log.thinned else "trial log"
     sentences = [
-        f"The {what} has {log.trials:,} trials of {len(log.tuples):,} candidates at "
+        f"The trial log has {log.trials:,} trials of {len(log.tuples):,} candidates at "
         f"{len(log.sizes)} sizes."
     ]
     if log.hits:

@@ -47,22 +47,22 @@ for line in "${types[@]}"; do
     read -ra where <<<"$where"
     mkdir -p -- "tasks/$name"
     missing=''
-    for ((shard = 1; shard <= nodes; ++shard)); do
-        [[ -e tasks/$name/shard-$shard-of-$nodes.json ]] || missing+=,$shard
+    for ((number = 1; number <= nodes; ++number)); do
+        [[ -e tasks/$name/node-$number.json ]] || missing+=,$number
     done
     if [[ -z $missing ]]; then
         printf '%s: all there\n' "$name"
         continue
     fi
-    # One array: the shards run at the same time where nodes are free, and fail one by one.
+    # One array: the tasks run at the same time where nodes are free, and fail one by one.
     job=$(sbatch --parsable --job-name="asterope-$name" --array="${missing#,}" --time="$limit" \
-        --output="tasks/$name/shard-%a-of-$nodes.txt" \
+        --output="tasks/$name/node-%a.txt" \
         "${everywhere[@]}" "${where[@]}" tune.sbatch "$name" "$nodes") || {
         ((${#waits_for[@]} == 0)) || scancel "${waits_for[@]}"
         fail "$name: sbatch does not take its job, so the others were cancelled"
     }
     waits_for+=("${job%%;*}") # federated clusters append their name
-    printf '%s: job %s, shards %s of %s\n' "$name" "${job%%;*}" "${missing#,}" "$nodes"
+    printf '%s: job %s, nodes %s of %s\n' "$name" "${job%%;*}" "${missing#,}" "$nodes"
 done
 
 # afterany, not afterok: where a task failed the job says so, instead of waiting for ever.

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <gtest/gtest.h>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
@@ -190,6 +191,9 @@ TEST(CheckContests, SetsTakeTurnsWithCopiesAndAreTimedAsSets) {
     EXPECT_EQ(small.holder.large, all[3].holder.function) << "a set, not a copy";
     EXPECT_EQ(small.rival->name, "stepped XMM middle 128");
     EXPECT_EQ(small.tuned.ratio, 1.1);
+    std::map<Workload, double> weights(small.weights.begin(), small.weights.end());
+    EXPECT_NEAR(weights.at(Workload::fixed) / weights.at(Workload::mix_l1), 1, 1e-9)
+        << "2 of copies: see parse_small_weights";
 }
 
 TEST(CheckContests, SetsWithoutWeightsCountWhatSetsAreTunedForByDefault) {

@@ -249,7 +249,6 @@ TEST_F(CommonBestOf, searches_for_different_things_is_refused) {
         mentions(other([](auto& request) { request.weights = "hot=1,cold=2"; }), "weights"));
     EXPECT_TRUE(mentions(other([](auto& request) { request.small = "predictable"; }), "--small"));
     EXPECT_EQ(other([](auto& request) { request.seed = 9; }), "accepted");
-    EXPECT_TRUE(mentions(other([](auto& request) { request.shard = "1/2"; }), "one shard"));
 }
 
 TEST_F(CommonBestOf, different_types_of_machines_is_refused_and_the_difference_named) {

@@ -48,11 +48,8 @@ PipelineFacts pipelines() {
     return pipelines({result(128, 1, 0), result(8192, 0, 1)});
 }
 
-const asterope_copy kSmall[] = {
-    made_up("grouped YMM up 256",
-            R"({"shape": "grouped", "rt": "YMM", "order": "up", "bound": 256})"),
-    made_up("stepped XMM up 128",
-            R"({"shape": "stepped", "rt": "XMM", "order": "up", "bound": 128})")};
+const asterope_copy kSmall[] = {made_up_small("grouped YMM up 256", "grouped", "YMM", "up", 256),
+                                made_up_small("stepped XMM up 128", "stepped", "XMM", "up", 128)};
 
 SmallFacts small(const std::string& distribution = "fleet") {
     SizeResult small = result(0, 1, 0);
@@ -63,8 +60,9 @@ SmallFacts small(const std::string& distribution = "fleet") {
     return {distribution, "predictable", {&kSmall[0], &kSmall[1]}, small};
 }
 
-const asterope_copy kAliased[] = {made_up("wide XMM", R"({"kind": "wide", "rt": "XMM"})"),
-                                  made_up("backward YMM", R"({"kind": "backward", "rt": "YMM"})")};
+const asterope_copy kAliased[] = {
+    made_up("wide XMM", {{"kind", "wide", 0}, {"rt", "XMM", 0}}),
+    made_up("backward YMM", {{"kind", "backward", 0}, {"rt", "YMM", 0}})};
 
 AliasedFacts aliased() {
     return {{&kAliased[0], &kAliased[1]},
@@ -73,8 +71,8 @@ AliasedFacts aliased() {
 }
 
 const asterope_copy kOverlapping[] = {
-    made_up("overlapping XMM 128", R"({"rt": "XMM", "block": 128})"),
-    made_up("overlapping ZMM 256", R"({"rt": "ZMM", "block": 256})")};
+    made_up("overlapping XMM 128", {{"rt", "XMM", 0}, {"block", nullptr, 128}}),
+    made_up("overlapping ZMM 256", {{"rt", "ZMM", 0}, {"block", nullptr, 256}})};
 
 OverlappingFacts overlapping() {
     SizeResult race = result(0, 1, 0);
@@ -105,7 +103,7 @@ Profile bare() {
     return profile;
 }
 
-const asterope_copy kProbe = made_up("each 4", R"({"kind": "each", "lines": 4})");
+const asterope_copy kProbe = made_up("each 4", {{"kind", "each", 0}, {"lines", nullptr, 4}});
 
 /// A balanced run over two sizes: at the larger one sensing won.
 PipelineFacts balanced() {
@@ -358,22 +356,12 @@ TEST(MakeProfile, names_all_that_tie_with_a_winner_but_not_itself) {
     EXPECT_EQ(profile.small->proof->ties, std::vector<std::string>{"grouped YMM up 256"});
 }
 
-TEST(MakeProfile, is_not_complete_where_something_was_left_out_or_it_is_a_shard) {
+TEST(MakeProfile, is_not_complete_where_something_was_left_out) {
     Profile profile = bare();
     profile.left_out = {{256, 65536}, {Step::small}};
     expect_parts(written(pipelines(), profile),
                  {{"/complete", false},
                   {"/left_out", {{"sizes", {256, 65536}}, {"steps", {"small copies"}}}}});
-    profile = bare();
-    profile.shard = {{1, 2}, {128}, {128, 8192}, "0123456789abcdef"};
-    expect_parts(written(pipelines(), profile), {{"/complete", false},
-                                                 {"/left_out", nullptr},
-                                                 {"/shard",
-                                                  {{"index", 1},
-                                                   {"count", 2},
-                                                   {"sizes", {128}},
-                                                   {"all_sizes", {128, 8192}},
-                                                   {"search", "0123456789abcdef"}}}});
 }
 
 TEST(MakeProfile, says_where_noise_decided_and_is_provisional_then) {

@@ -168,7 +168,7 @@ TEST(ResultTable, of_nothing_is_empty) {
 // --- Sensing -------------------------------------------------------------------------------------
 
 TEST(SensingTable, has_a_row_for_each_size_at_which_it_won) {
-    const asterope_copy probe = made_up("source 4", "{}");
+    const asterope_copy probe = made_up("source 4", {{"kind", "source", 0}, {"lines", nullptr, 4}});
     PipelineFacts facts = pipelines({result(4096, 1, {{Workload::hot, 1}, {Workload::cold, 1}}),
                                      result(65536, 0, {{Workload::hot, 1}, {Workload::cold, 1}})});
     EXPECT_EQ(sensing_table(facts), "");
@@ -204,8 +204,10 @@ TEST(IntentsTable, has_the_geometric_means_of_each_objectives_winners) {
 namespace {
 
 const asterope_copy kSmall[] = {
-    made_up("masked ZMM up 256", "{}"), made_up("stepped XMM middle 128", "{}"),
-    made_up("grouped YMM down 512", "{}"), made_up("rep XMM up 128", "{}")};
+    made_up_small("masked ZMM up 256", "masked", "ZMM", "up", 256),
+    made_up_small("stepped XMM middle 128", "stepped", "XMM", "middle", 128),
+    made_up_small("grouped YMM down 512", "grouped", "YMM", "down", 512),
+    made_up_small("rep XMM up 128", "rep", "XMM", "up", 128)};
 
 Finalist small_finalist(Entrant candidate, double ratio) {
     return {candidate,
@@ -245,8 +247,8 @@ TEST(SmallTable, is_as_wide_as_its_workloads) {
 // --- Overlapping buffers -------------------------------------------------------------------------
 
 TEST(OverlappingTable, has_every_copy_and_the_noise_floor) {
-    const asterope_copy variants[] = {made_up("overlapping XMM 128", "{}"),
-                                      made_up("overlapping ZMM 256", "{}")};
+    const asterope_copy variants[] = {made_up("overlapping XMM 128"),
+                                      made_up("overlapping ZMM 256")};
     const SizeResult result{0,
                             {{1, {{Workload::overlapping, measured(5, 1.25)}}, 1.25, false},
                              {0, {{Workload::overlapping, measured(5, 0.5)}}, 0.5, false}},

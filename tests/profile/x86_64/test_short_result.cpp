@@ -1,4 +1,4 @@
-// What a tuning run ends with: few rows, and sentences that say what was measured.
+// What a tuning run ends with: what was gained, few rows, and sentences that say what was measured.
 #include "profile/short_result.hpp"
 
 #include <gtest/gtest.h>
@@ -13,9 +13,13 @@ namespace {
 
 const asterope_variant kVariants[] = {made_up("ZMM", "T", "NT", "T0", 4),
                                       made_up("REP_MOVSB", "T", "T", "none", 0),
-                                      made_up("YMM", "T", "T", "T1", 12, {4, 1, 0, "up"})};
-const std::vector<Candidate> kSpace = {
-    {&kVariants[0], 8}, {&kVariants[1], 0}, {&kVariants[2], 16}, {&kVariants[0], 24}};
+                                      made_up("YMM", "T", "T", "T1", 12, {4, 1, 0, "up"}),
+                                      made_up("ZMM", "NT", "NT", "none", 0),
+                                      made_up("R64", "T", "T", "T0", 2),
+                                      made_up("CLZERO", "", "NT", "none", 0)};
+const std::vector<Candidate> kSpace = {{&kVariants[0], 8},  {&kVariants[1], 0}, {&kVariants[2], 16},
+                                       {&kVariants[0], 24}, {&kVariants[3], 0}, {&kVariants[4], 0},
+                                       {&kVariants[5], 0}};
 
 Finalist finalist(Entrant candidate, double hot, double cold) {
     const auto measured = [](double ratio) {
@@ -40,7 +44,13 @@ std::vector<std::string> lines(const std::string& text) {
     return result;
 }
 
-const asterope_copy kSmall = {"masked ZMM up 256", "{}", "", nullptr, nullptr, nullptr};
+/// A sentence in one line.
+std::string unwrapped(std::string text) {
+    for (std::size_t at; (at = text.find("\n  ")) != std::string::npos;) text.replace(at, 3, " ");
+    return text;
+}
+
+const asterope_copy kSmall = made_up_small("masked ZMM up 256", "masked", "ZMM", "up", 256);
 const std::optional<SmallFacts> kSmallFacts =
     SmallFacts{"fleet", "balanced", {&kSmall}, {0, {{0, {}, 1.25, false}}, {}, 15}};
 
@@ -50,52 +60,62 @@ TEST(RoutineRows, merges_neighbours_of_one_pipeline_and_takes_their_geometric_me
     const auto rows = lines(routine_rows(
         kSpace, pipelines({result(4096, 1, 1, 1), result(8192, 0, 1, 2), result(65536, 0, 4, 2)}),
         {}));
-    EXPECT_EQ(rows[0], "Up to  RT        LT ST PT   PS PD  hot cold");
-    EXPECT_EQ(rows[1], "4 KiB  REP_MOVSB T  T  none  0  0 1.00 1.00");
-    EXPECT_EQ(rows[2], "64 KiB ZMM       T  NT T0    4  8 2.00 2.00");
-    EXPECT_EQ(rows[3].substr(0, 3), "RT:");
+    EXPECT_EQ(rows[0], "Up to  x libc how");
+    EXPECT_EQ(rows[1], "4 KiB    1.00 rep movsb");
+    EXPECT_EQ(rows[2],
+              "64 KiB   2.00 64-byte registers, non-temporal stores, prefetches 8 lines ahead");
+    EXPECT_EQ(rows[3].substr(0, 7), "x libc:");
 }
 
-TEST(RoutineRows, has_an_axis_beyond_the_paper_only_where_it_is_used_and_explains_it) {
-    const std::string text = routine_rows(kSpace, pipelines({result(4096, 2, 1, 1)}), {});
-    EXPECT_EQ(lines(text)[1], "4 KiB YMM T  T  T1 12 16  4 1.00 1.00");
-    EXPECT_NE(text.find("TB: transfer block in lines."), std::string::npos);
-    EXPECT_EQ(routine_rows(kSpace, pipelines({result(4096, 0, 1, 1)}), {}).find("TB:"),
-              std::string::npos);
+TEST(RoutineRows, tell_a_copy_in_words) {
+    const std::vector<std::pair<Entrant, std::string>> cases = {
+        {2, "32-byte registers, prefetches 16 lines ahead"},
+        {4, "64-byte registers, non-temporal both ways"},
+        {5, "general registers, prefetches"},
+        {6, "clzero, non-temporal stores"}};
+    for (const auto& [entrant, words] : cases) {
+        EXPECT_EQ(lines(routine_rows(kSpace, pipelines({result(4096, entrant, 1, 1)}), {}))[1],
+                  "4 KiB   1.00 " + words);
+    }
 }
 
 TEST(RoutineRows, begins_with_the_small_copies_and_leaves_out_what_they_do) {
     const auto rows = lines(
         routine_rows(kSpace, pipelines({result(256, 1, 1, 1), result(512, 0, 1, 1)}), kSmallFacts));
-    EXPECT_EQ(rows[1], "256 B small copies");
-    EXPECT_EQ(rows[2].substr(0, 9), "512 B ZMM");
+    EXPECT_EQ(rows[1], "256 B   1.25 small copies");
+    EXPECT_EQ(rows[2].substr(0, 20), "512 B   1.00 64-byte");
 }
 
 TEST(RoutineRows, shows_both_pipelines_of_a_copy_that_senses) {
     PipelineFacts facts = pipelines({result(65536, 1, 1, 1)});
-    const asterope_copy probe = {"source 4", "{}", "", nullptr, nullptr, nullptr};
+    const asterope_copy probe = made_up("source 4", {{"kind", "source", 0}, {"lines", nullptr, 4}});
     facts.sensing[0] =
         SensingResult{{&probe, kSpace[1], kSpace[0], {187, 90, 390}}, finalist(2, 0.99, 1.6), 15};
     const auto rows = lines(routine_rows(kSpace, facts, {}));
-    EXPECT_EQ(rows[1], "64 KiB cached   REP_MOVSB T  T  none  0  0 0.99 1.60");
-    EXPECT_EQ(rows[2], "       uncached ZMM       T  NT T0    4  8");
+    EXPECT_EQ(rows[1], "64 KiB cached     0.99 rep movsb");
+    EXPECT_EQ(rows[2].substr(0, 38), "       uncached        64-byte registe");
 }
 
 TEST(RoutineRows, shows_the_third_pipeline_of_a_copy_that_looks_at_the_destination) {
     PipelineFacts facts = pipelines({result(65536, 1, 1, 1)});
-    const asterope_copy probe = {"each 4", "{}", "", nullptr, nullptr, nullptr};
+    const asterope_copy probe = made_up("each 4", {{"kind", "each", 0}, {"lines", nullptr, 4}});
     const SensingCopy copy{&probe, kSpace[1], kSpace[0], {187, 90, 390}, kSpace[1]};
     facts.sensing[0] = SensingResult{copy, finalist(2, 0.99, 1.6), 15};
     const std::string text = routine_rows(kSpace, facts, {});
-    EXPECT_EQ(lines(text)[3], "       fetch    REP_MOVSB T  T  none  0  0");
+    EXPECT_EQ(lines(text)[3], "       fetch           rep movsb");
     EXPECT_NE(text.find("fetch: only the destination is."), std::string::npos);
 }
 
-TEST(RoutineRows, says_where_pipelines_that_share_a_row_differ) {
-    std::vector<SizeResult> results;
-    for (std::size_t i = 0; i < 24; ++i) results.push_back(result(128 << i, i % 2 * 3, 1, 1));
-    const auto rows = lines(routine_rows(kSpace, pipelines(results), {}));
-    EXPECT_EQ(rows[1], "1 GiB ZMM T  NT T0  4 8-24 1.00 1.00");
+TEST(RoutineRows, tell_less_where_there_would_be_too_many) {
+    const std::vector<std::pair<Entrant, std::string>> cases = {
+        {3, "64-byte registers, non-temporal stores, prefetches"}, {4, "64-byte registers"}};
+    for (const auto& [other, words] : cases) {
+        std::vector<SizeResult> results;
+        for (std::size_t i = 0; i < 24; ++i) {
+            results.push_back(result(128 << i, i % 2 ? other : 0, 1, 1));
+        }
+        EXPECT_EQ(lines(routine_rows(kSpace, pipelines(results), {}))[1], "1 GiB   1.00 " + words);
+    }
 }
 
 TEST(RoutineRows, and_sentences_stay_within_100_columns_and_36_lines) {
@@ -105,10 +125,59 @@ TEST(RoutineRows, and_sentences_stay_within_100_columns_and_36_lines) {
     }
     const PipelineFacts facts = pipelines(results);
     const LeftOut left_out = {{128, 256}, {Step::sensing, Step::boundaries, Step::threads}};
-    const auto rows = lines(routine_rows(kSpace, facts, kSmallFacts) +
-                            result_sentences(facts, kSmallFacts, {}, left_out));
+    const auto rows =
+        lines(headline(facts, kSmallFacts, {}) + routine_rows(kSpace, facts, kSmallFacts) +
+              result_sentences(facts, kSmallFacts, {}, left_out));
     EXPECT_LE(rows.size(), 36u);
     for (const std::string& row : rows) EXPECT_LE(row.size(), 100u) << row;
+}
+
+TEST(Headline, tells_first_what_was_gained_for_whom_and_what_loses) {
+    const std::size_t large = 4 << 20;
+    const ExamFacts clean{570, 1, {}};
+    const ExamLoss hot{2896, "hot", {0.95, 0.94, 0.96}}, read{512, "hot_read", {0.9, 0.89, 0.91}},
+        fixed{0, "fixed", {0.8, 0.79, 0.81}};
+    struct Case {
+        std::vector<SizeResult> results;
+        std::optional<SmallFacts> small;
+        std::optional<ExamFacts> exam;
+        Operation operation;
+        std::string told;
+    };
+    const std::vector<SizeResult> cold_gains = {result(4096, 0, 1, 1), result(large, 0, 1, 1.5)},
+                                  nothing = {result(4096, 0, 1.03, 0.97)};
+    const std::string cold = "Uncached copies above 1 MiB 1.50 times as fast as libc, the rest as "
+                             "libc; ";
+    const std::vector<Case> cases = {
+        {cold_gains, {}, clean, Operation::copy, cold + "none of 570 cells slower."},
+        {cold_gains,
+         {},
+         ExamFacts{570, 1, {hot, read}},
+         Operation::copy,
+         cold + "2 of 570 cells slower, the worst 0.90 at 512 B under hot_read."},
+        {{result(large, 0, 0.8, 1.5)},
+         {},
+         clean,
+         Operation::copy,
+         "Uncached copies above 1 MiB 1.50 times as fast as libc, cached copies above 1 MiB 0.80 "
+         "times; none of 570 cells slower."},
+        {{result(large, 0, 1, 1.5), result(2 * large, 0, 13, 1.5), result(3 * large, 0, 1, 1.5)},
+         {},
+         clean,
+         Operation::copy,
+         cold + "none of 570 cells slower."},
+        {nothing, kSmallFacts, ExamFacts{570, 2, {hot, fixed}}, Operation::copy,
+         "Small copies 1.25 times as fast as libc, the rest as libc; 2 of 570 cells slower, the "
+         "worst 0.80 in small copies under fixed."},
+        {nothing, {}, {}, Operation::copy, "All copies as fast as libc; not examined."},
+        {nothing, {}, clean, Operation::set, "All sets as fast as libc; none of 570 cells slower."},
+        {{}, {}, clean, Operation::copy, ""}};
+    for (const Case& one : cases) {
+        PipelineFacts facts = pipelines(one.results);
+        facts.operation = one.operation;
+        EXPECT_EQ(unwrapped(headline(facts, one.small, one.exam)),
+                  one.told + (one.told.empty() ? "" : "\n"));
+    }
 }
 
 TEST(ResultSentences, tell_the_mean_and_the_lowest_by_workload) {
@@ -139,5 +208,10 @@ TEST(ResultSentences, tell_from_which_size_on_threads_share_and_what_was_left_ou
         text.find("Left out, as the time was up: the winners of 2 sizes, boundaries, threads."),
         std::string::npos)
         << text;
+    const ExamLoss one{512, "hot", {0.9, 0.8, 0.95}}, worse{0, "fixed", {0.8, 0.7, 0.9}};
+    EXPECT_NE(unwrapped(result_sentences(facts, {}, {}, {}, ExamFacts{9, 1, {one, worse}}))
+                  .find("noise: 0.80 times as fast in small copies under fixed, 0.90 times as fast "
+                        "at 512 B under hot."),
+              std::string::npos);
     EXPECT_EQ(result_sentences(pipelines({}), {}, {}, {}), "");
 }

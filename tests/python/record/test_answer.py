@@ -29,8 +29,8 @@ def test_it_says_what_copies_take_and_what_faster_ones_would_bring(recording) ->
     raw["share"] = {"value": 0.031, "low": 0.028, "high": 0.034}
     text = answer(raw, "recording.json").replace("\n", " ")
     assert (
-        "Copies took 3.1 % of the run (2.8 to 3.4): if all were twice as fast, the program would "
-        "be 1.6 % faster." in text
+        "Copies took 3.1 % of this run's CPU time (2.8 to 3.4): if all were twice as fast, the "
+        "program would be 1.6 % faster." in text
     )
 
 
@@ -45,7 +45,10 @@ def test_it_says_what_sets_take_where_that_can_be_noticed(recording) -> None:
     assert "memset" not in answer(recording, "r.json")
     many = recording_of(Kind(16, 4_000, 1e-8), Kind(1 << 20, 40_000, 50e-6, function="memset"))
     text = answer(many, "r.json").replace("\n", " ")
-    assert "Sets (memset) took 20.0 % of the run (" in text and "40k calls, 39.1 GiB." in text
+    assert (
+        "Sets (memset) took 20.0 % of this run's CPU time (" in text
+        and "40k calls, 39.1 GiB." in text
+    )
 
 
 def test_no_line_is_longer_than_a_screen(recording) -> None:
@@ -78,7 +81,10 @@ def test_copies_that_are_too_few_to_be_timed_are_not_worth_it() -> None:
     raw = recording_of(Kind(16, 300, 1e-8))
     assert raw["share"] is None
     text = answer(raw, "r.json")
-    assert "too few to be timed: they took less than 0.001 %" in text and "Not worth it" in text
+    assert (
+        "too few to be timed: they took less than 0.001 % of this run's CPU time" in text
+        and "Not worth it" in text
+    )
 
 
 def test_what_could_not_be_timed_is_not_said_to_be_little() -> None:
@@ -86,6 +92,22 @@ def test_what_could_not_be_timed_is_not_said_to_be_little() -> None:
     raw["cpu_seconds"] = 1e-4
     text = answer(raw, "r.json")
     assert "not known" in text and "longer run" in text
+
+
+@pytest.mark.parametrize(
+    ("known", "says", "little"),
+    [
+        ({}, "Not worth it", True),
+        ({"recorded_seconds": 9.9}, "Not worth it", True),
+        ({"recorded_seconds": 4.0}, "60 % of this run's CPU time is of processes that were", False),
+        ({"outlived_by": 1}, "no daemon", False),
+    ],
+)
+def test_what_was_not_seen_is_not_said_to_be_little(
+    known: dict[str, Any], says: str, little: bool
+) -> None:
+    text = answer(recording_of(Kind(16, 300, 1e-8), **known), "r.json").replace("\n", " ")
+    assert says in text and ("Not worth it" in text) == little
 
 
 def test_nothing_recorded_is_said() -> None:

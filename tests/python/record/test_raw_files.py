@@ -21,7 +21,7 @@ def cell(calls: int, left: int) -> int:
 def raw_file(**fields: object) -> bytearray:
     """One as the recorder leaves it, of one slot; `fields`: other values of the header."""
     header = {
-        **{"magic": b"asterec\0", "version": 1, "pid": 77, "file_bytes": raw._LARGEST},
+        **{"magic": b"asterec\0", "version": raw._VERSION, "pid": 77, "file_bytes": raw._LARGEST},
         **{"period": 4 << 20, "window_ns": 10**8, "realtime_ns": 1_700_000_000 * 10**9},
         **{"started_ns": 10**9, "started_ticks": 5 * 10**9, "started_cpu_ns": 10**6},
         **{"noted0_ns": 0, "noted0_ticks": 0, "noted0_cpu_ns": 0},
@@ -29,6 +29,7 @@ def raw_file(**fields: object) -> bytearray:
         **{"note": 1, "stop": 0, "flags": 0, "watch_errno": 0, "slots": 1, "threads": 1},
         **{"drawn": 4, "bursts_drawn": 1, "watches_drawn": 4},
         **{"samples": 1024, "bursts": 16, "watches": 512, "modules": 1, "path_bytes": 8},
+        **{"children_cpu_ns": 0},
         **{"executable": b"/bin/program"},
         **fields,
     }
@@ -148,7 +149,7 @@ def test_the_layout_is_the_recorder_s(repository: Path) -> None:
     [
         ({"magic": b"elephant"}, "no raw file of asterope-record"),
         ({"magic": bytes(8)}, "never begun"),
-        ({"version": 2}, "of version 2, where this asterope-record reads 1"),
+        ({"version": 9}, "of version 9, where this asterope-record reads 2"),
         ({"file_bytes": 4096}, "damaged: file_bytes is 4096"),
         ({"file_bytes": 1 << 60}, "damaged: file_bytes"),
         ({"period": 0}, "damaged: period is 0"),

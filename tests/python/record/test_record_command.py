@@ -5,135 +5,24 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from asterope import __version__
-from asterope.record.descendants import Unrecorded
+from asterope.record.descendants import Descendants
 from asterope.record.reading import read_recording
 from command_errors import only_error_of
-from copy_programs import need_way, output_of
-
-COPIES = 20_000
-
-# Copies, says that it has, and goes on until its standard input ends.
-PROGRAM = r"""
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-int main(int count, char **words)
-{
-    static char from[1 << 16], to[1 << 16];
-    void *(*volatile copy)(void *, const void *, size_t) = memcpy;
-    for (int i = 0; i < 20000; ++i) copy(to, from, 40000);
-    puts("copied");
-    fflush(stdout);
-    if (count > 1) while (getchar() != EOF) {}
-    return count > 2 ? atoi(words[2]) : 0;
-}
-"""
+from copy_programs import need, need_way, output_of
+from record_command import COMMAND, COPIES, copies_in, finish, wait_for
 
 only_error = partial(only_error_of, "asterope-record")
-
-
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("program")
-    need_way(folder, "cc")
-    (folder / "program.c").write_text(PROGRAM)
-    output_of("cc", "-O1", folder / "program.c", "-o", folder / "program")
-    return folder / "program"
-
-
-@pytest.fixture
-def settings(repository: Path, build_dir: Path, tmp_path: Path) -> dict[str, Any]:
-    """What Popen needs to start asterope-record in an empty folder."""
-    if not (build_dir / "libasterope_record.so").exists():
-        pytest.fail(f"no libasterope_record.so in {build_dir}: build it first")
-    (tmp_path / "tmp").mkdir()
-    return {
-        "cwd": tmp_path,
-        "env": {
-            **os.environ,
-            "PYTHONPATH": str(repository / "scripts"),
-            "ASTEROPE_BUILD_DIR": str(build_dir),
-            "TMPDIR": str(tmp_path / "tmp"),
-        },
-        "text": True,
-    }
-
-
-COMMAND = [sys.executable, "-m", "asterope.record"]
-
-
-@pytest.fixture
-def record(settings: dict[str, Any], tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
-    """Runs it to its end; nothing of the session is left behind then."""
-
-    def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess:
-        done = subprocess.run(
-            [*COMMAND, *map(str, arguments)],
-            **{**settings, "env": {**settings["env"], **environment}},
-            capture_output=True,
-            timeout=120,
-        )
-        assert list((tmp_path / "tmp").iterdir()) == []
-        return done
-
-    return run
-
-
-@pytest.fixture
-def start(settings: dict[str, Any], tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen]]:
-    """Starts it, and waits until its program has copied."""
-    started: list[subprocess.Popen] = []
-
-    def run(*arguments: object) -> subprocess.Popen:
-        process = subprocess.Popen(
-            [*COMMAND, *map(str, arguments)],
-            **settings,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        started.append(process)
-        assert process.stdout.readline() == "copied\n"
-        return process
-
-    yield run
-    for process in started:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
-
-
-def finish(process: subprocess.Popen) -> tuple[int, str]:
-    """Ends the program's standard input."""
-    _, said = process.communicate(timeout=60)
-    return process.returncode, said
-
-
-def wait_for(path: Path) -> dict[str, Any]:
-    for _ in range(6000):
-        if path.exists():
-            return read_recording(path)
-        time.sleep(0.01)
-    pytest.fail(f"{path} was not written within a minute")
-
-
-def copies_in(recording: dict[str, Any]) -> int:
-    return sum(
-        c["calls"] for c in recording["calls"] if (c["function"], c["from"]) == ("memcpy", 36864)
-    )
 
 
 # --- A run ----------------------------------------------------------------------------------------
@@ -170,7 +59,11 @@ def test_what_is_preloaded_already_stays(record, build_dir, tmp_path) -> None:
 
 @pytest.mark.parametrize(
     ("command", "says"),
-    [("exit 3", "failed with exit code 3"), ("kill -9 $$", "was killed by SIGKILL")],
+    [
+        ("exit 3", "failed with exit code 3"),
+        ("kill -9 $$", "was killed by SIGKILL"),
+        ("kill -SYS $$", "seccomp"),
+    ],
 )
 def test_a_command_that_fails_is_recorded_all_the_same(
     record, tmp_path, command: str, says: str
@@ -181,6 +74,24 @@ def test_a_command_that_fails_is_recorded_all_the_same(
     recording = read_recording(tmp_path / "recording.json")
     assert recording["complete"] is True
     assert any(says in warning for warning in recording["warnings"])
+
+
+def test_without_pyelftools_functions_have_no_names_and_that_is_said(
+    record, settings, program, tmp_path
+) -> None:
+    (tmp_path / "absent").mkdir()
+    (tmp_path / "absent" / "elftools.py").touch()  # no package: what is below it is not there
+    path = f"{tmp_path / 'absent'}:{settings['env']['PYTHONPATH']}"
+    done = record("--", program, PYTHONPATH=path)
+    assert done.returncode == 0 and "functions are not named" in done.stderr, done
+    assert {p["function"] for p in read_recording(tmp_path / "recording.json")["places"]} == {""}
+
+
+def test_a_program_is_named_as_the_command_names_it(record, program, tmp_path) -> None:
+    (tmp_path / "server").symlink_to(program)
+    assert record("--", tmp_path / "server").stderr.startswith("server, ")
+    named = read_recording(tmp_path / "recording.json")["program"]
+    assert (named["name"], named["executable"]) == ("server", str(program))
 
 
 def test_a_page_is_written_too(record, program, tmp_path) -> None:
@@ -280,6 +191,55 @@ def test_where_the_disk_is_full_the_raw_files_are_kept(settings, program, tmp_pa
     assert recording["complete"] is True and recording["cpu_seconds"] > 0
 
 
+@pytest.mark.parametrize(
+    "where",
+    [
+        "2>/dev/full",
+        "2>&-",
+        "2>&1 >/dev/null | true",
+        "2>&1 >/dev/null | head -1",
+        ">/dev/full 2>&1",
+    ],
+)
+def test_what_cannot_be_shown_is_no_failure(settings, program, tmp_path, where: str) -> None:
+    need("bash")
+    words = shlex.join([*COMMAND, "--", str(program)])
+    done = subprocess.run(
+        ["bash", "-c", f"{words} {where}; exit ${{PIPESTATUS[0]}}"],
+        **settings,
+        capture_output=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done
+    assert "Copies took" not in done.stdout
+    assert copies_in(read_recording(tmp_path / "recording.json")) == COPIES
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_what_a_killed_recorder_leaves_the_next_one_removes(
+    start, record, program, settings, tmp_path
+) -> None:
+    killed, alive = start("--", program, "wait"), start("-o", "r.json", "--", program, "wait")
+    assert len(list((tmp_path / "tmp").iterdir())) == 2
+    killed.kill()
+    killed.wait()
+    kept = tmp_path / "tmp" / "asterope-recorded-x"
+    kept.mkdir()
+    (kept / "session.json").touch()
+    unstarted = tmp_path / "tmp" / "asterope-record-x"
+    unstarted.mkdir()
+    third = start("-o", "third.json", "--", program, "wait")
+    left = list((tmp_path / "tmp").iterdir())
+    assert len(left) == 4 and kept in left and unstarted in left
+    kept.joinpath("session.json").unlink()
+    kept.rmdir()
+    unstarted.rmdir()
+    for process in (alive, third):
+        assert finish(process)[0] == 0
+    assert list((tmp_path / "tmp").iterdir()) == []
+    assert copies_in(read_recording(tmp_path / "r.json")) == COPIES
+
+
 def test_a_folder_that_is_no_sessions_is_refused(record, tmp_path) -> None:
     assert "session.json" in only_error(record("--from", tmp_path), 2)
     assert "session.json" in only_error(record("--from", tmp_path / "absent"), 2)
@@ -346,11 +306,11 @@ def test_a_static_child_is_named(tmp_path, program) -> None:
         [static, "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as child:
         assert child.stdout.readline() == "copied\n"
-        unrecorded = Unrecorded()
-        unrecorded.look(os.getpid())
-        unrecorded.look(os.getpid())
+        descendants = Descendants(tmp_path)
+        descendants.look()
+        descendants.look()
         child.stdin.close()
-    (warning,) = unrecorded.warnings()
+    (warning,) = descendants.warnings()
     assert str(static) in warning and "linked statically" in warning
 
 

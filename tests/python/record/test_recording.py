@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -234,8 +235,48 @@ def test_facts_come_back(tmp_path: Path) -> None:
     assert read_facts(tmp_path).calibration == CALIBRATION
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"machine": 3}', "[" * 100_000])
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", '{"machine": 3}', "[" * 100_000, "9" * 9_999, "\xff"]
+)
 def test_facts_that_are_damaged_are_refused(content: str, tmp_path: Path) -> None:
-    (tmp_path / FILE_NAME).write_text(content)
-    with pytest.raises(ValueError, match="damaged"):
+    (tmp_path / FILE_NAME).write_text(content, encoding="latin-1")
+    with pytest.raises(ValueError, match=r"^session\.json is damaged: "):
         read_facts(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *(
+            (field, value)
+            for field in ("started", "seconds", "cpu_seconds")
+            for value in (-1, 1e308)
+        ),
+        *(("started", value) for value in (math.nan, math.inf, "1", None, True, 10**400)),
+        *(("command", value) for value in ({}, [], [3], "ls")),
+        *(("executable", value) for value in (None, 3)),
+        *(("machine", value) for value in (None, {}, {"cpu": "c", "cpus": 0, "libc": "l"})),
+        *(("calibration", value) for value in (None, {}, [1, 2, 3, 4])),
+        ("complete", 1),
+        ("more", 1),
+    ],
+)
+def test_facts_out_of_range_are_refused(field: str, value: Any, tmp_path: Path) -> None:
+    raw = {**json.loads(facts_text(facts())), field: value}
+    (tmp_path / FILE_NAME).write_text(json.dumps(raw))
+    with pytest.raises(ValueError, match="damaged") as refused:
+        read_facts(tmp_path)
+    assert str(refused.value).isprintable()
+
+
+@pytest.mark.parametrize("ticks", [0, 1e9])
+def test_the_most_extreme_facts_make_a_recording_that_can_be_read(
+    ticks: float, tmp_path: Path
+) -> None:
+    raw = json.loads(facts_text(facts(started=253402300799, seconds=1e12, cpu_seconds=1e12)))
+    raw["calibration"] = dict.fromkeys(raw["calibration"], ticks)
+    raw.update(command=["/"], executable="")
+    (tmp_path / FILE_NAME).write_text(json.dumps(raw))
+    recording = make_recording([a_process()], read_facts(tmp_path))
+    (tmp_path / "r.json").write_text(recording_text(recording))
+    assert read_recording(tmp_path / "r.json")["started"] == "9999-12-31T23:59:59Z"

@@ -44,15 +44,15 @@ std::vector<Entrant> all() {
 }
 
 /// Of one entrant: libc's time over its own.
-struct Truth {
+struct SmallTruth {
     double mix, mix_read, fixed, fixed_read, page_end = 1, page_end_read = 1;
 };
 
 /// All as `truth` says.
-KnownMachine::Ratios ratios_of(const std::function<Truth(Entrant)>& truth) {
+KnownMachine::Ratios ratios_of(const std::function<SmallTruth(Entrant)>& truth) {
     KnownMachine::Ratios ratios;
     for (const Entrant entrant : all()) {
-        const Truth one = truth(entrant);
+        const SmallTruth one = truth(entrant);
         for (const Workload workload : kMix) ratios[workload].push_back(one.mix);
         for (const Workload workload : kMixRead) ratios[workload].push_back(one.mix_read);
         for (const Workload workload : {Workload::fixed, Workload::fixed_walk}) {
@@ -69,7 +69,7 @@ KnownMachine::Ratios ratios_of(const std::function<Truth(Entrant)>& truth) {
 
 /// All at libc's speed.
 KnownMachine::Ratios flat() {
-    return ratios_of([](Entrant) { return Truth{1, 1, 1, 1}; });
+    return ratios_of([](Entrant) { return SmallTruth{1, 1, 1, 1}; });
 }
 
 SizeResult small_search(KnownMachine& machine, const std::string& objective, std::uint64_t seed = 1,
@@ -158,9 +158,9 @@ TEST(Suited, holds_only_what_a_reader_can_be_forwarded_from_where_sizes_are_pred
 TEST(SmallSearch, chooses_by_the_objective) {
     const std::string masked = "masked ZMM up 256", grouped = "grouped ZMM up 256";
     const auto ratios = ratios_of([&](Entrant entrant) {
-        if (name_of(entrant) == masked) return Truth{3, 1.08, 1.1, 0.5};
-        if (name_of(entrant) == grouped) return Truth{1.2, 1.0, 1.05, 1.05};
-        return Truth{0.9, 0.95, 0.9, 0.9};
+        if (name_of(entrant) == masked) return SmallTruth{3, 1.08, 1.1, 0.5};
+        if (name_of(entrant) == grouped) return SmallTruth{1.2, 1.0, 1.05, 1.05};
+        return SmallTruth{0.9, 0.95, 0.9, 0.9};
     });
     // In the balance, what the masked move loses when read counts several times.
     const std::map<std::string, std::string> winners = {
@@ -179,8 +179,8 @@ TEST(SmallSearch, chooses_by_the_objective) {
 TEST(SmallSearch, takes_no_copy_that_falls_off_a_cliff_at_page_ends) {
     const auto ratios = [](double page_end, double page_end_read) {
         return ratios_of([=](Entrant entrant) {
-            return is_masked(entrant) ? Truth{2, 1, 1.1, 0.6, page_end, page_end_read}
-                                      : Truth{1.1, 1, 1, 1};
+            return is_masked(entrant) ? SmallTruth{2, 1, 1.1, 0.6, page_end, page_end_read}
+                                      : SmallTruth{1.1, 1, 1, 1};
         });
     };
     for (const char* objective : kObjectives) {
@@ -193,7 +193,7 @@ TEST(SmallSearch, takes_no_copy_that_falls_off_a_cliff_at_page_ends) {
 
 TEST(SmallSearch, takes_the_best_mean_where_all_lose_somewhere_and_the_simplest_of_a_tie) {
     KnownMachine losing(ratios_of([](Entrant entrant) {
-        return is_masked(entrant) ? Truth{3, 1.08, 1.1, 0.7} : Truth{1.2, 1.0, 0.9, 0.9};
+        return is_masked(entrant) ? SmallTruth{3, 1.08, 1.1, 0.7} : SmallTruth{1.2, 1.0, 0.9, 0.9};
     }));
     EXPECT_TRUE(is_masked(small_winner(small_search(losing, "balanced"))));
     KnownMachine tied(flat());
@@ -207,7 +207,7 @@ TEST(SmallSearch, finds_the_best_of_a_noisy_machine) {
             NoisyMachine machine(
                 ratios_of([&](Entrant) {
                     const double level = 1 + 0.3 * noise::uniform(random);
-                    return Truth{level, 1 + 0.1 * noise::uniform(random), level, 1};
+                    return SmallTruth{level, 1 + 0.1 * noise::uniform(random), level, 1};
                 }),
                 0.01, seed);
             double best = 0;
@@ -222,7 +222,7 @@ TEST(SmallSearch, finds_the_best_of_a_noisy_machine) {
 
 TEST(SmallSearch, reports_all_figures_of_each_finalist_whatever_the_objective) {
     for (const char* objective : kObjectives) {
-        KnownMachine machine(ratios_of([](Entrant) { return Truth{1.5, 1.25, 1.1, 0.75}; }));
+        KnownMachine machine(ratios_of([](Entrant) { return SmallTruth{1.5, 1.25, 1.1, 0.75}; }));
         const SizeResult result = small_search(machine, objective);
         EXPECT_EQ(result.size, 0u);
         EXPECT_EQ(result.noise_floor.size(), 14u);
@@ -288,7 +288,7 @@ TEST(SmallSearch, gives_what_noise_hides_to_the_plain_copy) {
     const Entrant plain = plain_small(all_small_copies());
     EXPECT_EQ(name_of(plain), "stepped XMM middle 128");
     const auto ratios = ratios_of([&](Entrant entrant) {
-        return entrant == plain ? Truth{0.9, 0.9, 0.9, 0.9} : Truth{1, 1, 1, 1};
+        return entrant == plain ? SmallTruth{0.9, 0.9, 0.9, 0.9} : SmallTruth{1, 1, 1, 1};
     });
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
         JitteryMachine loud(ratios, 4, seed);

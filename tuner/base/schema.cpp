@@ -1,7 +1,7 @@
-// Checks values from outside against the schemas of profiles and of trial logs. Of JSON Schema's
-// rules it knows those that the two schemas use; a test sees to it that they use no other.
+// Checks values from outside against the schemas of profiles, trial logs and recordings. Of JSON
+// Schema's rules it knows those that they use; a test sees to it that they use no other.
 // (Rejected: a library. Debian has none for C++, and this is a page.)
-#include "profile/schema.hpp"
+#include "base/schema.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -10,7 +10,7 @@
 #include <optional>
 #include <regex>
 
-#include "profile/schemas.hpp"
+#include "base/schemas.hpp"
 
 namespace asterope {
 
@@ -28,6 +28,11 @@ const json& log_schema() {
     return schema;
 }
 
+const json& recording_schema() {
+    static const json schema = json::parse(kRecordingSchema);
+    return schema;
+}
+
 /// A value as a message may show it.
 std::string shown(const json& value) {
     if (value.is_object()) return "an object";
@@ -39,7 +44,13 @@ std::string shown(const json& value) {
     return json(text).dump(-1, ' ', true, json::error_handler_t::replace);
 }
 
-bool is_of_type(const json& value, const std::string& type) {
+/// `type`: one, or a list of them.
+bool is_of_type(const json& value, const json& type) {
+    if (type.is_array()) {
+        return std::any_of(type.begin(), type.end(),
+                           [&](const json& one) { return is_of_type(value, one); });
+    }
+    if (type == "null") return value.is_null();
     if (type == "object") return value.is_object();
     if (type == "array") return value.is_array();
     if (type == "string") return value.is_string();
@@ -64,7 +75,8 @@ bool keeps_bound(std::size_t count, const json& schema, const char* rule, bool l
 
 using Fault = std::optional<std::string>;
 
-Fault fault_of(const json& value, const json& schema, const std::string& place);
+/// `root`: the schema that `schema` is a part of.
+Fault fault_of(const json& value, const json& schema, const json& root, const std::string& place);
 
 Fault at(const std::string& place, const std::string& what) {
     return (place.empty() ? what : place + ": " + what);
@@ -107,7 +119,8 @@ Fault fault_of_text(const json& value, const json& schema, const std::string& pl
     return std::nullopt;
 }
 
-Fault fault_of_list(const json& value, const json& schema, const std::string& place) {
+Fault fault_of_list(const json& value, const json& schema, const json& root,
+                    const std::string& place) {
     if (!keeps_bound(value.size(), schema, "minItems", true) ||
         !keeps_bound(value.size(), schema, "maxItems", false)) {
         return at(place,
@@ -124,15 +137,16 @@ Fault fault_of_list(const json& value, const json& schema, const std::string& pl
     for (std::size_t i = 0; i < value.size(); ++i) {
         const std::string there = place + '[' + std::to_string(i) + ']';
         if (i < first.size()) {
-            if (Fault fault = fault_of(value[i], first[i], there)) return fault;
+            if (Fault fault = fault_of(value[i], first[i], root, there)) return fault;
         } else if (schema.contains("items")) {
-            if (Fault fault = fault_of(value[i], schema["items"], there)) return fault;
+            if (Fault fault = fault_of(value[i], schema["items"], root, there)) return fault;
         }
     }
     return std::nullopt;
 }
 
-Fault fault_of_object(const json& value, const json& schema, const std::string& place) {
+Fault fault_of_object(const json& value, const json& schema, const json& root,
+                      const std::string& place) {
     for (const json& name : schema.value("required", json::array())) {
         if (!value.contains(name.get_ref<const std::string&>())) {
             return at(inside(place, name), "missing");
@@ -155,19 +169,21 @@ Fault fault_of_object(const json& value, const json& schema, const std::string& 
             return at(inside(place, key), "unknown field");
         }
         if (!rule) continue;
-        if (Fault fault = fault_of(part, *rule, inside(place, key))) return fault;
+        if (Fault fault = fault_of(part, *rule, root, inside(place, key))) return fault;
     }
     return std::nullopt;
 }
 
-Fault fault_of(const json& value, const json& schema, const std::string& place) {
-    if (schema.contains("$ref")) { // all of them lead into the profile's schema
+Fault fault_of(const json& value, const json& schema, const json& root, const std::string& place) {
+    if (schema.contains("$ref")) { // all others than its own lead into the profile's schema
         const auto& reference = schema["$ref"].get_ref<const std::string&>();
+        const json& whole = reference.front() == '#' ? root : profile_schema();
         const json::json_pointer pointer(reference.substr(reference.find('#') + 1));
-        if (Fault fault = fault_of(value, profile_schema().at(pointer), place)) return fault;
+        if (Fault fault = fault_of(value, whole.at(pointer), whole, place)) return fault;
     }
     if (schema.contains("type") && !is_of_type(value, schema["type"])) {
-        const auto& type = schema["type"].get_ref<const std::string&>();
+        const json& types = schema["type"];
+        const auto& type = (types.is_array() ? types[0] : types).get_ref<const std::string&>();
         const bool vowel = std::string_view("aeiou").find(type.front()) != std::string_view::npos;
         return at(place, shown(value) + " where " + (vowel ? "an " : "a ") + type + " is expected");
     }
@@ -187,23 +203,27 @@ Fault fault_of(const json& value, const json& schema, const std::string& place) 
     }
     if (value.is_number()) return fault_of_number(value, schema, place);
     if (value.is_string()) return fault_of_text(value, schema, place);
-    if (value.is_array()) return fault_of_list(value, schema, place);
-    if (value.is_object()) return fault_of_object(value, schema, place);
+    if (value.is_array()) return fault_of_list(value, schema, root, place);
+    if (value.is_object()) return fault_of_object(value, schema, root, place);
     return std::nullopt;
 }
 
 } // namespace
 
 std::string profile_fault(const json& profile) {
-    return fault_of(profile, profile_schema(), "").value_or("");
+    return fault_of(profile, profile_schema(), profile_schema(), "").value_or("");
 }
 
 std::string log_header_fault(const json& header) {
-    return fault_of(header, log_schema(), "").value_or("");
+    return fault_of(header, log_schema(), log_schema(), "").value_or("");
 }
 
 std::string log_end_fault(const json& end) {
-    return fault_of(end, log_schema().at("/$defs/end"_json_pointer), "").value_or("");
+    return fault_of(end, log_schema().at("/$defs/end"_json_pointer), log_schema(), "").value_or("");
+}
+
+std::string recording_fault(const json& recording) {
+    return fault_of(recording, recording_schema(), recording_schema(), "").value_or("");
 }
 
 } // namespace asterope

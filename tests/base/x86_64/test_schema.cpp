@@ -1,11 +1,11 @@
 // The check against the schemas: whole files pass, and it knows every rule that they use.
-#include "profile/schema.hpp"
+#include "base/schema.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "profile/schemas.hpp"
+#include "base/schemas.hpp"
 #include "support/made_up_log.hpp"
 
 namespace asterope {
@@ -56,6 +56,7 @@ TEST(Schema, uses_no_rule_that_the_check_does_not_know) {
     std::set<std::string> used;
     collect_rules(json::parse(kProfileSchema), used);
     collect_rules(json::parse(kTrialLogSchema), used);
+    collect_rules(json::parse(kRecordingSchema), used);
     for (const std::string& rule : used) EXPECT_TRUE(known.count(rule)) << rule;
 }
 

@@ -1,0 +1,34 @@
+"""A name under which LD_PRELOAD takes a library, whatever the path of the library."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from .faults import BadInput
+from .one_line import one_line
+
+_folders: list[tempfile.TemporaryDirectory[str]] = []  # each is removed when the program ends
+
+
+def preloadable(library: Path, folder: Path | None = None) -> Path:
+    """The library, or a link to it where the path has a blank or a colon, at which ld.so splits
+    LD_PRELOAD. The link lies in `folder`, or in one that is removed when this process ends. Raises
+    BadInput."""
+    if not _is_split(library):
+        return library
+    if folder is None:
+        _folders.append(tempfile.TemporaryDirectory(prefix="asterope-preload-"))
+        folder = Path(_folders[-1].name)
+    link = folder / library.name.replace(" ", "_").replace(":", "_")
+    if _is_split(link):
+        raise BadInput(
+            f"{one_line(folder)}: LD_PRELOAD takes no path with a blank or a colon: have TMPDIR "
+            "name a folder without"
+        )
+    link.symlink_to(library)
+    return link
+
+
+def _is_split(path: Path) -> bool:
+    return any(separator in str(path) for separator in " :")

@@ -1,0 +1,65 @@
+"""The picture of whole runs: each copy's ratio to libc with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..one_line import one_line
+from .copies import ratio_text
+from .proof import finding, ratio_of
+from .style import LIBC, Picture, Table, bars_of, new_figure
+
+COLOURS = {"faster": "#1b7837", "slower": "#b2182b"}
+
+
+def proof_pictures(proof: Mapping[str, Any]) -> list[Picture]:
+    """A row for each copy that has a ratio; nothing where no round ran."""
+    rows = [(one_line(copy["name"]), copy) for copy in proof["copies"] if copy.get("ratio")]
+    if not rows:
+        return []
+    figure = new_figure(10, 1.5 + 0.4 * len(rows))
+    axes = figure.add_subplot()
+    floor = ratio_of(proof["noise_floor"])
+    if floor:
+        axes.axvspan(floor.low, floor.high, color="#dddddd", zorder=0)
+    axes.axvline(1, color=LIBC, linewidth=1.2)
+    for y, (_, copy) in enumerate(rows):
+        ratio = ratio_of(copy["ratio"])
+        axes.errorbar(
+            ratio.median,
+            y,
+            xerr=bars_of([ratio]),
+            color=COLOURS.get(copy.get("verdict") or "", "#555555"),
+            marker="o",
+            elinewidth=2.2,
+            linestyle="none",
+        )
+    axes.set_yticks(range(len(rows)), [name[:40] for name, _ in rows])
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_xlabel("libc's figure over the copy's: right of 1 is better than libc")
+    axes.grid(True, axis="x")
+    axes.set_title("Whole runs against libc")
+    verdicts = {name: copy.get("verdict") or "the noise floor" for name, copy in rows}
+    return [
+        Picture(
+            name="proof",
+            title="Whole runs",
+            alt="Dot chart: " + "; ".join(f"{one}: {verdicts[one]}" for one in verdicts) + ".",
+            caption=f"{finding(proof)}. Bars: 95 % intervals. Grey: libc against libc.",
+            figure=figure,
+            table=Table(
+                "x libc: median (95 % interval)",
+                ["copy", "median", "ratio", "verdict"],
+                [
+                    [
+                        name,
+                        f"{copy['figure']:.5g}",
+                        ratio_text(ratio_of(copy["ratio"])),
+                        verdicts[name],
+                    ]
+                    for name, copy in rows
+                ],
+            ),
+        )
+    ]

@@ -1,0 +1,79 @@
+// What a run that calls somebody else's code comes to, whatever that code does.
+#include "base/watched_run.hpp"
+
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <gtest/gtest.h>
+#include <string>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/interrupt.hpp"
+
+using namespace asterope;
+
+namespace {
+
+const WatchedRun kRun{"asterope-some", "interrupted here", "leave it out", 0.2};
+
+/// What a watched run says that calls `code` by the name of a copy whose origin is known.
+std::string said_of(const std::function<void()>& code, const std::string& name = "reference new") {
+    try {
+        const int exit_code = run_watched(kRun, [&] {
+            note_origin("new", "f of a.so");
+            {
+                const Calling calling(name);
+                code();
+            }
+            return 3;
+        });
+        return std::to_string(exit_code);
+    } catch (const Error& error) {
+        return std::to_string(error.exit_code()) + ' ' + error.what();
+    }
+}
+
+} // namespace
+
+TEST(RunWatched, returns_what_its_work_does_and_names_the_call_that_ends_it) {
+    const std::string ended = "1 reference new (f of a.so) ended the run: ";
+    const struct {
+        std::function<void()> code;
+        std::string said;
+    } cases[] = {
+        {[] {}, "3"},
+        {[] { std::atexit([] { _exit(0); }); }, "3"},
+        {[] { std::atexit([] { pause(); }); }, "3"},
+        {[] { throw BadInput("told by the child"); }, "2"},
+        {[] { _exit(0); }, ended + "the process ended with exit code 0: leave it out"},
+        {[] { std::exit(0); }, ended + "the process ended with exit code 0: leave it out"},
+        {[] { std::abort(); }, ended + "the process died: Aborted: leave it out"},
+        {[] { raise(SIGFPE); }, ended + "the process died: Floating point exception: leave it out"},
+        {[] { raise(SIGSTOP); }, ended + "no return within 0.2 s: leave it out"},
+        {[] {
+             for (;;) pause();
+         },
+         ended + "no return within 0.2 s: leave it out"},
+        {[] { raise(SIGKILL); }, "1 the run was killed, for want of memory or by somebody"},
+        {[] {
+             catch_interrupts();
+             kill(getppid(), SIGTERM);
+             for (;;) pause();
+         },
+         "130 interrupted here"},
+        {[] { // deaf, but it returns
+             std::signal(SIGTERM, SIG_IGN);
+             kill(getppid(), SIGTERM);
+             for (;;) throw_if_interrupted();
+         },
+         "130"},
+    };
+    for (const auto& one : cases) EXPECT_EQ(said_of(one.code), one.said);
+}
+
+TEST(RunWatched, blames_no_call_for_what_another_function_has_done) {
+    const std::string doing = ", which is the doing of new (f of a.so): leave it out";
+    EXPECT_EQ(said_of([] { raise(SIGALRM); }, "libc"),
+              "1 the process died: Alarm clock while libc was called" + doing);
+}

@@ -1,0 +1,71 @@
+"""What asterope-record could not see of a command, and that it does not call that little."""
+
+from __future__ import annotations
+
+import pytest
+from asterope.record.reading import read_recording
+from copy_programs import need_way, output_of
+
+# Works for a while, in itself or in a child, without its environment or with it. HOW
+LAUNCHER = r"""
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int main(int count, char **words)
+{
+    char *none[] = {NULL}, *again[] = {words[0], "works", NULL};
+    const char *how = count > 1 ? words[1] : "";
+    volatile double work = 1;
+    if (!strcmp(how, "cleared")) execve(words[0], again, none);
+    if (!strcmp(how, "daemon")) {
+        if (daemon(1, 0)) return 1;
+        alarm(20);
+        pause();
+    }
+    if (fork() == 0) {
+        if (!strcmp(how, "child")) execve(words[0], again, none);
+        if (!strcmp(how, "orphan") && fork()) _exit(0);
+        if (!strcmp(how, "orphan")) execve(words[0], again, none);
+        for (int i = 0; i < 30000000; ++i) work = work * 1.0001 + 1;
+        _exit(0);
+    }
+    wait(NULL);
+    if (!strcmp(how, "orphan")) sleep(1);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ("cleared", "were not recorded, or were killed"),
+        ("child", "were not recorded, or were killed"),
+        ("orphan", "were not recorded, or were killed"),
+        ("daemon", "still running when the command ended: launcher"),
+        ("works", None),
+    ],
+)
+def test_what_was_not_seen_is_not_called_little(
+    record, tmp_path, how: str, says: str | None
+) -> None:
+    need_way(tmp_path, "cc")
+    (tmp_path / "launcher.c").write_text(LAUNCHER)
+    output_of("cc", "-O1", "-w", tmp_path / "launcher.c", "-o", tmp_path / "launcher")
+    done = record("--", tmp_path / "launcher", how)
+    said = " ".join(done.stderr.split())
+    assert done.returncode == 0, done
+    assert ("Not worth it" in said) == (says is None), said
+    assert says is None or (says in said and "Next: record again" in said), said
+    recording = read_recording(tmp_path / "recording.json")
+    assert (recording["outlived_by"] > 0) == (how == "daemon")
+    assert (recording["unseen"] > 0) == (how in ("cleared", "child", "orphan"))
+
+
+def test_a_shell_and_its_children_that_end_at_once_raise_no_alarm(record, tmp_path) -> None:
+    done = record("--", "sh", "-c", "for i in $(seq 60); do (:); /bin/true; echo $(echo x); done")
+    assert done.returncode == 0 and "record again" not in done.stderr, done
+    assert read_recording(tmp_path / "recording.json")["unseen"] == 0

@@ -1,0 +1,162 @@
+// Runs that call somebody else's code: in a child process, whose parent says which function ended
+// or stopped the run.
+#include "base/watched_run.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <sstream>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/command_line.hpp"
+#include "base/error.hpp"
+#include "base/interrupt.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// What the child says, in memory that both have.
+struct Board {
+    std::atomic<std::uint64_t> changes{0}; ///< of `inside`
+    std::atomic<int> inside{0};            ///< calls that have not returned; of several threads
+    std::atomic<int> exit_code{-1};        ///< once the work is done
+    volatile std::sig_atomic_t interrupted = 0;
+    char name[80] = "";      ///< of the function that was called last
+    char origins[2048] = ""; ///< "name\torigin\n" each
+};
+
+Board own;
+Board* board = &own;
+
+/// Of the functions whose origin was told, "copy of ./libcopies.so": of those called `name`, or of
+/// all, with their names.
+std::string origins(const Board& said, const std::string& name = "") {
+    std::istringstream lines(said.origins);
+    std::string list;
+    for (std::string known, origin; std::getline(lines, known, '\t') && getline(lines, origin);) {
+        if (!name.empty() && name != known && !name.ends_with(' ' + known)) continue;
+        list +=
+            (list.empty() ? "" : " or ") + (name.empty() ? known + " (" + origin + ')' : origin);
+    }
+    return list;
+}
+
+/// What became of the child, and whose doing that is.
+Failure failure_of(const Board& said, const WatchedRun& run, const std::string& what) {
+    const std::string name = said.inside > 0 ? said.name : "", origin = origins(said, name);
+    if (!name.empty() && !origin.empty()) {
+        return Failure(name + " (" + origin + ") ended the run: " + what + ": " + run.remedy);
+    }
+    const std::string suspects = origins(said);
+    return Failure(what + " while " + (name.empty() ? "nothing was timed" : name + " was called") +
+                   (suspects.empty() ? "" : ", which is the doing of " + suspects + ": ") +
+                   (suspects.empty() ? "" : run.remedy));
+}
+
+[[noreturn]] void work_as_child(pid_t parent, const sigset_t& signals, Board* shared,
+                                const WatchedRun& run, const std::function<int()>& work) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(kFailed);
+    board = shared;
+    note_interrupts_in(&shared->interrupted);
+    pthread_sigmask(SIG_SETMASK, &signals, nullptr);
+    const int code = exit_code_of(run.command, work);
+    std::fflush(nullptr);
+    shared->exit_code = code; // whatever somebody else's code has left to do at the end
+    const Calling calling("exit");
+    std::exit(code);
+}
+
+/// Waits for the child's end, and makes one of a call that does not return. Returns the status that
+/// waitpid() has; `outlasted`: the call was ended.
+int watch(pid_t child, Board& said, const sigset_t& signals, double patience, bool& outlasted) {
+    std::uint64_t last = 0;
+    for (int unchanged = 0, status = 0;;) {
+        // Looks are rare, as they take the CPU from what is timed; two that find the same call have
+        // this time between them. Counted, since this process may have been stopped with the child.
+        const double seconds = said.interrupted ? 0.5 : patience / 2;
+        timespec wait{};
+        wait.tv_sec = static_cast<time_t>(seconds);
+        wait.tv_nsec = static_cast<long>((seconds - static_cast<double>(wait.tv_sec)) * 1e9);
+        const int signal = sigtimedwait(&signals, nullptr, &wait);
+        const bool waited = signal < 0 && errno == EAGAIN;
+        if (waitpid(child, &status, WNOHANG) == child) return status;
+        if (signal > 0 && signal != SIGCHLD) {
+            said.interrupted = 1; // the child's own handler may be gone
+            kill(child, signal);
+            unchanged = 0;
+        }
+        if (!waited) continue;
+        const std::uint64_t now = said.changes;
+        unchanged = said.inside > 0 && now == last ? unchanged + 1 : 0;
+        last = now;
+        outlasted = unchanged == 2;
+        if (outlasted) kill(child, SIGKILL);
+    }
+}
+
+} // namespace
+
+Calling::Calling(std::string_view name) {
+    board->name[name.copy(board->name, sizeof board->name - 1)] = '\0';
+    ++board->inside;
+    ++board->changes;
+}
+
+Calling::~Calling() {
+    --board->inside;
+    ++board->changes;
+}
+
+void note_origin(std::string_view name, const std::string& origin) {
+    const std::string line = std::string(name) + '\t' + origin + '\n';
+    const std::size_t length = std::strlen(board->origins);
+    if (length + line.size() < sizeof board->origins) {
+        std::strcpy(board->origins + length, line.c_str());
+    }
+}
+
+int run_watched(const WatchedRun& run, const std::function<int()>& work) {
+    void* memory =
+        mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw Failure("no memory is left for this");
+    Board* shared = new (memory) Board;
+    std::signal(SIGCHLD, SIG_DFL); // where it is ignored, a child leaves no status
+    sigset_t signals = interrupt_signals(), before;
+    sigaddset(&signals, SIGCHLD);
+    pthread_sigmask(SIG_BLOCK, &signals, &before);
+    std::fflush(nullptr); // or both would write what is still in the buffers
+    const pid_t parent = getpid(), child = fork();
+    if (child == 0) work_as_child(parent, before, shared, run, work);
+    if (child < 0) throw Failure(std::string("cannot start a process: ") + std::strerror(errno));
+    bool outlasted = false;
+    const int status = watch(child, *shared, signals, run.patience, outlasted);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+
+    if (shared->exit_code >= 0) return shared->exit_code;
+    if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr); // the child's line of progress
+    if (shared->interrupted) throw Interrupted(run.interrupted);
+    if (outlasted) {
+        char text[40];
+        std::snprintf(text, sizeof text, "no return within %g s", run.patience);
+        throw failure_of(*shared, run, text);
+    }
+    if (WIFEXITED(status)) {
+        throw failure_of(*shared, run,
+                         "the process ended with exit code " + std::to_string(WEXITSTATUS(status)));
+    }
+    if (WTERMSIG(status) == SIGKILL) {
+        throw Failure("the run was killed, for want of memory or by somebody");
+    }
+    throw failure_of(*shared, run, std::string("the process died: ") + strsignal(WTERMSIG(status)));
+}
+
+} // namespace asterope
