@@ -127,6 +127,7 @@ def recording() -> dict[str, Any]:
     return {
         "format": "asterope-recording",
         "version": 1,
+        "tool_version": "0.0.0",
         "program": {"name": "reader", "executable": "/bin/reader", "command": ["reader"]},
         "cpu_seconds": 10.0,
         "share": {"value": 0.2, "low": 0.2, "high": 0.2},
