@@ -336,9 +336,7 @@ def _pipelines(winner: Any, sensing: SensingCopy | None) -> list[Any]:
 
 
 def _workload(profile: Profile) -> str:
-    """What was tuned for, in words: `balanced`, `hot 1, consume 2` of a mix, or a program."""
-    if program := profile.search.get("program"):
-        return f"what {program['name']} was recorded to copy"
+    """What was tuned for, in words: `balanced`, or `hot 1, consume 2` of a mix."""
     weights = profile.search.get("weights", {})
     if profile.search.get("workload") == "weights" and weights:
         return ", ".join(f"{name} {weight:g}" for name, weight in weights.items() if weight)

@@ -430,93 +430,13 @@ static int refused(char **arguments)
     static const struct {
         const char *name;
         int call;
-    } known[] = {{"perf_event_open", SYS_perf_event_open},
-                 {"madvise", SYS_madvise},
-                 {"fallocate", SYS_fallocate},
-                 {"mincore", SYS_mincore}};
+    } known[] = {{"madvise", SYS_madvise}, {"fallocate", SYS_fallocate}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i) {
         if (strcmp(arguments[2], known[i].name)) continue;
         restrict_calls(&known[i].call, 1, SECCOMP_RET_ERRNO | (uint32_t)number(arguments, 3));
         execv(arguments[4], arguments + 4);
     }
     return 1;
-}
-
-/* --- Who reads a copy ---------------------------------------------------------------------------
- */
-
-static volatile long sum;
-
-static void read_all(size_t bytes)
-{
-    for (size_t i = 0; i < bytes; ++i) sum += ((volatile char *)to)[i];
-}
-
-static void write_all(size_t bytes)
-{
-    for (size_t i = 0; i < bytes; ++i) ((volatile char *)to)[i] = 1;
-}
-
-static void nap(void)
-{
-    const struct timespec shortly = {0, 120 * 1000 * 1000};
-    nanosleep(&shortly, NULL);
-}
-
-static void *read_elsewhere(void *bytes)
-{
-    read_all((size_t)bytes);
-    return NULL;
-}
-
-/* Reads each copy that it is told of. */
-static void *read_when_told(void *bytes)
-{
-    while (pthread_barrier_wait(&barrier) != EINVAL) {
-        read_all((size_t)bytes);
-        pthread_barrier_wait(&barrier);
-    }
-    return NULL;
-}
-
-/* HOW TIMES: a copy of 64 bytes; what happens to it; longer than a window later the next one. */
-static int touched(const char *how, long times)
-{
-    const size_t bytes = 64;
-    static char other[64];
-    int ends[2];
-    pthread_t reader;
-    if (pipe(ends)) return 1;
-    pthread_barrier_init(&barrier, NULL, 2);
-    if (strcmp(how, "handed over") == 0) {
-        if (pthread_create(&reader, NULL, read_when_told, (void *)bytes)) return 1;
-        nap();
-    }
-    while (times-- > 0) {
-        copy(to, from, bytes);
-        if (strcmp(how, "read") == 0) read_all(bytes);
-        if (strcmp(how, "overwritten") == 0) write_all(bytes);
-        if (strcmp(how, "copied") == 0) copy(other, to, bytes);
-        if (strcmp(how, "handed over") == 0) {
-            pthread_barrier_wait(&barrier);
-            pthread_barrier_wait(&barrier);
-        }
-        if (strcmp(how, "sent") == 0 && write(ends[1], to, bytes) != (ssize_t)bytes) return 1;
-        if (strcmp(how, "received") == 0) {
-            if (write(ends[1], from, bytes) != (ssize_t)bytes) return 1;
-            if (read(ends[0], to, bytes) != (ssize_t)bytes) return 1;
-        }
-        if (strcmp(how, "elsewhere") == 0) {
-            pthread_t id;
-            if (pthread_create(&id, NULL, read_elsewhere, (void *)bytes)) return 1;
-            pthread_join(id, NULL);
-        }
-        copy(other, from, 8); /* looks; too short to be watched */
-        nap();
-        copy(other, from, 8);
-        if (strcmp(how, "late") == 0) read_all(bytes);
-    }
-    return 0;
 }
 
 /* --- Others -------------------------------------------------------------------------------------
@@ -606,7 +526,6 @@ int main(int argc, char **argv)
     SITUATION("guest", guest(word, second))
     SITUATION("refused", refused(argv))
     SITUATION("restricted_child", restricted_child(first))
-    SITUATION("touched", touched(word, second))
     SITUATION("plugin", plugin(word))
     SITUATION("mixture", mixture(first))
     SITUATION("halves", halves(first))

@@ -121,9 +121,7 @@ def test_a_folder_that_nobody_may_write_to_is_no_fault(recorder: Recorder, check
     recorder.run(check, "functions")
 
 
-def test_without_proc_modules_and_name_are_unknown_and_counts_right(
-    recorder: Recorder, check: Path
-) -> None:
+def test_without_proc_modules_are_unknown_and_counts_right(recorder: Recorder, check: Path) -> None:
     hide = f"mount -t tmpfs none /proc && exec {check} copies 100 5000"
     command = ["unshare", "-m", "sh", "-c", hide]
     if (
@@ -136,7 +134,6 @@ def test_without_proc_modules_and_name_are_unknown_and_counts_right(
     recorder.run(*command, period=ALL)
     process = next(p for p in recorder.processes() if p.counts == copies(100, 5000))
     assert process.modules == []
-    assert process.executable == str(check)
     assert process.drawn == 5000
 
 
@@ -206,23 +203,11 @@ def recorded_without(
     return next(process for process in recorder.processes() if process.counts)
 
 
-@pytest.mark.parametrize("error", [errno.EPERM, errno.EACCES, errno.ENOSYS])
-def test_where_watchpoints_are_refused_the_reason_is_kept(
-    recorder: Recorder, check: Path, error: int
-) -> None:
-    refused = {"perf_event_open": error}
-    process = recorded_without(recorder, check, refused, "copies", 100, 5000)
-    assert (process.flags.watch_errno, process.watches) == (error, [])
-    assert process.counts == copies(100, 5000)
-    assert process.drawn == 5000
-
-
 @pytest.mark.parametrize(
     "refused",
     [
         {"madvise": errno.EINVAL},
         {"madvise": errno.EINVAL, "fallocate": errno.EOPNOTSUPP},
-        {"mincore": errno.ENOSYS},
     ],
     ids="-".join,
 )
@@ -233,9 +218,7 @@ def test_older_kernels_and_other_file_systems_do(
     process = recorded_without(recorder, check, refused, *situation)
     assert sum(process.counts["memcpy"].values()) == process.drawn == 20_000
     assert not process.flags.full
-    assert len(process.samples) > 8_000
-    known = {sample.destination_resident for sample in process.samples}
-    assert True not in known if "mincore" in refused else True in known
+    assert len(process.samples) > 2_000
 
 
 def test_where_no_space_can_be_reserved_nothing_is_recorded(

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
-from asterope.record import recorder as python_side
+from asterope.record.recorder import find_library
 from copy_programs import CHECKERS, exported, need, output_of
 
 PLAIN = ("memcpy", "memmove", "mempcpy", "memset")
-FOR_ASTEROPE_RECORD = (
-    "asterope_record_calibrate",
-    "asterope_record_hold_breakpoint",
-    "asterope_record_time_trace",
-)
 SIGNS = ("prctl", "syscall", "_exit", "_Exit")
 NAMES = {*PLAIN, "__mempcpy", *(f"__{name}_chk" for name in PLAIN)}
 
 
 def test_it_exports_what_it_counts_and_little_else(library: Path) -> None:
     """prctl and syscall tell that a program restricts its system calls, _exit that it ends."""
-    assert exported(library).keys() == {*NAMES, *SIGNS, *FOR_ASTEROPE_RECORD}
+    assert exported(library).keys() == {*NAMES, *SIGNS}
 
 
 def test_it_needs_no_memory_and_no_streams_of_the_program(library: Path) -> None:
@@ -34,7 +27,7 @@ def test_it_needs_no_memory_and_no_streams_of_the_program(library: Path) -> None
     at_start = {"dlsym", "__register_atfork", "secure_getenv", "getpid", "strlen", "strtoull"}
     at_start |= {"mmap", "madvise", "munmap", "getauxval"}
     later = {"__chk_fail", "__errno_location", "clock_gettime", "sched_yield", "syscall"}
-    assert names - of_compilers <= at_start | later | {"sysconf"}
+    assert names - of_compilers <= at_start | later
 
 
 def test_it_calls_none_of_the_functions_that_it_counts(library: Path) -> None:
@@ -71,21 +64,8 @@ def test_it_copies_right_before_it_is_even_relocated(
     assert output_of(program, "unrelocated", library) == f"{len(NAMES)} functions\n"
 
 
-def test_the_python_side_finds_it_and_measures_with_it(
+def test_the_python_side_finds_it(
     build_dir: Path, library: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ASTEROPE_BUILD_DIR", str(build_dir))
-    assert python_side.find_library() == library
-    ticks = python_side.calibrate(library)
-    assert all(0 < value < 1e6 for value in dataclasses.astuple(ticks))
-
-
-def test_a_library_that_is_no_recorder_is_refused(tmp_path: Path) -> None:
-    other = tmp_path / "other.so"
-    source = "int nothing;"
-    command = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", str(other)]
-    subprocess.run(command, input=source, text=True, check=True)
-    with pytest.raises(OSError, match="no recorder"):
-        python_side.calibrate(other)
-    with pytest.raises(OSError):
-        python_side.calibrate(tmp_path / "missing.so")
+    assert find_library() == library

@@ -78,41 +78,14 @@ def test_the_same_seed_draws_the_same_calls(recorder: Recorder, check: Path) -> 
     assert [s.size for s in one.samples] == [s.size for s in two.samples]
 
 
-def test_what_is_known_of_a_call_is_kept(recorder: Recorder, check: Path) -> None:
+def test_each_call_is_kept_and_timed_where_all_are_drawn(recorder: Recorder, check: Path) -> None:
     recorder.run(check, "mixture", 640, period=ALL)
     process = recorder.only()
     assert process.drawn == len(process.samples) == 640 + 160 + 40 + 10
-    offsets = {
-        ("memcpy", 10): (3, 5, False),
-        ("memmove", 300): (50, 100, True),
-        ("memcpy", 5000): (200_000 % 4096, 0, False),
-        ("memset", 100_000): (0, 300_000 % 4096, False),
-    }
-    for sample in process.samples:
-        found = (sample.source_offset, sample.destination_offset, sample.overlap)
-        assert found == offsets[sample.function, sample.size]
-        assert (sample.source_ticks is None) or sample.function != "memset"
-        assert sample.stands_for == 1
-    times = [sample.monotonic_ns for sample in process.samples]
-    assert times == sorted(times)
-
-
-def test_half_of_the_calls_are_probed_and_small_ones_that_are_have_no_time(
-    recorder: Recorder, check: Path
-) -> None:
-    """Nor has a call any while a place is watched, which makes copies slow."""
-    recorder.run(check, "mixture", 6400, period=ALL)
-    samples = recorder.only().samples
-    probed = [sample for sample in samples if sample.destination_resident is not None]
-    assert abs(len(probed) - len(samples) / 2) < 4 * math.sqrt(len(samples)) / 2
-    timed = [sample for sample in samples if sample.copy_ticks is not None]
-    assert {sample.size for sample in timed} == {sample.size for sample in samples}
-    for sample in samples:
-        if sample.destination_resident is None:
-            assert (sample.source_ticks, sample.destination_ticks) == (None, None)
-        else:
-            assert sample.size >= 2048 or sample.copy_ticks is None
-            assert (sample.destination_ticks is not None) == sample.destination_resident
+    assert {sample.stands_for for sample in process.samples} == {1}
+    timed = Counter(sample.size for sample in process.samples if sample.ticks is not None)
+    assert (timed[10], timed[300], timed[5000]) == (640, 160, 40)
+    assert timed[100_000] > 0  # of a long one that lost its CPU there is no time
 
 
 def test_memory_is_bounded_and_early_calls_are_kept_as_late_ones(
@@ -125,11 +98,10 @@ def test_memory_is_bounded_and_early_calls_are_kept_as_late_ones(
     process = recorder.only()
     assert process.drawn == 2 * calls
     kept = Counter(sample.size for sample in process.samples)
-    room = 16_384
+    room = 4_096
     assert sum(kept.values()) == room
     assert abs(kept[16] - room / 2) < 4 * math.sqrt(room) / 2
     assert process.samples[0].stands_for == pytest.approx(2 * calls / room)
-    assert len(process.bursts) == 256
 
 
 def test_callers_are_in_the_modules_that_were_loaded(recorder: Recorder, programs: Path) -> None:
@@ -140,29 +112,6 @@ def test_callers_are_in_the_modules_that_were_loaded(recorder: Recorder, program
         (module,) = [m for m in process.modules if m.start <= sample.caller < m.end]
         paths.add(module.path)
     assert paths == {str(programs / "plugin.so")}
-    assert process.executable == str(programs / "record_check")
-
-
-def test_a_burst_has_calls_in_their_order(recorder: Recorder, check: Path) -> None:
-    recorder.run(check, "mixture", 2000, period=ALL)
-    bursts = recorder.only().bursts
-    assert len(bursts) > 5
-    order = []
-    for i in range(64):
-        order.append(10)
-        order += [300] * (i % 4 == 0) + [5000] * (i % 16 == 0) + [100_000] * (i % 64 == 0)
-    forever = order * 5
-    for burst in bursts:
-        sizes = [call.size for call in burst]
-        starts = range(len(order))
-        assert any(forever[start : start + len(sizes)] == sizes for start in starts)
-        assert len(burst) <= 128 and burst[0].gap_ticks == 0
-    assert max(map(len, bursts)) == 128
-    modulo = {10: (3, 5), 300: (50, 36), 5000: (200_000 % 64, 0), 100_000: (0, 300_000 % 64)}
-    for call in (call for burst in bursts for call in burst):
-        assert (call.source_mod, call.destination_mod) == modulo[call.size]
-    pages = {call.destination_page for burst in bursts for call in burst if call.size == 5000}
-    assert len(pages) == 1
 
 
 # --- While the program runs -----------------------------------------------------------------------

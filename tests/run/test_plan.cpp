@@ -9,7 +9,6 @@
 #include "machine/affinity.hpp"
 #include "search/default_sizes.hpp"
 #include "search/small_search.hpp"
-#include "support/made_up_program.hpp"
 #include "support/mentions.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -268,41 +267,25 @@ TEST_F(PlanOf, refuses_a_mapped_source_that_is_shorter_than_the_largest_size) {
     EXPECT_NE(refusal(), "accepted");
 }
 
-TEST_F(PlanOf, a_recording_decides_what_counts_which_sizes_are_searched_and_what_is_drawn) {
-    put("r.json", made_up_recording().dump());
-    request.recordings = {(folder / "r.json").string()};
+TEST_F(PlanOf, a_recording_decides_what_is_drawn_and_nothing_else) {
+    const json recording = {{"format", "asterope-recording"},
+                            {"version", 2},
+                            {"program", {{"name", "fetcher"}}},
+                            {"sizes", {{32, 5000}}}};
+    put("r.json", recording.dump());
+    const Plan without = plan();
+    request.recording = (folder / "r.json").string();
     const Plan made = plan();
-    EXPECT_EQ(made.objective.name, "recorded");
-    EXPECT_FALSE(made.objective.weights.bands.empty());
     EXPECT_EQ(made.statistics.name, "fetcher");
-    EXPECT_EQ(made.statistics.trace.size(), 2u);
-    EXPECT_EQ(weight_of(made.small_weights, Workload::mix_memory), 0); // all was cached
-    EXPECT_EQ(objective_names().front(), "recorded");
-    request.small = "predictable"; // asked for by name
-    EXPECT_EQ(plan().small_weights, parse_small_weights("predictable"));
-    request.small = "balanced";
-    json few = made_up_recording();
-    few["bands"][0]["calls"] = few["calls"][0]["calls"] = 10;
-    put("r.json", few.dump());
-    EXPECT_EQ(plan().statistics.name, "fleet"); // it makes no small copies to speak of
-    EXPECT_EQ(plan().small_weights, parse_small_weights("balanced"));
-    request.recordings.push_back("no/such.json");
-    EXPECT_TRUE(mentions(refusal(), "no/such.json"));
-}
-
-TEST_F(PlanOf, a_recording_is_replayed_from_the_logs_options_without_its_file) {
-    put("r.json", made_up_recording().dump());
-    request.recordings = {(folder / "r.json").string()};
-    const Plan made = plan();
+    EXPECT_EQ(made.objective.name, "balanced");
+    EXPECT_EQ(made.sizes, without.sizes);
+    EXPECT_EQ(made.small_weights, without.small_weights);
+    // Its file is not needed for a replay.
     TuningRequest replayed = replayed_request(made.options());
     replayed.output = request.output;
     std::filesystem::remove(folder / "r.json");
-    const Plan again(replayed, machine);
-    EXPECT_EQ(again.objective.name, "recorded");
-    EXPECT_EQ(again.objective.weights, made.objective.weights);
-    EXPECT_EQ(again.objective.weights.bands, made.objective.weights.bands);
-    EXPECT_EQ(again.sizes, made.sizes);
-    EXPECT_EQ(again.statistics.name, "fetcher");
+    EXPECT_EQ(Plan(replayed, machine).statistics.name, "fetcher");
+    EXPECT_TRUE(mentions(refusal(), "r.json"));
 }
 
 // --- Operations ---------------------------------------------------------------------------------

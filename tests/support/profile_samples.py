@@ -351,23 +351,6 @@ def merged_profile() -> dict[str, Any]:
     return profile
 
 
-def program_profile() -> dict[str, Any]:
-    """The good one, as it is where it was tuned for a program: it has what that adds."""
-    profile = good_profile()
-    band = {"above": 0, "up_to": 1099511627776}
-    profile["search"] |= {
-        "workload": "recorded",
-        "weights_by_size": [{**band, "weights": {"hot": 1}, "importance": 1.25}],
-        "program": {
-            "name": "redis-server",
-            "share": {"median": 0.031, "low": 0.028, "high": 0.034},
-            "bands": [{**band, "share": 0.031, "ratio": _RATIO}],
-            "saved": {"median": -0.001, "low": -0.002, "high": 0.001},
-        },
-    }
-    return profile
-
-
 def incomplete_profile() -> dict[str, Any]:
     """The good one, as it is where the time was up early, on a machine with two kinds of cores
     whose counter is coarse: it has what that adds."""

@@ -226,31 +226,6 @@ TEST_F(Mix, reaches_every_byte_of_a_line_where_no_alignment_is_given) {
     EXPECT_GE(destinations.size(), 32u);
 }
 
-TEST_F(Mix, makes_the_calls_of_a_trace_in_their_order_at_their_misalignments) {
-    CallStatistics statistics = parse_statistics("8:1", "test");
-    statistics.trace = {{{10, 1, 2}, {2000, 0, 0}, {20, 3, 4}, {30, 5, 6}}, {{40, 7, 8}}};
-    Stopwatch stopwatch(arena, kLargestMixed, 0, {machine.caches, statistics});
-    std::size_t before = 0;
-    std::map<std::size_t, int> counts;
-    for (const Call& call : trial(stopwatch, Workload::mix_l2)) {
-        const std::size_t offset = (call.bytes / 10 - 1) * 2 + 1;
-        ASSERT_EQ(source_offset(call) % 64, offset);
-        ASSERT_EQ(destination_offset(call) % 64, offset + 1);
-        // 2000 is not small.
-        ASSERT_TRUE(call.bytes != 20 || before == 10 || before == 0);
-        ASSERT_TRUE(call.bytes != 30 || before == 20 || before == 0);
-        before = call.bytes;
-        ++counts[before];
-    }
-    EXPECT_NEAR(counts[10], counts[30], 1);
-    EXPECT_NEAR(counts[10] / static_cast<double>(counts[40]), 1,
-                0.15); // a piece as often as another
-    // Where no call of the trace is small, sizes are drawn.
-    statistics.trace = {{{2000, 0, 0}}};
-    Stopwatch drawn(arena, kLargestMixed, 0, {machine.caches, statistics});
-    for (const Call& call : trial(drawn, Workload::mix_l1)) ASSERT_EQ(call.bytes, 8u);
-}
-
 TEST_F(Mix, makes_the_same_calls_for_the_same_seed_and_others_for_each_workload) {
     Stopwatch one = of_the_fleet(5), two = of_the_fleet(5), other = of_the_fleet(6);
     std::set<std::vector<std::size_t>> sizes;

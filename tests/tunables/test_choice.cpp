@@ -94,16 +94,6 @@ TEST(ChooseThresholds, weighs_what_a_threshold_does_to_all_sizes_against_each_ot
     EXPECT_EQ(chosen, zen().now); // 0.3 at one size, -0.1 at the four above it
 }
 
-TEST(ChooseThresholds, counts_sizes_by_their_shares) {
-    auto sizes = sizes_with([](std::size_t size, Way way) {
-        if (!is_past_caches(way)) return 0.0;
-        return size == 2 * kMiB ? 0.3 : -0.1;
-    });
-    for (SizeWorth& one : sizes) one.share = one.size == 2 * kMiB ? 10 : 0.1;
-    const CopyThresholds chosen = choose_thresholds(zen(), sizes);
-    EXPECT_EQ(way_of(chosen, 2 * kMiB), Way::non_temporal_2);
-}
-
 TEST(ChooseThresholds, knows_that_four_pages_follow_two_at_sixteen_times_the_threshold) {
     // Two pages at a time lose from 1 MiB on, four win from 4 MiB on: only a threshold below 256
     // KiB has four of them there.
@@ -157,7 +147,7 @@ TEST(ChooseThresholds, stays_within_the_limits) {
 }
 
 TEST(ChooseThresholds, does_with_a_single_size) {
-    const std::vector<SizeWorth> one = {{64 * kKiB, 1, {{Way::vector, 0.2}}}};
+    const std::vector<SizeWorth> one = {{64 * kKiB, {{Way::vector, 0.2}}}};
     EXPECT_EQ(way_of(choose_thresholds(zen(), one), 64 * kKiB), Way::vector);
 }
 

@@ -15,7 +15,6 @@ SizeGain gain(std::size_t size, Way before, Way after, double ratio, double wort
     const Estimate estimate{ratio, ratio * 0.98, ratio * 1.02}, floor{1, 0.99, 1.01};
     const Measured measured{1e-6 / ratio, 1e-6, estimate};
     return {size,
-            1,
             before,
             after,
             estimate,
@@ -60,13 +59,6 @@ TEST(TunablesReport, has_a_line_where_the_sizes_are_worth_it) {
                          "another way"));
     EXPECT_TRUE(mentions(text, "\nFaster at: 32 MiB 1.20\nSlower at: none\n")) << text;
     EXPECT_TRUE(mentions(text, "\n" + line_of(report) + "\n"));
-}
-
-TEST(TunablesReport, weighs_sizes_by_what_they_count) {
-    SizeGain slower = gain(28 * kMiB, Way::vector, Way::non_temporal_2, 0.9, -0.3);
-    EXPECT_FALSE(report_of({slower, kFaster}).change());
-    slower.share = 0.1;
-    EXPECT_TRUE(report_of({slower, kFaster}).change());
 }
 
 TEST(TunablesReport, keeps_the_default_where_timed_anew_it_is_as_good) {

@@ -1,4 +1,4 @@
-// Checks values from outside against the schemas of profiles, trial logs and recordings. Of JSON
+// Checks values from outside against the schemas of profiles and trial logs. Of JSON
 // Schema's rules it knows those that they use; a test sees to it that they use no other.
 // (Rejected: a library. Debian has none for C++, and this is a page.)
 #include "base/schema.hpp"
@@ -25,11 +25,6 @@ const json& profile_schema() {
 
 const json& log_schema() {
     static const json schema = json::parse(kTrialLogSchema);
-    return schema;
-}
-
-const json& recording_schema() {
-    static const json schema = json::parse(kRecordingSchema);
     return schema;
 }
 
@@ -220,10 +215,6 @@ std::string log_header_fault(const json& header) {
 
 std::string log_end_fault(const json& end) {
     return fault_of(end, log_schema().at("/$defs/end"_json_pointer), log_schema(), "").value_or("");
-}
-
-std::string recording_fault(const json& recording) {
-    return fault_of(recording, recording_schema(), recording_schema(), "").value_or("");
 }
 
 } // namespace asterope

@@ -1,4 +1,4 @@
-// Checks values from outside against the schemas of profiles, trial logs and recordings.
+// Checks values from outside against the schemas of profiles and trial logs.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,6 +12,5 @@ namespace asterope {
 std::string profile_fault(const nlohmann::json& profile);
 std::string log_header_fault(const nlohmann::json& header);
 std::string log_end_fault(const nlohmann::json& end);
-std::string recording_fault(const nlohmann::json& recording);
 
 } // namespace asterope

@@ -40,8 +40,7 @@ const struct {
 };
 
 /// What the suite `sizes` measures: of tuning's workloads and those for measuring only. "": nothing
-/// was asked for. What a routine was tuned for by weights or by a recording is measured as
-/// balanced.
+/// was asked for. What a routine was tuned for by weights is measured as balanced.
 std::vector<Workload> workloads_of(const std::string& text) {
     if (text.empty()) {
         return {Workload::hot,       Workload::hot_read, Workload::cold,
@@ -50,8 +49,8 @@ std::vector<Workload> workloads_of(const std::string& text) {
     const std::optional<Workload> single = find_workload(text);
     if (single && facts_of(*single).family == WorkloadFamily::one_size) return {*single};
     std::vector<Workload> workloads;
-    const bool mixed = text == "weights" || text == "recorded";
-    for (const auto& [workload, weight] : parse_objective(mixed ? "balanced" : text, "").weights) {
+    const std::string mix = text == "weights" ? "balanced" : text;
+    for (const auto& [workload, weight] : parse_objective(mix, "").weights) {
         workloads.push_back(workload);
     }
     return workloads;

@@ -9,14 +9,12 @@
 
 #include "check/contests.hpp"
 #include "check/measure.hpp"
-#include "check/other_program.hpp"
 #include "machine/cpu.hpp"
 #include "machine/machine.hpp"
 #include "machine/nearest_machine.hpp"
 #include "machine/profile_places.hpp"
 #include "profile/profile.hpp"
 #include "profile/provisional.hpp"
-#include "program/program_recording.hpp"
 #include "space/features.hpp"
 
 namespace asterope {
@@ -80,15 +78,13 @@ void print_names(const char* title, const std::vector<Part>& parts, PartState st
 
 /// The verdict first, and a blank line before what does not bear on it; `measures`: only what is
 /// described, as the verdict is still to come. `doubt`: why the profile is provisional, where that
-/// counts as well. `others`: why it is another program's.
+/// counts as well.
 void print_parts(const std::string& path, const std::vector<Part>& parts, const std::string& doubt,
-                 const std::vector<std::string>& others, bool measures) {
-    if (any_of(parts, PartState::decides) || !others.empty()) {
-        const char* differs = any_of(parts, PartState::decides) ? "describes another machine"
-                                                                : "describes another program";
-        std::printf("%s %s:\n", path.c_str(), measures ? differs : "is stale");
+                 bool measures) {
+    if (any_of(parts, PartState::decides)) {
+        std::printf("%s %s:\n", path.c_str(),
+                    measures ? "describes another machine" : "is stale");
         print_differences(parts, PartState::decides);
-        for (const std::string& other : others) std::printf("  %s\n", other.c_str());
     } else if (!doubt.empty()) {
         std::printf("%s fits this machine, but is provisional:\n", path.c_str());
     } else {
@@ -136,10 +132,6 @@ ExitCode check(const CheckRequest& request) {
                     Error::one_line(path).c_str(), kArchitecture);
         return kStale;
     }
-    std::vector<std::string> others;
-    if (!request.recording.empty()) {
-        others = other_program(profile, read_program_recording(request.recording));
-    }
     // Of several kinds of cores, the one that the profile is of, whichever this runs on.
     const int tuned_cpu = profile.search.cpu.value_or(-1);
     const Machine machine = read_machine("/", request.cpu >= 0 ? request.cpu : tuned_cpu);
@@ -150,14 +142,12 @@ ExitCode check(const CheckRequest& request) {
                        ": run it where that can be read");
     }
     const std::string doubt = why_provisional(profile);
-    print_parts(Error::one_line(path), parts, request.settled ? doubt : "", others,
-                request.measure);
+    print_parts(Error::one_line(path), parts, request.settled ? doubt : "", request.measure);
     if (!request.settled && !doubt.empty()) {
         std::fflush(stdout);
         std::fprintf(stderr, "%s\n", noise_warning(doubt, kTheseWinners).c_str());
     }
-    const bool stale =
-        any_of(parts, PartState::decides) || (request.settled && !doubt.empty()) || !others.empty();
+    const bool stale = any_of(parts, PartState::decides) || (request.settled && !doubt.empty());
     if (!request.measure) return stale ? kStale : kDone;
     if (another_processor(parts)) {
         std::printf("\nThe profile is stale: not timed, as for another processor other copies may "
@@ -166,9 +156,7 @@ ExitCode check(const CheckRequest& request) {
     }
     const int cpu = request.cpu < 0 && !machine.cpu.kinds.empty() ? tuned_cpu : request.cpu;
     const Closing closing =
-        closing_of(measure(path, profile, machine, cpu), !others.empty() ? Differs::program
-                                                         : stale         ? Differs::machine
-                                                                         : Differs::nothing);
+        closing_of(measure(path, profile, machine, cpu), stale);
     std::printf("%s\n", closing.line.c_str());
     return closing.stale ? kStale : kDone;
 }

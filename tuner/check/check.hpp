@@ -9,7 +9,6 @@ namespace asterope {
 
 struct CheckRequest {
     std::string profile;   ///< empty: see profile_to_read
-    std::string recording; ///< of the program that it shall fit, too; empty: any
     bool settled = false;  ///< a provisional profile counts as stale
     bool measure = false;  ///< time the winners again
     int cpu = -1;          ///< to measure on; negative: the last one allowed

@@ -19,12 +19,6 @@ Subcommand add_check(CLI::App& app) {
                      "the profile (default: your own, $XDG_CONFIG_HOME/asterope/profile.json, else "
                      "/etc/asterope/profile.json)")
         ->check(not_empty());
-    command
-        ->add_option("--recording", request->recording,
-                     "a recording of the program that it is used in: a profile that was tuned for "
-                     "another one counts as stale, too")
-        ->type_name("FILE")
-        ->check(not_empty());
     CLI::Option* settled = command->add_flag(
         "--settled", request->settled,
         "a profile that is provisional, as too much disturbed its search, counts as stale, too");

@@ -65,16 +65,15 @@ std::string why_untold(const Retimed& retimed) {
 
 } // namespace
 
-Closing closing_of(const Retimed& retimed, Differs differs) {
+Closing closing_of(const Retimed& retimed, bool differs) {
     if (const std::string why = why_untold(retimed); !why.empty()) {
-        if (differs == Differs::nothing) {
+        if (!differs) {
             return {"Cannot tell yet: " + why + "; " + kQuieter, false};
         }
         return {"The profile is stale for its differences, and timing cannot absolve it: " + why,
                 true};
     }
     if (!retimed.fallen.empty()) return {"The profile no longer holds: " + retimed.fallen, true};
-    if (differs == Differs::program) return {"The profile still holds, for another program", true};
     return {"The profile still holds", false};
 }
 

@@ -77,16 +77,13 @@ struct Retimed {
     std::string disturbed = {}; ///< why its rounds say nothing; empty where they do
 };
 
-/// What a profile differs in from what is here, that makes it stale unless timing absolves it.
-enum class Differs { nothing, machine, program };
-
 /// The one line that says what follows, without its end, and whether the profile is stale. Too few
 /// contests, or too many disturbed rounds, are no verdict: then the profile is stale only where it
-/// differs. No timing absolves a profile of another program.
+/// `differs` from what is here.
 struct Closing {
     std::string line;
     bool stale;
 };
-Closing closing_of(const Retimed& retimed, Differs differs);
+Closing closing_of(const Retimed& retimed, bool differs);
 
 } // namespace asterope

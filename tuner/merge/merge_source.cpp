@@ -159,17 +159,13 @@ void require_alike(const std::vector<MergeSource>& sources) {
         };
         require("version of asterope-tune", a.search.tool_version, b.search.tool_version);
         require("workload", a.search.workload, b.search.workload);
-        const auto program = [](const SearchFacts& search) {
-            return search.program ? search.program->name : "none";
-        };
-        require("--recording", program(a.search), program(b.search));
         if (a.search.weights != b.search.weights) {
             throw refuse("they were tuned with another weights of the workloads (others and "
                          "others)");
         }
         if (a.small && b.small) { // a run that was cut short has none
             require("--small", a.small->objective, b.small->objective);
-            require("--distribution", a.small->distribution, b.small->distribution);
+            require("--distribution or --recording", a.small->distribution, b.small->distribution);
         }
         for (std::size_t j = 0; j < i; ++j) {
             if (sources[j].content() == one.content()) {
@@ -184,7 +180,6 @@ void require_alike(const std::vector<MergeSource>& sources) {
 SearchFacts merged_search(const std::vector<MergeSource>& sources) {
     constexpr std::size_t kMostWarnings = 100; // as the schema has it
     SearchFacts all = sources.front().profile.search;
-    if (all.program) all.program->saved.reset();
     for (std::size_t i = 1; i < sources.size(); ++i) {
         const SearchFacts& one = sources[i].profile.search;
         keep_equal(all.space, one.space);

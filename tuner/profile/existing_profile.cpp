@@ -71,11 +71,7 @@ bool same_purpose(const Profile& profile, const json& options) {
     const bool same_small = !profile.small || (profile.small->objective == options.at("small") &&
                                                profile.small->distribution == name("distribution"));
     const auto without = options.at("without").get<std::set<std::string>>();
-    const json program = options.value("program", json());
-    const std::string wanted =
-        program.is_null() ? "" : profile_name(program.at("name").get<std::string>());
-    return same_small && (search.program ? search.program->name : "") == wanted &&
-           same_weights(search.weights, options.at("weights")) &&
+    return same_small && same_weights(search.weights, options.at("weights")) &&
            search.source_map == name("source_map") &&
            std::set<std::string>(search.without.begin(), search.without.end()) == without;
 }

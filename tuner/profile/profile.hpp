@@ -166,21 +166,6 @@ struct LeftOut {
     bool operator==(const LeftOut&) const = default;
 };
 
-/// The program whose recording was tuned for, and what it is expected to gain.
-struct ProgramOutcome {
-    struct Band {
-        std::size_t above = 0, up_to = 0; ///< bytes
-        double share = 0;                 ///< of the program's processor time
-        Estimate ratio{1, 1, 1};          ///< libc's time over the routine's in its situations
-    };
-    std::string name;
-    Estimate share{0, 0, 0}; ///< of the program's processor time that copies took
-    std::vector<Band> bands;
-    /// Of the program's time, as a share; below 0: lost. None of a merged profile: no one run knows
-    /// all of its copies.
-    std::optional<Estimate> saved;
-};
-
 /// How the winners were found.
 struct SearchFacts {
     std::string tool_version;
@@ -191,7 +176,6 @@ struct SearchFacts {
     std::size_t extended_candidates = 0;
     std::string rigor, workload;
     Weights weights;
-    std::optional<ProgramOutcome> program; ///< none: tuned for all programs
     std::optional<std::uint64_t> seed;
     std::optional<int> cpu;
     std::string started, finished; ///< times in UTC, ISO 8601

@@ -181,27 +181,6 @@ template <class F> void fields(F& f, Is<std::pair<std::string, std::string>> aut
     f("reason", invalid.second);
 }
 
-template <class F> void fields(F& f, Is<WeightBand> auto& one) {
-    f("above", one.above);
-    f("up_to", one.up_to);
-    f("weights", one.weights);
-    f.measured("importance", one.importance);
-}
-
-template <class F> void fields(F& f, Is<ProgramOutcome::Band> auto& one) {
-    f("above", one.above);
-    f("up_to", one.up_to);
-    f.measured("share", one.share);
-    f("ratio", one.ratio);
-}
-
-template <class F> void fields(F& f, Is<ProgramOutcome> auto& one) {
-    f("name", one.name);
-    f("share", one.share);
-    f("bands", one.bands);
-    f("saved", one.saved);
-}
-
 template <class F> void fields(F& f, Is<SearchFacts> auto& one) {
     f("tool_version", one.tool_version);
     f.unless_default("space", one.space);
@@ -212,8 +191,6 @@ template <class F> void fields(F& f, Is<SearchFacts> auto& one) {
     f.unless_default("rigor", one.rigor);
     f("workload", one.workload);
     f("weights", one.weights);
-    f.unless_default("weights_by_size", one.weights.bands);
-    f("program", one.program);
     f("seed", one.seed);
     f("cpu", one.cpu);
     f("started", one.started);

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -21,8 +20,6 @@ enum {
     LONGEST_FOLDER = 960,
     MOST_FILES = 1 << 20, /* of one process id */
 };
-
-static const uint64_t window_ns = 5000000; /* see watch.c */
 
 static char path[LONGEST_FOLDER + 64]; /* the folder, and the file where there is one */
 static size_t folder_bytes;
@@ -41,6 +38,7 @@ static int open_raw(int more)
 }
 
 static void close_raw(int file) { syscall(SYS_close, file); }
+
 /* Where Linux is older than 5.14, which has MADV_POPULATE_WRITE. Where the file system cannot
  * reserve anything, zeros are written: no page of the kernel's, which may hold other areas too. */
 static int allocate(size_t offset, size_t bytes)
@@ -126,15 +124,6 @@ static size_t file_bytes(void)
     return limit.rlim_cur - (limit.rlim_cur - rest) % sizeof(struct raw_slot);
 }
 
-static void name_executable(char *name)
-{
-    const long bytes =
-        syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", name, RAW_EXECUTABLE - 1);
-    if (bytes > 0) return;
-    const char *given = (const char *)getauxval(AT_EXECFN);
-    for (size_t i = 0; given && given[i] && i < RAW_EXECUTABLE - 1; ++i) name[i] = given[i];
-}
-
 /* Maps the file, with space for what each process has; null: there is none. */
 static struct raw_file *map(int file, size_t bytes)
 {
@@ -179,10 +168,8 @@ int open_file(void)
     header->pid = pid;
     header->file_bytes = bytes;
     header->period = process.period;
-    header->window_ns = window_ns;
     header->slots = 1;
     header->started_realtime_ns = (int64_t)clock_ns(CLOCK_REALTIME);
-    name_executable(header->executable);
     process.slots_room =
         (uint32_t)((bytes - offsetof(struct raw_file, slots)) / sizeof(struct raw_slot));
     process.file = mapped;

@@ -6,8 +6,6 @@
  *
  *     header     one page
  *     modules    the executable mappings, then their paths
- *     watches    a uniform choice among all watchpoints
- *     bursts     a uniform choice among all bursts, each up to 128 calls in a row
  *     samples    a uniform choice among all samples
  *     slots      one a thread: the exact counts
  *
@@ -24,7 +22,7 @@
 #define RAW_MAGIC "asterec" /* 8 bytes with its end */
 
 enum {
-    RAW_VERSION = 2,
+    RAW_VERSION = 3,
     RAW_PAGE = 4096, /* of the file; the kernel may have larger ones */
 
     RAW_MEMCPY = 0,
@@ -41,11 +39,7 @@ enum {
     RAW_SLOTS = 256,
     RAW_MODULES = 512,
     RAW_PATHS = 49152, /* bytes */
-    RAW_WATCHES = 512,
-    RAW_BURSTS = 256,
-    RAW_BURST_CALLS = 128,
-    RAW_SAMPLES = 16384,
-    RAW_EXECUTABLE = 512,
+    RAW_SAMPLES = 4096,
     RAW_FOLD_BITS = 30,
 };
 
@@ -72,28 +66,20 @@ struct raw_header {
     uint32_t pid;
     uint64_t file_bytes;
     uint64_t period; /* mean distance of samples in bytes of work: the start of the class + 256 */
-    uint64_t window_ns; /* for how long a line is watched */
     int64_t started_realtime_ns;
     struct raw_note started;
     struct raw_note noted[2]; /* the newest one: noted[note] */
     uint32_t note;
     uint32_t stop; /* the reader's only word to the recorder: 1 ends the recording */
     uint32_t flags;
-    int32_t watch_errno;
     uint32_t slots; /* reserved */
     uint32_t threads;
-    uint64_t drawn; /* samples, kept or not */
-    uint64_t bursts_drawn;
-    uint64_t watches_drawn;
-    uint32_t samples_room; /* reserved */
-    uint32_t bursts_room;
-    uint32_t watches_room;
     uint32_t modules;
+    uint64_t drawn;        /* samples, kept or not */
+    uint32_t samples_room; /* reserved: none, or all */
     uint32_t path_bytes;
-    uint32_t unused;
     uint64_t children_cpu_ns; /* of those that ended without a file of their own */
-    char executable[RAW_EXECUTABLE]; /* ends with 0 */
-    uint32_t owners[RAW_SLOTS];      /* thread ids; 0: nobody has had this slot */
+    uint32_t owners[RAW_SLOTS]; /* thread ids; 0: nobody has had this slot */
 };
 
 struct raw_module {
@@ -101,57 +87,14 @@ struct raw_module {
     uint32_t path, path_bytes; /* among the paths */
 };
 
-/* The first access of any kind, and the first write, as the ring buffers had them; 0: none. */
-struct raw_watch {
-    uint64_t size;
-    uint64_t caller;
-    uint64_t copy_ticks; /* 0: not timed */
-    uint64_t armed_ns;   /* CLOCK_MONOTONIC, like all times here */
-    uint64_t closed_ns;
-    uint64_t access_ns, access_ip;
-    uint64_t write_ns, write_ip;
-    uint64_t copied_bytes; /* by this thread from armed_ns to closed_ns, by its counts */
-    uint32_t thread, access_thread, write_thread;
-    uint32_t ready; /* 1: all of it is written */
-    uint64_t unused[2];
-};
-
-struct raw_burst_call {
-    uint32_t size; /* 2^32 - 1: that or more */
-    uint32_t gap_ticks;
-    uint16_t source_page, destination_page; /* hashes of the pages' numbers */
-    uint8_t source_mod, destination_mod;    /* modulo 64 */
-    uint8_t function;
-    uint8_t unused;
-};
-
-struct raw_burst {
-    uint32_t calls;
-    uint32_t writer; /* a thread's id while it writes */
-    uint64_t unused;
-    struct raw_burst_call call[RAW_BURST_CALLS];
-};
-
-/* Of raw_sample.flags. */
-enum {
-    RAW_OVERLAP = 1,
-    RAW_TIMED = 2,
-    RAW_SOURCE_PROBED = 4,
-    RAW_DESTINATION_PROBED = 8,
-    RAW_RESIDENT_KNOWN = 16,
-    RAW_RESIDENT = 32,
-};
-
 struct raw_sample {
     uint64_t size;
     uint64_t caller;
-    uint64_t monotonic_ns;
-    uint64_t copy_ticks;
-    uint32_t source_ticks, destination_ticks;
-    uint16_t source_offset, destination_offset; /* modulo 4096 */
+    uint64_t ticks; /* that it took, less those of timing it */
     uint8_t function;
-    uint8_t flags;
+    uint8_t timed;
     uint16_t ready; /* 1: all of it is written; 2: being written */
+    uint32_t unused;
 };
 
 /* What the fast path changes, and nothing else. */
@@ -169,17 +112,13 @@ struct raw_file {
     char header_room[RAW_PAGE - sizeof(struct raw_header)];
     struct raw_module modules[RAW_MODULES];
     char paths[RAW_PATHS];
-    struct raw_watch watches[RAW_WATCHES];
-    struct raw_burst bursts[RAW_BURSTS];
     struct raw_sample samples[RAW_SAMPLES];
     struct raw_slot
         slots[RAW_SLOTS]; /* last: a limit on the size of files takes off some of these */
 };
 
 _Static_assert(sizeof(struct raw_module) == 32, "raw.py has the same");
-_Static_assert(sizeof(struct raw_watch) == 112, "raw.py has the same");
-_Static_assert(sizeof(struct raw_burst) == 2064, "raw.py has the same");
-_Static_assert(sizeof(struct raw_sample) == 48, "raw.py has the same");
+_Static_assert(sizeof(struct raw_sample) == 32, "raw.py has the same");
 _Static_assert(sizeof(struct raw_slot) % RAW_PAGE == 0, "slots are reserved one by one");
 
 #endif

@@ -1,5 +1,5 @@
 /* What the recorder's parts share. All of it is hidden: a program sees the functions of libc that
- * are interposed, and the calibration.
+ * are interposed.
  *
  * Everything behind the fast path may run in a signal handler, on a small alternate stack, in a
  * process that is short of anything: no malloc, no stdio, no lock that is waited for without end,
@@ -37,8 +37,6 @@ struct thread {
     struct raw_cells *counted; /* where the fast path counts */
     struct raw_slot *slot;     /* null: none yet */
     const char *busy;          /* the frame of the slow path that runs; null: none does */
-    struct raw_burst *burst;   /* null: none is being written */
-    uint64_t burst_end;        /* ticks at the end of its last call */
     uint64_t random;
     uint32_t slot_number;
     uint32_t id;
@@ -109,16 +107,6 @@ void changed(uint64_t signals);
 /* Sees to it that the table has the module of a caller, at most 100 times a process. */
 void know_module(const char *caller, uint64_t now_ns);
 void forget_modules(void);
-
-/* --- watch.c --- */
-
-/* Whether a place is watched, so that copies are slower than they are otherwise. */
-int is_watching(void);
-
-/* Closes the watchpoint that is open, where it has seen something or its time is over, and opens
- * one for this call, which has just returned, where it is time for another. */
-void watch(const struct call *call, uint64_t copy_ticks, uint64_t now_ns);
-void forget_watch(void);
 
 static inline void set_flag(uint32_t flag)
 {

@@ -193,10 +193,8 @@ void begin_anew(void)
     process.changing = 0;
     process.seed = mixed(process.seed ^ (uint64_t)syscall(SYS_getpid));
     thread.slot = NULL;
-    thread.burst = NULL;
     thread.counted = &uncounted;
     forget_modules();
-    forget_watch();
     mark_process();
 }
 

@@ -60,15 +60,6 @@ void add_aims(CLI::App& app, TuningRequest& request) {
                    "a mix of workloads of your own, such as hot=1,consume=2")
         ->type_name("LIST")
         ->check(not_empty());
-    app.add_option("--recording", request.recordings,
-                   "tune for a program: what asterope-record wrote of its copies, FILE or "
-                   "FILE=WEIGHT; may be repeated for several programs")
-        ->type_name("FILE")
-        ->allow_extra_args(false)
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-        ->excludes(app.get_option("--workload"))
-        ->excludes(app.get_option("--weights"));
     app.add_option("--operations", request.operations,
                    "what is tuned: memcpy (with memmove and mempcpy), or memset, too")
         ->type_name("LIST")
@@ -76,8 +67,7 @@ void add_aims(CLI::App& app, TuningRequest& request) {
         ->capture_default_str();
     app.add_option("--sizes", request.sizes,
                    "transfer sizes, from 128 up, K, M, G for powers of 1024 (default: powers of "
-                   "two to 32M, around each cache's size, and what a recorded program copies "
-                   "most)")
+                   "two to 32M, and around each cache's size)")
         ->type_name("LIST")
         ->check(not_empty());
     app.add_option("--space", request.space,
@@ -126,8 +116,12 @@ void add_small_copies(CLI::App& app, TuningRequest& request) {
     app.add_option("--distribution", request.distribution,
                    "sizes and alignments of small copies, instead of those of Google's fleet")
         ->type_name("FILE")
+        ->check(not_empty());
+    app.add_option("--recording", request.recording,
+                   "sizes of small copies as a program has them: what asterope-record wrote")
+        ->type_name("FILE")
         ->check(not_empty())
-        ->excludes(app.get_option("--recording"));
+        ->excludes(app.get_option("--distribution"));
     app.add_option("--without", request.without,
                    std::string("do without these CPU features: ") + kFeatureExamples[0] + ", " +
                        kFeatureExamples[1] + ", ... (comma-separated)")

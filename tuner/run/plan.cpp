@@ -14,13 +14,12 @@
 #include "base/text.hpp"
 #include "machine/affinity.hpp"
 #include "machine/profile_places.hpp"
-#include "program/program_recording.hpp"
 #include "run/trial_log.hpp"
 #include "search/default_sizes.hpp"
-#include "search/program_weights.hpp"
 #include "search/small_search.hpp"
 #include "space/candidates.h"
 #include "space/space.hpp"
+#include "timing/recording.hpp"
 #include "timing/stopwatch.hpp"
 
 namespace asterope {
@@ -128,20 +127,8 @@ Weights recorded_small_weights(const nlohmann::json& options) {
     return weights;
 }
 
-std::optional<Program> recorded_program(const TuningRequest& request) {
-    if (request.replayed) return request.program;
-    if (request.recordings.empty()) return std::nullopt;
-    return read_program(request.recordings);
-}
-
-Weights small_weights_of(const TuningRequest& request, const std::optional<Program>& program) {
-    if (!request.small_weights.empty()) return request.small_weights;
-    const bool by_program = program && request.small == "balanced" && copies_small(*program);
-    return by_program ? program_small_weights(*program) : parse_small_weights(request.small);
-}
-
-CallStatistics statistics_of(const TuningRequest& request, const std::optional<Program>& program) {
-    if (program) return copies_small(*program) ? program->statistics : fleet_statistics();
+CallStatistics statistics_of(const TuningRequest& request) {
+    if (!request.recording.empty()) return recorded_statistics(request.recording);
     if (request.replayed) { // none is drawn from: only its name is wanted
         CallStatistics statistics = fleet_statistics();
         statistics.name = request.distribution;
@@ -171,15 +158,15 @@ Plan::Plan(Operation of, const Plan& copies)
       request_(copies.request_) {}
 
 Plan::Plan(const TuningRequest& request, const Machine& machine)
-    : operations(parse_operations(request.operations)), program(recorded_program(request)),
-      sizes(sizes_to_search(request.sizes, machine.caches, program)),
+    : operations(parse_operations(request.operations)),
+      sizes(request.sizes.empty() ? default_sizes(machine.caches)
+                                  : parse_size_list(request.sizes)),
       set_sizes(sizes_of_sets(request, machine)),
-      objective(program ? program_objective(*program, sizes)
-                        : parse_objective(request.workload, request.weights)),
+      objective(parse_objective(request.workload, request.weights)),
       extended(parse_space(request.space)), sensing(!request.no_sensing),
-      small_objective(request.small), small_weights(small_weights_of(request, program)),
+      small_objective(request.small), small_weights(request.small_weights.empty() ? parse_small_weights(request.small) : request.small_weights),
       rigor(parse_rigor(request.rigor)), most_rows(request.rows), threads(threads_of(request)),
-      statistics(statistics_of(request, program)),
+      statistics(statistics_of(request)),
       references(request.replayed ? request.logged_references
                                   : parse_references(request.references)),
       set_references(request.replayed ? request.logged_set_references
@@ -236,7 +223,6 @@ nlohmann::json Plan::options() const {
                               {"distribution_hash", text_hash(distribution)},
                               {"source_map", request_.source_map},
                               {"without", request_.without}};
-    if (program) options["program"] = program_json(*program);
     if (!references.empty()) options["references"] = references_json(references);
     if (!set_references.empty()) options["set_references"] = references_json(set_references);
     std::vector<std::string_view> names;
@@ -264,7 +250,6 @@ TuningRequest replayed_request(const nlohmann::json& options) {
     options.at("distribution").get_to(request.distribution);
     options.at("source_map").get_to(request.source_map);
     options.at("without").get_to(request.without);
-    if (options.contains("program")) request.program = program_of(options.at("program"));
     const auto references = [&](const char* field, Operation operation) {
         return references_of(options.value(field, nlohmann::json::array()), operation);
     };

@@ -28,7 +28,6 @@ struct Plan {
     std::vector<Operation> operations; ///< of the whole run; copies first
     /// Up to which share of the time budget this operation may go on, counted from its beginning.
     double budget_share = 1;
-    std::optional<Program> program;     ///< that is tuned for; none: for all
     std::vector<std::size_t> sizes;     ///< that are searched, ascending
     std::vector<std::size_t> set_sizes; ///< of the copies' plan: those that sets are searched at
     Objective objective;

@@ -21,7 +21,6 @@
 #include "machine/cpu.hpp"
 #include "machine/machine.hpp"
 #include "profile/existing_profile.hpp"
-#include "profile/expected_gain.hpp"
 #include "profile/make_profile.hpp"
 #include "profile/provisional.hpp"
 #include "profile/result_table.hpp"
@@ -429,11 +428,6 @@ class TuningRun {
         profile.machine = machine_json_;
         profile.search = facts_;
         tables_ = '\n';
-        if (plan_.program) {
-            profile.search.program =
-                expected_gain(*plan_.program, found.pipelines, small, plan_.small_weights);
-            tables_ += wrapped(expected_sentence(*profile.search.program));
-        }
         tables_ += headline(found.pipelines, small, found.exam);
         if (sets_) {
             const Findings& sets = sets_->findings;

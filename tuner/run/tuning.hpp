@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "profile/profile.hpp"
-#include "program/program.hpp"
 #include "run/references.hpp"
 #include "search/objective.hpp"
 
@@ -20,10 +19,8 @@ struct TuningRequest {
     std::string output = "asterope-profile.json";
     std::string rigor = "standard";
     std::string workload = "balanced";
-    std::string weights;                 ///< of a mix of workloads; empty: none given
-    std::vector<std::string> recordings; ///< each --recording; with it the two above say nothing
-    std::optional<Program> program;      ///< of a search that is replayed: what these said
-    std::string sizes;                   ///< empty: default_sizes()
+    std::string weights; ///< of a mix of workloads; empty: none given
+    std::string sizes;   ///< empty: default_sizes()
     std::string space = "extended";
     bool no_sensing = false;
     std::size_t rows = 8;           ///< of the routine, at most
@@ -35,6 +32,7 @@ struct TuningRequest {
     std::vector<std::string> references, set_references; ///< each --reference, --set-reference
     std::vector<Reference> logged_references, logged_set_references; ///< of one that is replayed
     std::string distribution; ///< a file of call statistics; empty: the fleet's
+    std::string recording;    ///< whose small copies are drawn instead; empty: none
     std::vector<std::string> without;
     std::string log;         ///< empty: beside the output, and gone once that is there
     bool resume = false;     ///< go on with the log of a run that was cut short

@@ -165,7 +165,6 @@ SizeScores scores_of(const SizeResult& result, const Weights& weights,
                      const std::optional<ProbeSeconds>& probe) {
     const Weights here = weights_at(result.size, weights);
     SizeScores scores;
-    scores.importance = importance_of(result.size, weights);
     scores.plain.assign(contestants.size(), -std::numeric_limits<double>::infinity());
     if (probe) scores.sensed.fill(std::vector<double>(contestants.size(), 0));
     for (const Finalist& finalist : result.finalists) {

@@ -30,36 +30,18 @@ Weights balanced_weights() {
 /// look for other copies than are wanted.
 constexpr double kLeastOfScreening = 0.2;
 
-double sum_of(const WeightList& weights) {
+double sum_of(const Weights& weights) {
     double sum = 0;
     for (const auto& [workload, weight] : weights) sum += weight;
     return sum;
 }
 
-void scale(WeightList& weights) {
-    const double sum = sum_of(weights);
-    if (sum == 0) return;
-    for (auto& [workload, weight] : weights) weight /= sum;
-}
-
 /// The same, to add up to 1, as far as any is above 0.
 Weights scaled(Weights weights) {
-    scale(weights);
-    for (WeightBand& band : weights.bands) scale(band.weights);
+    const double sum = sum_of(weights);
+    if (sum == 0) return weights;
+    for (auto& [workload, weight] : weights) weight /= sum;
     return weights;
-}
-
-/// Changes the list and that of each band.
-template <class Change> void change_lists(Weights& weights, const Change& change) {
-    change(static_cast<WeightList&>(weights));
-    for (WeightBand& band : weights.bands) change(band.weights);
-}
-
-/// The band that a size lies in; null: it counts as all sizes do.
-const WeightBand* band_of(std::size_t size, const Weights& weights) {
-    const auto found = std::find_if(weights.bands.begin(), weights.bands.end(),
-                                    [&](const WeightBand& band) { return size <= band.up_to; });
-    return found == weights.bands.end() || size == 0 ? nullptr : &*found;
 }
 
 /// Where walks are not timed, or what only some sizes are timed under.
@@ -149,14 +131,7 @@ double weight_of(const Weights& weights, Workload workload) {
     return 0;
 }
 
-double importance_of(std::size_t size, const Weights& weights) {
-    const WeightBand* band = band_of(size, weights);
-    return band ? band->importance : 1;
-}
-
-Weights weights_at(std::size_t size, const Weights& of_all) {
-    const WeightBand* band = band_of(size, of_all);
-    const WeightList& weights = band ? band->weights : of_all;
+Weights weights_at(std::size_t size, const Weights& weights) {
     const bool any = std::any_of(weights.begin(), weights.end(), [&](const auto& weighted) {
         return weighted.second > 0 && is_timed_at(size, weighted.first);
     });
@@ -181,9 +156,7 @@ Weights weights_at(std::size_t size, const Weights& of_all) {
 }
 
 Weights counting(Weights weights) {
-    change_lists(weights, [](WeightList& list) {
-        std::erase_if(list, [](const auto& one) { return !(one.second > 0); });
-    });
+    std::erase_if(weights, [](const auto& one) { return !(one.second > 0); });
     return weights;
 }
 
@@ -237,14 +210,11 @@ Objective objective_of_sets(const Objective& copies) {
 }
 
 Weights screening_weights(const Weights& weights) {
-    Weights screening = counting(weights);
-    change_lists(screening, [](WeightList& list) {
-        WeightList from_start = list;
-        std::erase_if(from_start,
-                      [](const auto& one) { return facts_of(one.first).waits_for_run_off; });
-        if (sum_of(from_start) >= kLeastOfScreening * sum_of(list)) list = std::move(from_start);
-    });
-    return screening;
+    const Weights all = counting(weights);
+    Weights from_start = all;
+    std::erase_if(from_start,
+                  [](const auto& one) { return facts_of(one.first).waits_for_run_off; });
+    return sum_of(from_start) >= kLeastOfScreening * sum_of(all) ? from_start : all;
 }
 
 std::vector<Objective> with_intents(const Objective& objective,
@@ -265,23 +235,20 @@ std::vector<Objective> with_intents(const Objective& objective,
         }
     }
     for (Objective& one : objectives) {
-        change_lists(one.weights, [&](WeightList& list) {
-            for (const Workload workload : measured) {
-                const bool weighted = std::any_of(list.begin(), list.end(), [&](const auto& pair) {
-                    return pair.first == workload;
-                });
-                if (!weighted) list.emplace_back(workload, 0);
-            }
-        });
+        for (const Workload workload : measured) {
+            const bool weighted =
+                std::any_of(one.weights.begin(), one.weights.end(),
+                            [&](const auto& pair) { return pair.first == workload; });
+            if (!weighted) one.weights.emplace_back(workload, 0);
+        }
     }
     return objectives;
 }
 
 Objective for_mapped_source(Objective objective) {
     if (objective.is_broad()) {
-        change_lists(objective.weights, [](WeightList& list) {
-            std::erase_if(list, [](const auto& one) { return facts_of(one.first).writes_source; });
-        });
+        std::erase_if(objective.weights,
+                      [](const auto& one) { return facts_of(one.first).writes_source; });
         objective.weights = scaled(std::move(objective.weights));
     }
     for (const auto& [workload, weight] : objective.weights) {

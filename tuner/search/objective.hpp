@@ -10,27 +10,9 @@
 
 namespace asterope {
 
-/// The workloads of a race, each with its weight in the mean. One of weight 0 is only measured: in
-/// the run-off, for the record.
-using WeightList = std::vector<std::pair<Workload, double>>;
-
-/// What counts for the copies of above < bytes <= up_to.
-struct WeightBand {
-    std::size_t above = 0, up_to = 0;
-    WeightList weights;
-    double importance = 1; ///< of one of its sizes beside the other sizes; 1 on average
-    bool operator==(const WeightBand&) const = default;
-};
-
-/// A mix of workloads: the same for all sizes, or, where there are bands, each size by its band,
-/// and the list itself is the mix of all. Bands ascend, and one begins where the other ends.
-struct Weights : WeightList {
-    using WeightList::WeightList;
-    std::vector<WeightBand> bands;
-};
-
-/// How much a size counts beside the others where rows are chosen for all of them; 1 on average.
-double importance_of(std::size_t size, const Weights& weights);
+/// Workloads, each with its weight in the mean. One of weight 0 is only measured: in the run-off,
+/// for the record.
+using Weights = std::vector<std::pair<Workload, double>>;
 
 /// Of copies of `size` bytes: those of `weights` that are timed at that size. What a walk weighs
 /// counts for the same workload at random places where walks are not timed. Where nothing that
@@ -50,14 +32,12 @@ std::string tunable_text();
 double weight_of(const Weights& weights, Workload workload);
 
 struct Objective {
-    /// "balanced", a workload's, "weights" for a mix of the user's own, or "recorded" for what a
-    /// program's recording says.
-    std::string name;
+    std::string name; ///< "balanced", a workload's, or "weights" for a mix of the user's own
     Weights weights; ///< each above 0, adding up to 1, in the order of Workload
 
     /// Whether it mixes all situations that a program may have, instead of a few that were asked
     /// for by name.
-    bool is_broad() const { return name == "balanced" || name == "recorded"; }
+    bool is_broad() const { return name == "balanced"; }
 };
 
 /// The objectives' weights alone, as a race wants them.

@@ -41,7 +41,6 @@ struct SizeScores {
     /// By Locality, by pipeline: its share of that sum under the workloads of this locality, with
     /// what a probe takes. Empty where no copy can sense.
     std::array<std::vector<double>, kLocalities> sensed = {};
-    double importance = 1; ///< of this size beside the others, see importance_of
 };
 
 /// A copy that was timed itself: what it is worth by size.

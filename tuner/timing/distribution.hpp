@@ -25,19 +25,9 @@ class Distribution {
     std::vector<double> cumulative_;
 };
 
-/// One call of a program, as it was recorded.
-struct TracedCall {
-    std::size_t size; ///< bytes
-    /// What the addresses leave over when they are divided by 64.
-    unsigned source_offset, destination_offset;
-};
-
 struct CallStatistics {
-    std::string name; ///< "fleet", the file's name, or the recorded programs'
+    std::string name; ///< "fleet", the file's name, or the recorded program's
     Distribution sizes, alignments;
-    /// Calls in the order in which a program made them, in pieces; empty: nothing is known of the
-    /// order, and sizes and alignments are drawn. Branch predictors learn a program's order.
-    std::vector<std::vector<TracedCall>> trace = {};
 };
 
 /// The statistics of Google's fleet that are part of the program.

@@ -1,5 +1,5 @@
-// Timings: where a search's figures come from, be it the machine, a log, a recording, or a test
-// that knows the truth.
+// Timings: where a search's figures come from, be it the machine, a log, or a test that
+// knows the truth.
 #pragma once
 
 #include <cstddef>

@@ -40,7 +40,7 @@ double worth_of(const CopyThresholds& thresholds, const std::vector<SizeWorth>& 
     double sum = 0;
     for (const SizeWorth& one : sizes) {
         const auto found = one.worth.find(way_of(thresholds, one.size));
-        if (found != one.worth.end()) sum += one.share * found->second;
+        if (found != one.worth.end()) sum += found->second;
     }
     return sum;
 }

@@ -27,7 +27,6 @@ struct Knobs {
 /// What the ways are worth at one size, beside the default's.
 struct SizeWorth {
     std::size_t size;
-    double share = 1;            ///< how much the size counts among the others
     std::map<Way, double> worth; ///< the default's way is worth 0; so is what is not in here
 };
 

@@ -31,20 +31,9 @@ Subcommand add_tunables(CLI::App& app) {
         ->type_name("LIST")
         ->check(not_empty());
     command
-        ->add_option("--recording", request->recordings,
-                     "for a program: what asterope-record wrote of its copies, FILE or "
-                     "FILE=WEIGHT; may be repeated for several programs")
-        ->type_name("FILE")
-        ->allow_extra_args(false)
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-        ->excludes(command->get_option("--workload"))
-        ->excludes(command->get_option("--weights"));
-    command
         ->add_option("--sizes", request->sizes,
                      "transfer sizes, from 128 up, K, M, G for powers of 1024 (default: powers of "
-                     "two to 32M, around each cache's size, and what a recorded program copies "
-                     "most)")
+                     "two to 32M, and around each cache's size)")
         ->type_name("LIST")
         ->check(not_empty());
     command->add_option("--cpu", request->cpu, "run on this CPU instead of the last one allowed")

@@ -167,7 +167,7 @@ ThresholdChoice measure_and_choose(const Course& course, Knobs knobs) {
         course.progress.label(format_size(size));
         course.rounds.enter_step();
         choice.ways.push_back(race.at(size, way_of(knobs.now, size)));
-        worth.push_back({size, importance_of(size, course.objective.weights), {}});
+        worth.push_back({size, {}});
         for (const WayResult& one : choice.ways.back().ways) {
             worth.back().worth[one.way] = one.worth;
         }
@@ -202,7 +202,7 @@ std::vector<SizeGain> measure_gains(const Course& course, const ThresholdChoice&
         const Estimate ratio = race.libc_over(0), floor = race.libc_over(kLibcAgain);
         const Way before = way_of(now, size), after = way_of(then, size);
         const double worth = before == after ? 0 : worth_of(ratio, floor, setting.score);
-        gains.push_back({size, importance_of(size, weights), before, after, ratio, floor, worth,
+        gains.push_back({size, before, after, ratio, floor, worth,
                          setting.workloads, result.noise_floor});
     }
     return gains;

@@ -33,7 +33,6 @@ struct SizeWays {
 /// What the chosen setting brings at one size.
 struct SizeGain {
     std::size_t size;
-    double share; ///< how much it counts among the others
     Way before, after;
     Estimate ratio, floor;
     double worth; ///< see worth_of(); 0 where the way is the same: only noise differs

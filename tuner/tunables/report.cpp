@@ -24,13 +24,13 @@ std::string interval(const Estimate& one) {
 /// The geometric mean of the setting's ratios where it copies in another way; 1 where it nowhere
 /// does.
 double mean_ratio(const std::vector<SizeGain>& gains) {
-    double sum = 0, shares = 0;
+    double sum = 0, count = 0;
     for (const SizeGain& one : gains) {
         if (one.before == one.after) continue;
-        sum += one.share * std::log(one.ratio.median);
-        shares += one.share;
+        sum += std::log(one.ratio.median);
+        ++count;
     }
-    return shares > 0 ? std::exp(sum / shares) : 1;
+    return count > 0 ? std::exp(sum / count) : 1;
 }
 
 /// The clear gains or losses of another way: "4 KiB 1.20, 8 KiB 1.31"; "none".
@@ -111,7 +111,6 @@ nlohmann::ordered_json gain_json(const SizeGain& one) {
             {"noise_floor", estimate(one.floors.at(workload))}};
     }
     return {{"size", one.size},
-            {"importance", rounded(one.share)},
             {"before", name_of(one.before)},
             {"after", name_of(one.after)},
             {"ratio", estimate(one.ratio)},
@@ -124,7 +123,7 @@ nlohmann::ordered_json gain_json(const SizeGain& one) {
 
 bool TunablesReport::change() const {
     double sum = 0;
-    for (const SizeGain& one : gains) sum += one.share * one.worth;
+    for (const SizeGain& one : gains) sum += one.worth;
     return sum > 0;
 }
 
@@ -223,7 +222,6 @@ nlohmann::ordered_json to_json(const TunablesReport& report) {
             {"rigor", report.rigor},
             {"objective", report.objective.name},
             {"weights", weights},
-            {"program", report.program},
             {"seed", report.seed},
             {"noise", noise_json(report.noise)},
             {"tunables", listed},

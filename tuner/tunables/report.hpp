@@ -16,7 +16,6 @@ struct TunablesReport {
     Machine machine;
     int cpu;
     Objective objective;
-    std::string program; ///< whose recording was given, if any
     std::string rigor;
     std::uint64_t seed;
     std::map<std::string, Tunable> tunables; ///< that this glibc lists

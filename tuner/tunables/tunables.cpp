@@ -11,8 +11,7 @@
 #include "machine/affinity.hpp"
 #include "machine/libc.hpp"
 #include "machine/machine.hpp"
-#include "program/program_recording.hpp"
-#include "search/program_weights.hpp"
+#include "search/default_sizes.hpp"
 #include "space/space.hpp"
 #include "timing/arena.hpp"
 #include "tunables/report.hpp"
@@ -21,9 +20,9 @@ namespace asterope {
 
 namespace {
 
-std::vector<std::size_t> sizes_of(const TunablesRequest& request, const Machine& machine,
-                                  const std::optional<Program>& program) {
-    std::vector<std::size_t> sizes = sizes_to_search(request.sizes, machine.caches, program);
+std::vector<std::size_t> sizes_of(const TunablesRequest& request, const Machine& machine) {
+    std::vector<std::size_t> sizes =
+        request.sizes.empty() ? default_sizes(machine.caches) : parse_size_list(request.sizes);
     if (sizes.front() < kMinimumBytes) {
         throw BadInput("size " + format_size(sizes.front()) + " is below " +
                        format_size(kMinimumBytes) + ", where no threshold can be");
@@ -67,14 +66,10 @@ RemoteSetup shared_setup(const Machine& machine, int cpu, const Knobs& knobs, st
 
 void find_tunables(const TunablesRequest& request) {
     TunablesReport report;
-    const Objective asked = parse_objective(request.workload, request.weights);
+    report.objective = parse_objective(request.workload, request.weights);
     const Rigor rigor = parse_rigor(request.rigor);
-    std::optional<Program> program;
-    if (!request.recordings.empty()) program = read_program(request.recordings);
     report.machine = read_machine("/", request.cpu);
-    const std::vector<std::size_t> sizes = sizes_of(request, report.machine, program);
-    report.objective = program ? program_objective(*program, sizes) : asked;
-    if (program) report.program = program->name;
+    const std::vector<std::size_t> sizes = sizes_of(request, report.machine);
     if (libc_threshold_names().empty()) {
         throw BadInput("no tunables to choose: on " + std::string(kArchitecture) +
                        " no libc has any that change its memcpy");

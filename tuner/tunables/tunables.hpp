@@ -13,10 +13,9 @@ namespace asterope {
 
 struct TunablesRequest {
     std::string rigor = "standard", workload = "balanced", weights;
-    std::vector<std::string> recordings; ///< of the program that it is for, see read_program
-    std::string sizes;                   ///< empty: the default ones
-    std::string output;                  ///< where the JSON goes; empty: nowhere
-    int cpu = -1;                        ///< negative: the last one allowed
+    std::string sizes;  ///< empty: the default ones
+    std::string output; ///< where the JSON goes; empty: nowhere
+    int cpu = -1;       ///< negative: the last one allowed
     std::uint64_t seed = 1;
     bool quiet = false; ///< print the line alone
 };

@@ -1,14 +1,14 @@
-"""The command asterope-record: what a program's own copies are like, and what they cost."""
+"""The command asterope-record: which copies a program makes, and what they cost at most."""
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import importlib.util
 import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +22,7 @@ from ..preload_link import preloadable
 from ..program import CannotPreload, find_program
 from .facts import FILE_NAME, Facts, this_machine
 from .launching import Event, Running, environment_with
-from .recorder import (
-    LIBRARY,
-    Calibration,
-    calibrate,
-    find_library,
-    time_trace,
-    watchpoints_ready,
-)
+from .recorder import LIBRARY, find_library
 from .recording import recording_text
 from .session import Session, recording_from
 from .table import answer
@@ -42,11 +35,10 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} [OPTIONS] -- COMMAND [ARGUMENTS]",
-        description="Runs a command and records its copies: how many of which sizes, whether their "
-        "data was cached, who reads it, which places in the code copy most, and the share of the "
-        "CPU time that all this takes. The recording is what asterope-tune --recording tunes for. "
-        "It is written when the command ends, when SIGUSR2 comes and when --duration is over. "
-        "Nothing of the data copied is kept.",
+        description="Runs a command and records its copies: how many of which sizes, which places "
+        "in the code make them, and what share of the CPU time they take at most. The recording is "
+        "written when the command ends, when SIGUSR2 comes and when --duration is over. Nothing of "
+        "the data copied is kept. What a tuned routine brings the command says asterope-prove.",
         epilog="Exit codes: 0 the recording is written and the command succeeded; 1 it is written "
         "and the command failed, or it could not be written; 2 bad arguments or a command that "
         "cannot be recorded; 130 interrupted.",
@@ -150,19 +142,16 @@ def _refuse_place(path: Path) -> None:
         raise BadInput(f"{one_line(path)}: may not be written there: choose another place")
 
 
-def _calibrate(library: Path) -> Calibration:
-    try:
-        return calibrate(library)
-    except OSError as error:
-        raise Failure(f"{one_line(error)}: build {LIBRARY} anew") from None
-
-
 def _library(named: str | None) -> Path:
     library = find_library() if named is None else Path(named)
     if library is None:
         raise Failure(f"{LIBRARY} is not there: build it, or name it with --recorder")
     if not library.is_file():
         raise BadInput(f"{one_line(library)}: no such library: name one with --recorder")
+    try:
+        ctypes.CDLL(str(library))
+    except OSError as error:
+        raise Failure(f"{one_line(error)}: build {LIBRARY} anew") from None
     return library.resolve()
 
 
@@ -179,10 +168,9 @@ def _record(arguments: argparse.Namespace) -> int:
         command=arguments.command,
         executable=os.path.realpath(program.found),
         machine=this_machine(),
-        calibration=_calibrate(library),
         started=time.time(),
     )
-    session = Session(facts, partial(time_trace, library))
+    session = Session(facts)
     kept = False
     try:
         environment = environment_with(preloadable(library, session.folder), session.folder)
@@ -192,7 +180,7 @@ def _record(arguments: argparse.Namespace) -> int:
             raise BadInput(
                 f"{one_line(program.found)}: cannot be run: {error.strerror}: name another command"
             ) from None
-        with watchpoints_ready(library), running:
+        with running:
             written = _follow(running, session, output, arguments)
             ended = running.ended
             if not written:
@@ -262,7 +250,7 @@ def _words_of(error: Failure | OSError) -> str:
 
 def _show(recording: Mapping[str, Any], output: _Output) -> None:
     if sys.stderr is not None:
-        show(answer(recording, str(output.path)), sys.stderr)
+        show(answer(recording), sys.stderr)
 
 
 def _has_raw_files(folder: Path) -> bool:
@@ -277,8 +265,7 @@ def _again(arguments: argparse.Namespace) -> int:
             f"{one_line(folder)}: holds no {FILE_NAME}: name the folder that {PROGRAM} said it kept"
         )
     try:
-        library = find_library()
-        recording = recording_from(folder, partial(time_trace, library) if library else None)
+        recording = recording_from(folder)
     except OSError as error:
         raise BadInput(f"{one_line(folder)}: cannot read it: {error.strerror}") from None
     except ValueError as error:

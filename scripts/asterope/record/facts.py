@@ -10,7 +10,6 @@ from pathlib import Path
 
 from ..profile.faults import Fault, path_text
 from .reading import RECORDING, REMEDY, parse, refuse_what_breaks
-from .recorder import Calibration
 
 FILE_NAME = "session.json"
 
@@ -34,7 +33,6 @@ class Facts:
     command: list[str]
     executable: str
     machine: Machine
-    calibration: Calibration
     started: float  # seconds since 1970
     seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -73,5 +71,4 @@ def read_facts(folder: Path) -> Facts:
     except Fault as fault:
         place = f": {path_text(fault.place)}" if fault.place else ""
         raise ValueError(f"{FILE_NAME} is damaged{place}: {fault}") from None
-    known = {"machine": Machine(**raw["machine"]), "calibration": Calibration(**raw["calibration"])}
-    return Facts(**{**raw, **known})
+    return Facts(**{**raw, "machine": Machine(**raw["machine"])})

@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from .descendants import Descendants
-from .facts import FILE_NAME, Facts, facts_text, read_facts, this_machine
+from .facts import FILE_NAME, Facts, facts_text, read_facts
 from .launching import Running
 from .raw import read_folder
 from .recorder import place_for_files, request_stop
 from .recording import make_recording, recorded_cpu_seconds
-from .small_calls import TimeTrace
 
 _PREFIX, _KEPT_PREFIX = "asterope-record-", "asterope-recorded-"
 
@@ -26,7 +25,7 @@ _PREFIX, _KEPT_PREFIX = "asterope-record-", "asterope-recorded-"
 class Session:
     """Of a command that runs now."""
 
-    def __init__(self, facts: Facts, time_trace: TimeTrace) -> None:
+    def __init__(self, facts: Facts) -> None:
         """Raises OSError where there is no place for the folder."""
         place = Path(place_for_files() or tempfile.gettempdir())
         _remove_stale(place)
@@ -38,7 +37,7 @@ class Session:
             # not see the others'.
             self.folder.chmod(0o1733)
         self.descendants = Descendants(self.folder)
-        self._facts, self._time_trace = facts, time_trace
+        self._facts = facts
         self._began = time.monotonic()
         self._note(facts)
 
@@ -69,7 +68,7 @@ class Session:
             warnings.insert(0, f"still running when the command ended: {', '.join(names)[:200]}")
         if ended is not None and ended.failure:
             warnings.insert(0, ended.failure)
-        return make_recording(processes, facts, warnings, self._time_trace)
+        return make_recording(processes, facts, warnings)
 
     def stop(self) -> None:
         """Nothing is recorded from now on, while the command goes on; processes that begin now find
@@ -120,11 +119,9 @@ def _remove_stale(place: Path) -> None:
                 os.close(lock)
 
 
-def recording_from(folder: Path, time_trace: TimeTrace | None) -> dict[str, Any]:
+def recording_from(folder: Path) -> dict[str, Any]:
     """Of a session whose recording could not be written. Raises OSError; ValueError where the
     folder is no session's."""
     facts = read_facts(folder)
     processes, faults = read_folder(folder)
-    if facts.machine != this_machine():
-        time_trace = None
-    return make_recording(processes, facts, faults, time_trace)
+    return make_recording(processes, facts, faults)

@@ -464,29 +464,6 @@ TEST(MakeProfile, keeps_two_runners_up_and_of_an_intent_the_winner_under_what_co
     }
 }
 
-TEST_F(ProfileFile, keeps_what_was_tuned_for_a_program) {
-    json profile = whole();
-    profile["search"]["workload"] = "recorded";
-    profile["search"]["weights_by_size"] = {
-        {{"above", 0}, {"up_to", 1024}, {"weights", {{"hot", 1.0}}}, {"importance", 0.5}},
-        {{"above", 1024},
-         {"up_to", 1099511627776},
-         {"weights", {{"cold", 1.0}}},
-         {"importance", 2}}};
-    profile["search"]["program"] = {{"name", "fetcher"},
-                                    {"share", {{"median", 0.3}, {"low", 0.2}, {"high", 0.4}}},
-                                    {"bands",
-                                     {{{"above", 0},
-                                       {"up_to", 1024},
-                                       {"share", 0.1},
-                                       {"ratio", {{"median", 1.5}, {"low", 1.4}, {"high", 1.6}}}}}},
-                                    {"saved", {{"median", -0.01}, {"low", -0.02}, {"high", 0.01}}}};
-    put("profile.json", profile.dump());
-    const Profile read = read_profile(path());
-    EXPECT_EQ(json(to_json(read)), profile);
-    EXPECT_EQ(weight_of(weights_at(4096, read.search.weights), Workload::cold), 1);
-}
-
 TEST(ProfileText, has_what_fits_into_one_line_in_one) {
     const std::string text = text_of(profile_of(whole()));
     EXPECT_EQ(json::parse(text), whole());

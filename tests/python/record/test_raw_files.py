@@ -22,40 +22,21 @@ def raw_file(**fields: object) -> bytearray:
     """One as the recorder leaves it, of one slot; `fields`: other values of the header."""
     header = {
         **{"magic": b"asterec\0", "version": raw._VERSION, "pid": 77, "file_bytes": raw._LARGEST},
-        **{"period": 4 << 20, "window_ns": 10**8, "realtime_ns": 1_700_000_000 * 10**9},
+        **{"period": 4 << 20, "realtime_ns": 1_700_000_000 * 10**9},
         **{"started_ns": 10**9, "started_ticks": 5 * 10**9, "started_cpu_ns": 10**6},
         **{"noted0_ns": 0, "noted0_ticks": 0, "noted0_cpu_ns": 0},
         **{"noted1_ns": 3 * 10**9, "noted1_ticks": 11 * 10**9, "noted1_cpu_ns": 10**9},
-        **{"note": 1, "stop": 0, "flags": 0, "watch_errno": 0, "slots": 1, "threads": 1},
-        **{"drawn": 4, "bursts_drawn": 1, "watches_drawn": 4},
-        **{"samples": 1024, "bursts": 16, "watches": 512, "modules": 1, "path_bytes": 8},
-        **{"children_cpu_ns": 0},
-        **{"executable": b"/bin/program"},
+        **{"note": 1, "stop": 0, "flags": 0, "slots": 1, "threads": 1, "modules": 1},
+        **{"drawn": 4, "samples": 4096, "path_bytes": 8, "children_cpu_ns": 0},
         **fields,
     }
     data = bytearray(raw._SLOTS_AT + raw._SLOT_BYTES)
     raw._HEADER.pack_into(data, 0, *(header[name] for name in raw._HEADER_FIELDS))
     raw._MODULE.pack_into(data, raw._MODULES_AT, 0x1000, 0x9000, 0x500, 0, 8)
     data[raw._PATHS_AT : raw._PATHS_AT + 8] = b"/lib/a.b"
-    for number, (flags, ready) in enumerate([(2, 1), (12, 1), (63, 2), (48, 1)]):
-        sample = (100 + number, 0x2000, 2 * 10**9, 50, 60, 70, 5, 6, 1, flags, ready)
+    for number, (timed, ready) in enumerate([(1, 1), (0, 1), (1, 2)]):
+        sample = (100 + number, 0x2000, 50, 1, timed, ready)
         raw._SAMPLE.pack_into(data, raw._SAMPLES_AT + number * raw._SAMPLE.size, *sample)
-    raw._BURST.pack_into(data, raw._BURSTS_AT, 2, 0)
-    for number in range(2):
-        call = (10 + number, 300, 1, 2, 3, 4, 0)
-        place = raw._BURSTS_AT + raw._BURST.size + number * raw._BURST_CALL.size
-        raw._BURST_CALL.pack_into(data, place, *call)
-    second = 10**9
-    accesses = [
-        (second + 500, 0x10, 7, 0, 0, 0),  # read
-        (second + 500, 0x10, 8, second + 510, 0x10, 8),  # written by another thread
-        (second + 500, 0x10, 7, second + 800, 0x20, 7),  # read, then written
-        (second + 2 * 10**8, 0x10, 7, 0, 0, 0),  # after the window
-    ]
-    for number, (access, ip, thread, write, write_ip, write_thread) in enumerate(accesses):
-        watch = (64, 0x2000, 0, second, second + 1000, access, ip, write, write_ip, 4000)
-        place = raw._WATCHES_AT + number * raw._WATCH.size
-        raw._WATCH.pack_into(data, place, *watch, 7, thread, write_thread, 1)
     for place, word in ((16, cell(9, 3)), (530, cell(5, -1))):
         struct.pack_into("<Q", data, raw._SLOTS_AT + 8 * place, word)
     struct.pack_into("<I", data, raw._SLOTS_AT + raw._CELLS.size + 4 * 16, 2)
@@ -86,7 +67,7 @@ def refused(path: Path) -> str:
 
 def test_everything_in_a_file_is_read(write) -> None:
     process = read_process(write(raw_file()))
-    assert (process.pid, process.executable, process.period) == (77, "/bin/program", 4 << 20)
+    assert (process.pid, process.period, process.drawn) == (77, 4 << 20, 4)
     assert (process.started, process.seconds, process.cpu_seconds) == (1_700_000_000, 2.0, 1.0)
     assert process.tick_hz == 3 * 10**9
     assert process.modules == [raw.Module(0x1000, 0x9000, 0x500, "/lib/a.b")]
@@ -94,22 +75,11 @@ def test_everything_in_a_file_is_read(write) -> None:
         "memcpy": {(16, 18): 9 + 2 * 2**30},
         "memmove": {(20, 22): 5},
     }
-    assert [sample.size for sample in process.samples] == [100, 101, 103]  # one was being written
-    assert {sample.stands_for for sample in process.samples} == {4 / 3}
-    timed, probed, asked = process.samples
-    assert (timed.copy_ticks, timed.source_ticks, timed.destination_resident) == (50, None, None)
-    assert (probed.copy_ticks, probed.source_ticks, probed.destination_ticks) == (None, 60, 70)
-    assert asked.destination_resident is True
-    assert [[call.size for call in burst] for burst in process.bursts] == [[10, 11]]
-    assert process.flags == raw.Flags(False, False, False, False, 0, cut_short=False)
-
-
-def test_watches_tell_reads_from_writes(write) -> None:
-    watches = read_process(write(raw_file())).watches
-    assert [watch.outcome for watch in watches] == ["read", "written", "read", "window"]
-    assert [watch.same_thread for watch in watches] == [True, False, True, None]
-    assert [watch.after_ns for watch in watches] == [500, 500, 500, None]
-    assert [watch.bytes_after for watch in watches] == [2000, 2000, 2000, None]
+    assert process.samples == [  # one was being written
+        raw.Sample("memmove", 100, 0x2000, 50, 2),
+        raw.Sample("memmove", 101, 0x2000, None, 2),
+    ]
+    assert process.flags == raw.Flags(False, False, False, False, cut_short=False)
 
 
 @pytest.mark.parametrize(
@@ -128,13 +98,9 @@ def test_the_layout_is_the_recorder_s(repository: Path) -> None:
     facts = {
         **{"VERSION": raw._VERSION, "PAGE": raw._PAGE, "FUNCTIONS": len(raw.FUNCTIONS)},
         **{"CLASSES": raw._CLASSES, "CLASSES_ROOM": raw._CLASSES_ROOM, "SLOTS": raw._SLOTS},
-        **{"MODULES": raw._MODULES, "PATHS": raw._PATHS, "WATCHES": raw._WATCHES},
-        **{"BURSTS": raw._BURSTS, "BURST_CALLS": raw._BURST_CALLS, "SAMPLES": raw._SAMPLES},
+        **{"MODULES": raw._MODULES, "PATHS": raw._PATHS, "SAMPLES": raw._SAMPLES},
         **{"FULL": raw._FULL, "SHARED": raw._SHARED, "QUIET": raw._QUIET},
         **{"MODULES_FULL": raw._MODULES_FULL, "FOLD_BITS": raw._FOLD_BITS},
-        **{"OVERLAP": raw._OVERLAP, "TIMED": raw._TIMED, "RESIDENT": raw._RESIDENT},
-        **{"SOURCE_PROBED": raw._SOURCE_PROBED, "RESIDENT_KNOWN": raw._RESIDENT_KNOWN},
-        **{"DESTINATION_PROBED": raw._DESTINATION_PROBED},
         **{f"MEM{name[3:].upper()}": i for i, name in enumerate(raw.FUNCTIONS)},
     }
     for name, value in facts.items():
@@ -149,15 +115,13 @@ def test_the_layout_is_the_recorder_s(repository: Path) -> None:
     [
         ({"magic": b"elephant"}, "no raw file of asterope-record"),
         ({"magic": bytes(8)}, "never begun"),
-        ({"version": 9}, "of version 9, where this asterope-record reads 2"),
+        ({"version": 9}, "of version 9, where this asterope-record reads 3"),
         ({"file_bytes": 4096}, "damaged: file_bytes is 4096"),
         ({"file_bytes": 1 << 60}, "damaged: file_bytes"),
         ({"period": 0}, "damaged: period is 0"),
         ({"slots": 0}, "damaged: slots is 0"),
         ({"slots": 257}, "damaged: slots is 257"),
         ({"samples": 1 << 20}, "damaged: samples"),
-        ({"bursts": 257}, "damaged: bursts"),
-        ({"watches": 513}, "damaged: watches"),
         ({"modules": 513}, "damaged: modules"),
         ({"path_bytes": 1 << 30}, "damaged: path_bytes"),
     ],
@@ -170,9 +134,7 @@ def test_a_wrong_header_is_refused_in_one_line(write, fields: dict, said: str) -
     ("place", "value", "said"),
     [
         (raw._MODULES_AT, struct.pack("<Q", 0x9000), "damaged: a module from 0x9000 to 0x9000"),
-        (raw._SAMPLES_AT + 44, b"\4", "damaged: there is no function 4"),
-        (raw._BURSTS_AT, struct.pack("<I", 129), "damaged: a burst of 129 calls"),
-        (raw._BURSTS_AT + 30, b"\xff", "damaged: there is no function 255"),
+        (raw._SAMPLES_AT + 24, b"\4", "damaged: there is no function 4"),
         (raw._SLOTS_AT + 8 * 500, b"\1", "damaged: calls of a size class 500"),
     ],
 )
@@ -190,10 +152,10 @@ def test_a_file_that_is_cut_short_gives_what_it_holds(write) -> None:
     for end in (raw._HEADER.size, 4096, *range(5000, len(data), 40_009)):
         process = read_process(write(data[:end]))
         assert process.flags.cut_short
-        assert len(process.watches) <= 4 and len(process.samples) <= 3
-        seen.update(watches=len(process.watches), samples=len(process.samples))
+        assert len(process.samples) <= 2
+        seen.update(samples=len(process.samples))
         assert end >= raw._SLOTS_AT + raw._SLOT_BYTES or process.counts == {}
-    assert seen["watches"] and seen["samples"]
+    assert seen["samples"]
 
 
 def test_damage_anywhere_is_read_or_refused(write) -> None:

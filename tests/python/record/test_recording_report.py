@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from asterope.record.recording import make_recording
 from command_errors import exit_code_of
-from made_up_processes import Kind, facts, made_up_process, watch
+from made_up_processes import Kind, facts, made_up_process
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
@@ -32,11 +32,10 @@ def styled() -> None:
 def recorded() -> dict[str, Any]:
     kinds = [
         Kind(16, 4_000_000, 1e-8, site=0x200),
-        Kind(64 << 10, 15_000, 20e-6, source_cached=0, site=0x300),
+        Kind(64 << 10, 15_000, 20e-6, site=0x300),
         Kind(32 << 20, 9, 5e-3),
     ]
-    watches = [watch(64 << 10, "read", 1000)] * 6 + [watch(64 << 10, "window")] * 2
-    return make_recording([made_up_process(kinds, watches=watches)], facts(), ["a warning"])
+    return make_recording([made_up_process(kinds)], facts(), ["a warning"])
 
 
 @pytest.fixture
@@ -49,18 +48,9 @@ def named(recording: dict[str, Any]) -> dict[str, Picture]:
     return {picture.name: picture for picture in recording_pictures(recording)}
 
 
-def texts_in(picture: Picture) -> list[str]:
-    return [text.get_text() for axes in picture.figure.axes for text in axes.texts]
-
-
-def test_there_is_a_picture_of_cost_sizes_situations_and_places(recording) -> None:
+def test_there_is_a_picture_of_cost_sizes_and_places(recording) -> None:
     pictures = named(recording)
-    assert list(pictures) == [
-        "copies-cost",
-        "copies-sizes",
-        "copies-situations",
-        "copies-places",
-    ]
+    assert list(pictures) == ["copies-cost", "copies-sizes", "copies-places"]
     for picture in pictures.values():
         assert picture.png()[:4] == b"\x89PNG"
         assert picture.alt and picture.caption and picture.table.rows
@@ -70,10 +60,8 @@ def test_the_bars_of_cost_are_the_shares_of_the_run(recording) -> None:
     axes = named(recording)["copies-cost"].figure.axes[0]
     used = [band for band in recording["bands"] if band["calls"]]
     heights = [bar.get_height() for bar in axes.patches]
-    assert heights == pytest.approx(
-        [100 * band["seconds"]["value"] / recording["cpu_seconds"] for band in used]
-    )
-    assert axes.get_title(loc="left").startswith("Copies took")
+    assert heights == pytest.approx([100 * band["share"] for band in used])
+    assert axes.get_title(loc="left").startswith("Copies take at most")
 
 
 def test_the_sizes_rise_to_all_calls_and_all_bytes(recording) -> None:
@@ -84,35 +72,10 @@ def test_the_sizes_rise_to_all_calls_and_all_bytes(recording) -> None:
     assert "at most 17 B" in picture.alt  # the class of 16 to 17 bytes
 
 
-def test_a_situation_fills_the_share_that_it_has(recording) -> None:
-    left, right = named(recording)["copies-situations"].figure.axes
-    assert sum(bar.get_width() for bar in left.patches) == pytest.approx(300)  # three bands
-    assert sum(bar.get_width() for bar in right.patches) == pytest.approx(100)  # one was watched
-    assert "75" in [text.get_text() for text in right.texts]
-    assert [text.get_text() for text in right.texts].count("not known") == 2
-
-
-def test_two_watched_copies_are_no_share(recording) -> None:
-    for band in recording["bands"]:
-        if band["read"]:
-            band["read"]["watched"] = 2
-    assert len(named(recording)["copies-situations"].figure.axes) == 1
-
-
-def test_who_reads_is_left_out_where_nobody_looked(recording) -> None:
-    recording["readers"] = {"from": "none", "window_ms": 100, "why": "no call was watched"}
-    for band in recording["bands"]:
-        band["read"] = None
-    picture = named(recording)["copies-situations"]
-    assert len(picture.figure.axes) == 1
-    assert "not known: no call was watched" in picture.caption
-
-
 def test_what_could_not_be_timed_has_no_picture(recording) -> None:
-    recording["share"] = recording["copy_seconds"] = None
-    for band in recording["bands"]:
-        band["seconds"] = None
-    assert list(named(recording)) == ["copies-sizes", "copies-situations"]
+    for one in (*recording["bands"], *recording["places"]):
+        one["share"] = None
+    assert list(named(recording)) == ["copies-sizes"]
 
 
 def test_without_a_copy_there_is_no_picture_but_a_page() -> None:
@@ -126,10 +89,9 @@ def test_the_page_of_a_recording_names_program_machine_and_doubts(recording) -> 
     for part in (
         "The copies of made-up",
         "Recorded on A processor with glibc 2.36",
-        "Copies took",
+        "Copies take at most",
         "a warning",
         "inside libc",
-        "asterope_memcpy",
     ):
         assert part in page
     assert page == page_of_recording(recording)
@@ -146,8 +108,8 @@ def test_the_command_takes_a_recording(recording, tmp_path: Path, capsys) -> Non
     path, page = tmp_path / "recording.json", tmp_path / "page.html"
     path.write_text(json.dumps(recording))
     assert exit_code_of(command.main, path, "-o", page, "--png", tmp_path / "png") == 0
-    assert "4 pictures" in capsys.readouterr().out
-    assert len(list((tmp_path / "png").iterdir())) == 4
-    path.write_text(json.dumps({**recording, "version": 2}))
+    assert "3 pictures" in capsys.readouterr().out
+    assert len(list((tmp_path / "png").iterdir())) == 3
+    path.write_text(json.dumps({**recording, "version": 3}))
     assert exit_code_of(command.main, path, "-o", page) == 2
     assert "newer asterope" in capsys.readouterr().err

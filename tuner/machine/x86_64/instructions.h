@@ -33,20 +33,6 @@ static inline int add_is_negative(int64_t *sum, int64_t more)
     return is_negative;
 }
 
-/* The ticks of one load, and of the two readings around it. */
-static inline uint64_t ticks_of_load(const void *address)
-{
-    const uint64_t start = ticks_in_order();
-    uint32_t loaded;
-    __asm__ volatile("movzbl (%1), %0" : "=r"(loaded) : "r"(address) : "memory");
-    return ticks_in_order() - start;
-}
-
-static inline void flush_line(const void *address)
-{
-    __asm__ volatile("clflush (%0)\n\tmfence" : : "r"(address) : "memory");
-}
-
 /* These need neither a relocation nor libc. */
 static inline void plain_copy_up(void *destination, const void *source, size_t bytes)
 {

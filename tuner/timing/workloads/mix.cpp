@@ -35,31 +35,6 @@ std::optional<Distribution> by_bytes(const Distribution& sizes, std::size_t larg
     return Distribution(std::move(pairs));
 }
 
-/// The calls of a recorded trace: its pieces in a random order, the calls of each in the program's.
-class TracedCalls {
-  public:
-    TracedCalls(const std::vector<std::vector<TracedCall>>& trace, std::size_t largest) {
-        for (const std::vector<TracedCall>& piece : trace) {
-            std::vector<TracedCall> small = piece;
-            std::erase_if(small, [&](const TracedCall& call) { return call.size > largest; });
-            if (!small.empty()) pieces_.push_back(std::move(small));
-        }
-    }
-    bool empty() const { return pieces_.empty(); }
-    const TracedCall& next(std::mt19937_64& random) {
-        if (!piece_ || place_ == piece_->size()) {
-            piece_ = &pieces_[random() % pieces_.size()];
-            place_ = 0;
-        }
-        return (*piece_)[place_++];
-    }
-
-  private:
-    std::vector<std::vector<TracedCall>> pieces_;
-    const std::vector<TracedCall>* piece_ = nullptr;
-    std::size_t place_ = 0;
-};
-
 /// How long a trial is where bytes count.
 void set_length_by_bytes(CallSequence& sequence, const SmallCalls& small, bool memory) {
     const auto calls_of = [&](std::size_t bytes) {
@@ -100,18 +75,7 @@ CallSequence draw(const SmallCalls& small, int level) {
         const std::size_t multiples = std::max<std::size_t>(1, (side - largest) / alignment);
         return static_cast<std::uint32_t>(alignment * ((random() % multiples) | 1));
     };
-    TracedCalls traced(small.statistics.trace, calls_count ? largest : 0);
-    constexpr std::size_t kLine = 64;
-    const auto line = [&] {
-        return kLine * (random() % std::max<std::size_t>(1, (side - largest) / kLine - 1));
-    };
     sequence.fill([&]() -> CallSequence::Call {
-        if (!traced.empty()) {
-            const TracedCall& call = traced.next(random);
-            const auto source = static_cast<std::uint32_t>(line() + call.source_offset);
-            return {static_cast<std::uint32_t>(call.size), source,
-                    static_cast<std::uint32_t>(line() + call.destination_offset)};
-        }
         std::size_t size = sizes->draw(random);
         while (size > largest) size = sizes->draw(random);
         const std::uint32_t source = place();

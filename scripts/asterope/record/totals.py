@@ -1,0 +1,173 @@
+"""From raw files to totals: calls and bytes by size and by place, and the most that they took."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from .calls import CALL_WORK, COPIES, Call, Site, calls_of
+from .raw import FUNCTIONS, RawProcess
+
+# Where the size bands of a recording begin; each ends where the next one begins, the last nowhere.
+BANDS = (0, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20)
+
+# Sizes below this are told one by one: a tuning run draws small copies from them.
+SMALL = 4096
+
+PLACES = 10
+
+# Below this many timed calls their mean says nothing.
+FEW = 8
+
+# What a call of a program takes at most, and a byte, where neither was ever in a cache.
+SLOWEST_CALL, SLOWEST_BYTE = 400e-9, 1e-9
+
+Classes = Mapping[tuple[int, int], int]  # calls by from <= size < to
+
+
+@dataclass(frozen=True)
+class Total:
+    """`seconds`: that all of it took at most; None: too few calls were timed."""
+
+    calls: float
+    bytes: float
+    seconds: float | None
+
+    @property
+    def slowest(self) -> float:
+        """Seconds that nothing of it exceeds, timed or not."""
+        return SLOWEST_CALL * self.calls + SLOWEST_BYTE * self.bytes
+
+
+@dataclass(frozen=True)
+class Place:
+    """What one call site copies or sets."""
+
+    site: Site
+    function: str  # libc's
+    total: Total
+    median_size: int
+    samples: int
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Everything that a recording says of the copies; seconds are of CPU time."""
+
+    counts: Mapping[str, Classes]
+    samples: int
+    copies: Total
+    sets: Total
+    bands: Sequence[Total]  # of the copies
+    sizes: Mapping[int, float]  # calls by size, of small copies
+    places: Sequence[Place]
+
+
+def totals_of(processes: Sequence[RawProcess]) -> Totals:
+    counts = _sum_counts(processes)
+    calls = list(calls_of(processes))
+    copies = [call for call in calls if call.function in COPIES]
+    sets = [call for call in calls if call.function not in COPIES]
+    sizes = _sizes(_merged(counts, COPIES), copies)
+    bands = [
+        _total(
+            {size: n for size, n in sizes.items() if _band_of(size) == band},
+            [call for call in copies if _band_of(call.size) == band],
+        )
+        for band in range(len(BANDS))
+    ]
+    return Totals(
+        counts=counts,
+        samples=len(calls),
+        copies=_total(sizes, copies),
+        sets=_total(_sizes(_merged(counts, ("memset",)), sets), sets),
+        bands=bands,
+        sizes={size: n for size, n in sorted(sizes.items()) if size < SMALL},
+        places=_places(calls),
+    )
+
+
+def _band_of(size: int) -> int:
+    return bisect_right(BANDS, size) - 1
+
+
+def _sum_counts(processes: Iterable[RawProcess]) -> dict[str, dict[tuple[int, int], int]]:
+    counts: dict[str, Counter[tuple[int, int]]] = {name: Counter() for name in FUNCTIONS}
+    for process in processes:
+        for function, classes in process.counts.items():
+            counts[function].update(classes)
+    return {name: {c: n for c, n in sorted(by.items()) if n} for name, by in counts.items()}
+
+
+def _merged(counts: Mapping[str, Classes], functions: Iterable[str]) -> Classes:
+    merged: Counter[tuple[int, int]] = Counter()
+    for function in functions:
+        merged.update(counts[function])
+    return merged
+
+
+def _sizes(classes: Classes, samples: Sequence[Call]) -> dict[int, float]:
+    """The counted calls by size: those of a class as its samples have them, or of its middle."""
+    sampled: Counter[int] = Counter()
+    for call in samples:
+        sampled[call.size] += call.weight
+    ordered = sorted(sampled)
+    sizes: dict[int, float] = {}
+    for (first, end), calls in classes.items():
+        within = ordered[bisect_right(ordered, first - 1) : bisect_right(ordered, end - 1)]
+        known = sum(sampled[size] for size in within)
+        for size in within:
+            sizes[size] = calls * sampled[size] / known
+        if not within:
+            sizes[(first + end - 1) // 2] = calls
+    return sizes
+
+
+def _total(sizes: Mapping[int, float], samples: Sequence[Call]) -> Total:
+    calls, copied = sum(sizes.values()), sum(size * n for size, n in sizes.items())
+    return Total(calls, copied, _most_seconds(samples, calls, copied))
+
+
+def _most_seconds(samples: Iterable[Call], calls: float, copied: float) -> float | None:
+    """The timed samples' seconds for each byte of work (a ratio estimate; Cochran, Sampling
+    Techniques, chapter 6), and two standard errors, times the work of all."""
+    timed = [(call.weight * call.work, call.weight * call.seconds)
+             for call in samples if call.seconds is not None]  # fmt: skip
+    if len(timed) < FEW:
+        return None
+    work = sum(of_call for of_call, _ in timed)
+    rate = sum(seconds for _, seconds in timed) / work
+    error = math.hypot(*(seconds - rate * of_call for of_call, seconds in timed)) / work
+    return (rate + 2 * error) * (copied + CALL_WORK * calls)
+
+
+def _places(calls: Iterable[Call]) -> list[Place]:
+    """Those that take most time as far as it was taken, or else copy most."""
+    by_site: dict[tuple[Site, str], list[Call]] = {}
+    for call in calls:
+        by_site.setdefault((call.site, call.function), []).append(call)
+    places = []
+    for (site, function), own in by_site.items():
+        number = sum(call.weight for call in own)
+        copied = sum(call.weight * call.size for call in own)
+        total = Total(number, copied, _most_seconds(own, number, copied))
+        places.append(Place(site, function, total, _median_size(own), len(own)))
+
+    def cost(place: Place) -> tuple[float, float, str, int]:
+        own = by_site[place.site, place.function]
+        seconds = sum(call.weight * (call.seconds or 0.0) for call in own)
+        return -seconds, -place.total.bytes, place.site.module, place.site.offset
+
+    return sorted(places, key=cost)[:PLACES]
+
+
+def _median_size(calls: Sequence[Call]) -> int:
+    half = sum(call.weight for call in calls) / 2
+    for call in sorted(calls, key=lambda call: call.size):
+        half -= call.weight
+        if half <= 0:
+            return call.size
+    return max(call.size for call in calls)
