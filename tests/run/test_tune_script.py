@@ -145,6 +145,10 @@ MISSPELT = {
     "value in the word": (["--workload=colt"], "there is no colt (did you mean cold?)"),
     "no value": (["--sizes"], "--sizes needs a value"),
     "no file": (["-o", ""], "-o needs the name of a file"),
+    "no name": (["--name"], "--name needs a value"),
+    "empty name": (["--name="], "--name '': choose letters, digits"),
+    "name of another folder": (["--name", "../x"], "--name '../x': choose letters, digits"),
+    "no recording": (["--recording", "none.json"], "--recording none.json: names no program"),
     "nothing to resume": (["--resume"], "there is no log "),
     "no such log": (["--resume", "--log", "none.jsonl"], "there is no log none.jsonl"),
     "no log beside it": (["-o", "p.json", "--resume"], "there is no log p.json.trials"),
@@ -306,16 +310,35 @@ def test_a_profile_that_fits_is_kept_and_a_provisional_one_warned_of(checkout: C
     assert checkout.searches() == 1
 
 
-@pytest.mark.parametrize("weight", ["", "=2"])
-def test_another_recording_of_the_same_name_is_searched_for(
-    checkout: Checkout, tmp_path: Path, weight: str
+RECORDING = ' "program": {"command": ["./x"], "executable": "/bin/x", "name": "ffmpeg"},\n'
+
+
+def test_a_programs_profile_and_libraries_are_kept_apart(
+    checkout: Checkout, tmp_path: Path
 ) -> None:
+    """Another recording of the same name is searched for again."""
+    assert checkout.run().returncode == 0
+    checkout.profile.write_text("the general one")
     recording = tmp_path / "recording.json"
-    recording.write_text("{}")
-    for content, searches in (("{}", 1), ("{}", 0), ("{ }", 1)):
+    own = checkout.root / "generated/programs/ffmpeg/profile.json"
+    for content, searches in ((RECORDING, 1), (RECORDING, 0), (f"{RECORDING} ", 1)):
         recording.write_text(content)
-        assert checkout.run("--recording", f"{recording}{weight}").returncode == 0
+        checkout.asked()
+        done = checkout.run("--recording", recording)
+        assert done.returncode == 0, done
         assert checkout.searches() == searches
+    assert own.read_text() == "{}\n" and checkout.profile.read_text() == "the general one"
+    *_, profile, programs, library, preload = done.stderr.splitlines()
+    folder = f"{checkout.root}/build/programs/ffmpeg"
+    assert profile == f"the profile of ffmpeg: {own}"
+    assert programs == "programs with libraries of their own: ffmpeg/ "
+    assert library.endswith(f"{folder}/libasterope_memcpy.so")
+    assert f"LD_PRELOAD={folder}/libasterope_preload.so" in preload
+    assert checkout.run("--name", "x-2", "--recording", recording).returncode == 0
+    assert own.parents[1].joinpath("x-2/profile.json").exists()
+    checkout.asked()
+    assert checkout.run("check", "--name=ffmpeg").returncode == 0
+    assert checkout.asked() == [f"check {own}"]
 
 
 @pytest.mark.parametrize("there_before", [True, False])

@@ -145,10 +145,10 @@ def _many(count: int, one: str, more: str) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Two digits: 0.1234 -> 12 %."""
+    """Of what something takes at most, two digits: 0.1234 -> 12 %."""
     if share is None:
         return "-"
-    return f"{100 * share:.2g} %" if share < 0.995 else "100 %"
+    return f"{100 * max(share, 0.0001):.2g} %" if share < 0.995 else "100 %"
 
 
 def _scaled(value: float, units: Sequence[str], step: int) -> str:
