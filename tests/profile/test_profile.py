@@ -30,7 +30,6 @@ from profile_samples import (
     good_profile,
     incomplete_profile,
     merged_profile,
-    program_profile,
     provisional_profile,
 )
 
@@ -450,7 +449,6 @@ def test_the_good_profiles_use_every_field():
         incomplete_profile(),
         merged_profile(),
         provisional_profile(),
-        program_profile(),
     )
     assert described - set().union(*map(used, made)) == set()
 

@@ -26,7 +26,6 @@ from profile_samples import (
     good_profile,
     incomplete_profile,
     merged_profile,
-    program_profile,
     provisional_profile,
 )
 
@@ -296,11 +295,6 @@ def test_what_was_tuned_for_is_named(rendered, weights, words):
     words = words or "hot 1, consume 2.5"
     assert f" * Workload: {words}, unknown search of the unknown space, unknown\n" in source
     assert DESCRIPTION.search(source)[1].endswith(f", {words}, unknown")
-
-
-def test_a_program_that_was_tuned_for_is_named(rendered):
-    source, _ = rendered(search=program_profile()["search"])
-    assert " * Workload: what redis-server was recorded to copy, standard search" in source
 
 
 @pytest.mark.parametrize("names", [["hot", "cold", "consume"], ["consume"], []])

@@ -1,4 +1,4 @@
-"""From a program's recording to a routine that was tuned for it: asterope-tune --recording."""
+"""From a program's recording to small copies of its sizes: asterope-tune --recording."""
 
 from __future__ import annotations
 
@@ -58,32 +58,15 @@ def tuned(build_dir: Path, recorded: Path) -> Path:
         build_dir / "asterope-tune", *RUN, "--recording", "r.json", "--log", "trials.jsonl",
         "-o", "p.json", cwd=recorded)  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    assert "workload recorded" in done.stdout
-    said = " ".join(done.stdout.split())
-    assert "copies spends " in said and ": asterope-prove measures it." in said
     return recorded
 
 
-def test_the_profile_names_the_program_what_counted_and_what_is_expected(tuned: Path) -> None:
-    search: dict[str, Any] = load_profile(tuned / "p.json").raw["search"]
-    recording = json.loads((tuned / "r.json").read_text())
-    assert search["workload"] == "recorded"
-    assert search["program"]["name"] == "copies"
-    share = search["program"]["share"]["median"]
-    assert share == pytest.approx(recording["share"]["value"], rel=1e-3)
-    assert abs(search["program"]["saved"]["median"]) <= share
-    weights = search["weights_by_size"]
-    ends = [(one["above"], one["up_to"]) for one in weights]
-    assert ends[0][0] == 0 and ends[-1][1] == 1 << 40
-    assert all(before[1] == after[0] for before, after in zip(ends, ends[1:]))
-    important = {up_to: one["importance"] for (_, up_to), one in zip(ends, weights)}
-    assert important[65536] > important[512]  # no copy is near the latter
-    assert load_profile(tuned / "p.json").raw["small"]["distribution"] == "copies"
-
-
-def test_the_routine_says_which_program_it_was_tuned_for(tuned: Path) -> None:
-    text = (tuned / "asterope_memcpy.c").read_text()
-    assert " * Workload: what copies was recorded to copy, quick search" in text
+def test_its_small_copies_are_drawn_and_all_else_is_balanced(tuned: Path) -> None:
+    profile: dict[str, Any] = load_profile(tuned / "p.json").raw
+    assert profile["search"]["workload"] == "balanced"
+    assert profile["small"]["distribution"] == "copies"
+    sizes = dict(json.loads((tuned / "r.json").read_text())["sizes"])
+    assert all(sizes[size] >= 40 * 512 * 10 for size in (1, 41, 81))
 
 
 def test_a_replay_of_the_log_gives_the_same_profile_without_the_recording(
@@ -91,8 +74,7 @@ def test_a_replay_of_the_log_gives_the_same_profile_without_the_recording(
 ) -> None:
     log = tmp_path / "trials.jsonl"
     log.write_bytes((tuned / "trials.jsonl").read_bytes())
-    program = log_lines_of(log.read_bytes())[0]["options"]["program"]
-    assert program["name"] == "copies"
+    assert log_lines_of(log.read_bytes())[0]["options"]["distribution"] == "copies"
     done = run_command(
         build_dir / "asterope-tune", "replay", "trials.jsonl", "-o", "again.json", "--no-generate",
         cwd=tmp_path)  # fmt: skip
@@ -100,25 +82,12 @@ def test_a_replay_of_the_log_gives_the_same_profile_without_the_recording(
     assert (tmp_path / "again.json").read_bytes() == (tuned / "p.json").read_bytes()
 
 
-def test_check_tells_a_recording_of_another_program(
-    build_dir: Path, tuned: Path, tmp_path: Path
-) -> None:
-    check = partial(run_command, build_dir / "asterope-tune", "check", tuned / "p.json")
-    assert check("--recording", tuned / "r.json").returncode == 0
-    other = json.loads((tuned / "r.json").read_text())
-    other["program"]["name"] = "another"
-    (tmp_path / "other.json").write_text(json.dumps(other))
-    done = check("--recording", tmp_path / "other.json")
-    assert done.returncode == 3
-    assert "program: it was tuned for copies, the recording is of another" in done.stdout
-
-
 @pytest.mark.parametrize(
     ("content", "words"),
     [
         ("", "it is empty"),
         ('{"format": "asterope-recording", "ver', "not JSON"),
-        ('{"format": "asterope-recording", "version": 2}', "is of another version"),
+        ('{"format": "asterope-recording", "version": 1}', "is of another version: record anew"),
         ('{"format": "asterope-profile"}', "is no recording"),
         (None, "No such file"),
     ],
@@ -133,9 +102,7 @@ def test_what_is_no_recording_gets_one_line_and_nothing_is_written(
     assert {path.name for path in tmp_path.iterdir()} <= {"r.json"}
 
 
-@pytest.mark.parametrize("option", ["--workload=hot", "--weights=hot=1", "--distribution=d.csv"])
-def test_what_a_recording_decides_cannot_be_asked_for_beside_it(
-    build_dir: Path, tmp_path: Path, option: str
-) -> None:
-    done = run_command(build_dir / "asterope-tune", "--recording", "r.json", option, cwd=tmp_path)
+def test_a_recording_is_no_distribution(build_dir: Path, tmp_path: Path) -> None:
+    asked = ("--recording", "r.json", "--distribution", "d.csv")
+    done = run_command(build_dir / "asterope-tune", *asked, cwd=tmp_path)
     assert "excludes" in only_error(done, 2)

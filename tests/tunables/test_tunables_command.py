@@ -106,56 +106,6 @@ def done_folder(tunables: Any) -> str:
     return str(tunables.keywords["cwd"])
 
 
-def recording() -> dict[str, Any]:
-    """Of a program that copies 64 KiB out of memory into a buffer that it uses again."""
-
-    def band(above: int, up_to: int | None, seconds: float) -> dict[str, Any]:
-        cached = {"source_cached": False, "destination_cached": True, "calls": 1.0, "time": 1.0}
-        return {
-            "above": above,
-            "up_to": up_to,
-            "calls": 1000,
-            "bytes": 1 << 26,
-            "seconds": {"value": seconds, "low": seconds, "high": seconds},
-            "situations": [cached],
-            "fresh": 0,
-            "probed": 500,
-            "timed": 500,
-            "read": None,
-        }
-
-    return {
-        "format": "asterope-recording",
-        "version": 1,
-        "tool_version": "0.0.0",
-        "program": {"name": "reader", "executable": "/bin/reader", "command": ["reader"]},
-        "cpu_seconds": 10.0,
-        "share": {"value": 0.2, "low": 0.2, "high": 0.2},
-        "calls": [{"function": "memcpy", "from": 65536, "to": 73728, "calls": 1000}],
-        "bands": [band(0, 16384, 0.01), band(16384, None, 2)],
-        "alignments": {"source": [[64, 1.0]], "destination": [[64, 1.0]]},
-        "trace": [[[65536, 0, 0]]],
-    }
-
-
-@pytest.mark.slow
-def test_a_recording_says_which_sizes_and_situations_count(tunables, tmp_path: Path) -> None:
-    (tmp_path / "recording.json").write_text(json.dumps(recording()))
-    options = ("--rigor", "quick", "--sizes", "4K,64K", "--recording", "recording.json")
-    done = tunables(*options, "-o", "found.json")
-    assert (done.returncode, done.stderr) == (0, "")
-    found = json.loads((tmp_path / "found.json").read_text())
-    assert (found["objective"], found["program"]) == ("recorded", "reader")
-    weights = found["weights"]
-    assert weights["fetch"] > 4 * weights["hot"]
-
-
-@pytest.mark.parametrize("text", ["", "{}", "[", '{"format": "asterope-recording", "version": 9}'])
-def test_a_bad_recording_is_refused_in_one_line(tunables, tmp_path: Path, text: str) -> None:
-    (tmp_path / "recording.json").write_text(text)
-    assert "recording.json" in only_error(tunables("--recording", "recording.json"), 2)
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -165,8 +115,6 @@ def test_a_bad_recording_is_refused_in_one_line(tunables, tmp_path: Path, text: 
         (("--workload", "warm"), "choose balanced"),
         (("--weights", "hot=-1"), "hot=-1"),
         (("--cpu", "99999"), "99999"),
-        (("--recording", "none.json"), "none.json"),
-        (("--recording", "none.json", "--workload", "hot"), "--workload"),
         (("-o", "none/found.json"), "none"),
         (("--none",), "--none"),
     ],
