@@ -75,8 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--record",
         metavar="DIR",
-        help="compare nothing, but write recordings there, as asterope-record does: then tune with "
-        "asterope-tune --recording, and compare",
+        help="compare nothing, but write recordings there, as asterope-record does",
     )
     parser.add_argument("options", metavar="OPTION", nargs="*", help="of asterope-prove")
     return parser
