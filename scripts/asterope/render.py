@@ -15,6 +15,7 @@ import jinja2
 from . import __version__, spaces, workloads
 from .provisional import doubt_of
 from .spaces import probes, threads
+from .spaces.tuples import SHORT_WAY
 
 if TYPE_CHECKING:
     from .profile import Interval, Profile
@@ -40,7 +41,8 @@ _LINE = 100
 
 
 def as_c_strings(assembly: str) -> str:
-    """Assembly text as the string literals of an asm statement; `//` lines become C comments.
+    """Assembly text as the string literals of an asm statement; `//` lines become C comments, and
+    `@NAME` stands for more such literals, those of a C macro.
 
     Neighbouring instructions of one kind, such as the loads of a stage, share a line.
     """
@@ -50,6 +52,8 @@ def as_c_strings(assembly: str) -> str:
         before, kind = kind, line.split()[0]
         if line.startswith("//"):
             lines.append(f"    /* {line[2:].strip()} */")
+        elif line.startswith("@"):
+            lines.append(f"    {line[1:]}")
         elif line.endswith(":"):
             lines.append(f'  "{line}\\n"')
         elif kind == before and len(lines[-1]) + len(line) + 2 <= _LINE:
@@ -57,6 +61,11 @@ def as_c_strings(assembly: str) -> str:
         else:
             lines.append(f'    "{line}\\n"')
     return "\n".join(lines)
+
+
+def as_c_macro(assembly: str, name: str) -> str:
+    """The same as a macro of C, for assembly that stands in several functions."""
+    return f"#define {name} \\\n" + as_c_strings(assembly).replace("\n", " \\\n")
 
 
 def fields(copy: Any) -> Iterable[tuple[str, str | int]]:
@@ -76,6 +85,7 @@ def _environment(architecture: str) -> jinja2.Environment:
         autoescape=False,  # C, not HTML; what a profile may hold is checked before it gets here
     )
     environment.filters["c_strings"] = as_c_strings
+    environment.filters["c_macro"] = as_c_macro
     environment.filters["human_size"] = human_size
     environment.filters["fields"] = fields
     environment.globals["axes"] = here.pipelines.AXES
@@ -159,7 +169,7 @@ def _left_out(part: LeftOut) -> str:
 def render_routine(profile: Profile, prefix: str = "asterope") -> dict[str, str]:
     """The routine of a validated profile: file name -> text."""
     routine = parts_of(profile, prefix)
-    context = {**shared_parts([routine]), "r": routine, "prefix": prefix, "profiles": ()}
+    context = {**shared_parts([routine], fallback=False), "r": routine, "prefix": prefix, "profiles": ()}
     return {
         f"{prefix}_memcpy.{kind}": rendered(profile.architecture, f"routine.{kind}.j2", context)
         for kind in ("c", "h")
@@ -249,10 +259,11 @@ def _memset_parts(memset: Memset, plain_small: Any) -> dict[str, Any]:
     }
 
 
-def shared_parts(routines: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def shared_parts(routines: Sequence[dict[str, Any]], *, fallback: bool) -> dict[str, Any]:
     """What the templates need of a file with these profiles: what they share, and constants.
 
-    All are of one architecture. Numbers the sensing copies and sets, in the profiles' steps.
+    All are of one architecture. `fallback`: the file has functions that run on any CPU. Numbers the
+    sensing copies, in the profiles' steps.
     """
     here = spaces.of(routines[0]["profile"].architecture)
     sets = [routine["memset"] for routine in routines if routine["memset"]]
@@ -265,9 +276,29 @@ def shared_parts(routines: Sequence[dict[str, Any]]) -> dict[str, Any]:
     copies = [copy for copy, _ in senses]
     firsts = [1 + copies.index(copy) for copy in copies]
     sharing = [routine for routine in routines if routine["shares"]]
+    tuples = list(dict.fromkeys(t for routine in routines for t in routine["tuples"]))
+    set_tuples = list(dict.fromkeys(t for part in sets for t in part["tuples"]))
+    small_copies = [r[small] for r in routines for small in ("small_copy", "small_move")]
+    small_sets = [part["small"] for part in sets]
+    minimum = 1 + min(s.bound for s in small_copies)
+    set_minimum = 1 + min((s.bound for s in small_sets), default=0)
+    # What runs on any CPU meets small sizes only where they can be left to it.
+    untuned_small = fallback or any(s.needs for s in small_copies)
+    untuned_small_set = fallback or any(s.needs for s in small_sets)
+    plain = [here.pipelines.PLAIN] if fallback or any(r["needs"] for r in routines) else []
+    plain_set = [here.set_pipelines.PLAIN] if fallback or any(p["needs"] for p in sets) else []
     return {
         "version": __version__,
-        "tuples": list(dict.fromkeys(t for routine in routines for t in routine["tuples"])),
+        "tuples": tuples,
+        "small_copies": list(
+            dict.fromkeys(small_copies + [here.small_copies.PLAIN] * untuned_small)
+        ),
+        "small_sets": list(dict.fromkeys(small_sets + [here.small_sets.PLAIN] * untuned_small_set)),
+        "untuned_small": untuned_small,
+        "untuned_small_set": untuned_small_set,
+        # whose way for up to 256 bytes some pipeline has
+        "short_ways": (tuples if minimum <= SHORT_WAY else []) + plain,
+        "set_short_ways": (set_tuples if set_minimum <= SHORT_WAY else []) + plain_set,
         "senses": [
             (copy, plain, first if first < number else None)
             for number, ((copy, plain), first) in enumerate(zip(senses, firsts), 1)
@@ -289,10 +320,10 @@ def shared_parts(routines: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "extended_sets": any(part["extended"] for part in sets),
         "measured": any(step["ratio"] is not None for step in steps),
         "sets": bool(sets),
-        "set_tuples": list(dict.fromkeys(t for part in sets for t in part["tuples"])),
+        "set_tuples": set_tuples,
         "plain_small_set": here.small_sets.PLAIN,
         "plain_set": here.set_pipelines.PLAIN,
-        "set_minimum": 1 + min((part["small"].bound for part in sets), default=0),
+        "set_minimum": set_minimum,
         "plain": here.small_copies.PLAIN,
         "plain_move": here.overlapping_copies.PLAIN,
         # the plain one is that of any CPU: of what runs where a profile's does not
@@ -301,8 +332,7 @@ def shared_parts(routines: Sequence[dict[str, Any]]) -> dict[str, Any]:
         ),
         "portable": here.pipelines.PLAIN,
         # the least that any pipeline copies, in bytes
-        "minimum": 1
-        + min(r[small].bound for r in routines for small in ("small_copy", "small_move")),
+        "minimum": minimum,
     }
 
 
