@@ -121,7 +121,6 @@ def render_candidates(architecture: str, variants: Iterable[Any] | None = None) 
         "aliased_copies": list(here.aliased_copies.aliased_tuples()),
         "overlapping": list(here.overlapping_copies.overlapping_tuples()),
         "probes": probes.PROBES,
-        "set_probes": probes.SET_PROBES,
         "most_threads": threads.MOST_THREADS,
         "least_chunk": threads.LEAST_CHUNK,
         "minimum": here.pipelines.MINIMUM_BYTES,
@@ -169,7 +168,12 @@ def _left_out(part: LeftOut) -> str:
 def render_routine(profile: Profile, prefix: str = "asterope") -> dict[str, str]:
     """The routine of a validated profile: file name -> text."""
     routine = parts_of(profile, prefix)
-    context = {**shared_parts([routine], fallback=False), "r": routine, "prefix": prefix, "profiles": ()}
+    context = {
+        **shared_parts([routine], fallback=False),
+        "r": routine,
+        "prefix": prefix,
+        "profiles": (),
+    }
     return {
         f"{prefix}_memcpy.{kind}": rendered(profile.architecture, f"routine.{kind}.j2", context)
         for kind in ("c", "h")
@@ -245,15 +249,12 @@ def _memset_parts(memset: Memset, plain_small: Any) -> dict[str, Any]:
     """The same of a profile's memset. `plain_small`: its small set where it has none."""
     small = memset.small.tuple if memset.small else plain_small
     steps = _steps(memset.intervals, small.bound)
-    tuples = list(
-        dict.fromkeys(t for step in steps for t in _pipelines(step["tuple"], step["sensing"]))
-    )
+    tuples = list(dict.fromkeys(step["tuple"] for step in steps))
     return {
         "small": small,
         "small_ratio": memset.small and memset.small.ratio,
         "steps": steps,
         "tuples": tuples,
-        "sensing_above": _sensing_above(memset.intervals),
         "extended": any(t.is_marked for t in tuples),
         "needs": sorted({feature for one in (small, *tuples) for feature in one.needs}),
     }
@@ -267,7 +268,7 @@ def shared_parts(routines: Sequence[dict[str, Any]], *, fallback: bool) -> dict[
     """
     here = spaces.of(routines[0]["profile"].architecture)
     sets = [routine["memset"] for routine in routines if routine["memset"]]
-    steps = [step for part in (*routines, *sets) for step in part["steps"]]
+    steps = [step for routine in routines for step in routine["steps"]]
     # Each sensing copy with the pipeline that stands in for it; steps number them from 1 on. What
     # only differs in the stand-in shares the probe of the first of its kind, named by its number.
     senses = list(dict.fromkeys((s["sensing"], s["tuple"]) for s in steps if s["sensing"]))
@@ -309,8 +310,7 @@ def shared_parts(routines: Sequence[dict[str, Any]], *, fallback: bool) -> dict[
             if any(workload in routine["intent_steps"] for routine in routines)
         ],
         "sensing_above": min(
-            (part["sensing_above"] for part in (*routines, *sets) if part["sensing_above"]),
-            default=0,
+            (r["sensing_above"] for r in routines if r["sensing_above"]), default=0
         ),
         "least_sensing": probes.MINIMUM_BYTES,
         "shared_above": min((r["shares"][0].above for r in sharing), default=None),
