@@ -64,7 +64,7 @@ def load_profiles(paths: Sequence[str | os.PathLike]) -> dict[str, Profile]:
 def render_dispatch(profiles: Mapping[str, Profile], prefix: str = "asterope") -> dict[str, str]:
     """The routines of these profiles and the choice among them: file name -> text."""
     routines = [_parts(name, profile, prefix) for name, profile in profiles.items()]
-    shared = shared_parts(routines)
+    shared = shared_parts(routines, fallback=True)
     functions = _functions(shared["intents"], shared["sets"])
     for routine in routines:
         # callers who know more than this profile does get its memcpy; memset is the fallback's

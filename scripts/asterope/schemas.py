@@ -25,7 +25,7 @@ from .spaces.axis import Axis
 
 # Definitions that there are once more for sets, as set_NAME.
 _OF_SETS = (
-    *("interval", "entry", "proof", "sensing"),
+    *("interval", "entry", "proof"),
     *("small", "small_entry", "small_proof", "small_tuple", "small_tuple_name"),
 )
 
@@ -70,6 +70,7 @@ def _fill_in_sets(definitions: dict[str, Any]) -> None:
     for name in (*_OF_SETS, "tuple_name"):
         text = re.sub(r'"#/\$defs/(\w+)"', renamed, json.dumps(definitions[name]))
         definitions[of_sets[name]] = {"$comment": f"{name}, of sets", **json.loads(text)}
+    del definitions["set_interval"]["properties"]["sensing"]
     definitions["set_tuple_name"]["description"] = (
         "A set's tuple in words: RT ST, and behind it what is not the default: TB4 PW8."
     )
@@ -88,8 +89,7 @@ def _fill_in_spaces(definitions: dict[str, Any], here: Any) -> None:
         definitions[name]["properties"] = {axis.field: _field(axis) for axis in axes}
         definitions[name]["required"] = [axis.field for axis in axes if axis.mark is None]
         definitions[name]["additionalProperties"] = False
-    for name, axes in (("sensing", probes.AXES), ("set_sensing", probes.SET_AXES)):
-        definitions[name]["properties"].update({axis.field: _field(axis) for axis in axes})
+    definitions["sensing"]["properties"].update({axis.field: _field(axis) for axis in probes.AXES})
     for name, axes in (
         ("tuple_name", here.pipelines.AXES),
         ("set_tuple_name", here.set_pipelines.AXES),

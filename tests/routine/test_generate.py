@@ -141,7 +141,10 @@ def test_text_from_the_profile_reaches_comments_and_the_description_only(rendere
     assert list(map(without_comments, plain)) == list(map(without_comments, odd))
 
 
-HEADING = " * Up to      RT        LT ST PT   PS PD TB PI PW D     x libc\n"
+TITLES = " * Up to      RT        LT ST PT   PS PD TB PI PW D "
+HEADING = f"{TITLES}    x libc    GB/s\n"
+IN_WORDS = " * YMM, temporal loads, non-temporal stores, prefetch T0 of 4 lines, 8 lines ahead:\n"
+ROW = " * 512 B      YMM       T  NT T0    4  8  2  1  0 up      1.31"
 SMALL = "bytes, whatever the rows above say: small copies"
 OVERLAP = " * Buffers that overlap, above that"
 # What the head comment says: of which fields less, and what.
@@ -152,28 +155,33 @@ HEAD = {
     "the plain move": (["overlapping"], f"{OVERLAP}: XMM, 128 bytes a turn.\n"),
     "a row": (
         [],
-        HEADING + " * 512 B      YMM       T  NT T0    4  8  2  1  0 up      1.31\n",
+        f"{HEADING}{IN_WORDS}{ROW}    64.0\n",
     ),
     "both pipelines of a sensing copy, and its probe": (
         [],
-        " * 20000 B    ZMM       T  T  T0   16  8 16  1  0 up      1.10\n"
-        " * 1 MiB      sensing source 4 > 300                      1.41\n"
+        " * 20000 B    ZMM       T  T  T0   16  8 16  1  0 up      1.10    12.5\n"
+        " * 1 MiB      sensing source 4 > 300                      1.41    14.5\n"
+        " * YMM, temporal loads and stores, no prefetch, prefetchw 8 lines ahead:\n"
         " *   cached   YMM       T  T  none  0  0  2  1  8 up\n"
+        f"{IN_WORDS.replace('YMM', 'XMM').replace(':', ', 4 pages interleaved:')}"
         " *   uncached XMM       T  NT T0    4  8  2  4  0 up\n"
-        " * no counter ZMM       T  T  T0   16  8 16  1  0 up      1.10\n *\n",
+        " * ZMM, temporal loads and stores, prefetch T0 of 16 lines, 8 lines ahead, "
+        "blocks of 16 lines:\n"
+        " * no counter ZMM       T  T  T0   16  8 16  1  0 up      1.10    12.5\n *\n",
     ),
     **{
         f"the table of {name}": (
             [],
             f" * asterope_memcpy_{name}, its figures those of the workload {name} alone:\n{HEADING}"
-            " * 512 B      YMM       T  NT T0    4  8  2  1  0 up      1.31\n",
+            f"{IN_WORDS}{ROW}  {bandwidth}\n",
         )
-        for name in ("hot", "cold")
+        for name, bandwidth in (("hot", "  64.0"), ("cold", "   0.6"))
     },
     "the table of consume, without figures": (
         [],
         " * asterope_memcpy_consume:\n"
-        " * Up to      RT        LT ST PT   PS PD TB PI PW D\n"
+        f"{TITLES.rstrip()}\n"
+        " * YMM, temporal loads and stores, no prefetch, prefetchw 8 lines ahead:\n"
         " * 4 KiB      YMM       T  T  none  0  0  2  1  8 up\n *\n",
     ),
     "a mapped source": (
@@ -188,19 +196,29 @@ def test_the_head_comment_says(rendered, without, said):
     assert said in rendered(**dict.fromkeys(without))[0]
 
 
-def test_sizes_that_take_the_same_share_a_row_with_the_mean_of_their_ratios(rendered):
+def test_sizes_that_take_the_same_share_a_row_with_the_means_of_their_figures(rendered):
     raw = good_profile()
-    for interval, ratio in zip(raw["intervals"], (9, 1.0, 1.44)):  # up to 128, 256, 512
-        interval["winner"]["ratio"] = ratio
-    row = " * 512 B      YMM       T  NT T0    4  8  2  1  0 up      1.20\n"
-    assert HEADING + row in rendered(raw, small=None)[0]  # the small copy does 128 bytes
+    for interval, ratio, ns in zip(raw["intervals"], (9, 1.0, 1.44), (9, 2, 16)):
+        interval["winner"]["ratio"] = ratio  # up to 128, 256, 512
+        interval["winner"]["workloads"]["hot"]["ns"] = ns
+    row = " * 512 B      YMM       T  NT T0    4  8  2  1  0 up      1.20    64.0\n"
+    assert HEADING + IN_WORDS + row in rendered(raw, small=None)[0]  # 128 bytes are small copies'
 
 
-def test_a_row_with_a_size_that_was_not_measured_has_no_ratio(rendered):
+def test_a_row_with_a_size_that_was_not_measured_has_no_figures(rendered):
     raw = good_profile()
     del raw["intervals"][1]["winner"]["ratio"]
+    row = " * 512 B      YMM       T  NT T0    4  8  2  1  0 up              45.3\n"
+    assert HEADING + IN_WORDS + row in rendered(raw, small=None)[0]
+    del raw["intervals"][1]["winner"]["workloads"]["hot"]
     row = " * 512 B      YMM       T  NT T0    4  8  2  1  0 up\n"
-    assert HEADING + row in rendered(raw, small=None)[0]
+    assert HEADING + IN_WORDS + row in rendered(raw, small=None)[0]
+
+
+def test_the_bandwidth_is_that_under_the_workload_that_counts_the_most(rendered):
+    source, _ = rendered(search={"workload": "weights", "weights": {"hot": 1, "cold": 2}})
+    assert " * under cold. Larger sizes" in source
+    assert HEADING + IN_WORDS + ROW + "     0.6\n" in source
 
 
 STEPS = [

@@ -15,21 +15,13 @@ from subprocess import CompletedProcess
 import pytest
 from asterope.profile import load_profile
 from asterope.render import render_candidates, render_routine
-from asterope.spaces.probes import (
-    MAXIMUM_THRESHOLD,
-    PROBES,
-    SET_PROBES,
-    Probe,
-    SensingCopy,
-)
-from asterope.spaces.x86_64 import set_pipelines
+from asterope.spaces.probes import MAXIMUM_THRESHOLD, PROBES, Probe, SensingCopy
 from asterope.spaces.x86_64.pipelines import Tuple
 from asterope.spaces.x86_64.small_copies import PLAIN
 from copy_programs import (
     FUNCTIONS,
     REPOSITORY,
     STRICT_C,
-    Memset,
     assert_dispatched,
     assert_right,
     build_dispatch_check,
@@ -525,96 +517,3 @@ def test_a_routine_of_a_full_profile_is_strict_c_and_cpp(tmp_path):
     for compiler in ("g++", "clang++"):
         flags = ("-std=c++11", *STRICT_C[1:], "-x", "c++")
         output_of(compiler, *flags, "-c", routine, "-o", tmp_path / "cpp.o")
-
-
-# --- Sets -----------------------------------------------------------------------------------------
-
-SET_WINNER = set_pipelines.Tuple("XMM", "T")
-SET_HOT = set_pipelines.Tuple("R64", "T")
-SET_COLD = set_pipelines.Tuple("XMM", "NT")
-SET_ENDS = [(4096, SET_WINNER), (16384, SET_WINNER), (65536, SET_WINNER), (1 << 20, SET_COLD)]
-
-
-def sets_with(probe: Probe) -> Memset:
-    """As sensing_with, of memset."""
-    return Memset(
-        SET_ENDS,
-        None,
-        {
-            16384: SensingCopy(probe, 0, SET_HOT, SET_COLD),
-            65536: SensingCopy(probe, MAXIMUM_THRESHOLD, SET_HOT, SET_COLD),
-        },
-    )
-
-
-def test_every_sensing_set_sets_right_and_goes_on_as_its_ticks_say(tmp_path, objects):
-    done = run(sensing_check(tmp_path, objects, check="set_sensing_check"))
-    assert done.stdout.splitlines() == [f"ok {probe.name}" for probe in SET_PROBES]
-    assert done.returncode == 0, done.stderr
-
-
-# A change of all sensing copies and sets, the probe that shows it, and what is said then.
-FAULTS_OF_SETS = {
-    "it sets another byte": (in_front("inc %esi"), "destination 2", "not hot where cached"),
-    "it writes a byte too far": (
-        in_front("movb $1, (%rdi,%rdx)"),
-        "destination 2",
-        "not hot where cached",
-    ),
-    "it is never cold": (("ja 2f", ""), "destination 2", "hot where uncached"),
-    "it is always cold": (("ja 2f", "jmp 2f"), "destination 2", "not hot where cached"),
-    "it never explores": (("jb 1b", ""), "explore 2", "explores not once in four"),
-    "it explores always": (("jb 1b", "jmp 1b"), "explore 2", "explores not once in four"),
-    "it times nothing": (("sub %r10d, %eax", ""), "destination 4", "not hot where cached"),
-    "its reading writes something else": (
-        ("mov %sil, (%rdi,%rdx)", "movb $77, (%rdi,%rdx)"),
-        "destination 4",
-        "reads wrongly",
-    ),
-}
-
-
-@pytest.mark.parametrize(
-    ("change", "probe", "message"), FAULTS_OF_SETS.values(), ids=FAULTS_OF_SETS
-)
-def test_a_faulty_sensing_set_is_reported(tmp_path, objects, change, probe, message):
-    done = run(sensing_check(tmp_path, objects, *change, check="set_sensing_check"))
-    assert_reported(done, probe, message)
-
-
-def test_the_probe_of_a_set_is_what_was_timed(tmp_path):
-    need("objdump")
-    (tmp_path / "candidates.c").write_text(candidates_with(), encoding="ascii")
-    target = tmp_path / "candidates.o"
-    output_of("gcc", f"-I{REPOSITORY / 'tuner'}", "-c", tmp_path / "candidates.c", "-o", target)
-    candidates = disassemble(target)
-    bodies = set()
-    for probe in SET_PROBES:
-        routine = render(INTERVALS, tmp_path, prefix=probe.symbol, memset=sets_with(probe))
-        output_of("gcc", "-c", routine, "-o", tmp_path / "routine.o")
-        functions = disassemble(tmp_path / "routine.o")
-        body = candidates[f"asterope_sense_{probe.symbol}"].instructions
-        (timed,) = looks(body)
-        bodies.add((probe.lines, *timed))
-        for number in (1, 2):
-            shipped = functions[f"{probe.symbol}_sense_{number}"].instructions
-            assert looks(shipped) == [timed], probe.name
-            explores = [text.split(",")[0] for text in shipped].count("cmp $0x40000000")
-            assert explores == (probe.kind == "explore")
-        assert looks(candidates[f"asterope_ticks_{probe.symbol}"].instructions) == [timed]
-    assert len(bodies) == 2  # by the lines alone: exploring begins behind the look
-
-
-@pytest.mark.parametrize("probe", SET_PROBES, ids=[probe.name for probe in SET_PROBES])
-def test_it_sets_right_with_each_probe(tmp_path, objects, probe):
-    routine = render(INTERVALS, tmp_path, memset=sets_with(probe))
-    assert_right(build_routine_check(routine, objects), *SHORT, *ENDS, sets=True)
-
-
-def test_ticks_above_the_threshold_mean_the_cold_set_and_others_the_hot_one(tmp_path, counts):
-    routine = render(INTERVALS, tmp_path, memset=sets_with(SET_PROBES[0]))
-    program = build_dispatch_check(routine)
-    sizes = (4000, 4097, 16384, 16385, 65536)
-    taken = output_of(program, "--past-sensing", "asterope_memset", 0, *sizes).split()
-    ways = [SET_WINNER, SET_COLD, SET_COLD, SET_HOT, SET_HOT]
-    assert taken == [f"asterope_set_{way.symbol}" for way in ways]

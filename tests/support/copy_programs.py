@@ -55,7 +55,6 @@ class Memset(NamedTuple):
 
     intervals: Sequence[tuple[int, set_pipelines.Tuple]]
     small: small_sets.SmallSet | None = None
-    sensing: Mapping[int, SensingCopy] | None = None  # by the ends of some of the intervals
 
     @property
     def small_set(self) -> small_sets.SmallSet:
@@ -282,7 +281,7 @@ def profile_json(
     if overlapping is not None:
         profile["overlapping"] = {"winner": {"tuple": asdict(overlapping)}}
     if memset is not None:
-        profile["memset"] = {"intervals": _entries(memset.intervals, memset.sensing)}
+        profile["memset"] = {"intervals": _entries(memset.intervals)}
         if memset.small:
             profile["memset"]["small"] = {"winner": {"tuple": asdict(memset.small)}}
     if intents:

@@ -403,9 +403,6 @@ bool find(const json& tuple, Candidate& into) {
 
 template <const asterope_kind& kind> bool find(const json& tuple, CopyOf<kind>& into) {
     into.copy = find_copy(kind, tuple, anything);
-    if constexpr (&kind == &asterope_probes) { // the schema says where which of them may be
-        if (!into.copy) into.copy = find_copy(asterope_set_probes, tuple, anything);
-    }
     return into.copy;
 }
 

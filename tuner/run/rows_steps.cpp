@@ -1,6 +1,7 @@
 // The steps of a run that choose the routine's rows: few pipelines for all sizes at once, from a
 // contest of the near winners at each size.
 #include <algorithm>
+#include <limits>
 
 #include "base/contains.hpp"
 #include "base/size_text.hpp"
@@ -36,6 +37,10 @@ void SearchSteps::find_rows(Findings& findings) {
     }
     for (const Contest& one : contests_) {
         scores_.push_back(scores_of(one.results.front(), weights.front(), contestants_));
+        for (std::size_t i = 0; i < contestants_.size(); ++i) {
+            if (may_take(one.results.front().size, contestants_[i])) continue;
+            scores_.back().plain[i] = -std::numeric_limits<double>::infinity();
+        }
     }
     pipeline_prices_ = prices_of(contestants_, standard, plain_copy());
     time_sensing(findings.left_out);

@@ -163,10 +163,18 @@ Found SearchSteps::search_one_size(std::size_t index) {
     Rigor rigor = plan_.rigor;
     const std::vector<Entrant> heirs = inherited(index, rigor);
     if (!heirs.empty()) rigor.coarse = {}; // all of them are screened
-    return search_size(spaces_.space, heirs.empty() ? spaces_.entrants : heirs,
-                       plan_.extended && heirs.empty() ? &spaces_.extension : nullptr, size,
-                       weights_of(objectives_), rigor, winners_around(index), random,
-                       timed(copies_, size));
+    std::vector<Entrant> entrants = heirs.empty() ? spaces_.entrants : heirs;
+    std::erase_if(entrants, [&](Entrant entrant) { return !may_take(size, entrant); });
+    return search_size(
+        spaces_.space, entrants, plan_.extended && heirs.empty() ? &spaces_.extension : nullptr,
+        size, weights_of(objectives_), rigor, winners_around(index), random, timed(copies_, size));
+}
+
+/// A set that stores past the caches finds its destination uncached the next time because of that:
+/// no state of the caches can be what chooses it, so the size does.
+bool SearchSteps::may_take(std::size_t size, Entrant entrant) const {
+    return plan_.operation != Operation::set || size >= last_cache_bytes_ ||
+           copy(entrant).cache_effect != kNonTemporal;
 }
 
 /// By objective, the winners of the nearest sizes that are done.

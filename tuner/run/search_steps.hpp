@@ -134,6 +134,7 @@ class SearchSteps {
     void time_sensing(LeftOut& left_out);
     std::vector<std::size_t> sizes_to_sense() const;
     Entrant best_contestant(std::size_t index, bool non_temporal) const;
+    bool may_take(std::size_t size, Entrant entrant) const;
     std::vector<UsableProbe> usable_probes(const std::vector<std::size_t>& sizes);
     Readings readings_at(std::size_t index, const asterope_copy& probe);
     std::optional<ProbeSeconds> cost_of_probe(const std::vector<UsableProbe>& probes,

@@ -109,15 +109,12 @@ Readings SearchSteps::readings_at(std::size_t index, const asterope_copy& probe)
     };
     Readings readings;
     append(readings.cached, read(any, Workload::hot).source);
-    // Of a set, nothing that its cold pipeline leaves is cached: that is what it may explore for.
-    if (plan_.operation == Operation::copy) {
-        // Cached is also a source that the cold pipeline has just copied by mistake. It must read
-        // so, or one wrong guess in a loop would be repeated for ever.
-        append(readings.cached, read(past, Workload::hot).source);
-        const ProbeTicks fetched = read(any, Workload::fetch);
-        append(readings.uncached, fetched.source);
-        append(readings.cached, fetched.destination);
-    }
+    // Cached is also a source that the cold pipeline has just copied by mistake. It must read so,
+    // or one wrong guess in a loop would be repeated for ever.
+    append(readings.cached, read(past, Workload::hot).source);
+    const ProbeTicks fetched = read(any, Workload::fetch);
+    append(readings.uncached, fetched.source);
+    append(readings.cached, fetched.destination);
     // In every order in which programs go through memory: what a prefetcher learns of one of them
     // would show here.
     for (const auto& [workload, weight] : weights_at(size, objectives_.front().weights)) {
@@ -193,9 +190,7 @@ void SearchSteps::add_sensing_copies(const std::vector<Row>& rows,
             const std::size_t i = row.copy.pipelines[static_cast<std::size_t>(locality)];
             return candidate(contestants_[i]);
         };
-        // A set has one side: no workload of it is what tells `fetch` from `cold`.
-        const bool both =
-            plan_.operation == Operation::copy && row.copy.pipelines[1] != row.copy.pipelines[2];
+        const bool both = row.copy.pipelines[1] != row.copy.pipelines[2];
         for (const auto& [probe, threshold, indices] : probes) {
             if (looks_at_destination(*probe) != both) continue;
             SensingCopy copy{probe, pipeline(Locality::cached), pipeline(Locality::uncached),

@@ -70,12 +70,8 @@ asterope_sensing SensingCopy::arguments() const {
 }
 
 TimedCopy SensingCopy::timed(const asterope_sensing& sensing) const {
-    return {probe->copy,
-            reinterpret_cast<std::size_t>(&sensing),
-            cache_effect_of(cold),
-            nullptr,
-            name(),
-            operation_of_probe(*probe)};
+    return {probe->copy, reinterpret_cast<std::size_t>(&sensing), cache_effect_of(cold), nullptr,
+            name()};
 }
 
 std::string SensingCopy::name() const {

@@ -118,7 +118,7 @@ void Spaces::build(const Features& features, bool extended, bool sensing, Operat
     for (std::size_t i = 0; i < small_space.size(); ++i) {
         if (!wrong_small[i]) small_entrants.push_back(static_cast<Entrant>(i));
     }
-    if (sensing) probes = right(*of.probes, features);
+    if (sensing && of.probes) probes = right(*of.probes, features);
     if (operation != Operation::copy) return;
     aliased_space = right(asterope_aliased_copies, features);
     overlapping_space = right(asterope_overlapping_copies, features);

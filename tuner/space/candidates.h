@@ -95,7 +95,7 @@ struct asterope_field {
 
 /* A copy of another kind than the pipelines. */
 struct asterope_copy {
-    const char* name;  /* as tables and logs write it: "masked ZMM up 256" */
+    const char* name; /* as tables and logs write it: "masked ZMM up 256" */
     struct asterope_field fields[ASTEROPE_MOST_FIELDS];
     const char* needs; /* as of a variant */
     /* The functions that its kind has. */
@@ -121,7 +121,7 @@ struct asterope_space {
      */
     const struct asterope_variant* variants;
     size_t variant_count;
-    const struct asterope_kind *small, *probes;
+    const struct asterope_kind *small, *probes; /* probes: NULL for sets, which have none */
     /* The names of the plain ones, which win where noise hid which is the fastest: as tables and
      * logs write a candidate, "XMM T T none 0 0", and a small copy. */
     const char *plain, *plain_small;
@@ -137,11 +137,9 @@ extern const struct asterope_kind asterope_small_sets;
 extern const struct asterope_kind asterope_aliased_copies;
 /* `copy`: 128 bytes or more, between buffers that overlap or not; its distance means nothing. */
 extern const struct asterope_kind asterope_overlapping_copies;
-/* Probes of copies and of sets, where the time stamp counter may be read. `copy`: 4096 bytes or
- * more, probes first; as its 4th argument it gets the address of a struct asterope_sensing. `read`:
- * only probes. */
+/* Where the time stamp counter may be read. `copy`: 4096 bytes or more, probes first; as its 4th
+ * argument it gets the address of a struct asterope_sensing. `read`: only probes. */
 extern const struct asterope_kind asterope_probes;
-extern const struct asterope_kind asterope_set_probes;
 
 /* What a sensing copy goes on with: the hot pipeline where its probe of the source took no more
  * than `threshold` ticks of the counter (32 bits); else `fetch` where the probe looks at

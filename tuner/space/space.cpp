@@ -180,13 +180,6 @@ int number_of(const asterope_copy& copy, std::string_view field) {
     return field_of(copy, field).number;
 }
 
-Operation operation_of_probe(const asterope_copy& probe) {
-    const asterope_copy* first = asterope_set_probes.copies;
-    const std::less<const asterope_copy*> before;
-    const bool set = !before(&probe, first) && before(&probe, first + asterope_set_probes.count);
-    return set ? Operation::set : Operation::copy;
-}
-
 std::vector<const asterope_copy*> copies_of(const asterope_kind& kind, const HasFeature& has) {
     std::vector<const asterope_copy*> copies;
     for (std::size_t i = 0; i < kind.count; ++i) {

@@ -76,9 +76,6 @@ inline std::size_t bound_of(const asterope_copy& small) {
     return static_cast<std::size_t>(number_of(small, "bound"));
 }
 
-/// What a probe is one of.
-Operation operation_of_probe(const asterope_copy& probe);
-
 /// The copies of a kind whose CPU features `has` grants, simplest first.
 std::vector<const asterope_copy*> copies_of(const asterope_kind& kind, const HasFeature& has);
 

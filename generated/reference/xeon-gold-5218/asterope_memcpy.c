@@ -5,9 +5,13 @@
  * Profile:  Kappes and Anastasiadis, Asterope, PLOS 2021, settings published for the Intel Xeon Gold 5218
  *
  * Up to      RT        LT ST PT   PS PD
+ * YMM, temporal loads and stores, prefetch T1 of 14 lines, 0 lines ahead:
  * 8 KiB      YMM       T  T  T1   14  0
+ * XMM, temporal loads and stores, prefetch T0 of 4 lines, 30 lines ahead:
  * 256 KiB    XMM       T  T  T0    4 30
+ * MM, temporal loads and stores, prefetch T0 of 2 lines, 28 lines ahead:
  * 4 MiB      MM        T  T  T0    2 28
+ * MM, temporal loads and stores, prefetch T0 of 2 lines, 30 lines ahead:
  * 32 MiB     MM        T  T  T0    2 30
  *
  * RT register type, LT/ST load and store type (T temporal, NT non-temporal), PT prefetch type,
@@ -87,7 +91,100 @@ __attribute__((constructor)) static void asterope_look_at_cpu(void)
     asterope_cpu_unfit = 0;
 }
 
-/* YMM, loads T, stores T, prefetch T1 of 14 lines, 0 lines ahead: 129 bytes or more */
+/* 0 to 128 bytes: stepped, XMM, tests middle. A label is the least size that gets there. */
+#define ASTEROPE_SMALL_COPY_STEPPED_XMM_MIDDLE_128 \
+    "cmp $16, %rdx\n" \
+    "jae 16f\n" \
+    "cmp $8, %rdx\n" \
+    "jae 8f\n" \
+    "cmp $4, %rdx\n" \
+    "jae 4f\n" \
+    /* 0 to 3 bytes */ \
+    "cmp $1, %edx\n" \
+    "jb 0f\n" \
+    "je 1f\n" \
+    "movzwl (%rsi), %ecx; movzwl -2(%rsi,%rdx), %r8d\n" \
+    "mov %cx, (%rdi); mov %r8w, -2(%rdi,%rdx)\n" \
+    "ret\n" \
+  "1:\n" \
+    "movzbl (%rsi), %ecx\n" \
+    "mov %cl, (%rdi)\n" \
+  "0:\n" \
+    "ret\n" \
+    ".p2align 5\n" \
+  "4:\n" \
+    /* 4 to 7 bytes */ \
+    "mov (%rsi), %ecx; mov -4(%rsi,%rdx), %r8d; mov %ecx, (%rdi); mov %r8d, -4(%rdi,%rdx)\n" \
+    "ret\n" \
+    ".p2align 5\n" \
+  "8:\n" \
+    /* 8 to 15 bytes */ \
+    "mov (%rsi), %rcx; mov -8(%rsi,%rdx), %r8; mov %rcx, (%rdi); mov %r8, -8(%rdi,%rdx)\n" \
+    "ret\n" \
+    ".p2align 5\n" \
+    /* 16 bytes or more */ \
+  "16:\n" \
+    "cmp $33, %rdx\n" \
+    "jb 16f\n" \
+    "cmp $65, %rdx\n" \
+    "jb 33f\n" \
+    /* to 128 bytes */ \
+    "cmp $128, %rdx\n" \
+    "ja 129f\n" \
+    "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu 32(%rsi), %xmm2; movdqu 48(%rsi), %xmm3\n" \
+    "movdqu -64(%rsi,%rdx), %xmm4; movdqu -48(%rsi,%rdx), %xmm5; movdqu -32(%rsi,%rdx), %xmm6\n" \
+    "movdqu -16(%rsi,%rdx), %xmm7; movdqu %xmm0, (%rdi); movdqu %xmm1, 16(%rdi)\n" \
+    "movdqu %xmm2, 32(%rdi); movdqu %xmm3, 48(%rdi); movdqu %xmm4, -64(%rdi,%rdx)\n" \
+    "movdqu %xmm5, -48(%rdi,%rdx); movdqu %xmm6, -32(%rdi,%rdx); movdqu %xmm7, -16(%rdi,%rdx)\n" \
+    "ret\n" \
+    ".p2align 5\n" \
+  "16:\n" \
+    /* 16 to 32 bytes */ \
+    "movdqu (%rsi), %xmm0; movdqu -16(%rsi,%rdx), %xmm1; movdqu %xmm0, (%rdi)\n" \
+    "movdqu %xmm1, -16(%rdi,%rdx)\n" \
+    "ret\n" \
+    ".p2align 5\n" \
+  "33:\n" \
+    /* 33 to 64 bytes */ \
+    "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu -32(%rsi,%rdx), %xmm2\n" \
+    "movdqu -16(%rsi,%rdx), %xmm3; movdqu %xmm0, (%rdi); movdqu %xmm1, 16(%rdi)\n" \
+    "movdqu %xmm2, -32(%rdi,%rdx); movdqu %xmm3, -16(%rdi,%rdx)\n" \
+    "ret\n" \
+    ".p2align 5\n" \
+    /* more than 128 bytes */ \
+  "129:\n"
+
+/* What pipelines whose edges are YMM registers do with 129 to 256 bytes. */
+#define ASTEROPE_COPY_UP_TO_256_YMM \
+    /* up to 256 bytes: the first and the last 128 */ \
+  "8:\n" \
+    "vmovdqu (%rsi), %ymm0; vmovdqu 32(%rsi), %ymm1; vmovdqu 64(%rsi), %ymm2\n" \
+    "vmovdqu 96(%rsi), %ymm3; vmovdqu %ymm0, (%rdi); vmovdqu %ymm1, 32(%rdi)\n" \
+    "vmovdqu %ymm2, 64(%rdi); vmovdqu %ymm3, 96(%rdi); vmovdqu -128(%rsi,%rdx), %ymm0\n" \
+    "vmovdqu -96(%rsi,%rdx), %ymm1; vmovdqu -64(%rsi,%rdx), %ymm2; vmovdqu -32(%rsi,%rdx), %ymm3\n" \
+    "vmovdqu %ymm0, -128(%rdi,%rdx); vmovdqu %ymm1, -96(%rdi,%rdx); vmovdqu %ymm2, -64(%rdi,%rdx)\n" \
+    "vmovdqu %ymm3, -32(%rdi,%rdx)\n" \
+    "vzeroupper\n" \
+    "ret\n"
+
+/* What pipelines whose edges are XMM registers do with 129 to 256 bytes. */
+#define ASTEROPE_COPY_UP_TO_256_XMM \
+    /* up to 256 bytes: the first and the last 128 */ \
+  "8:\n" \
+    "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu 32(%rsi), %xmm2; movdqu 48(%rsi), %xmm3\n" \
+    "movdqu 64(%rsi), %xmm4; movdqu 80(%rsi), %xmm5; movdqu 96(%rsi), %xmm6\n" \
+    "movdqu 112(%rsi), %xmm7; movdqu %xmm0, (%rdi); movdqu %xmm1, 16(%rdi)\n" \
+    "movdqu %xmm2, 32(%rdi); movdqu %xmm3, 48(%rdi); movdqu %xmm4, 64(%rdi)\n" \
+    "movdqu %xmm5, 80(%rdi); movdqu %xmm6, 96(%rdi); movdqu %xmm7, 112(%rdi)\n" \
+    "movdqu -128(%rsi,%rdx), %xmm0; movdqu -112(%rsi,%rdx), %xmm1; movdqu -96(%rsi,%rdx), %xmm2\n" \
+    "movdqu -80(%rsi,%rdx), %xmm3; movdqu -64(%rsi,%rdx), %xmm4; movdqu -48(%rsi,%rdx), %xmm5\n" \
+    "movdqu -32(%rsi,%rdx), %xmm6; movdqu -16(%rsi,%rdx), %xmm7; movdqu %xmm0, -128(%rdi,%rdx)\n" \
+    "movdqu %xmm1, -112(%rdi,%rdx); movdqu %xmm2, -96(%rdi,%rdx); movdqu %xmm3, -80(%rdi,%rdx)\n" \
+    "movdqu %xmm4, -64(%rdi,%rdx); movdqu %xmm5, -48(%rdi,%rdx); movdqu %xmm6, -32(%rdi,%rdx)\n" \
+    "movdqu %xmm7, -16(%rdi,%rdx)\n" \
+    "ret\n"
+
+/* YMM, temporal loads and stores, prefetch T1 of 14 lines, 0 lines ahead: 129 bytes or more */
 ASTEROPE_NAKED ASTEROPE_INTERNAL void asterope_copy_ymm_t_t_t1_14_0(void);
 void asterope_copy_ymm_t_t_t1_14_0(void)
 {
@@ -130,19 +227,10 @@ void asterope_copy_ymm_t_t_t1_14_0(void)
     "vmovdqu %ymm2, 64(%r8); vmovdqu %ymm3, 96(%r8)\n"
     "vzeroupper\n"
     "ret\n"
-    /* up to 256 bytes: the first and the last 128 */
-  "8:\n"
-    "vmovdqu (%rsi), %ymm0; vmovdqu 32(%rsi), %ymm1; vmovdqu 64(%rsi), %ymm2\n"
-    "vmovdqu 96(%rsi), %ymm3; vmovdqu %ymm0, (%rdi); vmovdqu %ymm1, 32(%rdi)\n"
-    "vmovdqu %ymm2, 64(%rdi); vmovdqu %ymm3, 96(%rdi); vmovdqu -128(%rsi,%rdx), %ymm0\n"
-    "vmovdqu -96(%rsi,%rdx), %ymm1; vmovdqu -64(%rsi,%rdx), %ymm2; vmovdqu -32(%rsi,%rdx), %ymm3\n"
-    "vmovdqu %ymm0, -128(%rdi,%rdx); vmovdqu %ymm1, -96(%rdi,%rdx); vmovdqu %ymm2, -64(%rdi,%rdx)\n"
-    "vmovdqu %ymm3, -32(%rdi,%rdx)\n"
-    "vzeroupper\n"
-    "ret\n");
+    ASTEROPE_COPY_UP_TO_256_YMM);
 }
 
-/* XMM, loads T, stores T, prefetch T0 of 4 lines, 30 lines ahead: 129 bytes or more */
+/* XMM, temporal loads and stores, prefetch T0 of 4 lines, 30 lines ahead: 129 bytes or more */
 ASTEROPE_NAKED ASTEROPE_INTERNAL void asterope_copy_xmm_t_t_t0_4_30(void);
 void asterope_copy_xmm_t_t_t0_4_30(void)
 {
@@ -185,23 +273,10 @@ void asterope_copy_xmm_t_t_t0_4_30(void)
     "movdqu %xmm1, 16(%r8); movdqu %xmm2, 32(%r8); movdqu %xmm3, 48(%r8); movdqu %xmm4, 64(%r8)\n"
     "movdqu %xmm5, 80(%r8); movdqu %xmm6, 96(%r8); movdqu %xmm7, 112(%r8)\n"
     "ret\n"
-    /* up to 256 bytes: the first and the last 128 */
-  "8:\n"
-    "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu 32(%rsi), %xmm2; movdqu 48(%rsi), %xmm3\n"
-    "movdqu 64(%rsi), %xmm4; movdqu 80(%rsi), %xmm5; movdqu 96(%rsi), %xmm6\n"
-    "movdqu 112(%rsi), %xmm7; movdqu %xmm0, (%rdi); movdqu %xmm1, 16(%rdi)\n"
-    "movdqu %xmm2, 32(%rdi); movdqu %xmm3, 48(%rdi); movdqu %xmm4, 64(%rdi)\n"
-    "movdqu %xmm5, 80(%rdi); movdqu %xmm6, 96(%rdi); movdqu %xmm7, 112(%rdi)\n"
-    "movdqu -128(%rsi,%rdx), %xmm0; movdqu -112(%rsi,%rdx), %xmm1; movdqu -96(%rsi,%rdx), %xmm2\n"
-    "movdqu -80(%rsi,%rdx), %xmm3; movdqu -64(%rsi,%rdx), %xmm4; movdqu -48(%rsi,%rdx), %xmm5\n"
-    "movdqu -32(%rsi,%rdx), %xmm6; movdqu -16(%rsi,%rdx), %xmm7; movdqu %xmm0, -128(%rdi,%rdx)\n"
-    "movdqu %xmm1, -112(%rdi,%rdx); movdqu %xmm2, -96(%rdi,%rdx); movdqu %xmm3, -80(%rdi,%rdx)\n"
-    "movdqu %xmm4, -64(%rdi,%rdx); movdqu %xmm5, -48(%rdi,%rdx); movdqu %xmm6, -32(%rdi,%rdx)\n"
-    "movdqu %xmm7, -16(%rdi,%rdx)\n"
-    "ret\n");
+    ASTEROPE_COPY_UP_TO_256_XMM);
 }
 
-/* MM, loads T, stores T, prefetch T0 of 2 lines, 28 lines ahead: 129 bytes or more */
+/* MM, temporal loads and stores, prefetch T0 of 2 lines, 28 lines ahead: 129 bytes or more */
 ASTEROPE_NAKED ASTEROPE_INTERNAL void asterope_copy_mm_t_t_t0_2_28(void);
 void asterope_copy_mm_t_t_t0_2_28(void)
 {
@@ -241,23 +316,10 @@ void asterope_copy_mm_t_t_t0_2_28(void)
     "movdqu %xmm5, 80(%r8); movdqu %xmm6, 96(%r8); movdqu %xmm7, 112(%r8)\n"
     "emms\n"
     "ret\n"
-    /* up to 256 bytes: the first and the last 128 */
-  "8:\n"
-    "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu 32(%rsi), %xmm2; movdqu 48(%rsi), %xmm3\n"
-    "movdqu 64(%rsi), %xmm4; movdqu 80(%rsi), %xmm5; movdqu 96(%rsi), %xmm6\n"
-    "movdqu 112(%rsi), %xmm7; movdqu %xmm0, (%rdi); movdqu %xmm1, 16(%rdi)\n"
-    "movdqu %xmm2, 32(%rdi); movdqu %xmm3, 48(%rdi); movdqu %xmm4, 64(%rdi)\n"
-    "movdqu %xmm5, 80(%rdi); movdqu %xmm6, 96(%rdi); movdqu %xmm7, 112(%rdi)\n"
-    "movdqu -128(%rsi,%rdx), %xmm0; movdqu -112(%rsi,%rdx), %xmm1; movdqu -96(%rsi,%rdx), %xmm2\n"
-    "movdqu -80(%rsi,%rdx), %xmm3; movdqu -64(%rsi,%rdx), %xmm4; movdqu -48(%rsi,%rdx), %xmm5\n"
-    "movdqu -32(%rsi,%rdx), %xmm6; movdqu -16(%rsi,%rdx), %xmm7; movdqu %xmm0, -128(%rdi,%rdx)\n"
-    "movdqu %xmm1, -112(%rdi,%rdx); movdqu %xmm2, -96(%rdi,%rdx); movdqu %xmm3, -80(%rdi,%rdx)\n"
-    "movdqu %xmm4, -64(%rdi,%rdx); movdqu %xmm5, -48(%rdi,%rdx); movdqu %xmm6, -32(%rdi,%rdx)\n"
-    "movdqu %xmm7, -16(%rdi,%rdx)\n"
-    "ret\n");
+    ASTEROPE_COPY_UP_TO_256_XMM);
 }
 
-/* MM, loads T, stores T, prefetch T0 of 2 lines, 30 lines ahead: 129 bytes or more */
+/* MM, temporal loads and stores, prefetch T0 of 2 lines, 30 lines ahead: 129 bytes or more */
 ASTEROPE_NAKED ASTEROPE_INTERNAL void asterope_copy_mm_t_t_t0_2_30(void);
 void asterope_copy_mm_t_t_t0_2_30(void)
 {
@@ -297,20 +359,7 @@ void asterope_copy_mm_t_t_t0_2_30(void)
     "movdqu %xmm5, 80(%r8); movdqu %xmm6, 96(%r8); movdqu %xmm7, 112(%r8)\n"
     "emms\n"
     "ret\n"
-    /* up to 256 bytes: the first and the last 128 */
-  "8:\n"
-    "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu 32(%rsi), %xmm2; movdqu 48(%rsi), %xmm3\n"
-    "movdqu 64(%rsi), %xmm4; movdqu 80(%rsi), %xmm5; movdqu 96(%rsi), %xmm6\n"
-    "movdqu 112(%rsi), %xmm7; movdqu %xmm0, (%rdi); movdqu %xmm1, 16(%rdi)\n"
-    "movdqu %xmm2, 32(%rdi); movdqu %xmm3, 48(%rdi); movdqu %xmm4, 64(%rdi)\n"
-    "movdqu %xmm5, 80(%rdi); movdqu %xmm6, 96(%rdi); movdqu %xmm7, 112(%rdi)\n"
-    "movdqu -128(%rsi,%rdx), %xmm0; movdqu -112(%rsi,%rdx), %xmm1; movdqu -96(%rsi,%rdx), %xmm2\n"
-    "movdqu -80(%rsi,%rdx), %xmm3; movdqu -64(%rsi,%rdx), %xmm4; movdqu -48(%rsi,%rdx), %xmm5\n"
-    "movdqu -32(%rsi,%rdx), %xmm6; movdqu -16(%rsi,%rdx), %xmm7; movdqu %xmm0, -128(%rdi,%rdx)\n"
-    "movdqu %xmm1, -112(%rdi,%rdx); movdqu %xmm2, -96(%rdi,%rdx); movdqu %xmm3, -80(%rdi,%rdx)\n"
-    "movdqu %xmm4, -64(%rdi,%rdx); movdqu %xmm5, -48(%rdi,%rdx); movdqu %xmm6, -32(%rdi,%rdx)\n"
-    "movdqu %xmm7, -16(%rdi,%rdx)\n"
-    "ret\n");
+    ASTEROPE_COPY_UP_TO_256_XMM);
 }
 
 /* Overlapping buffers, the destination below the source: XMM, 128 bytes a turn, 129 bytes or more. */
@@ -356,6 +405,9 @@ ASTEROPE_NAKED ASTEROPE_INTERNAL void asterope_move_downwards_xmm_128(void);
 void asterope_move_downwards_xmm_128(void)
 {
     __asm__(
+    /* a buffer onto itself: nothing to move */
+    "test %rcx, %rcx\n"
+    "je 4f\n"
     /* the last 16 and the first 64 bytes, for the end */
     "movdqu -16(%rsi,%rdx), %xmm8; movdqu (%rsi), %xmm9; movdqu 16(%rsi), %xmm10\n"
     "movdqu 32(%rsi), %xmm11; movdqu 48(%rsi), %xmm12\n"
@@ -385,72 +437,17 @@ void asterope_move_downwards_xmm_128(void)
   "3:\n"
     "movdqu %xmm9, (%rdi); movdqu %xmm10, 16(%rdi); movdqu %xmm11, 32(%rdi)\n"
     "movdqu %xmm12, 48(%rdi); movdqu %xmm8, (%r10)\n"
+    "ret\n"
+  "4:\n"
     "ret\n");
 }
 
-/* Any x86-64 CPU, any size, overlapping or not. */
+/* Any x86-64 CPU, more than 128 bytes, overlapping or not. */
 ASTEROPE_NAKED ASTEROPE_INTERNAL void asterope_untuned(void);
 void asterope_untuned(void)
 {
     __asm__(
-    "cmp $16, %rdx\n"
-    "jae 39f\n"
-    "cmp $8, %rdx\n"
-    "jae 48f\n"
-    "cmp $4, %rdx\n"
-    "jae 44f\n"
-    /* 0 to 3 bytes */
-    "cmp $1, %edx\n"
-    "jb 51f\n"
-    "je 50f\n"
-    "movzwl (%rsi), %ecx; movzwl -2(%rsi,%rdx), %r8d\n"
-    "mov %cx, (%rdi); mov %r8w, -2(%rdi,%rdx)\n"
-    "ret\n"
-  "50:\n"
-    "movzbl (%rsi), %ecx\n"
-    "mov %cl, (%rdi)\n"
-  "51:\n"
-    "ret\n"
-    ".p2align 5\n"
-  "44:\n"
-    /* 4 to 7 bytes */
-    "mov (%rsi), %ecx; mov -4(%rsi,%rdx), %r8d; mov %ecx, (%rdi); mov %r8d, -4(%rdi,%rdx)\n"
-    "ret\n"
-    ".p2align 5\n"
-  "48:\n"
-    /* 8 to 15 bytes */
-    "mov (%rsi), %rcx; mov -8(%rsi,%rdx), %r8; mov %rcx, (%rdi); mov %r8, -8(%rdi,%rdx)\n"
-    "ret\n"
-    ".p2align 5\n"
-  "39:\n"
-    "cmp $33, %rdx\n"
-    "jb 56f\n"
-    "cmp $65, %rdx\n"
-    "jb 73f\n"
-    /* to 128 bytes */
-    "cmp $128, %rdx\n"
-    "ja 30f\n"
-    "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu 32(%rsi), %xmm2; movdqu 48(%rsi), %xmm3\n"
-    "movdqu -64(%rsi,%rdx), %xmm4; movdqu -48(%rsi,%rdx), %xmm5; movdqu -32(%rsi,%rdx), %xmm6\n"
-    "movdqu -16(%rsi,%rdx), %xmm7; movdqu %xmm0, (%rdi); movdqu %xmm1, 16(%rdi)\n"
-    "movdqu %xmm2, 32(%rdi); movdqu %xmm3, 48(%rdi); movdqu %xmm4, -64(%rdi,%rdx)\n"
-    "movdqu %xmm5, -48(%rdi,%rdx); movdqu %xmm6, -32(%rdi,%rdx); movdqu %xmm7, -16(%rdi,%rdx)\n"
-    "ret\n"
-    ".p2align 5\n"
-  "56:\n"
-    /* 16 to 32 bytes */
-    "movdqu (%rsi), %xmm0; movdqu -16(%rsi,%rdx), %xmm1; movdqu %xmm0, (%rdi)\n"
-    "movdqu %xmm1, -16(%rdi,%rdx)\n"
-    "ret\n"
-    ".p2align 5\n"
-  "73:\n"
-    /* 33 to 64 bytes */
-    "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu -32(%rsi,%rdx), %xmm2\n"
-    "movdqu -16(%rsi,%rdx), %xmm3; movdqu %xmm0, (%rdi); movdqu %xmm1, 16(%rdi)\n"
-    "movdqu %xmm2, -32(%rdi,%rdx); movdqu %xmm3, -16(%rdi,%rdx)\n"
-    "ret\n"
-    ".p2align 5\n"
-  "30:\n"
+    /* where the destination begins within the source, then the other way round */
     "mov %rdi, %rcx\n"
     "sub %rsi, %rcx\n"
     "cmp %rdx, %rcx\n"
@@ -488,20 +485,7 @@ void asterope_untuned(void)
     "movdqu %xmm1, 16(%r8); movdqu %xmm2, 32(%r8); movdqu %xmm3, 48(%r8); movdqu %xmm4, 64(%r8)\n"
     "movdqu %xmm5, 80(%r8); movdqu %xmm6, 96(%r8); movdqu %xmm7, 112(%r8)\n"
     "ret\n"
-    /* up to 256 bytes: the first and the last 128 */
-  "8:\n"
-    "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu 32(%rsi), %xmm2; movdqu 48(%rsi), %xmm3\n"
-    "movdqu 64(%rsi), %xmm4; movdqu 80(%rsi), %xmm5; movdqu 96(%rsi), %xmm6\n"
-    "movdqu 112(%rsi), %xmm7; movdqu %xmm0, (%rdi); movdqu %xmm1, 16(%rdi)\n"
-    "movdqu %xmm2, 32(%rdi); movdqu %xmm3, 48(%rdi); movdqu %xmm4, 64(%rdi)\n"
-    "movdqu %xmm5, 80(%rdi); movdqu %xmm6, 96(%rdi); movdqu %xmm7, 112(%rdi)\n"
-    "movdqu -128(%rsi,%rdx), %xmm0; movdqu -112(%rsi,%rdx), %xmm1; movdqu -96(%rsi,%rdx), %xmm2\n"
-    "movdqu -80(%rsi,%rdx), %xmm3; movdqu -64(%rsi,%rdx), %xmm4; movdqu -48(%rsi,%rdx), %xmm5\n"
-    "movdqu -32(%rsi,%rdx), %xmm6; movdqu -16(%rsi,%rdx), %xmm7; movdqu %xmm0, -128(%rdi,%rdx)\n"
-    "movdqu %xmm1, -112(%rdi,%rdx); movdqu %xmm2, -96(%rdi,%rdx); movdqu %xmm3, -80(%rdi,%rdx)\n"
-    "movdqu %xmm4, -64(%rdi,%rdx); movdqu %xmm5, -48(%rdi,%rdx); movdqu %xmm6, -32(%rdi,%rdx)\n"
-    "movdqu %xmm7, -16(%rdi,%rdx)\n"
-    "ret\n");
+    ASTEROPE_COPY_UP_TO_256_XMM);
 }
 
 ASTEROPE_NAKED void *asterope_memcpy(
@@ -510,70 +494,16 @@ ASTEROPE_NAKED void *asterope_memcpy(
 {
     __asm__(
     "mov %rdi, %rax\n"
-    "cmp $16, %rdx\n"
-    "jae 39f\n"
-    "cmp $8, %rdx\n"
-    "jae 48f\n"
-    "cmp $4, %rdx\n"
-    "jae 44f\n"
-    /* 0 to 3 bytes */
-    "cmp $1, %edx\n"
-    "jb 51f\n"
-    "je 50f\n"
-    "movzwl (%rsi), %ecx; movzwl -2(%rsi,%rdx), %r8d\n"
-    "mov %cx, (%rdi); mov %r8w, -2(%rdi,%rdx)\n"
-    "ret\n"
-  "50:\n"
-    "movzbl (%rsi), %ecx\n"
-    "mov %cl, (%rdi)\n"
-  "51:\n"
-    "ret\n"
-    ".p2align 5\n"
-  "44:\n"
-    /* 4 to 7 bytes */
-    "mov (%rsi), %ecx; mov -4(%rsi,%rdx), %r8d; mov %ecx, (%rdi); mov %r8d, -4(%rdi,%rdx)\n"
-    "ret\n"
-    ".p2align 5\n"
-  "48:\n"
-    /* 8 to 15 bytes */
-    "mov (%rsi), %rcx; mov -8(%rsi,%rdx), %r8; mov %rcx, (%rdi); mov %r8, -8(%rdi,%rdx)\n"
-    "ret\n"
-    ".p2align 5\n"
-  "39:\n"
-    "cmp $33, %rdx\n"
-    "jb 56f\n"
-    "cmp $65, %rdx\n"
-    "jb 73f\n"
-    /* to 128 bytes */
-    "cmp $128, %rdx\n"
-    "ja 30f\n"
-    "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu 32(%rsi), %xmm2; movdqu 48(%rsi), %xmm3\n"
-    "movdqu -64(%rsi,%rdx), %xmm4; movdqu -48(%rsi,%rdx), %xmm5; movdqu -32(%rsi,%rdx), %xmm6\n"
-    "movdqu -16(%rsi,%rdx), %xmm7; movdqu %xmm0, (%rdi); movdqu %xmm1, 16(%rdi)\n"
-    "movdqu %xmm2, 32(%rdi); movdqu %xmm3, 48(%rdi); movdqu %xmm4, -64(%rdi,%rdx)\n"
-    "movdqu %xmm5, -48(%rdi,%rdx); movdqu %xmm6, -32(%rdi,%rdx); movdqu %xmm7, -16(%rdi,%rdx)\n"
-    "ret\n"
-    ".p2align 5\n"
-  "56:\n"
-    /* 16 to 32 bytes */
-    "movdqu (%rsi), %xmm0; movdqu -16(%rsi,%rdx), %xmm1; movdqu %xmm0, (%rdi)\n"
-    "movdqu %xmm1, -16(%rdi,%rdx)\n"
-    "ret\n"
-    ".p2align 5\n"
-  "73:\n"
-    /* 33 to 64 bytes */
-    "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu -32(%rsi,%rdx), %xmm2\n"
-    "movdqu -16(%rsi,%rdx), %xmm3; movdqu %xmm0, (%rdi); movdqu %xmm1, 16(%rdi)\n"
-    "movdqu %xmm2, -32(%rdi,%rdx); movdqu %xmm3, -16(%rdi,%rdx)\n"
-    "ret\n"
-    ".p2align 5\n"
-  "30:\n"
+    ASTEROPE_SMALL_COPY_STEPPED_XMM_MIDDLE_128
     "cmpq asterope_cpu_unfit(%rip), %rdx\n"
     "jb asterope_untuned\n"
+    /* to 8 KiB */
     "cmp $8192, %rdx\n"
     "jbe asterope_copy_ymm_t_t_t1_14_0\n"
+    /* to 256 KiB */
     "cmp $262144, %rdx\n"
     "jbe asterope_copy_xmm_t_t_t0_4_30\n"
+    /* to 4 MiB */
     "cmp $4194304, %rdx\n"
     "jbe asterope_copy_mm_t_t_t0_2_28\n"
     "jmp asterope_copy_mm_t_t_t0_2_30\n");
@@ -587,66 +517,10 @@ ASTEROPE_NAKED void *asterope_memmove(
     "mov %rdi, %rax\n"
     ".globl asterope_memmove_inner; .hidden asterope_memmove_inner\n"
   "asterope_memmove_inner:\n"
-    "cmp $16, %rdx\n"
-    "jae 39f\n"
-    "cmp $8, %rdx\n"
-    "jae 48f\n"
-    "cmp $4, %rdx\n"
-    "jae 44f\n"
-    /* 0 to 3 bytes */
-    "cmp $1, %edx\n"
-    "jb 51f\n"
-    "je 50f\n"
-    "movzwl (%rsi), %ecx; movzwl -2(%rsi,%rdx), %r8d\n"
-    "mov %cx, (%rdi); mov %r8w, -2(%rdi,%rdx)\n"
-    "ret\n"
-  "50:\n"
-    "movzbl (%rsi), %ecx\n"
-    "mov %cl, (%rdi)\n"
-  "51:\n"
-    "ret\n"
-    ".p2align 5\n"
-  "44:\n"
-    /* 4 to 7 bytes */
-    "mov (%rsi), %ecx; mov -4(%rsi,%rdx), %r8d; mov %ecx, (%rdi); mov %r8d, -4(%rdi,%rdx)\n"
-    "ret\n"
-    ".p2align 5\n"
-  "48:\n"
-    /* 8 to 15 bytes */
-    "mov (%rsi), %rcx; mov -8(%rsi,%rdx), %r8; mov %rcx, (%rdi); mov %r8, -8(%rdi,%rdx)\n"
-    "ret\n"
-    ".p2align 5\n"
-  "39:\n"
-    "cmp $33, %rdx\n"
-    "jb 56f\n"
-    "cmp $65, %rdx\n"
-    "jb 73f\n"
-    /* to 128 bytes */
-    "cmp $128, %rdx\n"
-    "ja 30f\n"
-    "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu 32(%rsi), %xmm2; movdqu 48(%rsi), %xmm3\n"
-    "movdqu -64(%rsi,%rdx), %xmm4; movdqu -48(%rsi,%rdx), %xmm5; movdqu -32(%rsi,%rdx), %xmm6\n"
-    "movdqu -16(%rsi,%rdx), %xmm7; movdqu %xmm0, (%rdi); movdqu %xmm1, 16(%rdi)\n"
-    "movdqu %xmm2, 32(%rdi); movdqu %xmm3, 48(%rdi); movdqu %xmm4, -64(%rdi,%rdx)\n"
-    "movdqu %xmm5, -48(%rdi,%rdx); movdqu %xmm6, -32(%rdi,%rdx); movdqu %xmm7, -16(%rdi,%rdx)\n"
-    "ret\n"
-    ".p2align 5\n"
-  "56:\n"
-    /* 16 to 32 bytes */
-    "movdqu (%rsi), %xmm0; movdqu -16(%rsi,%rdx), %xmm1; movdqu %xmm0, (%rdi)\n"
-    "movdqu %xmm1, -16(%rdi,%rdx)\n"
-    "ret\n"
-    ".p2align 5\n"
-  "73:\n"
-    /* 33 to 64 bytes */
-    "movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1; movdqu -32(%rsi,%rdx), %xmm2\n"
-    "movdqu -16(%rsi,%rdx), %xmm3; movdqu %xmm0, (%rdi); movdqu %xmm1, 16(%rdi)\n"
-    "movdqu %xmm2, -32(%rdi,%rdx); movdqu %xmm3, -16(%rdi,%rdx)\n"
-    "ret\n"
-    ".p2align 5\n"
-  "30:\n"
+    ASTEROPE_SMALL_COPY_STEPPED_XMM_MIDDLE_128
     "cmpq asterope_cpu_unfit(%rip), %rdx\n"
     "jb asterope_untuned\n"
+    /* where the destination begins within the source, then the other way round */
     "mov %rdi, %rcx\n"
     "sub %rsi, %rcx\n"
     "cmp %rdx, %rcx\n"
@@ -654,10 +528,13 @@ ASTEROPE_NAKED void *asterope_memmove(
     "neg %rcx\n"
     "cmp %rdx, %rcx\n"
     "jb asterope_move_upwards_xmm_128\n"
+    /* to 8 KiB */
     "cmp $8192, %rdx\n"
     "jbe asterope_copy_ymm_t_t_t1_14_0\n"
+    /* to 256 KiB */
     "cmp $262144, %rdx\n"
     "jbe asterope_copy_xmm_t_t_t0_4_30\n"
+    /* to 4 MiB */
     "cmp $4194304, %rdx\n"
     "jbe asterope_copy_mm_t_t_t0_2_28\n"
     "jmp asterope_copy_mm_t_t_t0_2_30\n");

@@ -1,4 +1,4 @@
-"""The probes of sensing copies and sets: how they find out whether their buffers are cached."""
+"""The probes of sensing copies: how they find out whether their buffers are cached."""
 
 from __future__ import annotations
 
@@ -13,22 +13,9 @@ MINIMUM_BYTES = 4096
 # Ticks of the counter that the templates read; the copy compares 32 bits of them.
 MAXIMUM_THRESHOLD = 2**32 - 1
 
-_LINES = Axis("lines", (2, 4), "How many cache lines of a side it loads from.")
-
 AXES = (
     Axis("kind", ("source", "each"), "Which sides of the copy the probe times."),
-    _LINES,
-)
-
-# A set has no source.
-SET_AXES = (
-    Axis(
-        "kind",
-        ("destination", "explore"),
-        "What the probe does: time the destination; explore: the same, but one in four sets that "
-        "find it uncached go on as if it were cached.",
-    ),
-    _LINES,
+    Axis("lines", (2, 4), "How many cache lines of a side it loads from."),
 )
 
 
@@ -37,9 +24,8 @@ class Probe(Copy):
     """What is timed before the copy goes on with one of its pipelines.
 
     `kind`: source (loads from as many `lines` of the source, spread evenly), each (the same, and
-    where these take long, as many from the destination); of sets destination (loads from there),
-    explore (the same, and now and then it does not believe them, as sensing.j2 says). More than one
-    wait for memory fits into the same time, so that several loads cost hardly more than one.
+    where these take long, as many from the destination). More than one wait for memory fits into
+    the same time, so that several loads cost hardly more than one.
     """
 
     kind: str
@@ -47,22 +33,14 @@ class Probe(Copy):
 
     AXES = AXES
 
-    @property
-    def of_sets(self) -> bool:
-        return self.kind in SET_AXES[0].values
-
-
-def _probes(axes: tuple[Axis, ...]) -> tuple[Probe, ...]:
-    return tuple(Probe(kind, lines) for kind in axes[0].values for lines in axes[1].values)
-
 
 # Simplest first: in this order ties are broken. (Rejected: 8 lines, which take a tenth longer
 # than 4 where they are uncached and told no case apart that 4 did not.)
-PROBES, SET_PROBES = _probes(AXES), _probes(SET_AXES)
+PROBES = tuple(Probe(kind, lines) for kind in AXES[0].values for lines in AXES[1].values)
 
 
 def why_not_sensing(kind: str, has_fetch: bool) -> str | None:
-    """Why there is no such sensing copy, or set, or None where there is."""
+    """Why there is no such sensing copy, or None where there is."""
     if has_fetch != (kind == "each"):
         return f"a probe of kind {kind} {'goes' if kind == 'each' else 'never goes'} on with fetch"
     return None
@@ -78,7 +56,7 @@ class SensingCopy:
 
     probe: Probe
     threshold: int
-    hot: Any  # pipelines of copies, or of sets
+    hot: Any
     cold: Any
     fetch: Any = None
 

@@ -15,7 +15,7 @@ from . import axis
 from .axis import Axis
 
 # Up to here a pipeline moves its first and last 128 bytes and runs no stage (edges.j2).
-_SHORT_WAY = 256
+SHORT_WAY = 256
 _LINE, _PAGE = 64, 4096
 
 
@@ -25,7 +25,7 @@ class _Pipeline(axis.Copy):
     MARKED: ClassVar[tuple[Axis, ...]]
     VARIANT: ClassVar[type]  # of a tuple; of a variant itself
     VECTORS: ClassVar[tuple[str, ...]]  # register types that are plain loads and stores
-    EDGES: ClassVar[tuple[str, ...]]  # those that move as much as _SHORT_WAY by themselves
+    EDGES: ClassVar[tuple[str, ...]]  # those that move as much as SHORT_WAY by themselves
     WHOLE: ClassVar[tuple[str, ...]]  # those of which one instruction does it all
 
     @property
@@ -102,7 +102,7 @@ class _Pipeline(axis.Copy):
         interleaved = _PAGE * self.pi if self.pi > 1 else 0
         others = (one for one in self.AXES if one.field != "rt")
         plain = self.rt in self.EDGES and all(getattr(self, o.field) == o.default for o in others)
-        return max(0 if plain else _SHORT_WAY, least, interleaved)
+        return max(0 if plain else SHORT_WAY, least, interleaved)
 
 
 def classes(

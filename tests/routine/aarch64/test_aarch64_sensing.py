@@ -17,7 +17,6 @@ from aarch64_programs import (
     CLANG,
     COMPILER,
     PLAIN,
-    SET,
     cross_compiled,
     emulated,
     needs_emulator_and_time,
@@ -27,7 +26,6 @@ from asterope.spaces.aarch64.pipelines import Tuple
 from asterope.spaces.probes import (
     MAXIMUM_THRESHOLD,
     PROBES,
-    SET_PROBES,
     Probe,
     SensingCopy,
 )
@@ -35,7 +33,6 @@ from copy_programs import (
     FUNCTIONS,
     REPOSITORY,
     STRICT_C,
-    Memset,
     assert_right,
     build_dispatch_check,
     build_routine_check,
@@ -129,11 +126,6 @@ def test_every_sensing_copy_copies_right_and_looks_where_it_should(tmp_path, aar
             assert length // 4 <= source[0] < 3 * length // 4
             assert destination == ([] if probe.kind == "source" else source)
         assert len({source[0] for source, _ in readings}) > 1, probe.name
-
-
-def test_every_sensing_set_sets_right(tmp_path, aarch64_objects):
-    done = run(*emulated(), sensing_check(tmp_path, aarch64_objects, check="set_sensing_check"))
-    assert done.stdout.splitlines() == [f"ok {p.name}" for p in SET_PROBES], done.stderr
 
 
 def in_front(instruction: str) -> tuple[str, str]:
@@ -309,22 +301,3 @@ def test_it_calls_nothing(tmp_path, compiler):
         output_of(*compiler, *STRICT_C, "-O2", "-c", routine, "-o", target)
         undefined = output_of("aarch64-linux-gnu-nm", "-u", target).split()
         assert set(undefined) <= {"U", "getauxval"}, name
-
-
-@pytest.mark.parametrize("probe", SET_PROBES, ids=lambda p: p.name)
-def test_sets_sense_as_well(tmp_path, probe):
-    hot, cold, plain = SET("X", "T"), SET("Q", "NT"), SET("Q", "T")
-    sensing = {
-        16384: SensingCopy(probe, 0, hot, cold, None),
-        65536: SensingCopy(probe, MAXIMUM_THRESHOLD, hot, cold, None),
-    }
-    memset = Memset([(4096, plain), (16384, plain), (65536, plain)], None, sensing)
-    program = dispatching(with_counter(render([(4096, PLAIN)], tmp_path, memset=memset)))
-    sizes = (4096, 4097, 16384, 16385, 65536)
-    command = (program, "--past-sensing", "asterope_memset", 0, *sizes)
-    taken = [name.replace("asterope_set_", "") for name in output_of(*emulated(), *command).split()]
-    expected = [t.symbol for t in (plain, cold, cold, hot, hot)]
-    if probe.kind == "explore":  # one in four goes on as if its buffer were cached
-        assert {*taken[1:3]} <= {cold.symbol, hot.symbol}
-        taken[1:3] = expected[1:3]
-    assert taken == expected
