@@ -29,14 +29,18 @@ enum { LINE = 64, PAGE = 4096, SMALL = 1024, LARGE = 1 << 20, LARGEST = 64 << 20
 /* Of the candidates to check; NULL: any. */
 static const char* wanted_needs;
 
+/* What the candidate needs that is emulated here, or NULL. */
+static const char* emulated;
+
 /* Whether the candidate is to be checked, and the CPU has all of these features, with blanks in
- * between; says so where one is missing. */
+ * between, or runs an emulation; says so where one is missing. */
 static bool can_run(const char* name, const char* needs) {
     if (wanted_needs != NULL && strcmp(needs, wanted_needs) != 0) return false;
     char features[64];
+    emulated = NULL;
     snprintf(features, sizeof features, "%s", needs);
     for (char* f = strtok(features, " "); f != NULL; f = strtok(NULL, " ")) {
-        if (cpu_has(f)) continue;
+        if (cpu_has(f) || (emulated = emulation(f)) != NULL) continue;
         printf("skip %s: this CPU lacks %s\n", name, f);
         return false;
     }
@@ -159,7 +163,6 @@ static bool check(size_t index, size_t non_temporal_step, size_t other_step) {
                       packed(farthest, writes ? farthest_write : 0)},
         .minimum = 128,
     };
-    const char* emulated = emulation(v->rt);
     const size_t step = strcmp(v->st, "NT") == 0 ? non_temporal_step : other_step;
     const bool right = (in_paper(v) ? check_paper(&subject, index, step)
                         : emulated  ? check_emulated(&subject, v)

@@ -1,118 +1,211 @@
 """Prefetch stages ask for the right lines, each once and in time: no copy's result shows that.
 
 The assembly text of a pipeline is run by the few instructions that move its pointers; what it asks
-for, loads and stores is written down.
+for, loads and stores is written down. Pipelines of vectors, whose blocks have no known length, ask
+for the same lines between blocks that need not be whole lines: of them only a part can be said.
 """
 
 from __future__ import annotations
 
 import itertools
+import operator
 import re
+from collections.abc import Iterator
+from typing import ClassVar
 
-import pytest
+from architectures import AARCH64, X86_64, Architecture, each
 from asterope import render
-from asterope.spaces.x86_64 import pipelines
-from asterope.spaces.x86_64.pipelines import Tuple
 
 SOURCE, DESTINATION = 0x100000, 0x900000  # on line boundaries
+VECTOR = 32  # bytes
 
-MEMORY = re.compile(r"(-?\d*)\((%\w+)(?:,(%\w+))?\)")
-TAKEN = {
-    "jmp": lambda a, b: True,
-    "jb": lambda a, b: a < b,
-    "jbe": lambda a, b: a <= b,
-    "ja": lambda a, b: a > b,
-    "jae": lambda a, b: a >= b,
-    "jnz": lambda a, b: a & b != 0,  # after `test`
-    "cmova": lambda a, b: a > b,
-    "cmovb": lambda a, b: a < b,
+# What asks for a line of the source, and for one of the destination.
+PREFETCHES = {
+    "x86_64": ("prefetcht0", "prefetchw"),
+    "aarch64": ("prfm pldl1keep", "prfm pstl1keep"),
 }
+# Of those that prefetch the source, these ways; and these registers, but for vectors.
+CHOSEN = {"x86_64": ("T0", "XMM", "ZMM", "MOVDIR64B"), "aarch64": ("L1KEEP", "Q", "X")}
+
+Accesses = list[tuple[str, int]]  # instruction and address; of prefetches as PREFETCHES has them
 
 
-def code_of(t: Tuple) -> list[str]:
-    template = render._environment("x86_64").get_template("pipeline.j2")
+def code_of(arch: Architecture, t: object) -> list[str]:
+    template = render._environment(arch.name).get_template("pipeline.j2")
     lines = [line.strip() for line in template.module.pipeline(t, t.pd, 128).splitlines()]
     return [line for line in lines if line and line[0] not in "./"]
 
 
-def label_at(code: list[str], here: int, label: str) -> int:
-    forward = label.endswith("f")
-    places = range(here, len(code)) if forward else range(here, -1, -1)
-    return next(i for i in places if code[i] == f"{label[:-1]}:")
+CONDITIONS = {
+    **dict.fromkeys(("jmp", "b"), lambda a, b: True),
+    **dict.fromkeys(("jb", "cmovb", "b.lo", "lo", "b.first"), operator.lt),  # after whilelo
+    **dict.fromkeys(("jbe", "b.ls"), operator.le),
+    **dict.fromkeys(("ja", "cmova", "b.hi", "hi"), operator.gt),
+    **dict.fromkeys(("jae", "b.hs", "b.none"), operator.ge),
+    "jnz": lambda a, b: a & b != 0,  # after `test`
+}
+CALCULATE = {"add": operator.add, "sub": operator.sub, "and": operator.and_}
 
 
-def trace(t: Tuple, size: int) -> list[tuple[str, int]]:
-    """Instruction and address of every access to memory."""
-    code = code_of(t)
-    values = {"%rdi": DESTINATION, "%rsi": SOURCE, "%rdx": size, "%sil": SOURCE & 0xFF}
-    accesses = []
-    compared = (0, 0)
-    here = 0
+class Machine:
+    """Runs the text: an architecture says what its instructions do, and what they access."""
 
-    def address(text: str) -> int:
-        displacement, base, index = MEMORY.fullmatch(text).groups()
-        return int(displacement or 0) + values[base] + (values[index] if index else 0)
+    memory: re.Pattern[str]
+    registers: ClassVar[dict[str, int]]
 
-    def value(text: str) -> int:
-        return int(text[1:]) if text[0] == "$" else values[text]
+    def __init__(self, code: list[str], size: int) -> None:
+        self.code, self.here = code, 0
+        self.values = {**self.registers, self.size_in: size}
+        self.compared = (0, 0)
 
-    while True:
-        operation, _, rest = code[here].partition(" ")
-        operands = re.split(r", (?![^(]*\))", rest)  # at no comma in parentheses
-        here += 1
-        if operation == "ret":
-            return accesses
-        if operation.endswith(":") or operation in ("sfence", "vzeroupper"):
-            continue
+    def value(self, text: str) -> int:
+        return int(text[1:]) if text[0] in "$#" else self.values[text]
+
+    def jump(self, condition: str, label: str) -> None:
+        if not CONDITIONS[condition](*self.compared):
+            return
+        forwards = label.endswith("f")
+        places = range(self.here, len(self.code)) if forwards else range(self.here, -1, -1)
+        self.here = next(i for i in places if self.code[i] == f"{label[:-1]}:")
+
+    def run(self) -> Iterator[tuple[str, int]]:
+        while self.code[self.here] != "ret":
+            operation, _, rest = self.code[self.here].partition(" ")
+            self.here += 1
+            if not operation.endswith(":"):
+                operands = re.split(r", (?![^(\[{]*[)\]}])", rest)  # at no comma in parentheses
+                yield from self.step(operation, operands)
+
+
+class X8664(Machine):
+    memory = re.compile(r"(-?\d*)\((%\w+)(?:,(%\w+))?\)")
+    registers: ClassVar = {"%rdi": DESTINATION, "%rsi": SOURCE, "%sil": SOURCE & 0xFF}
+    size_in = "%rdx"
+
+    def address(self, text: str) -> int:
+        displacement, base, index = self.memory.fullmatch(text).groups()
+        return int(displacement or 0) + self.values[base] + (self.values[index] if index else 0)
+
+    def step(self, operation: str, operands: list[str]) -> Iterator[tuple[str, int]]:
+        target = operands[-1]
         if operation in ("cmp", "test"):
-            compared = (value(operands[1]), value(operands[0]))
+            self.compared = (self.value(operands[1]), self.value(operands[0]))
         elif operation.startswith("j"):
-            if TAKEN[operation](*compared):
-                here = label_at(code, here - 1, operands[0])
+            self.jump(operation, target)
         elif operation.startswith("cmov"):
-            if TAKEN[operation](*compared):
-                values[operands[1]] = value(operands[0])
+            if CONDITIONS[operation](*self.compared):
+                self.values[target] = self.value(operands[0])
         elif operation == "lea":
-            values[operands[1]] = address(operands[0])
-        elif operation in ("add", "sub", "and"):
-            a, b = values[operands[1]], value(operands[0])
-            results = {"add": a + b, "sub": a - b, "and": a & b}
-            values[operands[1]] = results[operation]
-        else:
-            assert operation.startswith(("prefetch", "mov", "vmov")), code[here - 1]
-            accesses += [(operation, address(o)) for o in operands if "(" in o]
+            self.values[target] = self.address(operands[0])
+        elif operation in CALCULATE:
+            value = CALCULATE[operation](self.values[target], self.value(operands[0]))
+            self.values[target] = value
+        elif operation not in ("sfence", "vzeroupper"):
+            assert operation.startswith(("prefetch", "mov", "vmov")), operation
+            yield from ((operation, self.address(o)) for o in operands if "(" in o)
             if operation == "movdir64b":
-                accesses.append((operation, values[operands[1]]))
+                yield operation, self.values[target]
 
 
-def some_tuples() -> list[Tuple]:
+class AArch64(Machine):
+    memory = re.compile(r"\[(\w+)(?:, (#-?\d+|\w+))?(, mul vl)?\]")
+    registers: ClassVar = {"x0": DESTINATION, "x1": SOURCE, "x3": DESTINATION}
+    size_in = "x2"
+
+    def address(self, text: str) -> int:
+        base, more, by_vectors = self.memory.search(text).groups()
+        return self.values[base] + (self.value(more) if more else 0) * (VECTOR if by_vectors else 1)
+
+    def result(self, operation: str, target: str, operands: list[str]) -> int | None:
+        """Of what writes a register."""
+        if operation == "csel":
+            taken = CONDITIONS[operands[2]](*self.compared)
+            return self.value(operands[0 if taken else 1])
+        if operation in CALCULATE:
+            return CALCULATE[operation](*map(self.value, operands))
+        if operation in ("mov", "movz"):
+            return self.value(operands[0])
+        if operation == "movk":
+            return self.values[target] | self.value(operands[0]) << int(operands[1].split("#")[1])
+        if operation == "cntb":
+            return VECTOR * (int(operands[1].split("#")[1]) if operands else 1)
+        if operation == "incb":
+            return self.values[target] + VECTOR
+        if operation == "addvl":
+            return self.value(operands[0]) + VECTOR * self.value(operands[1])
+        return None
+
+    def step(self, operation: str, operands: list[str]) -> Iterator[tuple[str, int]]:
+        if operation in ("cmp", "whilelo"):
+            self.compared = (self.value(operands[-2]), self.value(operands[-1]))
+        elif operation in CONDITIONS:
+            self.jump(operation, operands[0])
+        elif operation == "prfm":
+            yield f"prfm {operands[0]}", self.address(operands[1])
+        elif operation == "dc":
+            yield "dc zva", self.values[operands[1]]
+        elif (value := self.result(operation, operands[0], operands[1:])) is not None:
+            self.values[operands[0]] = value
+        elif operation not in ("ptrue", "dmb"):
+            assert re.match(r"(ld|st)(p|np|r|1b|nt1b)$", operation), operation
+            first = self.address(operands[-1])
+            yield operation, first
+            if operation[2:] in ("p", "np"):
+                yield operation, first + (16 if operands[0][0] == "q" else 8)
+
+
+MACHINES = {"x86_64": X8664, "aarch64": AArch64}
+
+
+def trace(arch: Architecture, t: object, size: int) -> Accesses:
+    return list(MACHINES[arch.name](code_of(arch, t), size).run())
+
+
+def some_tuples(arch: Architecture, *registers: str) -> list:
     """Each combination of the axes that prefetches, at distances that tell the two apart."""
-    tuples = []
-    for v in pipelines.variants():
-        if v.rt in ("XMM", "ZMM", pipelines.DIRECT) and v.pt in ("none", "T0") and (v.ps or v.pw):
-            pd, pw = (6 if v.ps else 0), (8 if v.pw else 0)
-            tuples.append(Tuple(v.rt, v.lt, v.st, v.pt, v.ps, pd, v.tb, v.pi, pw, v.dir))
-    return tuples
+    way, *others = CHOSEN[arch.name]
+    return [
+        arch.with_distances(v, 6 if v.ps else 0, 8)
+        for v in arch.pipelines.variants()
+        if v.rt in (registers or others) and v.pt in ("none", way) and (v.ps or v.pw)
+    ]
 
 
-@pytest.mark.parametrize(("dir", "pi"), [("up", 1), ("up", 2), ("up", 4), ("down", 1)])
-@pytest.mark.parametrize("tb", sorted(pipelines.VALUES["tb"]))
-def test_each_line_is_asked_for_once_and_ahead_of_its_copy(tb, pi, dir):
-    chosen = [t for t in some_tuples() if (t.tb, t.pi, t.dir) == (tb, pi, dir)]
+def distances_of(arch: Architecture, t: object) -> list[tuple[str, int, int]]:
+    """Prefetch, beginning of the buffer, distance in lines; only of prefetches that there are."""
+    source, destination = PREFETCHES[arch.name]
+    both = [(source, SOURCE, t.pd, t.ps), (destination, DESTINATION, t.pw, t.pw)]
+    return [(prefetch, start, lines) for prefetch, start, lines, is_there in both if is_there]
+
+
+def asked_by(accesses: Accesses, prefetch: str) -> list[int]:
+    return [where for operation, where in accesses if operation == prefetch]
+
+
+def is_prefetch(operation: str) -> bool:
+    return operation.startswith(("prefetch", "prfm"))
+
+
+def ways_of(arch: Architecture) -> list[tuple]:
+    """Blocks, and pages side by side, which only goes upwards."""
+    return list(itertools.product(arch.pipelines.VALUES["tb"], (1, 2, 4, "down")))
+
+
+@each(ways_of, slow=False)
+def test_each_line_is_asked_for_once_and_ahead_of_its_copy(arch, case):
+    tb, pages = case
+    down, pi = pages == "down", 1 if pages == "down" else pages
+    way = (tb, pi, "down" if down else "up")
+    chosen = [t for t in some_tuples(arch) if (t.tb, t.pi, t.dir) == way]
     assert chosen
-    down = dir == "down"
     # Several groups, with a rest; and none that fits, where only small blocks may go without.
-    for t, size in itertools.product(chosen, (40_000, 3 * 64 * tb + 320)):
-        accesses = trace(t, size)
+    for t, size in itertools.product(chosen, (20_000, 3 * 64 * tb + 320)):
+        accesses = trace(arch, t, size)
         reached = size - 64 * t.tb - 256  # whole blocks come at least so far
-        for prefetch, start, lines in (
-            ("prefetcht0", SOURCE, t.pd),
-            ("prefetchw", DESTINATION, t.pw),
-        ):
-            asked = [where for operation, where in accesses if operation == prefetch]
-            if not (t.pw if prefetch == "prefetchw" else t.ps):
-                assert not asked, t.name
-                continue
+        wanted = distances_of(arch, t)
+        assert {o for o, _ in accesses if is_prefetch(o)} <= {p for p, _, _ in wanted}, t.name
+        for prefetch, start, lines in wanted:
+            asked = asked_by(accesses, prefetch)
             # The head is the line at either end; from there on, line by line, without a gap.
             first = start + 64 + 64 * lines if not down else start + size - size % 64
             if down:
@@ -121,39 +214,77 @@ def test_each_line_is_asked_for_once_and_ahead_of_its_copy(tb, pi, dir):
             expected = [first + i * step for i in range(len(asked))]
             assert sorted(asked, reverse=down) == expected, f"{t.name}, {size} bytes, {prefetch}"
             assert 64 * len(asked) >= reached, f"{t.name}, {size} bytes, {prefetch}"
-            assert_in_time(t, accesses, prefetch, start, size)
+            assert_in_time(t, accesses, prefetch, start, size, lines)
 
 
-def assert_in_time(t: Tuple, accesses, prefetch: str, start: int, size: int) -> None:
+def assert_in_time(t, accesses: Accesses, prefetch: str, start: int, size: int, lines: int) -> None:
     """Between the question for a line and its copy lie as many lines as the distance says, more or
     less a step of every page."""
-    lines = t.pw if prefetch == "prefetchw" else t.pd
     step = (t.ps or t.tb) * t.pi
     asked: dict[int, int] = {}
     copied = set()
     for operation, where in accesses:
+        line = where // 64
         if operation == prefetch:
-            asked[where] = len(copied)
-        elif not operation.startswith("prefetch") and start <= where < start + size:
-            line = where // 64
-            if line in copied:
-                continue
-            if line * 64 in asked and t.pi == 1:
-                between = len(copied) - asked[line * 64]
+            asked[line] = len(copied)
+        elif not is_prefetch(operation) and start <= where < start + size and line not in copied:
+            if line in asked and t.pi == 1:
+                between = len(copied) - asked[line]
                 assert lines <= between + 1 <= lines + step + 2, (t.name, between)
-            if line * 64 in asked and t.pi > 1:
-                assert len(copied) >= asked[line * 64], t.name
+            if line in asked and t.pi > 1:
+                assert len(copied) >= asked[line], t.name
             copied.add(line)
 
 
-def test_a_wrong_line_would_be_noticed(monkeypatch):
+def test_all_that_is_cleared_is_stored_to_next():
+    """A line that `dc zva` has cleared holds zeros until it is stored to: nothing else may be."""
+    chosen = [t for t in some_tuples(AARCH64, "Q") if t.clear == "zva"]
+    make = AARCH64.pipelines.Tuple
+    chosen += [make("Q", "T", "T", "none", 0, 0, tb=tb, clear="zva") for tb in (1, 2, 4, 8)]
+    assert {t.tb for t in chosen} == {1, 2, 4, 8}
+    for t in chosen:
+        cleared: set[int] = set()
+        accesses = trace(AARCH64, t, 20_007)
+        for number, (operation, where) in enumerate(accesses):
+            if operation == "dc zva":
+                assert where % 64 == 0, t.name
+                later = {at for op, at in accesses[number:] if op == "stp"}
+                assert {where + n for n in (0, 16, 32, 48)} <= later, t.name
+                assert DESTINATION <= where <= DESTINATION + 20_007 - 64, t.name
+                assert where not in cleared, t.name
+                cleared.add(where)
+        assert len(cleared) >= (20_007 - 64 * t.tb - 256) // 64, t.name
+
+
+def test_vectors_ask_for_no_line_twice_where_their_blocks_are_whole_lines():
+    """With these vectors, a prefetch stage is as long as whole blocks."""
+    chosen = [t for t in some_tuples(AARCH64, "SVE") if (64 * t.ps) % (VECTOR * t.tb) == 0]
+    assert {t.tb for t in chosen} == set(AARCH64.pipelines.VALUES["tb"])
+    for t in chosen:
+        accesses = trace(AARCH64, t, 20_000)
+        for prefetch, start, lines in distances_of(AARCH64, t):
+            asked = asked_by(accesses, prefetch)
+            first = start + 64 + 64 * lines
+            assert asked == [first + 64 * i for i in range(len(asked))], t.name
+            assert 64 * len(asked) >= 20_000 - 64 * t.ps - VECTOR * t.tb - 128, t.name
+
+
+FOLLOWED = {
+    "x86_64": X86_64.pipelines.Tuple("XMM", "T", "T", "T0", 8, 6, 4, 2, 8),
+    "aarch64": AARCH64.pipelines.Tuple("Q", "T", "T", "L1KEEP", 8, 6, tb=4, pi=2, pw=8),
+}
+
+
+@each(slow=False)
+def test_a_wrong_line_would_be_noticed(monkeypatch, arch):
     """The trace follows the text: without its last prefetch there is a gap."""
-    t = Tuple("XMM", "T", "T", "T0", 8, 6, 4, 2, 8)
-    code = code_of(t)
-    for prefetch in ("prefetcht0", "prefetchw"):
+    t = FOLLOWED[arch.name]
+    code = code_of(arch, t)
+    for prefetch in PREFETCHES[arch.name]:
         at = [i for i, line in enumerate(code) if line.startswith(prefetch)]
         for i in (at[3], at[-1]):
-            monkeypatch.setattr(f"{__name__}.code_of", lambda _, i=i: [*code[:i], *code[i + 1 :]])
-            asked = [where for operation, where in trace(t, 40_000) if operation == prefetch]
+            less = [*code[:i], *code[i + 1 :]]
+            monkeypatch.setattr(f"{__name__}.code_of", lambda *_, less=less: less)
+            asked = asked_by(trace(arch, t, 20_000), prefetch)
             assert len(asked) == len(set(asked))
             assert max(asked) - min(asked) > 64 * (len(asked) - 1)

@@ -34,9 +34,9 @@ from copy_programs import (
     render,
     run,
 )
+from disassembly import disassemble
 from profile_samples import good_profile
 from sampling import sampled
-from test_loops import disassemble
 
 WINNER = Tuple("XMM", "T", "T", "none", 0, 0)
 HOT = Tuple("R64", "T", "T", "T0", 2, 4)

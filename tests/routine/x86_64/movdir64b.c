@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "movdir64b.h"
 
-#include <cpuid.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -65,11 +64,6 @@ static void on_illegal_instruction(int number, siginfo_t* info, void* context) {
     }
     memcpy(store.destination, store.source, 64); /* a fault in here is the copy's own */
     values[REG_RIP] += store.length;
-}
-
-bool movdir64b_is_there(void) {
-    unsigned int a, b, c, d;
-    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (c & 1u << 28);
 }
 
 void movdir64b_emulate(void) {

@@ -2,11 +2,6 @@
 #ifndef ASTEROPE_MOVDIR64B_H
 #define ASTEROPE_MOVDIR64B_H
 
-#include <stdbool.h>
-
-/* Whether this CPU has the instruction itself. */
-bool movdir64b_is_there(void);
-
 /* From now on every movdir64b (with the addressing modes that the templates use) is decoded and
  * done by the handler of SIGILL. Call after copy_check_start, whose handler gets everything else. A
  * destination that is no multiple of 64 bytes fails the check under way: the CPU would refuse it.

@@ -1,0 +1,222 @@
+"""The architectures whose copies are tested: which copies there are, what compiles a program, and
+what CPUs it runs on, natively or in an emulator."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import platform
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from copy_programs import CHECKERS, STRICT_C, output_of
+from sampling import sampled
+
+NATIVE = "native"  # the CPU that runs this
+
+_HAS = """\
+#include <stdio.h>
+#include "cpu_features.h"
+int main(int count, char** names) {
+    for (int i = 1; i < count; ++i) if (cpu_has(names[i])) puts(names[i]);
+    return 0;
+}
+"""
+
+
+class Architecture:
+    """One of those that copies are generated for. Commands are tuples, to begin others with."""
+
+    pipelines: ModuleType
+    small_copies: ModuleType
+    aliased_copies: ModuleType
+    overlapping_copies: ModuleType
+    set_pipelines: ModuleType
+    small_sets: ModuleType
+
+    def __init__(self, name: str, *emulated_cpus: str) -> None:
+        self.name = name
+        self.is_native = platform.machine() == name
+        self.cpus = (NATIVE,) if self.is_native else emulated_cpus
+        prefix = "" if self.is_native else f"{name}-linux-gnu-"
+        self.gcc, self.gxx = (f"{prefix}gcc",), (f"{prefix}g++",)
+        # It finds neither headers nor libraries of another one; gcc links what it has compiled.
+        target = (f"--target={name}-linux-gnu", f"-isystem/usr/{name}-linux-gnu/include")
+        self.clang, self.clangxx = (
+            (cc, *(() if self.is_native else target)) for cc in ("clang", "clang++")
+        )
+        self.nm, self.objdump, self.readelf = (
+            f"{prefix}{tool}" for tool in ("nm", "objdump", "readelf")
+        )
+        self.emulator = f"qemu-{name}"
+        for kind in self.__annotations__:
+            setattr(self, kind, import_module(f"asterope.spaces.{name}.{kind}"))
+        self.small = {small.name: small for small in self.small_copies.small_tuples()}
+        self.small_set = {small.name: small for small in self.small_sets.small_sets()}
+        self.moves = list(self.overlapping_copies.overlapping_tuples())
+        self.aliased = list(self.aliased_copies.aliased_tuples())
+
+    def __repr__(self) -> str:
+        return self.name
+
+    @property
+    def plain(self) -> Any:
+        """The tuple that every CPU can run."""
+        return self.pipelines.PLAIN
+
+    def marks(self, slow: bool) -> list[pytest.MarkDecorator]:
+        """Of its tests; `slow`: whether daily work elsewhere does without them. What it breaks of
+        another architecture, the tests of the candidates see first."""
+        tools = (*self.gcc, self.objdump) + (() if self.is_native else (self.emulator,))
+        lacking = [tool for tool in tools if shutil.which(tool) is None]
+        marks = [pytest.mark.slow] if slow and not self.is_native else []
+        return marks + [pytest.mark.skip(reason=f"{' and '.join(lacking)} not installed")] * bool(
+            lacking
+        )
+
+    # --- Programs ---------------------------------------------------------------------------------
+
+    def on(self, cpu: str = "", **variables: object) -> tuple[object, ...]:
+        """The beginning of a command that runs a program on that CPU, or the first one."""
+        pairs = [f"{key}={value}" for key, value in variables.items()]
+        if self.is_native:
+            return ("env", *pairs) if pairs else ()
+        libraries = f"/usr/{self.name}-linux-gnu"
+        told = [word for pair in pairs for word in ("-E", pair)]
+        return (self.emulator, "-L", libraries, "-cpu", cpu or self.cpus[0], *told)
+
+    def compiled(self, folder: Path, name: str, *flags: object) -> Path:
+        """The object file of a check program, made once in `folder`."""
+        target = folder / f"{name}.{self.name}.o"
+        if not target.exists():
+            paths = (f"-I{CHECKERS}", f"-I{CHECKERS.parents[1] / 'tuner'}")
+            source = CHECKERS / f"{name}.c"
+            output_of(*self.gcc, *STRICT_C, "-O2", *paths, *flags, "-c", source, "-o", target)
+        return target
+
+    def exported(self, library: Path) -> set[str]:
+        """What a library defines for others."""
+        lines = output_of(self.nm, "-D", "--defined-only", library).splitlines()
+        return {line.split()[-1].split("@")[0] for line in lines}
+
+    def wanted(self, path: Path, *options: str) -> set[str]:
+        """What an object or (`-D`) a library has to be given by others."""
+        lines = output_of(self.nm, *options, "--undefined-only", path).splitlines()
+        return {line.split()[-1].split("@")[0] for line in lines}
+
+    # --- CPUs and copies --------------------------------------------------------------------------
+
+    def copies(self) -> Iterator[Any]:
+        """All that there is, in the order of candidates_check."""
+        yield from self.pipelines.variants()
+        yield from self.small.values()
+        yield from self.aliased
+        yield from self.moves
+        yield from self.set_pipelines.variants()
+        yield from self.small_set.values()
+
+    @functools.cache  # noqa: B019 (there are two of them)
+    def features_of(self, cpu: str) -> frozenset[str]:
+        """What that CPU has of what copies may need, as a program that runs on it says."""
+        with tempfile.TemporaryDirectory() as folder:
+            source, program = Path(folder, "features.c"), Path(folder, "features")
+            source.write_text(_HAS, encoding="ascii")
+            output_of(*self.gcc, f"-I{CHECKERS / self.name}", "-static", source, "-o", program)
+            command = (*self.on(cpu), program, *sorted(needs_of(*self.copies())))
+            return frozenset(output_of(*command).split())
+
+    def cpu_for(self, *copies: object) -> str:
+        """A CPU that has what these copies need (None needs nothing); skips where there is none."""
+        needs = needs_of(*copies)
+        for cpu in self.cpus:
+            if needs <= self.features_of(cpu):
+                return cpu
+        lacking = sorted(needs - self.features_of(self.cpus[0])) or sorted(needs)
+        pytest.skip(f"no CPU here has {', '.join(lacking)}")
+
+    def cpu_without(self, *copies: object) -> str | None:
+        """A CPU that lacks something that these copies need."""
+        needs = needs_of(*copies)
+        return next((cpu for cpu in self.cpus if not needs <= self.features_of(cpu)), None)
+
+    @property
+    def kinds(self) -> list[tuple[str, str, str]]:
+        """Register, load and store types of pipelines, but for those of what few CPUs have."""
+        values, why_not = self.pipelines.VALUES, self.pipelines.why_not
+        common = (rt for rt in values["rt"] if rt not in ("MOVDIR64B", "MOPS"))
+        kinds = itertools.product(common, values["lt"], values["st"])
+        return [kind for kind in kinds if why_not(*kind, "none", 0, 0) is None]
+
+    def one_of(self, rt: str, lt: str, st: str, number: int) -> Any:
+        """A tuple of that kind that prefetches, where it can, the `number`-th way."""
+        values, make = self.pipelines.VALUES, self.pipelines.Tuple
+        types, sizes = values["pt"][1:], values["ps"][1:8]
+        pt, ps = types[number % len(types)], sizes[number % len(sizes)]
+        if self.pipelines.why_not(rt, lt, st, pt, ps, 0) is not None:
+            return make(rt, lt, st, "none", 0, 0)
+        return make(rt, lt, st, pt, ps, values["pd"][number * 5 % 16])
+
+    def with_distances(self, variant: Any, pd: int, pw: int) -> Any:
+        """The variant's tuple at these distances, where it has them."""
+        marks = {axis.field: getattr(variant, axis.field) for axis in self.pipelines.MARKED}
+        marks["pw"] = pw if variant.pw else 0
+        v, pd = variant, 0 if variant.pt == "none" else pd
+        return self.pipelines.Tuple(v.rt, v.lt, v.st, v.pt, v.ps, pd, **marks)
+
+    @functools.cached_property
+    def set_kinds(self) -> list[Any]:
+        """Every kind of set, each with other marks, but for those of what few CPUs have."""
+        make, why_not = self.set_pipelines.Tuple, self.set_pipelines.why_not
+        blocks = next(a for a in self.set_pipelines.AXES if a.field == "tb").values
+        found = []
+        unmarked = (v for v in self.set_pipelines.variants() if not v.is_marked and v.rt != "MOPS")
+        for i, v in enumerate(unmarked):
+            tb, pw = blocks[i % len(blocks)], (0, 8)[i % 2]
+            ways = ({"tb": tb, "pw": pw}, {"tb": tb}, {})
+            marks = next(way for way in ways if why_not(v.rt, v.st, **way) is None)
+            found.append(make(v.rt, v.st, **marks))
+        return found
+
+
+def needs_of(*copies: Any) -> set[str]:
+    """The CPU features that any of them needs; None needs nothing."""
+    return {feature for copy in copies if copy for feature in copy.needs}
+
+
+X86_64 = Architecture("x86_64", "max")
+# Vectors of 16, 64 and 256 bytes; without SVE, and dc zva clears 64 bytes, which it does on none of
+# the others.
+WITH_SVE, WITHOUT_SVE = "max", "cortex-a57"
+SHORT_VECTORS, LONG_VECTORS = (f"max,sve-default-vector-length={n}" for n in (16, 256))
+AARCH64 = Architecture("aarch64", WITH_SVE, WITHOUT_SVE, SHORT_VECTORS, LONG_VECTORS)
+ARCHITECTURES = {arch.name: arch for arch in (X86_64, AARCH64)}
+
+
+def each(
+    cases: Mapping[str, Any] | Callable[[Architecture], Any] | None = None,
+    *,
+    slow: bool = True,
+    one_in: int = 1,
+    daily: Callable[[str], bool] = lambda name: True,
+) -> pytest.MarkDecorator:
+    """A test of each architecture, `arch`, or of each `case` that is told for it: values by names,
+    or a list. `slow`: what needs an emulator is; `one_in`: see sampled; others than `daily` are."""
+    if cases is None:
+        return pytest.mark.parametrize(
+            "arch", [pytest.param(a, id=a.name, marks=a.marks(slow)) for a in (X86_64, AARCH64)]
+        )
+    parameters = []
+    for arch in (X86_64, AARCH64):
+        of = cases(arch) if callable(cases) else cases[arch.name]
+        by_name = of if isinstance(of, Mapping) else {str(case): case for case in of}
+        for sample in sampled(by_name, one_in):
+            (name,) = sample.values
+            marks = [*sample.marks, *arch.marks(slow)] + [pytest.mark.slow] * (not daily(name))
+            parameters.append(pytest.param(arch, by_name[name], id=f"{arch}, {name}", marks=marks))
+    return pytest.mark.parametrize(("arch", "case"), parameters)

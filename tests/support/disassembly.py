@@ -1,0 +1,153 @@
+"""What functions are made of, as objdump shows it: instructions that can be compared with those of
+another program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from architectures import X86_64, Architecture
+from copy_programs import output_of
+
+_PADDING = {
+    "x86_64": re.compile(r"(data16 |cs )*(nop\w*|ud2|int3|endbr64|xchg +%ax,%ax)\b"),
+    "aarch64": re.compile(r"nop|udf\b"),
+}
+_JUMP = re.compile(
+    r"(j\w+|b|b\.\w+|cbn?z .+?,|tbn?z .+?,) +([0-9a-f]+) <(.+?)(?:[-+]0x[0-9a-f]+)?>$"
+)
+_INNER = re.compile(r"\n[0-9a-f]+ <\w+_inner>:\n")
+# Each routine has its own, and candidates have theirs.
+_PREFIX = re.compile(r"<(?:asterope_candidate|asterope|small\d+)_")
+# "cmp 0x2dc9(%rip),%rdx # 404018 <asterope_cpu_unfit>": the linker has put the address in.
+_LINKED = re.compile(r"-?0x[0-9a-f]+\(%rip\)(.*?) # [0-9a-f]+ (<\w+>)")
+# "adrp x9, 0 <asterope_memcpy>", and in the next line the relocation.
+_TO_RELOCATE = re.compile(r"(\S+( [xw]\d+,( \[x\d+)?)?)")
+_RELOCATION = re.compile(r"\s*[0-9a-f]+: R_\w+\t(\w+?)(?:_inner)?\b")
+
+
+@dataclass(frozen=True)
+class Function:
+    """Instructions without padding. Within a function a jump names how many instructions on its
+    target is, `jb <-17>`; symbols stand for addresses and have no prefix, `jbe <untuned>`."""
+
+    address: int
+    addresses: list[int]
+    instructions: list[str]
+
+    @property
+    def loops(self) -> list[tuple[int, int]]:
+        """Where each loop begins and where it ends, as indices of instructions."""
+        jumps = ((at, jump_of(text)) for at, text in enumerate(self.instructions))
+        return [(at + jump, at) for at, jump in jumps if jump is not None and jump < 0]
+
+    @property
+    def outermost_loops(self) -> list[int]:
+        """The addresses that those begin at."""
+        loops = self.loops
+        inner = {begin for begin, _ in loops if any(b < begin < e for b, e in loops)}
+        return sorted({self.addresses[begin] for begin, _ in loops if begin not in inner})
+
+
+def jump_of(instruction: str) -> int | None:
+    found = re.search(r"<([+-]\d+)>$", instruction)
+    return int(found[1]) if found else None
+
+
+def _lines(block: str, arch: Architecture) -> Iterator[tuple[int, str]]:
+    """Address and text of each instruction, with the names of symbols."""
+    last: tuple[int, str] | None = None
+    for line in block.splitlines():
+        symbol, found = _RELOCATION.match(line), re.match(r"\s*([0-9a-f]+):\t(.*)", line)
+        if symbol and last and arch.name == "aarch64":
+            last = (last[0], f"{_TO_RELOCATE.match(last[1])[1]} <{symbol[1]}>")
+        elif found:
+            if last:
+                yield last
+            text = re.sub(r"\s+", " ", found[2].split("//")[0].strip())
+            last = (int(found[1], 16), _LINKED.sub(r"\2\1", text).split(" # ")[0])
+    if last:
+        yield last
+
+
+def parse(listing: str, arch: Architecture = X86_64) -> dict[str, Function]:
+    """Functions of `objdump -dr --no-show-raw-insn` by name, each in one piece where it has a label
+    behind its first instruction (`_inner`): a jump there is one to the function."""
+    listing = re.sub(r"<(\w+)_inner\b", r"<\1", _INNER.sub("\n", listing))
+    functions = {}
+    for block in re.split(r"\n(?=[0-9a-f]+ <)", listing):
+        head = re.match(r"([0-9a-f]+) <(.+)>:\n", block)
+        if not head:
+            continue
+        kept = [
+            (at, text)
+            for at, text in _lines(block[head.end() :], arch)
+            if not _PADDING[arch.name].match(text)
+        ]
+        addresses = [at for at, _ in kept]
+        texts = [_named(text, head[2], addresses, here) for here, (_, text) in enumerate(kept)]
+        functions[head[2]] = Function(int(head[1], 16), addresses, texts)
+    return functions
+
+
+def _named(text: str, function: str, addresses: list[int], here: int) -> str:
+    jump = _JUMP.match(text)
+    if not jump:
+        return _PREFIX.sub("<", text)
+    if jump[3] != function:
+        return _PREFIX.sub("<", f"{jump[1]} <{jump[3]}>")
+    target = int(jump[2], 16)  # of padding: what follows it
+    return f"{jump[1]} <{sum(at < target for at in addresses) - here:+d}>"
+
+
+def disassemble(path: Path, arch: Architecture = X86_64) -> dict[str, Function]:
+    return parse(output_of(arch.objdump, "-dr", "--no-show-raw-insn", path), arch)
+
+
+def _differences(timed: list[str], shipped: list[str]) -> Iterator[str]:
+    if len(timed) != len(shipped):
+        yield f"{len(timed)} instructions are timed, {len(shipped)} ship"
+    for index, (a, b) in enumerate(zip(timed, shipped)):
+        if a != b:
+            yield f"instruction {index}: {a!r} is timed, {b!r} ships"
+
+
+# --- Candidates and pipelines ---------------------------------------------------------------------
+
+
+_PREFETCH = re.compile(r"(prefetch\w+) (-?(?:0x)?[0-9a-f]+)?\((%rsi,%rcx|%rdi,%r10),1\)$")
+
+# Instructions for what jumps to a function: bti c.
+LANDING = {"x86_64": 0, "aarch64": 1}
+
+
+def _at_distances(text: str, pd: int, pw: int, down: bool = False) -> str:
+    """A candidate's instruction with its distances in lines: `pd` ahead of the load, `pw` ahead of
+    the store; below them where an x86-64 copy runs `down`."""
+    found = _PREFETCH.match(text)
+    if found:
+        ahead = 64 * (pd if found[3] == "%rsi,%rcx" else pw)
+        displacement = int(found[2] or "0", 16) + (-ahead if down else ahead)
+        base = found[3].split(",")[0]
+        return f"{found[1]} {hex(displacement) if displacement else ''}({base})"
+    found = re.fullmatch(r"((?:add|sub) x17, x[01]), (x[45])", text)
+    return f"{found[1]}, #{hex(64 * (pd if found[2] == 'x4' else pw))}" if found else text
+
+
+def taken_apart(
+    arch: Architecture, candidate: list[str], pipeline: list[str]
+) -> tuple[list[str], list[str]]:
+    """What the candidate has more than the pipeline, at its beginning, and what it has as well."""
+    landing = LANDING[arch.name]
+    more = landing + max(0, len(candidate) - len(pipeline))
+    return candidate[landing:more], [*candidate[:landing], *candidate[more:]]
+
+
+def differences_of(arch: Architecture, t: object, candidate: list, pipeline: list) -> list[str]:
+    """In what the pipeline of a tuple is not the candidate; nothing if it is."""
+    down = getattr(t, "dir", "up") == "down"
+    _, same = taken_apart(arch, candidate, pipeline)
+    timed = [_at_distances(text, getattr(t, "pd", 0), t.pw, down) for text in same]
+    return list(_differences(timed, pipeline))
