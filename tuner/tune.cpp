@@ -1,33 +1,33 @@
 // asterope-tune's main: one tuning run, or one of its subcommands.
-#include <CLI/CLI.hpp>
-
 #include "base/command_line.hpp"
 #include "base/error.hpp"
-#include "check/command.hpp"
-#include "diagnose/command.hpp"
+#include "check/check.hpp"
+#include "diagnose/diagnose.hpp"
 #include "merge/command.hpp"
 #include "replay/command.hpp"
 #include "run/command.hpp"
 #include "timing/remote_copy.hpp"
-#include "tunables/command.hpp"
+#include "tunables/tunables.hpp"
 #include "version/version_text.hpp"
 
 namespace asterope {
 namespace {
 
 int run(int argc, char** argv) {
-    CLI::App app("Finds the fastest memory copy of each size on this machine, writes the winners "
-                 "to a profile and renders them as C.",
-                 "asterope-tune");
-    app.set_version_flag("--version", version_text("asterope-tune"));
-    app.footer("Exit codes: 0 done; 1 failed while running; 2 bad arguments or bad input; 3 the "
-               "profile is stale; 130 interrupted.");
+    CommandLine line(
+        "asterope-tune",
+        "Finds the fastest memory copy of each size on this machine, writes the winners "
+        "to a profile and renders them as C.",
+        version_text("asterope-tune"),
+        "Exit codes: 0 done; 1 failed while running; 2 bad arguments or bad input; 3 the "
+        "profile is stale; 130 interrupted.");
+    CLI::App& app = line.app();
     const std::function<int()> tune = add_tuning(app);
     const Subcommand subcommands[] = {add_check(app), add_diagnose(app), add_replay(app),
                                       add_merge(app), add_tunables(app)};
-    if (!parse(app, argc, argv)) return kDone;
+    if (!line.parse(argc, argv)) return kDone;
     for (const Subcommand& subcommand : subcommands) {
-        if (subcommand.app->parsed()) return subcommand.run();
+        if (was_named(*subcommand.app)) return subcommand.run();
     }
     return tune();
 }

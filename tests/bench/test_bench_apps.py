@@ -1,4 +1,4 @@
-"""The commands asterope-bench messages and asterope-bench cache: tables, failures, bad options."""
+"""asterope-bench messages, cache and locality: their tables, failures, bad options."""
 
 from __future__ import annotations
 
@@ -21,16 +21,15 @@ CACHE = (
     *("cache", "--rounds", "3", "--sizes", "16K", "--blocks", "4K,32K"),
     *("--file", "2M", "--misses", "10"),
 )
+SYSTEM = ("8K", ".", "4", "128", "1", "4", "2")
+LOCALITY = ("locality", "--rounds", "3")
 RATIO = r" +\d+\.\d\d  \(\d+\.\d\d\.\.\d+\.\d\d\)  \(\d+\.\d\d\.\.\d+\.\d\d\)"
 
 
 def compiled(folder: Path, body: str) -> Path:
     """A library with a routine."""
-    text = f"""#include <signal.h>
-#include <string.h>
-#include <unistd.h>
+    text = f"""#include <string.h>
 void *asterope_memcpy(char *to, const char *from, size_t size) {{ {body} }}
-void *another(char *to, const char *from, size_t size) {{ return memcpy(to, from, size); }}
 """
     return shared_library(folder / "libroutine.so", text)
 
@@ -57,13 +56,22 @@ def bench(build_dir: Path, tmp_path: Path) -> Callable[..., subprocess.Completed
 only_error = partial(only_error_of, "asterope-bench")
 
 
-# --- messages -------------------------------------------------------------------------------------
+def lines_of(done: subprocess.CompletedProcess) -> list[str]:
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    "command", [MESSAGES, CACHE, (*LOCALITY, *SYSTEM), ("--rounds", "3")], ids=lambda c: c[0]
+)
+def test_a_routine_that_copies_wrongly_is_not_timed(bench, tmp_path: Path, command) -> None:
+    short = compiled(tmp_path, "return memcpy(to, from, size > 9 ? size - 1 : size);")
+    message = only_error(bench(*command, "--routine", short), 1)
+    assert "the routine asterope_memcpy copies wrong: wrong byte 9 of 10 " in message
 
 
 def test_messages_are_shown_end_to_end_and_by_step(bench, library: Path) -> None:
-    done = bench(*MESSAGES, "--routine", library)
-    assert (done.returncode, done.stderr) == (0, "")
-    lines = done.stdout.splitlines()
+    lines = lines_of(bench(*MESSAGES, "--routine", library))
     assert re.match(r"Messages over shared memory, asterope_memcpy against .*3 paired", lines[0])
     ends = [line for line in lines if " end to end " in line]
     assert [line[:17].rstrip() for line in ends] == ["4 MiB    1 MiB", "4 MiB    2 MiB"]
@@ -72,38 +80,17 @@ def test_messages_are_shown_end_to_end_and_by_step(bench, library: Path) -> None
         assert len(rows) == 2
         for row in rows:
             assert re.search(rf" {step} +\d+\.\d +\d+\.\d +\d+\.\d\d{RATIO}$", row), row
-    assert re.fullmatch(r"end to end: \d+\.\d\d geometric mean, least \d+\.\d\d", lines[-1])
-
-
-def test_messages_name_two_functions_where_there_are_two(bench, library: Path) -> None:
-    done = bench(*MESSAGES, "--routine", library, "--subscriber-symbol", "another")
-    assert done.returncode == 0
-    assert "asterope_memcpy and another against" in done.stdout
+    assert re.fullmatch(r"end to end: geometric mean \d+\.\d\d, least \d+\.\d\d", lines[-1])
 
 
 def test_messages_go_between_the_cpus_that_were_named(bench, library: Path) -> None:
     cpu = min(os.sched_getaffinity(0))
-    one = ("--cpu", cpu, "--subscriber-cpu", cpu)
-    done = bench(*MESSAGES, "--routine", library, *one, "--past-page", "16")
+    done = bench(*MESSAGES, "--routine", library, "--cpu", cpu, "--subscriber-cpu", cpu)
     assert done.returncode == 0
     assert f"publisher on CPU {cpu},\nsubscriber on CPU {cpu} as well" in done.stdout
 
 
-def test_a_message_that_arrives_changed_fails(bench, tmp_path: Path) -> None:
-    short = compiled(tmp_path, "return memcpy(to, from, size - 1);")
-    message = only_error(bench(*MESSAGES, "--routine", short), 1)
-    assert "a message arrived changed: asterope_memcpy copies wrongly" in message
-
-
-def test_a_process_that_dies_in_a_copy_is_named(bench, tmp_path: Path) -> None:
-    body = "static int calls; if (++calls == 20) raise(SIGSEGV); return memcpy(to, from, size);"
-    crashing = compiled(tmp_path, body)
-    message = only_error(bench(*MESSAGES, "--routine", crashing), 1)
-    assert "er was ended by signal 11" in message
-    assert "in a turn of asterope_memcpy" in message
-
-
-def status_of(pid: str) -> list[str]:
+def status_of(pid: object) -> list[str]:
     """State, parent and so on, as /proc/PID/stat has them behind the name."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
@@ -111,68 +98,41 @@ def status_of(pid: str) -> list[str]:
         return ["X", "0"]
 
 
-def children_of(parent: int) -> list[int]:
-    """In the order in which they were started."""
+def children_of(parent: int) -> list[str]:
     pids = [path.name for path in Path("/proc").iterdir() if path.name.isdecimal()]
-    return sorted(int(pid) for pid in pids if status_of(pid)[1] == str(parent))
+    return [pid for pid in pids if status_of(pid)[1] == str(parent)]
 
 
-@pytest.fixture
-def endless(build_dir: Path, library: Path):
-    """asterope-bench messages with more rounds than anybody waits for, both processes running."""
+def test_an_interrupt_ends_all_three(build_dir: Path, library: Path) -> None:
+    """More rounds than anybody waits for, both processes running."""
     command = [build_dir / "asterope-bench", *TWO_SIZES, "--rounds", "100000"]
     command += ["--routine", library]
     pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
     process = subprocess.Popen([str(part) for part in command], **pipes)
     try:
-        for _ in range(3000):  # for how long to wait, not for what comes out
-            if len(children_of(process.pid)) == 2:
+        for _ in range(6000):  # for how long to wait, not for what comes out
+            children = children_of(process.pid)
+            if len(children) == 2:
                 break
             time.sleep(0.01)
-        yield process
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
     finally:
         process.kill()
         process.communicate()
-
-
-def gone(pid: int) -> bool:
-    """Dead and, where nobody has waited for it yet, as good as gone."""
-    return status_of(str(pid))[0] in "ZX"
-
-
-@pytest.mark.parametrize(("which", "role"), [(0, "subscriber"), (1, "publisher")])
-def test_a_process_that_is_killed_is_noticed(endless, which: int, role: str) -> None:
-    children = children_of(endless.pid)
-    os.kill(children[which], signal.SIGKILL)
-    _, said = endless.communicate(timeout=60)
-    assert endless.returncode == 1
-    assert said.splitlines() == [said.strip()]
-    assert f"the {role} was ended by signal 9" in said
-    assert all(gone(child) for child in children)
-
-
-def test_an_interrupt_ends_all_three(endless) -> None:
-    children = children_of(endless.pid)
-    endless.send_signal(signal.SIGINT)
-    _, said = endless.communicate(timeout=60)
-    assert (endless.returncode, said) == (130, "asterope-bench: interrupted\n")
-    assert all(gone(child) for child in children)
-
-
-# --- cache ----------------------------------------------------------------------------------------
+    assert (process.returncode, said) == (130, "asterope-bench: interrupted\n")
+    # dead and, where nobody has waited for it yet, as good as gone
+    assert [status_of(child)[0] in "ZX" for child in children] == [True, True]
 
 
 def test_reads_are_shown_alone_and_with_their_use(bench, library: Path) -> None:
-    done = bench(*CACHE, "--routine", library)
-    assert (done.returncode, done.stderr) == (0, "")
-    lines = done.stdout.splitlines()
+    lines = lines_of(bench(*CACHE, "--routine", library))
     assert lines[0].startswith("Sequential reads of a cached file of 2 MiB, 10 % of its blocks")
     rows = [line for line in lines if re.match(r"\d+ KiB ", line)]
-    assert [" ".join(row.split()[:5]).rstrip("0123456789.") for row in rows] == [
-        "4 KiB 16 KiB read",
-        "4 KiB 16 KiB and",
-        "32 KiB 16 KiB read",
-        "32 KiB 16 KiB and",
+    assert [row[:27].split() for row in rows] == [
+        [block, "KiB", "16", "KiB", *use.split()]
+        for block in ("4", "32")
+        for use in ("read", "and used")
     ]
     for row in rows:
         assert re.search(rf" +\d+\.\d +\d+\.\d +\d+\.\d\d{RATIO}$", row), row
@@ -180,12 +140,49 @@ def test_reads_are_shown_alone_and_with_their_use(bench, library: Path) -> None:
     assert lines[-1].startswith("read and used: ")
 
 
-def test_a_read_that_brings_other_data_fails(bench, tmp_path: Path) -> None:
-    short = compiled(tmp_path, "return memcpy(to, from, size - 1);")
-    assert "a copy is wrong" in only_error(bench(*CACHE, "--routine", short), 1)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        SYSTEM,
+        ("--systemSize", "8K", "--elemsPerSubsys", "4", "--elemSize", "128", "--repCount", "2"),
+        ("--numSubsystems", "16", "--elemsPerSubsys=4", "--elemSize=128", "--repCount=2",
+         "--systemSize", "."),
+    ],
+)  # fmt: skip
+def test_locality_takes_its_parameters_by_place_and_by_name(bench, library, arguments) -> None:
+    lines = lines_of(bench(*LOCALITY, "--routine", library, *arguments))
+    assert lines[0].startswith("asterope_memcpy and move against the copy of ")
+    assert "3 paired rounds" in lines[0]
+    assert "elemSize 128, churnCount 1, accessCount 4" in lines[1]
+    parameters, libc, routine, move, floor = lines[-1].split("|")
+    assert parameters.split() == ["8", "KiB", "16", "4", "2"]
+    assert re.fullmatch(r"( +\d+\.\d{3}){2} ", libc)
+    for cells in (routine, move):
+        assert re.fullmatch(r"( +\d+){3} \(\d+\.\.\d+\) +", cells)
+    assert re.fullmatch(r" \(\d+\.\.\d+\)", floor)
 
 
-# --- bad options ----------------------------------------------------------------------------------
+@pytest.mark.parametrize(("preset", "first"), [(1, "16"), (2, "21")])
+def test_a_preset_has_the_papers_rows(bench, library: Path, preset: int, first: str) -> None:
+    system = ("--preset", preset, "--systemSize", "8K", "--repCount", "1")
+    lines = lines_of(bench(*LOCALITY, "--routine", library, *system))
+    assert f"P2329, test {preset}," in lines[0]
+    rows = [line.split() for line in lines if line.startswith("     8 KiB ")]
+    assert [row[3] for row in rows] == ["4", "8", "16", "32"]
+    assert rows[0][2] == first
+    assert [(row[0], row[4]) for row in rows] == [("8", "1")] * 4
+    pairs = (("move", "libc's copy"), ("move", "asterope_memcpy"),
+             ("asterope_memcpy", "libc's copy"))  # fmt: skip
+    for line, (loser, winner) in zip(lines[-3:], pairs):
+        assert line.startswith(f"{loser} loses to {winner} in ") and " of 4 rows" in line
+
+
+def test_a_preset_says_that_it_is_cut_down(bench, library: Path) -> None:
+    system = ("--preset", "1", "--systemSize", "8K", "--elemsPerSubsys", "4")
+    lines = lines_of(bench(*LOCALITY, "--routine", library, *system))
+    assert "divided by 64" in lines[2]
+    assert lines[-1].split()[:5] == ["8", "KiB", "16", "4", "4096"]
+
 
 # Command -> options that it refuses, and what is said.
 BAD = {
@@ -198,10 +195,7 @@ BAD = {
         (["--ring", "1048576G"], "may be taken"),
         (["--cpu", "9999"], "9999"),
         (["--subscriber-cpu", "9999"], "CPU 9999"),
-        (["--past-page", "3"], "multiple of 8"),
-        (["--past-page", "4096"], "--past-page"),
-        (["--symbol", "none_such"], "none_such"),
-        (["--subscriber-symbol", "none_such"], "none_such"),
+        (["--past-page", "16"], "--past-page"),
         (["--suite", "mix"], "--suite"),  # an option of the tables
     ],
     "cache": [
@@ -211,9 +205,21 @@ BAD = {
         (["--file", "1000K"], "no multiple of 1 MiB"),
         (["--file", "1048576G"], "may be taken"),
         (["--misses", "51"], "--misses"),
-        (["--past-page", "12"], "multiple of 8"),
-        (["--symbol", "none_such"], "none_such"),
         (["--cpu", "9999"], "9999"),
+    ],
+    "locality": [
+        ([], "none of systemSize"),
+        (["8K", "16", "4", "128"], "all of systemSize"),
+        (["8K", "128", ".", "128"], "8 KiB is less than the 16 KiB"),
+        (["0", ".", "4", "128"], "systemSize '0'"),
+        (["8K", ".", "4", "128", "1", "0"], "accessCount '0'"),
+        (["8K", ".", "many", "128"], "elemsPerSubsys 'many'"),
+        (["1048576G", ".", "4", "128"], "may be taken"),
+        ([*SYSTEM, "9", "9"], ""),
+        (["--repCount=-1", *SYSTEM[:4]], "repCount '-1'"),
+        (["--preset", "3"], "--preset"),
+        (["--preset", "1", "--numSubsystems", "4"], "numSubsystems"),
+        (["--csv", "rows.csv", *SYSTEM], "--csv"),
     ],
 }
 
@@ -221,17 +227,11 @@ BAD = {
 @pytest.mark.parametrize("command", BAD)
 def test_bad_arguments_are_refused_in_one_line(bench, library: Path, command: str) -> None:
     for arguments, part in BAD[command]:
-        message = only_error(bench(command, *arguments, "--routine", library), 2)
+        message = only_error(bench(command, "--routine", library, *arguments), 2)
         assert part in message, arguments
         assert len(message) < 300
-
-
-@pytest.mark.parametrize("command", ["messages", "cache"])
-def test_help_says_what_is_timed_and_options_before_the_command_are_refused(
-    bench, command: str
-) -> None:
+    message = only_error(bench("--rounds", "5", command), 2)
+    assert "--rounds stands before the command" in message
     done = bench(command, "--help")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "--past-page" in done.stdout
-    message = only_error(bench("--rounds", "5", command), 2)
-    assert f"--rounds stands before '{command}'" in message
+    assert "--routine" in done.stdout

@@ -174,6 +174,29 @@ TEST(Paired, ratio_bears_outliers_of_single_trials) {
     EXPECT_NEAR(paired.ratio(0, 1, Workload::hot).median, 1.5, 1e-12);
 }
 
+// Times double from round to round; entrant 1 is twice and four times as fast.
+TEST(Paired, compares_each_part_of_a_trial_by_itself_and_within_its_round) {
+    const Paired paired(
+        {0, 1, 2}, 9,
+        [](int entrant, std::uint64_t round) {
+            const double all = static_cast<double>(1 << round);
+            if (entrant == 2) return std::vector{all * 1.25, all};
+            return entrant == 1 ? std::vector{all / 2, all / 4} : std::vector{all, all};
+        },
+        nullptr);
+    const struct {
+        int under;
+        std::size_t part;
+        double ratio;
+    } rows[] = {{1, 0, 2}, {1, 1, 4}, {2, 0, 0.8}, {2, 1, 1}};
+    for (const auto& [under, part, ratio] : rows) {
+        EXPECT_NEAR(paired.ratio(0, under, part).low, ratio, 1e-9);
+        EXPECT_NEAR(paired.ratio(0, under, part).high, ratio, 1e-9);
+    }
+    EXPECT_NEAR(paired.seconds(0), 16, 1e-9); // of 1, 2, ... 256
+    EXPECT_NEAR(paired.seconds(1, 1), 4, 1e-9);
+}
+
 TEST(Paired, mean_over_workloads_is_geometric) {
     const Paired paired({0, 1}, kBoth, 9, 0, [](int entrant, Workload workload, std::uint64_t) {
         if (entrant == 1) return 1.0;

@@ -3,18 +3,46 @@
 #include "base/child_process.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <poll.h>
 #include <string>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "base/interrupt.hpp"
 
 namespace asterope {
+
+WrittenText read_until_end(int pipe, double seconds) {
+    using Clock = std::chrono::steady_clock;
+    constexpr std::size_t kLongest = std::size_t{1} << 20;
+    const auto until = Clock::now() + std::chrono::duration<double>(seconds);
+    WrittenText written{"", false};
+    while (written.text.size() < kLongest) {
+        const auto left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+        pollfd waiting{pipe, POLLIN, 0};
+        const int ready = left.count() <= 0 ? 0 : poll(&waiting, 1, static_cast<int>(left.count()));
+        if (ready < 0 && errno == EINTR) {
+            throw_if_interrupted(); // the child ends with this process
+            continue;
+        }
+        if (ready <= 0) break;
+        char piece[4096];
+        const ssize_t count = read(pipe, piece, sizeof piece);
+        if (count < 0 && errno == EINTR) continue;
+        written.ended = count <= 0;
+        if (written.ended) break;
+        written.text.append(piece, static_cast<std::size_t>(count));
+    }
+    return written;
+}
 
 ChildProcess::ChildProcess(const std::function<void(int answers)>& work) {
     int ends[2];

@@ -3,11 +3,20 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <sys/types.h>
 
 #include "base/descriptor.hpp"
 
 namespace asterope {
+
+/// What a process writes into a pipe, until its end or until the time is up; at most 1 MiB.
+struct WrittenText {
+    std::string text;
+    bool ended; ///< the pipe was closed in time
+};
+/// Throws Interrupted.
+WrittenText read_until_end(int pipe, double seconds);
 
 class ChildProcess {
   public:

@@ -62,10 +62,6 @@ std::string hint_for_unknown(const CLI::App& app, int argc, char** argv) {
 
 } // namespace
 
-void mark_as_expert(CLI::App& app, std::initializer_list<const char*> names) {
-    for (const char* name : names) app.get_option(name)->group("Expert options");
-}
-
 bool parse(CLI::App& app, int argc, char** argv) {
     bool as_json = false;
     app.add_flag("--help-json", as_json)->group(""); // hidden: it is for the build

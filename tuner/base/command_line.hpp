@@ -2,11 +2,8 @@
 #pragma once
 
 #include <functional>
-#include <initializer_list>
 
-namespace CLI {
-class App;
-}
+#include "base/options.hpp"
 
 namespace asterope {
 
@@ -15,10 +12,6 @@ struct Subcommand {
     CLI::App* app;
     std::function<int()> run;
 };
-
-/// Puts these options, "--seed", under a heading of their own in --help: most users need none of
-/// them.
-void mark_as_expert(CLI::App& app, std::initializer_list<const char*> names);
 
 /// Reads the command line. False where it only asked for help or the version, which is printed
 /// then. Throws BadInput for what it does not understand.

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/text.hpp"
+
 namespace asterope {
 
 namespace {
@@ -60,6 +62,33 @@ Estimate sign_interval(std::vector<double> values, double confidence) {
 
 Estimate exponentiate(const Estimate& logs) {
     return {std::exp(logs.median), std::exp(logs.low), std::exp(logs.high)};
+}
+
+Estimate inverse(const Estimate& ratio) {
+    return {1 / ratio.median, 1 / ratio.high, 1 / ratio.low};
+}
+
+std::string range_text(const Estimate& ratio) {
+    std::string text;
+    append(text, "(%.2f..%.2f)", ratio.low, ratio.high);
+    return text;
+}
+
+std::string ratio_text(const Estimate& ratio) {
+    std::string text;
+    append(text, "%.2f %s", ratio.median, range_text(ratio).c_str());
+    return text;
+}
+
+void GeometricMean::add(double ratio, double weight) {
+    logs_ += weight * std::log(ratio);
+    weights_ += weight;
+    least_ = std::min(least_, ratio);
+    ++count_;
+}
+
+double GeometricMean::mean() const {
+    return weights_ > 0 ? std::exp(logs_ / weights_) : 1;
 }
 
 } // namespace asterope

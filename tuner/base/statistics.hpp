@@ -1,6 +1,8 @@
 // Robust statistics of timings: medians, and intervals that assume no distribution.
 #pragma once
 
+#include <limits>
+#include <string>
 #include <vector>
 
 namespace asterope {
@@ -25,5 +27,26 @@ Estimate sign_interval(std::vector<double> values, double confidence = 0.95);
 
 /// exp() of all three: an estimate of log ratios read as ratios.
 Estimate exponentiate(const Estimate& logs);
+
+/// Of the ratio the other way round.
+Estimate inverse(const Estimate& ratio);
+
+/// "(0.98..1.02)": its interval.
+std::string range_text(const Estimate& ratio);
+/// "1.00 (0.98..1.02)".
+std::string ratio_text(const Estimate& ratio);
+
+/// GeometricMean, gathered for their geometric mean and the least of them.
+class GeometricMean {
+  public:
+    void add(double ratio, double weight = 1);
+    int count() const { return count_; }
+    double mean() const; ///< 1 of none
+    double least() const { return least_; }
+
+  private:
+    double logs_ = 0, weights_ = 0, least_ = std::numeric_limits<double>::infinity();
+    int count_ = 0;
+};
 
 } // namespace asterope

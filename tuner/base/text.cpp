@@ -30,7 +30,7 @@ std::string wrapped(const std::string& text) {
 }
 
 std::string aligned(const std::vector<std::vector<std::string>>& rows,
-                    const std::set<std::string>& left) {
+                    const std::set<std::string>& left, std::size_t gap) {
     std::vector<std::size_t> widths(rows.front().size(), 0);
     for (const auto& row : rows) {
         for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
@@ -41,7 +41,7 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows,
         for (std::size_t i = 0; i < row.size(); ++i) {
             if (widths[i] == 0) continue;
             const std::string padding(widths[i] - row[i].size(), ' ');
-            if (i) line += ' ';
+            if (i) line.append(gap, ' ');
             line += left.count(rows.front()[i]) ? row[i] + padding : padding + row[i];
         }
         line.erase(line.find_last_not_of(' ') + 1);

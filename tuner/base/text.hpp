@@ -28,10 +28,11 @@ std::string_view trim(std::string_view text);
 /// Lines of at most 100 characters, those behind the first indented.
 std::string wrapped(const std::string& text);
 
-/// The lines of a table, the header first: one blank between columns as wide as their cells, those
-/// whose headers are in `left` to the left, the others to the right. No column of empty cells.
+/// The lines of a table, the header first: `gap` blanks between columns as wide as their cells,
+/// those whose headers are in `left` to the left, the others to the right. No column of empty
+/// cells.
 std::string aligned(const std::vector<std::vector<std::string>>& rows,
-                    const std::set<std::string>& left);
+                    const std::set<std::string>& left, std::size_t gap = 1);
 
 /// Letters, digits, blanks and ()@.,:_+/- as they are, anything else as '_'; trimmed, at most 200
 /// characters: the "name" of the profile's schema.

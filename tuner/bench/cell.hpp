@@ -56,7 +56,7 @@ struct Cell {
     Estimate best_ratio() const {
         const CopyResult& best = best_reference();
         if (!best.reference) return routine().ratio;
-        return {1 / best.versus.median, 1 / best.versus.high, 1 / best.versus.low};
+        return inverse(best.versus);
     }
 
     /// How far libc strays from itself, as a factor of at least 1: a lead up to it means nothing.

@@ -1,12 +1,11 @@
 // Which copies are timed side by side: those asked for, as far as they are there and copy right.
 #include "bench/choice.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 
 #include "base/contains.hpp"
 #include "base/error.hpp"
+#include "base/options.hpp"
 #include "base/watched_run.hpp"
 #include "bench/cell.hpp"
 #include "bench/routine.hpp"
@@ -74,49 +73,52 @@ std::string origin_of(const ExternalCopy& copy) {
     return copy.symbol + " of " + copy.path;
 }
 
-/// The routine, which must copy right.
-Contender contender_of(const RoutineOptions& routine) {
+} // namespace
+
+Contender libc_contender(const std::string& libc, Operation operation) {
+    Contender contender{libc.substr(0, libc.find(' ')),
+                        libc + "'s " + std::string(name_of(operation)) + " as it is",
+                        libc_of(operation)};
+    if (operation == Operation::copy) contender.move = libc_move();
+    return contender;
+}
+
+Contender routine_contender(const RoutineOptions& routine) {
     const CopyFunction function = load_routine(routine);
     const bool sets = routine.operation == Operation::set;
     const CopyFunction move = sets ? nullptr : load_move(routine);
     std::string fault =
         fault_of([&](std::string&) { return function; }, 20, false, routine.operation);
     if (!fault.empty()) {
-        throw Failure("the routine " + routine.symbol + (sets ? " sets" : " copies") +
+        throw Failure("the routine " + routine.symbol() + (sets ? " sets" : " copies") +
                       " wrong: " + fault);
     }
     if (move) fault = fault_of([&](std::string&) { return move; }, 20, true);
     if (!fault.empty()) throw Failure("the memmove of " + routine.routine + " is wrong: " + fault);
-    note_origin(kRoutineName, routine.symbol + " of " + routine_library(routine));
-    Contender ours{kRoutineName, routine.symbol + ", the routine", function};
+    note_origin(kRoutineName, routine.symbol() + " of " + routine_library(routine));
+    Contender ours{kRoutineName, routine.symbol() + ", the routine", function};
     ours.move = move;
     ours.ours = true;
     return ours;
 }
 
-} // namespace
-
 void add_options(CLI::App& app, PeerOptions& options) {
-    app.add_option("--peers", options.built_in,
-                   "built-in copies to time side by side with the routine and libc: "
-                   "comma-separated names, all, none, or list to see them")
-        ->type_name("NAMES")
-        ->capture_default_str();
-    const auto add_external = [&](const char* option, std::vector<std::string>& texts,
-                                  const char* description) {
-        app.add_option(option, texts, description)
-            ->type_name(kExternalCopyForm)
-            ->allow_extra_args(false)
-            ->expected(1)
-            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    };
-    add_external("--peer", options.loaded,
-                 "one more copy (or set), from a shared object; may be repeated. A peer "
-                 "that is missing, copies wrongly, crashes or hangs is named and left out");
-    add_external("--reference", options.references,
-                 "one more copy that the routine is judged by, such as a newer glibc's memcpy in a "
-                 "shared object: in sums and under --check, what counts is the better of libc and "
-                 "the references; may be repeated. One that cannot be used ends the run");
+    add_option(app, "--peers", options.built_in,
+               "built-in copies to time side by side with the routine and libc: "
+               "comma-separated names, all, none, or list to see them",
+               "NAMES")
+        .shows_default();
+    add_option(app, "--peer", options.loaded,
+               "one more copy (or set), from a shared object; may be repeated. A peer "
+               "that is missing, copies wrongly, crashes or hangs is named and left out",
+               kExternalCopyForm)
+        .may_be_repeated();
+    add_option(app, "--reference", options.references,
+               "one more copy that the routine is judged by, such as a newer glibc's memcpy in a "
+               "shared object: in sums and under --check, what counts is the better of libc and "
+               "the references; may be repeated. One that cannot be used ends the run",
+               kExternalCopyForm)
+        .may_be_repeated();
 }
 
 std::vector<std::string> parse_peer_names(std::string_view text,
@@ -205,13 +207,12 @@ Choice choose(const PeerOptions& options, const RoutineOptions& routine, const s
     const std::vector<std::string> built_in =
         parse_peer_names(options.built_in, known_names(peers));
     const Operation operation = routine.operation;
-    const std::string function(name_of(operation));
     if (operation == Operation::set && !built_in.empty()) {
-        throw BadInput("--peers names copies, and " + function +
+        throw BadInput("--peers names copies, and " + std::string(name_of(operation)) +
                        " is timed: name functions like it by --peer " + kExternalCopyForm);
     }
-    const std::string libc_name = libc.substr(0, libc.find(' '));
-    std::vector<std::string> names = {libc_name, kRoutineName};
+    const Contender libcs = libc_contender(libc, operation);
+    std::vector<std::string> names = {libcs.name, kRoutineName};
     names.insert(names.end(), built_in.begin(), built_in.end());
     const auto loaded = parse_external_copies(options.loaded, "--peer", names, operation);
     for (const ExternalCopy& peer : loaded) names.push_back(peer.name);
@@ -220,10 +221,7 @@ Choice choose(const PeerOptions& options, const RoutineOptions& routine, const s
         parse_external_copies(options.references, kReferences, names, operation);
 
     Choice choice;
-    choice.contenders.push_back(
-        {libc_name, libc + "'s " + function + " as it is", libc_of(operation)});
-    if (operation == Operation::copy) choice.contenders.back().move = libc_move();
-    choice.contenders.push_back(contender_of(routine));
+    choice.contenders = {libcs, routine_contender(routine)};
     for (const ExternalCopy& reference : references) {
         choice.contenders.push_back({reference.name, origin_of(reference) + ", a reference",
                                      load_required(reference, kReferences)});
@@ -232,7 +230,7 @@ Choice choose(const PeerOptions& options, const RoutineOptions& routine, const s
     for (const EntryPoint& point : entry_points()) {
         const std::string name = kRoutineName + point.suffix;
         if (!contains(built_in, name)) continue;
-        const std::string symbol = routine.symbol + point.suffix;
+        const std::string symbol = routine.symbol() + point.suffix;
         Contender contender{name, symbol + ", " + point.what, nullptr, point.threaded};
         contender.workloads = point.workloads;
         contender.ours = true;

@@ -49,6 +49,12 @@ struct Choice {
 void add_tuned_glibc(Choice& choice, const Machine& machine, const std::optional<Arena>& arena,
                      std::size_t largest, int cpu);
 
+/// libc's function of the operation. `libc`: as in choose().
+Contender libc_contender(const std::string& libc, Operation operation);
+
+/// The routine. Throws BadInput where it cannot be loaded, Failure where it copies wrong.
+Contender routine_contender(const RoutineOptions& routine);
+
 /// Loads and checks all, as functions of the routine's operation. `libc`: its name and version,
 /// "glibc 2.36". Throws BadInput for options that cannot be read, for built-in copies where sets
 /// are timed, for two copies of one name and for a reference that cannot be used, Failure

@@ -1,19 +1,15 @@
-// The results as other programs read them: JSON and CSV.
+// The results as other programs read them: JSON.
 #include "bench/files.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include "base/text.hpp"
+#include "base/rounded.hpp"
 #include "base/version.hpp"
 #include "profile/provisional.hpp"
 
 namespace asterope {
 
 namespace {
-
-nlohmann::ordered_json estimate_json(const Estimate& estimate) {
-    return {{"median", estimate.median}, {"low", estimate.low}, {"high", estimate.high}};
-}
 
 nlohmann::ordered_json cell_json(const Cell& cell) {
     nlohmann::ordered_json json = {
@@ -37,14 +33,6 @@ nlohmann::ordered_json cell_json(const Cell& cell) {
     return json;
 }
 
-/// A field that others may have named: quoted where it must be.
-std::string field(const std::string& text) {
-    if (text.find_first_of(",\"\n\r") == text.npos) return text;
-    std::string quoted = "\"";
-    for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return quoted + '"';
-}
-
 } // namespace
 
 nlohmann::ordered_json results_json(const RunFacts& facts, const std::vector<Cell>& cells,
@@ -53,7 +41,6 @@ nlohmann::ordered_json results_json(const RunFacts& facts, const std::vector<Cel
         {"format", "asterope-bench"}, {"version", 2},
         {"tool_version", kVersion},   {"machine", to_json(facts.machine)},
         {"rounds", facts.rounds},     {"operation", name_of(facts.operation)}};
-    if (facts.operation == Operation::set) json["byte"] = facts.byte;
     json["distribution"] = profile_name(facts.distribution);
     json["complete"] = complete;
     json["noise"] = noise_json(facts.noise);
@@ -72,21 +59,6 @@ nlohmann::ordered_json results_json(const RunFacts& facts, const std::vector<Cel
     json["results"] = nlohmann::ordered_json::array();
     for (const Cell& cell : cells) json["results"].push_back(cell_json(cell));
     return json;
-}
-
-std::string results_csv(const std::vector<Cell>& cells) {
-    std::string out = "suite,workload,label,size,threads,weighting,copy,ns,ratio,low,high,"
-                      "floor_low,floor_high\n";
-    for (const Cell& cell : cells) {
-        for (const CopyResult& copy : cell.copies) {
-            out += field(cell.suite) + ',' + field(cell.workload) + ',' + field(cell.label) + ',' +
-                   (cell.size ? std::to_string(cell.size) : "") + ',' +
-                   std::to_string(cell.threads) + ',' + cell.weighting + ',' + field(copy.copy);
-            append(out, ",%.6g,%.4f,%.4f,%.4f,%.4f,%.4f\n", copy.seconds * 1e9, copy.ratio.median,
-                   copy.ratio.low, copy.ratio.high, cell.floor.low, cell.floor.high);
-        }
-    }
-    return out;
 }
 
 } // namespace asterope

@@ -1,7 +1,6 @@
-// The results as other programs read them: JSON and CSV.
+// The results as other programs read them: JSON.
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -19,7 +18,6 @@ struct RunFacts {
     const Machine& machine;
     int rounds;
     Operation operation;
-    std::uint8_t byte; ///< what sets set
     std::string distribution;
     const Contenders& contenders;
     const std::vector<LeftOutCopy>& left_out;
@@ -30,10 +28,5 @@ struct RunFacts {
 /// it short.
 nlohmann::ordered_json results_json(const RunFacts& facts, const std::vector<Cell>& cells,
                                     bool complete);
-
-/// A line for each copy in each cell, behind a line of the columns' names: suite, workload, label,
-/// size (bytes, empty for mixes), threads, weighting, copy, ns, then libc's time over the copy's
-/// (ratio, low, high), then the interval of libc's over libc's (floor_low, floor_high).
-std::string results_csv(const std::vector<Cell>& cells);
 
 } // namespace asterope

@@ -1,6 +1,4 @@
 // asterope-bench: any number of copies side by side, paired and interleaved in one process.
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -35,7 +33,7 @@ void say_left_out(const LeftOutCopy& one) {
                  Error::one_line(one.reason).c_str());
 }
 
-/// All that was measured; the files are written from it, whatever ended the run.
+/// All that was measured; the report is written from it, whatever ended the run.
 class BenchRun {
   public:
     BenchRun(const Options& options, const Setting& setting, Choice& choice, int cpu)
@@ -45,23 +43,23 @@ class BenchRun {
         for (Suite& suite : suites) {
             print(progress, suite.table->begin());
             for (const Job& job : suite.jobs) {
-                progress.label(job.suite + " " + job.workload + " " + job.label);
-                cells_.push_back(measure_one(job, progress));
-                print(progress, suite.table->row(cells_.back()));
+                progress.label(job.suite + " " + job.workload + " " + job.labels.front());
+                for (Cell& cell : measure_one(job, progress)) {
+                    cells_.push_back(std::move(cell));
+                    print(progress, suite.table->row(cells_.back()));
+                }
             }
             print(progress, suite.table->end());
         }
     }
 
-    void write_files(bool complete) const {
-        if (cells_.empty()) return; // better the files of an earlier run than empty ones
-        if (!options_.json.empty()) {
-            const RunFacts facts{setting_.machine, options_.routine.rounds,  setting_.operation,
-                                 setting_.byte,    setting_.statistics.name, choice_.contenders,
-                                 choice_.left_out, watched_.facts()};
-            write_atomically(options_.json, results_json(facts, cells_, complete).dump(2) + '\n');
-        }
-        if (!options_.csv.empty()) write_atomically(options_.csv, results_csv(cells_));
+    void write_report(bool complete) const {
+        if (cells_.empty()) return; // better that of an earlier run than an empty one
+        if (options_.json.empty()) return;
+        const RunFacts facts{setting_.machine,         options_.routine.rounds, setting_.operation,
+                             setting_.statistics.name, choice_.contenders,      choice_.left_out,
+                             watched_.facts()};
+        write_atomically(options_.json, results_json(facts, cells_, complete).dump(2) + '\n');
     }
 
     const std::vector<Cell>& cells() const { return cells_; }
@@ -70,7 +68,7 @@ class BenchRun {
 
   private:
     /// A process that dies is left out from then on.
-    Cell measure_one(const Job& job, Progress& progress) {
+    std::vector<Cell> measure_one(const Job& job, Progress& progress) {
         const int rounds = options_.routine.rounds;
         for (;;) {
             try {
@@ -140,7 +138,7 @@ void measure_suites(const Options& options, const Request& request, const Settin
         add("overlap", [&](const Sizes& sizes) { return overlap_suites(setting, *arena, sizes); });
     } else if (request.has("overlap")) {
         say_left_out({"overlap", options.routine.routine + " has no memmove to go with " +
-                                     options.routine.symbol});
+                                     options.routine.symbol()});
     }
     if (request.has("threads")) {
         on_threads = thread_suites(setting, cpus, request.sizes.at("threads"));
@@ -206,24 +204,21 @@ int measure(const Options& options, const Request& request, const CallStatistics
     if (largest) {
         Machine own = machine; // what one process of ours may take
         if (choice.wants_tuned_glibc) own.usable_bytes /= 2;
-        arena.emplace(arena_bytes(largest, own), std::nullopt,
-                      options.small_pages ? Pages::small : Pages::huge);
+        arena.emplace(arena_bytes(largest, own));
     }
     if (choice.wants_tuned_glibc) add_tuned_glibc(choice, machine, arena, largest, cpu);
     for (const LeftOutCopy& one : choice.left_out) say_left_out(one);
 
-    const auto byte = static_cast<std::uint8_t>(std::max(0, options.byte));
     std::printf(
         options.brief
-            ? "%s against %s%s, %d paired rounds, CPU %d: %s time over its own, "
+            ? "%s against %s, %d paired rounds, CPU %d: %s time over its own, "
               "geometric means over sizes\n"
-            : "%s against %s%s: %d paired rounds, CPU %d. x libc above 1: the routine is faster;\n"
+            : "%s against %s: %d paired rounds, CPU %d. x libc above 1: the routine is faster;\n"
               "floor: libc against itself in the same rounds. Intervals of 95 %% (sign test).\n",
-        options.routine.symbol.c_str(), rivals_of(choice.contenders, machine.libc).c_str(),
-        operation == Operation::set ? (", bytes of " + std::to_string(byte)).c_str() : "",
+        options.routine.symbol().c_str(), rivals_of(choice.contenders, machine.libc).c_str(),
         options.routine.rounds, cpu,
         options.peers.references.empty() ? "libc's" : "in each cell the faster one's");
-    const Setting setting{machine, choice.contenders, statistics, operation, byte};
+    const Setting setting{machine, choice.contenders, statistics, operation};
     if (setting.with_peers() && !options.brief) print_legend(choice.contenders);
     std::fflush(stdout);
     BenchRun run(options, setting, choice, cpu);
@@ -231,10 +226,10 @@ int measure(const Options& options, const Request& request, const CallStatistics
         measure_suites(options, request, setting, arena, beginning_with(cpu, cpus), run);
         require_still_right(choice.contenders, operation);
     } catch (const Error&) {
-        run.write_files(false);
+        run.write_report(false);
         throw;
     }
-    run.write_files(true);
+    run.write_report(true);
     if (options.brief) {
         std::printf("%s", brief_text(run.cells(), operation).c_str());
     } else if (setting.with_peers()) {
@@ -252,7 +247,6 @@ int compare(const Options& options) {
                                           ? fleet_statistics(options.routine.operation)
                                           : read_statistics(options.distribution);
     if (!options.json.empty()) require_writable(options.json);
-    if (!options.csv.empty()) require_writable(options.csv);
 
     const Machine machine = read_machine("/", options.routine.cpu);
     if (options.routine.cpu >= 0) require_allowed(options.routine.cpu);
@@ -261,41 +255,33 @@ int compare(const Options& options) {
                        [&] { return measure(options, request, statistics, machine); });
 }
 
-/// Options of the tables that stand before a subcommand would be passed over in silence.
-void refuse_options_before(const CLI::App& app, const std::string& command) {
-    for (const CLI::Option* option : app.get_options()) {
-        if (option->count() == 0) continue;
-        throw BadInput(option->get_name() + " stands before '" + command +
-                       "': its options stand behind it, see asterope-bench " + command + " --help");
-    }
-}
-
 int run(int argc, char** argv) {
     Options options;
-    CLI::App app("Times copies, or sets, side by side with libc's, interleaved in one process.",
-                 "asterope-bench");
-    app.set_version_flag("--version", version_text("asterope-bench"));
-    app.footer("Exit codes: 0 done; 1 failed while running, or a cell is under --check; 2 bad "
-               "arguments or bad input; 130 interrupted.");
-    add_options(app, options);
-    const std::vector<AppCommand> commands = {
-        add_locality_command(app),
-        add_messages_command(app),
-        add_cache_command(app),
-    };
-    if (!parse(app, argc, argv)) return kDone;
-    for (const AppCommand& command : commands) {
-        if (!command.parser->parsed()) continue;
-        refuse_options_before(app, command.parser->get_name());
-        command.run();
-        return kDone;
+    CommandLine line(
+        "asterope-bench",
+        "Times copies, or sets, side by side with libc's, interleaved in one process.",
+        version_text("asterope-bench"),
+        "Exit codes: 0 done; 1 failed while running, or a cell is under --check; 2 bad "
+        "arguments or bad input; 130 interrupted.");
+    add_options(line.app(), options);
+    const Subcommand commands[] = {add_locality_command(line.app()),
+                                   add_messages_command(line.app()), add_cache_command(line.app())};
+    if (!line.parse(argc, argv)) return kDone;
+    for (const Subcommand& command : commands) {
+        if (!was_named(*command.app)) continue;
+        // options of the tables that stand before a subcommand would be passed over in silence
+        if (const auto given = line.given(); !given.empty()) {
+            throw BadInput(given.front() + " stands before the command: its options stand behind "
+                                           "it, see asterope-bench COMMAND --help");
+        }
+        return command.run();
     }
-    resolve_operation(options, app.count("--symbol") > 0);
+    resolve_operation(options);
     if (options.peers.built_in == "list") {
         std::fputs(list_peers().c_str(), stdout);
         return kDone;
     }
-    if (app.count("--profile") > 0 && options.profile.empty()) { // without a file
+    if (line.has("--profile") && options.profile.empty()) { // without a file
         options.profile = profile_to_read("").string();
         std::printf("profile: %s\n", Error::one_line(options.profile).c_str());
     }

@@ -1,5 +1,6 @@
 // Measures one cell of the comparison: all copies that take part, in paired rounds.
 #include <algorithm>
+#include <utility>
 
 #include "base/contains.hpp"
 #include "base/error.hpp"
@@ -25,15 +26,17 @@ double expected_seconds(const Job& job, const Contenders& contenders, int rounds
 
 namespace {
 
-double time(const Job& job, const Contenders& contenders, int who, std::uint64_t round) {
+std::vector<double> time(const Job& job, const Contenders& contenders, int who,
+                         std::uint64_t round) {
     const auto place = static_cast<std::size_t>(who);
     const Contender& contender = contenders[place];
     if (!contender.remote) {
         const Calling calling(contender.name);
-        return job.time(contender, round, who);
+        if (job.time_parts) return job.time_parts(contender, round);
+        return {job.time(contender, round, who)};
     }
     try {
-        return job.time_remotely(*contender.remote, round);
+        return {job.time_remotely(*contender.remote, round)};
     } catch (const Failure& failure) {
         throw RemoteDied{place, failure.what()};
     }
@@ -41,8 +44,9 @@ double time(const Job& job, const Contenders& contenders, int who, std::uint64_t
 
 } // namespace
 
-Cell measure(const Job& job, const Contenders& contenders, int rounds, MonitoredRounds& watched,
-             const std::function<void(double share)>& advance) {
+std::vector<Cell> measure(const Job& job, const Contenders& contenders, int rounds,
+                          MonitoredRounds& watched,
+                          const std::function<void(double share)>& advance) {
     const int libc = 0, routine = 1, libc_again = static_cast<int>(contenders.size());
     std::vector<int> entrants;
     for (int i = 0; i < libc_again; ++i) {
@@ -57,41 +61,43 @@ Cell measure(const Job& job, const Contenders& contenders, int rounds, Monitored
                            return one.threaded || one.remote;
                        });
     if (job.prepare) job.prepare();
-    watched.enter_step();
-    constexpr Workload any = Workload::hot; // a cell is of one kind: one name will do
     const double share = 1 / (static_cast<double>(entrants.size()) * rounds);
     const Paired paired(
-        entrants, {any}, rounds, 0,
-        [&](int entrant, Workload, std::uint64_t round) {
+        entrants, rounds,
+        [&](int entrant, std::uint64_t round) {
             throw_if_interrupted();
-            const auto timed = [&] { return time(job, contenders, cache_effect(entrant), round); };
-            const double seconds = alone ? watched.time(timed) : timed();
+            std::vector<double> seconds = time(job, contenders, cache_effect(entrant), round);
             advance(share);
             return seconds;
         },
-        cache_effect, [&] { return watched.disturbed(); });
+        alone ? &watched : nullptr, cache_effect);
 
-    Cell cell{job.suite,
-              job.workload,
-              job.label,
-              job.size,
-              job.threads,
-              job.weighting,
-              paired.ratio(libc, libc_again, any),
-              {}};
     const auto contender = [&](int who) -> const Contender& {
         return contenders[static_cast<std::size_t>(who)];
     };
     const auto told = std::find_if(ran.begin(), ran.end(), [&](int who) {
         return contender(who).ours && !contender(who).workloads.empty();
     });
-    for (const int who : ran) {
-        cell.copies.push_back({contender(who).name, paired.seconds(who, any),
-                               paired.ratio(libc, who, any), paired.ratio(routine, who, any)});
-        if (told != ran.end()) cell.copies.back().versus_told = paired.ratio(*told, who, any);
-        cell.copies.back().reference = contender(who).reference;
+    std::vector<Cell> cells;
+    for (std::size_t part = 0; part < job.labels.size(); ++part) {
+        Cell cell{job.suite,
+                  job.workload,
+                  job.labels[part],
+                  job.size,
+                  job.threads,
+                  job.weighting,
+                  paired.ratio(libc, libc_again, part),
+                  {}};
+        for (const int who : ran) {
+            cell.copies.push_back({contender(who).name, paired.seconds(who, part),
+                                   paired.ratio(libc, who, part),
+                                   paired.ratio(routine, who, part)});
+            if (told != ran.end()) cell.copies.back().versus_told = paired.ratio(*told, who, part);
+            cell.copies.back().reference = contender(who).reference;
+        }
+        cells.push_back(std::move(cell));
     }
-    return cell;
+    return cells;
 }
 
 } // namespace asterope

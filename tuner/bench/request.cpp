@@ -2,8 +2,6 @@
 // they come to.
 #include "bench/request.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 
 #include "base/command_line.hpp"
@@ -126,70 +124,56 @@ const SetOutcome& sets_of(const Profile& profile, const std::string& path) {
 void add_options(CLI::App& app, Options& options) {
     add_options(app, options.routine);
     add_options(app, options.peers);
-    app.add_option("--operation", options.operation,
-                   "the function that is timed, memcpy or memset: libc's, the routine's "
-                   "(asterope_memset), and as peers and references functions like it; a set is "
-                   "timed where it needs no source")
-        ->type_name("NAME")
-        ->capture_default_str();
-    app.add_option("--byte", options.byte, "what memset sets (default: 0)")
-        ->type_name("N")
-        ->check(CLI::Range(0, 255));
-    app.add_option("--profile", options.profile,
-                   "take sizes and workload from this profile, and build the routine from it "
-                   "where no library is found (without FILE: from your own, "
-                   "$XDG_CONFIG_HOME/asterope/profile.json, else /etc/asterope/profile.json)")
-        ->type_name("FILE")
-        ->expected(0, 1);
-    app.add_option("--workload", options.workload,
-                   "of the sizes suite: " + names_of(WorkloadFamily::one_size) +
-                       ", or balanced; without it, hot, hot_read, cold, consume and their walks")
-        ->type_name("NAME");
-    app.add_option(
-           "--suite", options.suites,
-           "comma-separated; workloads: one table of sizes and workloads; sizes: one size "
-           "at a time, by workload; aliased: the same where buffers alias modulo 4096; "
-           "misalignment: a grid of misaligned sources and destinations; mix: copies of "
-           "unpredictable sizes, as calls count, at page ends, and as bytes count; fixed: small "
-           "copies of one size at a time; overlap: memmove within cached buffers, shifted by 1, "
-           "8, 64 and 4096 bytes up and down; threads: 1 to all CPUs at once; all. Of memset "
-           "there are workloads, sizes, misalignment, mix and fixed")
-        ->type_name("NAMES")
-        ->delimiter(',')
-        ->capture_default_str();
-    app.add_option("--distribution", options.distribution,
-                   "sizes and alignments of the mix, instead of those of Google's fleet")
-        ->type_name("FILE");
-    app.add_option("--sizes", options.sizes, "bytes a call, K, M, G for powers of 1024")
-        ->type_name("LIST");
-    app.add_option("--json", options.json, "write the results there too")->type_name("FILE");
-    app.add_option("--csv", options.csv, "the same, a line for each copy in each cell")
-        ->type_name("FILE");
-    app.add_option(
-           "--check", options.check,
-           "exit with 1 and name the cells where the routine's ratio to libc, or to a faster "
-           "--reference, is under MIN: with its whole interval, so that noise alone fails "
-           "nobody")
-        ->type_name("MIN")
-        ->check(CLI::Range(0.001, 1000.0));
-    app.add_flag("--brief", options.brief, "print a few lines instead of the tables");
-    app.add_flag("--small-pages", options.small_pages,
-                 "copy between pages of 4 KiB, not huge ones where the system grants them");
-    mark_as_expert(app, {"--symbol", "--byte", "--rounds", "--cpu", "--peer", "--reference",
-                         "--distribution", "--csv", "--check", "--small-pages"});
+    add_option(app, "--operation", options.operation,
+               "the function that is timed, memcpy or memset: libc's, the routine's "
+               "(asterope_memset), and as peers and references functions like it; a set is "
+               "timed where it needs no source",
+               "NAME")
+        .shows_default();
+    add_option(app, "--profile", options.profile,
+               "take sizes and workload from this profile, and build the routine from it "
+               "where no library is found (without FILE: from your own, "
+               "$XDG_CONFIG_HOME/asterope/profile.json, else /etc/asterope/profile.json)",
+               "FILE")
+        .value_may_be_missing();
+    add_option(app, "--workload", options.workload,
+               "of the sizes suite: " + names_of(WorkloadFamily::one_size) +
+                   ", or balanced; without it, hot, hot_read, cold, consume and their walks",
+               "NAME");
+    add_option(
+        app, "--suite", options.suites,
+        "comma-separated; workloads: one table of sizes and workloads; sizes: one size "
+        "at a time, by workload; aliased: the same where buffers alias modulo 4096; "
+        "misalignment: a grid of misaligned sources and destinations; mix: copies of "
+        "unpredictable sizes, as calls count, at page ends, and as bytes count; fixed: small "
+        "copies of one size at a time; overlap: memmove within cached buffers, shifted by 1, "
+        "8, 64 and 4096 bytes up and down; threads: 1 to all CPUs at once; all. Of memset "
+        "there are workloads, sizes, misalignment, mix and fixed",
+        "NAMES")
+        .separated_by_commas()
+        .shows_default();
+    add_option(app, "--distribution", options.distribution,
+               "sizes and alignments of the mix, instead of those of Google's fleet", "FILE");
+    add_option(app, "--sizes", options.sizes, "bytes a call, K, M, G for powers of 1024", "LIST");
+    add_option(app, "--json", options.json, "write the results there too", "FILE");
+    add_option(app, "--check", options.check,
+               "exit with 1 and name the cells where the routine's ratio to libc, or to a faster "
+               "--reference, is under MIN: with its whole interval, so that noise alone fails "
+               "nobody",
+               "MIN")
+        .within(0.001, 1000.0);
+    add_flag(app, "--brief", options.brief, "print a few lines instead of the tables");
+    mark_as_expert(app,
+                   {"--rounds", "--cpu", "--peer", "--reference", "--distribution", "--check"});
 }
 
-void resolve_operation(Options& options, bool symbol_given) {
+void resolve_operation(Options& options) {
     const std::optional<Operation> operation = find_operation(options.operation);
     if (!operation) {
         throw BadInput("operation '" + options.operation.substr(0, 40) +
                        "' is unknown: choose memcpy or memset");
     }
-    if (options.byte >= 0 && *operation != Operation::set) {
-        throw BadInput("--byte is what memset sets: name --operation memset, too");
-    }
     options.routine.operation = *operation;
-    if (!symbol_given) options.routine.symbol = "asterope_" + options.operation;
 }
 
 std::size_t Request::largest_size() const {

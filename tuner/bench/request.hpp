@@ -22,20 +22,17 @@ struct Options {
     RoutineOptions routine{.rounds = 51};
     PeerOptions peers;
     std::string operation = "memcpy";
-    int byte = -1; ///< negative: none was asked for
-    std::string profile, workload, sizes, json, csv, distribution;
+    std::string profile, workload, sizes, json, distribution;
     std::optional<double> check;
-    bool brief = false, small_pages = false;
+    bool brief = false;
     std::vector<std::string> suites = {"sizes", "mix"};
 };
 
 /// All options but those of subcommands.
 void add_options(CLI::App& app, Options& options);
 
-/// Sets the routine to the operation that --operation names, and its symbol, unless one was asked
-/// for (`symbol_given`), to the function of that operation. Throws BadInput for an unknown
-/// operation, and for a byte beside one that sets nothing.
-void resolve_operation(Options& options, bool symbol_given);
+/// Sets the routine to the operation that --operation names. Throws BadInput for an unknown one.
+void resolve_operation(Options& options);
 
 struct Request {
     std::map<std::string, std::vector<std::size_t>> sizes; ///< by suite, ascending

@@ -1,16 +1,14 @@
 // Which routine asterope-bench times, and on which CPU: options that all its comparisons share.
 #include "bench/routine.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <cstdio>
 #include <dlfcn.h>
 #include <filesystem>
 #include <optional>
-#include <string_view>
 #include <system_error>
 
 #include "base/error.hpp"
+#include "base/options.hpp"
 #include "base/program.hpp"
 #include "machine/profile_places.hpp"
 #include "run/built_routine.hpp"
@@ -21,21 +19,16 @@ namespace asterope {
 static constexpr const char* kInstead = "name a shared library with --routine instead";
 
 void add_options(CLI::App& app, RoutineOptions& options) {
-    app.add_option("--routine", options.routine,
-                   "shared library with the routine (default: build/libasterope_memcpy.so, else "
-                   "the one beside this program, else one that is built from the profile for this "
-                   "run)")
-        ->type_name("FILE");
-    app.add_option("--symbol", options.symbol, "its function")
-        ->type_name("NAME")
-        ->capture_default_str();
-    app.add_option("--rounds", options.rounds, "rounds a row")
-        ->type_name("N")
-        ->check(CLI::Range(3, 100000))
-        ->capture_default_str();
-    app.add_option("--cpu", options.cpu, "run on this CPU instead of the last one allowed")
-        ->type_name("N")
-        ->check(CLI::Range(0, 99999));
+    add_option(app, "--routine", options.routine,
+               "shared library with the routine (default: build/libasterope_memcpy.so, else "
+               "the one beside this program, else one that is built from the profile for this "
+               "run)",
+               "FILE");
+    add_option(app, "--rounds", options.rounds, "rounds a row", "N")
+        .within(3, 100000)
+        .shows_default();
+    add_option(app, "--cpu", options.cpu, "run on this CPU instead of the last one allowed", "N")
+        .within(0, 99999);
 }
 
 std::string routine_library(const RoutineOptions& options) {
@@ -80,26 +73,23 @@ void* load(const std::string& path) {
 
 CopyFunction load_routine(const RoutineOptions& options) {
     const std::string path = routine_library(options);
-    void* symbol = dlsym(load(path), options.symbol.c_str());
+    const std::string name = options.symbol();
+    void* symbol = dlsym(load(path), name.c_str());
     if (!symbol) {
         const std::string tune = options.operation == Operation::copy
                                      ? ""
                                      : ", and a profile in which " +
                                            std::string(name_of(options.operation)) +
                                            " was tuned adds it";
-        throw BadInput(path + " has no function " + options.symbol + ": 'nm -D " + path +
+        throw BadInput(path + " has no function " + name + ": 'nm -D " + path +
                        "' lists what it has" + tune);
     }
     return reinterpret_cast<CopyFunction>(symbol);
 }
 
 CopyFunction load_move(const RoutineOptions& options) {
-    constexpr std::string_view copy = "memcpy";
-    std::string name = options.symbol;
-    const std::size_t at = name.rfind(copy);
-    if (at == std::string::npos) return nullptr;
-    name.replace(at, copy.size(), "memmove");
-    return reinterpret_cast<CopyFunction>(dlsym(load(routine_library(options)), name.c_str()));
+    return reinterpret_cast<CopyFunction>(
+        dlsym(load(routine_library(options)), "asterope_memmove"));
 }
 
 } // namespace asterope

@@ -14,13 +14,13 @@ namespace asterope {
 struct RoutineOptions {
     std::string routine = {}; ///< path of a shared library; empty: see routine_library()
     std::string profile = {}; ///< to build the routine from; empty: see profile_to_read()
-    std::string symbol = "asterope_memcpy";
-    Operation operation = Operation::copy; ///< that the symbol is a function of
-    int rounds;                            ///< the default is the command's
+    Operation operation = Operation::copy;
+    int rounds; ///< the default is the command's
     int cpu = -1;
+    std::string symbol() const { return "asterope_" + std::string(name_of(operation)); }
 };
 
-/// --routine, --symbol, --rounds and --cpu.
+/// --routine, --rounds and --cpu.
 void add_options(CLI::App& app, RoutineOptions& options);
 
 /// The shared library to load, with a slash in it: the one that was named, else
@@ -33,8 +33,7 @@ std::string routine_library(const RoutineOptions& options);
 /// the function.
 CopyFunction load_routine(const RoutineOptions& options);
 
-/// The memmove that goes with it: of the same library and the same name but for that. None where
-/// there is no such function.
+/// The memmove of the same library, asterope_memmove. None where there is no such function.
 CopyFunction load_move(const RoutineOptions& options);
 
 } // namespace asterope

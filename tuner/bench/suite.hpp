@@ -20,10 +20,11 @@
 
 namespace asterope {
 
-/// One cell to be measured.
+/// What is measured in the same rounds: a cell; of an application one for each part of its trials.
 struct Job {
-    std::string suite, workload, label;
-    std::size_t size = 0; ///< bytes a call; 0 where calls are of many sizes
+    std::string suite, workload;
+    std::vector<std::string> labels; ///< of the cells, the whole's first
+    std::size_t size = 0;            ///< bytes a call; 0 where calls are of many sizes
     int threads = 1;
     std::string weighting = ""; ///< "calls" or "bytes" of a mix
     bool moves = false;         ///< buffers overlap: copies without a memmove take no part
@@ -34,6 +35,9 @@ struct Job {
     /// Seconds a call of one trial of the contender of that number. `cache_effect`: see
     /// Stopwatch::time; each contender is one.
     std::function<double(const Contender& contender, std::uint64_t round, int cache_effect)> time =
+        nullptr;
+    /// Of an application: the seconds of each part, the whole first.
+    std::function<std::vector<double>(const Contender& contender, std::uint64_t round)> time_parts =
         nullptr;
     /// The same in another process; none: that cannot be.
     std::function<double(RemoteCopy& remote, std::uint64_t round)> time_remotely = nullptr;
@@ -56,7 +60,6 @@ struct Setting {
     const Contenders& contenders;
     const CallStatistics& statistics; ///< for mixes
     Operation operation = Operation::copy;
-    std::uint8_t byte = 0; ///< what sets set
     bool with_peers() const { return contenders.size() > 2; }
     /// `cache_effect`: see Stopwatch::time.
     TimedCopy timed(const Contender& contender, int cache_effect = 0) const;
@@ -101,8 +104,9 @@ bool takes_part(const Contender& contender, const Job& job);
 /// Times all that take part in paired rounds, libc under two names, each copy its own
 /// cache effect. Disturbed rounds are timed again, as in a search; not so where other threads or
 /// processes copy, as `watched` sees but this thread, which waits for them. `advance` is called
-/// after each trial, with its share of the cell. Throws RemoteDied.
-Cell measure(const Job& job, const Contenders& contenders, int rounds, MonitoredRounds& watched,
-             const std::function<void(double share)>& advance);
+/// after each trial, with its share of all of them. Returns a cell a label. Throws RemoteDied.
+std::vector<Cell> measure(const Job& job, const Contenders& contenders, int rounds,
+                          MonitoredRounds& watched,
+                          const std::function<void(double share)>& advance);
 
 } // namespace asterope

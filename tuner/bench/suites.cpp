@@ -33,7 +33,7 @@ double estimate(std::size_t size, Workload workload, const Machine& machine) {
 
 Job size_job(const std::string& suite, const Setting& setting,
              const std::shared_ptr<Stopwatch>& stopwatch, std::size_t size, Workload workload) {
-    Job job{suite, std::string(name_of(workload)), format_size(size), size};
+    Job job{suite, std::string(name_of(workload)), {format_size(size)}, size};
     job.trial_seconds = estimate(size, workload, setting.machine);
     job.prepare = [=] { stopwatch->calibrate(size, workload, trial_seconds(workload)); };
     job.time = [=, &setting](const Contender& contender, std::uint64_t round, int cache_effect) {
@@ -56,14 +56,13 @@ std::shared_ptr<Stopwatch> stopwatch_of(const Setting& setting, const Arena& are
 TimedCopy Setting::timed(const Contender& contender, int cache_effect) const {
     TimedCopy copy{.function = contender.copy, .cache_effect = cache_effect};
     copy.operation = operation;
-    copy.byte = byte;
     return copy;
 }
 
 Suite suite_of(const std::string& title, const Setting& setting, std::vector<Job> jobs) {
     if (!setting.with_peers()) {
         std::size_t longest = 0;
-        for (const Job& job : jobs) longest = std::max(longest, job.label.size());
+        for (const Job& job : jobs) longest = std::max(longest, job.labels.front().size());
         return {plain_table(title, longest), std::move(jobs)};
     }
     Contenders there;
@@ -129,7 +128,7 @@ std::vector<Suite> mix_suites(const Setting& setting, const Arena& arena) {
             for (const Workload workload : workloads) {
                 if (!stopwatch->prepare(workload)) continue;
                 const std::string name(name_of(workload));
-                Job job{"mix", name, name};
+                Job job{"mix", name, {name}};
                 job.weighting = by_bytes ? "bytes" : "calls";
                 job.trial_seconds = 0.5e-3;
                 const bool memory =
@@ -165,7 +164,7 @@ std::vector<Suite> fixed_suites(const Setting& setting, const Arena& arena) {
         const std::string name(name_of(workload));
         std::vector<Job> jobs;
         for (const std::size_t size : facts_of(workload).walks ? walked_sizes() : fixed_sizes()) {
-            Job job{"fixed", name, format_size(size), size};
+            Job job{"fixed", name, {format_size(size)}, size};
             job.trial_seconds = 10e-6;
             job.time = [=, &setting](const Contender& contender, std::uint64_t round, int) {
                 return stopwatch->time(setting.timed(contender), workload, size, round);
@@ -181,9 +180,10 @@ std::vector<Suite> overlap_suites(const Setting& setting, const Arena& arena,
                                   const std::vector<std::size_t>& sizes) {
     std::vector<Job> jobs;
     for (const Overlap& overlap : overlaps_of(sizes)) {
-        Job job{"overlap", std::string(name_of(Workload::overlapping)),
-                format_size(overlap.size) + (overlap.shift > 0 ? " +" : " ") +
-                    std::to_string(overlap.shift),
+        Job job{"overlap",
+                std::string(name_of(Workload::overlapping)),
+                {format_size(overlap.size) + (overlap.shift > 0 ? " +" : " ") +
+                 std::to_string(overlap.shift)},
                 overlap.size};
         job.moves = true;
         job.trial_seconds = kOverlapTrialBytes * 1.2 / kBytesPerSecond;
@@ -222,9 +222,10 @@ std::vector<Suite> misalignment_suites(const Setting& setting, const Arena& aren
                         },
                         times);
                 };
-                Job job{"misalignment", "hot",
-                        format_size(size) + (sets ? "" : " +" + std::to_string(source)) + " +" +
-                            std::to_string(destination),
+                Job job{"misalignment",
+                        "hot",
+                        {format_size(size) + (sets ? "" : " +" + std::to_string(source)) + " +" +
+                         std::to_string(destination)},
                         size};
                 job.trial_seconds =
                     kTrialSeconds * 1.2 + 4 * static_cast<double>(size) / kBytesPerSecond;

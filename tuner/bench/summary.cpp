@@ -2,8 +2,6 @@
 #include "bench/summary.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "base/text.hpp"
@@ -121,9 +119,8 @@ std::string summary_text(const std::vector<Cell>& cells, const Contenders& conte
            "is from itself\nin the same rounds, with 95 %% confidence.%s\n",
            what, what, sets ? "" : " Copies over several threads are not counted.");
     const Estimate ratio = worst->best_ratio();
-    append(out, "Its worst ratio to %s: %.2f (%.2f..%.2f) in %s.\n",
-           worst->best_reference().copy.c_str(), ratio.median, ratio.low, ratio.high,
-           name_of(*worst).c_str());
+    append(out, "Its worst ratio to %s: %.2f %s in %s.\n", worst->best_reference().copy.c_str(),
+           ratio.median, range_text(ratio).c_str(), name_of(*worst).c_str());
     if (lost.empty()) return out;
     std::stable_sort(lost.begin(), lost.end(),
                      [](const Better& a, const Better& b) { return a.factor > b.factor; });
@@ -140,7 +137,7 @@ std::string summary_text(const std::vector<Cell>& cells, const Contenders& conte
 
 std::string brief_text(const std::vector<Cell>& cells, Operation operation) {
     if (cells.empty()) return "";
-    std::vector<std::pair<std::string, std::vector<double>>> groups; // logarithms of ratios
+    std::vector<std::pair<std::string, GeometricMean>> groups;
     const Cell *lowest = &cells.front(), *highest = lowest;
     for (const Cell& cell : cells) {
         const double ratio = cell.best_ratio().median;
@@ -150,14 +147,12 @@ std::string brief_text(const std::vector<Cell>& cells, Operation operation) {
         auto group = std::find_if(groups.begin(), groups.end(),
                                   [&](const auto& one) { return one.first == name; });
         if (group == groups.end()) group = groups.insert(group, {name, {}});
-        group->second.push_back(std::log(ratio));
+        group->second.add(ratio);
     }
     std::string out, line = " ";
-    for (const auto& [name, logs] : groups) {
-        const double sum = std::accumulate(logs.begin(), logs.end(), 0.0);
+    for (const auto& [name, ratios] : groups) {
         std::string part = " " + name;
-        append(part, " %.2f%s", std::exp(sum / static_cast<double>(logs.size())),
-               &name == &groups.back().first ? "" : ",");
+        append(part, " %.2f%s", ratios.mean(), &name == &groups.back().first ? "" : ",");
         if (line.size() + part.size() > 100) out += std::exchange(line, " ") + '\n';
         line += part;
     }

@@ -2,8 +2,7 @@
 #include "bench/table.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <functional>
 #include <utility>
 
 #include "base/text.hpp"
@@ -12,72 +11,95 @@ namespace asterope {
 
 namespace {
 
-/// Ratios gathered for their geometric mean and their least.
-class Gathered {
-  public:
-    void add(double ratio) {
-        logs_ += std::log(ratio);
-        least_ = std::min(least_, ratio);
-        ++count_;
-    }
-    int count() const { return count_; }
-    double mean() const { return std::exp(logs_ / count_); }
-    double least() const { return least_; }
-
-  private:
-    double logs_ = 0, least_ = std::numeric_limits<double>::infinity();
-    int count_ = 0;
-};
-
-std::string factor(double value) {
+std::string number(double value, int decimals) {
     std::string text;
-    append(text, "%.2f", value);
+    append(text, "%.*f", decimals, value);
     return text;
 }
 
-std::string floor_text(const Cell& cell) {
-    return '(' + factor(cell.floor.low) + ".." + factor(cell.floor.high) + ")";
+std::string factor(double value) {
+    return number(value, 2);
 }
 
-class PlainTable : public Table {
+/// A column of one row a cell.
+struct Column {
+    std::vector<std::string> words; ///< of its header, downwards
+    std::size_t width;              ///< to the right, with the blanks in front; 0: to the left
+    std::function<std::string(const Cell&)> text;
+    /// The ratio whose geometric mean the last line has; null where the cell has none.
+    std::function<const Estimate*(const Cell&)> ratio = nullptr;
+    GeometricMean all = {};
+};
+
+class RowsTable : public Table {
   public:
-    PlainTable(const std::string& title, std::size_t longest_label)
-        : title_(title),
-          label_(static_cast<int>(std::max({title.size(), longest_label, std::size_t{12}}))) {}
+    RowsTable(const std::string& title, std::size_t label, std::vector<Column> columns)
+        : title_(title), label_(label), columns_(std::move(columns)) {}
+
     std::string begin() override {
-        std::string out;
-        append(out, "\n%-*s libc ns/call  ours ns/call  ours GB/s  x libc  (low..high)   floor\n",
-               label_, title_.c_str());
+        std::size_t lines = 0;
+        for (const Column& column : columns_) lines = std::max(lines, column.words.size());
+        std::string out = "\n";
+        for (std::size_t line = 0; line < lines; ++line) {
+            out += line_of(line + 1 == lines ? title_ : "", [&](const Column& column) {
+                // names stand on the ground, whatever their height
+                const std::size_t above = lines - column.words.size();
+                return line < above ? "" : column.words[line - above];
+            });
+        }
         return out;
     }
+
     std::string row(const Cell& cell) override {
-        const CopyResult& ours = cell.routine();
-        std::string out;
-        append(out, "%-*s %12.1f %13.1f ", label_, cell.label.c_str(), cell.libc().seconds * 1e9,
-               ours.seconds * 1e9);
-        if (cell.size) {
-            append(out, "%10.2f", static_cast<double>(cell.size) / ours.seconds / 1e9);
-        } else {
-            append(out, "%10s", "");
+        ++rows_;
+        for (Column& column : columns_) {
+            const Estimate* ratio = column.ratio ? column.ratio(cell) : nullptr;
+            if (ratio) column.all.add(ratio->median);
         }
-        append(out, " %7.2f  (%.2f..%.2f)  %s\n", ours.ratio.median, ours.ratio.low,
-               ours.ratio.high, floor_text(cell).c_str());
-        all_.add(ours.ratio.median);
-        return out;
+        return line_of(cell.label, [&](const Column& column) { return column.text(cell); });
     }
+
     std::string end() override {
-        std::string out;
-        if (all_.count() > 1) {
-            append(out, "%-*s %45.2f  geometric mean\n", label_, "all", all_.mean());
-        }
-        return out;
+        if (rows_ < 2) return "";
+        bool said = false;
+        return line_of("all", [&](const Column& column) -> std::string {
+            if (column.width == 0) return std::exchange(said, true) ? "" : "geometric mean";
+            if (!column.ratio) return "";
+            // of some rows only, it would not be comparable
+            return column.all.count() == rows_ ? factor(column.all.mean()) : "-";
+        });
     }
 
   private:
+    template <class Text> std::string line_of(std::string line, const Text& text_of) const {
+        std::size_t end = label_; // of the column before
+        for (const Column& column : columns_) {
+            const std::string text = text_of(column);
+            // a mark hangs over, so that figures stand in line
+            const bool marked = text.ends_with('*');
+            end += column.width ? column.width + marked : 2 + text.size();
+            line.resize(std::max(line.size(), end - std::min(end, text.size())), ' ');
+            line += text;
+            end -= marked;
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        return line + '\n';
+    }
     std::string title_;
-    int label_; ///< width of the first column
-    Gathered all_;
+    std::size_t label_; ///< width of the first column
+    std::vector<Column> columns_;
+    int rows_ = 0;
 };
+
+Column times(const std::string& title, std::size_t width, std::size_t which, double a_second) {
+    return {{title}, width, [=](const Cell& cell) {
+                return number(cell.copies.at(which).seconds * a_second, 1);
+            }};
+}
+
+Column floors() {
+    return {{"floor"}, 0, [](const Cell& cell) { return range_text(cell.floor); }};
+}
 
 /// "avx_streaming_prefetch" in lines: "avx", "streaming", "prefetch".
 std::vector<std::string> words_of(const std::string& name) {
@@ -89,95 +111,6 @@ std::vector<std::string> words_of(const std::string& name) {
     }
     return words;
 }
-
-class PeersTable : public Table {
-  public:
-    PeersTable(const std::string& title, const Contenders& contenders)
-        : title_(title), label_(static_cast<int>(std::max<std::size_t>(title.size(), 15))) {
-        columns_.push_back({contenders.front().name, {contenders.front().name, "ns"}});
-        for (std::size_t i = 1; i < contenders.size(); ++i) {
-            columns_.push_back({contenders[i].name, words_of(contenders[i].name)});
-        }
-        for (Column& column : columns_) {
-            for (const std::string& word : column.words) {
-                column.width = std::max(column.width, word.size() + 1);
-            }
-        }
-        columns_.front().width = std::max<std::size_t>(columns_.front().width, 11);
-    }
-
-    std::string begin() override {
-        std::size_t lines = 0;
-        for (const Column& column : columns_) lines = std::max(lines, column.words.size());
-        std::string out = "\n";
-        for (std::size_t line = 0; line < lines; ++line) {
-            const bool last = line + 1 == lines;
-            append(out, "%-*s", label_, last ? title_.c_str() : "");
-            for (const Column& column : columns_) {
-                // names stand on the ground, whatever their height
-                const std::size_t above = lines - column.words.size();
-                append(out, "%*s", static_cast<int>(column.width),
-                       line < above ? "" : column.words[line - above].c_str());
-            }
-            out.erase(out.find_last_not_of(' ') + 1);
-            out += last ? "  floor\n" : "\n";
-        }
-        return out;
-    }
-
-    std::string row(const Cell& cell) override {
-        std::string out;
-        append(out, "%-*s", label_, cell.label.c_str());
-        double best = 1;
-        for (const CopyResult& copy : cell.copies) best = std::max(best, copy.ratio.median);
-        append(out, "%*.1f", static_cast<int>(columns_.front().width), cell.libc().seconds * 1e9);
-        for (std::size_t i = 1; i < columns_.size(); ++i) {
-            Column& column = columns_[i];
-            const CopyResult* copy = cell.find(column.name);
-            std::string text = "-";
-            if (copy) {
-                text = factor(copy->ratio.median);
-                if (copy->ratio.median == best) text += '*';
-                column.all.add(copy->ratio.median);
-            }
-            // the mark hangs over, so that figures stand in line
-            const bool marked = text.back() == '*';
-            append(out, "%*s", static_cast<int>(column.width) + (marked ? 1 : 0) - carried_,
-                   text.c_str());
-            carried_ = marked ? 1 : 0;
-        }
-        append(out, "%*s\n", 2 - carried_ + static_cast<int>(floor_text(cell).size()),
-               floor_text(cell).c_str());
-        carried_ = 0;
-        ++rows_;
-        return out;
-    }
-
-    std::string end() override {
-        std::string out;
-        if (rows_ < 2) return out;
-        append(out, "%-*s%*s", label_, "all", static_cast<int>(columns_.front().width), "");
-        for (std::size_t i = 1; i < columns_.size(); ++i) {
-            const Column& column = columns_[i];
-            append(out, "%*s", static_cast<int>(column.width),
-                   // of some rows only, it would not be comparable
-                   column.all.count() == rows_ ? factor(column.all.mean()).c_str() : "-");
-        }
-        return out + "  geometric mean\n";
-    }
-
-  private:
-    struct Column {
-        std::string name;
-        std::vector<std::string> words;
-        std::size_t width = 6;
-        Gathered all = {};
-    };
-    std::string title_;
-    int label_; ///< width of the first column
-    std::vector<Column> columns_;
-    int rows_ = 0, carried_ = 0;
-};
 
 class WorkloadsTable : public Table {
   public:
@@ -201,17 +134,15 @@ class WorkloadsTable : public Table {
     std::string row(const Cell& cell) override {
         skip_what_is_not_timed_at(cell.size);
         columns_[cells_.size()].add(cell.routine().ratio.median);
-        cells_.push_back(factor(cell.routine().ratio.median) + " " + floor_text(cell));
+        cells_.push_back(factor(cell.routine().ratio.median) + " " + range_text(cell.floor));
         skip_what_is_not_timed_at(cell.size);
         if (cells_.size() < columns_.size()) return "";
-        const std::string line = line_of(cell.label, cells_);
-        cells_.clear();
-        return line;
+        return line_of(cell.label, std::exchange(cells_, {}));
     }
 
     std::string end() override {
         std::vector<std::string> cells;
-        for (const Gathered& column : columns_) {
+        for (const GeometricMean& column : columns_) {
             cells.push_back(column.count() == 0
                                 ? "-"
                                 : factor(column.mean()) + ", least " + factor(column.least()));
@@ -232,7 +163,7 @@ class WorkloadsTable : public Table {
         return out + '\n';
     }
     std::vector<Workload> workloads_;
-    std::vector<Gathered> columns_;
+    std::vector<GeometricMean> columns_;
     std::vector<std::string> cells_; ///< of the row that is not full yet
 };
 
@@ -242,7 +173,7 @@ class GridTable : public Table {
               const Contenders& contenders)
         : title_(title), columns_(columns) {
         for (std::size_t i = 1; i < contenders.size(); ++i) {
-            copies_.emplace_back(contenders[i].name, Gathered{});
+            copies_.emplace_back(contenders[i].name, GeometricMean{});
         }
     }
 
@@ -257,8 +188,8 @@ class GridTable : public Table {
     }
 
     std::string row(const Cell& cell) override {
-        for (auto& [name, gathered] : copies_) {
-            if (const CopyResult* copy = cell.find(name)) gathered.add(copy->ratio.median);
+        for (auto& [name, ratios] : copies_) {
+            if (const CopyResult* copy = cell.find(name)) ratios.add(copy->ratio.median);
         }
         floor_.add(cell.floor.median);
         // "4 KiB +1 +63" -> "+1"
@@ -275,34 +206,77 @@ class GridTable : public Table {
 
     std::string end() override {
         std::string out;
-        if (floor_.count() == 0) return out;
-        for (const auto& [name, gathered] : copies_) {
-            if (gathered.count() == 0) continue;
-            append(out, "%s: geometric mean %.2f, least %.2f\n", name.c_str(), gathered.mean(),
-                   gathered.least());
-        }
-        append(out, "libc against itself: geometric mean %.2f, least %.2f\n", floor_.mean(),
-               floor_.least());
+        const auto sum_up = [&](const std::string& name, const GeometricMean& ratios) {
+            if (ratios.count()) out += mean_text(name, ratios) + '\n';
+        };
+        for (const auto& [name, ratios] : copies_) sum_up(name, ratios);
+        sum_up("libc against itself", floor_);
         return out;
     }
 
   private:
     std::string title_;
     std::vector<std::size_t> columns_;
-    std::vector<std::pair<std::string, Gathered>> copies_; ///< the routine first
+    std::vector<std::pair<std::string, GeometricMean>> copies_; ///< the routine first
     std::string line_;
     std::size_t in_line_ = 0;
-    Gathered floor_;
+    GeometricMean floor_;
 };
 
 } // namespace
 
-std::unique_ptr<Table> plain_table(const std::string& title, std::size_t longest_label) {
-    return std::make_unique<PlainTable>(title, longest_label);
+std::string mean_text(const std::string& what, const GeometricMean& ratios) {
+    return what + ": geometric mean " + factor(ratios.mean()) + ", least " + factor(ratios.least());
+}
+
+std::unique_ptr<Table> plain_table(const std::string& title, std::size_t longest_label,
+                                   TimeUnit unit) {
+    const auto routine = [](const Cell& cell) { return &cell.routine().ratio; };
+    const auto throughput = [](const Cell& cell) {
+        const auto bytes = static_cast<double>(cell.size);
+        return cell.size ? number(bytes / cell.routine().seconds / 1e9, 2) : "";
+    };
+    const bool calls = unit == TimeUnit::nanoseconds;
+    std::vector<Column> columns = {
+        calls ? times("libc ns/call", 13, 0, 1e9) : times("libc us", 10, 0, 1e6),
+        calls ? times("ours ns/call", 14, 1, 1e9) : times("ours us", 10, 1, 1e6),
+        {{"ours GB/s"}, 11, throughput},
+        {{"x libc"}, 8, [=](const Cell& cell) { return factor(routine(cell)->median); }, routine},
+        {{"(low..high)"}, 0, [=](const Cell& cell) { return range_text(*routine(cell)); }},
+        floors()};
+    columns.back().words = {" floor"};
+    const std::size_t label = std::max({title.size(), longest_label, std::size_t{12}});
+    return std::make_unique<RowsTable>(title, label, std::move(columns));
 }
 
 std::unique_ptr<Table> peers_table(const std::string& title, const Contenders& contenders) {
-    return std::make_unique<PeersTable>(title, contenders);
+    const std::string& libc = contenders.front().name;
+    std::vector<Column> columns = {times("ns", std::max<std::size_t>(11, libc.size() + 1), 0, 1e9)};
+    columns.front().words = {libc, "ns"};
+    for (std::size_t i = 1; i < contenders.size(); ++i) {
+        const std::string& name = contenders[i].name;
+        const auto ratio = [name](const Cell& cell) {
+            const CopyResult* copy = cell.find(name);
+            return copy ? &copy->ratio : nullptr;
+        };
+        Column column{words_of(name), 6, [ratio](const Cell& cell) -> std::string {
+                          const Estimate* own = ratio(cell);
+                          if (!own) return "-";
+                          double best = 1;
+                          for (const CopyResult& copy : cell.copies) {
+                              best = std::max(best, copy.ratio.median);
+                          }
+                          return factor(own->median) + (own->median == best ? "*" : "");
+                      }};
+        column.ratio = ratio;
+        for (const std::string& word : column.words) {
+            column.width = std::max(column.width, word.size() + 1);
+        }
+        columns.push_back(std::move(column));
+    }
+    columns.push_back(floors());
+    return std::make_unique<RowsTable>(title, std::max<std::size_t>(title.size(), 15),
+                                       std::move(columns));
 }
 
 std::unique_ptr<Table> workloads_table(const std::vector<Workload>& workloads) {

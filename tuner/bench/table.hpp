@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/statistics.hpp"
 #include "bench/cell.hpp"
 #include "bench/contender.hpp"
 #include "timing/workload.hpp"
@@ -21,9 +22,16 @@ class Table {
     virtual std::string end() = 0;
 };
 
+/// What times are shown in: those of calls, or those of what applications do.
+enum class TimeUnit { nanoseconds, microseconds };
+
 /// libc and the routine: a row a cell, with times, the ratio and its interval, the geometric mean
 /// last. `longest_label`: in characters.
-std::unique_ptr<Table> plain_table(const std::string& title, std::size_t longest_label = 0);
+std::unique_ptr<Table> plain_table(const std::string& title, std::size_t longest_label = 0,
+                                   TimeUnit unit = TimeUnit::nanoseconds);
+
+/// "what: geometric mean 1.21, least 1.12".
+std::string mean_text(const std::string& what, const GeometricMean& ratios);
 
 /// Any number of copies: a row a cell, a column a copy with libc's time over its own, libc's time
 /// and the floor. The best of each row is marked; the geometric mean comes last. Where a copy did

@@ -147,8 +147,8 @@ std::vector<Suite> thread_suites(const Setting& setting, const std::vector<int>&
                                       (threads == 1 ? " thread" : " threads");
             std::vector<Job> jobs;
             for (const std::size_t size : fitting) {
-                Job job{"threads", std::string(name_of(workload)), format_size(size), size,
-                        threads};
+                Job job{
+                    "threads", std::string(name_of(workload)), {format_size(size)}, size, threads};
                 job.trial_seconds =
                     kTrialSeconds * 1.2 + 4 * static_cast<double>(size) / 8e9 +
                     (workload == Workload::cold ? static_cast<double>(cache) * 1.25 / 8e9 : 0);

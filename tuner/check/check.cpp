@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
+#include "base/error.hpp"
 #include "check/contests.hpp"
 #include "check/measure.hpp"
 #include "machine/cpu.hpp"
@@ -20,6 +22,13 @@
 namespace asterope {
 
 namespace {
+
+struct Request {
+    std::string profile;  ///< empty: see profile_to_read
+    bool settled = false; ///< a provisional profile counts as stale
+    bool measure = false; ///< time the winners again
+    int cpu = -1;         ///< to measure on; negative: the last one allowed
+};
 
 /// Throws BadInput where the profile tells nothing of its machine: to a comparison, that would be
 /// another machine, and the profile stale.
@@ -82,8 +91,7 @@ void print_names(const char* title, const std::vector<Part>& parts, PartState st
 void print_parts(const std::string& path, const std::vector<Part>& parts, const std::string& doubt,
                  bool measures) {
     if (any_of(parts, PartState::decides)) {
-        std::printf("%s %s:\n", path.c_str(),
-                    measures ? "describes another machine" : "is stale");
+        std::printf("%s %s:\n", path.c_str(), measures ? "describes another machine" : "is stale");
         print_differences(parts, PartState::decides);
     } else if (!doubt.empty()) {
         std::printf("%s fits this machine, but is provisional:\n", path.c_str());
@@ -120,9 +128,13 @@ Retimed measure(const std::string& path, const Profile& profile, const Machine& 
     return time_winners_again(*contests, machine, cpu);
 }
 
-} // namespace
-
-ExitCode check(const CheckRequest& request) {
+/// Prints the verdict, then part by part what differs. Returns kDone or kStale. Where it measures,
+/// the verdict comes last, and what it finds decides (see closing_of): it can absolve a profile of
+/// another libc, memory or hypervisor. Not of another processor or other caches, where nothing is
+/// timed: copies that were not in the run then may be the best ones now. Throws BadInput for a
+/// profile that cannot be used, and where this machine cannot be read well enough to tell; with
+/// `measure` also Failure and Interrupted.
+ExitCode check(const Request& request) {
     const std::string path = profile_to_read(request.profile).string();
     Profile profile;
     try {
@@ -155,10 +167,35 @@ ExitCode check(const CheckRequest& request) {
         return kStale;
     }
     const int cpu = request.cpu < 0 && !machine.cpu.kinds.empty() ? tuned_cpu : request.cpu;
-    const Closing closing =
-        closing_of(measure(path, profile, machine, cpu), stale);
+    const Closing closing = closing_of(measure(path, profile, machine, cpu), stale);
     std::printf("%s\n", closing.line.c_str());
     return closing.stale ? kStale : kDone;
+}
+
+} // namespace
+
+Subcommand add_check(CLI::App& app) {
+    const auto request = std::make_shared<Request>();
+    CLI::App& command = *add_command(app, "check",
+                                     "say whether a profile still fits this machine: exit code 0 "
+                                     "fits, 3 stale, 2 unusable");
+    add_option(command, "PROFILE", request->profile,
+               "the profile (default: your own, $XDG_CONFIG_HOME/asterope/profile.json, else "
+               "/etc/asterope/profile.json)")
+        .not_empty();
+    const AddedOption settled = add_flag(
+        command, "--settled", request->settled,
+        "a profile that is provisional, as too much disturbed its search, counts as stale, too");
+    const AddedOption measures =
+        add_flag(command, "--measure", request->measure,
+                 "also time its copies again, beside libc and their runners-up (20 s at "
+                 "most): what that says, in the last line, decides, unless the processor is "
+                 "another or too little could be timed")
+            .excludes(settled);
+    add_cpu(command, request->cpu,
+            "with --measure: run on this CPU instead of the last one allowed")
+        .needs(measures);
+    return {&command, [request] { return check(*request); }};
 }
 
 } // namespace asterope

@@ -100,18 +100,12 @@ int label_width(const std::vector<HoldContest>& contests) {
 }
 
 void print_row(int label, const HoldContest& contest, const Outcome& outcome) {
-    const auto interval = [](const Estimate& now) {
-        char text[40];
-        std::snprintf(text, sizeof text, "%5.2f [%.2f %.2f]", now.median, now.low, now.high);
-        return std::string(text);
-    };
     const PresentResult& now = outcome.now;
-    const std::string lead = now.lead ? interval(*now.lead) : "none";
     constexpr const char* kWords[] = {"holds", "behind libc", "behind runner-up"};
-    std::printf("%-*s %5.2f %s %5.2f %-18s %6.3f  %-16s  %s\n", label, contest.label.c_str(),
-                contest.tuned.ratio, interval(now.ratio).c_str(), contest.tuned.lead, lead.c_str(),
-                now.floor.median, kWords[static_cast<int>(outcome.verdict)],
-                contest.holder.name.c_str());
+    std::printf("%-*s  %4.2f  %-18s  %4.2f  %-18s  %.3f  %-16s  %s\n", label, contest.label.c_str(),
+                contest.tuned.ratio, ratio_text(now.ratio).c_str(), contest.tuned.lead,
+                now.lead ? ratio_text(*now.lead).c_str() : "none", now.floor.median,
+                kWords[static_cast<int>(outcome.verdict)], contest.holder.name.c_str());
     std::fflush(stdout);
 }
 
@@ -139,9 +133,9 @@ Retimed time_winners_again(const CheckContests& contests, const Machine& machine
     std::printf("\nTimed again on CPU %d, %d paired rounds each; medians with intervals of 95 %%.\n"
                 "x libc: libc's time over the winner's; x runner-up: the runner-up's over the "
                 "winner's; floor: libc's over libc's.\n\n"
-                "%-*s %25s %25s\n%-*s %5s %19s %5s %-18s %6s\n",
+                "%-*s  %-24s  %s\n%-*s  %4s  %-18s  %4s  %-18s  floor\n",
                 cpu, kHoldRounds, label, "Size", "x libc", "x runner-up", label, "", "then", "now",
-                "then", "  now", "floor");
+                "then", "now");
     Retimed retimed{.all = contests.all().size(), .operations = contests.operations()};
     std::size_t& timed = retimed.timed;
     std::string& fallen = retimed.fallen;

@@ -2,9 +2,10 @@
 #include "diagnose/comparison.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "base/contains.hpp"
 #include "base/interrupt.hpp"
+#include "base/rounded.hpp"
 #include "base/size_text.hpp"
 #include "timing/paired.hpp"
 #include "timing/repeated_copy.hpp"
@@ -47,26 +48,22 @@ std::vector<Comparison> compare(const Group& group, const Context& context, doub
         return time(conditions.front().loop, libc(), some, 0);
     });
     share /= static_cast<double>(entrants.size()) * context.rounds;
-    // `hot` stands for whatever the condition is: one kind of timing, one name
-    constexpr Workload any = Workload::hot;
-    context.watched.enter_step();
     const Paired paired(
-        entrants, {any}, context.rounds, 0,
-        [&](int which, Workload, std::uint64_t round) {
+        entrants, context.rounds,
+        [&](int which, std::uint64_t round) {
             const auto i = static_cast<std::size_t>(which / kCopies);
             context.advance(share);
-            return context.watched.time(
-                [&] { return time(conditions[i].loop, copies[which % kCopies], calls, round); });
+            return std::vector{time(conditions[i].loop, copies[which % kCopies], calls, round)};
         },
-        nullptr, [&] { return context.watched.disturbed(); });
+        &context.watched);
 
     std::vector<Comparison> comparisons;
     for (std::size_t i = 0; i < conditions.size(); ++i) {
         const Condition& condition = conditions[i];
         const std::size_t base = index_of(condition.baseline, conditions);
         const auto figures = [&](CopyBy who) -> Figures {
-            return {paired.seconds(entrant(i, who), any),
-                    paired.ratio(entrant(i, who), entrant(base, who), any)};
+            return {paired.seconds(entrant(i, who)),
+                    paired.ratio(entrant(i, who), entrant(base, who))};
         };
         Comparison comparison{group.name,
                               condition.label,
@@ -78,11 +75,11 @@ std::vector<Comparison> compare(const Group& group, const Context& context, doub
                               std::nullopt,
                               "",
                               {1, 1, 1},
-                              paired.ratio(entrant(0, kByLibc), entrant(0, kByLibcAgain), any)};
+                              paired.ratio(entrant(0, kByLibc), entrant(0, kByLibcAgain))};
         if (winner) {
             comparison.winner = figures(kByWinner);
             comparison.candidate = winner->name();
-            comparison.ratio = paired.ratio(entrant(i, kByLibc), entrant(i, kByWinner), any);
+            comparison.ratio = paired.ratio(entrant(i, kByLibc), entrant(i, kByWinner));
         }
         comparisons.push_back(std::move(comparison));
     }
@@ -155,7 +152,7 @@ CopyLoop repeated(char* destination, const char* source, std::size_t size) {
 void fill(Section& section, const std::vector<Comparison>& comparisons) {
     std::vector<std::string> groups, labels;
     const auto note = [](std::vector<std::string>& names, const std::string& name) {
-        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+        if (!contains(names, name)) names.push_back(name);
     };
     for (const Comparison& comparison : comparisons) {
         note(groups, comparison.group);
@@ -211,10 +208,6 @@ std::string slowdown_verdict(const std::vector<Comparison>& comparisons) {
     return verdict + "; winners: " + worst_of(comparisons, [](const Comparison& c) {
                return c.winner ? &*c.winner : nullptr;
            });
-}
-
-nlohmann::ordered_json estimate_json(const Estimate& estimate) {
-    return {{"median", estimate.median}, {"low", estimate.low}, {"high", estimate.high}};
 }
 
 } // namespace asterope::diagnosis

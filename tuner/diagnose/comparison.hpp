@@ -69,6 +69,4 @@ void fill(Section& section, const std::vector<Comparison>& comparisons);
 /// What stands out is beyond libc against libc with its whole interval, and by at least 5 %.
 std::string slowdown_verdict(const std::vector<Comparison>& comparisons);
 
-nlohmann::ordered_json estimate_json(const Estimate& estimate);
-
 } // namespace asterope::diagnosis

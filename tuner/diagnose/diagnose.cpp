@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.hpp"
+#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
 #include "base/progress.hpp"
@@ -27,6 +29,23 @@ using namespace diagnosis;
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr int kRounds = 31, kQuickRounds = 11;
 
+struct Request {
+    std::string profile; ///< whose winners are compared with libc; empty: libc alone
+    std::string json;    ///< where the report goes; empty: nowhere
+    int cpu = -1;        ///< negative: the last one allowed
+    bool quick = false;
+    std::vector<std::string> only; ///< names of sections; empty: all
+};
+
+/// "working_set, critical_stride, ...": those there are, in the order in which they run.
+std::string section_names() {
+    std::string names;
+    for (const NamedSection& section : kSections) {
+        names += (names.empty() ? "" : ", ") + std::string(section.name);
+    }
+    return names;
+}
+
 /// The sections to run, in their own order. Throws BadInput for a name that is none of theirs.
 std::vector<NamedSection> chosen(const std::vector<std::string>& only) {
     for (const std::string& name : only) {
@@ -38,9 +57,7 @@ std::vector<NamedSection> chosen(const std::vector<std::string>& only) {
     }
     std::vector<NamedSection> sections;
     for (const NamedSection& section : kSections) {
-        if (only.empty() || std::find(only.begin(), only.end(), section.name) != only.end()) {
-            sections.push_back(section);
-        }
+        if (only.empty() || contains(only, std::string(section.name))) sections.push_back(section);
     }
     return sections;
 }
@@ -65,17 +82,8 @@ std::size_t arena_side(std::size_t largest, const Machine& machine) {
     return side;
 }
 
-} // namespace
-
-std::string section_names() {
-    std::string names;
-    for (const NamedSection& section : kSections) {
-        names += (names.empty() ? "" : ", ") + std::string(section.name);
-    }
-    return names;
-}
-
-void diagnose(const DiagnosisRequest& request) {
+/// Prints a table for each section and writes the report.
+void diagnose(const Request& request) {
     const std::vector<NamedSection> sections = chosen(request.only);
     const Machine machine = read_machine("/", request.cpu);
     Copies copies;
@@ -127,6 +135,25 @@ void diagnose(const DiagnosisRequest& request) {
         write_atomically(request.json, report.dump(2) + '\n');
     }
     watched.warn("these figures are");
+}
+
+} // namespace
+
+Subcommand add_diagnose(CLI::App& app) {
+    const auto request = std::make_shared<Request>();
+    CLI::App& command = *add_command(
+        app, "diagnose", "measure what the pitfalls of memory benchmarks do to copies here");
+    add_option(command, "PROFILE", request->profile,
+               "compare its winners, too; without it libc alone");
+    add_option(command, "--json", request->json, "write all figures there", "FILE");
+    add_cpu(command, request->cpu);
+    add_flag(command, "--quick", request->quick, "fewer rounds: some seconds in all");
+    add_option(command, "--only", request->only, "only these sections: " + section_names(), "NAMES")
+        .separated_by_commas();
+    return {&command, [request] {
+                diagnose(*request);
+                return kDone;
+            }};
 }
 
 } // namespace asterope

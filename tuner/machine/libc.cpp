@@ -1,15 +1,12 @@
 // Which libc this is, and where its memcpy changes its way of copying.
 #include "machine/libc.hpp"
 
-#include <array>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <link.h>
-#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +14,7 @@
 #include <gnu/libc-version.h>
 #endif
 
+#include "base/child_process.hpp"
 #include "machine/system_text.hpp"
 
 namespace asterope {
@@ -48,22 +46,10 @@ std::string output_of(const std::string& program, const std::string& argument, s
     if (failed) {
         why = std::strerror(failed);
     } else {
-        using Clock = std::chrono::steady_clock;
-        const auto deadline = Clock::now() + std::chrono::seconds(2);
-        bool ended = false;
-        while (!ended && output.size() < 1 << 20) {
-            const auto left =
-                std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
-            if (left.count() <= 0) break;
-            pollfd waiting{ends[0], POLLIN, 0};
-            if (poll(&waiting, 1, static_cast<int>(left.count())) <= 0) continue;
-            std::array<char, 4096> piece;
-            const ssize_t count = read(ends[0], piece.data(), piece.size());
-            if (count > 0) output.append(piece.data(), static_cast<std::size_t>(count));
-            ended = count == 0 || (count < 0 && errno != EINTR);
-        }
-        if (!ended) {
-            output.clear();
+        WrittenText written = read_until_end(ends[0], 2);
+        if (written.ended) {
+            output = std::move(written.text);
+        } else {
             why = "takes longer than two seconds";
         }
         kill(child, SIGKILL); // for one that hangs; one that is done does not feel it

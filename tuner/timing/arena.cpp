@@ -26,15 +26,14 @@ void fill_with_data(char* begin, std::size_t bytes) {
     }
 }
 
-Arena::Arena(std::size_t bytes_a_side, std::optional<SourceMap> source_map, Pages pages)
+Arena::Arena(std::size_t bytes_a_side, std::optional<SourceMap> source_map)
     : source_map_(std::move(source_map)),
       bytes_((bytes_a_side + kHugePage - 1) / kHugePage * kHugePage),
       memory_((source_map_ ? bytes_ : 2 * bytes_) + kHugePage) {
     const std::size_t areas = memory_.bytes() - kHugePage;
     const auto address = reinterpret_cast<std::uintptr_t>(memory_.begin());
     char* begin = memory_.begin() + (kHugePage - address % kHugePage) % kHugePage;
-    // Advice: refused on kernels without it.
-    madvise(begin, areas, pages == Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    madvise(begin, areas, MADV_HUGEPAGE); // refused on kernels without it
     fill_with_data(begin, areas);
     source_ = source_map_ ? source_map_->data() : begin;
     destination_ = source_map_ ? begin : begin + bytes_;

@@ -14,17 +14,13 @@ namespace asterope {
 /// stores of zeros go to memory twice as fast as those of anything else.
 void fill_with_data(char* begin, std::size_t bytes);
 
-/// What the areas are asked to lie on.
-enum class Pages { huge, small };
-
 /// A source and a destination area of equal size, 2 MiB aligned, every byte written once, so that
 /// no timed copy meets a page fault, the shared zero page or zeros. With a source map, that is the
 /// source area: of its own length, page aligned, every page read once, and not to be written.
 class Arena {
   public:
     /// Throws Failure where the memory is not to be had.
-    explicit Arena(std::size_t bytes_a_side, std::optional<SourceMap> source_map = std::nullopt,
-                   Pages pages = Pages::huge);
+    explicit Arena(std::size_t bytes_a_side, std::optional<SourceMap> source_map = std::nullopt);
 
     const char* source() const { return source_; }
     char* destination() const { return destination_; }

@@ -2,21 +2,17 @@
 #include "timing/correctness.hpp"
 
 #include <array>
-#include <cerrno>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <numeric>
-#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
 
 #include "base/atomic_file.hpp"
 #include "base/child_process.hpp"
-#include "base/interrupt.hpp"
 #include "base/watched_run.hpp"
 
 namespace asterope {
@@ -162,34 +158,6 @@ std::string try_overlaps(CopyFunction move) {
     return "";
 }
 
-/// All that the child says. `in_time`: it has ended, or at least closed the pipe.
-std::string read_all(int file, double seconds, bool& in_time) {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-    std::string text;
-    for (;;) {
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-            until - std::chrono::steady_clock::now());
-        pollfd waiting{file, POLLIN, 0};
-        const int ready = left.count() <= 0 ? 0 : poll(&waiting, 1, static_cast<int>(left.count()));
-        if (ready < 0 && errno == EINTR) {
-            throw_if_interrupted(); // the child ends with this process
-            continue;
-        }
-        if (ready <= 0) {
-            in_time = false;
-            return text;
-        }
-        char piece[512];
-        const ssize_t count = read(file, piece, sizeof piece);
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) {
-            in_time = true;
-            return text;
-        }
-        text.append(piece, static_cast<std::size_t>(count));
-    }
-}
-
 } // namespace
 
 std::string fault_of(const std::function<CopyFunction(std::string& reason)>& find, double seconds,
@@ -208,9 +176,8 @@ std::string fault_of(const std::function<CopyFunction(std::string& reason)>& fin
         if (reason.empty()) reason = kRight;
         write_all(answers, reason);
     });
-    bool in_time = true;
-    const std::string reason = read_all(child.answers(), seconds, in_time);
-    if (!in_time) {
+    const auto [reason, ended] = read_until_end(child.answers(), seconds);
+    if (!ended) {
         char text[64];
         std::snprintf(text, sizeof text, "still runs after %g s of checking", seconds);
         return text;

@@ -13,9 +13,9 @@ std::size_t page_size() {
     return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-FreshMemory::FreshMemory(std::size_t bytes) : bytes_(bytes) {
-    void* mapping =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+FreshMemory::FreshMemory(std::size_t bytes, Owner owner) : bytes_(bytes) {
+    const int kind = owner == shared ? MAP_SHARED | MAP_POPULATE : MAP_PRIVATE;
+    void* mapping = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS, -1, 0);
     if (mapping == MAP_FAILED) {
         throw Failure("no memory for the buffers (" + std::to_string(bytes >> 20) +
                       " MiB): free some, or name smaller --sizes");

@@ -12,8 +12,11 @@ std::size_t page_size();
 /// gives them to every program. Unmapped at the end.
 class FreshMemory {
   public:
+    /// Whether the processes that this one starts have it, too: then it is of the kind that
+    /// shm_open gives, without a name that could be left behind, and every page is touched.
+    enum Owner { own, shared };
     /// `bytes` above 0. Throws Failure where the memory is not to be had.
-    explicit FreshMemory(std::size_t bytes);
+    explicit FreshMemory(std::size_t bytes, Owner owner = own);
     ~FreshMemory();
     FreshMemory(const FreshMemory&) = delete;
     FreshMemory& operator=(const FreshMemory&) = delete;

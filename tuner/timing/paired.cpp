@@ -5,6 +5,7 @@
 
 #include "base/random.hpp"
 #include "timing/cache_effect.hpp"
+#include "timing/monitored_rounds.hpp"
 #include "timing/round.hpp"
 
 namespace asterope {
@@ -34,19 +35,40 @@ Paired::Paired(std::vector<int> entrants, const std::vector<Workload>& workloads
     }
 }
 
-double Paired::seconds(int entrant, Workload workload) const {
-    return std::exp(median(logs_.at({entrant, workload})));
+Paired::Paired(const std::vector<int>& entrants, int rounds, const Parts& parts,
+               MonitoredRounds* watched, const CacheEffect& cache_effect) {
+    if (watched) watched->enter_step();
+    std::map<int, std::vector<double>> trials; // of the round, as it was timed last
+    const auto seconds = [&](int entrant, Workload, std::uint64_t round) {
+        const auto trial = [&] { return parts(entrant, round); };
+        return (trials[entrant] = watched ? watched->time(trial) : trial()).front();
+    };
+    const auto disturbed = [&] {
+        if (watched && watched->disturbed()) return true;
+        for (const auto& [entrant, all] : trials) {
+            for (std::size_t part = 1; part < all.size(); ++part) {
+                logs_[{entrant, part}].push_back(std::log(all[part]));
+            }
+        }
+        return false;
+    };
+    Paired whole(entrants, {Workload{}}, rounds, 0, seconds, cache_effect, disturbed);
+    logs_.merge(whole.logs_);
 }
 
-std::vector<double> Paired::differences(int over, int under, Workload workload) const {
-    std::vector<double> differences = logs_.at({over, workload});
-    const std::vector<double>& own = logs_.at({under, workload});
+double Paired::seconds(int entrant, Series series) const {
+    return std::exp(median(logs_.at({entrant, series})));
+}
+
+std::vector<double> Paired::differences(int over, int under, Series series) const {
+    std::vector<double> differences = logs_.at({over, series});
+    const std::vector<double>& own = logs_.at({under, series});
     for (std::size_t i = 0; i < differences.size(); ++i) differences[i] -= own[i];
     return differences;
 }
 
-Estimate Paired::ratio(int over, int under, Workload workload) const {
-    return exponentiate(sign_interval(differences(over, under, workload)));
+Estimate Paired::ratio(int over, int under, Series series) const {
+    return exponentiate(sign_interval(differences(over, under, series)));
 }
 
 Estimate Paired::mean_log_ratio(int over, int under,

@@ -11,6 +11,19 @@
 
 namespace asterope {
 
+class MonitoredRounds;
+
+/// Which of the figures of an entrant: those under a workload, or those of a part of its trials.
+class Series {
+  public:
+    Series(Workload workload) : number_(static_cast<std::size_t>(workload)) {}
+    Series(std::size_t part = 0) : number_(part) {} ///< 0: the whole
+    auto operator<=>(const Series&) const = default;
+
+  private:
+    std::size_t number_;
+};
+
 /// The logarithms of the times of several entrants over the same rounds.
 class Paired {
   public:
@@ -26,17 +39,24 @@ class Paired {
            std::uint64_t first_round, const Seconds& seconds,
            const CacheEffect& cache_effect = nullptr, const Disturbed& disturbed = nullptr);
 
+    /// Trials of one kind, of whose parts each is compared by itself: `parts` gives the seconds of
+    /// each, the whole first, as many in every trial. `watched` repeats disturbed rounds; null
+    /// where others copy as well, which it does not see.
+    using Parts = std::function<std::vector<double>(int entrant, std::uint64_t round)>;
+    Paired(const std::vector<int>& entrants, int rounds, const Parts& parts,
+           MonitoredRounds* watched, const CacheEffect& cache_effect = nullptr);
+
     /// Median seconds of an entrant.
-    double seconds(int entrant, Workload workload) const;
+    double seconds(int entrant, Series series = {}) const;
     /// Time of `over` divided by time of `under`, median over the rounds and its interval.
-    Estimate ratio(int over, int under, Workload workload) const;
+    Estimate ratio(int over, int under, Series series = {}) const;
     /// The same as a logarithm, each round's weighted mean over the workloads.
     Estimate mean_log_ratio(int over, int under,
                             const std::vector<std::pair<Workload, double>>& weights) const;
 
   private:
-    std::vector<double> differences(int over, int under, Workload workload) const;
-    std::map<std::pair<int, Workload>, std::vector<double>> logs_;
+    std::vector<double> differences(int over, int under, Series series) const;
+    std::map<std::pair<int, Series>, std::vector<double>> logs_;
 };
 
 } // namespace asterope

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -28,22 +27,17 @@ struct TimedCopy {
     asterope_candidate large = nullptr;
     std::string name = {}; ///< as logs have it; libc's is "libc"; see reference_copy
     Operation operation = Operation::copy;
-    /// What a set sets: by default what most programs set, and the only one that CLZERO can.
-    std::uint8_t byte = 0;
 };
 
-/// What a copy gets as its second argument: the source; a set the byte. A loop of calls makes one
-/// before it begins, so that the byte is in a register and not loaded again for each call.
+/// What a copy gets as its second argument: the source; a set zero, the byte that most programs set
+/// and the only one that CLZERO can.
 class SecondArgument {
   public:
-    explicit SecondArgument(const TimedCopy& copy)
-        : sets_(copy.operation == Operation::set),
-          byte_(reinterpret_cast<const char*>(std::uintptr_t{copy.byte})) {}
-    const char* operator()(const char* source) const { return sets_ ? byte_ : source; }
+    explicit SecondArgument(const TimedCopy& copy) : sets_(copy.operation == Operation::set) {}
+    const char* operator()(const char* source) const { return sets_ ? nullptr : source; }
 
   private:
     bool sets_;
-    const char* byte_;
 };
 
 /// The copy of a tuple.

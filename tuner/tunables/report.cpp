@@ -2,7 +2,6 @@
 #include "tunables/report.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/rounded.hpp"
@@ -15,22 +14,14 @@ namespace asterope {
 
 namespace {
 
-std::string interval(const Estimate& one) {
-    std::string text;
-    append(text, "%5.2f [%.2f %.2f]", one.median, one.low, one.high);
-    return text;
-}
-
 /// The geometric mean of the setting's ratios where it copies in another way; 1 where it nowhere
 /// does.
 double mean_ratio(const std::vector<SizeGain>& gains) {
-    double sum = 0, count = 0;
+    GeometricMean mean;
     for (const SizeGain& one : gains) {
-        if (one.before == one.after) continue;
-        sum += std::log(one.ratio.median);
-        ++count;
+        if (one.before != one.after) mean.add(one.ratio.median);
     }
-    return count > 0 ? std::exp(sum / count) : 1;
+    return mean.mean();
 }
 
 /// The clear gains or losses of another way: "4 KiB 1.20, 8 KiB 1.31"; "none".
@@ -55,7 +46,7 @@ std::string extreme(const SizeGain& gain, bool least) {
         std::minmax_element(gain.workloads.begin(), gain.workloads.end(), less);
     const auto& [workload, measured] = *(least ? lowest : highest);
     std::string text;
-    append(text, "%5.2f %s", measured.ratio.median, std::string(name_of(workload)).c_str());
+    append(text, "%.2f %s", measured.ratio.median, std::string(name_of(workload)).c_str());
     return text;
 }
 
@@ -77,11 +68,6 @@ std::string wrong_cache(const TunablesReport& report) {
            ", and non-temporal stores are faster far below glibc's threshold.\n";
 }
 
-nlohmann::ordered_json estimate(const Estimate& one) {
-    return {
-        {"median", rounded(one.median)}, {"low", rounded(one.low)}, {"high", rounded(one.high)}};
-}
-
 nlohmann::ordered_json thresholds_json(const CopyThresholds& one) {
     return {{"rep_movsb_above", one.rep_movsb},
             {"rep_movsb_below", one.stop},
@@ -91,13 +77,13 @@ nlohmann::ordered_json thresholds_json(const CopyThresholds& one) {
 nlohmann::ordered_json ways_json(const SizeWays& one) {
     nlohmann::ordered_json ways = nlohmann::ordered_json::object();
     for (const WayResult& way : one.ways) {
-        ways[name_of(way.way)] = {{"ratio", estimate(way.ratio)},
+        ways[name_of(way.way)] = {{"ratio", estimate_json(way.ratio)},
                                   {"least", rounded(way.least)},
                                   {"worth", rounded(way.worth)}};
     }
     return {{"size", one.size},
             {"default", name_of(one.now)},
-            {"noise_floor", estimate(one.floor)},
+            {"noise_floor", estimate_json(one.floor)},
             {"ways", ways}};
 }
 
@@ -107,14 +93,14 @@ nlohmann::ordered_json gain_json(const SizeGain& one) {
         workloads[std::string(name_of(workload))] = {
             {"default_ns", rounded(measured.libc_seconds * 1e9)},
             {"ns", rounded(measured.seconds * 1e9)},
-            {"ratio", estimate(measured.ratio)},
-            {"noise_floor", estimate(one.floors.at(workload))}};
+            {"ratio", estimate_json(measured.ratio)},
+            {"noise_floor", estimate_json(one.floors.at(workload))}};
     }
     return {{"size", one.size},
             {"before", name_of(one.before)},
             {"after", name_of(one.after)},
-            {"ratio", estimate(one.ratio)},
-            {"noise_floor", estimate(one.floor)},
+            {"ratio", estimate_json(one.ratio)},
+            {"noise_floor", estimate_json(one.floor)},
             {"clear", is_clear(one.ratio, one.floor)},
             {"workloads", workloads}};
 }
@@ -151,25 +137,25 @@ std::string ways_table(const std::vector<SizeWays>& ways) {
     std::string text =
         "\nThe default's time over that of each other way (in the situation where that is least);\n"
         "floor: over that of the default in another process\n";
-    append(text, "%-10s %-16s", "Size", "default");
-    for (const Way way : kWays) append(text, " %15s", words_of(way));
-    text += "  floor\n";
+    std::vector<std::vector<std::string>> rows = {{"Size", "default"}};
+    for (const Way way : kWays) rows.front().emplace_back(words_of(way));
+    rows.front().emplace_back("floor");
     for (const SizeWays& one : ways) {
         if (one.ways.empty()) continue;
-        append(text, "%-10s %-16s", format_size(one.size).c_str(), words_of(one.now));
+        auto& row = rows.emplace_back();
+        row = {format_size(one.size), words_of(one.now)};
         for (const Way way : kWays) {
             const auto found =
                 std::find_if(one.ways.begin(), one.ways.end(),
                              [&](const WayResult& other) { return other.way == way; });
-            if (found == one.ways.end()) {
-                append(text, " %15s", "-");
-            } else {
-                append(text, "     %4.2f (%4.2f)", found->ratio.median, found->least);
-            }
+            std::string& cell = row.emplace_back("-");
+            if (found == one.ways.end()) continue;
+            cell.clear();
+            append(cell, "%.2f (%.2f)", found->ratio.median, found->least);
         }
-        append(text, "  %.3f\n", one.floor.median);
+        append(row.emplace_back(), "%.3f", one.floor.median);
     }
-    return text;
+    return text + aligned(rows, {"Size", "default"}, 2);
 }
 
 std::string verdict_text(const TunablesReport& report) {
@@ -180,14 +166,20 @@ std::string verdict_text(const TunablesReport& report) {
     std::string text = "\nThe default's time over that with " +
                        tunables_text(report.choice.knobs.changes(report.choice.thresholds)) +
                        ", timed anew\n";
-    append(text, "%-10s %-16s %-16s %-19s %5s  %-20s %s\n", "Size", "default", "then",
-           "  x default", "floor", "least", "most");
+    std::vector<std::vector<std::string>> rows = {
+        {"Size", "default", "then", "x default", "floor", "least", "most"}};
     for (const SizeGain& one : report.gains) {
-        append(text, "%-10s %-16s %-16s %-19s %5.3f  %-20s %s\n", format_size(one.size).c_str(),
-               words_of(one.before), one.before == one.after ? "the same" : words_of(one.after),
-               interval(one.ratio).c_str(), one.floor.median, extreme(one, true).c_str(),
-               extreme(one, false).c_str());
+        auto& row = rows.emplace_back();
+        row = {format_size(one.size),
+               words_of(one.before),
+               one.before == one.after ? "the same" : words_of(one.after),
+               ratio_text(one.ratio),
+               "",
+               extreme(one, true),
+               extreme(one, false)};
+        append(row[4], "%.3f", one.floor.median);
     }
+    text += aligned(rows, {"Size", "default", "then", "x default", "least", "most"}, 2);
     text += '\n';
     if (!report.change()) {
         return text + kKeep + "timed anew, this is no faster than it beyond the noise\n";
@@ -222,7 +214,6 @@ nlohmann::ordered_json to_json(const TunablesReport& report) {
             {"rigor", report.rigor},
             {"objective", report.objective.name},
             {"weights", weights},
-            {"seed", report.seed},
             {"noise", noise_json(report.noise)},
             {"tunables", listed},
             {"default", thresholds_json(report.choice.knobs.now)},

@@ -1,7 +1,6 @@
 // What `asterope-tune tunables` found: its verdict, its tables, and its file.
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -17,7 +16,6 @@ struct TunablesReport {
     int cpu;
     Objective objective;
     std::string rigor;
-    std::uint64_t seed;
     std::map<std::string, Tunable> tunables; ///< that this glibc lists
     ThresholdChoice choice;
     std::vector<SizeGain> gains; ///< empty where no other setting seemed better

@@ -2,6 +2,7 @@
 #include "tunables/tunables.hpp"
 
 #include <cstdio>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.hpp"
@@ -20,7 +21,15 @@ namespace asterope {
 
 namespace {
 
-std::vector<std::size_t> sizes_of(const TunablesRequest& request, const Machine& machine) {
+struct Request {
+    std::string rigor = "standard", workload = "balanced", weights;
+    std::string sizes;  ///< empty: the default ones
+    std::string output; ///< where the JSON goes; empty: nowhere
+    int cpu = -1;       ///< negative: the last one allowed
+    bool quiet = false; ///< print the line alone
+};
+
+std::vector<std::size_t> sizes_of(const Request& request, const Machine& machine) {
     std::vector<std::size_t> sizes =
         request.sizes.empty() ? default_sizes(machine.caches) : parse_size_list(request.sizes);
     if (sizes.front() < kMinimumBytes) {
@@ -30,7 +39,7 @@ std::vector<std::size_t> sizes_of(const TunablesRequest& request, const Machine&
     return sizes;
 }
 
-void print(const TunablesRequest& request, const std::string& text) {
+void print(const Request& request, const std::string& text) {
     if (!request.quiet) std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
 }
@@ -64,7 +73,10 @@ RemoteSetup shared_setup(const Machine& machine, int cpu, const Knobs& knobs, st
     return {cpu, arena_bytes(largest, own), largest, last_cache_bytes(machine)};
 }
 
-void find_tunables(const TunablesRequest& request) {
+namespace {
+
+/// Prints the tables, the verdict and the line, and writes the file.
+void find_tunables(const Request& request) {
     TunablesReport report;
     report.objective = parse_objective(request.workload, request.weights);
     const Rigor rigor = parse_rigor(request.rigor);
@@ -79,7 +91,6 @@ void find_tunables(const TunablesRequest& request) {
     const Knobs knobs = knobs_of(report.machine.libc, report.tunables, why);
     if (!request.output.empty()) require_writable(request.output);
     report.rigor = rigor.name;
-    report.seed = request.seed;
     report.cpu = pin_to_cpu(request.cpu);
     catch_interrupts();
     for (const std::string& warning : measurement_warnings(report.machine)) {
@@ -87,7 +98,7 @@ void find_tunables(const TunablesRequest& request) {
     }
 
     const RemoteSetup setup = shared_setup(report.machine, report.cpu, knobs, sizes.back());
-    std::mt19937_64 random(request.seed);
+    std::mt19937_64 random(1);
     DisturbedRounds rounds;
     Progress progress(planned_work(sizes, report.objective, rigor, knobs), request.quiet);
     Course course{sizes, report.objective, rigor, random, setup, progress, rounds};
@@ -106,6 +117,38 @@ void find_tunables(const TunablesRequest& request) {
     }
     const std::string warning = rounds.warning("this verdict is");
     if (!warning.empty()) std::fprintf(stderr, "%s\n", warning.c_str());
+}
+
+} // namespace
+
+Subcommand add_tunables(CLI::App& app) {
+    const auto request = std::make_shared<Request>();
+    CLI::App& command = *add_command(
+        app, "tunables",
+        "find the GLIBC_TUNABLES that make glibc's own memcpy fastest on this machine, "
+        "where no library may be replaced");
+    add_option(command, "-o,--output", request->output, "write what was measured there, as JSON",
+               "FILE")
+        .not_empty();
+    add_option(command, "--rigor", request->rigor, "quick (a minute), standard, or exhaustive",
+               "LEVEL")
+        .shows_default();
+    add_option(command, "--workload", request->workload, tunable_text(), "NAME").shows_default();
+    add_option(command, "--weights", request->weights,
+               "a mix of workloads of your own, such as hot=1,consume=2", "LIST")
+        .not_empty();
+    add_option(command, "--sizes", request->sizes,
+               "transfer sizes, from 128 up, K, M, G for powers of 1024 (default: powers of "
+               "two to 32M, and around each cache's size)",
+               "LIST")
+        .not_empty();
+    add_cpu(command, request->cpu);
+    add_flag(command, "--quiet", request->quiet,
+             "print the line to set alone, and nothing where the default is as good");
+    return {&command, [request] {
+                find_tunables(*request);
+                return kDone;
+            }};
 }
 
 } // namespace asterope

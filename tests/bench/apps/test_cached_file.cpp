@@ -159,7 +159,7 @@ TEST(SequentialReader, misses_as_many_blocks_as_it_was_told) {
     for (const unsigned misses : {0u, 1u, 5u, 50u}) {
         for (const std::size_t read : {kBlock / 4, kBlock, 16 * kBlock}) {
             CachedFile file(kFile, kBlock);
-            SequentialReader reader(file, read, misses, 0);
+            SequentialReader reader(file, read, misses);
             // four times through the file
             EXPECT_GT(reader.run(libc_copy(), 4 * kFile / read, false, true), 0);
             const std::size_t blocks = 4 * kFile / kBlock;
@@ -172,7 +172,7 @@ TEST(SequentialReader, misses_as_many_blocks_as_it_was_told) {
 TEST(SequentialReader, goes_on_where_it_was_and_round_again) {
     start_clock(false);
     CachedFile file(kFile, kBlock);
-    SequentialReader reader(file, kFile / 4, 5, 16);
+    SequentialReader reader(file, kFile / 4, 5);
     for (int i = 0; i < 8; ++i) reader.run(libc_copy(), 1, true, true);
     EXPECT_EQ(file.hits() + file.misses(), 2 * kFile / kBlock);
 }
@@ -181,7 +181,7 @@ TEST(SequentialReader, a_wrong_copy_is_noticed_by_whoever_looks) {
     start_clock(false);
     for (const bool consume : {true, false}) {
         CachedFile file(kFile, kBlock);
-        SequentialReader reader(file, kBlock, 5, 0);
+        SequentialReader reader(file, kBlock, 5);
         try {
             reader.run(forgetful_copy, 8, consume, !consume);
             FAIL() << "not noticed";

@@ -14,9 +14,9 @@
 namespace asterope {
 
 BufferCache::BufferCache(std::size_t blocks, std::size_t block_bytes)
-    : block_bytes_(block_bytes), memory_(blocks * block_bytes) {
+    : block_bytes_(block_bytes), memory_(blocks * block_bytes, FreshMemory::shared) {
     by_block_.reserve(blocks);
-    for (std::size_t i = 0; i < blocks; ++i) free_.push_back(memory_.data() + i * block_bytes);
+    for (std::size_t i = 0; i < blocks; ++i) free_.push_back(memory_.begin() + i * block_bytes);
 }
 
 char* BufferCache::find(std::uint64_t block) {
@@ -103,10 +103,9 @@ bool CachedFile::is_right(const char* buffer, std::size_t offset, std::size_t by
     return right;
 }
 
-SequentialReader::SequentialReader(CachedFile& file, std::size_t read_bytes, unsigned misses,
-                                   std::size_t past_page)
+SequentialReader::SequentialReader(CachedFile& file, std::size_t read_bytes, unsigned misses)
     : file_(file), read_bytes_(read_bytes), interval_(misses ? 100 / misses : 0),
-      buffer_(static_cast<char*>(allocate_buffer(read_bytes, past_page)), free_buffer) {
+      buffer_(static_cast<char*>(allocate_buffer(read_bytes)), free_buffer) {
     if (!buffer_) throw Failure("no memory for a buffer of " + std::to_string(read_bytes));
     if (interval_) due_ = random_() % interval_;
 }

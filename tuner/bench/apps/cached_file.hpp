@@ -11,8 +11,8 @@
 
 #include "base/random.hpp"
 #include "bench/apps/sequence.hpp"
-#include "bench/apps/shared_memory.hpp"
 #include "bench/apps/user_buffer.hpp"
+#include "timing/fresh_memory.hpp"
 #include "timing/timed_copy.hpp"
 
 namespace asterope {
@@ -46,7 +46,7 @@ class BufferCache {
         char* data;
     };
     std::size_t block_bytes_;
-    SharedMemory memory_;
+    FreshMemory memory_;      ///< shared
     std::list<Entry> by_use_; ///< the most recently used first
     std::unordered_map<std::uint64_t, std::list<Entry>::iterator> by_block_;
     std::list<char*> free_; ///< the next one to be used first
@@ -106,11 +106,9 @@ class CachedFile {
 class SequentialReader {
   public:
     /// Of every hundred blocks that it comes to, `misses` are misses: one at a random place among
-    /// each hundred divided by that. Reads are of `read_bytes`, which divide the file, and the
-    /// buffer begins `past_page` bytes past a page: see allocate_buffer. Throws Failure where there
-    /// is no memory for it.
-    SequentialReader(CachedFile& file, std::size_t read_bytes, unsigned misses,
-                     std::size_t past_page);
+    /// each hundred divided by that. Reads are of `read_bytes`, which divide the file. Throws
+    /// Failure where there is no memory for the buffer.
+    SequentialReader(CachedFile& file, std::size_t read_bytes, unsigned misses);
 
     /// Goes on for so many reads. With `consume`, the application reads each buffer it gets, in the
     /// timing. Returns the seconds a read. With `check`, each read is compared word for word

@@ -2,6 +2,7 @@
 #include "bench/apps/locality.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -10,7 +11,6 @@
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
 #include "base/size_text.hpp"
-#include "bench/apps/steps.hpp"
 #include "machine/cpu.hpp"
 #include "timing/clock.hpp"
 #include "timing/timed_copy.hpp"
@@ -97,6 +97,11 @@ std::size_t memory_of(const Locality& parameters) {
     const std::size_t elements = times(parameters.numSubsystems, parameters.elemsPerSubsys);
     const std::size_t system = times(parameters.numSubsystems, stride_of(parameters));
     return plus(plus(system, times(elements, sizeof(std::uint32_t))), parameters.elemSize);
+}
+
+double work_of(const Locality& parameters) {
+    return static_cast<double>(parameters.systemSize) * static_cast<double>(parameters.repCount) *
+           static_cast<double>(parameters.churnCount + parameters.accessCount);
 }
 
 std::vector<Locality> preset(int test, const LocalityRequest& fixed) {
@@ -282,42 +287,27 @@ std::size_t LocalitySystem::gaps() const {
     return gaps;
 }
 
-LocalityResult compare_locality(const Locality& parameters, CopyFunction ours, int rounds,
-                                const std::function<void()>& after_trial,
-                                MonitoredRounds* watched) {
-    enum Entrant { kLibcCopy, kOurCopy, kMove, kLibcCopyAgain };
-    LocalitySystem system(parameters);
-    std::map<std::uint64_t, std::uint64_t> checksums; // by round
-    const auto trial = [&](int entrant, std::uint64_t round) {
-        system.lay_out();
-        const CopyFunction copy = entrant == kMove      ? nullptr
-                                  : entrant == kOurCopy ? ours
-                                                        : libc_copy();
-        const LocalityTimes times = system.run(copy, round);
-        const std::uint64_t checksum = system.checksum();
-        if (checksums.emplace(round, checksum).first->second != checksum) {
+Job locality_job(const Locality& parameters) {
+    char row[100];
+    std::snprintf(row, sizeof row, "%10s %13zu %14zu %12zu",
+                  format_size(parameters.systemSize).c_str(), parameters.numSubsystems,
+                  parameters.elemsPerSubsys, parameters.repCount);
+    Job job{"locality", "locality", {row, "churn", "access"}};
+    job.trial_seconds = work_of(parameters);
+    const auto system = std::make_shared<LocalitySystem>(parameters);
+    const auto checksums = std::make_shared<std::map<std::uint64_t, std::uint64_t>>(); // by round
+    job.time_parts = [=](const Contender& contender, std::uint64_t round) {
+        system->lay_out();
+        const LocalityTimes times =
+            system->run(contender.name == kMove ? nullptr : contender.copy, round);
+        const std::uint64_t checksum = system->checksum();
+        if (checksums->emplace(round, checksum).first->second != checksum) {
             throw Failure("the checksums disagree: what the routine copied is not what libc's "
                           "memcpy and move leave; do not use this routine");
         }
-        after_trial();
         return std::vector<double>{times.total(), times.churn, times.access};
     };
-    const std::vector<Paired> steps =
-        pair_steps({kLibcCopy, kOurCopy, kMove, kLibcCopyAgain}, rounds, trial, watched);
-    const auto step = [](const Paired& paired) {
-        const auto seconds = [&](int entrant) { return paired.seconds(entrant, kAnyWorkload); };
-        const auto ratio = [&](int over, int under) {
-            return paired.ratio(over, under, kAnyWorkload);
-        };
-        return LocalityStep{seconds(kLibcCopy),
-                            seconds(kOurCopy),
-                            seconds(kMove),
-                            ratio(kOurCopy, kLibcCopy),
-                            ratio(kMove, kLibcCopy),
-                            ratio(kMove, kOurCopy),
-                            ratio(kLibcCopyAgain, kLibcCopy)};
-    };
-    return {step(steps[1]), step(steps[2]), step(steps[0])};
+    return job;
 }
 
 } // namespace asterope

@@ -7,14 +7,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <random>
 #include <vector>
 
-#include "base/statistics.hpp"
-#include "timing/monitored_rounds.hpp"
+#include "bench/suite.hpp"
 #include "timing/timed_copy.hpp"
 
 namespace asterope {
@@ -48,6 +46,9 @@ std::size_t default_reps(std::size_t system_size);
 /// Bytes that the experiment takes: the elements and what manages them. The largest number there
 /// is where it does not fit one.
 std::size_t memory_of(const Locality& parameters);
+
+/// How much is churned and accessed in one run, in bytes.
+double work_of(const Locality& parameters);
 
 /// The rows of the paper's test 1 (elements of 128 bytes, two cache lines) or 2 (of 96, one and a
 /// half): systems of 8 KiB to 32 MiB, each cut into subsystems of 4, 8, 16 ... elements as long as
@@ -109,26 +110,12 @@ class LocalitySystem {
     std::vector<std::uint32_t> orders_; ///< for each rank, the subsystems in the order of rotation
 };
 
-/// One step (or both together) of one row. Times are medians in seconds, summed over the cycles;
-/// ratios are medians over the rounds, with their intervals.
-struct LocalityStep {
-    double libc, ours, move;
-    Estimate
-        ours_by_libc; ///< time with the routine's copies over that with libc's: below 1, faster
-    Estimate move_by_libc, move_by_ours;
-    Estimate floor; ///< libc's over libc's: the noise floor
-};
+/// What takes part by handing on the elements' data; all others copy them.
+inline constexpr const char* kMove = "move";
 
-struct LocalityResult {
-    LocalityStep churn, access, total;
-};
-
-/// Runs the system `rounds` times with each of libc's copy, `ours`, move and libc's copy again, in
-/// shuffled order, each from the same beginning in the same memory. `after_trial` is called after
-/// each of these 4 x rounds trials. `watched`, if it is not null, repeats disturbed ones.
-/// Throws Failure where the elements differ at the end of a round.
-LocalityResult compare_locality(const Locality& parameters, CopyFunction ours, int rounds,
-                                const std::function<void()>& after_trial,
-                                MonitoredRounds* watched = nullptr);
+/// Runs the system with each contender from the same beginning in the same memory: the seconds of
+/// both steps, of churn and of access. Throws Failure where the elements differ at the end of a
+/// round, or the memory is not to be had.
+Job locality_job(const Locality& parameters);
 
 } // namespace asterope

@@ -2,6 +2,7 @@
 // another.
 #include "bench/apps/message_pair.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -89,7 +90,7 @@ void MessagePair::subscribe() {
         MessageHeader& header = ring_.header(number);
         const Copier& copier = copiers_[static_cast<std::size_t>(header.copier)];
         header.seen = ticks();
-        auto* const user = static_cast<char*>(allocate_buffer(header.bytes, copier.past_page));
+        auto* const user = static_cast<char*>(allocate_buffer(header.bytes));
         if (!user) throw Failure("no memory for a message");
         copier.take(user, ring_.payload(number), header.bytes, 0);
         header.copied = ticks();
@@ -107,7 +108,7 @@ void MessagePair::publish(int orders, int answers) {
     Order order;
     while (read_all(orders, &order, sizeof order)) {
         const Copier& copier = copiers_[order.copier];
-        void* const user = allocate_buffer(message_bytes_, copier.past_page);
+        void* const user = allocate_buffer(message_bytes_);
         if (!user) throw Failure("no memory for a message");
         const Answer answer = pass(order, copier, user);
         free_buffer(user);
@@ -150,8 +151,10 @@ MessagePair::Answer MessagePair::pass(const Order& order, const Copier& copier, 
     return answer;
 }
 
-MessageTimes MessagePair::run(std::size_t copier, unsigned settling, unsigned timed) {
-    const std::string& name = copiers_.at(copier).name;
+MessageTimes MessagePair::run(const std::string& name, unsigned settling, unsigned timed) {
+    const auto found = std::find_if(copiers_.begin(), copiers_.end(),
+                                    [&](const Copier& one) { return one.name == name; });
+    const auto copier = static_cast<std::size_t>(found - copiers_.begin());
     doing_ = "in a turn of " + name;
     const Order order{copier, settling, timed, turns_++};
     if (!write_all(orders_.get(), &order, sizeof order)) fail_for(*publisher_);

@@ -16,13 +16,11 @@
 namespace asterope {
 
 /// How a publisher and a subscriber copy, as shadesmar's copiers do
-/// (github.com/Squadrick/shadesmar, memory/copier.h): all memory of messages and all their copies
-/// go through it.
+/// (github.com/Squadrick/shadesmar, memory/copier.h): all copies of messages go through it.
 struct Copier {
-    std::string name;      ///< for errors
-    CopyFunction publish;  ///< the publisher's: its message into shared memory
-    CopyFunction take;     ///< the subscriber's: a message out of it
-    std::size_t past_page; ///< where the user's memory begins: see allocate_buffer
+    std::string name;
+    CopyFunction publish;        ///< the publisher's: its message into shared memory
+    CopyFunction take = publish; ///< the subscriber's: a message out of it
 };
 
 /// Seconds that one message takes, each the median of those of a turn: now and then a message waits
@@ -49,11 +47,11 @@ class MessagePair {
     MessagePair(std::vector<Copier> copiers, std::size_t ring_bytes, std::size_t message_bytes,
                 int publisher_cpu, int subscriber_cpu, int patience_ms = 60'000);
 
-    /// Passes messages with the copier of that index: first as many as settle the caches after
+    /// Passes messages with the copier of that name: first as many as settle the caches after
     /// the copier before, which are compared word for word and not timed, then those that are
     /// timed. No two messages have the same data. Throws Failure where a message arrives changed,
     /// and where a process has died or hangs, Interrupted where a signal came.
-    MessageTimes run(std::size_t copier, unsigned settling, unsigned timed);
+    MessageTimes run(const std::string& copier, unsigned settling, unsigned timed);
 
     pid_t publisher() const { return publisher_->pid(); }
     pid_t subscriber() const { return subscriber_->pid(); }

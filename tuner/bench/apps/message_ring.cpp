@@ -35,20 +35,28 @@ MessageRing::MessageRing(std::size_t ring_bytes, std::size_t slot_bytes)
     : slots_(std::max<std::size_t>(1, ring_bytes / slot_bytes)),
       slot_bytes_(whole_pages(slot_bytes)), headers_at_(whole_pages(sizeof(Counters))),
       payload_at_(headers_at_ + whole_pages(slots_ * kHeaderStride)),
-      memory_(payload_at_ + slots_ * slot_bytes_) {
-    new (memory_.data()) Counters{};
+      memory_(payload_at_ + slots_ * slot_bytes_, FreshMemory::shared) {
+    new (memory_.begin()) Counters{};
     for (std::size_t i = 0; i < slots_; ++i) {
-        new (memory_.data() + headers_at_ + i * kHeaderStride) MessageHeader{};
+        new (memory_.begin() + headers_at_ + i * kHeaderStride) MessageHeader{};
+    }
+}
+
+void MessageRing::touch() const {
+    for (std::size_t i = 0; i < memory_.bytes(); i += kPageBytes) {
+        // read and written back, so that the page is mapped for writing and keeps what it holds
+        volatile char& byte = memory_.begin()[i];
+        byte = byte;
     }
 }
 
 MessageHeader& MessageRing::header(std::uint64_t number) const {
-    return *reinterpret_cast<MessageHeader*>(memory_.data() + headers_at_ +
+    return *reinterpret_cast<MessageHeader*>(memory_.begin() + headers_at_ +
                                              number % slots_ * kHeaderStride);
 }
 
 char* MessageRing::payload(std::uint64_t number) const {
-    return memory_.data() + payload_at_ + number % slots_ * slot_bytes_;
+    return memory_.begin() + payload_at_ + number % slots_ * slot_bytes_;
 }
 
 std::uint64_t MessageRing::claim() {

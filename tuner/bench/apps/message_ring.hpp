@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "bench/apps/shared_memory.hpp"
+#include "timing/fresh_memory.hpp"
 
 namespace asterope {
 
@@ -47,8 +47,9 @@ class MessageRing {
     /// Gives the slot of that message back.
     void release();
 
-    /// See SharedMemory::touch.
-    void touch() const { memory_.touch(); }
+    /// Lets the calling process meet its page faults now: one that was started after the memory
+    /// was made has yet to map each page.
+    void touch() const;
 
   private:
     // on a line each: they are written by different processes
@@ -60,9 +61,9 @@ class MessageRing {
         Counter published, released;
     };
 
-    Counters& counters() const { return *reinterpret_cast<Counters*>(memory_.data()); }
+    Counters& counters() const { return *reinterpret_cast<Counters*>(memory_.begin()); }
     std::size_t slots_, slot_bytes_, headers_at_, payload_at_;
-    SharedMemory memory_;
+    FreshMemory memory_; ///< shared
 };
 
 } // namespace asterope

@@ -1,8 +1,6 @@
 // The section `aliasing`: what buffers at nearly the same page offset cost, where loads are
 // mistaken for loads of what a store in flight writes.
-#include <algorithm>
-#include <array>
-
+#include "base/contains.hpp"
 #include "base/size_text.hpp"
 #include "diagnose/comparison.hpp"
 #include "diagnose/sections.hpp"
@@ -32,8 +30,8 @@ Section aliasing(const Context& context) {
     Section section;
     section.question = "what does a destination cost that begins some bytes past or before its "
                        "source, modulo 4096?";
-    constexpr std::array<std::size_t, 14> grid = {0,    1,    8,    16,   32,   48,   63,
-                                                  4032, 4033, 4048, 4064, 4080, 4088, 4095};
+    const std::vector<std::size_t> grid = {0,    1,    8,    16,   32,   48,   63,
+                                           4032, 4033, 4048, 4064, 4080, 4088, 4095};
     std::vector<Group> groups;
     for (const std::size_t size : {std::size_t{512}, std::size_t{4} << 10, std::size_t{64} << 10}) {
         Group group{format_size(size), size, {}};
@@ -53,8 +51,7 @@ Section aliasing(const Context& context) {
         for (std::size_t past = 0; past < 64; ++past) add(far_label(past), kFar + past, past == 0);
         for (const std::size_t offset : aliasing_offsets()) {
             if (offset == kFar) continue; // that is the first baseline
-            add(label_of(offset), offset,
-                std::find(grid.begin(), grid.end(), offset) != grid.end());
+            add(label_of(offset), offset, contains(grid, offset));
         }
         groups.push_back(std::move(group));
     }

@@ -1,11 +1,11 @@
 // The section `identical`: whether a race finds a winner among copies that are all libc's memcpy.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <numeric>
 
 #include "base/interrupt.hpp"
 #include "base/size_text.hpp"
+#include "base/text.hpp"
 #include "diagnose/sections.hpp"
 #include "search/race.hpp"
 #include "timing/stopwatch.hpp"
@@ -60,8 +60,8 @@ std::vector<double> exponentials(std::vector<double> logs) {
 }
 
 std::string percents(double log) {
-    char text[40];
-    std::snprintf(text, sizeof text, "%.1f %%", std::expm1(log) * 100);
+    std::string text;
+    append(text, "%.1f %%", std::expm1(log) * 100);
     return text;
 }
 

@@ -1,7 +1,5 @@
 // The section `misalignment`: what buffers cost that do not begin at a cache line.
-#include <algorithm>
-#include <array>
-
+#include "base/contains.hpp"
 #include "base/size_text.hpp"
 #include "diagnose/comparison.hpp"
 #include "diagnose/sections.hpp"
@@ -12,7 +10,7 @@ Section misalignment(const Context& context) {
     Section section;
     section.question = "what does a source, a destination or both cost that begins some bytes "
                        "past a cache line?";
-    constexpr std::array<std::size_t, 8> grid = {1, 4, 8, 16, 31, 32, 48, 63};
+    const std::vector<std::size_t> grid = {1, 4, 8, 16, 31, 32, 48, 63};
     constexpr struct {
         const char* name;
         bool source, destination;
@@ -35,8 +33,7 @@ Section misalignment(const Context& context) {
         for (const auto& side : sides) {
             for (std::size_t past = 1; past < 64; ++past) {
                 add(std::string(side.name) + " +" + std::to_string(past), side.source ? past : 0,
-                    side.destination ? past : 0,
-                    std::find(grid.begin(), grid.end(), past) != grid.end());
+                    side.destination ? past : 0, contains(grid, past));
             }
         }
         groups.push_back(std::move(group));

@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <sched.h>
 #include <thread>
 
+#include "base/error.hpp"
 #include "base/interrupt.hpp"
 #include "base/random.hpp"
 #include "base/size_text.hpp"
 #include "base/statistics.hpp"
+#include "base/text.hpp"
 #include "diagnose/comparison.hpp"
 #include "diagnose/sections.hpp"
+#include "machine/affinity.hpp"
 #include "machine/cpu.hpp"
 #include "timing/clock.hpp"
 
@@ -24,8 +26,8 @@ constexpr std::size_t kTimedSizes[] = {4 << 10, 256 << 10};
 
 std::string percent_name(double percent) {
     if (percent == 100) return "max";
-    char text[16];
-    std::snprintf(text, sizeof text, "%g %%", percent);
+    std::string text;
+    append(text, "%g %%", percent);
     return text;
 }
 
@@ -35,10 +37,10 @@ class Neighbour {
   public:
     Neighbour(int cpu, std::size_t bytes_a_side)
         : memory_(bytes_a_side), begin_(ticks()), thread_([this, cpu] {
-              cpu_set_t one;
-              CPU_ZERO(&one);
-              CPU_SET(cpu, &one);
-              sched_setaffinity(0, sizeof one, &one); // 0: this thread alone
+              try {
+                  pin_this_thread(cpu);
+              } catch (const Failure&) { // it runs where it may
+              }
               constexpr std::size_t step = std::size_t{1} << 20;
               for (std::size_t at = 0; !stop_; at = (at + step) % memory_.bytes()) {
                   std::memcpy(memory_.destination() + at, memory_.source() + at, step);
@@ -190,10 +192,8 @@ Section single_timings(const Context& context) {
         const int cpu = context.other_cpus.front();
         const Neighbour neighbour(cpu, stream);
         measure("beside a neighbour");
-        char text[120];
-        std::snprintf(text, sizeof text, "the neighbour copied %.1f GB/s on CPU %d",
-                      neighbour.gb_per_s(), cpu);
-        section.notes.push_back(text);
+        append(section.notes.emplace_back(), "the neighbour copied %.1f GB/s on CPU %d",
+               neighbour.gb_per_s(), cpu);
     } else {
         section.notes.push_back("no neighbour: this process may use one CPU only");
     }

@@ -1,8 +1,8 @@
 // The section `working_set`: how fast repeated copies are, from those that fit in L1 to those that
 // no cache holds.
-#include <cstdio>
-
+#include "base/rounded.hpp"
 #include "base/size_text.hpp"
+#include "base/text.hpp"
 #include "diagnose/comparison.hpp"
 #include "diagnose/sections.hpp"
 
@@ -16,8 +16,8 @@ constexpr std::size_t kSmallest = 256;
 using Rates = std::vector<std::pair<std::string, double>>;
 
 std::string format_rate(double gb_per_s) {
-    char text[40];
-    std::snprintf(text, sizeof text, "%.1f", gb_per_s);
+    std::string text;
+    append(text, "%.1f", gb_per_s);
     return text;
 }
 
