@@ -42,9 +42,6 @@
 
 namespace asterope {
 
-namespace {
-
-/// The machine that a log's figures are of, as far as a search must know it.
 Machine machine_of(const nlohmann::json& header) {
     const nlohmann::json& json = header.at("machine");
     Machine machine;
@@ -57,6 +54,8 @@ Machine machine_of(const nlohmann::json& header) {
     }
     return machine;
 }
+
+namespace {
 
 /// Candidates of another operation than copies stand behind its name in the list of those that are
 /// wrong here: small copies and small sets have the same names.
