@@ -4,7 +4,6 @@
 #include "check/check.hpp"
 #include "diagnose/diagnose.hpp"
 #include "merge/command.hpp"
-#include "replay/command.hpp"
 #include "run/command.hpp"
 #include "timing/remote_copy.hpp"
 #include "tunables/tunables.hpp"

@@ -100,9 +100,3 @@ def test_what_is_no_recording_gets_one_line_and_nothing_is_written(
     done = run_command(build_dir / "asterope-tune", *RUN, "--recording", "r.json", cwd=tmp_path)
     assert words in only_error(done, 2)
     assert {path.name for path in tmp_path.iterdir()} <= {"r.json"}
-
-
-def test_a_recording_is_no_distribution(build_dir: Path, tmp_path: Path) -> None:
-    asked = ("--recording", "r.json", "--distribution", "d.csv")
-    done = run_command(build_dir / "asterope-tune", *asked, cwd=tmp_path)
-    assert "excludes" in only_error(done, 2)
