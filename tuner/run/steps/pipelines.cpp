@@ -31,7 +31,8 @@ std::vector<std::vector<Entrant>> winners_around(const Run& run, const FoundSize
     for (const auto& [one, unused] : found) done[one] = true;
     for (const std::size_t neighbour : nearest_done(done, index)) {
         for (std::size_t i = 0; i < winners.size(); ++i) {
-            winners[i].push_back(found.at(neighbour).results[i].finalists.front().candidate);
+            const Entrant one = found.at(neighbour).results[i].finalists.front().candidate;
+            if (run.may_take(one, run.plan.sizes[index])) winners[i].push_back(one);
         }
     }
     return winners;
