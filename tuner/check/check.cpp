@@ -82,8 +82,7 @@ void print_names(const char* title, const std::vector<Part>& parts, PartState st
 void print_parts(const std::string& path, const std::vector<Part>& parts, const std::string& doubt,
                  bool measures) {
     if (any_of(parts, PartState::decides)) {
-        std::printf("%s %s:\n", path.c_str(),
-                    measures ? "describes another machine" : "is stale");
+        std::printf("%s %s:\n", path.c_str(), measures ? "describes another machine" : "is stale");
         print_differences(parts, PartState::decides);
     } else if (!doubt.empty()) {
         std::printf("%s fits this machine, but is provisional:\n", path.c_str());
@@ -155,8 +154,7 @@ ExitCode check(const CheckRequest& request) {
         return kStale;
     }
     const int cpu = request.cpu < 0 && !machine.cpu.kinds.empty() ? tuned_cpu : request.cpu;
-    const Closing closing =
-        closing_of(measure(path, profile, machine, cpu), stale);
+    const Closing closing = closing_of(measure(path, profile, machine, cpu), stale);
     std::printf("%s\n", closing.line.c_str());
     return closing.stale ? kStale : kDone;
 }

@@ -8,10 +8,10 @@
 namespace asterope {
 
 struct CheckRequest {
-    std::string profile;   ///< empty: see profile_to_read
-    bool settled = false;  ///< a provisional profile counts as stale
-    bool measure = false;  ///< time the winners again
-    int cpu = -1;          ///< to measure on; negative: the last one allowed
+    std::string profile;  ///< empty: see profile_to_read
+    bool settled = false; ///< a provisional profile counts as stale
+    bool measure = false; ///< time the winners again
+    int cpu = -1;         ///< to measure on; negative: the last one allowed
 };
 
 /// Prints the verdict, then part by part what differs. Returns kDone or kStale. Where it measures,

@@ -159,12 +159,13 @@ Plan::Plan(Operation of, const Plan& copies)
 
 Plan::Plan(const TuningRequest& request, const Machine& machine)
     : operations(parse_operations(request.operations)),
-      sizes(request.sizes.empty() ? default_sizes(machine.caches)
-                                  : parse_size_list(request.sizes)),
+      sizes(request.sizes.empty() ? default_sizes(machine.caches) : parse_size_list(request.sizes)),
       set_sizes(sizes_of_sets(request, machine)),
       objective(parse_objective(request.workload, request.weights)),
       extended(parse_space(request.space)), sensing(!request.no_sensing),
-      small_objective(request.small), small_weights(request.small_weights.empty() ? parse_small_weights(request.small) : request.small_weights),
+      small_objective(request.small),
+      small_weights(request.small_weights.empty() ? parse_small_weights(request.small)
+                                                  : request.small_weights),
       rigor(parse_rigor(request.rigor)), most_rows(request.rows), threads(threads_of(request)),
       statistics(statistics_of(request)),
       references(request.replayed ? request.logged_references

@@ -202,8 +202,8 @@ std::vector<SizeGain> measure_gains(const Course& course, const ThresholdChoice&
         const Estimate ratio = race.libc_over(0), floor = race.libc_over(kLibcAgain);
         const Way before = way_of(now, size), after = way_of(then, size);
         const double worth = before == after ? 0 : worth_of(ratio, floor, setting.score);
-        gains.push_back({size, before, after, ratio, floor, worth,
-                         setting.workloads, result.noise_floor});
+        gains.push_back(
+            {size, before, after, ratio, floor, worth, setting.workloads, result.noise_floor});
     }
     return gains;
 }
