@@ -73,7 +73,7 @@ def test_a_fortified_program_ends_as_ever(recorder: Recorder, tmp_path: Path) ->
 # --- What there is too little of ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("largest", [0, 100, 1 << 20, 3 << 20])
+@pytest.mark.parametrize("largest", [0, 100, 100_000, 1 << 20])
 def test_a_limit_on_the_size_of_files_kills_no_program(
     recorder: Recorder, check: Path, largest: int
 ) -> None:
@@ -84,7 +84,7 @@ def test_a_limit_on_the_size_of_files_kills_no_program(
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit),
     )
     (path,) = recorder.folder.iterdir()
-    if largest < 3 << 20:
+    if largest < 1 << 20:
         assert path.stat().st_size == 0
         return
     assert path.stat().st_size <= largest

@@ -40,9 +40,8 @@ class RecordingFile : public TemporaryFolder {
 TEST_F(RecordingFile, has_sizes_and_a_name_and_the_fleets_alignments) {
     const CallStatistics read_back = read(recording().dump());
     EXPECT_EQ(read_back.name, "fetcher");
-    EXPECT_EQ(read_back.sizes.pairs(),
-              (std::vector<std::pair<std::size_t, double>>{
-                  {0, 10}, {32, 900}, {33, 300.5}, {3000, 70}}));
+    EXPECT_EQ(read_back.sizes.pairs(), (std::vector<std::pair<std::size_t, double>>{
+                                           {0, 10}, {32, 900}, {33, 300.5}, {3000, 70}}));
     EXPECT_EQ(read_back.alignments.pairs(), fleet_statistics().alignments.pairs());
 }
 

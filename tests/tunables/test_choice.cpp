@@ -20,7 +20,7 @@ Knobs zen() {
 template <class Worth> std::vector<SizeWorth> sizes_with(const Worth& worth) {
     std::vector<SizeWorth> sizes;
     for (std::size_t size = 128; size <= 32 * kMiB; size *= 2) {
-        sizes.push_back({size, 1, {}});
+        sizes.push_back({size, {}});
         for (const Way way : kWays) sizes.back().worth[way] = worth(size, way);
     }
     return sizes;

@@ -33,7 +33,7 @@ double weight_of(const Weights& weights, Workload workload);
 
 struct Objective {
     std::string name; ///< "balanced", a workload's, or "weights" for a mix of the user's own
-    Weights weights; ///< each above 0, adding up to 1, in the order of Workload
+    Weights weights;  ///< each above 0, adding up to 1, in the order of Workload
 
     /// Whether it mixes all situations that a program may have, instead of a few that were asked
     /// for by name.

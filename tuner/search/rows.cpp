@@ -72,8 +72,7 @@ class Costs {
         if (costs.empty()) {
             for (std::size_t size = 0; size < sizes(); ++size) {
                 const double behind = std::min(regret(size, copy), kUnusable);
-                costs.push_back(behind +
-                                (kBeyondBearable - 1) * std::max(0.0, behind - bearable_));
+                costs.push_back(behind + (kBeyondBearable - 1) * std::max(0.0, behind - bearable_));
             }
         }
         return costs;
