@@ -411,6 +411,16 @@ def test_a_masked_move_reaches_into_no_other_page(tmp_path, small):
 
 
 @pytest.mark.parametrize("winner", [None, *OVERLAPPING], ids=str)
+def test_a_buffer_that_is_moved_onto_itself_is_not_written(tmp_path, winner):
+    need_features([], overlapping=winner)
+    routine, program = render([(4096, XMM)], tmp_path, overlapping=winner), tmp_path / "self_move"
+    check = CHECKERS / "self_move_check.c"
+    output_of("gcc", *STRICT_C, f"-I{tmp_path}", check, routine, "-o", program)
+    for size in (129, 256, 4096, 100001):
+        assert output_of(program, size) == "ok\n"
+
+
+@pytest.mark.parametrize("winner", [None, *OVERLAPPING], ids=str)
 def test_overlapping_buffers_take_the_copy_of_their_direction(tmp_path, winner):
     need_features([], overlapping=winner)
     intervals = [(4096, Tuple("MM", "T", "T", "none", 0, 0))]

@@ -32,6 +32,7 @@ from asterope.profile import Aliased
 from asterope.spaces.aarch64 import aliased_copies, overlapping_copies
 from asterope.spaces.aarch64.pipelines import Tuple
 from copy_programs import (
+    CHECKERS,
     FUNCTIONS,
     STRICT,
     STRICT_C,
@@ -319,6 +320,14 @@ def test_each_intent_takes_its_own_intervals_winner_and_copies_right(tmp_path, a
             functions=[f"memcpy_{name}"],
             emulator=emulated(),
         )
+
+
+def test_a_buffer_that_is_moved_onto_itself_is_not_written(tmp_path):
+    routine, program = render([(4096, PLAIN)], tmp_path), tmp_path / "self_move"
+    check = CHECKERS / "self_move_check.c"
+    output_of(COMPILER, *STRICT_C, f"-I{tmp_path}", check, routine, "-o", program)
+    for size in (129, 256, 4096, 100001):
+        assert output_of(*emulated(), program, size) == "ok\n"
 
 
 # --- A CPU that lacks what the profile needs ------------------------------------------------------

@@ -10,7 +10,7 @@ from ..axes import ORDERS
 from ..axis import Axis, why_outside
 from .registers import VECTORS
 
-SHAPES = ("stepped", "grouped", "masked", "masked32", "masked16", "rep")
+SHAPES = ("stepped", "grouped", "clamped", "masked", "masked32", "masked16", "rep")
 BOUNDS = (128, 256, 512, 1024)
 
 AXES = (
@@ -18,8 +18,9 @@ AXES = (
         "shape",
         SHAPES,
         "How up to 64 bytes are copied: stepped (a class for every power of two), grouped (few "
-        "classes, no branch in each), masked (one AVX-512 masked move; masked32, masked16: only "
-        "up to that many bytes), rep (rep movsb up to 127 bytes).",
+        "classes, no branch in each), clamped (16 bytes or more as grouped, fewer as stepped), "
+        "masked (one AVX-512 masked move; masked32, masked16: only up to that many bytes), rep "
+        "(rep movsb up to 127 bytes).",
     ),
     Axis("rt", VECTORS, "The widest register."),
     axes.ORDER,
@@ -70,6 +71,8 @@ def why_not_small(shape: str, rt: str, order: str, bound: int) -> str | None:
         return "the masked shapes have only rt ZMM, order up"
     if shape == "rep" and (rt, order) != ("XMM", "up"):
         return "the rep shape has only rt XMM, order up"
+    if shape == "clamped" and order != "up":
+        return "the clamped shape has only order up"
     if bound > _MOST_BYTES[rt]:
         return f"{rt} has bounds up to {_MOST_BYTES[rt]} bytes only"
     return None

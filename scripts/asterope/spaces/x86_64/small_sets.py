@@ -13,8 +13,9 @@ __all__ = ["AXES", "BOUNDS", "ORDERS", "PLAIN", "SHAPES", "SmallSet", "small_set
 
 _MEANINGS = {
     "shape": "How up to 64 bytes are set: stepped (a class for every power of two), grouped (few "
-    "classes, no branch in each), masked (one AVX-512 masked store; masked32, masked16: only up to "
-    "that many bytes), rep (rep stosb up to 127 bytes).",
+    "classes, no branch in each), clamped (16 bytes or more as grouped, fewer as stepped), masked "
+    "(one AVX-512 masked store; masked32, masked16: only up to that many bytes), rep (rep stosb up "
+    "to 127 bytes).",
     "bound": "In bytes: larger sets take a pipeline.",
 }
 
