@@ -176,3 +176,23 @@ TEST(SignInterval, encloses_the_true_median_as_often_as_it_says) {
         }
     }
 }
+
+TEST(GeometricMean, weighs_ratios_and_keeps_the_least) {
+    GeometricMean mean;
+    EXPECT_EQ(mean.mean(), 1);
+    EXPECT_EQ(mean.count(), 0);
+    for (const double ratio : {2.0, 0.5, 8.0}) mean.add(ratio);
+    EXPECT_NEAR(mean.mean(), 2, 1e-12);
+    EXPECT_EQ(mean.least(), 0.5);
+    EXPECT_EQ(mean.count(), 3);
+    GeometricMean weighted;
+    weighted.add(8, 1);
+    weighted.add(0.5, 3);
+    EXPECT_NEAR(weighted.mean(), 1, 1e-12);
+}
+
+TEST(Estimate, can_be_turned_round_and_shown) {
+    const Estimate ratio{1.25, 0.8, 2};
+    EXPECT_EQ(ratio_text(ratio), "1.25 (0.80..2.00)");
+    EXPECT_EQ(ratio_text(inverse(ratio)), "0.80 (0.50..1.25)");
+}

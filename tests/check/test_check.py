@@ -89,11 +89,7 @@ def changed(profile: dict, part: str, value: object) -> dict:
 
 STALE = {
     "cpu.model": ("machine.cpu.model", 1),
-    "cpu.vendor": ("machine.cpu.vendor", "x"),
-    "cpus": ("machine.cpus", 4096),
     "libc": ("machine.libc", "glibc 2.1"),
-    "memory": ("machine.memory_bytes", 1 << 50),
-    "hypervisor": ("machine.hypervisor", "x"),
     "architecture": ("architecture", "aarch64"),
 }
 
@@ -107,24 +103,13 @@ def test_another_machines_profile_is_stale_and_told_why(check, profile: dict, re
     assert told.startswith(f"  {reason}: ")
 
 
-HARMLESS = {
-    "kernel": "Linux 2.6",
-    "cpu.microcode": "0xabc",
-    "cpu.brand": "x",
-    "huge_pages": "sometimes",
-}
-
-
-@pytest.mark.parametrize("part", HARMLESS)
-def test_what_does_not_matter_is_told_apart(check, profile: dict, part: str) -> None:
-    done = check(changed(profile, f"machine.{part}", HARMLESS[part]))
+def test_what_does_not_matter_is_told_apart(check, profile: dict) -> None:
+    done = check(changed(profile, "machine.kernel", "Linux 2.6"))
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0] == "profile.json fits this machine"
-    if f"Not readable here, maybe by root: {part}" in done.stdout:
-        pytest.skip(f"this machine does not tell its {part}")
     place = lines.index("Changed, which does not matter by itself:")
-    assert lines[place + 1].startswith(f"  {part}: ")
+    assert lines[place + 1].startswith("  kernel: ")
 
 
 def test_a_profile_of_an_older_version_stays_valid(check, profile: dict) -> None:

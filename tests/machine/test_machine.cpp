@@ -7,6 +7,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <regex>
 #include <sstream>
 #include <unistd.h>
@@ -237,118 +238,102 @@ TEST_F(FakeRoot, PlainValuesAreRead) {
     EXPECT_EQ(machine.page_bytes, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
 }
 
-TEST_F(FakeRoot, MissingFilesLeaveValuesEmpty) {
-    const Machine machine = read_machine(root / "not there");
-    EXPECT_EQ(machine.microcode, "");
-    EXPECT_EQ(machine.memory_bytes, 0u);
-    EXPECT_EQ(machine.usable_bytes, 0u);
-    EXPECT_EQ(machine.huge_pages, "");
-    EXPECT_EQ(machine.governor, "");
-    EXPECT_GT(machine.cpus, 0);
-    EXPECT_EQ(machine.cpu.vendor, read_cpu().vendor);
-}
-
-TEST_F(FakeRoot, GarbageInEveryFileLeavesValuesEmpty) {
+TEST_F(FakeRoot, WhatSaysNothingLeavesValuesEmpty) {
     const std::string garbage("\xff\xfe\0:::[[\n-1 *//?\?/\\ 9e99\n\n", 26);
-    for (const char* file :
-         {"proc/meminfo", "proc/cpuinfo", "proc/self/cgroup", "proc/loadavg",
-          "sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory.current", "sys/fs/cgroup/cpu.max",
-          "sys/fs/cgroup/cpu/cpu.cfs_quota_us", "sys/devices/system/cpu/online",
-          "sys/kernel/mm/transparent_hugepage/enabled"})
-        put(file, garbage);
-    fs::create_directories(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
-    const Machine machine = read_machine(root);
-    EXPECT_EQ(machine.memory_bytes, 0u);
-    EXPECT_EQ(machine.usable_bytes, 0u);
-    EXPECT_EQ(machine.microcode, "");
-    EXPECT_EQ(machine.huge_pages, "");
-    EXPECT_EQ(machine.governor, "") << "a folder in place of the file";
-    EXPECT_TRUE(measurement_warnings(example(), root).empty());
-    expect_every_string_harmless(to_json(machine));
-}
-
-TEST_F(FakeRoot, EmptyFilesLeaveValuesEmpty) {
-    for (const char* file : {"proc/meminfo", "proc/cpuinfo", "proc/self/cgroup", "proc/loadavg",
-                             "sys/fs/cgroup/memory.max", "sys/fs/cgroup/cpu.max",
-                             "sys/kernel/mm/transparent_hugepage/enabled"})
-        put(file, "");
-    const Machine machine = read_machine(root);
-    EXPECT_EQ(machine.memory_bytes, 0u);
-    EXPECT_EQ(machine.huge_pages, "");
-    EXPECT_TRUE(measurement_warnings(example(), root).empty());
+    const std::optional<std::string> texts[] = {std::nullopt, garbage, ""}; // none: no file
+    for (const auto& text : texts) {
+        for (const char* file :
+             {"proc/meminfo", "proc/cpuinfo", "proc/self/cgroup", "proc/loadavg",
+              "sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory.current", "sys/fs/cgroup/cpu.max",
+              "sys/fs/cgroup/cpu/cpu.cfs_quota_us", "sys/devices/system/cpu/online",
+              "sys/kernel/mm/transparent_hugepage/enabled"}) {
+            if (text) put(file, *text);
+        }
+        const std::string governor = "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
+        if (text) fs::create_directories(root / governor); // a folder in place of the file
+        const Machine machine = read_machine(root);
+        EXPECT_EQ(machine.memory_bytes, 0u);
+        EXPECT_EQ(machine.usable_bytes, 0u);
+        EXPECT_EQ(machine.microcode, "");
+        EXPECT_EQ(machine.huge_pages, "");
+        EXPECT_EQ(machine.governor, "");
+        EXPECT_TRUE(measurement_warnings(example(), root).empty());
+        expect_every_string_harmless(to_json(machine));
+        if (text) continue;
+        EXPECT_GT(machine.cpus, 0);
+        EXPECT_EQ(machine.cpu.vendor, read_cpu().vendor);
+    }
 }
 
 // ---------------------------------------------------------------- warnings
 
-TEST_F(FakeRoot, QuietMachineGivesNoWarning) {
-    put("proc/loadavg", "3.90 2.00 1.00 2/94 3905\n");
-    put("proc/self/cgroup", "0::/job\n");
-    put("sys/fs/cgroup/job/cpu.max", "max 100000\n");
-    put("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
-    put("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
-    fs::create_directories(root / "sys/devices/cpu_core");
-    EXPECT_EQ(measurement_warnings(example(), root), std::vector<std::string>{});
-}
-
-TEST_F(FakeRoot, WarnsOfOtherRunningTasks) {
-    put("proc/loadavg", "0.00 0.00 0.00 4/94 3905\n");
-    const auto warnings = measurement_warnings(example(), root);
-    ASSERT_EQ(warnings.size(), 1u);
-    EXPECT_TRUE(mentions(warnings, "3 other tasks"));
-}
-
-TEST_F(FakeRoot, WarnsOfCgroupV2Quota) {
-    put("proc/self/cgroup", "0::/outer/inner\n");
-    put("sys/fs/cgroup/outer/cpu.max", "50000 100000\n");
-    put("sys/fs/cgroup/outer/inner/cpu.max", "150000 100000\n");
-    const auto warnings = measurement_warnings(example(), root);
-    ASSERT_EQ(warnings.size(), 1u);
-    EXPECT_TRUE(mentions(warnings, " 50 percent"));
-}
-
-TEST_F(FakeRoot, WarnsOfCgroupV1Quota) {
-    put("proc/self/cgroup", "3:cpu,cpuacct:/jobs/7\n2:memory:/elsewhere\n");
-    put("sys/fs/cgroup/cpu/jobs/7/cpu.cfs_quota_us", "200000\n");
-    put("sys/fs/cgroup/cpu/jobs/7/cpu.cfs_period_us", "100000\n");
-    const auto warnings = measurement_warnings(example(), root);
-    ASSERT_EQ(warnings.size(), 1u);
-    EXPECT_TRUE(mentions(warnings, " 200 percent"));
-}
-
-TEST_F(FakeRoot, QuotaWithoutUsablePeriodIsIgnored) {
-    put("sys/fs/cgroup/cpu.max", "50000 0\n");
-    put("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "50000\n");
-    EXPECT_TRUE(measurement_warnings(example(), root).empty());
-}
-
-TEST_F(FakeRoot, WarnsOfHybridCoresKnownToLinux) {
-    fs::create_directories(root / "sys/devices/cpu_core");
-    fs::create_directories(root / "sys/devices/cpu_atom");
-    EXPECT_TRUE(mentions(measurement_warnings(example(), root), "cores of different kinds"));
-}
-
-TEST_F(FakeRoot, WarnsOfHybridCoresKnownToTheProcessor) {
-    Machine machine = example();
-    machine.cpu.hybrid = true;
-    EXPECT_TRUE(mentions(measurement_warnings(machine, root), "cores of different kinds"));
-}
-
-TEST_F(FakeRoot, WarnsOfTscGovernorAndHugePages) {
-    Machine machine = example();
-    machine.cpu.invariant_tsc = false;
-    machine.governor = "power*/save";
-    machine.huge_pages = "never";
-    const auto warnings = measurement_warnings(machine, root);
-    EXPECT_EQ(warnings.size(), 3u);
-    EXPECT_TRUE(mentions(warnings, "not invariant"));
-    EXPECT_TRUE(mentions(warnings, "governor is power_/save"));
-    EXPECT_TRUE(mentions(warnings, "Huge pages are off"));
-}
-
-TEST_F(FakeRoot, UnreadableGovernorGivesNoWarning) {
-    Machine machine = example();
-    machine.governor.clear();
-    EXPECT_TRUE(measurement_warnings(machine, root).empty());
+TEST_F(FakeRoot, WarnsOfWhatSpoilsMeasurements) {
+    const std::string v2 = "sys/fs/cgroup/", v1 = "sys/fs/cgroup/cpu/", cgroup = "proc/self/cgroup";
+    const struct {
+        const char* what;
+        std::vector<std::pair<std::string, std::string>> files;
+        void (*change)(Machine&);
+        std::vector<std::string> warnings; ///< a part of each
+    } cases[] = {
+        {"a quiet machine",
+         {{"proc/loadavg", "3.90 2.00 1.00 2/94 3905\n"},
+          {cgroup, "0::/job\n"},
+          {v2 + "job/cpu.max", "max 100000\n"},
+          {v1 + "cpu.cfs_quota_us", "-1\n"},
+          {v1 + "cpu.cfs_period_us", "100000\n"},
+          {"sys/devices/cpu_core/type", "4"}},
+         nullptr,
+         {}},
+        {"other tasks",
+         {{"proc/loadavg", "0.00 0.00 0.00 4/94 3905\n"}},
+         nullptr,
+         {"3 other tasks"}},
+        {"the least quota of version 2",
+         {{cgroup, "0::/outer/inner\n"},
+          {v2 + "outer/cpu.max", "50000 100000\n"},
+          {v2 + "outer/inner/cpu.max", "150000 100000\n"}},
+         nullptr,
+         {" 50 percent"}},
+        {"a quota of version 1",
+         {{cgroup, "3:cpu,cpuacct:/jobs/7\n2:memory:/elsewhere\n"},
+          {v1 + "jobs/7/cpu.cfs_quota_us", "200000\n"},
+          {v1 + "jobs/7/cpu.cfs_period_us", "100000\n"}},
+         nullptr,
+         {" 200 percent"}},
+        {"quotas without a usable period",
+         {{v2 + "cpu.max", "50000 0\n"}, {v1 + "cpu.cfs_quota_us", "50000\n"}},
+         nullptr,
+         {}},
+        {"hybrid cores that Linux knows",
+         {{"sys/devices/cpu_core/type", "4"}, {"sys/devices/cpu_atom/type", "8"}},
+         nullptr,
+         {"cores of different kinds"}},
+        {"hybrid cores that the processor knows",
+         {},
+         [](Machine& m) { m.cpu.hybrid = true; },
+         {"cores of different kinds"}},
+        {"an uneven counter",
+         {},
+         [](Machine& m) { m.cpu.invariant_tsc = false; },
+         {"not invariant"}},
+        {"a governor",
+         {},
+         [](Machine& m) { m.governor = "power*/save"; },
+         {"governor is power_/save"}},
+        {"an unreadable governor", {}, [](Machine& m) { m.governor.clear(); }, {}},
+        {"small pages", {}, [](Machine& m) { m.huge_pages = "never"; }, {"Huge pages are off"}},
+    };
+    for (const auto& one : cases) {
+        fs::remove_all(root);
+        for (const auto& [path, text] : one.files) put(path, text);
+        Machine machine = example();
+        if (one.change) one.change(machine);
+        const auto warnings = measurement_warnings(machine, root);
+        EXPECT_EQ(warnings.size(), one.warnings.size()) << one.what;
+        for (const std::string& part : one.warnings) {
+            EXPECT_TRUE(mentions(warnings, part)) << one.what;
+        }
+    }
 }
 
 TEST_F(FakeRoot, EveryWarningCanStandInAProfile) {
@@ -588,41 +573,33 @@ TEST(FingerprintDifferences, SayBothValues) {
     EXPECT_EQ(fingerprint_differences(to_json(example()), to_json(here)), expected);
 }
 
-TEST(FingerprintDifferences, SurviveTheWayThroughAFile) {
+TEST(FingerprintDifferences, DependOnWhatIsRecordedAndUnderWhichFingerprint) {
     const json here = to_json(example());
-    EXPECT_TRUE(fingerprint_differences(json::parse(here.dump()), here).empty());
-}
-
-TEST(FingerprintDifferences, MissingPartsCountOnlyUnderAnotherFingerprint) {
-    const json here = to_json(example());
-    json recorded = here;
-    recorded["cpu"].erase("stepping");
-    recorded.erase("caches");
-    EXPECT_TRUE(fingerprint_differences(recorded, here).empty());
-    recorded["fingerprint"] = "0123456789abcdef";
-    EXPECT_EQ(fingerprint_differences(recorded, here).size(), 3u);
-    EXPECT_TRUE(mentions(fingerprint_differences(recorded, here),
-                         "cpu.stepping: missing in the profile, 7 here"));
-}
-
-TEST(FingerprintDifferences, RecordedPartsCountUnderTheSameFingerprintToo) {
-    const json here = to_json(example());
-    json recorded = here;
-    recorded["cpu"]["model"] = 1;
-    EXPECT_EQ(fingerprint_differences(recorded, here),
-              std::vector<std::string>{"cpu.model: 1 in the profile, 85 here"});
-}
-
-TEST(FingerprintDifferences, AnotherFingerprintOverEqualPartsIsADifference) {
-    const json here = to_json(example());
-    json recorded = here;
-    recorded["fingerprint"] = "0123456789abcdef";
-    EXPECT_TRUE(mentions(fingerprint_differences(recorded, here),
-                         "fingerprint: 0123456789abcdef in the profile"));
-}
-
-TEST(FingerprintDifferences, AnEmptyRecordFitsNothing) {
-    EXPECT_FALSE(fingerprint_differences(json::object(), to_json(example())).empty());
+    constexpr const char* kOther = "0123456789abcdef";
+    const struct {
+        void (*change)(json& recorded);
+        const char* fingerprint;           ///< null: this one
+        std::vector<std::string> expected; ///< in part
+    } cases[] = {
+        {[](json& recorded) { recorded = json::parse(recorded.dump()); }, nullptr, {}},
+        {[](json& recorded) { recorded["cpu"].erase("stepping"); }, nullptr, {}},
+        {[](json& recorded) { recorded["cpu"].erase("stepping"); },
+         kOther,
+         {"cpu.stepping: missing in the profile, 7 here"}},
+        {[](json& recorded) { recorded["cpu"]["model"] = 1; },
+         nullptr,
+         {"cpu.model: 1 in the profile, 85 here"}},
+        {[](json&) {}, kOther, {"fingerprint: 0123456789abcdef in the profile"}},
+    };
+    for (const auto& one : cases) {
+        json recorded = here;
+        one.change(recorded);
+        if (one.fingerprint) recorded["fingerprint"] = one.fingerprint;
+        const auto differences = fingerprint_differences(recorded, here);
+        EXPECT_EQ(differences.size(), one.expected.size());
+        for (const std::string& line : one.expected) EXPECT_TRUE(mentions(differences, line));
+    }
+    EXPECT_FALSE(fingerprint_differences(json::object(), here).empty());
 }
 
 TEST(FingerprintDifferences, TakeAnyJsonWithoutThrowing) {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "base/command_line.hpp"
 #include "base/contains.hpp"
 #include "base/error.hpp"
-#include "base/options.hpp"
 #include "base/watched_run.hpp"
 #include "bench/cell.hpp"
 #include "bench/routine.hpp"

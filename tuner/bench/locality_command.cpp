@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/command_line.hpp"
 #include "base/error.hpp"
-#include "base/options.hpp"
 #include "base/size_text.hpp"
 #include "base/text.hpp"
 #include "bench/app_run.hpp"

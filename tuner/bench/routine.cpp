@@ -7,8 +7,8 @@
 #include <optional>
 #include <system_error>
 
+#include "base/command_line.hpp"
 #include "base/error.hpp"
-#include "base/options.hpp"
 #include "base/program.hpp"
 #include "machine/profile_places.hpp"
 #include "run/built_routine.hpp"
