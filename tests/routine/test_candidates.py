@@ -2,235 +2,185 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import subprocess
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from architectures import ARCHITECTURES, Architecture, each
 from asterope.render import render_candidates
-from asterope.spaces.x86_64 import (
-    aliased_copies,
-    overlapping_copies,
-    pipelines,
-    set_pipelines,
-    small_copies,
-    small_sets,
-)
-from copy_programs import REPOSITORY, STRICT_C, cpu_features, failures, output_of
+from copy_programs import CHECKERS, REPOSITORY, STRICT_C, failures, output_of
+from faulty_candidates import DOWN, FAULTS, PIPELINE, SMALL, SMALL_SET, UP, Change
 
-# All 64 x 64 offsets with all sizes from 128 to 1024 bytes take 2 s for each of the 233 variants
-# with non-temporal stores, whose result has to come back from memory, and 0.2 s for the others of
-# the paper and the small copies. The 2,577 variants beyond the paper meet the offsets with 29 sizes
-# each, spread from 128 bytes to two blocks more than 1024, every size up to there between guard
-# pages, and whole groups of pages with their neighbours: 0.04 s each. Where the CPU lacks
-# movdir64b, those made of it run on an emulation (movdir64b.h) that takes 10 us a line: some sizes
-# only. So each run checks one candidate in SAMPLE, with every fifth size; --slow checks all in
-# full.
-SAMPLE = 17
+# All 64 x 64 offsets with all sizes from 128 to 1024 bytes take 2 s for each of the 233 variants of
+# x86-64 with non-temporal stores, whose result has to come back from memory, and 0.2 s for the
+# others of the paper and the small copies. The 2,577 variants beyond the paper meet the offsets
+# with 29 sizes each, spread from 128 bytes to two blocks more than 1024, every size up to there
+# between guard pages, and whole groups of pages with their neighbours: 0.04 s each. Where the CPU
+# lacks movdir64b, those made of it run on an emulation (movdir64b.h) that takes 10 us a line: some
+# sizes. An emulated copy takes some ten times as long, so of the grid of sizes and offsets each
+# pair of offsets meets one size in 31, which all the same lets each size meet every offset and
+# every difference of two. So each run checks a sample of the candidates, one in so many, on each
+# CPU; --slow checks each on one of the CPUs that have what it needs.
+SAMPLE = {True: (17, ("--step", "5")), False: (251, ())}  # by whether it is native
+THIN = {True: (), False: ("--step", "31", "--other-step", "31")}
 PROCESSES = 2
-
-VARIANTS = list(pipelines.variants())
+EMULATED = {"movdir64b"}  # by the check itself
 
 # The name of each candidate and what it needs of the CPU, in the order of candidates_check.
-CANDIDATES = [
-    *((v.name, v.needs) for v in VARIANTS),
-    *((s.name, s.needs) for s in small_copies.small_tuples()),
-    *((a.name, a.needs) for a in aliased_copies.aliased_tuples()),
-    *((o.name, o.needs) for o in overlapping_copies.overlapping_tuples()),
-    *((v.name, v.needs) for v in set_pipelines.variants()),
-    *((s.name, s.needs) for s in small_sets.small_sets()),
-]
+CANDIDATES = {
+    name: [(copy.name, copy.needs) for copy in arch.copies()]
+    for name, arch in ARCHITECTURES.items()
+}
 
 
-def build(folder: Path, text: str, build_dir: Path) -> Path:
+def build(arch: Architecture, folder: Path, text: str, objects: Path) -> Path:
     """candidates_check with `text` as the rendered candidates."""
     source, program = folder / "candidates.c", folder / "candidates_check"
     source.write_text(text, encoding="ascii")
-    checker = build_dir / "tests" / "libcandidates_check.a"
-    output_of("gcc", *STRICT_C, f"-I{REPOSITORY / 'tuner'}", source, checker, "-o", program)
+    names = ["candidates_check", "copy_check"]
+    names += [f"{arch}/{path.stem}" for path in (CHECKERS / arch.name).glob("*.c")]
+    checkers = [arch.compiled(objects, name) for name in names]
+    flags = (*STRICT_C, f"-I{REPOSITORY / 'tuner'}", "-static", "-pthread")
+    output_of(*arch.gcc, *flags, source, *checkers, "-o", program)
     return program
 
 
-def check(program: Path, share: str, step: int = 1) -> str:
-    """What candidates_check says of its share of the variants."""
-    command = [program, "--step", str(step), "--share", share]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
+def check(arch: Architecture, program: Path, cpu: str, share: str, *options: str) -> list[str]:
+    """What candidates_check says of its share of the candidates on that CPU."""
+    command = [*map(str, arch.on(cpu)), str(program), *THIN[arch.is_native], *options]
+    command += ["--share", share]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1800)
     assert done.returncode in (0, 1), f"{command}: exit {done.returncode}: {done.stderr}"
-    return done.stdout
+    return done.stdout.splitlines()
 
 
 @pytest.fixture(scope="module")
-def program(build_dir: Path) -> Path:
-    """candidates_check with the candidates that asterope-tune has, of the same object."""
-    return build_dir / "tests" / "candidates_check"
+def program(tmp_path_factory, objects) -> Callable[[Architecture], Path]:
+    @functools.cache
+    def of(arch: Architecture) -> Path:
+        folder = tmp_path_factory.mktemp("candidates")
+        return build(arch, folder, render_candidates(arch.name), objects)
+
+    return of
 
 
-def verdict_of(name: str, needs: tuple[str, ...]) -> str:
-    lacks = [feature for feature in needs if feature not in cpu_features()]
-    if lacks == ["movdir64b"]:
-        return f"ok {name} (movdir64b emulated)"
+def verdict_of(arch: Architecture, cpu: str, name: str, needs: tuple[str, ...]) -> str:
+    lacks = [feature for feature in needs if feature not in arch.features_of(cpu)]
+    if lacks and EMULATED.issuperset(lacks):
+        return f"ok {name} ({lacks[0]} emulated)"
     return f"skip {name}: this CPU lacks {lacks[0]}" if lacks else f"ok {name}"
 
 
-def test_a_sample_of_the_candidates_is_right(program):
-    lines = check(program, f"3/{SAMPLE}", step=5).splitlines()
-    assert lines == [verdict_of(*candidate) for candidate in CANDIDATES[3::SAMPLE]]
+@each(lambda arch: arch.cpus, slow=False)
+def test_a_sample_of_the_candidates_is_right(program, arch, case):
+    one_in, options = SAMPLE[arch.is_native]
+    first = 3 + arch.cpus.index(case)  # each CPU runs others
+    lines = check(arch, program(arch), case, f"{first}/{one_in}", *options)
+    sample = CANDIDATES[arch.name][first::one_in]
+    assert lines == [verdict_of(arch, case, *candidate) for candidate in sample]
+
+
+def needs_on_cpus(arch: Architecture) -> list[tuple[str, str]]:
+    """What candidates need, as the table has it, with each CPU."""
+    needs = sorted({" ".join(needs) for _, needs in CANDIDATES[arch.name]})
+    return [(needs, cpu) for needs in needs for cpu in arch.cpus]
 
 
 @pytest.mark.slow
-def test_every_candidate_is_right_or_is_skipped_for_what_the_cpu_lacks(program):
+@each(needs_on_cpus)
+def test_every_candidate_is_right(program, arch, case):
+    needs, cpu = case
+    wanted = {*needs.split()} - EMULATED
+    able = [other for other in arch.cpus if wanted <= arch.features_of(other)]
+    if cpu not in able:
+        pytest.skip(f"{cpu} lacks what it needs: {needs}")
+    shares = [(able.index(cpu) + len(able) * part) for part in range(PROCESSES)]
+    of = PROCESSES * len(able)
+
+    def verdicts_of(share: int) -> list[str]:
+        return check(arch, program(arch), cpu, f"{share}/{of}", "--needs", needs)
+
     with ThreadPoolExecutor(PROCESSES) as pool:
-        shares = [f"{i}/{PROCESSES}" for i in range(PROCESSES)]
-        verdicts = "".join(pool.map(lambda share: check(program, share), shares))
-    wrong = failures(verdicts)
+        verdicts = [line for lines in pool.map(verdicts_of, shares) for line in lines]
+    wrong = failures("\n".join(verdicts))
     assert not wrong, "\n".join(wrong)
-    assert len(CANDIDATES) == 466 + 2577 + 68 + 6 + 5 + 67 + 68
-    assert sorted(verdicts.splitlines()) == sorted(verdict_of(*c) for c in CANDIDATES)
+    mine = [c for s in shares for c in CANDIDATES[arch.name][s::of] if " ".join(c[1]) == needs]
+    assert sorted(verdicts) == sorted(verdict_of(arch, cpu, *c) for c in mine)
+
+
+# What only newer emulators have, and what few machines do.
+RARE = {"x86_64": set(), "aarch64": {"mops"}}
+
+
+@each(slow=False)
+def test_each_feature_is_had_by_one_of_the_emulated_cpus(arch):
+    """Else candidates would be skipped everywhere."""
+    if arch.is_native:
+        pytest.skip("there is one CPU, which has what it has")
+    needs = {f for _, needs in CANDIDATES[arch.name] for f in needs}
+    had = {feature for cpu in arch.cpus for feature in arch.features_of(cpu)}
+    assert needs - RARE[arch.name] <= had
 
 
 # --- The checks find what is wrong ----------------------------------------------------------------
 
 
-PIPELINE, SMALL, MOVE = "XMM T T none 0", "stepped XMM up 256", overlapping_copies.PLAIN.name
-SMALL_SET = "set masked ZMM up 256"  # that of this name without "set"
-BEGIN = '"mov %rdi, %rax\\n"'  # with which pipelines and small copies begin
-UP, DOWN = (f"asterope_candidate_move_{way}_xmm_128" for way in ("upwards", "downwards"))
-
-# A candidate, what stands in it (or an instruction to begin with), what stands there instead, and
-# what candidates_check must then say. What a wrong prefetch does nobody can see: test_loops looks
-# at it.
-FAULTS = {
-    "it writes a byte too far": (PIPELINE, "movb $1, (%rdi,%rdx)", "stray write: byte 128 is 0x01"),
-    "it reads a byte too far": (
-        *(PIPELINE, "movzbl (%rsi,%rdx), %r8d"),
-        "died of a fault at source byte 128",
-    ),
-    "it begins a byte too late": (PIPELINE, "inc %rsi", "byte 0 is 0x.*(128 bytes"),
-    "it reads a byte of none": (
-        *(SMALL, "movzbl (%rsi), %r9d"),
-        "died of a fault at source byte 0.*(0 bytes",
-    ),
-    "it writes before it reads all": (
-        *(SMALL, "test %rdx, %rdx; je 1f; mov (%rsi), %r9b; mov %r9b, (%rdi); 1:"),
-        "byte 1 is 0x.*(2 bytes",
-    ),
-    "it gives up early": (
-        *(SMALL, "cmp $256, %rdx; jae 257f"),
-        "handed on a copy within its bound.*(256 bytes",
-    ),
-    "it hands on another size": (
-        *(SMALL, "cmp $256, %rdx; jbe 1f; inc %rdx; jmp 257f; 1:"),
-        "handed on other arguments than it got.*(257 bytes",
-    ),
-    "it changes rbx": (SMALL, "inc %rbx", "changed rbx.*(0 bytes"),
-    "a block begins where it does not fit": (
-        *("XMM T T none 0 TB4", "lea -127(%r8), %r11", "lea -63(%r8), %r11"),
-        "stray write: byte",
-    ),
-    "a block moves on too far": (
-        *("ZMM NT NT T0 16 TB16", "add $1024, %rdi", "add $1088, %rdi", "byte "),
-    ),
-    "the second stage repeats the first": (
-        *("YMM T T none 0 TB16", "vmovdqu 512(%rsi), %ymm0", "vmovdqu (%rsi), %ymm0", "byte "),
-    ),
-    "a block of one line skips one": (
-        *("XMM T NT none 0 TB1", 'add $64, %rdi\\n"\n    "cmp', "add $128, %rdi; cmp"),
-        "byte ",
-    ),
-    "a group of pages begins where it does not fit": (
-        *("XMM T T none 0 PI2", "lea -8063(%r8), %rdx", "lea -8000(%r8), %rdx"),
-        "stray write: byte",
-    ),
-    "a group of pages is not skipped over": (
-        *("ZMM T NT T0 4 PI4", "add $12288, %rdi", "add $12224, %rdi", "byte "),
-    ),
-    "the third page is copied from the second": (
-        *("YMM T NT none 0 PI4", "vmovdqu 8224(%rsi)", "vmovdqu 4128(%rsi)", "byte "),
-    ),
-    "the distance of prefetchw lands in a register that is in use": (
-        *("XMM T T none 0 TB4 PW", "shr $32, %r10", "shr $32, %r10; mov %r10, %rdx", ""),
-    ),
-    "backward it goes on below the beginning": (
-        *("XMM T T none 0 down", "lea 128(%rdi), %r8", "lea 64(%rdi), %r8", ""),
-    ),
-    "backward a large block begins where it does not fit": (
-        *("YMM T T none 0 TB8 down", "lea 383(%r8), %r11", "lea 319(%r8), %r11"),
-        "stray write: byte -",
-    ),
-    "a direct store goes to the next line": (
-        *("MOVDIR64B T NT none 0", "lea 64(%rdi), %r10", "lea 128(%rdi), %r10", "byte "),
-    ),
-    "a direct store is not aligned": (
-        *("MOVDIR64B T NT none 0 TB1", "and $-64, %rdi", "and $-32, %rdi", ""),
-    ),
-    "a block of a move begins where it does not fit": (
-        *(UP, "lea -64(%r8), %r9", "lea (%r8), %r9", "stray write: byte"),
-    ),
-    "a set takes more than the low byte": (
-        *("ZMM T", "vpbroadcastb %esi, %zmm16", "vpbroadcastw %esi, %zmm16", "byte "),
-    ),
-    "a set begins a byte too late": (
-        "REP_STOSB T",
-        "mov %rdx, %rcx",
-        "inc %rdi; mov %rdx, %rcx",
-        "byte ",
-    ),
-    "a line too many is cleared": (
-        *("CLZERO NT TB4", "lea -127(%r8), %r11", "lea (%r8), %r11", "stray write: byte"),
-    ),
-    "another byte than zero is cleared": (
-        *("CLZERO NT", "test %sil, %sil", "xor %r11d, %r11d", "byte "),
-    ),
-    "a set returns where it ended": ("REP_STOSQ T", "mov %r9, %rax", "mov %rdi, %rax", "returned"),
-    "a small set forgets the mask": (
-        *(SMALL_SET, "vmovdqu8 %zmm16, (%rdi){%k1}", "vmovdqu8 %zmm16, (%rdi)", "stray write"),
-    ),
-    "a small set hands on another byte": (
-        *(SMALL_SET, "ja 257f", "jbe 1f; inc %esi; jmp 257f; 1:", "byte 0 is 0x.*(257 bytes"),
-    ),
-    "what a move has left over stays behind": (UP, "jae 3f", "jmp 3f", "byte "),
-    "the first bytes are loaded too late": (
-        *(UP, "movdqu %xmm8, (%r10)", "movdqu (%r10,%rsi), %xmm8; movdqu %xmm8, (%r10)"),
-        "byte 0 is 0x",
-    ),
-    "a downward block goes on below the beginning": (
-        *(DOWN, "lea 64(%r8), %r9", "lea (%r8), %r9", "died of a fault at source byte -"),
-    ),
-    "a downward block is stored before it is loaded": (
-        *(DOWN, "movdqu -16(%rcx,%rsi), %xmm7"),
-        "movdqu -128(%rcx,%rsi), %xmm0; movdqa %xmm0, -128(%rcx); movdqu -16(%rcx,%rsi), %xmm7",
-        "byte ",
-    ),
-}
+def start_of(arch: Architecture, name: str) -> tuple[str, str]:
+    """The candidate's name in the table, and how its function begins in C."""
+    kind, named = "candidate", name
+    if name in (*UP, *DOWN):
+        named = arch.overlapping_copies.PLAIN.name
+    elif name in SMALL_SET:
+        kind, named = "small", name[len("set ") :]
+    elif name in SMALL:
+        kind = "small"
+    elif arch.set_pipelines.named(name.replace(" PW", " PW8")):
+        kind = "set_candidate"
+    symbol = f"asterope_{kind}_{name.lower().replace(' ', '_')}"
+    return named, {"x86_64": f"void {symbol}(void)", "aarch64": f'BEGIN("{symbol}"'}[arch.name]
 
 
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
-def test_a_faulty_candidate_is_reported(tmp_path, build_dir, fault):
-    name, *change, message = fault
-    start = ""
-    if name in (UP, DOWN):
-        name, start = MOVE, f"void {name}(void)\n{{"
-    elif name in (PIPELINE, SMALL):
-        kind = "candidate" if name == PIPELINE else "small"
-        start = f"void asterope_{kind}_{name.lower().replace(' ', '_')}(void)\n{{"
-        change = [BEGIN, f'{BEGIN} "{change[0]}\\n"']
-    elif name == SMALL_SET:
-        name = name[len("set ") :]
-        start = f"void asterope_small_set_{name.lower().replace(' ', '_')}(void)\n{{"
-    elif set_pipelines.named(name.replace(" PW", " PW8")):
-        start = f"void asterope_set_candidate_{name.lower().replace(' ', '_')}(void)\n{{"
-    later = [candidate for candidate, _ in CANDIDATES[len(VARIANTS) :]]
-    of_copies = [v for v in VARIANTS if v.name == (PIPELINE if name in later else name)]
-    text = render_candidates("x86_64", variants=of_copies)
-    before, after = text[: text.index(start)], text[text.index(start) :]
-    assert change[0] in after
-    text = before + after.replace(*change, 1 if start else -1)
+def faulty(arch: Architecture, change: Change) -> str:
+    """The candidates, of the pipelines only this one, with the change."""
+    name, start = start_of(arch, change.candidate)
+    variants = {v.name: v for v in arch.pipelines.variants()}
+    plain = PIPELINE[list(ARCHITECTURES).index(arch.name)]
+    text = render_candidates(arch.name, variants=[variants.get(name, variants[plain])])
+    begin = text.index(start)
+    end = text.index({"x86_64": "\n}\n", "aarch64": "ASTEROPE_CANDIDATE_END"}[arch.name], begin)
+    body = text[begin:end]
+    if change.instead is None:
+        first = re.search(r'^ +"', body, re.MULTILINE).start()
+        body = f'{body[:first]}    "{change.text}\\n"\n{body[first:]}'
+    else:
+        assert change.text in body, body
+        body = body.replace(change.text, change.instead)
+    return text[:begin] + body + text[end:]
+
+
+def faults_of(arch: Architecture) -> dict[str, tuple[Change, str]]:
+    which = list(ARCHITECTURES).index(arch.name)
+    return {name: (both[which], said) for name, (both, said) in FAULTS.items() if both[which]}
+
+
+@each(faults_of, slow=False)
+def test_a_faulty_candidate_is_reported(tmp_path, objects, arch, case):
+    change, message = case
+    name, _ = start_of(arch, change.candidate)
+    candidates = CANDIDATES[arch.name]
+    needs = {*next(needs for candidate, needs in candidates if candidate == name)} - EMULATED
+    able = [cpu for cpu in arch.cpus if needs <= arch.features_of(cpu)]
+    if not able:
+        pytest.skip(f"no CPU here has {', '.join(sorted(needs))}")
+    program = build(arch, tmp_path, faulty(arch, change), objects)
+    later = [candidate for candidate, _ in candidates[len(list(arch.pipelines.variants())) :]]
     # one pipeline comes first; the small sets have names of small copies
     places = [i for i, candidate in enumerate(later) if candidate == name]
-    index = 0 if name not in later else 1 + places[-1 if "_set_" in start else 0]
-    output = check(build(tmp_path, text, build_dir), f"{index}/{len(CANDIDATES)}")
-    if output.startswith("skip "):
-        pytest.skip(output.strip())
+    index = 1 + places[-1 if change.candidate in SMALL_SET else 0] if places else 0
+    output = "\n".join(check(arch, program, able[-1], f"{index}/{len(candidates)}"))
     expected = re.escape(f"FAIL {name}: {message}").replace(r"\.\*", ".*")
     assert re.match(expected, output), output

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from architectures import X86_64, Architecture, each
 from asterope.profile import load_profile
 from asterope.render import render_routine
-from asterope.spaces.x86_64.pipelines import Tuple
-from asterope.spaces.x86_64.small_copies import SmallTuple
-from copy_programs import CHECKERS, STRICT_C, Intervals, cpu_features, output_of, profile_json, run
+from copy_programs import CHECKERS, STRICT_C, Intervals, need, output_of, profile_json, run
 
 # Plain chunks, even shares, a size between for one thread, and chunks that no page divides.
 SHARES = [
@@ -22,18 +23,25 @@ SHARES = [
     {"above": 1048576, "up_to": 2097152, "threads": 1, "chunk": 0},
     {"above": 2097152, "up_to": 4194304, "threads": 4, "chunk": 100000},
 ]
-PLAIN = Tuple("XMM", "T", "T", "none", 0, 0)
-NON_TEMPORAL = Tuple("XMM", "T", "NT", "T0", 4, 8)
-INTERVALS = [(262144, PLAIN), (4 << 20, NON_TEMPORAL)]
-
 THREADED = ("-DASTEROPE_THREADS", "-pthread")
+# Of an emulated program: CPUs, how many threads may be started, and that the emulator has one.
+TOLD = {True: (), False: (4, -1, 1)}
+
+
+def tuned(arch: Architecture) -> Intervals:
+    """Plain, then past the caches."""
+    non_temporal = {"x86_64": ("XMM", "T", "NT", "T0"), "aarch64": ("Q", "T", "NT", "L1KEEP")}
+    return [
+        (262144, arch.plain),
+        (4 << 20, arch.pipelines.Tuple(*non_temporal[arch.name], 4, 8)),
+    ]
 
 
 def render_shared(
     folder: Path,
     shares: list[dict[str, int]] | None,
-    intervals: Intervals = INTERVALS,
-    small: SmallTuple | None = None,
+    intervals: Intervals,
+    small: object = None,
 ) -> Path:
     """A routine of a profile with these shares; none: without the section."""
     folder.mkdir(exist_ok=True)
@@ -46,44 +54,51 @@ def render_shared(
     return folder / "asterope_memcpy.c"
 
 
-def build_check(routine: Path, compiler: str = "gcc", *flags: str) -> Path:
+def build_check(arch: Architecture, routine: Path, *compiler: str) -> Path:
     program = routine.parent / "memcpy_mt_check"
     source = CHECKERS / "memcpy_mt_check.c"
     paths = (f'-DROUTINE="{routine}"', f"-I{routine.parent}")
-    warnings = ("-std=gnu11", "-Wall", "-Wextra", "-Werror")
-    output_of(compiler, *warnings, "-O1", *THREADED, *flags, *paths, source, "-o", program)
+    flags = ("-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", *THREADED, *paths)
+    output_of(*(compiler or arch.gcc), *flags, source, "-o", program)
     return program
 
 
 @pytest.fixture(scope="module")
-def check(tmp_path_factory) -> Path:
-    return build_check(render_shared(tmp_path_factory.mktemp("shared"), SHARES))
+def check(tmp_path_factory) -> Callable[[Architecture], Path]:
+    @functools.cache
+    def of(arch: Architecture) -> Path:
+        routine = render_shared(tmp_path_factory.mktemp("shared"), SHARES, tuned(arch))
+        return build_check(arch, routine)
+
+    return of
 
 
 def assert_ok(done: subprocess.CompletedProcess[str]) -> None:
+    if done.stdout.startswith("skip: "):
+        pytest.skip(done.stdout.strip())
     assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["ok"]), (
         done.stdout + done.stderr[-4000:]
     )
 
 
-CHECKS = ["copies", "callers", "help", "fork", "children", "forks", "sleeper", "namespace"]
-CHECKS += ["handler", "held", "faults", "stop"]
+CHECKS = ["copies", "callers", "help", "sleeper", "held", "faults", "stop"]
+# What an emulator cannot show. It makes a process of a child that shares memory ("children"), and
+# has threads of its own, which a child may find in the midst of something.
+NATIVE_CHECKS = ["fork", "children", "forks", "namespace", "handler"]
 
 
-@pytest.mark.parametrize("what", CHECKS)
-def test_copies_over_threads_are_right(check, what):
-    done = run(check, what)
-    if done.stdout.startswith("skip: "):
-        pytest.skip(done.stdout.strip())
-    assert_ok(done)
+@each(lambda arch: CHECKS + NATIVE_CHECKS * arch.is_native)
+def test_copies_over_threads_are_right(check, arch, case):
+    assert_ok(run(*arch.on(), check(arch), case, *TOLD[arch.is_native]))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_copies_over_threads_are_clean_under_sanitizers(tmp_path, compiler, sanitizer):
-    routine = render_shared(tmp_path, SHARES)
-    program = build_check(routine, compiler, f"-fsanitize={sanitizer}", "-g")
+@each(emulated=False)
+def test_copies_over_threads_are_clean_under_sanitizers(tmp_path, arch, compiler, sanitizer):
+    routine = render_shared(tmp_path, SHARES, tuned(arch))
+    program = build_check(arch, routine, compiler, f"-fsanitize={sanitizer}", "-g")
     options = {"UBSAN_OPTIONS": "halt_on_error=1", "TSAN_OPTIONS": "die_after_fork=0"}
     # The leak checker stops in children of a process that has threads.
     environment = {**os.environ, **options, "ASAN_OPTIONS": "detect_leaks=0"}
@@ -100,13 +115,19 @@ def test_copies_over_threads_are_clean_under_sanitizers(tmp_path, compiler, sani
         assert_ok(done)
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "clang", "g++", "clang++"])
-def test_the_pool_compiles_without_a_word(tmp_path, compiler):
-    routine = render_shared(tmp_path, SHARES)
-    standard = ["-x", "c++", "-std=c++11"] if "++" in compiler else ["-std=c99"]
+@pytest.mark.parametrize("compiler", ["gcc", "clang", "gxx", "clangxx"])
+@each()
+def test_the_pool_compiles_without_a_word_and_calls_no_copy_of_libc(tmp_path, arch, compiler):
+    command = getattr(arch, compiler)
+    need(command[0])
+    routine, target = render_shared(tmp_path, SHARES, tuned(arch)), tmp_path / "routine.o"
+    standard = ["-x", "c++", "-std=c++11"] if "xx" in compiler else ["-std=c99"]
     for level in ("-O0", "-O1", "-O2", "-O3"):
         flags = [*standard, level, "-Wall", "-Wextra", "-Wpedantic", "-Werror", *THREADED]
-        output_of(compiler, *flags, "-c", routine, "-o", tmp_path / "routine.o")
+        output_of(*command, *flags, "-c", routine, "-o", target)
+        wanted = arch.wanted(target)
+        assert "pthread_create" in wanted
+        assert not [name for name in wanted if re.search("mem(cpy|pcpy|move|set)", name)]
 
 
 def threads_of(check: Path, *arguments: object, **options: object) -> int:
@@ -115,16 +136,19 @@ def threads_of(check: Path, *arguments: object, **options: object) -> int:
     return int(done.stdout.splitlines()[0])
 
 
-def test_there_are_no_more_threads_than_cpus_or_than_the_profile_wants_or_can_be_started(check):
-    assert [threads_of(check, cpus) for cpus in (1, 2, 3, 64)] == [1, 2, 3, 4]
-    assert [threads_of(check, 4, creations) for creations in (0, 1, 2)] == [1, 2, 3]
+@each(emulated=False)
+def test_there_are_no_more_threads_than_cpus_or_than_are_wanted_or_can_be_started(check, arch):
+    assert [threads_of(check(arch), cpus) for cpus in (1, 2, 3, 64)] == [1, 2, 3, 4]
+    assert [threads_of(check(arch), 4, creations) for creations in (0, 1, 2)] == [1, 2, 3]
     cpu = min(os.sched_getaffinity(0))
-    assert threads_of(check, 0, preexec_fn=lambda: os.sched_setaffinity(0, {cpu})) == 1
+    confined = {"preexec_fn": lambda: os.sched_setaffinity(0, {cpu})}
+    assert threads_of(check(arch), 0, **confined) == 1
 
 
 @pytest.mark.parametrize("shares", [None, [], [{**SHARES[0], "threads": 1}]])
-def test_a_profile_without_shares_makes_a_copy_without_threads(tmp_path, shares):
-    routine = render_shared(tmp_path, shares)
+@each()
+def test_a_profile_without_shares_makes_a_copy_without_threads(tmp_path, arch, shares):
+    routine = render_shared(tmp_path, shares, tuned(arch))
     program, source = tmp_path / "program", tmp_path / "program.c"
     source.write_text(
         '#include "asterope_memcpy.h"\n#include <string.h>\n'
@@ -133,39 +157,33 @@ def test_a_profile_without_shares_makes_a_copy_without_threads(tmp_path, shares)
         " || memcmp(from, to, sizeof to) != 0; }\n",
         encoding="ascii",
     )
-    output_of("gcc", *STRICT_C, *THREADED, source, routine, "-o", program)
-    assert run(program).returncode == 0
+    output_of(*arch.gcc, *STRICT_C, *THREADED, source, routine, "-o", program)
+    assert run(*arch.on(), program).returncode == 0
     assert "pthread_create" not in routine.read_text(encoding="ascii")
 
 
-def test_without_the_macro_there_is_no_thread_in_it(tmp_path):
-    routine = render_shared(tmp_path, SHARES)
-    output_of("gcc", *STRICT_C, "-O2", "-c", routine, "-o", tmp_path / "routine.o")
-    undefined = output_of("nm", "--undefined-only", tmp_path / "routine.o")
-    assert set(undefined.split()) <= {"U", "_GLOBAL_OFFSET_TABLE_"}
-    assert "_mt" not in output_of("nm", "--defined-only", tmp_path / "routine.o")
-
-
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
-@pytest.mark.parametrize("level", ["-O0", "-O3"])
-def test_the_pool_calls_no_copy_of_libc(tmp_path, compiler, level):
-    routine = render_shared(tmp_path, SHARES)
-    output_of(compiler, "-std=c99", level, *THREADED, "-c", routine, "-o", tmp_path / "routine.o")
-    undefined = output_of("nm", "--undefined-only", tmp_path / "routine.o")
-    assert not re.findall(r"\b\w*mem(?:cpy|move|set)\w*\b", undefined)
+@each()
+def test_without_the_macro_there_is_no_thread_in_it(tmp_path, arch):
+    target = tmp_path / "routine.o"
+    routine = render_shared(tmp_path, SHARES, tuned(arch))
+    output_of(*arch.gcc, *STRICT_C, "-O2", "-c", routine, "-o", target)
+    assert arch.wanted(target) <= {"_GLOBAL_OFFSET_TABLE_"}
+    assert "_mt" not in output_of(arch.nm, "--defined-only", target)
 
 
 def test_the_size_of_the_whole_decides_which_copy_its_chunks_take(tmp_path):
     """300 KB in chunks of 64 KiB take the copy for 300 KB."""
     shares = [{"above": 131071, "up_to": 4 << 20, "threads": 2, "chunk": 65536}]
-    text = render_shared(tmp_path, shares).read_text(encoding="ascii")
+    text = render_shared(tmp_path, shares, tuned(X86_64)).read_text(encoding="ascii")
     table = text[text.index("} copies[] = {") : text.index("} shares[] = {")]
     found = re.findall(r"\{(\S+), asterope_copy_(\w+)\}", table)
-    assert found == [("262144", PLAIN.symbol), ("(size_t)-1", NON_TEMPORAL.symbol)]
+    symbols = [t.symbol for _, t in tuned(X86_64)]
+    assert found == list(zip(("262144", "(size_t)-1"), symbols))
 
 
-def test_a_library_is_closed_with_its_threads(tmp_path):
-    routine = render_shared(tmp_path, SHARES)
+@each(emulated=False)
+def test_a_library_is_closed_with_its_threads(tmp_path, arch):
+    routine = render_shared(tmp_path, SHARES, tuned(arch))
     library, program = tmp_path / "library.so", tmp_path / "closing_check"
     output_of("gcc", *STRICT_C, *THREADED, "-O2", "-fPIC", "-shared", routine, "-o", library)
     source = CHECKERS / "closing_check.c"
@@ -176,12 +194,17 @@ def test_a_library_is_closed_with_its_threads(tmp_path):
     assert done.stdout.splitlines()[0] == f"{wanted} threads"
 
 
-@pytest.mark.skipif("avx512f" not in cpu_features(), reason="needs AVX-512 to be told apart")
-def test_a_cpu_that_lacks_what_the_copies_need_copies_alone(tmp_path):
-    tuned = [(262144, Tuple("ZMM", "T", "T", "none", 0, 0))]
-    routine = render_shared(tmp_path, SHARES, tuned)
+@each()
+def test_a_cpu_that_lacks_what_the_copies_need_copies_alone(tmp_path, arch):
+    vectors = {"x86_64": "ZMM", "aarch64": "SVE"}[arch.name]
+    t = arch.pipelines.Tuple(vectors, "T", "T", "none", 0, 0)
+    cpu = arch.cpu_for(t)
+    routine = render_shared(tmp_path, SHARES, [(262144, t)])
     text = routine.read_text(encoding="ascii")
     refused = text.replace("if (!asterope_cpu_fits())", "if (asterope_cpu_fits())")
     assert refused != text
-    routine.write_text(refused, encoding="ascii")
-    assert threads_of(build_check(routine), 4) == 1
+    for of, threads in ((text, "4"), (refused, "1")):
+        routine.write_text(of, encoding="ascii")
+        told = TOLD[arch.is_native] or (4,)
+        done = run(*arch.on(cpu), build_check(arch, routine), "tasks", *told)
+        assert done.stdout.splitlines() == [threads, "ok"], done.stderr

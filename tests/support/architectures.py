@@ -8,14 +8,14 @@ import itertools
 import platform
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
-from copy_programs import CHECKERS, STRICT_C, output_of
+from copy_programs import CHECKERS, STRICT_C, build_routine_check, output_of, render
 from sampling import sampled
 
 NATIVE = "native"  # the CPU that runs this
@@ -87,18 +87,34 @@ class Architecture:
         pairs = [f"{key}={value}" for key, value in variables.items()]
         if self.is_native:
             return ("env", *pairs) if pairs else ()
-        libraries = f"/usr/{self.name}-linux-gnu"
         told = [word for pair in pairs for word in ("-E", pair)]
-        return (self.emulator, "-L", libraries, "-cpu", cpu or self.cpus[0], *told)
+        return (*self.emulated(cpu or self.cpus[0]), *told)
+
+    def emulated(self, cpu: str) -> tuple[object, ...]:
+        """The same of one of the emulator's CPUs."""
+        return (self.emulator, "-L", f"/usr/{self.name}-linux-gnu", "-cpu", cpu)
 
     def compiled(self, folder: Path, name: str, *flags: object) -> Path:
         """The object file of a check program, made once in `folder`."""
-        target = folder / f"{name}.{self.name}.o"
+        target = folder / f"{Path(name).name}.{self.name}.o"
         if not target.exists():
             paths = (f"-I{CHECKERS}", f"-I{CHECKERS.parents[1] / 'tuner'}")
             source = CHECKERS / f"{name}.c"
             output_of(*self.gcc, *STRICT_C, "-O2", *paths, *flags, "-c", source, "-o", target)
         return target
+
+    def routine_check(
+        self, routine: Path, objects: Path, *compiler: str, link_flags: Sequence[str] = ()
+    ) -> Path:
+        """routine_check with the routine compiled so: `compiler` and its flags."""
+        command, *flags = compiler or (*self.gcc, "-O2", *STRICT_C)
+        folder = objects / self.name
+        folder.mkdir(exist_ok=True)
+        (gcc,) = self.gcc
+        linker = self.gcc if command.startswith("clang") and not self.is_native else ()
+        return build_routine_check(
+            routine, folder, command, flags, link_flags, checkers_by=gcc, linked_by=linker
+        )
 
     def exported(self, library: Path) -> set[str]:
         """What a library defines for others."""
@@ -131,14 +147,17 @@ class Architecture:
             command = (*self.on(cpu), program, *sorted(needs_of(*self.copies())))
             return frozenset(output_of(*command).split())
 
-    def cpu_for(self, *copies: object) -> str:
-        """A CPU that has what these copies need (None needs nothing); skips where there is none."""
+    def cpu_with(self, *copies: object) -> str | None:
+        """A CPU that has what these copies need; None needs nothing."""
         needs = needs_of(*copies)
-        for cpu in self.cpus:
-            if needs <= self.features_of(cpu):
-                return cpu
-        lacking = sorted(needs - self.features_of(self.cpus[0])) or sorted(needs)
-        pytest.skip(f"no CPU here has {', '.join(lacking)}")
+        return next((cpu for cpu in self.cpus if needs <= self.features_of(cpu)), None)
+
+    def cpu_for(self, *copies: object) -> str:
+        """The same; skips where there is none."""
+        cpu = self.cpu_with(*copies)
+        if cpu is None:
+            pytest.skip(f"no CPU here has {' '.join(sorted(needs_of(*copies)))}")
+        return cpu
 
     def cpu_without(self, *copies: object) -> str | None:
         """A CPU that lacks something that these copies need."""
@@ -198,21 +217,44 @@ AARCH64 = Architecture("aarch64", WITH_SVE, WITHOUT_SVE, SHORT_VECTORS, LONG_VEC
 ARCHITECTURES = {arch.name: arch for arch in (X86_64, AARCH64)}
 
 
+def render_every_kind(
+    arch: Architecture, folder: Path, cpu: str = ""
+) -> dict[Path, tuple[int, ...]]:
+    """Each kind of pipeline, each above another small copy, that the CPU can run, with the sizes at
+    which its code changes: `kind0_memcpy.c` and so on."""
+    has = arch.features_of(cpu or arch.cpus[0])
+    winners = [arch.one_of(*kind, n) for n, kind in enumerate(arch.kinds)]
+    if arch is AARCH64:
+        winners.append(arch.pipelines.Tuple("Q", "T", "T", "none", 0, 0, tb=1, clear="zva"))
+    winners = [t for t in winners if needs_of(t) <= has]
+    smalls = [s for s in arch.small.values() if needs_of(s) <= has]
+    routines = {}
+    for number, t in enumerate(winners):
+        small = smalls[number * len(smalls) // len(winners)]
+        plain = arch.pipelines.Tuple(t.rt, t.lt, t.st, "none", 0, 0)
+        path = render([(900, t), (1 << 20, plain)], folder, small, f"kind{number}")
+        routines[path] = (*(32, 64, 128, 256, 512), small.bound, 900)
+    return routines
+
+
 def each(
     cases: Mapping[str, Any] | Callable[[Architecture], Any] | None = None,
     *,
     slow: bool = True,
+    emulated: bool = True,
     one_in: int = 1,
     daily: Callable[[str], bool] = lambda name: True,
 ) -> pytest.MarkDecorator:
     """A test of each architecture, `arch`, or of each `case` that is told for it: values by names,
-    or a list. `slow`: what needs an emulator is; `one_in`: see sampled; others than `daily` are."""
+    or a list. `slow`: what needs an emulator is; `one_in`: see sampled; others than `daily` are.
+    Not `emulated`: of the machine's own architecture alone."""
+    architectures = [arch for arch in ARCHITECTURES.values() if arch.is_native or emulated]
     if cases is None:
         return pytest.mark.parametrize(
-            "arch", [pytest.param(a, id=a.name, marks=a.marks(slow)) for a in (X86_64, AARCH64)]
+            "arch", [pytest.param(a, id=a.name, marks=a.marks(slow)) for a in architectures]
         )
     parameters = []
-    for arch in (X86_64, AARCH64):
+    for arch in architectures:
         of = cases(arch) if callable(cases) else cases[arch.name]
         by_name = of if isinstance(of, Mapping) else {str(case): case for case in of}
         for sample in sampled(by_name, one_in):

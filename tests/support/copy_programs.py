@@ -500,22 +500,12 @@ def build_preload(routine: Path, target: Path, *flags: str, compiler: str = "gcc
     return target
 
 
-def render_every_kind(folder: Path) -> Routines:
-    """Each kind of pipeline, each above another small copy: `kind0_memcpy.c` and so on."""
-    routines = {}
-    for number, kind in enumerate(KINDS):
-        small = list(SMALL_COPIES.values())[number * len(SMALL_COPIES) // len(KINDS)]
-        winners = (one_of(*kind, number), Tuple(*kind, "none", 0, 0))
-        intervals = [(900, winners[0]), (1 << 20, winners[1])]
-        path = render(intervals, folder, small, f"kind{number}")
-        routines[path] = (*(32, 64, 128, 256, 512), small.bound, 900)
-    return routines
-
-
 def with_instruction(routine: Path, instruction: str) -> None:
     """Puts an instruction in front of each of the routine's three functions."""
     text = routine.read_text(encoding="ascii")
-    entry = re.compile(r'^ +"(?:mov %rdi, %rax|lea \(%rdi,%rdx\), %rax)\\n"$', re.MULTILINE)
+    x86_64 = r'^ +"(?:mov %rdi, %rax|lea \(%rdi,%rdx\), %rax)\\n"$'
+    aarch64 = r'^ +\w+_BEGIN\("\w+_(?:memcpy|mempcpy|memmove)".*$'
+    entry = re.compile(f"{x86_64}|{aarch64}", re.MULTILINE)
     text, count = entry.subn(lambda match: f'{match[0]} "{instruction}\\n"', text)
     assert count == len(FUNCTIONS)
     routine.write_text(text, encoding="ascii")

@@ -1,0 +1,244 @@
+"""The routine is the same, and copies right, whatever compiles and links it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from architectures import X86_64, Architecture, each
+from copy_programs import (
+    CHECKERS,
+    FUNCTIONS,
+    STRICT,
+    STRICT_C,
+    assert_right,
+    output_of,
+    render,
+    run,
+)
+from disassembly import disassemble, jump_of
+from routine_examples import GATED, every_kind, every_set
+
+SHORT = ("--step", 29, "--other-step", 31, "--largest", 65536)
+LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Os")
+# The compiler's own additions to functions, of which none may get into these.
+ADDITIONS = (
+    *("-O2 -fstack-clash-protection", "-O2 -fstack-protector-all", "-O2 --coverage"),
+    *("-O2 -fprofile-generate", "-O2 -fno-builtin", "-O2 -ffreestanding", "-O2 -static"),
+    *("-O2 -fPIE", "-O2 -fno-pic -no-pie", "-O2 -static-pie -fPIE"),
+    *("-O2 -fno-asynchronous-unwind-tables", "-O2 -ffunction-sections -fdata-sections"),
+    *("-O0 -fno-omit-frame-pointer -g", "-O2 -pg", "-O2 -finstrument-functions"),
+)
+OF_ARCHITECTURE = {
+    "x86_64": (
+        *("-O2 -fcf-protection=full", "-O2 -mcmodel=large"),
+        "-O2 -fomit-frame-pointer -march=x86-64-v3",
+    ),
+    "aarch64": (
+        *("-O2 -mbranch-protection=standard", "-O3 -march=armv8.5-a+sve2"),
+        "-O3 -mcpu=cortex-a53",
+    ),
+}
+# Further additions, which need a library of the compiler's to run.
+INSTRUMENTED = ("-O2 -fsanitize=thread", "-O2 -fsanitize-coverage=trace-pc")
+LINK_FLAGS = {"-x": "-xnone", "-fPIE": "-pie", "-ffunction-sections": "-Wl,--gc-sections"}
+
+Compilations = dict[str, tuple[str, ...]]  # a command and flags
+
+
+def compilers_of(arch: Architecture) -> dict[str, tuple[str, ...]]:
+    return {"gcc": arch.gcc, "clang": arch.clang}
+
+
+def compilations(arch: Architecture) -> Compilations:
+    found: Compilations = {}
+    for name, compiler in compilers_of(arch).items():
+        # what clang has compiled for another architecture, gcc links, without clang's libraries
+        more = (*ADDITIONS, *OF_ARCHITECTURE[arch.name])
+        for flags in (*LEVELS, *(more if name == "gcc" or arch.is_native else ())):
+            found[f"{name} {flags}"] = (*compiler, *STRICT_C, *flags.split())
+    for name, compiler in {"g++": arch.gxx, "clang++": arch.clangxx}.items():
+        for standard in ("c++11", "c++20"):
+            for level in ("-O0", "-O3"):
+                flags = (f"-std={standard}", *STRICT, "-x", "c++", level)
+                found[f"{name} {standard} {level}"] = (*compiler, *flags)
+    return found
+
+
+def need_way(arch: Architecture, folder: Path, *compiler: str) -> None:
+    """Skips where this compiler makes no program that runs."""
+    source, program = folder / "empty.c", folder / "empty"
+    source.write_text("int main(void) { return 0; }\n", encoding="ascii")
+    made = run(*compiler, source, "-o", program, cwd=folder)
+    if made.returncode != 0 or run(*arch.on(), program, cwd=folder).returncode != 0:
+        pytest.skip(f"{' '.join(compiler)} makes no program that runs")
+
+
+def render_all(arch: Architecture, folder: Path, **more: object) -> Path:
+    return render(every_kind(arch), folder, GATED[arch.name], memset=every_set(arch), **more)
+
+
+# --- Programs -------------------------------------------------------------------------------------
+
+
+@each(
+    compilations,
+    daily=lambda name: name.endswith(("++20 -O3", "-static")) or re.fullmatch(r"\w+ -O[03]", name),
+)
+def test_it_copies_right_however_compiled(tmp_path, objects, arch, case):
+    if case[0] in (*arch.gcc, *arch.gxx):
+        need_way(arch, tmp_path, case[0], *case[1:], *("-xnone",) * ("-x" in case))
+    link_flags = [option for flag, option in LINK_FLAGS.items() if flag in case]
+    link_flags = [] if "-static-pie" in case else link_flags
+    routine = render_all(arch, tmp_path)
+    program = arch.routine_check(routine, objects, *case, link_flags=link_flags)
+    # -pg and others leave files there
+    assert_right(*arch.on(), program, *SHORT, sets=True, cwd=tmp_path)
+
+
+TOGETHER = (
+    *("-flto", "-flto -flto-partition=max"),
+    "-fsanitize=address,undefined -fno-sanitize-recover",
+)
+
+
+def compiled_together(arch: Architecture) -> Compilations:
+    return {
+        f"{name} {flags}": (*compiler, *flags.split())
+        for name, compiler in compilers_of(arch).items()
+        for flags in TOGETHER
+        if name == "gcc" or (arch.is_native and "partition" not in flags)
+    }
+
+
+@each(compiled_together)
+def test_it_copies_right_where_all_is_compiled_so(tmp_path, arch, case):
+    need_way(arch, tmp_path, *case)
+    program = tmp_path / "routine_check"
+    sources = (CHECKERS / "routine_check.c", CHECKERS / "copy_check.c")
+    includes = (f"-I{CHECKERS}", f"-I{tmp_path}")
+    routine = render_all(arch, tmp_path)
+    output_of(*case, *STRICT_C, "-O2", *includes, routine, *sources, "-o", program)
+    # The checker takes faults for itself, and no emulated process can be traced for leaks.
+    options = {"ASAN_OPTIONS": "handle_segv=0:handle_sigill=0:detect_leaks=0"}
+    assert_right(*arch.on(), program, *SHORT, env=options, sets=True)
+
+
+@each(compilers_of, emulated=False)
+def test_it_copies_right_as_a_shared_library(tmp_path, objects, arch, case):
+    routine, library = render_all(arch, tmp_path), tmp_path / "libasterope_memcpy.so"
+    flags = (*STRICT_C, "-O2", "-fPIC", "-shared", "-Wl,-z,defs", "-Wl,-z,text")
+    output_of(*case, *flags, routine, "-o", library)
+    arch.routine_check(routine, objects)  # for the checkers' objects
+    program = tmp_path / "with_library"
+    checkers = [objects / arch.name / f"{name}.o" for name in ("routine_check", "copy_check")]
+    output_of(*case, *checkers, library, f"-Wl,-rpath,{tmp_path}", "-o", program)
+    assert_right(program, *SHORT, sets=True)
+
+
+# --- Object code ----------------------------------------------------------------------------------
+
+
+COPIES = (
+    r"asterope_(?:memcpy|mempcpy|memmove|memset|untuned|"
+    r"(?:candidate|copy|memcpy|move|sense|set)_\w+)"
+)
+# What calls, or touches the stack.
+LEAVES = {
+    "x86_64": r"\b(call|push|pop|enter|leave|syscall)|%[re]?sp\b",
+    "aarch64": r"^(bl|blr|svc)\b|\bsp\b|\bx30\b",
+}
+
+
+def code_of(arch: Architecture, folder: Path, *compiler: str) -> dict[str, list[str]]:
+    """The instructions of the functions that copy; linked, where only so symbols can be told."""
+    routine = render_all(arch, folder, overlapping=arch.moves[-1])
+    linked = ("-fPIC", "-shared") if arch is X86_64 else ("-c",)
+    flags = [flag for flag in compiler if flag not in ("-static", "-static-pie", "-no-pie")]
+    output_of(*flags, *linked, routine, "-o", folder / "code", cwd=folder)
+    functions = disassemble(folder / "code", arch)
+    return {n: f.instructions for n, f in functions.items() if re.fullmatch(COPIES, n)}
+
+
+@pytest.fixture(scope="module")
+def expected_code(tmp_path_factory):
+    known: dict[Architecture, dict[str, list[str]]] = {}
+
+    def of(arch: Architecture) -> dict[str, list[str]]:
+        if arch not in known:
+            code = code_of(arch, tmp_path_factory.mktemp("code"), *arch.gcc, "-O2")
+            # untuned, and the moves of it and of its own; memset's untuned
+            sets = {t for _, t in every_set(arch).intervals}
+            assert len(code) == len(FUNCTIONS) + len(arch.kinds) + 5 + 1 + len(sets) + 1
+            known[arch] = code
+        return known[arch]
+
+    return of
+
+
+def all_compilations(arch: Architecture) -> Compilations:
+    more = {
+        f"{name} {flags}": (*compiler, *flags.split())
+        for name, compiler in compilers_of(arch).items()
+        for flags in INSTRUMENTED
+        if name == "gcc" or "trace-pc" not in flags
+    }
+    return {**compilations(arch), **more}
+
+
+@each(all_compilations, daily=lambda name: re.fullmatch(r"\w+ -O\d", name))
+def test_every_compiler_makes_the_same_instructions(tmp_path, expected_code, arch, case):
+    code, expected = code_of(arch, tmp_path, *case), expected_code(arch)
+    for name in expected:  # one at a time: a difference of dictionaries is no readable one
+        assert code[name] == expected[name], name
+    assert code.keys() == expected.keys()
+
+
+@each()
+def test_the_copies_call_nothing_and_leave_the_stack_alone(expected_code, arch):
+    code = expected_code(arch)
+    jumps = r"^(?:j\w+|b|b\.\w+) <(\w+)>"
+    for name, body in code.items():
+        last = body[-1]
+        assert last.startswith(("ret", "jmp", "b ", "br ")) or jump_of(last) is not None, name
+        for instruction in body:
+            assert not re.search(LEAVES[arch.name], instruction), f"{name}: {instruction}"
+            target = re.search(jumps, instruction)
+            assert not target or f"asterope_{target[1]}" in code, f"{name}: {instruction}"
+
+
+@each(lambda arch: [s for s in arch.small.values() if s.shape == "rep"])
+def test_overlapping_buffers_are_never_copied_by_rep(tmp_path, arch, case):
+    routine = render([(4096, arch.plain)], tmp_path, case)
+    output_of(*arch.gcc, "-fPIC", "-shared", routine, "-o", tmp_path / "library.so")
+    code = disassemble(tmp_path / "library.so", arch)
+    with_rep = {n for n, f in code.items() if any("rep " in line for line in f.instructions)}
+    assert with_rep == {"asterope_memcpy"}
+
+
+# What tells which features the CPU has.
+WANTED = {"x86_64": set(), "aarch64": {"getauxval"}}
+
+
+@each(compilers_of)
+def test_the_object_needs_no_symbol_from_elsewhere(tmp_path, arch, case):
+    gated = render_all(arch, tmp_path)
+    plain = render([(4096, arch.plain)], tmp_path / "plain")
+    target = tmp_path / "routine.o"
+    for routine, wanted in ((gated, WANTED[arch.name]), (plain, set())):
+        for position in ("-fPIC", "-fPIE", "-fno-pic"):
+            for level in ("-O0", "-O3"):
+                output_of(*case, *STRICT_C, level, position, "-c", routine, "-o", target)
+                assert arch.wanted(target) == wanted, (position, level)
+
+
+@each()
+def test_a_library_shows_the_functions_alone_and_asks_for_nothing_unusual(tmp_path, arch):
+    library = tmp_path / "library.so"
+    routine = render_all(arch, tmp_path)
+    output_of(*arch.gcc, *STRICT_C, "-fPIC", "-shared", "-O2", routine, "-o", library)
+    assert arch.exported(library) == {f"asterope_{name}" for name in (*FUNCTIONS, "memset")}
+    # nothing is patched when it is loaded: what has no text relocations may be shared
+    assert "TEXTREL" not in output_of(arch.readelf, "-d", library)
+    assert re.search(r"GNU_STACK.* RW +0x", output_of(arch.readelf, "-lW", library))
