@@ -55,7 +55,7 @@ TEST(ProgramObjective, falls_back_on_the_balanced_one_where_nothing_was_probed) 
     program.bands[0].probed = 0;
     program.bands[0].situations = {};
     const Weights weights = program_objective(program, kSizes).weights;
-    const Weights balanced = parse_objective("balanced", "").weights;
+    const Weights balanced = parse_objective("balanced").weights;
     for (const auto& [workload, weight] : weights_at(512, balanced)) {
         EXPECT_NEAR(weight_of(weights_at(512, weights), workload), weight, 1e-9)
             << name_of(workload);

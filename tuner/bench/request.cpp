@@ -51,7 +51,7 @@ std::vector<Workload> workloads_of(const std::string& text) {
     if (single && facts_of(*single).family == WorkloadFamily::one_size) return {*single};
     std::vector<Workload> workloads;
     const bool mixed = text == "weights" || text == "recorded";
-    for (const auto& [workload, weight] : parse_objective(mixed ? "balanced" : text, "").weights) {
+    for (const auto& [workload, weight] : parse_objective(mixed ? "balanced" : text).weights) {
         workloads.push_back(workload);
     }
     return workloads;

@@ -109,7 +109,7 @@ std::vector<double> importances(const Program& program, const std::vector<std::s
 } // namespace
 
 Objective program_objective(const Program& program, const std::vector<std::size_t>& sizes) {
-    const WeightList balanced = parse_objective("balanced", "").weights;
+    const WeightList balanced = parse_objective("balanced").weights;
     const std::vector<double> importance = importances(program, sizes);
     Objective objective{"recorded", {}};
     std::map<Workload, double> sum;
@@ -193,7 +193,7 @@ Weights program_small_weights(const Program& program) {
                                           {2, 0.3 * (1 - in_memory)},
                                           {3, 0.2 * (1 - in_memory)},
                                           {4, in_memory}};
-    Weights weights = parse_small_weights("balanced");
+    Weights weights = small_weights();
     double guards = 0;
     for (const auto& [workload, weight] : weights) {
         if (facts_of(workload).level == 0) guards += weight;
