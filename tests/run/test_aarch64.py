@@ -196,14 +196,16 @@ def test_a_profile_fits_its_own_cpu_and_is_stale_on_another(tuned: Tuned) -> Non
         assert ("sve512 only here" in features) == (other == LONGER_VECTORS)
 
 
-def test_a_replay_of_the_log_finds_the_same(tuned: Tuned) -> None:
-    replayed = ("replay", "trials.jsonl", "-o", "replayed.json", "--no-generate")
+def test_a_replay_of_the_log_finds_the_same_and_counts_the_space(tuned: Tuned) -> None:
+    replayed = ("replay", "trials.jsonl", "-o", "replayed.json", "--no-generate", "--verbose")
     done = tuned.run("asterope-tune", *replayed)
     again = tuned.folder / "replayed.json"
     text = again.read_bytes() if again.exists() else b""
     again.unlink(missing_ok=True)
     assert done.returncode == 0, done.stderr
     assert text == (tuned.folder / "p.json").read_bytes()
+    (registers,) = (line for line in done.stdout.splitlines() if line.startswith("RT  "))
+    assert {"X:", "Q:"} <= set(registers.split())
 
 
 def test_the_bench_times_the_routine_beside_libc(tuned: Tuned, tmp_path: Path) -> None:
@@ -231,14 +233,6 @@ def test_the_version_says_that_no_speed_was_measured(machine: Emulated, program:
     assert (done.returncode, done.stderr) == (0, "")
     assert first.startswith(f"{program} {__version__} (")
     assert second.startswith(NO_SPEED)
-
-
-def test_the_space_is_listed(machine: Emulated) -> None:
-    done = machine.run("asterope-tune", "--list-space")
-    assert (done.returncode, done.stderr) == (0, "")
-    (registers,) = (line for line in done.stdout.splitlines() if line.startswith("RT "))
-    for name in ("X:", "Q:", *(["SVE:"] if machine.cpu == WITH_SVE else [])):
-        assert name in registers.split()
 
 
 def test_there_are_no_tunables_to_choose(machine: Emulated) -> None:

@@ -71,12 +71,10 @@ TEST_F(PlanOf, a_plain_request_is_balanced_extended_and_senses) {
     EXPECT_EQ(made.rigor.name, "standard");
     EXPECT_EQ(made.sizes, default_sizes(machine.caches));
     EXPECT_FALSE(made.source_map);
-    EXPECT_EQ(made.small_objective, "balanced");
     EXPECT_EQ(made.small_weights.size(), 14u);
 }
 
 TEST_F(PlanOf, a_replay_weighs_small_copies_as_its_log_does) {
-    request.small = "unpredictable";
     nlohmann::json options = plan().options();
     EXPECT_EQ(replayed_request(options).small_weights, plan().small_weights);
     options["small_weights"] = {{"mix_l2", 0.25}, {"fixed", 0}};
@@ -87,29 +85,16 @@ TEST_F(PlanOf, a_replay_weighs_small_copies_as_its_log_does) {
         options["small_weights"] = none;
         EXPECT_THROW(replayed_request(options), BadInput) << none;
     }
-    // logs of before they said so had nothing uncached and no page ends
-    options.erase("small_weights");
-    Weights before = plan().small_weights;
-    std::erase_if(before, [](const auto& weighted) {
-        return is_uncached(weighted.first) || weighted.first == Workload::page_end ||
-               weighted.first == Workload::page_end_read;
-    });
-    EXPECT_EQ(before.size(), 8u);
-    EXPECT_EQ(replayed_request(options).small_weights, before);
-    request = replayed_request(options);
-    EXPECT_EQ(plan().small_weights, before);
 }
 
 TEST_F(PlanOf, leaves_out_what_the_request_leaves_out) {
     request.space = "paper";
     request.no_sensing = true;
     request.rigor = "quick";
-    request.small = "predictable";
     const Plan made = plan();
     EXPECT_FALSE(made.extended);
     EXPECT_FALSE(made.sensing);
     EXPECT_EQ(made.rigor.name, "quick");
-    EXPECT_EQ(made.small_objective, "predictable");
 }
 
 TEST_F(PlanOf, has_the_sizes_asked_for_ascending) {
@@ -128,9 +113,6 @@ TEST_F(PlanOf, shares_copies_among_as_many_threads_as_there_are_cpus_or_as_are_a
     request.operations = "memcpy";
     EXPECT_EQ(plan().threads, cpus + 1);
     EXPECT_EQ(replayed_request(plan().options()).threads, cpus + 1);
-    nlohmann::json old = plan().options();
-    old.erase("threads");
-    EXPECT_EQ(replayed_request(old).threads, 1u);
 }
 
 // --- What is refused -----------------------------------------------------------------------------
@@ -168,10 +150,8 @@ TEST_F(PlanOf, refuses_what_its_parts_refuse) {
     refused(&TuningRequest::rigor, "slow", "rigor");
     refused(&TuningRequest::workload, "warm", "workload");
     refused(&TuningRequest::workload, "mix_l1", "workload");
-    refused(&TuningRequest::weights, "hot=-1", "weight");
-    refused(&TuningRequest::weights, "hot=0", "weight");
-    refused(&TuningRequest::small, "tiny", "small");
-    refused(&TuningRequest::distribution, "/missing/calls.csv", "calls.csv");
+    refused(&TuningRequest::workload, "hot=-1", "weight");
+    refused(&TuningRequest::workload, "hot=0", "weight");
     refused(&TuningRequest::output, "/missing/profile.json", "profile.json");
     EXPECT_EQ(refusal(), "accepted");
 }
@@ -187,7 +167,7 @@ TEST_F(PlanOf, balance_has_an_objective_for_each_intent) {
     EXPECT_EQ(objective_names(), (Names{"balanced", "hot", "cold", "consume"}));
     const auto objectives = plan().objectives();
     EXPECT_EQ(workloads(objectives[0].weights, true),
-              workloads(parse_objective("balanced", "").weights, true));
+              workloads(parse_objective("balanced").weights, true));
     EXPECT_EQ(workloads(objectives[1].weights, true), Set{Workload::hot});
     EXPECT_EQ(workloads(objectives[2].weights, true), (Set{Workload::cold, Workload::cold_walk}));
     EXPECT_EQ(workloads(objectives[3].weights, true),
@@ -200,13 +180,12 @@ TEST_F(PlanOf, a_single_workload_is_the_only_objective) {
         EXPECT_EQ(objective_names(), Names{request.workload});
         EXPECT_EQ(workloads(plan().objectives()[0].weights, true), Set{workload});
     }
-    request.workload = "balanced";
-    request.weights = "consume=3"; // a mix of one
+    request.workload = "consume=3"; // a mix of one
     EXPECT_EQ(objective_names(), Names{"weights"});
 }
 
 TEST_F(PlanOf, a_mix_has_an_objective_for_each_workload_in_it) {
-    request.weights = "hot=1,produce=3";
+    request.workload = "hot=1,produce=3";
     EXPECT_EQ(objective_names(), (Names{"weights", "hot", "produce"}));
     const Weights mix = plan().objectives()[0].weights;
     EXPECT_EQ(weight_of(mix, Workload::hot), 0.25);
@@ -217,10 +196,8 @@ TEST_F(PlanOf, a_mix_has_an_objective_for_each_workload_in_it) {
 // A reader of the profile sees what a choice costs elsewhere.
 TEST_F(PlanOf, every_objective_measures_all_there_is_to_measure) {
     const Set all(kMeasured.begin(), kMeasured.end());
-    for (const auto& [workload, weights] : std::vector<std::pair<std::string, std::string>>{
-             {"balanced", ""}, {"hot", ""}, {"produce", ""}, {"weights", "cold=1,hot=2"}}) {
+    for (const char* workload : {"balanced", "hot", "produce", "cold=1,hot=2"}) {
         request.workload = workload;
-        request.weights = weights;
         EXPECT_EQ(plan().measured(), (std::vector<Workload>(kMeasured.begin(), kMeasured.end())));
         for (const Objective& objective : plan().objectives()) {
             Set seen = workloads(objective.weights, true);
@@ -255,8 +232,7 @@ TEST_F(PlanOf, refuses_to_tune_for_a_source_just_written_where_it_is_mapped) {
     request.sizes = "128,4K";
     request.workload = "produce";
     EXPECT_TRUE(mentions(refusal(), "produce")) << refusal();
-    request.workload = "balanced";
-    request.weights = "hot=1,produce=1";
+    request.workload = "hot=1,produce=1";
     EXPECT_TRUE(mentions(refusal(), "produce")) << refusal();
 }
 
@@ -330,7 +306,4 @@ TEST_F(PlanOf, operations_come_back_from_a_log) {
     EXPECT_EQ(replayed.operations, "memcpy,memset");
     EXPECT_EQ(replayed.set_sizes, plan().set_sizes);
     EXPECT_EQ(Plan(Operation::set, plan()).sizes, replayed.set_sizes);
-    json options = plan().options();
-    options.erase("operations"); // an earlier version's
-    EXPECT_EQ(replayed_request(options).operations, "memcpy");
 }

@@ -14,6 +14,25 @@ TEST(ParseReferences, refuses_a_name_that_is_taken) {
     EXPECT_THROW(parse_references({"new=a.so:memcpy", "new=b.so:memcpy"}), BadInput);
 }
 
+TEST(ParseReferences, reads_the_symbols_of_each_operation) {
+    struct {
+        const char *text, *copy, *set; // "": there is none
+    } const cases[] = {{"new=a.so", "a.so memcpy", "a.so memset"},
+                       {"new=a.so:copy", "a.so copy", ""},
+                       {"new=./a:b/c.so:copy,set", "./a:b/c.so copy", "./a:b/c.so set"},
+                       {"new=./a:b/c.so", "./a:b/c.so memcpy", "./a:b/c.so memset"}};
+    for (const auto& [text, copy, set] : cases) {
+        const auto named = [&](Operation operation) {
+            const auto all = parse_references({text}, operation);
+            return all.empty() ? "" : all.front().copy.path + ' ' + all.front().copy.symbol;
+        };
+        EXPECT_EQ(named(Operation::copy), copy);
+        EXPECT_EQ(named(Operation::set), set);
+    }
+    EXPECT_THROW(parse_references({"a.so:memcpy"}), BadInput);
+    EXPECT_THROW(parse_references({"new=:memcpy"}), BadInput);
+}
+
 using ReferenceHash = TemporaryFolder;
 
 TEST_F(ReferenceHash, is_of_the_library_and_the_symbol) {

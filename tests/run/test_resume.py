@@ -260,7 +260,7 @@ def test_a_bad_budget_is_refused(tune, tmp_path: Path, budget: str) -> None:
 
 
 def test_timings_say_where_the_time_went(tune, tmp_path: Path) -> None:
-    done = tune(*SHORT, "--timings")
+    done = tune(*SHORT, "--verbose")
     assert done.returncode == 0
     phases = load_profile(tmp_path / "asterope-profile.json").raw["search"]["phases"]
     assert {"verifying", "calibrating", "screening", "run-off", "small copies"} <= set(phases)

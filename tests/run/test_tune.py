@@ -400,8 +400,8 @@ def test_the_routine_of_balanced_has_an_entry_point_for_each_intent(balanced: Tu
 
 @pytest.mark.slow
 def test_weights_are_a_mix_of_ones_own(tune, tmp_path: Path) -> None:
-    done = tune(*COPIES, "--sizes", "8K", "--weights", "consume=3,cold=0,hot=1",
-                "--space", "paper", "--no-sensing")  # fmt: skip
+    done = tune(*COPIES, "--sizes", "8K", "--workload", "consume=3,cold=0,hot=1",
+                "--space", "paper", "--without", "sensing")  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     profile = load_profile(tmp_path / "asterope-profile.json").raw
     search = profile["search"]
@@ -429,22 +429,6 @@ def test_one_workload_alone_is_tuned_for(tune, tmp_path: Path, workload: str) ->
     assert profile["aliased"] == {"sizes": []}  # a matter of cached buffers
     (interval,) = profile["intervals"]
     assert_ranked_by(interval, {workload: 1}, measured_at(interval["size"]))
-
-
-@pytest.mark.parametrize(
-    ("objective", "counted"),
-    [("unpredictable", MIXES), pytest.param("predictable", FIXED, marks=pytest.mark.slow)],
-)
-def test_small_copies_are_tuned_for_what_was_asked_and_drawn_from_what_was_named(
-    tune, tmp_path: Path, objective: str, counted: set[str]
-) -> None:
-    (tmp_path / "our; calls*.csv").write_bytes(b"8:0.25,100:0.75\r\n")
-    done = tune(*QUICK, "--distribution", "our; calls*.csv", "--small", objective)
-    assert (done.returncode, done.stderr) == (0, "")
-    small = load_profile(tmp_path / "asterope-profile.json").raw["small"]
-    assert (small["objective"], small["distribution"]) == (objective, "our_ calls_.csv")
-    weights = dict.fromkeys(counted, 3 / 4 / len(counted)) | dict.fromkeys(PAGE_ENDS, 1 / 8)
-    assert_ranked_by(small, weights, SMALL)
 
 
 def test_sources_are_mapped_from_a_file_that_stays_as_it_is(tune, tmp_path: Path) -> None:
@@ -489,62 +473,36 @@ def test_version_and_help(tune) -> None:
     done = tune("--help")
     assert done.returncode == 0
     for option in (
-        *("rigor", "workload", "weights", "sizes", "space", "no-sensing", "source-map", "log"),
-        *("cpu", "seed", "small", "distribution", "without", "threads"),
+        *("rigor", "workload", "sizes", "space", "source-map", "log", "cpu", "seed", "without"),
+        *("threads", "reference", "verbose"),
     ):
         assert f"--{option}" in done.stdout
 
 
-def listed(done: subprocess.CompletedProcess) -> tuple[int, int, list[str], list[str]]:
-    """Candidates a size, small copies, the lines of the axes, and those of the extension axes."""
-    assert (done.returncode, done.stderr) == (0, "")
-    first, *axes, last, sets = done.stdout.splitlines()
-    large = re.fullmatch(r"paper space: (\d+) candidates a size", first)
-    small = re.fullmatch(r"small copies: (\d+) candidates", last)
-    assert re.fullmatch(
-        r"memset: [1-9]\d* candidates a size, small sets: [1-9]\d* candidates", sets
-    )
-    extension = next(i for i, line in enumerate(axes) if line.startswith("extension axes: "))
-    return int(large[1]), int(small[1]), axes[:extension], axes[extension:]
-
-
-def in_the_space(features: set[str]) -> list[int]:
+def in_the_space(features: set[str]) -> tuple[int, int]:
     """How many candidates there are for a CPU with these features, large and small."""
     large = [variant for variant in pipelines.paper_variants() if set(variant.needs) <= features]
     small = [copy for copy in small_copies.small_tuples() if set(copy.needs) <= features]
     distances = len(pipelines.VALUES["pd"])
-    return [sum(distances if v.pt != "none" else 1 for v in large), len(small)]
+    return sum(distances if v.pt != "none" else 1 for v in large), len(small)
 
 
-def test_list_space_counts_what_this_cpu_has(tune, tuned: Tuned) -> None:
+def test_verbose_counts_what_this_cpu_has_by_axis(tuned: Tuned) -> None:
     features = set(tuned.profile["machine"]["cpu"]["features"])
-    expected = in_the_space(features)
-    assert expected[0] == 7186 or "avx512f" not in features
-    assert tuned.profile["search"]["candidates"] == expected[0]
-    *counts, axes, (title, *extension) = listed(tune("--list-space"))
-    assert counts == expected
+    large, small = in_the_space(features)
+    assert large == 7186 or "avx512f" not in features
+    assert tuned.profile["search"]["candidates"] == large
+    assert f"; {large} candidates a size and the extension axes, {small} small" in tuned.stdout
+    lines = tuned.stdout.splitlines()
+    begin = lines.index(f"paper space: {large} candidates a size")
+    end = next(i for i, line in enumerate(lines) if line.startswith("extension axes: "))
     beyond = sum(v.departures > 0 and set(v.needs) <= features for v in pipelines.variants())
-    assert title.startswith(f"extension axes: {beyond} variants")
-    for lines, names, count in ((axes, "RT LT ST PT PS PD", expected[0]),
-                                (extension, "RT TB PI PW DIR", beyond)):  # fmt: skip
-        assert [line.split()[0] for line in lines] == names.split()
-        for line in lines:
+    assert lines[end].startswith(f"extension axes: {beyond} variants")
+    for first, names, count in ((begin + 1, "RT LT ST PT PS PD", large),
+                                (end + 1, "RT TB PI PW DIR", beyond)):  # fmt: skip
+        for line, name in zip(lines[first:], names.split()):
+            assert line.split()[0] == name
             assert sum(int(number) for number in re.findall(r": (\d+)", line)) == count
-
-
-@pytest.mark.parametrize(
-    "without", ["avx512", "avx2", "avx", "avx512bw", "bmi2", "sse4_1", "avx512vl,avx2", "avx512f"]
-)
-def test_list_space_counts_what_is_left_without(tune, tuned: Tuned, without: str) -> None:
-    beginnings = tuple(without.split(","))
-    features = set(tuned.profile["machine"]["cpu"]["features"])
-    left = {feature for feature in features if not feature.startswith(beginnings)}
-    if left == features:
-        pytest.skip(f"this CPU has no {without} anyway")
-    *counts, _, _ = listed(tune("--list-space", "--without", without))
-    assert counts == in_the_space(left) != in_the_space(features)
-    apart = [word for feature in beginnings for word in ("--without", feature)]  # given again
-    assert listed(tune("--list-space", *apart))[:2] == tuple(counts)
 
 
 def test_the_features_are_those_of_the_system(tuned: Tuned) -> None:
@@ -565,8 +523,6 @@ BAD_VALUES = {
     "--workload": ["warm", "aliased", "mix_l1", "weights"],
     "--space": ["all", ""],
     "--threads": ["0", "65", "two"],
-    "--small": ["speed", "", "predictable,unpredictable"],
-    "--distribution": ["", "missing.csv", ".", "/dev/null", "/bin/sh"],
     "--without": ["avx1024", "AVX512", "", "sse4_1,avx1024", "sse4_1, avx2", "avx\n2"],
     "--cpu": ["9999", "99999999999", "-1", "x", ""],
     "--seed": ["-1", "one", "18446744073709551616"],
@@ -575,13 +531,13 @@ BAD_VALUES = {
     "--sizes": ["0", "64", "127", "8K,64", "12Q", "", "8K,,", "128 256", "1\n2", "\x1b[31m"],
     "--source-map": [""],
     "--operations": ["", "memset", "memcpy,", "strlen", "memcpy memset"],
-    "--set-reference": ["", "libc.so:memset", "new=missing.so:memset"],
     "--reference": [
         "",
         "libc.so:memcpy",
         "libc=x.so:memcpy",
         "new=missing.so:memcpy",
         "new=.:copy",
+        "new=missing.so",
     ],
 }
 BAD_ARGUMENTS = [
@@ -589,7 +545,8 @@ BAD_ARGUMENTS = [
     ["--bogus"],
     ["-x"],
     ["tune"],
-    ["--no-sensing=maybe"],
+    ["--strict=maybe"],
+    *([gone, "1"] for gone in ("--rows", "--small", "--weights", "--set-reference")),
     ["--sizes"],
     ["--sizes", "128", "--sizes", "256"],
     ["--reference", "new=a.so:memcpy", "--reference", "new=b.so:memcpy"],
@@ -639,22 +596,15 @@ def test_a_misspelt_word_is_answered_with_the_nearest_one(
 # page need a map of 16 KiB.
 REFUSED = {
     "a size that is none": (["--sizes", "8K,12Q"], "'12Q'"),
-    "a weight below 0": (["--weights", "hot=1,cold=-0.5"], "'cold=-0.5' is no finite number"),
-    "weights that are all 0": (["--weights", "hot=0,cold=0"], "'hot=0,cold=0' are all 0"),
-    "a weight of no workload": (["--weights", "hot=1, cold=1"], "' cold=1' names no workload"),
-    "weights of 2 lines": (["--weights", "hot=1\n"], "is no finite number"),
-    "no weights": (["--weights", ""], "--weights"),
-    "weights beside a workload": (["--workload", "hot", "--weights", "hot=1"],
-                                  "'hot' and weights are both given"),
-    "calls of no probability": (["--distribution", "nan.csv"], "nan.csv, line 1, column 3"),
-    "calls of 5 lines": (["--distribution", "five.csv"], "five.csv, line 4, column 1"),
-    "large calls alone": (["--distribution", "large.csv"], "no size of up to 1024 bytes"),
+    "a weight below 0": (["--workload", "hot=1,cold=-0.5"], "'cold=-0.5' is no finite number"),
+    "weights that are all 0": (["--workload", "hot=0,cold=0"], "'hot=0,cold=0' are all 0"),
+    "a weight of no workload": (["--workload", "hot=1, cold=1"], "' cold=1' names no workload"),
     "a map just too short": (["--source-map", "good:0:16383"], "need 16384 bytes, here are 16383"),
     "a map that is missing": (["--source-map", "none"], "cannot open none: No such file"),
     "a map from inside a page": (["--source-map", "good:100"], "OFFSET is no multiple of the page"),
     "a map that is written": (["--source-map", "good", "--workload", "produce"],
                               "workload produce writes its source"),
-    "a map that is written seldom": (["--source-map", "good", "--weights", "hot=1,produce=0.1"],
+    "a map that is written seldom": (["--source-map", "good", "--workload", "hot=1,produce=0.1"],
                                      "workload produce writes its source"),
 }  # fmt: skip
 
@@ -664,9 +614,6 @@ def test_what_cannot_be_tuned_for_is_refused_before_any_trial(
     tune, tmp_path: Path, arguments: list[str], said: str
 ) -> None:
     (tmp_path / "good").write_bytes(b"m" * 32768)
-    (tmp_path / "nan.csv").write_text("8:nan\n")
-    (tmp_path / "five.csv").write_text("8:1\n0:1\n1:1\n1:1\n1:1\n")
-    (tmp_path / "large.csv").write_text("1048576:1\n")
     before = names_in(tmp_path)
     sizes = [] if "--sizes" in arguments else ["--sizes", "8K"]
     message = only_error(tune("--rigor", "quick", "--log", "t.jsonl", *sizes, *arguments), 2)

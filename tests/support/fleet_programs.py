@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-QUICK = "--rigor quick --sizes 128,4K --workload hot --space paper --no-sensing --threads 1 --quiet"
+QUICK = "--rigor quick --sizes 128,4K --workload hot --space paper --threads 1 --quiet"
 
 # Stands in for asterope-tune where a test is about the jobs alone. It says on which node it ran as
 # which task; where there is a file `ends-TASK` beside it, that has the exit code of the next run.

@@ -48,7 +48,7 @@ std::vector<Workload> workloads_of(const std::string& text) {
     if (single && facts_of(*single).family == WorkloadFamily::one_size) return {*single};
     std::vector<Workload> workloads;
     const std::string mix = text == "weights" ? "balanced" : text;
-    for (const auto& [workload, weight] : parse_objective(mix, "").weights) {
+    for (const auto& [workload, weight] : parse_objective(mix).weights) {
         workloads.push_back(workload);
     }
     return workloads;

@@ -29,7 +29,7 @@ Weights scaled(Weights weights) {
 /// nothing: then it is the default.
 Weights weights_of(const SearchFacts& search) {
     if (search.weights.empty()) {
-        return parse_objective(search.workload.empty() ? "balanced" : search.workload, "").weights;
+        return parse_objective(search.workload.empty() ? "balanced" : search.workload).weights;
     }
     const Weights weights = scaled(search.weights);
     if (weights.empty()) throw BadInput("its weights are all 0");
@@ -38,7 +38,7 @@ Weights weights_of(const SearchFacts& search) {
 
 Weights weights_of(const SetOutcome& memset) {
     if (memset.weights.empty()) {
-        return objective_of_sets(parse_objective("balanced", "")).weights;
+        return objective_of_sets(parse_objective("balanced")).weights;
     }
     const Weights weights = scaled(memset.weights);
     if (weights.empty()) throw BadInput("its weights of memset are all 0");
@@ -116,7 +116,7 @@ std::optional<HoldContest> CheckContests::small_contest(const Small& small, Oper
     // What it was chosen by: profiles of before know fewer workloads.
     const std::string objective = small.objective.empty() ? "balanced" : small.objective;
     const Weights weights =
-        timed_weights(parse_small_weights(objective, operation),
+        timed_weights(small_weights(operation),
                       [&](Workload workload) { return small.winner.workloads.count(workload); });
     HoldContest contest{0,
                         label_of(operation, "to " + format_size(bound_of(*small.winner.copy))),

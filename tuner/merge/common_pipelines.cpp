@@ -22,8 +22,9 @@ class CommonSearch {
           objectives_(with_intents(run.plan.objective, {})) {
         // A set has no entry points by intent.
         if (run.plan.operation == Operation::set) objectives_.resize(1);
-        for (std::size_t i = 0; i < run.spaces.space.size(); ++i) {
-            places_.emplace(run.spaces.space[i].name(), static_cast<Entrant>(i));
+        for (const Candidate& one : run.spaces.space) {
+            places_.emplace(one.name(), static_cast<Entrant>(named_.size()));
+            named_.push_back({.name = one.name()});
         }
     }
 
@@ -107,7 +108,7 @@ class CommonSearch {
         const std::vector<Entrant> entrants = finalists(race, weights);
         if (entrants.empty()) return std::nullopt;
         std::mt19937_64 random = run_.enter(Step::pipelines, size);
-        Race common(size, weights, random, run_.timed(run_.copies, size));
+        Race common(size, weights, random, {run_.session, named_, {.name = "libc"}});
         return common.run_offs(entrants, run_.plan.rigor.rounds, {below}).front();
     }
 
@@ -251,6 +252,7 @@ class CommonSearch {
     const MergedTimings& timings_;
     const std::vector<MergeSource>& sources_;
     std::vector<Objective> objectives_;
+    std::vector<TimedCopy> named_;          ///< the space; nothing is called, and no cache is there
     std::map<std::string, Entrant> places_; ///< in the space
     CommonPipelines common_;
 };

@@ -91,8 +91,9 @@ MergeSource read_merge_source(const std::string& path) {
     LineReader lines(path, path);
     const std::string_view start = lines.start();
     if (!begins_trial_log(start.substr(0, start.find('\n')))) {
-        throw BadInput(path + ": is no trial log: a profile holds a few copies a size, and the common "
-                              "best of several machines needs their logs (--log FILE)");
+        throw BadInput(path +
+                       ": is no trial log: a profile holds a few copies a size, and the common "
+                       "best of several machines needs their logs (--log FILE)");
     }
     lines.rename("log " + path);
     MergeSource source{path, {}, read_trial_log(lines)};
@@ -152,8 +153,7 @@ void require_alike(const std::vector<MergeSource>& sources) {
                          "others)");
         }
         if (a.small && b.small) { // a run that was cut short has none
-            require("--small", a.small->objective, b.small->objective);
-            require("--distribution or --recording", a.small->distribution, b.small->distribution);
+            require("--recording", a.small->distribution, b.small->distribution);
         }
         for (std::size_t j = 0; j < i; ++j) {
             if (sources[j].content() == one.content()) {

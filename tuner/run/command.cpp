@@ -27,7 +27,7 @@ namespace {
 /// As given; what is not in the request decides what it becomes.
 struct Options {
     TuningRequest request;
-    bool for_system = false, for_user = false, lists_space = false;
+    bool for_system = false, for_user = false;
 };
 
 void add_places(CLI::App& app, Options& options) {
@@ -56,10 +56,6 @@ void add_aims(CLI::App& app, TuningRequest& request) {
     app.add_option("--workload", request.workload, tunable_text())
         ->type_name("NAME")
         ->capture_default_str();
-    app.add_option("--weights", request.weights,
-                   "a mix of workloads of your own, such as hot=1,consume=2")
-        ->type_name("LIST")
-        ->check(not_empty());
     app.add_option("--operations", request.operations,
                    "what is tuned: memcpy (with memmove and mempcpy), or memset, too")
         ->type_name("LIST")
@@ -76,25 +72,13 @@ void add_aims(CLI::App& app, TuningRequest& request) {
         ->type_name("NAME")
         ->capture_default_str();
     app.add_option("--reference", request.references,
-                   "one more copy that winners are judged by, such as a newer glibc's memcpy in a "
-                   "shared object: what counts is the better of libc and the references; may be "
-                   "repeated")
-        ->type_name(kExternalCopyForm)
+                   "a shared object with one more memcpy and memset that winners are judged by, "
+                   "such as a newer glibc's, their names behind it where they are others: what "
+                   "counts is the better of libc and the references; may be repeated")
+        ->type_name(kReferenceForm)
         ->allow_extra_args(false)
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    app.add_option("--set-reference", request.set_references, "the same of memset")
-        ->type_name(kExternalCopyForm)
-        ->allow_extra_args(false)
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    app.add_flag("--no-sensing", request.no_sensing,
-                 "no copies that probe where their data is before they go on");
-    app.add_option("--rows", request.rows,
-                   "the most rows of the routine: ranges of sizes that are copied alike")
-        ->type_name("N")
-        ->check(CLI::Range(1, 64))
-        ->capture_default_str();
     app.add_option("--threads", request.threads,
                    "the most threads for copies that are shared among several; 1: none are "
                    "(default: as many "
@@ -105,26 +89,15 @@ void add_aims(CLI::App& app, TuningRequest& request) {
                    "map the sources from this file or device (FILE[:OFFSET[:LENGTH]]), read-only")
         ->type_name("MAP")
         ->check(not_empty());
-}
-
-void add_small_copies(CLI::App& app, TuningRequest& request) {
-    app.add_option("--small", request.small,
-                   "what small copies are tuned for: unpredictable sizes, predictable ones, or "
-                   "balanced: both alike")
-        ->type_name("NAME")
-        ->capture_default_str();
-    app.add_option("--distribution", request.distribution,
-                   "sizes and alignments of small copies, instead of those of Google's fleet")
-        ->type_name("FILE")
-        ->check(not_empty());
     app.add_option("--recording", request.recording,
                    "sizes of small copies as a program has them: what asterope-record wrote")
         ->type_name("FILE")
-        ->check(not_empty())
-        ->excludes(app.get_option("--distribution"));
+        ->check(not_empty());
     app.add_option("--without", request.without,
                    std::string("do without these CPU features: ") + kFeatureExamples[0] + ", " +
-                       kFeatureExamples[1] + ", ... (comma-separated)")
+                       kFeatureExamples[1] +
+                       ", ... (comma-separated); sensing: without copies that probe where their "
+                       "data is before they go on")
         ->type_name("FEATURES")
         ->delimiter(',');
 }
@@ -151,26 +124,15 @@ void add_course(CLI::App& app, TuningRequest& request) {
 }
 
 void add_output(CLI::App& app, Options& options) {
-    app.add_flag("--timings", options.request.timings, "say where the time went");
-    app.add_flag("--verbose", options.request.verbose,
-                 "print every table, not only the routine's rows");
+    app.add_flag(
+        "--verbose", options.request.verbose,
+        "count the candidates by axis, print every table, not only the routine's rows, and "
+        "say where the time went");
     app.add_flag("--strict", options.request.strict,
                  "exit with 1 where the compiled routine loses to libc or a reference in the exam "
                  "at the end, or cannot be examined");
     app.add_flag("--quiet", options.request.quiet, "print errors only");
     app.add_flag("--no-generate", options.request.no_generate, "stop after the profile");
-    app.add_flag("--list-space", options.lists_space, "count the candidates by axis and stop");
-}
-
-void list_space(const std::vector<std::string>& without) {
-    const Machine machine = read_machine();
-    const Features features(machine.cpu, without);
-    std::cout << describe_space(paper_space(features), extension_variants(features))
-              << "small copies: " << copies_of(asterope_small_copies, features).size()
-              << " candidates\n"
-              << "memset: " << paper_space(features, asterope_sets).size()
-              << " candidates a size, small sets: "
-              << copies_of(asterope_small_sets, features).size() << " candidates\n";
 }
 
 /// A profile for all lies where all may read it, whatever the caller's umask.
@@ -185,15 +147,12 @@ int run(Options& options) {
     TuningRequest& request = options.request;
     if (options.for_system) write_to(system_profile(), request);
     if (options.for_user) write_to(user_profile(), request);
-    if (options.lists_space) {
-        list_space(request.without);
-        return kDone;
-    }
+    request.no_sensing = std::erase(request.without, "sensing") > 0;
     const auto search = [&] {
         tune(request);
         return static_cast<int>(kDone);
     };
-    if (request.references.empty() && request.set_references.empty()) return search();
+    if (request.references.empty()) return search();
     return run_watched({"asterope-tune", "interrupted; the same command with --resume goes on",
                         "leave it out, or repair it, and remove the log " + log_of(request) +
                             ", which is of no use without it"},
@@ -206,12 +165,10 @@ std::function<int()> add_tuning(CLI::App& app) {
     const auto options = std::make_shared<Options>();
     add_places(app, *options);
     add_aims(app, options->request);
-    add_small_copies(app, options->request);
     add_course(app, options->request);
     add_output(app, *options);
-    mark_as_expert(app, {"--force", "--weights", "--space", "--reference", "--set-reference",
-                         "--no-sensing", "--source-map", "--rows", "--small", "--distribution",
-                         "--without", "--log", "--cpu", "--seed", "--timings", "--list-space"});
+    mark_as_expert(app, {"--force", "--space", "--reference", "--source-map", "--without", "--log",
+                         "--cpu", "--seed"});
     return [options] { return run(*options); };
 }
 

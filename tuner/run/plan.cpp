@@ -95,35 +95,19 @@ nlohmann::json names_and_weights(const Weights& weights) {
     return json;
 }
 
-/// By which small copies were chosen in a search with these Plan::options(). Before these held the
-/// weights, there were only sizes and working sets in caches.
-Weights recorded_small_weights(const nlohmann::json& options) {
-    const auto recorded = options.find("small_weights");
-    Weights weights = parse_small_weights(options.at("small").get<std::string>());
-    if (recorded == options.end()) {
-        return timed_weights(std::move(weights), [](Workload workload) {
-            const WorkloadFacts& facts = facts_of(workload);
-            return facts.source_cached && workload != Workload::page_end &&
-                   workload != Workload::page_end_read;
-        });
+/// What small copies were chosen by in a search with these Plan::options(). Throws BadInput.
+Weights logged_small_weights(const nlohmann::json& options) {
+    const nlohmann::json& logged = options.at("small_weights");
+    Weights weights;
+    for (const auto& [workload, unused] : small_weights()) {
+        const auto found = logged.find(std::string(name_of(workload)));
+        if (found == logged.end()) continue;
+        weights.emplace_back(workload, found->is_number() ? found->get<double>() : -1);
+        const double weight = weights.back().second;
+        if (!(weight >= 0 && weight < 1e6)) weights.clear();
+        if (weights.empty()) break;
     }
-    const auto name = [](Workload workload) { return std::string(name_of(workload)); };
-    const auto timed = [&](Workload workload) { return recorded->contains(name(workload)); };
-    if (std::none_of(weights.begin(), weights.end(),
-                     [&](const auto& weighted) { return timed(weighted.first); })) {
-        throw BadInput("its header has small_weights that are none");
-    }
-    weights = timed_weights(std::move(weights), timed);
-    double sum = 0;
-    for (auto& [workload, weight] : weights) {
-        const auto& one = recorded->at(name(workload));
-        weight = one.is_number() ? one.get<double>() : -1;
-        if (!(weight >= 0 && weight < 1e6)) {
-            throw BadInput("its header has small_weights that are none");
-        }
-        sum += weight;
-    }
-    if (sum == 0) throw BadInput("its header has small_weights that are all 0");
+    if (counting(weights).empty()) throw BadInput("its header has small_weights that are none");
     return weights;
 }
 
@@ -134,8 +118,7 @@ CallStatistics statistics_of(const TuningRequest& request) {
         statistics.name = request.distribution;
         return statistics;
     }
-    return request.distribution.empty() ? fleet_statistics()
-                                        : read_statistics(request.distribution);
+    return fleet_statistics();
 }
 
 } // namespace
@@ -150,8 +133,7 @@ std::string log_of(const TuningRequest& request) {
 Plan::Plan(Operation of, const Plan& copies)
     : operation(of), operations(copies.operations), sizes(copies.set_sizes),
       objective(objective_of_sets(copies.objective)), extended(false), sensing(copies.sensing),
-      small_objective(copies.small_objective),
-      small_weights(parse_small_weights(copies.small_objective, of)), rigor(copies.rigor),
+      small_weights(asterope::small_weights(of)), rigor(copies.rigor),
       most_rows(std::min(copies.most_rows, kMostSetRows)), threads(1),
       statistics(fleet_statistics(of)), references(copies.set_references), maps_source(false),
       log(copies.log), keeps_log(copies.keeps_log), budget_seconds(copies.budget_seconds),
@@ -160,18 +142,18 @@ Plan::Plan(Operation of, const Plan& copies)
 Plan::Plan(const TuningRequest& request, const Machine& machine)
     : operations(parse_operations(request.operations)),
       sizes(request.sizes.empty() ? default_sizes(machine.caches) : parse_size_list(request.sizes)),
-      set_sizes(sizes_of_sets(request, machine)),
-      objective(parse_objective(request.workload, request.weights)),
+      set_sizes(sizes_of_sets(request, machine)), objective(parse_objective(request.workload)),
       extended(parse_space(request.space)), sensing(!request.no_sensing),
-      small_objective(request.small),
-      small_weights(request.small_weights.empty() ? parse_small_weights(request.small)
+      small_weights(request.small_weights.empty() ? asterope::small_weights()
                                                   : request.small_weights),
       rigor(parse_rigor(request.rigor)), most_rows(request.rows), threads(threads_of(request)),
       statistics(statistics_of(request)),
       references(request.replayed ? request.logged_references
                                   : parse_references(request.references)),
       set_references(request.replayed ? request.logged_set_references
-                                      : parse_references(request.set_references, Operation::set)),
+                     : contains(operations, Operation::set)
+                         ? parse_references(request.references, Operation::set)
+                         : std::vector<Reference>()),
       maps_source(!request.source_map.empty()), log(log_of(request)),
       keeps_log(!request.log.empty()), request_(request) {
     if (sizes.front() < kMinimumBytes) {
@@ -209,16 +191,17 @@ nlohmann::json Plan::options() const {
             distribution += std::to_string(value) + ':' + std::to_string(probability) + ' ';
         }
     }
+    const bool mix = objective.name == "weights";
     nlohmann::json options = {{"rigor", rigor.name},
-                              {"workload", request_.workload},
+                              {"workload", mix ? "balanced" : request_.workload},
                               {"weights", names_and_weights(objective.weights)},
-                              {"weights_given", request_.weights},
+                              {"weights_given", mix ? request_.workload : ""},
                               {"sizes", sizes},
                               {"space", request_.space},
                               {"sensing", sensing},
                               {"rows", most_rows},
                               {"threads", threads},
-                              {"small", small_objective},
+                              {"small", "balanced"},
                               {"small_weights", names_and_weights(small_weights)},
                               {"distribution", statistics.name},
                               {"distribution_hash", text_hash(distribution)},
@@ -241,13 +224,12 @@ TuningRequest replayed_request(const nlohmann::json& options) {
     }
     options.at("rigor").get_to(request.rigor);
     options.at("workload").get_to(request.workload);
-    options.at("weights_given").get_to(request.weights);
+    if (const std::string mix = options.at("weights_given"); !mix.empty()) request.workload = mix;
     options.at("space").get_to(request.space);
     request.no_sensing = !options.at("sensing").get<bool>();
-    request.threads = options.value("threads", 1u);     // logs that know nothing of it have none
-    request.rows = options.value("rows", request.rows); // logs that know nothing of it have none
-    options.at("small").get_to(request.small);
-    request.small_weights = recorded_small_weights(options);
+    options.at("threads").get_to(request.threads);
+    options.at("rows").get_to(request.rows);
+    request.small_weights = logged_small_weights(options);
     options.at("distribution").get_to(request.distribution);
     options.at("source_map").get_to(request.source_map);
     options.at("without").get_to(request.without);
@@ -257,8 +239,8 @@ TuningRequest replayed_request(const nlohmann::json& options) {
     request.logged_references = references("references", Operation::copy);
     request.logged_set_references = references("set_references", Operation::set);
     request.set_sizes = options.value("set_sizes", std::vector<std::size_t>());
-    request.operations.clear(); // logs that know nothing of it are of memcpy
-    for (const std::string& one : options.value("operations", std::vector<std::string>{"memcpy"})) {
+    request.operations.clear();
+    for (const std::string& one : options.at("operations").get<std::vector<std::string>>()) {
         request.operations += (request.operations.empty() ? "" : ",") + one;
     }
     request.replayed = true;

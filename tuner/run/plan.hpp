@@ -32,7 +32,6 @@ struct Plan {
     std::vector<std::size_t> set_sizes; ///< of the copies' plan: those that sets are searched at
     Objective objective;
     bool extended, sensing;
-    std::string small_objective;
     Weights small_weights;
     Rigor rigor;
     std::size_t most_rows; ///< of the routine

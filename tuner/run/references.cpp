@@ -27,6 +27,25 @@ std::string hash_of(const ExternalCopy& copy) {
     return text_hash(content);
 }
 
+constexpr const char* kOption = "--reference";
+
+/// "NAME=LIBRARY" of "NAME=LIBRARY:MEMCPY,MEMSET".
+std::string library_of(const std::string& text) {
+    const std::size_t colon = text.rfind(':');
+    const bool symbols = colon != text.npos && text.find('/', colon) == text.npos;
+    return text.substr(0, symbols ? colon : text.npos);
+}
+
+/// The operation's symbol; empty: it is none of that operation.
+std::string symbol_of(const std::string& text, Operation operation) {
+    const std::size_t end = library_of(text).size();
+    if (end == text.size()) return std::string(name_of(operation)); // the libraries' own names
+    const std::string symbols = text.substr(end + 1);
+    const std::size_t comma = symbols.find(',');
+    if (operation == Operation::copy) return symbols.substr(0, comma);
+    return comma == symbols.npos ? "" : symbols.substr(comma + 1);
+}
+
 template <class Function>
 std::vector<TimedCopy> timed_references(const std::vector<Reference>& references,
                                         const Function& function) {
@@ -43,8 +62,12 @@ std::vector<TimedCopy> timed_references(const std::vector<Reference>& references
 std::vector<Reference> parse_references(const std::vector<std::string>& texts,
                                         Operation operation) {
     std::vector<Reference> references;
-    for (ExternalCopy& copy :
-         parse_external_copies(texts, reference_option(operation), {"libc"}, operation)) {
+    std::vector<std::string> copies;
+    for (const std::string& text : texts) {
+        const std::string symbol = symbol_of(text, operation);
+        if (!symbol.empty()) copies.push_back(library_of(text) + ':' + symbol);
+    }
+    for (ExternalCopy& copy : parse_external_copies(copies, kOption, {"libc"}, operation)) {
         const std::string hash = hash_of(copy);
         references.push_back({std::move(copy), hash});
     }
@@ -71,7 +94,8 @@ std::vector<Reference> references_of(const nlohmann::json& list, Operation opera
 }
 
 std::vector<TimedCopy> load_references(const std::vector<Reference>& references) {
-    return timed_references(references, load_reference);
+    return timed_references(references,
+                            [](const ExternalCopy& copy) { return load_required(copy, kOption); });
 }
 
 void require_still_right(const std::vector<TimedCopy>& references) {

@@ -15,8 +15,12 @@ struct Reference {
     std::string hash;  ///< of its library and symbol: another one makes another search
 };
 
-/// Reads what each --reference says, or --set-reference, and the libraries, as far as they are
-/// there. Throws BadInput for what cannot be read and for two of one name.
+/// How --reference wants it to be written. Where no symbol is named, they are memcpy and memset;
+/// where one is, it is that of copies.
+inline constexpr const char* kReferenceForm = "NAME=PATH[:MEMCPY[,MEMSET]]";
+
+/// Reads what each --reference says of the operation, and the libraries, as far as they are there.
+/// Throws BadInput for what cannot be read and for two of one name.
 std::vector<Reference> parse_references(const std::vector<std::string>& texts,
                                         Operation operation = Operation::copy);
 

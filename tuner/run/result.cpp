@@ -10,8 +10,7 @@ SearchResults results_of(const OperationSearch& search) {
     const auto& [plan, spaces, references, found] = search;
     SearchResults results{spaces.space, found.pipelines};
     if (found.small) {
-        results.small = {plan.statistics.name, plan.small_objective, spaces.small_space,
-                         *found.small};
+        results.small = {plan.statistics.name, "balanced", spaces.small_space, *found.small};
     }
     if (plan.operation == Operation::copy) {
         results.aliased = {spaces.aliased_space, found.aliased, choose_aliased(found.aliased)};

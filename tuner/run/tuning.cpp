@@ -277,6 +277,8 @@ class TuningRun {
         say(machine_.cpu.brand + ", " + machine_.libc + ", CPU " + std::to_string(*facts_.cpu) +
             "; " + words + plan_.rigor.name + " search, workload " + plan_.objective.name + "\n");
         if (!facts_.no_sensing.empty()) say("no copies that sense: " + facts_.no_sensing + "\n");
+        if (!request_.verbose) return;
+        say('\n' + describe_space(paper_space(features()), extension_variants(features())));
     }
 
     static const char* hash_field(Operation operation) {
@@ -404,7 +406,7 @@ class TuningRun {
         profile.exam = copies().findings.exam;
         add_results(profile, results);
         tables_ = '\n' + headlines + tables;
-        if (request_.timings || request_.verbose) {
+        if (request_.verbose) {
             tables_ += '\n' + timings_table(facts_.phases, facts_.seconds);
         }
         return profile;

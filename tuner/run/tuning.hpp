@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "machine/machine.hpp"
 #include "profile/profile.hpp"
 #include "run/references.hpp"
 #include "search/objective.hpp"
@@ -19,32 +20,30 @@ struct TuningRequest {
     std::string output = "asterope-profile.json";
     std::string rigor = "standard";
     std::string workload = "balanced";
-    std::string weights; ///< of a mix of workloads; empty: none given
-    std::string sizes;   ///< empty: default_sizes()
+    std::string sizes;     ///< empty: default_sizes()
+    std::string recording; ///< whose small copies are drawn; empty: those of the fleet
     std::string space = "extended";
     bool no_sensing = false;
-    std::size_t rows = 8;           ///< of the routine, at most
-    std::string source_map;         ///< FILE[:OFFSET[:LENGTH]] to map the sources from; empty: none
-    std::string small = "balanced"; ///< what small copies are tuned for
-    Weights small_weights;          ///< of a search that is replayed; empty: those of `small`
+    std::size_t rows = 8;   ///< of the routine, at most
+    std::string source_map; ///< FILE[:OFFSET[:LENGTH]] to map the sources from; empty: none
+    Weights small_weights;  ///< of a search that is replayed
     std::string operations = "memcpy,memset";
-    std::vector<std::size_t> set_sizes;                  ///< of a search that is replayed
-    std::vector<std::string> references, set_references; ///< each --reference, --set-reference
-    std::vector<Reference> logged_references, logged_set_references; ///< of one that is replayed
-    std::string distribution; ///< a file of call statistics; empty: the fleet's
-    std::string recording;    ///< whose small copies are drawn instead; empty: none
+    std::vector<std::string> references; ///< each --reference
+    // Of a search that is replayed:
+    std::vector<std::size_t> set_sizes;
+    std::vector<Reference> logged_references, logged_set_references;
+    std::string distribution; ///< the name of its call statistics
     std::vector<std::string> without;
     std::string log;         ///< empty: beside the output, and gone once that is there
     bool resume = false;     ///< go on with the log of a run that was cut short
     std::string time_budget; ///< "10m"; empty: none
-    bool timings = false;    ///< say where the time went
     bool replayed = false;   ///< nothing is going to be timed: no file of figures is opened
     unsigned threads = 0;    ///< the most for copies over threads; 0: as many as CPUs are allowed
     int cpu = -1;            ///< negative: the last one allowed
     std::uint64_t seed = 1;
     bool quiet = false, no_generate = false;
     bool strict = false;       ///< fails where the compiled routine is slower than libc somewhere
-    bool verbose = false;      ///< prints every table instead of a few rows
+    bool verbose = false;      ///< prints the space, every table and where the time went
     bool makes_folder = false; ///< that of the output, where there is none
     bool force = false; ///< replaces a profile that is worth more, see refuse_worse_than_existing
 };

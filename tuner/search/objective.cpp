@@ -121,7 +121,7 @@ std::string tunable_text() {
     for (const Workload workload : kTunable) {
         text += std::string(name_of(workload)) + ": " + std::string(facts_of(workload).text) + "; ";
     }
-    return text + "balanced: all situations of these alike";
+    return text + "balanced: all situations of these alike; or a mix of them, such as hot=1,consume=2";
 }
 
 double weight_of(const Weights& weights, Workload workload) {
@@ -174,25 +174,14 @@ std::vector<Weights> weights_of(const std::vector<Objective>& objectives) {
     return weights;
 }
 
-Objective parse_objective(std::string_view workload, std::string_view weights) {
+Objective parse_objective(std::string_view workload) {
+    if (workload.find('=') != workload.npos) return {"weights", parse_weights(workload)};
     const std::string given(workload.substr(0, 40));
-    if (!weights.empty()) {
-        if (workload != "balanced" && workload != "weights") {
-            throw BadInput("workload '" + given +
-                           "' and weights are both given: choose one of them");
-        }
-        return {"weights", parse_weights(weights)};
-    }
-    if (workload == "weights") {
-        throw BadInput("the weights are missing: give some to " + choices() +
-                       std::string(kExample));
-    }
-    if (workload == "balanced") {
-        return {given, scaled(balanced_weights())};
-    }
+    if (workload == "balanced") return {given, scaled(balanced_weights())};
     const Workload* alone = find_tunable(workload);
     if (!alone) {
-        throw BadInput("workload '" + given + "' is unknown: choose balanced, " + choices());
+        throw BadInput("workload '" + given + "' is unknown, and no mix" + std::string(kExample) +
+                       ": choose balanced, " + choices());
     }
     return {given, {{*alone, 1.0}}};
 }

@@ -43,15 +43,14 @@ struct Objective {
 /// The objectives' weights alone, as a race wants them.
 std::vector<Weights> weights_of(const std::vector<Objective>& objectives);
 
-/// What --workload and --weights ask for:
+/// What --workload asks for:
 /// - a workload that can be tuned for: that one alone;
 /// - "balanced": what the table of workloads counts by default, as much as it says there;
-/// - `weights` such as "hot=1,consume=2" (any scale; a workload that is not named, or has 0, does
-///   not count): the mix, if `workload` is "weights" or the default, "balanced". Empty: none given.
-/// Throws BadInput, and says which words can be chosen: for an unknown workload; for "weights"
-/// without any, or weights beside another workload; for a weight that is no finite number from 0
-/// up, that names no workload or the same again, and where all are 0.
-Objective parse_objective(std::string_view workload, std::string_view weights);
+/// - a mix such as "hot=1,consume=2" (any scale; a workload that is not named, or has 0, does not
+///   count): that mix, whose name is "weights".
+/// Throws BadInput, and says which words can be chosen: for an unknown workload; for a weight that
+/// is no finite number from 0 up, that names no workload or the same again, and where all are 0.
+Objective parse_objective(std::string_view workload);
 
 /// The objective of sets where copies have this one: what of it a set can be timed under, as
 /// "weights"; the situations that the table counts for sets where it is broad or none of it can.

@@ -11,18 +11,7 @@
 
 namespace asterope {
 
-Weights parse_small_weights(std::string_view text, Operation operation) {
-    double unpredictable = 0, predictable = 0;
-    if (text == "balanced") {
-        unpredictable = predictable = 1;
-    } else if (text == "unpredictable") {
-        unpredictable = 1;
-    } else if (text == "predictable") {
-        predictable = 1;
-    } else {
-        throw BadInput("small copies '" + std::string(text.substr(0, 40)) +
-                       "' are unknown: choose balanced, unpredictable or predictable");
-    }
+Weights small_weights(Operation operation) {
     // A quarter of all that counts. Few calls stand at such a page's end, but a program whose
     // buffer lies there makes nothing but such calls, and a masked move takes hundreds of cycles
     // for each. As a mix, with the mispredicted branches of others in it, it had 0.18 of libc's
@@ -36,8 +25,7 @@ Weights parse_small_weights(std::string_view text, Operation operation) {
     // And one size again and again is half as much beside the mixes as it is of copies: where a
     // program sets one small size, that is a constant, and the compiler calls nothing.
     const bool sets = operation == Operation::set;
-    const double mix = unpredictable / 8, single = predictable / (sets ? 8 : 4);
-    const double page_ends = (unpredictable + predictable) / (sets ? 16 : 3);
+    const double mix = 1.0 / 8, single = 1.0 / (sets ? 8 : 4), page_ends = 2.0 / (sets ? 16 : 3);
     return {{Workload::mix_l1, mix},
             {Workload::mix_l2, mix},
             {Workload::mix_l3, mix},
@@ -59,18 +47,6 @@ Weights timed_weights(Weights weights, const std::function<bool(Workload)>& time
                                  [&](const auto& weighted) { return timed(weighted.first); });
     if (any) std::erase_if(weights, [&](const auto& weighted) { return !timed(weighted.first); });
     return weights;
-}
-
-std::vector<Entrant> suited(const std::vector<Entrant>& entrants,
-                            const std::vector<const asterope_copy*>& space,
-                            std::string_view objective) {
-    std::vector<Entrant> chosen = entrants;
-    if (objective == "predictable") {
-        std::erase_if(chosen, [&](Entrant entrant) {
-            return word_of(*space[static_cast<std::size_t>(entrant)], "shape") != "stepped";
-        });
-    }
-    return chosen;
 }
 
 Entrant plain_small(const std::vector<const asterope_copy*>& space, Operation operation) {

@@ -14,23 +14,14 @@
 
 namespace asterope {
 
-/// What counts: calls of unpredictable sizes, in each cache and in memory; of one size, the same
-/// buffers again and walking through uncached memory; or both alike. Half of each is followed by a
-/// reader of the copy. Besides, whatever the objective, copies at the ends of
-/// pages. "unpredictable", "predictable" or "balanced"; throws BadInput for anything else.
-Weights parse_small_weights(std::string_view text, Operation operation = Operation::copy);
+/// What counts: calls of unpredictable sizes, in each cache and in memory, as much as those of one
+/// size, the same buffers again and walking through uncached memory. Half of each is followed by a
+/// reader of the copy. Besides, copies at the ends of pages.
+Weights small_weights(Operation operation = Operation::copy);
 
 /// Those of `weights` whose workload was timed: earlier versions knew fewer, and what they found
 /// cannot be judged by the others. All of them where it is not known what was timed.
 Weights timed_weights(Weights weights, const std::function<bool(Workload)>& timed);
-
-/// Those of `entrants` (indices of `space`) that suit an objective. "predictable" is for copies of
-/// one size that are read at once: there only the stepped shape will do, whose stores are as wide
-/// as what a reader of that size loads. A load that spans two stores, or reads from a masked one,
-/// cannot be forwarded: others win the mean and lose a third at single sizes (grouped, 8 bytes).
-std::vector<Entrant> suited(const std::vector<Entrant>& entrants,
-                            const std::vector<const asterope_copy*>& space,
-                            std::string_view objective);
 
 /// The index of the operation's plain small copy; kLibc where it is not there.
 Entrant plain_small(const std::vector<const asterope_copy*>& space,

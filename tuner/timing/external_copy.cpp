@@ -104,8 +104,4 @@ CopyFunction load_required(const ExternalCopy& copy, std::string_view option) {
     return function;
 }
 
-CopyFunction load_reference(const ExternalCopy& copy) {
-    return load_required(copy, reference_option(copy.operation));
-}
-
 } // namespace asterope

@@ -36,16 +36,8 @@ void* load_library(const std::string& path, std::string& reason);
 /// it is missing, copies wrongly, crashes or hangs.
 CopyFunction load_checked(const ExternalCopy& copy, std::string& reason);
 
-/// The option that names references of the operation.
-constexpr const char* reference_option(Operation operation) {
-    return operation == Operation::set ? "--set-reference" : "--reference";
-}
-
 /// The same of a copy that `option` names, without which nothing is to be judged: throws BadInput
 /// with the reason.
 CopyFunction load_required(const ExternalCopy& copy, std::string_view option);
-
-/// The same of one that reference_option() names.
-CopyFunction load_reference(const ExternalCopy& copy);
 
 } // namespace asterope

@@ -22,7 +22,7 @@ namespace asterope {
 namespace {
 
 struct Request {
-    std::string rigor = "standard", workload = "balanced", weights;
+    std::string rigor = "standard", workload = "balanced";
     std::string sizes;  ///< empty: the default ones
     std::string output; ///< where the JSON goes; empty: nowhere
     int cpu = -1;       ///< negative: the last one allowed
@@ -78,7 +78,7 @@ namespace {
 /// Prints the tables, the verdict and the line, and writes the file.
 void find_tunables(const Request& request) {
     TunablesReport report;
-    report.objective = parse_objective(request.workload, request.weights);
+    report.objective = parse_objective(request.workload);
     const Rigor rigor = parse_rigor(request.rigor);
     report.machine = read_machine("/", request.cpu);
     const std::vector<std::size_t> sizes = sizes_of(request, report.machine);
@@ -134,9 +134,6 @@ Subcommand add_tunables(CLI::App& app) {
                "LEVEL")
         .shows_default();
     add_option(command, "--workload", request->workload, tunable_text(), "NAME").shows_default();
-    add_option(command, "--weights", request->weights,
-               "a mix of workloads of your own, such as hot=1,consume=2", "LIST")
-        .not_empty();
     add_option(command, "--sizes", request->sizes,
                "transfer sizes, from 128 up, K, M, G for powers of 1024 (default: powers of "
                "two to 32M, and around each cache's size)",

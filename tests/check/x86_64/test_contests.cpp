@@ -193,14 +193,14 @@ TEST(CheckContests, SetsTakeTurnsWithCopiesAndAreTimedAsSets) {
     EXPECT_EQ(small.tuned.ratio, 1.1);
     std::map<Workload, double> weights(small.weights.begin(), small.weights.end());
     EXPECT_NEAR(weights.at(Workload::fixed) / weights.at(Workload::mix_l1), 1, 1e-9)
-        << "2 of copies: see parse_small_weights";
+        << "2 of copies: see small_weights";
 }
 
 TEST(CheckContests, SetsWithoutWeightsCountWhatSetsAreTunedForByDefault) {
     json both = with_memset();
     both["memset"].erase("weights");
     const CheckContests contests = contests_of(both);
-    const Weights balanced = objective_of_sets(parse_objective("balanced", "")).weights;
+    const Weights balanced = objective_of_sets(parse_objective("balanced")).weights;
     EXPECT_EQ(contests.all()[1].weights, balanced);
     both["memset"]["weights"] = {{"hot", 0}};
     EXPECT_NE(refusal(both).find("weights of memset are all 0"), std::string::npos);
@@ -237,7 +237,7 @@ TEST(CheckContests, ABareProfileIsComparedWithLibcAlone) {
     ASSERT_EQ(contests.all().size(), 1u);
     EXPECT_FALSE(contests.all()[0].rival);
     EXPECT_EQ(contests.all()[0].tuned.ratio, 1);
-    EXPECT_EQ(contests.all()[0].weights, weights_at(128, parse_objective("balanced", "").weights));
+    EXPECT_EQ(contests.all()[0].weights, weights_at(128, parse_objective("balanced").weights));
     EXPECT_EQ(contests.small_left_out(), "");
 }
 

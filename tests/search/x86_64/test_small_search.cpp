@@ -21,6 +21,19 @@ const std::vector<Workload> kMixRead = {Workload::mix_l1_read, Workload::mix_l2_
                                         Workload::mix_l3_read, Workload::mix_memory_read};
 constexpr const char* kObjectives[] = {"balanced", "unpredictable", "predictable"};
 
+/// What copies are chosen for by default, or of that page ends and one part of the rest.
+Weights weights_for(std::string_view objective) {
+    Weights weights = small_weights();
+    for (auto& [workload, weight] : weights) {
+        const bool single = std::string_view(asterope::name_of(workload)).starts_with("fixed"),
+                   page_end = workload == Workload::page_end || workload == Workload::page_end_read;
+        if (objective != "balanced" && !page_end && single != (objective == "predictable")) {
+            weight = 0;
+        }
+    }
+    return weights;
+}
+
 const SmallSpace& all_small_copies() {
     static const SmallSpace space =
         copies_of(asterope_small_copies, [](std::string_view) { return true; });
@@ -76,7 +89,7 @@ SizeResult small_search(KnownMachine& machine, const std::string& objective, std
                         const std::string& rigor = "quick",
                         const std::vector<Entrant>& entrants = all()) {
     noise::Random random(seed);
-    return search_small(entrants, plain_small(all_small_copies()), parse_small_weights(objective),
+    return search_small(entrants, plain_small(all_small_copies()), weights_for(objective),
                         parse_rigor(rigor), random, machine);
 }
 
@@ -87,7 +100,7 @@ Entrant small_winner(const SizeResult& result) {
 /// The weighted geometric mean of what is true of an entrant.
 double mean(const KnownMachine& machine, Entrant entrant, const std::string& objective) {
     double logs = 0, sum = 0;
-    for (const auto& [workload, weight] : parse_small_weights(objective)) {
+    for (const auto& [workload, weight] : weights_for(objective)) {
         logs += weight * std::log(machine.ratio(entrant, workload));
         sum += weight;
     }
@@ -98,41 +111,24 @@ double mean(const KnownMachine& machine, Entrant entrant, const std::string& obj
 
 // --- What counts ---------------------------------------------------------------------------------
 
-TEST(ParseSmallWeights, counts_reading_as_much_page_ends_a_quarter_and_the_rest_by_objective) {
-    // By how much what is unpredictable and what is predictable counts.
-    const std::map<std::string, std::pair<double, double>> shares = {
-        {"balanced", {0.375, 0.375}}, {"unpredictable", {0.75, 0}}, {"predictable", {0, 0.75}}};
-    for (const auto& [objective, expected] : shares) {
-        const Weights weights = parse_small_weights(objective);
-        std::map<Workload, double> share;
-        double sum = 0;
-        for (const auto& [workload, weight] : weights) sum += weight;
-        for (const auto& [workload, weight] : weights) {
-            EXPECT_TRUE(share.emplace(workload, weight / sum).second) << "named twice";
-        }
-        EXPECT_EQ(share.size(), 14u) << objective;
-        double mix = 0, mix_read = 0;
-        for (const Workload workload : kMix) mix += share.at(workload);
-        for (const Workload workload : kMixRead) mix_read += share.at(workload);
-        for (const double half : {mix, mix_read}) EXPECT_NEAR(half, expected.first / 2, 1e-12);
-        for (const Workload fixed : {Workload::fixed, Workload::fixed_read, Workload::fixed_walk,
-                                     Workload::fixed_walk_read}) {
-            EXPECT_NEAR(share.at(fixed), expected.second / 4, 1e-12) << objective;
-        }
-        EXPECT_NEAR(share.at(Workload::page_end) + share.at(Workload::page_end_read), 0.25, 1e-12);
+TEST(SmallWeights, count_reading_as_much_page_ends_a_quarter_and_single_sizes_as_mixes) {
+    const Weights weights = small_weights();
+    std::map<Workload, double> share;
+    double sum = 0;
+    for (const auto& [workload, weight] : weights) sum += weight;
+    for (const auto& [workload, weight] : weights) {
+        EXPECT_TRUE(share.emplace(workload, weight / sum).second) << "named twice";
     }
-}
-
-TEST(ParseSmallWeights, refuses_anything_else) {
-    for (const char* text : {"", "Balanced", "both", "balanced ", "unpredictable,predictable"}) {
-        EXPECT_THROW(parse_small_weights(text), BadInput) << text;
+    EXPECT_EQ(share.size(), 14u);
+    double mix = 0, mix_read = 0;
+    for (const Workload workload : kMix) mix += share.at(workload);
+    for (const Workload workload : kMixRead) mix_read += share.at(workload);
+    for (const double half : {mix, mix_read}) EXPECT_NEAR(half, 0.375 / 2, 1e-12);
+    for (const Workload fixed : {Workload::fixed, Workload::fixed_read, Workload::fixed_walk,
+                                 Workload::fixed_walk_read}) {
+        EXPECT_NEAR(share.at(fixed), 0.375 / 4, 1e-12);
     }
-    try {
-        parse_small_weights(std::string(1000, 'x'));
-        FAIL();
-    } catch (const BadInput& error) {
-        EXPECT_LT(std::string(error.what()).size(), 150u);
-    }
+    EXPECT_NEAR(share.at(Workload::page_end) + share.at(Workload::page_end_read), 0.25, 1e-12);
 }
 
 TEST(TimedWeights, are_those_of_what_was_timed_or_all_where_that_is_unknown) {
@@ -140,16 +136,6 @@ TEST(TimedWeights, are_those_of_what_was_timed_or_all_where_that_is_unknown) {
     EXPECT_EQ(timed_weights(weights, [](Workload one) { return one != Workload::page_end; }),
               (Weights{{Workload::mix_l1, 2}, {Workload::fixed, 0}}));
     EXPECT_EQ(timed_weights(weights, [](Workload) { return false; }), weights);
-}
-
-TEST(Suited, holds_only_what_a_reader_can_be_forwarded_from_where_sizes_are_predictable) {
-    EXPECT_EQ(suited(all(), all_small_copies(), "balanced"), all());
-    EXPECT_EQ(suited(all(), all_small_copies(), "unpredictable"), all());
-    std::vector<Entrant> stepped = all();
-    std::erase_if(stepped,
-                  [](Entrant entrant) { return !name_of(entrant).starts_with("stepped "); });
-    EXPECT_FALSE(stepped.empty());
-    EXPECT_EQ(suited(all(), all_small_copies(), "predictable"), stepped);
 }
 
 // --- The winner ----------------------------------------------------------------------------------
