@@ -11,8 +11,8 @@ from typing import Any
 import jsonschema
 from jsonschema.exceptions import best_match
 
+from ..faults import BadInput
 from ..profile import Ratio
-from .faults import BadInput
 
 FORMAT, VERSION = "asterope-bench", 2
 SCHEMA_FILE = Path(__file__).parents[1] / "bench.schema.json"
