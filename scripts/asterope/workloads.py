@@ -29,7 +29,6 @@ class Workload:
     from_bytes: int = 0
     to_bytes: int = 0
     instead: str = ""
-    copy_alone: str = ""
     fresh: bool = False
     walks: bool = False
     reads: bool = False

@@ -40,10 +40,10 @@ from trial_logs import log_header, log_text, trial
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
+from asterope.faults import BadInput
 from asterope.report import command, page
 from asterope.report.cells import cells_picture
 from asterope.report.copies import ratio_picture, throughput_picture
-from asterope.report.faults import BadInput
 from asterope.report.inputs import Inputs, read_inputs
 from asterope.report.intervals import intervals_picture
 from asterope.report.search_maps import families_picture, plane_of, planes_picture, scored_sizes

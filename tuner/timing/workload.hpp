@@ -34,7 +34,7 @@ struct WorkloadFacts {
     std::string_view where; ///< the same as the end of a sentence; empty: no summary tells of it
     int level;
     std::size_t from_bytes, to_bytes; ///< 0: no bound
-    std::string_view instead, copy_alone;
+    std::string_view instead;
     bool fresh;
     bool walks;
     /// waits_for_run_off: a trial of fetch takes as long as one of hot, cold and consume together,

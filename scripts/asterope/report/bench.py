@@ -11,8 +11,8 @@ from typing import Any
 import jsonschema
 from jsonschema.exceptions import best_match
 
+from ..faults import BadInput
 from ..profile import Ratio
-from .faults import BadInput
 
 FORMAT, VERSION = "asterope-bench", 2
 SCHEMA_FILE = Path(__file__).parents[1] / "bench.schema.json"
@@ -105,13 +105,15 @@ def _cell(raw: Mapping[str, Any]) -> Cell:
         size=raw.get("size") or None,
         threads=raw.get("threads", 1),
         weighting=raw.get("weighting"),
-        noise_floor=_ratio(raw.get("noise_floor")),
+        noise_floor=ratio_of(raw.get("noise_floor")),
         copies={
-            name: Timing(timing["ns"], _ratio(timing.get("ratio")), _ratio(timing.get("versus")))
+            name: Timing(
+                timing["ns"], ratio_of(timing.get("ratio")), ratio_of(timing.get("versus"))
+            )
             for name, timing in raw["copies"].items()
         },
     )
 
 
-def _ratio(raw: Mapping[str, float] | None) -> Ratio | None:
+def ratio_of(raw: Mapping[str, float] | None) -> Ratio | None:
     return Ratio(raw["median"], raw["low"], raw["high"]) if raw else None

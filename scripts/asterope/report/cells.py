@@ -10,7 +10,7 @@ from ..robust import geometric_mean
 from .bench import LIBC, ROUTINE, Cell
 from .copies import file_name, look, ratio_text, ratio_ticks
 from .style import LIBC as LIBC_COLOUR
-from .style import Picture, Table, bars_of, legend_outside, new_figure, plain_log_axis
+from .style import Picture, Table, bars_of, legend_outside, new_figure, plain_log_axis, row_axis
 
 # Ratios below this are drawn there, at the left end.
 LEFT_END = 0.2
@@ -29,8 +29,7 @@ def cells_picture(suite: str, cells: Sequence[Cell], peers: Sequence[str], sourc
     low, high = axes.get_xlim()
     axes.set_xlim(min(0.85, max(low, LEFT_END * 0.93)), max(high, 1.15))
     plain_log_axis(axes.xaxis, ratio_ticks(*axes.get_xlim()))
-    axes.set_yticks(range(len(rows)), [label for label, _ in rows])
-    axes.set_ylim(len(rows) - 0.4, -0.6)
+    row_axis(axes, [label for label, _ in rows])
     axes.set_xlabel("libc's time over that of the copy (log scale): right of 1 is faster than libc")
     axes.grid(True, axis="x")
     legend_outside(figure, "right", fontsize=9)

@@ -10,10 +10,10 @@ from pathlib import Path
 from .. import __version__
 from ..atomic_file import write_files
 from ..command_line import BAD_INPUT, DONE, FAILED, Parser, fail, run, show, tell
+from ..faults import BadInput
 from ..one_line import one_line
 from ..profile import ProfileError
 from ..profile_places import profile_to_read
-from .faults import BadInput
 from .inputs import read_inputs
 
 PROGRAM = "asterope-report"
@@ -56,18 +56,13 @@ def _run(arguments: argparse.Namespace) -> int:
     output = Path(arguments.output)
     try:
         names = arguments.inputs or [str(profile_to_read(None))]
-    except ProfileError as error:
-        return fail(PROGRAM, str(error), BAD_INPUT)
-    for path in names:
-        if _same(Path(path), output):
-            return fail(
-                PROGRAM,
-                f"{one_line(path)}: is an input: choose another file for the page with -o",
-                BAD_INPUT,
-            )
-    try:
+        for path in names:
+            if _same(Path(path), output):
+                raise BadInput(
+                    f"{one_line(path)}: is an input: choose another file for the page with -o"
+                )
         inputs = read_inputs(names)
-    except BadInput as error:
+    except (BadInput, ProfileError) as error:
         return fail(PROGRAM, str(error), BAD_INPUT)
     try:
         from . import page  # not before the inputs are good: matplotlib takes a second to load

@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 
 from .bench import ROUTINE, Cell
 from .copies import file_name, ratio_text
-from .style import INK, Picture, Table, headline, panels
+from .style import INK, Picture, Table, headline, heat_map, panels
 
 # `4 KiB +1 +63`: the size, bytes past a line of the source and of the destination.
 _LABEL = re.compile(r"(?P<panel>.+) \+(?P<source>\d{1,6}) \+(?P<destination>\d{1,6})")
@@ -42,9 +42,7 @@ def grid_picture(suite: str, cells: Sequence[Cell], source: str) -> Picture:
         sources = sorted({source for source, _ in values})
         destinations = sorted({destination for _, destination in values})
         table = [[values.get((s, d), math.nan) for d in destinations] for s in sources]
-        draw_ratios(axes, table)
-        axes.set_xticks([i + 0.5 for i in range(len(destinations))], destinations)
-        axes.set_yticks([i + 0.5 for i in range(len(sources))], sources)
+        draw_ratios(axes, table, destinations, sources)
         axes.set_title(name, fontsize=10.5)
     everything = [value for values in by_size.values() for value in values.values()]
     low, high = min(everything, default=1), max(everything, default=1)
@@ -68,14 +66,15 @@ def grid_picture(suite: str, cells: Sequence[Cell], source: str) -> Picture:
 
 
 def draw_ratios(
-    axes: Axes, values: Sequence[Sequence[float]], framed: Sequence[int | None] = ()
+    axes: Axes,
+    values: Sequence[Sequence[float]],
+    columns: Sequence[object],
+    rows: Sequence[object],
+    framed: Sequence[int | None] = (),
 ) -> object:
     """A cell for each ratio, with its number: blue above 1, red below. `framed`: a column of each
     row that is to stand out. Returns what a colour bar needs."""
-    axes.set_facecolor("#eeeeee")  # what was not timed
-    image = axes.pcolormesh(
-        values, cmap="RdBu", norm=LogNorm(0.5, 2), edgecolors="white", linewidth=1
-    )
+    image = heat_map(axes, values, columns, rows, cmap="RdBu", norm=LogNorm(0.5, 2), linewidth=1)
     for y, row in enumerate(values):
         for x, value in enumerate(row):
             if math.isnan(value):
@@ -96,7 +95,5 @@ def draw_ratios(
                     axes.add_patch(
                         Rectangle((x, y), 1, 1, fill=False, edgecolor=colour, linewidth=width)
                     )
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
     axes.set_ylim(len(values), 0)  # the first row on top
     return image

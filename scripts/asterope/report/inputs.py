@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
+from ..faults import BadInput
 from ..json_depth import nests_too_deeply
 from ..one_line import one_line
 from ..profile import Profile, ProfileError, load_profile
@@ -17,7 +18,6 @@ from ..provisional import doubt_of, warning, why_provisional
 from ..record.reading import RECORDING, RecordingError, read_recording
 from ..text_file import open_to_read
 from . import bench, proof, trial_log
-from .faults import BadInput
 
 # Longer than any line of a log, and than any bench results.
 MAXIMUM_LINE = 64 << 20
@@ -113,25 +113,22 @@ def _read(path: str) -> tuple[str, Any]:
     if stream is not file:
         raise BadInput(f"{where}: gzipped, but no trial log: name one that asterope-tune wrote")
     whole = _json(content)
-    if isinstance(whole, dict) and whole.get("format") == bench.FORMAT:
+    given = whole.get("format") if isinstance(whole, dict) else None
+    if given == bench.FORMAT:
         return "bench", bench.build_bench(whole, where)
-    if isinstance(whole, dict) and whole.get("format") == proof.FORMAT:
+    if given == proof.FORMAT:
         return "proof", proof.build_proof(whole, where)
-    if isinstance(whole, dict) and whole.get("format") == RECORDING.format:
-        try:
-            return "recording", read_recording(path, content)
-        except RecordingError as error:
-            raise BadInput(str(error)) from None
-    if isinstance(whole, dict) and whole.get("format") != "asterope-profile":
-        raise BadInput(
-            f"{where}: no profile, trial log, bench results or recording of Asterope: "
-            "name files that asterope-tune, asterope-bench --json, asterope-record or "
-            "asterope-prove --json wrote"
-        )
     try:
-        return "profile", load_profile(path, content)
-    except ProfileError as error:
+        if given == RECORDING.format:
+            return "recording", read_recording(path, content)
+        if not isinstance(whole, dict) or given == "asterope-profile":
+            return "profile", load_profile(path, content)
+    except (RecordingError, ProfileError) as error:
         raise BadInput(str(error)) from None
+    raise BadInput(
+        f"{where}: no profile, trial log, bench results or recording of Asterope: name files that "
+        "asterope-tune, asterope-bench --json, asterope-record or asterope-prove --json wrote"
+    )
 
 
 def _json(text: bytes) -> Any:

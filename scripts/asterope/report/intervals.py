@@ -16,7 +16,16 @@ from ..profile import Interval, Profile
 from ..profile.model import SmallEntry
 from ..render import human_size
 from ..spaces.probes import SensingCopy
-from .style import INK, Picture, Table, legend_outside, mark_caches, new_figure, size_axis
+from .style import (
+    INK,
+    Picture,
+    Table,
+    legend_outside,
+    mark_caches,
+    new_figure,
+    row_axis,
+    size_axis,
+)
 
 # Of register types: where one instruction does it all, of vectors, of what comes before these, and
 # of what comes behind them.
@@ -46,9 +55,8 @@ def intervals_picture(profile: Profile) -> Picture:
     colours = _colours(profile.architecture)
     labels = _draw_strips(axes, profile, strips, colours)
     size_axis(axes, [1, profile.intervals[-1].up_to])
-    axes.set_yticks(range(len(labels)), labels)
-    axes.set_ylim(len(labels) - 0.4, -1.6)
-    axes.tick_params(axis="y", length=0)
+    row_axis(axes, labels)
+    axes.set_ylim(top=-1.6)
     axes.spines["left"].set_visible(False)
     mark_caches(axes, profile.machine)
     axes.set_title(

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from ..one_line import one_line
-from ..profile import Ratio
 from .bench import refuse_what_breaks
 
 FORMAT = "asterope-prove"
@@ -32,7 +31,3 @@ def finding(proof: Mapping[str, Any]) -> str:
     ]
     told = "; ".join(found) or "no copy differs from libc beyond the noise"
     return f"{name}, {proof['rounds']} rounds: {told}"
-
-
-def ratio_of(raw: Mapping[str, float] | None) -> Ratio | None:
-    return Ratio(raw["median"], raw["low"], raw["high"]) if raw else None

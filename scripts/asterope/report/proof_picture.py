@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..one_line import one_line
+from .bench import ratio_of
 from .copies import ratio_text
-from .proof import finding, ratio_of
-from .style import LIBC, Picture, Table, bars_of, new_figure
+from .proof import finding
+from .style import LIBC, Picture, Table, bars_of, new_figure, row_axis
 
 COLOURS = {"faster": "#1b7837", "slower": "#b2182b"}
 
@@ -35,8 +36,7 @@ def proof_pictures(proof: Mapping[str, Any]) -> list[Picture]:
             elinewidth=2.2,
             linestyle="none",
         )
-    axes.set_yticks(range(len(rows)), [name[:40] for name, _ in rows])
-    axes.set_ylim(len(rows) - 0.4, -0.6)
+    row_axis(axes, [name[:40] for name, _ in rows])
     axes.set_xlabel("libc's figure over the copy's: right of 1 is better than libc")
     axes.grid(True, axis="x")
     axes.set_title("Whole runs against libc")

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from matplotlib.axes import Axes
-
 from ..record.calls import COPIES
 from ..record.table import band_name, bytes_text, headline, percent, place_name
-from .style import OTHERS, OURS, Picture, Table, new_figure, size_axis
+from .style import OTHERS, OURS, Picture, Table, new_figure, row_axis, size_axis
 from .style import headline as set_headline
 
 Recording = Mapping[str, Any]
@@ -19,65 +17,74 @@ def recording_pictures(recording: Recording) -> list[Picture]:
     """Those that the recording has something for."""
     if not recording["copies"]["calls"]:
         return []
+    bands = [band for band in recording["bands"] if band["calls"]]
+    places = recording["places"]
     drawn = [
-        _cost_picture(recording),
+        _bars_picture(
+            "copies-cost",
+            "What the copies cost at most",
+            headline(recording).rstrip("."),
+            [(band_name(band), band["share"], "") for band in bands],
+            "Small copies cost less: the processor goes on with other instructions meanwhile. "
+            "A dash: too few calls were timed.",
+            Table(
+                "Copies by size",
+                ["size", "calls", "bytes", "at most"],
+                [[band_name(b), *_total(b), percent(b["share"])] for b in bands],
+            ),
+        ),
         _sizes_picture(recording),
-        _places_picture(recording),
+        _bars_picture(
+            "copies-places",
+            "Which places",
+            "The places that take most",
+            [(place_name(p, 42), p["share"], f", {p['calls_function']}") for p in places],
+            "Beside each bar: the function that the place calls.",
+            Table(
+                "The places that copy most",
+                ["file", "function", "offset", "calls", "bytes", "median size", "samples"],
+                [
+                    [
+                        *(p["module"], p["function"] or "-", hex(p["offset"]), *_total(p)),
+                        *(f"{p['median_size']:,}", str(p["samples"])),
+                    ]
+                    for p in places
+                ],
+            ),
+        ),
     ]
     return [picture for picture in drawn if picture is not None]
 
 
-def _cost_picture(recording: Recording) -> Picture | None:
-    bands = [band for band in recording["bands"] if band["calls"]]
-    if not any(band["share"] for band in bands):
+def _total(one: Mapping[str, Any]) -> tuple[str, str]:
+    return f"{one['calls']:,}", f"{one['bytes']:,}"
+
+
+def _bars_picture(
+    name: str,
+    title: str,
+    finding: str,
+    rows: Sequence[tuple[str, float | None, str]],
+    caption: str,
+    table: Table,
+) -> Picture | None:
+    """A bar for each row: its name, its share of the CPU time at most, and a word beside it. None
+    where nothing is known of any."""
+    if not any(share for _, share, _ in rows):
         return None
-    costs = [100 * (band["share"] or 0) for band in bands]
-    figure = new_figure(10, 4.2)
+    figure = new_figure(10, 1.5 + 0.44 * len(rows))
     axes = figure.add_subplot()
-    axes.bar(range(len(bands)), costs, width=0.66, color=OURS)
-    for x, (band, cost) in enumerate(zip(bands, costs)):
-        axes.annotate(
-            percent(band["share"]),
-            (x, cost),
-            xytext=(0, 3),
-            textcoords="offset points",
-            ha="center",
-            fontsize=9,
-        )
-    _band_axis(axes, bands)
-    axes.set_ylabel("% of the run's CPU time, at most")
-    axes.set_ylim(0, max(costs) * 1.12 + 1e-9)
-    axes.grid(True, axis="y")
-    axes.set_title(headline(recording).rstrip("."))
-    return Picture(
-        name="copies-cost",
-        title="What the copies cost at most",
-        alt="Bars: at most what share of the run's CPU time, by size of the copy: "
-        + ", ".join(f"{band_name(band)} {percent(band['share'])}" for band in bands)
-        + ".",
-        caption="Small copies cost less: the processor goes on with other instructions meanwhile. "
-        "A dash: too few calls were timed.",
-        figure=figure,
-        table=Table(
-            "Copies by size",
-            ["size", "calls", "bytes", "at most"],
-            [
-                [
-                    band_name(band),
-                    f"{band['calls']:,}",
-                    f"{band['bytes']:,}",
-                    percent(band["share"]),
-                ]
-                for band in bands
-            ],
-        ),
-    )
-
-
-def _band_axis(axes: Axes, bands: Sequence[Mapping[str, Any]]) -> None:
-    axes.set_xticks(range(len(bands)), [band_name(band) for band in bands])
-    axes.set_xlim(-0.6, len(bands) - 0.4)
-    axes.tick_params(axis="x", length=0)
+    shares = [100 * (share or 0) for _, share, _ in rows]
+    bars = axes.barh(range(len(rows)), shares, height=0.66, color=OURS)
+    axes.bar_label(bars, [percent(s) + word for _, s, word in rows], padding=4, fontsize=8.5)
+    row_axis(axes, [label for label, _, _ in rows], fontsize=9)
+    axes.set_xlim(0, max(shares) * 1.45)
+    axes.set_xlabel("% of the run's CPU time, at most")
+    axes.grid(True, axis="x")
+    set_headline(figure, finding)
+    told = ", ".join(f"{label} {percent(share)}" for label, share, _ in rows)
+    alt = f"Bars: at most what share of the run's CPU time: {told}."
+    return Picture(name, title, alt, caption, figure, table)
 
 
 def _sizes_picture(recording: Recording) -> Picture:
@@ -126,57 +133,5 @@ def _sizes_picture(recording: Recording) -> Picture:
             "Calls by size class",
             ["bytes", "calls"],
             [[f"{first} to {end - 1}", f"{n:,}"] for (first, end), n in ordered],
-        ),
-    )
-
-
-def _places_picture(recording: Recording) -> Picture | None:
-    places = [place for place in recording["places"] if place["share"]]
-    if not places:
-        return None
-    shares = [100 * place["share"] for place in places]
-    figure = new_figure(10, 1.3 + 0.44 * len(places))
-    axes = figure.add_subplot()
-    axes.barh(range(len(places)), shares, height=0.66, color=OURS)
-    for y, (place, share) in enumerate(zip(places, shares)):
-        axes.annotate(
-            f"{percent(place['share'])}, {place['calls_function']}",
-            (share, y),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=8.5,
-        )
-    axes.set_yticks(range(len(places)), [place_name(place, 42) for place in places], fontsize=9)
-    axes.set_ylim(len(places) - 0.4, -0.6)
-    axes.set_xlim(0, max(shares) * 1.45)
-    axes.tick_params(axis="y", length=0)
-    axes.set_xlabel("% of the run's CPU time, at most")
-    axes.grid(True, axis="x")
-    first = place_name(places[0], 60)
-    set_headline(figure, f"The first place takes at most {percent(places[0]['share'])}: {first}")
-    return Picture(
-        name="copies-places",
-        title="Which places",
-        alt="Bars: at most what share of the run's CPU time, by place in the code: "
-        + ", ".join(f"{place_name(place, 60)} {percent(place['share'])}" for place in places)
-        + ".",
-        caption="Beside each bar: the function that the place calls.",
-        figure=figure,
-        table=Table(
-            "The places that copy most",
-            ["file", "function", "offset", "calls", "bytes", "median size", "samples"],
-            [
-                [
-                    place["module"],
-                    place["function"] or "-",
-                    hex(place["offset"]),
-                    f"{place['calls']:,}",
-                    f"{place['bytes']:,}",
-                    f"{place['median_size']:,}",
-                    str(place["samples"]),
-                ]
-                for place in recording["places"]
-            ],
         ),
     )

@@ -16,7 +16,17 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from ..profile import Profile
 from ..render import human_size
 from .grids import draw_ratios
-from .style import INK, MUTED, Picture, Table, headline, new_figure, panels
+from .style import (
+    INK,
+    MUTED,
+    Picture,
+    Table,
+    headline,
+    heat_map,
+    new_figure,
+    panels,
+    plain_log_axis,
+)
 from .trial_log import TrialLog
 
 # Slower than the winner by so many per cent: the darkest, and the end of the scale.
@@ -182,15 +192,11 @@ def _draw_plane(
     for (ps, pd), name in plane.items():
         shown = min(FAR, max(NEAR, _slower(of_size, name)))
         values[ps_values.index(ps)][distances.index(pd)] = shown
-    axes.set_facecolor("#eeeeee")  # what was not timed
-    image = axes.pcolormesh(
-        values, cmap="viridis", norm=LogNorm(NEAR, FAR), edgecolors="white", linewidth=0.4
-    )
-    axes.set_xticks([i + 0.5 for i in range(0, len(distances), 5)], distances[::5])
     step = 2 if len(ps_values) > 4 else 1
-    axes.set_yticks([i + 0.5 for i in range(0, len(ps_values), step)], ps_values[::step])
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
+    columns = ["" if i % 5 else pd for i, pd in enumerate(distances)]
+    rows = ["" if i % step else ps for i, ps in enumerate(ps_values)]
+    norm = LogNorm(NEAR, FAR)
+    image = heat_map(axes, values, columns, rows, cmap="viridis", norm=norm, linewidth=0.4)
     own = plane.get((winner.ps, winner.pd)) == of_size.winner
     if own:
         corner = distances.index(winner.pd), ps_values.index(winner.ps)
@@ -238,14 +244,19 @@ def families_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | No
     figure = new_figure(max(8, 1.6 + 0.78 * len(columns)), 2.2 + 0.33 * len(sizes))
     axes = figure.add_subplot()
     winners = [log.tuples[s.winner] for s in sizes]
-    image = draw_ratios(axes, values, [columns.index((w.rt, w.st)) for w in winners])
-    axes.set_yticks([y + 0.5 for y in range(len(sizes))], [human_size(s.size) for s in sizes])
+    names = [
+        f"{rt.replace('_', chr(10))}\n{'non-temp.' if st == 'NT' else 'plain'}" for rt, st in kinds
+    ]
+    framed = [columns.index((w.rt, w.st)) for w in winners]
+    image = draw_ratios(axes, values, names, [human_size(s.size) for s in sizes], framed)
     axes.set_ylabel("transfer size")
-    _name_families(axes, columns)
+    axes.xaxis.tick_top()
+    axes.tick_params(axis="x", length=0, labelsize=8.5)
+    axes.set_xlabel("register type; below it: plain (T) or non-temporal (NT) stores")
+    axes.xaxis.set_label_position("bottom")
+    axes.set_title("libc's time over that of the best copy of each kind (framed: the winner)")
     bar = figure.colorbar(image, ax=axes, location="right", aspect=30, pad=0.02)
-    bar.ax.yaxis.set_major_locator(FixedLocator([0.5, 0.7, 1, 1.4, 2]))
-    bar.ax.yaxis.set_minor_locator(NullLocator())
-    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+    plain_log_axis(bar.ax.yaxis, [0.5, 0.7, 1, 1.4, 2])
     bar.set_label("libc's time over the copy's", color=MUTED)
     weighed = ", ".join(log.weights)
     return Picture(
@@ -276,20 +287,3 @@ def families_picture(log: TrialLog, sizes: Sequence[SizeScores]) -> Picture | No
             ],
         ),
     )
-
-
-def _name_families(axes: Axes, columns: Sequence[tuple[str, str]]) -> None:
-    """Above the columns, the register and store type of each."""
-    axes.set_xticks(
-        [x + 0.5 for x in range(len(columns))],
-        [
-            f"{rt.replace('_', chr(10))}\n{'non-temp.' if st == 'NT' else 'plain'}"
-            for rt, st in columns
-        ],
-        fontsize=8.5,
-    )
-    axes.xaxis.tick_top()
-    axes.tick_params(length=0)
-    axes.set_xlabel("register type; below it: plain (T) or non-temporal (NT) stores")
-    axes.xaxis.set_label_position("bottom")
-    axes.set_title("libc's time over that of the best copy of each kind (framed: the winner)")

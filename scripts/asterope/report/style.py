@@ -124,6 +124,31 @@ def panels(
     return figure, grid, list(grid.flat[:count])
 
 
+def row_axis(axes: Axes, names: Sequence[str], **options: Any) -> None:
+    """The y axis: a name for each row, the first one on top."""
+    axes.set_yticks(range(len(names)), names, **options)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+
+
+def heat_map(
+    axes: Axes,
+    values: Sequence[Sequence[float]],
+    columns: Sequence[object],
+    rows: Sequence[object],
+    **options: Any,
+) -> object:
+    """A coloured cell for each value, grey where that is no number, the first row on top unless
+    that is turned; names in the middle of columns and rows. Returns what a colour bar needs."""
+    axes.set_facecolor("#eeeeee")  # what was not timed
+    image = axes.pcolormesh(values, edgecolors="white", **options)
+    axes.set_xticks([i + 0.5 for i in range(len(columns))], columns)
+    axes.set_yticks([i + 0.5 for i in range(len(rows))], rows)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    return image
+
+
 def bars_of(ratios: Iterable[Ratio]) -> list[list[float]]:
     """The intervals as errorbar() wants them: how far their ends are from the medians."""
     both = [(r.median - r.low, r.high - r.median) for r in ratios]

@@ -16,10 +16,10 @@ from statistics import median
 from typing import Any
 
 from .. import spaces, workloads
+from ..faults import BadInput
 from ..limits import utility
 from ..profile import Ratio, log_architecture, log_header_fault
 from ..robust import sign_interval
-from .faults import BadInput
 
 FORMAT, VERSION = "asterope-trials", 2
 WORKLOADS = workloads.names("measured or tunable")

@@ -59,9 +59,10 @@ def test_there_is_a_picture_of_cost_sizes_and_places(recording) -> None:
 def test_the_bars_of_cost_are_the_shares_of_the_run(recording) -> None:
     axes = named(recording)["copies-cost"].figure.axes[0]
     used = [band for band in recording["bands"] if band["calls"]]
-    heights = [bar.get_height() for bar in axes.patches]
-    assert heights == pytest.approx([100 * band["share"] for band in used])
-    assert axes.get_title(loc="left").startswith("Copies take at most")
+    widths = [bar.get_width() for bar in axes.patches]
+    assert widths == pytest.approx([100 * (band["share"] or 0) for band in used])
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert names == ["below 64 B", "from 64 KiB", "from 4 MiB"]
 
 
 def test_the_sizes_rise_to_all_calls_and_all_bytes(recording) -> None:
