@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from asterope.render import render_candidates
 from asterope.spaces.x86_64 import (
-    aliased_copies,
     overlapping_copies,
     pipelines,
     set_pipelines,
@@ -36,7 +35,7 @@ VARIANTS = list(pipelines.variants())
 CANDIDATES = [
     *((v.name, v.needs) for v in VARIANTS),
     *((s.name, s.needs) for s in small_copies.small_tuples()),
-    *((a.name, a.needs) for a in aliased_copies.aliased_tuples()),
+    *((a.name, a.needs) for a in overlapping_copies.overlapping_tuples()),
     *((o.name, o.needs) for o in overlapping_copies.overlapping_tuples()),
     *((v.name, v.needs) for v in set_pipelines.variants()),
     *((s.name, s.needs) for s in small_sets.small_sets()),
@@ -226,9 +225,9 @@ def test_a_faulty_candidate_is_reported(tmp_path, build_dir, fault):
     before, after = text[: text.index(start)], text[text.index(start) :]
     assert change[0] in after
     text = before + after.replace(*change, 1 if start else -1)
-    # one pipeline comes first; the small sets have names of small copies
+    # one pipeline comes first; small sets have names of small copies, moves those of aliased copies
     places = [i for i, candidate in enumerate(later) if candidate == name]
-    index = 0 if name not in later else 1 + places[-1 if "_set_" in start else 0]
+    index = 0 if name not in later else 1 + places[-1 if "_set_" in start or name == MOVE else 0]
     output = check(build(tmp_path, text, build_dir), f"{index}/{len(CANDIDATES)}")
     if output.startswith("skip "):
         pytest.skip(output.strip())

@@ -12,7 +12,6 @@ import pytest
 from asterope.profile import Aliased
 from asterope.spaces.probes import SensingCopy
 from asterope.spaces.x86_64 import (
-    aliased_copies,
     overlapping_copies,
     pipelines,
     probes,
@@ -190,7 +189,7 @@ def sensing_copies(draw: some.DrawFn, winners: Sequence[Tuple]) -> SensingCopy:
 @some.composite
 def aliased_winners(draw: some.DrawFn) -> Aliased:
     above, up_to = sorted(max(draw(ends()), 511 + n) for n in range(2))
-    tuple_ = draw(some.sampled_from(list(aliased_copies.aliased_tuples())))
+    tuple_ = draw(some.sampled_from(list(overlapping_copies.overlapping_tuples())))
     return Aliased(above, max(up_to, above + 1), tuple_)
 
 
@@ -268,7 +267,7 @@ def test_random_profiles_give_routines_that_copy_right(tmp_path):
     assert any(p.intervals[-1][0] > 2**31 for p in seen)
     assert {p.small.shape for p in seen if p.small} == set(small_copies.SHAPES)
     tuples_ = {p.aliased.tuple for p in seen if p.aliased}
-    assert tuples_ == set(aliased_copies.aliased_tuples())
+    assert tuples_ == set(overlapping_copies.overlapping_tuples())
     assert {copy.probe for p in seen for _, copy in p.sensing_items} == set(probes.PROBES)
     assert {name for p in seen for name, _ in p.intent_items} == {"hot", "cold", "consume"}
     assert {p.overlapping for p in seen} == {None, *OVERLAPPING}

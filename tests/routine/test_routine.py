@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from asterope.profile import Aliased, load_profile
-from asterope.spaces.x86_64 import aliased_copies, overlapping_copies, set_pipelines, small_sets
+from asterope.spaces.x86_64 import overlapping_copies, set_pipelines, small_sets
 from asterope.spaces.x86_64.overlapping_copies import OverlappingTuple
 from asterope.spaces.x86_64.pipelines import Tuple
 from asterope.spaces.x86_64.small_copies import PLAIN, SmallTuple
@@ -77,7 +77,7 @@ SET = set_pipelines.Tuple
 R64, XMM, YMM, ZMM = (Tuple(rt, "T", "T", "none", 0, 0) for rt in ("R64", "XMM", "YMM", "ZMM"))
 
 
-ALIASED = list(aliased_copies.aliased_tuples())
+ALIASED = list(overlapping_copies.overlapping_tuples())
 OVERLAPPING, PLAIN_MOVE = list(overlapping_copies.overlapping_tuples()), overlapping_copies.PLAIN
 
 # Every extension axis, each with the others' values that it can have; but for movdir64b, which few
@@ -300,7 +300,7 @@ def test_each_intent_takes_its_own_intervals_winner(tmp_path):
         function = [f"memcpy_{name}"]
         assert_dispatched(program, "asterope", intervals, small, sizes, alias, functions=function)
         taken = copies_taken(program, f"asterope_memcpy_{name}", 2**46 + 4097, [2000])
-        assert (taken == ["asterope_copy_aliased"]) == (name == "hot")
+        assert (taken == [f"asterope_move_downwards_{ALIASED[0].symbol}"]) == (name == "hot")
 
 
 def test_intents_share_the_pipelines_and_are_seen_from_outside(tmp_path):

@@ -22,7 +22,6 @@ from aarch64_programs import (
 )
 from asterope.render import render_candidates
 from asterope.spaces.aarch64 import (
-    aliased_copies,
     overlapping_copies,
     pipelines,
     set_pipelines,
@@ -47,7 +46,7 @@ VARIANTS = list(pipelines.variants())
 CANDIDATES = [
     *((v.name, v.needs) for v in VARIANTS),
     *((s.name, s.needs) for s in small_copies.small_tuples()),
-    *((a.name, a.needs) for a in aliased_copies.aliased_tuples()),
+    *((a.name, a.needs) for a in overlapping_copies.overlapping_tuples()),
     *((o.name, o.needs) for o in overlapping_copies.overlapping_tuples()),
     *((v.name, v.needs) for v in set_pipelines.variants()),
     *((s.name, s.needs) for s in small_sets.small_sets()),
@@ -286,7 +285,7 @@ def test_a_faulty_candidate_is_reported(tmp_path, aarch64_objects, fault):
     later = [candidate for candidate, _ in CANDIDATES[len(VARIANTS) :]]
     # one pipeline comes first; the small sets have names of small copies
     places = [i for i, candidate in enumerate(later) if candidate == table]
-    index = 0 if table not in later else 1 + places[-1 if name == SMALL_SET else 0]
+    index = 0 if table not in later else 1 + places[0 if name == SMALL else -1]
     output = check(program, cpu, f"{index}/{len(CANDIDATES)}")
     expected = re.escape(f"FAIL {table}: {message}").replace(r"\.\*", ".*")
     assert re.match(expected, output), output

@@ -15,10 +15,9 @@ from pathlib import Path
 
 import pytest
 from aarch64_programs import CLANG, COMPILER, PLAIN, SMALL_COPIES, SMALL_SETS
-from asterope.profile import Aliased, Profile, load_profile
+from asterope.profile import Profile, load_profile
 from asterope.render import render_candidates, render_routine
 from asterope.spaces.aarch64 import (
-    aliased_copies,
     overlapping_copies,
     pipelines,
     set_pipelines,
@@ -341,7 +340,7 @@ def test_every_small_set_is_what_was_timed(candidates, tmp_path, compiler) -> No
     assert len(bodies) == len(SMALL_SETS)
 
 
-# --- Moves, copies of aliasing buffers, and sets --------------------------------------------------
+# --- Moves and sets ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -359,16 +358,6 @@ def test_every_move_is_what_was_timed(candidates, tmp_path, compiler) -> None:
                 assert [begin % 32 for begin in loops(function)] == [0], name
             bodies.append(tuple(timed.instructions))
     assert len(set(bodies)) == len(bodies)
-
-
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_every_copy_of_aliasing_buffers_is_what_was_timed(candidates, tmp_path, compiler) -> None:
-    for a in aliased_copies.aliased_tuples():
-        profile = profile_of(tmp_path, [PLAIN], aliased=Aliased(511, 4096, a))
-        shipped = built(tmp_path, {"asterope": profile}, *compiler)["asterope_copy_aliased"]
-        timed = candidates[f"asterope_aliased_{a.symbol}"]
-        found = list(differences(timed.instructions, shipped.instructions, ["mov x3, x0"]))
-        assert found == [], a.name
 
 
 def all_sets() -> list[set_pipelines.Tuple]:

@@ -20,7 +20,6 @@ from aarch64_programs import (
 )
 from asterope.profile import Aliased
 from asterope.spaces.aarch64 import (
-    aliased_copies,
     overlapping_copies,
     pipelines,
     set_pipelines,
@@ -55,7 +54,7 @@ CASES = 1500  # for each profile
 VARIANTS = [v for v in pipelines.variants() if v.rt != "MOPS"]
 SET_VARIANTS = [v for v in set_pipelines.variants() if v.rt != "MOPS"]
 OVERLAPPING = list(overlapping_copies.overlapping_tuples())
-ALIASED = list(aliased_copies.aliased_tuples())
+ALIASED = list(overlapping_copies.overlapping_tuples())
 
 
 class RandomProfile(NamedTuple):

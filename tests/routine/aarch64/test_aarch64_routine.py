@@ -29,7 +29,7 @@ from aarch64_programs import (
     one_of,
 )
 from asterope.profile import Aliased
-from asterope.spaces.aarch64 import aliased_copies, overlapping_copies
+from asterope.spaces.aarch64 import overlapping_copies
 from asterope.spaces.aarch64.pipelines import Tuple
 from copy_programs import (
     CHECKERS,
@@ -143,7 +143,7 @@ def ends_of(intervals: Intervals) -> str:
     return ",".join(str(end) for end, _ in intervals if end <= 4 << 20)
 
 
-ALIASED = list(aliased_copies.aliased_tuples())
+ALIASED = list(overlapping_copies.overlapping_tuples())
 ONE = [(1 << 20, one_of("Q", "T", "T", 3))]
 # What is rendered, and routine_check's options.
 RIGHT: dict[str, tuple[Intervals, dict[str, object], tuple[object, ...]]] = {
