@@ -13,7 +13,7 @@ MINIMUM_OF_ALIASED = 512
 
 @dataclass(frozen=True)
 class Overlapping(Copy):
-    """A copy for buffers that overlap or alias: what carries the data, and how many bytes a turn."""
+    """A copy for buffers that overlap or alias: what carries the data, how many bytes at a time."""
 
     rt: str
     block: int
