@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from . import spaces
-from .spaces import probes
+from .spaces import members, probes
 
 # What a choice makes of a copy that loses to the reference under one workload, see utility().
 LOSS_FACTOR = 4.0  # what each further step of a large loss counts, where one of a gain counts 1
@@ -40,8 +40,8 @@ namespace asterope {{
 /// Bytes from which on a candidate copies right; what is below belongs to the small copies.
 inline constexpr std::size_t kMinimumBytes = {here.pipelines.MINIMUM_BYTES};
 
-/// Bytes from which on a copy for aliasing buffers copies right.
-inline constexpr std::size_t kAliasedMinimum = {here.aliased_copies.MINIMUM_BYTES};
+/// Bytes from which on aliasing buffers may have a copy.
+inline constexpr std::size_t kAliasedMinimum = {members.MINIMUM_OF_ALIASED};
 
 /// Bytes from which on a copy may sense: below, the probe costs too much of it.
 inline constexpr std::size_t kSensingMinimum = {probes.MINIMUM_BYTES};

@@ -118,7 +118,6 @@ def render_candidates(architecture: str, variants: Iterable[Any] | None = None) 
         "plain_small_set": here.small_sets.PLAIN,
         "plain": here.pipelines.PLAIN,
         "plain_small": here.small_copies.PLAIN,
-        "aliased_copies": list(here.aliased_copies.aliased_tuples()),
         "overlapping": list(here.overlapping_copies.overlapping_tuples()),
         "probes": probes.PROBES,
         "most_threads": threads.MOST_THREADS,
@@ -337,7 +336,13 @@ def shared_parts(routines: Sequence[dict[str, Any]], *, fallback: bool) -> dict[
         "plain_move": here.overlapping_copies.PLAIN,
         # the plain one is that of any CPU: of what runs where a profile's does not
         "overlapping": list(
-            dict.fromkeys([here.overlapping_copies.PLAIN, *(r["overlapping"] for r in routines)])
+            dict.fromkeys(
+                [
+                    here.overlapping_copies.PLAIN,
+                    *(r["overlapping"] for r in routines),
+                    *(r["alias"].tuple for r in routines if r["alias"]),
+                ]
+            )
         ),
         "portable": here.pipelines.PLAIN,
         # the least that any pipeline copies, in bytes

@@ -81,7 +81,6 @@ def _fill_in_spaces(definitions: dict[str, Any], here: Any) -> None:
     for name, axes in (
         ("tuple", here.pipelines.AXES),
         ("small_tuple", here.small_copies.AXES),
-        ("aliased_tuple", here.aliased_copies.AXES),
         ("overlapping_tuple", here.overlapping_copies.AXES),
         ("set_tuple", here.set_pipelines.AXES),
         ("set_small_tuple", here.small_sets.AXES),

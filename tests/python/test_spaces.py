@@ -67,7 +67,6 @@ def test_members_have_names_and_symbols_of_their_own(architecture: str) -> None:
         list(here.set_pipelines.variants()),
         list(here.small_copies.small_tuples()),
         list(here.small_sets.small_sets()),
-        list(here.aliased_copies.aliased_tuples()),
         list(here.overlapping_copies.overlapping_tuples()),
     ):
         assert len({m.name for m in members}) == len({m.symbol for m in members}) == len(members)

@@ -16,7 +16,6 @@ import pytest
 from asterope.dispatch import load_profiles, render_dispatch
 from asterope.spaces.probes import PROBES, SensingCopy
 from asterope.spaces.x86_64 import (
-    aliased_copies,
     overlapping_copies,
     pipelines,
     set_pipelines,
@@ -366,7 +365,7 @@ def test_each_feature_is_read_from_its_bit(routine, nearest_check):
 
 
 def test_all_that_a_copy_may_need_is_known():
-    copies = [*small_copies.small_tuples(), *aliased_copies.aliased_tuples()]
+    copies = [*small_copies.small_tuples(), *overlapping_copies.overlapping_tuples()]
     copies += [*overlapping_copies.overlapping_tuples(), *pipelines.variants()]
     copies += [*set_pipelines.variants(), *small_sets.small_sets()]
     needs = {feature for copy in copies for feature in copy.needs}
@@ -762,7 +761,7 @@ def test_a_profile_s_functions_have_the_instructions_that_they_have_alone(tmp_pa
     several["asterope_sense_1"] = several.pop("asterope_sense_2")
     alone = bodies_of(render(good, tmp_path / "alone"))
     assert {f"asterope_{name}" for name in (*ALL, "memcpy_hot", "sense_1")} < alone.keys()
-    others = ("copy_aliased", "untuned", "move_upwards_ymm_128", "move_upwards_xmm_128")
+    others = ("untuned", "move_downwards_ymm_128", "move_upwards_ymm_128", "move_upwards_xmm_128")
     assert {f"asterope_{name}" for name in others} < alone.keys()
     for name, body in alone.items():  # one at a time, for a readable difference
         assert several[name] == body, name

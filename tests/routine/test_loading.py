@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from asterope.profile import Aliased
 from asterope.spaces.probes import PROBES, SensingCopy
-from asterope.spaces.x86_64.aliased_copies import aliased_tuples
+from asterope.spaces.x86_64.overlapping_copies import overlapping_tuples
 from asterope.spaces.x86_64.pipelines import Tuple
 from asterope.spaces.x86_64.small_copies import PLAIN
 from copy_programs import (
@@ -103,7 +103,7 @@ def test_sensing_copies_are_right_while_the_counter_is_looked_at(tmp_path, small
 
 
 def test_aliasing_buffers_are_copied_right_while_gates_open(tmp_path):
-    (copy, *_) = (t for t in aliased_tuples() if t.needs)
+    (copy, *_) = (t for t in overlapping_tuples() if t.needs)
     aliased = Aliased(512, 16384, copy)
     need_features(AVX512, MASKED, aliased)
     assert_right_at_each_step(build(tmp_path, render(AVX512, tmp_path, MASKED, aliased=aliased)))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from architectures import AARCH64, X86_64, Architecture, each
-from asterope.profile import Aliased, Profile, load_profile
+from asterope.profile import Profile, load_profile
 from asterope.render import render_candidates, render_routine
 from copy_programs import REPOSITORY, Memset, need, output_of, profile_json
 from disassembly import LANDING, Function, differences_of, disassemble, jump_of, taken_apart
@@ -248,13 +248,6 @@ def test_moves_and_copies_of_aliasing_buffers_are_what_was_timed(candidates, tmp
             assert ships.instructions == timed.instructions, name
             for function in (timed, ships):
                 assert_aligned(arch, function, True, name)
-    for a in arch.aliased:
-        profile = profile_of(arch, tmp_path, [arch.plain], aliased=Aliased(511, 4096, a))
-        ships = built(arch, tmp_path, {"asterope": profile}, *case.split())["asterope_copy_aliased"]
-        timed = candidates(arch)[f"asterope_aliased_{a.symbol}"].instructions
-        more, same = taken_apart(arch, timed, ships.instructions)
-        assert same == ships.instructions, a.name
-        assert more == {"x86_64": ["mov %rdi,%rax"], "aarch64": ["mov x3, x0"]}[arch.name]
 
 
 @by_each_compiler

@@ -148,7 +148,7 @@ class Chance(random.Random):
         aliased = None
         if self.random() < 0.5:
             first, last = sorted(max(self.end(), 511 + n) for n in range(2))
-            of_aliased = self.choice(self.able(self.arch.aliased))
+            of_aliased = self.choice(self.able(self.arch.moves))
             aliased = Aliased(first, max(last, first + 1), of_aliased)
         memset = None
         if self.random() < 0.6:
@@ -229,7 +229,7 @@ def test_the_random_profiles_have_all_that_there_is(arch):
             assert {getattr(t, axis.field) for t in winners} == values, axis.field
     shapes = {small.shape for small in able(arch.small.values())}
     assert {p.small.shape for p in seen if p.small} == shapes
-    assert {p.aliased.tuple for p in seen if p.aliased} == set(able(arch.aliased))
+    assert {p.aliased.tuple for p in seen if p.aliased} == set(able(arch.moves))
     assert {copy.probe for p in seen for copy in p.sensing.values()} == set(PROBES)
     assert {name for p in seen for name in p.intents} == {"hot", "cold", "consume"}
     assert {p.overlapping for p in seen} == {None, *able(arch.moves)}

@@ -79,7 +79,7 @@ def right(arch: Architecture) -> dict[str, tuple[Path | Intervals, dict[str, Any
         for t in dict.fromkeys((plain, arch.one_of(*kind, i))):
             cases[t.name] = ([(1 << 20, t)], {}, thin)
     one = [(1 << 20, arch.one_of(arch.plain.rt, "T", "T", 3))]
-    for winner in arch.aliased:
+    for winner in arch.moves:
         options = ("--step", 5 if arch.is_native else 15, "--other-step", 31)
         aliased = {"aliased": Aliased(511, 4096, winner)}
         cases[f"aliasing, {winner.symbol}"] = (one, aliased, (*options, "--around", "512,4096"))
@@ -207,7 +207,7 @@ def test_it_copies_right_by_each_intent(tmp_path, objects, arch, names):
 @each()
 def test_each_intent_takes_its_own_intervals_winner(tmp_path, arch):
     small = next(s for s in arch.small.values() if s.bound == 256 and not s.needs)
-    aliased, intents = Aliased(600, 4096, arch.aliased[0]), INTENTS[arch.name]
+    aliased, intents = Aliased(600, 4096, arch.moves[0]), INTENTS[arch.name]
     winners = [(4096, arch.plain)]
     copies = [t for intervals in intents.values() for _, t in intervals]
     emulator = arch.on(arch.cpu_for(*copies, aliased.tuple))
@@ -222,7 +222,7 @@ def test_each_intent_takes_its_own_intervals_winner(tmp_path, arch):
         assert_dispatched(*of, functions=[f"memcpy_{name}"], emulator=emulator)
         where = (f"asterope_memcpy_{name}", 2**46 + 4097, [2000])
         taken = copies_taken(program, *where, *emulator)
-        assert (taken == ["asterope_copy_aliased"]) == (name == "hot")
+        assert (taken == [f"asterope_move_downwards_{arch.moves[0].symbol}"]) == (name == "hot")
 
 
 @each(slow=False)
@@ -328,7 +328,7 @@ def longest_small_copies(arch: Architecture) -> dict[str, Any]:
 
 @each(longest_small_copies)
 def test_aliased_buffers_take_their_copy_from_512_bytes_on(tmp_path, arch, case):
-    intervals, aliased = [(1 << 20, arch.plain)], Aliased(511, 4096, arch.aliased[0])
+    intervals, aliased = [(1 << 20, arch.plain)], Aliased(511, 4096, arch.moves[0])
     emulator = arch.on(arch.cpu_for(case, aliased.tuple))
     program = dispatching(arch, render(intervals, tmp_path, case, "asterope", aliased))
     sizes = range(100, 5000, 3 if arch.is_native else 111)

@@ -35,7 +35,6 @@ class Architecture:
 
     pipelines: ModuleType
     small_copies: ModuleType
-    aliased_copies: ModuleType
     overlapping_copies: ModuleType
     set_pipelines: ModuleType
     small_sets: ModuleType
@@ -60,7 +59,6 @@ class Architecture:
         self.small = {small.name: small for small in self.small_copies.small_tuples()}
         self.small_set = {small.name: small for small in self.small_sets.small_sets()}
         self.moves = list(self.overlapping_copies.overlapping_tuples())
-        self.aliased = list(self.aliased_copies.aliased_tuples())
 
     def __repr__(self) -> str:
         return self.name
@@ -132,7 +130,7 @@ class Architecture:
         """All that there is, in the order of candidates_check."""
         yield from self.pipelines.variants()
         yield from self.small.values()
-        yield from self.aliased
+        yield from self.moves  # of aliasing buffers
         yield from self.moves
         yield from self.set_pipelines.variants()
         yield from self.small_set.values()

@@ -408,7 +408,7 @@ def expected_copy(
     if size <= (small_copies.PLAIN if plain else small).bound:
         return "none"
     if aliased and aliased.up_to > small.bound and aliased.above < size <= aliased.up_to:
-        return "copy_aliased"
+        return f"move_downwards_{aliased.tuple.symbol}"
     # An interval within the bound has no code, so not even what has the plain small copy takes it.
     beyond = [(end, t) for end, t in intervals if end > small.bound]
     interval = next((i for i in beyond if size <= i[0]), intervals[-1])

@@ -145,14 +145,14 @@ _GOOD: dict[str, Any] = {
         "noise_floor": {name: _RATIO for name in _MIXES},
     },
     "aliased": {
-        "winner": {"above": 511, "up_to": 65536, "tuple": {"kind": "backward", "rt": "YMM"}},
+        "winner": {"above": 511, "up_to": 65536, "tuple": {"rt": "YMM", "block": 128}},
         "sizes": [
             {
                 "size": 4096,
                 "pipeline": _RATIO,
-                "best": {"kind": "backward", "rt": "YMM"},
+                "best": {"rt": "YMM", "block": 128},
                 "best_ratio": _RATIO,
-                "gains": [{"tuple": {"kind": "backward", "rt": "YMM"}, "gain": 1.3}],
+                "gains": [{"tuple": {"rt": "YMM", "block": 128}, "gain": 1.3}],
             }
         ],
     },

@@ -133,10 +133,10 @@ extern const struct asterope_space asterope_sets;   /* memset's */
 /* `small`: any size. */
 extern const struct asterope_kind asterope_small_copies;
 extern const struct asterope_kind asterope_small_sets;
-/* `copy`: 512 bytes or more, between buffers that alias modulo 4096; its distance means nothing. */
-extern const struct asterope_kind asterope_aliased_copies;
 /* `copy`: 128 bytes or more, between buffers that overlap or not; its distance means nothing. */
 extern const struct asterope_kind asterope_overlapping_copies;
+/* The same copies, always downwards, for buffers that alias modulo 4096. */
+extern const struct asterope_kind asterope_aliased_copies;
 /* Where the time stamp counter may be read. `copy`: 4096 bytes or more, probes first; as its 4th
  * argument it gets the address of a struct asterope_sensing. `read`: only probes. */
 extern const struct asterope_kind asterope_probes;

@@ -364,7 +364,7 @@ void asterope_move_downwards_xmm_128(void)
 {
     __asm__(
     /* a buffer onto itself: nothing to move */
-    "test %rcx, %rcx\n"
+    "cmp %rsi, %rdi\n"
     "je 4f\n"
     /* the last 16 and the first 64 bytes, for the end */
     "movdqu -16(%rsi,%rdx), %xmm8; movdqu (%rsi), %xmm9; movdqu 16(%rsi), %xmm10\n"

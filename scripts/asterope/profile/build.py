@@ -47,7 +47,7 @@ def build(raw: Mapping[str, Any]) -> Profile:
             for name, intent in raw.get("intents", {}).items()
         },
         small=_build_small(raw["small"]["winner"], here.MEMCPY) if "small" in raw else None,
-        aliased=_build_aliased(raw.get("aliased", {}), here.aliased_copies.AliasedTuple),
+        aliased=_build_aliased(raw.get("aliased", {}), here.overlapping_copies.OverlappingTuple),
         overlapping=_build_overlapping(
             raw["overlapping"]["winner"], here.overlapping_copies.OverlappingTuple
         )

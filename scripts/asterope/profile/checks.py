@@ -188,6 +188,9 @@ def _tuples_of(
         races.append(
             (("overlapping",), raw["overlapping"], here.overlapping_copies.why_not_overlapping)
         )
+    if aliased := raw.get("aliased", {}).get("winner"):
+        why_not = here.overlapping_copies.why_not_overlapping
+        yield ("aliased", "winner", "tuple"), why_not, aliased["tuple"]
     for place, race, why_not in races:
         yield (*place, "winner", "tuple"), why_not, race["winner"]["tuple"]
         for k, entry in enumerate(race.get("runners_up", ())):

@@ -133,7 +133,7 @@ def _draw_strips(
     if profile.aliased:
         labels.append("buffers that alias\n(modulo 4096)")
         alias = profile.aliased
-        words = f"{alias.tuple.kind} {alias.tuple.rt}"
+        words = f"{alias.tuple.rt}, {alias.tuple.block} bytes"
         _bar(axes, len(strips), max(alias.above, small), alias.up_to, ALIASED, False, [words])
     if profile.overlapping:
         o = profile.overlapping.tuple

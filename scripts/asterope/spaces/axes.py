@@ -33,10 +33,3 @@ ORDER = Axis(
     ORDERS,
     "Order of the tests: smallest class first (up), largest first (down), 16 bytes first (middle).",
 )
-
-# Of copies for buffers that alias.
-KIND = Axis(
-    "kind",
-    ("wide", "backward"),
-    "wide: more loads before the first store. backward: from the end.",
-)

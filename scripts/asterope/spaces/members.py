@@ -6,18 +6,14 @@ from dataclasses import dataclass
 
 from .axis import Copy
 
-
-@dataclass(frozen=True)
-class Aliased(Copy):
-    """A copy for buffers that alias: wider groups of loads first, or from the end backward."""
-
-    kind: str
-    rt: str
+# The least that an overlapping copy takes of buffers that alias modulo 4096, in bytes: up to there
+# aliasing costs little.
+MINIMUM_OF_ALIASED = 512
 
 
 @dataclass(frozen=True)
 class Overlapping(Copy):
-    """A copy for buffers that overlap: what carries the data, and how many bytes a turn moves."""
+    """A copy for buffers that overlap or alias: what carries the data, how many bytes at a time."""
 
     rt: str
     block: int

@@ -37,7 +37,7 @@ KnownTruth machine(const std::string& best) {
                 }
                 if (name == "stepped XMM up 256") return 0.7;
                 if (name.rfind("stepped XMM", 0) == 0) return 0.8;
-                if (name == "backward XMM") return size < 20000 ? 0.2 : 2;
+                if (name == "overlapping XMM 128") return size < 20000 ? 0.2 : 2;
                 if (name == "threads 2 even") return 0.4;
                 return 0;
             })};
@@ -101,7 +101,7 @@ TEST_F(CommonBestOf, two_machines_is_what_serves_both_best_although_neither_has_
     EXPECT_EQ(merged.at("small").at("winner").at("tuple").at("bound"), 256);
     EXPECT_EQ(merged.at("overlapping").at("winner").at("tuple"),
               (json{{"rt", "XMM"}, {"block", 128}}));
-    EXPECT_EQ(merged.at("aliased").at("winner").at("tuple").at("kind"), "backward");
+    EXPECT_EQ(merged.at("aliased").at("winner").at("tuple").at("rt"), "XMM");
     ASSERT_EQ(merged.at("threads").at("intervals").size(), 1u);
     EXPECT_EQ(merged.at("threads").at("intervals").front().at("threads"), 2);
 }

@@ -61,8 +61,8 @@ SmallFacts small(const std::string& distribution = "fleet") {
 }
 
 const asterope_copy kAliased[] = {
-    made_up("wide XMM", {{"kind", "wide", 0}, {"rt", "XMM", 0}}),
-    made_up("backward YMM", {{"kind", "backward", 0}, {"rt", "YMM", 0}})};
+    made_up("overlapping XMM 128", {{"rt", "XMM", 0}, {"block", nullptr, 128}}),
+    made_up("overlapping YMM 256", {{"rt", "YMM", 0}, {"block", nullptr, 256}})};
 
 AliasedFacts aliased() {
     return {{&kAliased[0], &kAliased[1]},
@@ -297,7 +297,7 @@ TEST(MakeProfile, has_intervals_up_to_where_winners_change_and_the_size_they_wer
 TEST(MakeProfile, has_the_copies_of_other_kinds) {
     const json small = {{"shape", "stepped"}, {"rt", "XMM"}, {"order", "up"}, {"bound", 128}};
     const json second = {{"shape", "grouped"}, {"rt", "YMM"}, {"order", "up"}, {"bound", 256}};
-    const json backward = {{"kind", "backward"}, {"rt", "YMM"}};
+    const json downwards = {{"rt", "YMM"}, {"block", 256}};
     expect_parts(whole(),
                  {{"/small/distribution", "fleet"},
                   {"/small/objective", "predictable"},
@@ -306,12 +306,12 @@ TEST(MakeProfile, has_the_copies_of_other_kinds) {
                   {"/small/winner/workloads/mix_l1_read/ns", 812.3},
                   {"/small/runners_up/0/tuple", second},
                   {"/small/noise_floor/mix_l1_read/median", 1.001},
-                  {"/aliased/winner", {{"above", 511}, {"up_to", 1024}, {"tuple", backward}}},
+                  {"/aliased/winner", {{"above", 511}, {"up_to", 1024}, {"tuple", downwards}}},
                   {"/aliased/sizes/0/size", 1024},
                   {"/aliased/sizes/0/pipeline/median", 1.1},
-                  {"/aliased/sizes/0/best", backward},
+                  {"/aliased/sizes/0/best", downwards},
                   {"/aliased/sizes/0/best_ratio/high", 1.5},
-                  {"/aliased/sizes/0/gains/1", {{"tuple", backward}, {"gain", 1.27}}},
+                  {"/aliased/sizes/0/gains/1", {{"tuple", downwards}, {"gain", 1.27}}},
                   {"/overlapping/winner/tuple", {{"rt", "ZMM"}, {"block", 256}}},
                   {"/overlapping/runners_up/0/tuple", {{"rt", "XMM"}, {"block", 128}}},
                   {"/overlapping/noise_floor/overlapping/median", 1.001},
@@ -549,7 +549,7 @@ TEST_F(ProfileFile, is_refused_with_the_place_of_what_is_wrong) {
         {"/intervals/1/up_to", "128", "intervals[1].up_to: \"128\" where an integer"},
         {"/intervals/1/winner/tuple/ps", 16, "intervals[1].winner.tuple: is no copy that this"},
         {"/small/winner/tuple/bound", 7, "small.winner.tuple"},
-        {"/aliased/sizes/0/best/kind", "sideways", "aliased.sizes[0].best.kind"},
+        {"/aliased/sizes/0/best/rt", "sideways", "aliased.sizes[0].best.rt"},
         {"/search/seed", -1, "search.seed: -1 is less than 0"},
         {"/search/colour", "red", "search.colour: unknown field"},
         {"/machine", 7, "machine: 7 where an object is expected"},

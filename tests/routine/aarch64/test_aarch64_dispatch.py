@@ -24,7 +24,6 @@ from aarch64_programs import (
 )
 from asterope.dispatch import load_profiles, render_dispatch
 from asterope.spaces.aarch64 import (
-    aliased_copies,
     overlapping_copies,
     pipelines,
     set_pipelines,
@@ -189,7 +188,7 @@ def test_each_feature_is_read_from_its_bit(routine, nearest_check):
 
 
 def test_all_that_a_copy_may_need_is_known():
-    copies = [*small_copies.small_tuples(), *aliased_copies.aliased_tuples()]
+    copies = [*small_copies.small_tuples(), *overlapping_copies.overlapping_tuples()]
     copies += [*overlapping_copies.overlapping_tuples(), *pipelines.variants()]
     copies += [*set_pipelines.variants(), *small_sets.small_sets()]
     assert {feature for copy in copies for feature in copy.needs} <= BITS.keys() | {"zva64"}

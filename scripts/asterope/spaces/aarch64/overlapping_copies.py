@@ -1,4 +1,4 @@
-"""The space of copies for buffers that overlap."""
+"""The space of copies for buffers that overlap, and for those that alias modulo 4096."""
 
 from __future__ import annotations
 

@@ -3,7 +3,6 @@
 from .. import probes
 from ..operations import Operation
 from . import (
-    aliased_copies,
     overlapping_copies,
     pipelines,
     set_pipelines,
@@ -16,7 +15,6 @@ __all__ = [
     "MEMSET",
     "STEPPING_BITS",
     "TITLE",
-    "aliased_copies",
     "overlapping_copies",
     "pipelines",
     "probes",
