@@ -25,8 +25,8 @@ from copy_programs import (
     render,
     run,
 )
+from dispatch_machines import FLAVOURS, MACHINES, render_profiles, write_profiles
 from sampling import sampled
-from test_dispatch import FLAVOURS, MACHINES, render_profiles, write_profiles
 from test_memcpy_mt import SHARES, render_shared
 
 SSE = [(900, Tuple("XMM", "T", "T", "none", 0, 0)), (1 << 20, Tuple("XMM", "T", "NT", "T0", 4, 8))]
@@ -125,8 +125,8 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def need_profile(name: str) -> None:
-    _, winner, small = FLAVOURS[MACHINES[name][-1]]
-    need_features([(4096, winner)], small or PLAIN)
+    flavour = FLAVOURS[MACHINES["x86_64"][name][-1]]
+    need_features([(4096, flavour.winner)], flavour.small or PLAIN)
 
 
 @pytest.mark.parametrize("name", ["haswell", "genoa"])
