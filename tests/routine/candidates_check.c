@@ -1,7 +1,7 @@
 /* Checks that every candidate of the tuner, pipeline or small copy, copies or sets right, or says
  * why this CPU cannot run it.
  *
- * Usage: candidates_check [--step N] [--other-step N] [--share I/N] [--needs FEATURES]
+ * Usage: candidates_check [--step N] [--other-step N] [--share I,N] [--needs FEATURES]
  *   --step   thins the grid of sizes and offsets for non-temporal stores, see copy_check_offsets
  *            (default 1): checking what they wrote has to wait for the memory
  *   --other-step  the same for the other stores, for emulators
@@ -14,17 +14,13 @@
  * pipeline of each register, load and store type is copied up to 64 MiB, the others of the paper up
  * to 1 MiB, those beyond it up to what three groups of interleaved pages take. */
 #define _GNU_SOURCE
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "architecture.h"
 #include "copy_check.h"
+#include "harness.h"
 #include "space/candidates.h"
 #include OF_ARCHITECTURE(candidate_needs.h)
 
-enum { LINE = 64, PAGE = 4096, SMALL = 1024, LARGE = 1 << 20, LARGEST = 64 << 20 };
+enum { LINE = 64, SMALL = 1024, LARGE = 1 << 20, LARGEST = 64 << 20 };
 
 /* Of the candidates to check; NULL: any. */
 static const char* wanted_needs;
@@ -106,7 +102,7 @@ static size_t packed(int prefetch_distance, int write_distance) {
 /* Compilers take it for granted that memcpy may be given one buffer as both. */
 static bool check_onto_itself(const struct copy_subject* subject) {
     static const size_t sizes[] = {129, 300, 700, 1500, 5000, 3 * PAGE + 700};
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
+    for (size_t i = 0; i < COUNT_OF(sizes); ++i) {
         if (!copy_check_move(subject, 64 + 7 * i, 0, sizes[i])) return false;
     }
     return true;
@@ -240,62 +236,49 @@ static void (*plain_pipeline(const struct asterope_space* space))(void) {
     return NULL;
 }
 
-/* Makes it the one that is called; returns the largest size to look at. */
-static size_t take_small(const struct asterope_copy* v) {
-    small.copy = v->small;
-    small.bound = strtoull(strrchr(v->name, ' '), NULL, 10);
-    return small.bound + 130;
-}
+enum { EACH_SIZE = 64 };
 
-static size_t step_at_page_ends(const struct asterope_copy* v) {
-    return masks(v->name) ? 1 : 13;
-}
-
-static bool check_small(size_t index) {
-    const struct asterope_copy* v = &asterope_small_copies.copies[index];
+/* A small copy, or a small set, of which every size meets every offset. */
+static bool check_small(const struct asterope_copy* v, bool sets) {
     if (!can_run(v->name, v->needs)) return true;
     const struct copy_subject subject = {
         .name = v->name,
-        .copy = call_small,
+        .copy = sets ? call_small_set : call_small,
         .distances = {LINE, 3 * LINE}, /* to see that they are handed on */
-        .fifth = plain_pipeline(&asterope_copies),
+        .sets = sets,
+        .fifth = plain_pipeline(sets ? &asterope_sets : &asterope_copies),
     };
-    const size_t last = take_small(v);
-    const bool right = copy_check_state(&subject, (void (*)(void))v->small) &&
-                       copy_check_guards(&subject, 0, last) &&
-                       copy_check_page_ends(&subject, step_at_page_ends(v)) &&
-                       copy_check_offsets(&subject, 0, last, 1) &&
-                       (!may_overlap(v->name) || copy_check_overlaps(&subject, 1, last));
-    if (right) printf("ok %s\n", v->name);
-    return right;
+    small.copy = v->small;
+    small.bound = strtoull(strrchr(v->name, ' '), NULL, 10);
+    const struct copy_plan plan = {
+        .function = (void (*)(void))v->small,
+        .last = small.bound + 130,
+        .page_ends = masks(v->name) ? 1 : 13,
+        .offsets = sets ? EACH_SIZE : 1,
+        .overlaps = sets || !may_overlap(v->name) ? 0 : 1,
+        .largest = small.bound + 130,
+    };
+    return copy_check_all(&subject, &plan);
 }
 
-/* --- Copies for aliasing and for overlapping buffers --- */
-
-/* Of no distance and no small sizes: those for aliasing buffers, and those for overlapping ones. */
+/* Of no distance and no small sizes: those for aliasing buffers, and those for overlapping ones.
+ * Source and destination begin alike, so half of the offsets make them alias. */
 static bool check_large(const struct asterope_copy* v, bool overlapping) {
     if (!can_run(v->name, v->needs)) return true;
     const struct copy_subject subject = {
         .name = v->name, .copy = v->copy, .minimum = overlapping ? 128 : 512};
-    const size_t last = overlapping ? SMALL : 2 * SMALL;
-    /* source and destination begin alike, so half of the offsets make them alias */
-    const bool right = copy_check_state(&subject, (void (*)(void))v->copy) &&
-                       copy_check_guards(&subject, subject.minimum, last) &&
-                       copy_check_doubling(&subject, 2 * SMALL, LARGE) &&
-                       copy_check_offsets(&subject, subject.minimum, last, overlapping ? 7 : 3) &&
-                       (!overlapping || copy_check_overlaps(&subject, 1, LARGE));
-    if (right) printf("ok %s\n", v->name);
-    return right;
+    const struct copy_plan plan = {
+        .function = (void (*)(void))v->copy,
+        .last = overlapping ? SMALL : 2 * SMALL,
+        .offsets = overlapping ? 7 : 3,
+        .overlaps = overlapping ? 1 : 0,
+        .doubling = 2 * SMALL,
+        .largest = LARGE,
+    };
+    return copy_check_all(&subject, &plan);
 }
 
-/* --- Sets --- */
-
-/* Each with its complement. A set of zeros may take other ways than that of another byte. */
-static const unsigned char bytes_to_set[] = {0x00, 0x80, 0x6B};
-enum { PAIRS = sizeof bytes_to_set / sizeof bytes_to_set[0], EACH_SIZE = 64 };
-
-/* Every size meets every offset once for each byte: where the source would begin does not matter.
- */
+/* Every size meets every offset: where the source would begin does not matter. */
 static bool check_set(const struct asterope_variant* v) {
     if (!can_run(v->name, v->needs)) return true;
     const struct copy_subject subject = {
@@ -306,49 +289,25 @@ static bool check_set(const struct asterope_variant* v) {
         .minimum = 128,
         .sets = true,
     };
-    const size_t last = SMALL + 2 * (size_t)value_of(v, "tb") * LINE;
-    bool right = true;
-    for (size_t i = 0; right && i < PAIRS; ++i) {
-        copy_check_byte(bytes_to_set[i]);
-        right = copy_check_state(&subject, (void (*)(void))v->copy) &&
-                copy_check_guards(&subject, subject.minimum, last) &&
-                copy_check_doubling(&subject, 2 * SMALL, i == 0 ? LARGEST : LARGE) &&
-                copy_check_offsets(&subject, subject.minimum, last, EACH_SIZE);
-    }
-    if (right) printf("ok %s\n", v->name);
-    return right;
-}
-
-static bool check_small_set(const struct asterope_copy* v) {
-    if (!can_run(v->name, v->needs)) return true;
-    const struct copy_subject subject = {
-        .name = v->name,
-        .copy = call_small_set,
-        .distances = {LINE, 3 * LINE}, /* to see that they are handed on */
-        .sets = true,
-        .fifth = plain_pipeline(&asterope_sets),
+    const struct copy_plan plan = {
+        .function = (void (*)(void))v->copy,
+        .last = SMALL + 2 * (size_t)value_of(v, "tb") * LINE,
+        .offsets = EACH_SIZE,
+        .doubling = 2 * SMALL,
+        .largest = LARGE,
     };
-    const size_t last = take_small(v);
-    bool right = true;
-    for (size_t i = 0; right && i < PAIRS; ++i) {
-        copy_check_byte(bytes_to_set[i]);
-        right = copy_check_state(&subject, (void (*)(void))v->small) &&
-                copy_check_guards(&subject, 0, last) &&
-                copy_check_page_ends(&subject, step_at_page_ends(v)) &&
-                copy_check_offsets(&subject, 0, last, EACH_SIZE);
-    }
-    if (right) printf("ok %s\n", v->name);
-    return right;
+    return copy_check_all(&subject, &plan) && copy_check_around(&subject, LARGEST);
 }
 
 int main(int argc, char** argv) {
-    size_t step = 1, other_step = 1, from = 0, shares = 1;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        if (strcmp(argv[i], "--step") == 0) step = strtoull(argv[i + 1], NULL, 10);
-        if (strcmp(argv[i], "--other-step") == 0) other_step = strtoull(argv[i + 1], NULL, 10);
-        if (strcmp(argv[i], "--needs") == 0) wanted_needs = argv[i + 1];
-        if (strcmp(argv[i], "--share") == 0) sscanf(argv[i + 1], "%zu/%zu", &from, &shares);
-    }
+    size_t step = 1, other_step = 1, share[2] = {0, 1}, numbers = 0;
+    const struct option options[] = {
+        {.name = "--step", .number = &step},
+        {.name = "--other-step", .number = &other_step},
+        {.name = "--share", .numbers = share, .count = &numbers, .most = 2},
+    };
+    if (argc > 2 && strcmp(argv[argc - 2], "--needs") == 0) wanted_needs = argv[argc -= 1], --argc;
+    read_options(argc, argv, options, COUNT_OF(options));
     copy_check_start(LARGEST + 64);
     emulate_what_is_missing();
     bool right = true;
@@ -357,14 +316,14 @@ int main(int argc, char** argv) {
     const size_t overlapping = aliased + asterope_aliased_copies.count;
     const size_t sets = overlapping + asterope_overlapping_copies.count;
     const size_t small_sets = sets + asterope_sets.variant_count;
-    for (size_t i = from; i < small_sets + asterope_small_sets.count; i += shares) {
+    for (size_t i = share[0]; i < small_sets + asterope_small_sets.count; i += share[1]) {
         right &=
             i < pipelines     ? check(i, step, other_step)
-            : i < aliased     ? check_small(i - pipelines)
+            : i < aliased     ? check_small(&asterope_small_copies.copies[i - pipelines], false)
             : i < overlapping ? check_large(&asterope_aliased_copies.copies[i - aliased], false)
             : i < sets ? check_large(&asterope_overlapping_copies.copies[i - overlapping], true)
             : i < small_sets ? check_set(&asterope_sets.variants[i - sets])
-                             : check_small_set(&asterope_small_sets.copies[i - small_sets]);
+                             : check_small(&asterope_small_sets.copies[i - small_sets], true);
         fflush(stdout);
     }
     return right ? 0 : 1;

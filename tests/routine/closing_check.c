@@ -5,33 +5,20 @@
  * Usage: closing_check LIBRARY
  * Prints `ok` or `FAIL: ...`; exits 1 where something failed. */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
+
+#include "harness.h"
 
 enum { BYTES = 1000000, ROUNDS = 200 };
 
-typedef void* (*copy_function)(void* destination, const void* source, size_t bytes);
-
-static int threads(void) {
-    int count = -2; /* . and .. */
-    DIR* folder = opendir("/proc/self/task");
-    while (readdir(folder)) ++count;
-    closedir(folder);
-    return count;
-}
-
 int main(int count, char** words) {
     static char from[BYTES], to[BYTES];
-    int most = 0;
+    size_t most = 0;
     for (int i = 0; i < ROUNDS; ++i) {
         void* library = count == 2 ? dlopen(words[1], RTLD_NOW) : 0;
-        copy_function copy = 0;
+        plain_function copy = 0;
         if (library) *(void**)&copy = dlsym(library, "asterope_memcpy_mt");
         if (!copy) {
             printf("FAIL: cannot open: %s\n", dlerror());
@@ -43,7 +30,7 @@ int main(int count, char** words) {
             printf("FAIL: copies wrongly\n");
             return 1;
         }
-        if (threads() > most) most = threads();
+        if (threads_of_process() > most) most = threads_of_process();
         const pid_t child = i % 4 ? -1 : (pid_t)syscall(SYS_fork);
         int status = 0;
         dlclose(library);
@@ -51,10 +38,8 @@ int main(int count, char** words) {
             printf("FAIL: a child ends with status %d\n", status);
             return 1;
         }
-        /* A thread that was joined may stand in /proc for a moment more. */
-        for (int tries = 0; threads() != 1 && tries < 1000; ++tries) usleep(1000);
-        if (threads() != 1) {
-            printf("FAIL: %d threads are left\n", threads());
+        if (threads_in_the_end(1) != 1) {
+            printf("FAIL: %zu threads are left\n", threads_of_process());
             return 1;
         }
         if (dlopen(words[1], RTLD_NOW | RTLD_NOLOAD)) {
@@ -63,6 +48,6 @@ int main(int count, char** words) {
         }
         if (child == 0) return 0;
     }
-    printf("%d threads\nok\n", most);
+    printf("%zu threads\nok\n", most);
     return 0;
 }

@@ -4,17 +4,12 @@
 
 #include <setjmp.h>
 #include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "architecture.h"
+#include "harness.h"
 #include OF_ARCHITECTURE(cpu_state.h)
 
-enum { OFFSETS = 64, CANARY_BYTES = 128, CANARY = 0xA5, PAGE = 4096 };
+enum { OFFSETS = 64, CANARY_BYTES = 128, CANARY = 0xA5 };
 
 /* --- Buffers ---------------------------------------------------------------------------------- */
 
@@ -28,23 +23,14 @@ struct area {
 static struct area sources[2], destination, overlap, image;
 
 static struct area map_area(size_t bytes) {
-    bytes = (bytes + PAGE - 1) / PAGE * PAGE;
-    unsigned char* start =
-        mmap(NULL, bytes + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (start == MAP_FAILED || mprotect(start + PAGE, bytes, PROT_READ | PROT_WRITE) != 0) {
-        perror("copy_check: mmap");
-        exit(2);
-    }
-    return (struct area){start + PAGE, start + PAGE + bytes};
+    unsigned char* start = guarded(bytes);
+    return (struct area){start, start + (bytes + PAGE - 1) / PAGE * PAGE};
 }
 
-/* Bytes that depend on the position and that no shift of themselves equals (splitmix64). */
+/* Bytes that depend on the position and that no shift of themselves equals. */
 static void fill(struct area area, uint64_t mask) {
     for (uint64_t i = 0; i < (uint64_t)(area.end - area.start) / 8; ++i) {
-        uint64_t word = (i + 1) * 0x9E3779B97F4A7C15u;
-        word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9u;
-        word = (word ^ (word >> 27)) * 0x94D049BB133111EBu;
-        word = (word ^ (word >> 31)) ^ mask;
+        const uint64_t word = mixed(i + 1) ^ mask;
         memcpy(area.start + 8 * i, &word, 8);
     }
 }
@@ -493,4 +479,33 @@ static bool state(void (*function)(void)) {
 bool copy_check_state(const struct copy_subject* subject, void (*function)(void)) {
     now.subject = subject;
     SURVIVING(state(function));
+}
+
+/* --- All of these ----------------------------------------------------------------------------- */
+
+static bool all_checks(const struct copy_subject* subject, const struct copy_plan* plan) {
+    const size_t first = subject->minimum;
+    bool right =
+        (plan->function == NULL || copy_check_state(subject, plan->function)) &&
+        copy_check_guards(subject, first, plan->last) &&
+        (plan->page_ends == 0 || copy_check_page_ends(subject, plan->page_ends)) &&
+        copy_check_offsets(subject, first, plan->last, plan->offsets) &&
+        (plan->overlaps == 0 || copy_check_overlaps(subject, plan->overlaps, plan->largest)) &&
+        (plan->doubling == 0 || copy_check_doubling(subject, plan->doubling, plan->largest));
+    for (size_t i = 0; right && i < plan->around_count; ++i) {
+        right = copy_check_around(subject, plan->around[i]);
+    }
+    return right;
+}
+
+bool copy_check_all(const struct copy_subject* subject, const struct copy_plan* plan) {
+    static const unsigned char bytes[] = {0x00, 0x80, 0x6B};
+    bool right = true;
+    for (size_t i = 0; right && i < (subject->sets ? COUNT_OF(bytes) : 1); ++i) {
+        if (subject->sets) copy_check_byte(bytes[i]);
+        right = all_checks(subject, plan);
+    }
+    if (right) printf("ok %s\n", subject->name);
+    fflush(stdout);
+    return right;
 }

@@ -74,4 +74,19 @@ bool copy_check_state(const struct copy_subject* subject, void (*function)(void)
  * without. */
 bool copy_check_sees_dirty_halves(void);
 
+/* What is checked of a function, and how closely. */
+struct copy_plan {
+    void (*function)(void);              /* for copy_check_state; NULL: unchecked */
+    size_t last;                         /* of the sizes with all offsets and by the guard pages */
+    size_t page_ends, offsets, overlaps; /* steps; of the first and the last 0: unchecked */
+    size_t doubling, largest;            /* the first size that is doubled (0: none), the last */
+    const size_t* around;
+    size_t around_count;
+};
+
+/* All of the above, from the subject's minimum on, and prints `ok NAME`. Of a subject that sets,
+ * with three bytes, each with its complement: a set of zeros may take other ways than that of
+ * another. */
+bool copy_check_all(const struct copy_subject* subject, const struct copy_plan* plan);
+
 #endif

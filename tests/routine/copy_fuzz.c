@@ -11,33 +11,20 @@
  * to DISTANCE bytes behind it; memcpy is never given buffers that overlap Prints `ok PREFIX` for
  * each routine or, once for each at most, `FAIL NAME: reason` and the options that repeat the case;
  * exits 1 if one failed. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#define _GNU_SOURCE
 #include "copy_check.h"
+#include "harness.h"
 #include "rendered_routines.h"
 
 enum { FUNCTIONS = 3, MOST = 1 << 20 };
 
 static const char* const function_names[FUNCTIONS] = {"memcpy", "mempcpy", "memmove"};
 
-static struct options {
-    uint64_t seed;
-    size_t count, largest;
-} options = {.seed = 1, .count = 10000, .largest = 65536};
-
-/* --- Chance: splitmix64 -------------------------------------------------------------------------
- */
-
+static size_t seed = 1, count = 10000, largest = 65536;
 static uint64_t chance_state;
 
 static uint64_t chance(void) {
-    uint64_t z = chance_state += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
+    return next_random(&chance_state);
 }
 
 /* Both ends included. */
@@ -55,7 +42,7 @@ struct fuzz_case {
     size_t bytes;
 };
 
-static routine_function called;
+static plain_function called;
 
 static void* call(void* destination, const void* source, size_t bytes, size_t distance) {
     (void)distance;
@@ -64,8 +51,8 @@ static void* call(void* destination, const void* source, size_t bytes, size_t di
 
 /* Whether it copied right; what is wrong has been printed otherwise. */
 static bool copies_right(const struct fuzz_case* c) {
-    const routine_function functions[] = {c->routine->copy, c->routine->copy_to_end,
-                                          c->routine->move};
+    const plain_function functions[] = {c->routine->copy, c->routine->copy_to_end,
+                                        c->routine->move};
     char name[128];
     snprintf(name, sizeof name, "%s_%s", c->routine->name, function_names[c->function]);
     called = functions[c->function];
@@ -81,7 +68,6 @@ static size_t random_size(const struct rendered_routine* routine) {
     const uint64_t kind = chance() % 4;
     if (kind == 0) return (size_t)between(0, 64);
     if (kind == 1) return (size_t)between(0, 700);
-    const size_t largest = options.largest;
     if (kind == 2) {
         const size_t size = routine->sizes[chance() % routine->size_count];
         if (size + 130 <= largest) {
@@ -124,7 +110,7 @@ static struct fuzz_case random_case(const struct rendered_routine* routine) {
     return c;
 }
 
-static void* (*called_set)(void*, int, size_t);
+static plain_set_function called_set;
 
 static void* call_set(void* destination, const void* byte, size_t bytes, size_t distance) {
     (void)distance;
@@ -148,7 +134,7 @@ static bool sets_right(const struct rendered_routine* routine) {
 
 static bool fuzz(const struct rendered_routine* routine) {
     if (routine->set && !sets_right(routine)) return false;
-    for (size_t i = 0; i < options.count; ++i) {
+    for (size_t i = 0; i < count; ++i) {
         const struct fuzz_case c = random_case(routine);
         if (!copies_right(&c)) return false;
     }
@@ -190,20 +176,14 @@ static int run_case(char** arguments) {
 int main(int argc, char** argv) {
     copy_check_start(MOST);
     if (argc == 6 && strcmp(argv[1], "--case") == 0) return run_case(argv + 2);
-    for (int i = 1; i < argc; i += 2) {
-        const uint64_t value = strtoull(i + 1 < argc ? argv[i + 1] : "", NULL, 10);
-        if (strcmp(argv[i], "--seed") == 0)
-            options.seed = value;
-        else if (strcmp(argv[i], "--count") == 0)
-            options.count = value;
-        else if (strcmp(argv[i], "--largest") == 0 && value <= MOST)
-            options.largest = value;
-        else
-            return unusable("unknown option");
-    }
+    const struct option options[] = {{.name = "--seed", .number = &seed},
+                                     {.name = "--count", .number = &count},
+                                     {.name = "--largest", .number = &largest}};
+    read_options(argc, argv, options, COUNT_OF(options));
+    if (largest > MOST) return unusable("--largest is at most 1 MiB");
     bool right = true;
     for (int i = 0; i < ROUTINES; ++i) {
-        chance_state = options.seed; /* so that a routine's cases do not depend on the others */
+        chance_state = seed; /* so that a routine's cases do not depend on the others */
         right &= fuzz(&rendered_routines[i]);
         fflush(stdout);
     }

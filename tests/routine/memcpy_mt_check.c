@@ -9,24 +9,17 @@
  * The routine, ROUTINE, is included, so that it can be told these. Prints `ok` or `FAIL: ...`;
  * exits 1 where something failed. */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "architecture.h"
+#include "harness.h"
 #include OF_ARCHITECTURE(single_step.h)
 
 static int cpus = 4, creations = -1, others;
@@ -51,26 +44,12 @@ static int told_create(pthread_t* thread, const pthread_attr_t* attributes, void
 #undef sched_getaffinity
 #undef pthread_create
 
-enum { PAGE = 4096, ROOM = 5 << 20 };
+enum { ROOM = 5 << 20 };
 
 static _Noreturn void fail(const char* what, size_t number) {
     printf("FAIL: %s: %zu\n", what, number);
     fflush(stdout);
     _exit(1);
-}
-
-/* `bytes`, whole pages, between two pages that cannot be touched. */
-static unsigned char* guarded(size_t bytes) {
-    unsigned char* all = mmap(0, bytes + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (all == MAP_FAILED || mprotect(all + PAGE, bytes, PROT_READ | PROT_WRITE)) {
-        fail("no memory", bytes);
-    }
-    return all + PAGE;
-}
-
-static void fill_randomly(unsigned char* bytes, size_t count, uint32_t state) {
-    for (size_t i = 0; i < count; ++i)
-        bytes[i] = (unsigned char)((state = state * 1664525 + 1013904223) >> 24);
 }
 
 /* The buffers of one check: a source of random bytes, and a destination. */
@@ -99,11 +78,7 @@ static void await_flag(const unsigned* flag) {
 
 /* Threads of this process, but for an emulator's. */
 static size_t tasks(void) {
-    size_t count = 0;
-    DIR* folder = opendir("/proc/self/task");
-    while (readdir(folder)) ++count;
-    closedir(folder);
-    return count - 2 - (size_t)others; /* . and .. */
+    return threads_of_process() - (size_t)others;
 }
 
 /* Copies `bytes` and looks at each of them, and at a line on either side where there is room. */
@@ -133,7 +108,7 @@ static void copies(void) {
                                     262144, 300000, 1048576, 2097152, 3145728, 3250000, 4194304};
     static const size_t to_at[] = {0, 1, 63, 2048, 4095}, from_at[] = {0, 31, 4095};
     const struct pair pair = new_pair(1);
-    for (size_t i = 0; i < sizeof around / sizeof *around; ++i) {
+    for (size_t i = 0; i < COUNT_OF(around); ++i) {
         for (size_t bytes = around[i] - 1; bytes <= around[i] + 1; ++bytes) {
             for (size_t t = 0; t < 5; ++t) {
                 for (size_t f = 0; f < 3; ++f) copy_at(pair, to_at[t], from_at[f], bytes);
@@ -253,8 +228,8 @@ static void* call_until_stopped(void* room) {
 static void fork_while_copying(void) {
     const struct pair pair = new_pair(3);
     pthread_t other;
-    /* No thread may start while we fork: AddressSanitizer has locks of its own for that, and what was
-     * forked then waits for ever. A thread that has helped or called has started. */
+    /* No thread may start while we fork: AddressSanitizer has locks of its own for that, and what
+     * was forked then waits for ever. A thread that has helped or called has started. */
     check_help(pair);
     pthread_create(&other, 0, call_until_stopped, 0);
     await_flag(&calling);
@@ -301,7 +276,7 @@ static pid_t by_clone(void) {
 #endif
 
 static pid_t (*const ways[])(void) = {by_fork, by_system_call, by_clone, BY_FORK_WITHOUT_HANDLERS};
-enum { WAYS = sizeof ways / sizeof *ways };
+enum { WAYS = COUNT_OF(ways) };
 
 /* What shares its parent's memory: vfork with room to return. */
 static int copy_in_shared_memory(void* room) {
@@ -589,12 +564,6 @@ static void* stop_cancelled(void* unused) {
     return unused;
 }
 
-/* Tasks once only the caller is left: one that was joined may stand in /proc for a moment more. */
-static size_t tasks_in_the_end(void) {
-    for (int tries = 0; tasks() != 1 && tries < 10000; ++tries) usleep(1000);
-    return tasks();
-}
-
 /* A thread that is to be cancelled closes the library: the workers end, and then it does. */
 static void stop(void) {
     const struct pair pair = new_pair(3);
@@ -603,7 +572,9 @@ static void stop(void) {
     pthread_create(&thread, 0, stop_cancelled, 0);
     pthread_join(thread, 0);
     if (!stopped) fail("cancelled before all workers had ended", 0);
-    if (tasks_in_the_end() != 1) fail("threads are left", tasks());
+    if (threads_in_the_end(1 + (size_t)others) != 1 + (size_t)others) {
+        fail("threads are left", tasks());
+    }
     copy(pair, 1000000); /* as what exits later may */
     if (tasks() != 1) fail("threads after the end", tasks());
 }
@@ -663,7 +634,7 @@ static const struct {
 
 int main(int count, char** words) {
     void (*check)(void) = 0;
-    for (size_t i = 0; count > 1 && i < sizeof checks / sizeof *checks; ++i) {
+    for (size_t i = 0; count > 1 && i < COUNT_OF(checks); ++i) {
         if (!strcmp(words[1], checks[i].name)) check = checks[i].check;
     }
     if (count > 2) cpus = atoi(words[2]);

@@ -5,14 +5,12 @@
 #ifndef ASTEROPE_RENDERED_ROUTINES_H
 #define ASTEROPE_RENDERED_ROUTINES_H
 
-#include <stddef.h>
-
-typedef void* (*routine_function)(void* destination, const void* source, size_t bytes);
+#include "harness.h"
 
 struct rendered_routine {
     const char* name;
-    routine_function copy, copy_to_end, move;                 /* memcpy, mempcpy, memmove */
-    void* (*set)(void* destination, int value, size_t bytes); /* memset; NULL: it has none */
+    plain_function copy, copy_to_end, move; /* memcpy, mempcpy, memmove */
+    plain_set_function set;                 /* memset; NULL: it has none */
     const size_t* sizes;
     size_t size_count;
 };
@@ -39,6 +37,6 @@ static const struct rendered_routine rendered_routines[] = {
 #undef ROUTINE
 };
 
-enum { ROUTINES = sizeof rendered_routines / sizeof rendered_routines[0] };
+enum { ROUTINES = COUNT_OF(rendered_routines) };
 
 #endif

@@ -15,15 +15,9 @@
  *   --without-state  leaves the state of the CPU unchecked, for emulators that disagree about it
  * Prints `ok NAME` or `FAIL NAME: reason` for each function; exits 1 if one failed. */
 #define _GNU_SOURCE
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "asterope_memcpy.h"
 #include "copy_check.h"
+#include "harness.h"
 
 enum { MOST_SIZES = 256 };
 
@@ -51,92 +45,57 @@ static void* call_memset(void* destination, const void* byte, size_t bytes, size
     return asterope_memset(destination, (int)(uintptr_t)byte, bytes);
 }
 
-struct sizes {
-    size_t count, bytes[MOST_SIZES];
+static size_t step = 1, other_step = 1, last = 1024, largest = 1 << 20;
+static size_t whole, whole_set, without_state;
+static size_t around[MOST_SIZES], around_count, huge[MOST_SIZES], huge_count;
+
+static const struct option options[] = {
+    {.name = "--step", .number = &step},
+    {.name = "--other-step", .number = &other_step},
+    {.name = "--last", .number = &last},
+    {.name = "--largest", .number = &largest},
+    {.name = "--whole", .number = &whole},
+    {.name = "--whole-set", .number = &whole_set},
+    {.name = "--without-state", .number = &without_state},
+    {.name = "--around", .numbers = around, .count = &around_count, .most = MOST_SIZES},
+    {.name = "--huge", .numbers = huge, .count = &huge_count, .most = MOST_SIZES},
 };
 
-static struct options {
-    size_t step, other_step, last, largest, whole, whole_set, without_state;
-    struct sizes around, huge;
-} options = {.step = 1, .other_step = 1, .last = 1024, .largest = 1 << 20};
-
-static struct sizes parse_sizes(const char* text) {
-    struct sizes sizes = {0};
-    while (*text != '\0' && sizes.count < MOST_SIZES) {
-        char* end;
-        sizes.bytes[sizes.count++] = strtoull(text, &end, 10);
-        text = *end == ',' ? end + 1 : end;
-    }
-    return sizes;
-}
-
-static void parse(int argc, char** argv) {
-    const struct {
-        const char* name;
-        size_t* number;
-        struct sizes* sizes;
-    } known[] = {
-        {"--step", &options.step, NULL},
-        {"--other-step", &options.other_step, NULL},
-        {"--last", &options.last, NULL},
-        {"--largest", &options.largest, NULL},
-        {"--whole", &options.whole, NULL},
-        {"--without-state", &options.without_state, NULL},
-        {"--whole-set", &options.whole_set, NULL},
-        {"--around", NULL, &options.around},
-        {"--huge", NULL, &options.huge},
-    };
-    for (int i = 1; i + 1 < argc; i += 2) {
-        size_t k = 0;
-        while (strcmp(argv[i], known[k].name) != 0) {
-            if (++k < sizeof known / sizeof known[0]) continue;
-            fprintf(stderr, "routine_check: unknown option %s\n", argv[i]);
-            exit(2);
-        }
-        if (known[k].number) *known[k].number = strtoull(argv[i + 1], NULL, 10);
-        if (known[k].sizes) *known[k].sizes = parse_sizes(argv[i + 1]);
-    }
-}
+/* The memset is last: behind it no copy can be checked any more. */
+static const struct entry {
+    const char* name;
+    copy_function copy;
+    void (*function)(void); /* NULL: the routine has none */
+    const size_t* step;
+    bool returns_end, may_overlap;
+} entries[] = {
+#define OF(name) #name, call_##name, (void (*)(void))asterope_##name
+    {OF(memcpy), &step, false, false},
+    {OF(mempcpy), &other_step, true, true},
+    {OF(memmove), &other_step, false, true},
+    {OF(memcpy_hot), &other_step, false, false},
+    {OF(memcpy_cold), &other_step, false, false},
+    {OF(memcpy_consume), &other_step, false, false},
+    {OF(memset), &step, false, false},
+};
 
 /* Whether it passed; prints the verdict. */
-static bool check(const char* name, copy_function copy, void (*function)(void), size_t step,
-                  bool returns_end, bool may_overlap) {
-    const struct copy_subject subject = {.name = name, .copy = copy, .returns_end = returns_end};
-    bool right = (options.without_state || copy_check_state(&subject, function)) &&
-                 copy_check_guards(&subject, 0, options.last) &&
-                 copy_check_page_ends(&subject, step < 13 ? 13 : step) &&
-                 copy_check_offsets(&subject, 0, options.last, step) &&
-                 (!may_overlap || copy_check_overlaps(&subject, step, options.largest)) &&
-                 copy_check_doubling(&subject, 2048, options.largest);
-    for (size_t i = 0; right && i < options.around.count; ++i) {
-        right = copy_check_around(&subject, options.around.bytes[i]);
-    }
-    if (right) printf("ok %s\n", name);
-    fflush(stdout);
-    return right;
-}
-
-/* Each byte with its complement. A set of zeros may take other ways than that of another byte. */
-static bool check_memset(void) {
-    static const unsigned char bytes[] = {0x00, 0x80, 0x6B};
-    const struct copy_subject subject = {.name = "memset", .copy = call_memset, .sets = true};
-    bool right = true;
-    for (size_t i = 0; right && i < sizeof bytes; ++i) {
-        copy_check_byte(bytes[i]);
-        right = (options.without_state ||
-                 copy_check_state(&subject, (void (*)(void))asterope_memset)) &&
-                copy_check_guards(&subject, 0, options.last) &&
-                copy_check_page_ends(&subject, options.step < 13 ? 13 : options.step) &&
-                /* every size at every offset */
-                copy_check_offsets(&subject, 0, options.last, 64) &&
-                copy_check_doubling(&subject, 2048, options.largest);
-        for (size_t k = 0; right && k < options.around.count; ++k) {
-            right = copy_check_around(&subject, options.around.bytes[k]);
-        }
-    }
-    if (right) printf("ok memset\n");
-    fflush(stdout);
-    return right;
+static bool check(const struct entry* entry) {
+    const bool sets = entry->copy == call_memset;
+    const struct copy_subject subject = {
+        .name = entry->name, .copy = entry->copy, .returns_end = entry->returns_end, .sets = sets};
+    const struct copy_plan plan = {
+        .function = without_state ? NULL : entry->function,
+        .last = last,
+        .page_ends = *entry->step < 13 ? 13 : *entry->step,
+        .offsets = sets ? 64 : *entry->step, /* a set: every size at every offset */
+        .overlaps = entry->may_overlap ? *entry->step : 0,
+        .doubling = 2048,
+        .largest = largest,
+        .around = around,
+        .around_count = around_count,
+    };
+    return copy_check_all(&subject, &plan);
 }
 
 /* --- Sizes beyond the memory there is --- */
@@ -167,12 +126,6 @@ static void fill_period(unsigned char* start) {
         word = word * 1664525u + 1013904223u;
         memcpy(start + i, &word, 4);
     }
-}
-
-static void* or_exit(void* memory) {
-    if (memory != NULL && memory != MAP_FAILED) return memory;
-    perror("routine_check: mmap");
-    exit(2);
 }
 
 enum { SOURCE_AT = 17, DESTINATION_AT = 5 };
@@ -225,25 +178,16 @@ static bool check_whole(size_t bytes) {
 }
 
 int main(int argc, char** argv) {
-    parse(argc, argv);
-    if (options.whole > 0) return check_whole(options.whole) ? 0 : 1;
-    if (options.whole_set > 0) return check_whole_set(options.whole_set) ? 0 : 1;
-    size_t largest = options.largest;
-    for (size_t i = 0; i < options.around.count; ++i) {
-        if (options.around.bytes[i] > largest) largest = options.around.bytes[i];
-    }
-    copy_check_start(largest + 64);
+    read_options(argc, argv, options, COUNT_OF(options));
+    if (whole > 0) return check_whole(whole) ? 0 : 1;
+    if (whole_set > 0) return check_whole_set(whole_set) ? 0 : 1;
+    size_t most = largest;
+    for (size_t i = 0; i < around_count; ++i) most = around[i] > most ? around[i] : most;
+    copy_check_start(most + 64);
     bool right = true;
-#define CHECK(name, step, returns_end, may_overlap)                                                \
-    right &= check(#name, call_##name, (void (*)(void))asterope_##name, options.step, returns_end, \
-                   may_overlap)
-    CHECK(memcpy, step, false, false);
-    CHECK(mempcpy, other_step, true, true);
-    CHECK(memmove, other_step, false, true);
-    if (asterope_memcpy_hot) CHECK(memcpy_hot, other_step, false, false);
-    if (asterope_memcpy_cold) CHECK(memcpy_cold, other_step, false, false);
-    if (asterope_memcpy_consume) CHECK(memcpy_consume, other_step, false, false);
-    if (asterope_memset) right &= check_memset(); /* last: no copy can be checked any more */
-    for (size_t i = 0; i < options.huge.count; ++i) right &= check_huge(options.huge.bytes[i]);
+    for (size_t i = 0; i < COUNT_OF(entries); ++i) {
+        if (entries[i].function) right &= check(&entries[i]);
+    }
+    for (size_t i = 0; i < huge_count; ++i) right &= check_huge(huge[i]);
     return right ? 0 : 1;
 }

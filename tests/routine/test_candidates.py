@@ -51,8 +51,8 @@ def build(arch: Architecture, folder: Path, text: str, objects: Path) -> Path:
 
 def check(arch: Architecture, program: Path, cpu: str, share: str, *options: str) -> list[str]:
     """What candidates_check says of its share of the candidates on that CPU."""
-    command = [*map(str, arch.on(cpu)), str(program), *THIN[arch.is_native], *options]
-    command += ["--share", share]
+    command = [*map(str, arch.on(cpu)), str(program), *THIN[arch.is_native], "--share", share]
+    command += options
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1800)
     assert done.returncode in (0, 1), f"{command}: exit {done.returncode}: {done.stderr}"
     return done.stdout.splitlines()
@@ -79,7 +79,7 @@ def verdict_of(arch: Architecture, cpu: str, name: str, needs: tuple[str, ...]) 
 def test_a_sample_of_the_candidates_is_right(program, arch, case):
     one_in, options = SAMPLE[arch.is_native]
     first = 3 + arch.cpus.index(case)  # each CPU runs others
-    lines = check(arch, program(arch), case, f"{first}/{one_in}", *options)
+    lines = check(arch, program(arch), case, f"{first},{one_in}", *options)
     sample = CANDIDATES[arch.name][first::one_in]
     assert lines == [verdict_of(arch, case, *candidate) for candidate in sample]
 
@@ -102,7 +102,7 @@ def test_every_candidate_is_right(program, arch, case):
     of = PROCESSES * len(able)
 
     def verdicts_of(share: int) -> list[str]:
-        return check(arch, program(arch), cpu, f"{share}/{of}", "--needs", needs)
+        return check(arch, program(arch), cpu, f"{share},{of}", "--needs", needs)
 
     with ThreadPoolExecutor(PROCESSES) as pool:
         verdicts = [line for lines in pool.map(verdicts_of, shares) for line in lines]
@@ -141,7 +141,7 @@ def start_of(arch: Architecture, name: str) -> tuple[str, str]:
     elif arch.set_pipelines.named(name.replace(" PW", " PW8")):
         kind = "set_candidate"
     symbol = f"asterope_{kind}_{name.lower().replace(' ', '_')}"
-    return named, {"x86_64": f"void {symbol}(void)", "aarch64": f'BEGIN("{symbol}"'}[arch.name]
+    return named, {"x86_64": f"void {symbol}(void)\n{{", "aarch64": f'BEGIN("{symbol}"'}[arch.name]
 
 
 def faulty(arch: Architecture, change: Change) -> str:
@@ -181,6 +181,6 @@ def test_a_faulty_candidate_is_reported(tmp_path, objects, arch, case):
     # one pipeline comes first; small sets have names of small copies, moves those of aliased copies
     places = [i for i, candidate in enumerate(later) if candidate == name]
     index = 1 + places[-1 if change.candidate in (*SMALL_SET, *UP, *DOWN) else 0] if places else 0
-    output = "\n".join(check(arch, program, able[-1], f"{index}/{len(candidates)}"))
+    output = "\n".join(check(arch, program, able[-1], f"{index},{len(candidates)}"))
     expected = re.escape(f"FAIL {name}: {message}").replace(r"\.\*", ".*")
     assert re.match(expected, output), output

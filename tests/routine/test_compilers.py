@@ -15,7 +15,6 @@ from copy_programs import (
     assert_right,
     output_of,
     render,
-    run,
 )
 from disassembly import disassemble, jump_of
 from routine_examples import GATED, every_kind, every_set
@@ -66,15 +65,6 @@ def compilations(arch: Architecture) -> Compilations:
     return found
 
 
-def need_way(arch: Architecture, folder: Path, *compiler: str) -> None:
-    """Skips where this compiler makes no program that runs."""
-    source, program = folder / "empty.c", folder / "empty"
-    source.write_text("int main(void) { return 0; }\n", encoding="ascii")
-    made = run(*compiler, source, "-o", program, cwd=folder)
-    if made.returncode != 0 or run(*arch.on(), program, cwd=folder).returncode != 0:
-        pytest.skip(f"{' '.join(compiler)} makes no program that runs")
-
-
 def render_all(arch: Architecture, folder: Path, **more: object) -> Path:
     return render(every_kind(arch), folder, GATED[arch.name], memset=every_set(arch), **more)
 
@@ -88,7 +78,7 @@ def render_all(arch: Architecture, folder: Path, **more: object) -> Path:
 )
 def test_it_copies_right_however_compiled(tmp_path, objects, arch, case):
     if case[0] in (*arch.gcc, *arch.gxx):
-        need_way(arch, tmp_path, case[0], *case[1:], *("-xnone",) * ("-x" in case))
+        arch.need_way(tmp_path, case[0], *case[1:], *("-xnone",) * ("-x" in case))
     link_flags = [option for flag, option in LINK_FLAGS.items() if flag in case]
     link_flags = [] if "-static-pie" in case else link_flags
     routine = render_all(arch, tmp_path)
@@ -114,7 +104,7 @@ def compiled_together(arch: Architecture) -> Compilations:
 
 @each(compiled_together)
 def test_it_copies_right_where_all_is_compiled_so(tmp_path, arch, case):
-    need_way(arch, tmp_path, *case)
+    arch.need_way(tmp_path, *case)
     program = tmp_path / "routine_check"
     sources = (CHECKERS / "routine_check.c", CHECKERS / "copy_check.c")
     includes = (f"-I{CHECKERS}", f"-I{tmp_path}")

@@ -8,35 +8,41 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from architectures import X86_64
 from asterope.profile import Aliased
 from asterope.spaces.probes import PROBES, SensingCopy
-from asterope.spaces.x86_64.overlapping_copies import overlapping_tuples
 from asterope.spaces.x86_64.pipelines import Tuple
 from asterope.spaces.x86_64.small_copies import PLAIN
 from copy_programs import (
     CHECKERS,
     FUNCTIONS,
     REPOSITORY,
-    SMALL_COPIES,
+    Intervals,
     build_preload,
     cpu_features,
-    need_features,
     output_of,
     render,
     run,
 )
+from dispatch_machines import FLAVOURS, MACHINES, render_profiles, write_profiles
 from sampling import sampled
-from test_dispatch import FLAVOURS, MACHINES, render_profiles, write_profiles
 from test_memcpy_mt import SHARES, render_shared
 
 SSE = [(900, Tuple("XMM", "T", "T", "none", 0, 0)), (1 << 20, Tuple("XMM", "T", "NT", "T0", 4, 8))]
 AVX2 = [(900, Tuple("YMM", "T", "T", "none", 0, 0)), (1 << 20, Tuple("YMM", "T", "NT", "T0", 4, 8))]
 AVX512 = [(900, Tuple("ZMM", "T", "T", "none", 0, 0)), *AVX2[1:]]
-MASKED = SMALL_COPIES["masked ZMM up 256"]
+MASKED = X86_64.small["masked ZMM up 256"]
 
 # The small copies that ask whether the CPU fits, in every shape and order of their tests.
-GATED = [s for s in SMALL_COPIES.values() if s.needs and (s.bound == 512 or s == MASKED)]
-UNGATED = [PLAIN, SMALL_COPIES["grouped XMM middle 256"], SMALL_COPIES["rep XMM up 256"]]
+GATED = [s for s in X86_64.small.values() if s.needs and (s.bound == 512 or s == MASKED)]
+UNGATED = [PLAIN, X86_64.small["grouped XMM middle 256"], X86_64.small["rep XMM up 256"]]
+
+
+def need_features(intervals: Intervals, *others: object) -> None:
+    """Skips where the routine would take its portable path, or nobody can step through it."""
+    if not X86_64.is_native:
+        pytest.skip("a process of x86-64 can step through its own instructions, if it runs here")
+    X86_64.cpu_for(*(t for _, t in intervals), *others)
 
 
 # --- Step by step ---------------------------------------------------------------------------------
@@ -86,7 +92,7 @@ def test_copies_are_right_while_gates_open_one_by_one_in_unoptimized_code(tmp_pa
     assert_right_at_each_step(build(tmp_path, render(AVX512, tmp_path, MASKED), flags=("-O0",)))
 
 
-@pytest.mark.parametrize("small", [PLAIN, SMALL_COPIES["grouped YMM up 128"], MASKED], ids=str)
+@pytest.mark.parametrize("small", [PLAIN, X86_64.small["grouped YMM up 128"], MASKED], ids=str)
 def test_sensing_copies_are_right_while_the_counter_is_looked_at(tmp_path, small):
     if not {"constant_tsc", "nonstop_tsc"} <= cpu_features():
         pytest.skip("this CPU has no invariant time stamp counter")
@@ -103,9 +109,9 @@ def test_sensing_copies_are_right_while_the_counter_is_looked_at(tmp_path, small
 
 
 def test_aliasing_buffers_are_copied_right_while_gates_open(tmp_path):
-    (copy, *_) = (t for t in overlapping_tuples() if t.needs)
+    copy = next(t for t in X86_64.moves if t.needs)
     aliased = Aliased(512, 16384, copy)
-    need_features(AVX512, MASKED, aliased)
+    need_features(AVX512, MASKED, copy)
     assert_right_at_each_step(build(tmp_path, render(AVX512, tmp_path, MASKED, aliased=aliased)))
 
 
@@ -125,8 +131,8 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def need_profile(name: str) -> None:
-    _, winner, small = FLAVOURS[MACHINES[name][-1]]
-    need_features([(4096, winner)], small or PLAIN)
+    flavour = FLAVOURS[MACHINES["x86_64"][name][-1]]
+    need_features([(4096, flavour.winner)], flavour.small)
 
 
 @pytest.mark.parametrize("name", ["haswell", "genoa"])

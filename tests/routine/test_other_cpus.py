@@ -96,12 +96,6 @@ def needed(arch: Architecture, name: str, folder: Path) -> Path:
     return render([(4096, winner)], folder, small, overlapping=move, memset=memset)
 
 
-def emulator_of(arch: Architecture, cpu: str) -> tuple[object, ...]:
-    if shutil.which(arch.emulator) is None:
-        pytest.skip(f"{arch.emulator} is not installed")
-    return arch.emulated(cpu)
-
-
 @each(lambda arch: NEED[arch.name])
 def test_a_cpu_that_lacks_something_takes_the_portable_path(tmp_path, objects, arch, case):
     (name,) = (name for name, parts in NEED[arch.name].items() if parts is case)
@@ -113,7 +107,7 @@ def test_a_cpu_that_lacks_something_takes_the_portable_path(tmp_path, objects, a
     for cpu, has in CPUS[arch.name].items():
         if name == "MOPS" and "mops" in arch.features_of(cpu):
             continue
-        emulator, tuned = emulator_of(arch, cpu), name in has
+        emulator, tuned = arch.need_emulated(cpu), name in has
         path = f"asterope_copy_{case.winner.symbol}" if tuned else "asterope_untuned"
         move = f"asterope_move_downwards_{case.move.symbol}" if tuned else path
         for function, distance in itertools.product(FUNCTIONS, (2**40, 8)):

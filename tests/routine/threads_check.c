@@ -9,12 +9,8 @@
  * if one failed. */
 #define _GNU_SOURCE
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "harness.h"
 #include "rendered_routines.h"
 
 enum { THREADS = 2, RANGES = 64, LARGEST = 1100, SOURCE_BYTES = 8192 };
@@ -33,20 +29,13 @@ struct thread {
     char fault[128]; /* or empty */
 };
 
-static uint64_t next(uint64_t* state) { /* splitmix64 */
-    uint64_t z = *state += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-
 /* Half of the ranges small, as most copies are. */
 static void cut_ranges(void) {
     uint64_t state = 2;
     size_t at = 0;
     for (int i = 0; i < RANGES; ++i) {
         ranges[i].begin = at;
-        ranges[i].bytes = (size_t)(next(&state) % (next(&state) % 2 ? 64 : LARGEST));
+        ranges[i].bytes = (size_t)(next_random(&state) % (next_random(&state) % 2 ? 64 : LARGEST));
         at += ranges[i].bytes;
     }
 }
@@ -72,13 +61,14 @@ static bool holds_what_it_should(struct thread* thread, const struct range* rang
 
 static void* copy_at_random(void* argument) {
     struct thread* thread = argument;
-    const routine_function functions[] = {thread->routine->copy, thread->routine->copy_to_end,
-                                          thread->routine->move};
+    const plain_function functions[] = {thread->routine->copy, thread->routine->copy_to_end,
+                                        thread->routine->move};
     uint64_t state = thread->number;
     for (size_t round = 0; round < thread->rounds; ++round) {
-        struct range* range = &ranges[next(&state) % (RANGES / THREADS) * THREADS + thread->number];
+        struct range* range =
+            &ranges[next_random(&state) % (RANGES / THREADS) * THREADS + thread->number];
         if (!holds_what_it_should(thread, range, "before")) break;
-        range->holds = source + next(&state) % (SOURCE_BYTES - LARGEST);
+        range->holds = source + next_random(&state) % (SOURCE_BYTES - LARGEST);
         functions[round % 3](destination + range->begin, range->holds, range->bytes);
         if (!holds_what_it_should(thread, range, "after")) break;
     }
@@ -107,10 +97,10 @@ static bool check(const struct rendered_routine* routine, size_t rounds) {
 }
 
 int main(int argc, char** argv) {
-    const bool given = argc == 3 && strcmp(argv[1], "--rounds") == 0;
-    const size_t rounds = given ? strtoull(argv[2], NULL, 10) : 100000;
-    uint64_t state = 1;
-    for (size_t i = 0; i < SOURCE_BYTES; ++i) source[i] = (unsigned char)next(&state);
+    size_t rounds = 100000;
+    const struct option options[] = {{.name = "--rounds", .number = &rounds}};
+    read_options(argc, argv, options, COUNT_OF(options));
+    fill_randomly(source, SOURCE_BYTES, 1);
     cut_ranges();
     bool right = true;
     for (int i = 0; i < ROUTINES; ++i) right &= check(&rendered_routines[i], rounds);

@@ -32,7 +32,7 @@ from recorded_programs import copies, said
 from recorder_fixtures import FLAGS, HERE
 from trial_logs import log_lines_of
 
-pytestmark = [pytest.mark.slow, needs_emulator]
+pytestmark = [pytest.mark.slow, *needs_emulator]
 
 TOOLCHAIN = REPOSITORY / "scripts/packaging/cmake/aarch64-linux-gnu.cmake"
 WITH_SVE, LONGER_VECTORS = (f"max,sve{bits}=on" for bits in (256, 512))

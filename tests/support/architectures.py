@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from copy_programs import CHECKERS, STRICT_C, build_routine_check, output_of, render
+from copy_programs import CHECKERS, STRICT_C, build_routine_check, need, output_of, render, run
 from sampling import sampled
 
 NATIVE = "native"  # the CPU that runs this
@@ -91,6 +91,21 @@ class Architecture:
     def emulated(self, cpu: str) -> tuple[object, ...]:
         """The same of one of the emulator's CPUs."""
         return (self.emulator, "-L", f"/usr/{self.name}-linux-gnu", "-cpu", cpu)
+
+    def need_emulated(self, cpu: str) -> tuple[object, ...]:
+        """The same; skips where there is no emulator."""
+        if shutil.which(self.emulator) is None:
+            pytest.skip(f"{self.emulator} is not installed")
+        return self.emulated(cpu)
+
+    def need_way(self, folder: Path, *compiler: object) -> None:
+        """Skips where this compiler makes no program that runs."""
+        need(str(compiler[0]))
+        source, program = folder / "empty.c", folder / "empty"
+        source.write_text("int main(void) { return 0; }\n", encoding="ascii")
+        made = run(*compiler, source, "-o", program, cwd=folder)
+        if made.returncode != 0 or run(*self.on(), program, cwd=folder).returncode != 0:
+            pytest.skip(f"{' '.join(map(str, compiler))} makes no program that runs")
 
     def compiled(self, folder: Path, name: str, *flags: object) -> Path:
         """The object file of a check program, made once in `folder`."""

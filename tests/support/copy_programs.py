@@ -17,7 +17,7 @@ import pytest
 from asterope.profile import Aliased, load_profile
 from asterope.render import render_routine
 from asterope.spaces.probes import SensingCopy
-from asterope.spaces.x86_64 import pipelines, set_pipelines, small_copies, small_sets
+from asterope.spaces.x86_64 import set_pipelines, small_copies, small_sets
 from asterope.spaces.x86_64.overlapping_copies import OverlappingTuple
 from asterope.spaces.x86_64.pipelines import Tuple
 from asterope.spaces.x86_64.small_copies import SmallTuple
@@ -64,33 +64,6 @@ class Memset(NamedTuple):
 # The sensing copies of some of the intervals, by their ends.
 Sensing = Mapping[int, SensingCopy]
 
-KINDS = [
-    (rt, lt, st)
-    for rt, lt, st in itertools.product(
-        pipelines.VALUES["rt"][:-1], pipelines.VALUES["lt"], ("T", "NT")
-    )
-    if pipelines.why_not(rt, lt, st, "none", 0, 0) is None
-]
-SMALL_COPIES = {small.name: small for small in small_copies.small_tuples()}
-SMALL_SETS = {small.name: small for small in small_sets.small_sets()}
-
-# Every kind of set, each with other marks, of those that this CPU can run.
-SET_KINDS = [
-    set_pipelines.Tuple(v.rt, v.st, **({} if v.rt.startswith("REP") else {"tb": tb}), pw=pw)
-    for i, v in enumerate(v for v in set_pipelines.variants() if not v.is_marked)
-    for tb in (set_pipelines.AXES[2].values[i % 5],)
-    for pw in (8 if v.st == "T" and not v.is_whole and i % 2 else 0,)
-]
-
-
-def one_of(rt: str, lt: str, st: str, number: int) -> Tuple:
-    """A tuple of that kind that prefetches, the `number`-th way."""
-    if rt.startswith("REP"):
-        return Tuple(rt, lt, st, "none", 0, 0)
-    pt = pipelines.VALUES["pt"][1 + number % 4]
-    ps = pipelines.VALUES["ps"][1:-1][number % len(pipelines.VALUES["ps"][1:-1])]
-    return Tuple(rt, lt, st, pt, ps, pipelines.VALUES["pd"][number * 5 % 16])
-
 
 def need(*tools: str) -> None:
     """Skips the test where one of the tools is missing."""
@@ -114,37 +87,6 @@ def cpu_features() -> frozenset[str]:
     """The features that Linux says this CPU has."""
     text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     return frozenset(re.search(r"^flags\s*:(.*)$", text, re.MULTILINE)[1].split())
-
-
-def lacking_features(
-    intervals: Intervals,
-    small: SmallTuple = small_copies.PLAIN,
-    aliased: Aliased | None = None,
-    overlapping: OverlappingTuple | None = None,
-    memset: Memset | None = None,
-    has: frozenset[str] | None = None,
-) -> set[str]:
-    """What this CPU lacks of what the routine needs so as not to take its portable path; `has`:
-    the features of another CPU."""
-    needs = {*small.needs, *(feature for _, t in intervals for feature in t.needs)}
-    needs |= set(aliased.tuple.needs if aliased else ())
-    needs |= set(overlapping.needs if overlapping else ())
-    if memset:
-        needs |= {*memset.small_set.needs, *(f for _, t in memset.intervals for f in t.needs)}
-    return needs - (cpu_features() if has is None else has)
-
-
-def need_features(
-    intervals: Intervals = (),
-    small: SmallTuple = small_copies.PLAIN,
-    aliased: Aliased | None = None,
-    overlapping: OverlappingTuple | None = None,
-    memset: Memset | None = None,
-) -> None:
-    """Skips where the routine would take its portable path on this CPU."""
-    lacking = lacking_features(intervals, small, aliased, overlapping, memset)
-    if lacking:
-        pytest.skip(f"this CPU lacks {', '.join(sorted(lacking))}")
 
 
 def memory_left() -> int:
@@ -509,52 +451,3 @@ def with_instruction(routine: Path, instruction: str) -> None:
     text, count = entry.subn(lambda match: f'{match[0]} "{instruction}\\n"', text)
     assert count == len(FUNCTIONS)
     routine.write_text(text, encoding="ascii")
-
-
-# --- Object code ----------------------------------------------------------------------------------
-
-_COPIES = (
-    r"asterope_(?:memcpy|mempcpy|memmove|memset|untuned|"
-    r"(?:candidate|copy|memcpy|move|sense|set)_\w+)"
-)
-_PADDING = re.compile(r"(data16 |cs )*(nop\w*|ud2|int3|endbr64|xchg +%ax,%ax)\b")
-
-
-def disassembled(program: Path) -> str:
-    """What objdump says, with a function in one piece where it has a label behind its first
-    instruction (`_inner`): a jump there is one to the function."""
-    text = output_of("objdump", "-d", "--no-show-raw-insn", program)
-    return re.sub(r"<(\w+)_inner\b", r"<\1", re.sub(r"\n[0-9a-f]+ <\w+_inner>:\n", "", text))
-
-
-def instructions(program: Path) -> dict[str, list[str]]:
-    """The instructions of each function that copies in a linked program or library.
-
-    Padding is left out, and with it the addresses, which it decides: a jump within the function
-    reads `jb <-17>`, 17 instructions back, and one to another function `jbe <its name>`.
-    """
-    text = disassembled(program)
-    found: dict[str, list[str]] = {}
-    for name, body in re.findall(rf"^[0-9a-f]+ <({_COPIES})>:\n((?:.+\n)+)", text, re.MULTILINE):
-        index_at: dict[int, int] = {}
-        kept: list[str] = []
-        for address, instruction in re.findall(r"^ +([0-9a-f]+):\t(.*)$", body, re.MULTILINE):
-            index_at[int(address, 16)] = len(kept)  # of padding: that of what follows it
-            if not _PADDING.match(instruction):
-                kept.append(" ".join(instruction.split()))
-        found[name] = [
-            _without_addresses(line, name, index_at, here) for here, line in enumerate(kept)
-        ]
-    return found
-
-
-def _without_addresses(line: str, function: str, index_at: dict[int, int], here: int) -> str:
-    # "jb 401234 <asterope_memcpy+0x34>"
-    jump = re.fullmatch(r"(\S+) ([0-9a-f]+) <([\w.@]+)(?:\+0x[0-9a-f]+)?>", line)
-    if jump:
-        operation, address, target = jump.groups()
-        if target == function:
-            target = format(index_at[int(address, 16)] - here, "+d")
-        return f"{operation} <{target}>"
-    # "cmp 0x2dc9(%rip),%rdx # 404018 <asterope_tuned_from>"
-    return re.sub(r"-?0x[0-9a-f]+\(%rip\)(.*) # [0-9a-f]+ (<\w+>)", r"\2\1", line)

@@ -11,13 +11,12 @@ from aarch64_programs import (
     COMPILER,
     PLAIN,
     SET,
-    SMALL_SETS,
     cross_compiled,
     emulated,
     needs_emulator_and_time,
 )
+from architectures import AARCH64
 from asterope.profile import Aliased
-from asterope.spaces.aarch64 import overlapping_copies
 from asterope.spaces.aarch64.pipelines import Tuple
 from asterope.spaces.probes import PROBES, SensingCopy
 from copy_programs import STRICT_C, Memset, need, output_of, render, run
@@ -36,10 +35,10 @@ def routine(tmp_path_factory) -> Path:
     return render(
         [(4096, PLAIN), (1 << 16, SVE), (1 << 20, PLAIN)],
         tmp_path_factory.mktemp("protected"),
-        aliased=Aliased(600, 4096, next(overlapping_copies.overlapping_tuples())),
+        aliased=Aliased(600, 4096, AARCH64.moves[0]),
         sensing={1 << 16: probe},
         intents={"hot": [(1 << 20, SVE)]},
-        memset=Memset([(1 << 20, SET("SVE", "NT"))], SMALL_SETS["sve Q up 256"]),
+        memset=Memset([(1 << 20, SET("SVE", "NT"))], AARCH64.small_set["sve Q up 256"]),
     )
 
 

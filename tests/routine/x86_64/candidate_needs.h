@@ -1,4 +1,5 @@
-/* What candidates_check must know of x86-64: what is emulated, and what the names of candidates tell. */
+/* What candidates_check must know of x86-64: what is emulated, and what the names of candidates
+ * tell. */
 #ifndef ASTEROPE_CANDIDATE_NEEDS_H
 #define ASTEROPE_CANDIDATE_NEEDS_H
 

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Whether a bit of ECX or EBX of a leaf is set (Intel SDM vol. 2, CPUID; AMD APM vol. 3, appendix E). */
+/* Whether a bit of ECX or EBX of a leaf is set (Intel SDM vol. 2, CPUID; AMD APM vol. 3, appendix
+ * E). */
 static bool has_bit(unsigned leaf, char of, unsigned bit) {
     unsigned a = 0, b = 0, c = 0, d = 0;
     return __get_cpuid_count(leaf, 0, &a, &b, &c, &d) && ((of == 'b' ? b : c) >> bit & 1);

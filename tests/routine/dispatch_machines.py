@@ -1,0 +1,266 @@
+"""Machines whose profiles one file holds, for each architecture, and programs that tell which
+profile it has chosen."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from architectures import AARCH64, X86_64, Architecture
+from asterope.dispatch import load_profiles, render_dispatch
+from copy_programs import (
+    CHECKERS,
+    CPUID_BITS,
+    FUNCTIONS,
+    STRICT_C,
+    Memset,
+    build_listed,
+    output_of,
+    profile_json,
+)
+
+ALL = (*FUNCTIONS, "memset")
+IDENTITY = ("vendor", "family", "model", "stepping")
+X, A = X86_64.pipelines.Tuple, AARCH64.pipelines.Tuple
+SX, SA = X86_64.set_pipelines.Tuple, AARCH64.set_pipelines.Tuple
+XMM = X("XMM", "T", "T", "none", 0, 0)
+STREAMED_XMM = X("XMM", "NT", "NT", "T0", 4, 8)  # needs SSE4.1
+YMM = X("YMM", "T", "NT", "T0", 4, 8)
+
+
+class Flavour(NamedTuple):
+    """What a machine has, the winner, the small copy, and what sets; one has no memset."""
+
+    has: Sequence[str]
+    winner: Any
+    small: Any = None
+    set: Any = None
+
+    @property
+    def memset(self) -> Memset | None:
+        return Memset([(4096, self.set)]) if self.set else None
+
+    @property
+    def needs(self) -> set[str]:
+        return {*self.winner.needs, *(self.small.needs if self.small else ())}
+
+
+AVX2 = ["3dnowprefetch", "avx", "avx2", "bmi2", "mmx", "rdtscp", "sse", "sse2", "sse4_1", "ssse3"]
+AVX512 = [*AVX2, "avx512bw", "avx512dq", "avx512f", "avx512vl", "clflushopt", "clwb", "erms"]
+ARMV8 = ["aes", "asimd", "crc32", "fp"]
+FLAVOURS = {
+    "avx512": Flavour(
+        *(AVX512, X("ZMM", "T", "T", "none", 0, 0), X86_64.small["masked ZMM up 256"]),
+        SX("ZMM", "T"),
+    ),
+    "avx2": Flavour(AVX2, YMM, X86_64.small["grouped YMM up 512"], SX("YMM", "NT")),
+    "sse4": Flavour(["mmx", "sse", "sse2", "sse4_1"], STREAMED_XMM),
+    "sse2": Flavour(["mmx", "sse", "sse2"], XMM, None, SX("R64", "T")),
+    "sve": Flavour(
+        *([*ARMV8, "atomics", "dcpop", "lrcpc", "sve"], A("SVE", "T", "T", "L1KEEP", 2, 4)),
+        *(AARCH64.small["sve Q up 256"], SA("SVE", "T")),
+    ),
+    "zva": Flavour(
+        *(ARMV8, A("Q", "T", "T", "none", 0, 0, clear="zva")),
+        *(AARCH64.small["stepped X up 128"], SA("ZVA", "T")),
+    ),
+    "plain": Flavour([*ARMV8, "atomics"], AARCH64.plain),
+}
+# Machines as profiles name them: vendor, family, model, stepping, flavour. Of AArch64: implementer,
+# family, part, variant << 4 | revision.
+MACHINES = {
+    "x86_64": {
+        "genoa": ("AuthenticAMD", 25, 17, 1, "avx512"),
+        "milan": ("AuthenticAMD", 25, 1, 1, "avx2"),
+        "rome": ("AuthenticAMD", 23, 49, 0, "avx2"),
+        "skylake": ("GenuineIntel", 6, 85, 4, "avx512"),
+        "cascade-lake": ("GenuineIntel", 6, 85, 7, "avx512"),
+        "haswell": ("GenuineIntel", 6, 63, 2, "avx2"),
+        "zhaoxin": ("Shanghai", 7, 59, 0, "avx2"),
+        "any.sse4": (None, None, None, None, "sse4"),
+        "any.sse2": (None, None, None, None, "sse2"),
+    },
+    "aarch64": {
+        "neoverse-v1": ("0x41", 8, 0xD40, 0x11, "sve"),
+        "neoverse-n1": ("0x41", 8, 0xD0C, 0x31, "plain"),
+        "neoverse-n1.old": ("0x41", 8, 0xD0C, 0x10, "zva"),
+        "cortex-a57": ("0x41", 8, 0xD07, 0x10, "zva"),
+        "a64fx": ("0x46", 8, 0x001, 0x10, "sve"),
+        "any.plain": (None, None, None, None, "plain"),
+    },
+}
+# Two that any CPU here runs: the first has a memset; and one that asks for nothing.
+ASKED = {"x86_64": ("haswell", "any.sse2"), "aarch64": ("neoverse-n1", "any.plain")}
+
+
+def write_profile(folder: Path, name: str, machine: Sequence, features: object = None) -> Path:
+    """A profile of this machine, which says nothing of what is None."""
+    *identity, flavour = machine
+    has, winner, small, _ = FLAVOURS[flavour]
+    raw = json.loads(profile_json([(4096, winner)], small, memset=FLAVOURS[flavour].memset))
+    cpu = {key: value for key, value in zip(IDENTITY, identity) if value is not None}
+    if cpu:
+        raw["machine"] = {"cpu": {**cpu, "features": has if features is None else features}}
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps(raw), encoding="utf-8")
+    return path
+
+
+def write_profiles(folder: Path, names: Iterable[str], arch: Architecture = X86_64) -> list[Path]:
+    folder.mkdir(exist_ok=True)
+    return [write_profile(folder, name, MACHINES[arch.name][name]) for name in names]
+
+
+def render_profiles(folder: Path, paths: Sequence[Path]) -> Path:
+    """Renders profiles into `folder`; returns the path of the C file."""
+    for name, text in render_dispatch(load_profiles(paths)).items():
+        (folder / name).write_text(text, encoding="ascii")
+    return folder / "asterope_memcpy.c"
+
+
+def symbol(name: str) -> str:
+    return re.sub(r"\W", "_", name)
+
+
+def taken_from(arch: Architecture, name: str, function: str) -> str:
+    """Whose function it is where that profile, by its C name, is the one that was chosen."""
+    machines = MACHINES[arch.name].items()
+    without = {symbol(name) for name, machine in machines if not FLAVOURS[machine[-1]].set}
+    return "fallback" if function == "memset" and name in without else name
+
+
+def with_profile(name: str | None) -> dict[str, str]:
+    environment = {key: value for key, value in os.environ.items() if key != "ASTEROPE_PROFILE"}
+    return environment if name is None else {**environment, "ASTEROPE_PROFILE": name}
+
+
+# --- Programs that tell whose function it is ------------------------------------------------------
+
+
+def build_which(
+    folder: Path,
+    routine: Path,
+    *flags: str,
+    compiler: Sequence[str] = ("gcc",),
+    intents: Sequence[str] = (),
+) -> Path:
+    """dispatch_check that tells which profile's function one is."""
+    folder.mkdir(exist_ok=True)
+    text = routine.read_text(encoding="ascii")
+    inner = re.findall(
+        r'(?:NAKED void \*|_BEGIN\(")(asterope_\w+_(?:memcpy\w*|mempcpy|memmove|memset))[("]', text
+    )
+    copies = [name for name in inner if not re.match(r"asterope_memcpy_(hot|cold|consume)$", name)]
+    functions = [f"asterope_{name}" for name in (*ALL, *intents)]
+    names = {"COPY": copies, "FUNCTION": functions}
+    command, *more = compiler
+    return build_listed(folder, names, routine, compiler=command, flags=(*more, *flags))
+
+
+def which(
+    program: Path, *emulator: object, ask: str | None = None, function: str = "memcpy"
+) -> str:
+    """The profile whose function it is, as a C name."""
+    arguments = (*emulator, program, f"asterope_{function}", 4096, 100)
+    reached = output_of(*arguments, env=with_profile(ask)).strip()
+    found = re.fullmatch(rf"asterope_(\w+)_{function}", reached)
+    assert found, reached
+    return found[1]
+
+
+# --- CPUs that are told ---------------------------------------------------------------------------
+
+REGISTERS = (
+    *("most_leaves", "leaf0_b", "leaf0_d", "leaf0_c", "signature", "leaf1_c", "most_subleaves"),
+    *("leaf7_b", "leaf7_c", "leaf7_d", "leaf7_1_a", "extended_c", "extended_d"),
+    *("most_extended", "extended8_b", "saved"),
+)
+ALL_SAVED = 0xE7
+# Where Linux says so: AT_HWCAP or AT_HWCAP2 and the bit (arch/arm64/include/uapi/asm/hwcap.h).
+HWCAP_BITS = {
+    **{"atomics": (0, 8), "lrcpc": (0, 15), "dcpop": (0, 16), "sve": (0, 22)},
+    **{"sve2": (1, 1), "mops": (1, 43)},
+}
+READABLE = 1 << 11  # HWCAP_CPUID: MIDR_EL1 may be read
+
+# What a file knows of a CPU.
+KNOWN = {"x86_64": CPUID_BITS.keys() - {"osxsave"}, "aarch64": HWCAP_BITS.keys() | {"zva64"}}
+
+
+def _x86_64_line(*identity: Any, features: Iterable[str], saved: int, told: Mapping) -> str:
+    vendor, family, model, stepping = identity
+    registers = dict.fromkeys(REGISTERS, 0)
+    for i, register in enumerate(("leaf0_b", "leaf0_d", "leaf0_c")):
+        part = vendor.encode("ascii").ljust(12, b"\0")[4 * i : 4 * i + 4]
+        registers[register] = int.from_bytes(part, "little")
+    base = min(family, 15)
+    signature = (
+        stepping | (model & 15) << 4 | base << 8 | (model >> 4) << 16 | (family - base) << 20
+    )
+    registers.update(most_leaves=7, most_subleaves=1, most_extended=0x80000008)
+    registers.update(signature=signature, saved=saved)
+    for feature in {*features, "osxsave"} - {"mmx", "sse", "sse2"}:
+        register, bit = CPUID_BITS[feature]
+        registers[register] |= 1 << bit
+    return " ".join(f"{value:x}" for value in {**registers, **told}.values())
+
+
+def cpu_line(
+    arch: Architecture,
+    *identity: Any,
+    features: Iterable[str] = (),
+    saved: int = ALL_SAVED,
+    readable: int = READABLE,
+    **told: int,
+) -> str:
+    """A CPU as nearest_check reads it; `told` replaces registers of x86-64."""
+    if arch is X86_64:
+        return _x86_64_line(*identity, features=features, saved=saved, told=told)
+    vendor, _, model, stepping = identity
+    caps = [readable, 0]
+    for feature in {*features} & HWCAP_BITS.keys():
+        word, bit = HWCAP_BITS[feature]
+        caps[word] |= 1 << bit
+    midr = int(vendor, 16) << 24 | stepping >> 4 << 20 | 15 << 16 | model << 4 | stepping & 15
+    return f"{caps[0]:x} {caps[1]:x} {midr:x} {4 if 'zva64' in features else 7:x}"
+
+
+# What asks the CPU, and what stands there instead.
+TOLD_INSTEAD = {
+    "x86_64": {
+        r'__asm__ volatile\("cpuid" .*"c"\(subleaf\)\);': (
+            "read_cpuid(leaf, subleaf, &r.a, &r.b, &r.c, &r.d);"
+        ),
+        r'__asm__ volatile\("xgetbv" .*"c"\(0\)\);': "saved = saved_by_system;",
+    },
+    "aarch64": {
+        r'__asm__ volatile\("mrs %0, midr_el1" : "=r"\(midr\)\);': "midr = fake.midr;",
+        r'__asm__ volatile\("mrs %0, dczid_el0" : "=r"\(clears\)\);': "clears = fake.dczid;",
+    },
+}
+
+
+def build_nearest_check(arch: Architecture, folder: Path, routine: Path) -> Path:
+    """nearest_check with the routine, in which it stands in for what asks the CPU."""
+    folder.mkdir(exist_ok=True)
+    text = routine.read_text(encoding="ascii")
+    for instruction, instead in TOLD_INSTEAD[arch.name].items():
+        text, count = re.subn(instruction, instead, text)
+        assert count == 1
+    changed = folder / "changed.c"
+    changed.write_text(text, encoding="ascii")
+    program = folder / "nearest_check"
+    flags = (*STRICT_C, f'-DROUTINE="{changed}"', f"-I{routine.parent}", "-Wno-unused-function")
+    output_of(*arch.gcc, *flags, "-static", CHECKERS / "nearest_check.c", "-o", program)
+    return program
+
+
+def nearest(arch: Architecture, program: Path, *cpus: str) -> list[tuple[str, int]]:
+    """The profile that each takes, and what it is found to have."""
+    lines = output_of(*arch.on(), program, input="\n".join(cpus)).splitlines()
+    assert len(lines) == len(cpus)
+    return [(line.split()[0], int(line.split()[1], 16)) for line in lines]

@@ -1,0 +1,97 @@
+/* What the check programs share: options, memory between guard pages, random numbers, and threads
+ * of the process. */
+#ifndef ASTEROPE_HARNESS_H
+#define ASTEROPE_HARNESS_H
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define HARNESS static inline __attribute__((unused))
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+enum { PAGE = 4096 };
+
+/* What libc's functions and those under test are called as. */
+typedef void* (*plain_function)(void* destination, const void* source, size_t bytes);
+typedef void* (*plain_set_function)(void* destination, int value, size_t bytes);
+
+/* An option of a number, or of numbers with commas in between. */
+struct option {
+    const char* name;
+    size_t* number;
+    size_t *numbers, *count, most; /* instead of `number` */
+};
+
+/* Reads "--name value" pairs; exits 2 at what is none of the options. */
+HARNESS void read_options(int argc, char** argv, const struct option* options, size_t count) {
+    for (int i = 1; i < argc; i += 2) {
+        size_t o = 0;
+        while (o < count && strcmp(argv[i], options[o].name) != 0) ++o;
+        if (o == count || i + 1 == argc) {
+            fprintf(stderr, "%s: unknown option %s: see the head of its source\n", argv[0],
+                    argv[i]);
+            exit(2);
+        }
+        char* text = argv[i + 1];
+        if (options[o].number) *options[o].number = strtoull(text, NULL, 10);
+        while (options[o].numbers && *text != '\0' && *options[o].count < options[o].most) {
+            options[o].numbers[(*options[o].count)++] = strtoull(text, &text, 10);
+            if (*text == ',') ++text;
+        }
+    }
+}
+
+HARNESS void* or_exit(void* memory) {
+    if (memory != NULL && memory != MAP_FAILED) return memory;
+    perror("no memory");
+    exit(2);
+}
+
+/* At least `bytes`, whole pages, between two pages that may not be touched. */
+HARNESS unsigned char* guarded(size_t bytes) {
+    bytes = (bytes + PAGE - 1) / PAGE * PAGE;
+    unsigned char* start = or_exit(mmap(NULL, bytes + 2 * PAGE, PROT_NONE,
+                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    if (mprotect(start + PAGE, bytes, PROT_READ | PROT_WRITE) != 0) or_exit(NULL);
+    return start + PAGE;
+}
+
+/* splitmix64: another number for each state. */
+HARNESS uint64_t mixed(uint64_t state) {
+    uint64_t z = state * 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+HARNESS uint64_t next_random(uint64_t* state) {
+    return mixed(++*state);
+}
+
+HARNESS void fill_randomly(void* memory, size_t bytes, uint64_t state) {
+    unsigned char* at = memory;
+    for (size_t i = 0; i < bytes; ++i) at[i] = (unsigned char)next_random(&state);
+}
+
+HARNESS size_t threads_of_process(void) {
+    size_t count = 0;
+    DIR* folder = opendir("/proc/self/task");
+    while (readdir(folder)) ++count;
+    closedir(folder);
+    return count - 2; /* . and .. */
+}
+
+/* Threads once there are so few: one that was joined may stand in /proc for a moment more. */
+HARNESS size_t threads_in_the_end(size_t few) {
+    for (int tries = 0; threads_of_process() > few && tries < 10000; ++tries) usleep(1000);
+    return threads_of_process();
+}
+
+#endif

@@ -1,0 +1,160 @@
+"""What a file of several profiles has chosen is what that profile alone would be."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from architectures import X86_64
+from asterope.spaces.probes import PROBES, SensingCopy
+from copy_programs import (
+    CHECKERS,
+    FUNCTIONS,
+    build_dispatch_check,
+    build_routine_check,
+    copies_taken,
+    failures,
+    output_of,
+    profile_json,
+    render,
+    run,
+)
+from dispatch_machines import (
+    ALL,
+    FLAVOURS,
+    STREAMED_XMM,
+    XMM,
+    YMM,
+    build_which,
+    render_profiles,
+    which,
+    with_profile,
+    write_profiles,
+)
+from profile_samples import good_profile
+
+
+@pytest.fixture(scope="module")
+def avx2() -> None:
+    X86_64.cpu_for(YMM)
+    if not X86_64.is_native:
+        pytest.skip("takes x86-64's profiles as examples")
+
+
+def bodies_of(routine: Path) -> dict[str, str]:
+    """The assembly of each naked function, by its name."""
+    text = routine.read_text(encoding="ascii")
+    pattern = r"(?:NAKED void \*|^void )(\w+)\([^{;]*?\)\n\{\n(    __asm__\(\n.*?)\n\}\n"
+    return dict(re.findall(pattern, text, re.MULTILINE | re.DOTALL))
+
+
+def test_a_profile_s_functions_have_the_instructions_that_they_have_alone(tmp_path):
+    """Sensing copies, aliasing buffers, intents and all."""
+    good, other = tmp_path / "good.json", tmp_path / "other.json"
+    good.write_text(json.dumps(good_profile()), encoding="utf-8")
+    sensing = {65536: SensingCopy(PROBES[0], 200, XMM, YMM)}
+    # with a small copy as far as the other's: else the shared pipelines need a way for fewer bytes
+    bound = good_profile()["small"]["winner"]["tuple"]["bound"]
+    small = X86_64.small[f"stepped XMM middle {bound}"]
+    text = profile_json([(4096, XMM), (65536, YMM)], small, sensing=sensing)
+    other.write_text(text, encoding="utf-8")
+    several = {
+        # what is named by the profile or numbered after the other's, as it is alone
+        name.replace("_good_", "_"): body.replace("_good_", "_").replace("_sense_2", "_sense_1")
+        for name, body in bodies_of(render_profiles(tmp_path, [other, good])).items()
+        if name not in {f"asterope_{function}" for function in (*ALL, "sense_1")}
+        and not re.match("asterope_memcpy_", name)
+    }
+    several["asterope_sense_1"] = several.pop("asterope_sense_2")
+    alone = bodies_of(render(good, tmp_path / "alone"))
+    assert {f"asterope_{name}" for name in (*ALL, "memcpy_hot", "sense_1")} < alone.keys()
+    others = ("copy_aliased", "untuned", "move_upwards_ymm_128", "move_upwards_xmm_128")
+    assert {f"asterope_{name}" for name in others} < alone.keys()
+    for name, body in alone.items():  # one at a time, for a readable difference
+        assert several[name] == body, name
+
+
+@pytest.fixture(scope="module")
+def rich(avx2, tmp_path_factory) -> Path:
+    """A file of two profiles that have other things than each other."""
+    folder = tmp_path_factory.mktemp("rich")
+    shares = {"above": 131071, "up_to": 4194304, "threads": 2, "chunk": 65536}
+    plain = json.loads(profile_json([(300, XMM), (1 << 20, STREAMED_XMM)]))
+    intents = json.loads(
+        profile_json(
+            [(4096, YMM), (1 << 20, XMM)],
+            X86_64.small["grouped YMM up 256"],
+            intents={"hot": [(4096, YMM)], "consume": [(4096, STREAMED_XMM)]},
+            overlapping=X86_64.overlapping_copies.OverlappingTuple("YMM", 256),
+            memset=FLAVOURS["avx2"].memset,
+        )
+    )
+    intents["threads"] = {"intervals": [shares]}
+    for name, raw in (("plain", plain), ("intents", intents)):
+        (folder / f"{name}.json").write_text(json.dumps(raw), encoding="utf-8")
+    return render_profiles(folder, [folder / "plain.json", folder / "intents.json"])
+
+
+@pytest.mark.parametrize("name", ["plain", "intents", "fallback"])
+def test_each_profile_copies_right_by_every_function(tmp_path, objects, rich, avx2, name):
+    folder = tmp_path / "rich"
+    shutil.copytree(rich.parent, folder)
+    program = build_routine_check(folder / rich.name, objects, flags=("-O2",))
+    options = ("--step", 29, "--other-step", 31, "--largest", 65536, "--around", "300,4096")
+    done = run(program, *options, env=with_profile(name))
+    assert failures(done.stdout) == []
+    assert done.returncode == 0, done.stderr
+    functions = [*FUNCTIONS, "memcpy_hot", "memcpy_consume", "memset"]
+    assert done.stdout.splitlines() == [f"ok {function}" for function in functions]
+
+
+def test_a_profile_without_memset_takes_the_fallback_s(tmp_path, rich, avx2):
+    program = build_which(tmp_path, rich)
+    for ask, taken in (("plain", "fallback"), ("intents", "intents"), ("fallback", "fallback")):
+        assert which(program, ask=ask, function="memset") == taken
+
+
+def test_a_profile_without_an_intent_takes_its_memcpy_for_it(tmp_path, rich, avx2):
+    program = build_which(tmp_path, rich, intents=("memcpy_hot", "memcpy_consume"))
+    for ask in ("plain", "intents", "fallback"):
+        for function in ("memcpy_hot", "memcpy_consume"):
+            taken = "memcpy" if ask == "plain" else function
+            out = output_of(program, f"asterope_{function}", 4096, 100, env=with_profile(ask))
+            assert out == f"asterope_{ask}_{taken}\n"
+
+
+@pytest.mark.parametrize("flags", [(), ("-DASTEROPE_NO_IFUNC",)], ids=["ifunc", "variable"])
+def test_copies_over_threads_are_the_chosen_profile_s(tmp_path, rich, avx2, flags):
+    program = tmp_path / "memcpy_mt_check"
+    output_of(
+        "gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-DASTEROPE_THREADS", "-pthread",
+        *flags, f'-DROUTINE="{rich}"', f"-I{rich.parent}", CHECKERS / "memcpy_mt_check.c",
+        "-o", program,
+    )  # fmt: skip
+    for name, threads in (("intents", 2), ("plain", 1), ("fallback", 1)):
+        assert output_of(program, "copies", env=with_profile(name)).endswith("ok\n")
+        tasks = output_of(program, "tasks", 4, env=with_profile(name)).splitlines()
+        assert (int(tasks[0]), tasks[-1]) == (threads, "ok")
+
+
+def test_pipelines_that_profiles_share_are_there_once(tmp_path):
+    paths = write_profiles(tmp_path, ["milan", "rome", "haswell"])
+    text = render_profiles(tmp_path, paths).read_text(encoding="ascii")
+    assert len(re.findall(r"^void asterope_copy_\w+\(void\)$", text, re.MULTILINE)) == 1
+
+
+def test_sensing_copies_wait_for_the_counter_in_every_profile(tmp_path, avx2, monkeypatch):
+    """The gate that a constructor opens is one for all; steps of both name their own copies."""
+    for number, name in ((1, "one"), (2, "two")):
+        sensing = SensingCopy(PROBES[0], 100 * number, XMM, STREAMED_XMM)
+        raw = profile_json([(4096, XMM), (65536, YMM)], sensing={65536: sensing})
+        (tmp_path / f"{name}.json").write_text(raw, encoding="utf-8")
+    routine = render_profiles(tmp_path, [tmp_path / "one.json", tmp_path / "two.json"])
+    program = build_dispatch_check(routine)
+    for number, name in ((1, "one"), (2, "two")):
+        monkeypatch.setenv("ASTEROPE_PROFILE", name)
+        taken = copies_taken(program, "asterope_memcpy", 2**40, [4096, 5000])
+        assert taken == [f"asterope_copy_{XMM.symbol}", f"asterope_sense_{number}"]

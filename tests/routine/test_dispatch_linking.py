@@ -1,0 +1,290 @@
+"""A file of several profiles chooses before it is used, however it is linked and loaded."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from architectures import (
+    AARCH64,
+    SHORT_VECTORS,
+    WITH_SVE,
+    WITHOUT_SVE,
+    X86_64,
+    Architecture,
+    each,
+)
+from copy_programs import (
+    CHECKERS,
+    STRICT,
+    assert_right,
+    build_preload,
+    exported,
+    need,
+    output_of,
+    run,
+)
+from dispatch_machines import (
+    ALL,
+    ASKED,
+    FLAVOURS,
+    MACHINES,
+    build_which,
+    render_profiles,
+    symbol,
+    taken_from,
+    which,
+    with_profile,
+    write_profiles,
+)
+
+
+def need_asked(arch: Architecture) -> None:
+    """Skips where the first CPU cannot run what tests ask for."""
+    arch.cpu_for(*(FLAVOURS[MACHINES[arch.name][n][-1]].winner for n in ASKED[arch.name]))
+
+
+# --- However it is compiled, linked and loaded ----------------------------------------------------
+
+
+# The compiler and its flags.
+WAYS: dict[str, dict[str, tuple[str, ...]]] = {
+    "x86_64": {
+        "gcc -O0": ("gcc", "-O0"),
+        "gcc -O3": ("gcc", "-O3"),
+        "clang -O0": ("clang", "-O0"),
+        "clang -O3": ("clang", "-O3"),
+        "no position independence": ("gcc", "-O2", "-no-pie", "-fno-pie"),
+        "bound at the start": ("gcc", "-O2", "-Wl,-z,now"),
+        "static": ("gcc", "-O2", "-static"),
+        "static PIE": ("gcc", "-O2", "-static-pie", "-fPIE", "-fstack-protector-all"),
+        "no indirect functions": ("gcc", "-O2", "-DASTEROPE_NO_IFUNC"),
+        "gcc LTO": ("gcc", "-O3", "-flto"),
+        "clang LTO": ("clang", "-O3", "-flto", "-fuse-ld=lld"),
+        "gcc sanitizers": ("gcc", "-O1", "-fsanitize=address,undefined"),
+        "clang sanitizer": ("clang", "-O1", "-fsanitize=address"),
+        "thread sanitizer": ("gcc", "-O1", "-fsanitize=thread"),
+        "coverage": ("gcc", "-O0", "--coverage"),
+        "profile": ("clang", "-O2", "-fprofile-instr-generate"),
+        "gprof": ("gcc", "-O0", "-pg"),
+        "branches protected": ("gcc", "-O2", "-fcf-protection=full"),
+        "calls traced": ("gcc", "-O0", "-finstrument-functions", "-fstack-protector-all"),
+        "far code": ("gcc", "-O2", "-mcmodel=large"),
+        "musl": ("musl-gcc", "-O2"),
+        "musl, static": ("musl-gcc", "-O2", "-static"),
+        "gold": ("gcc", "-O2", "-fuse-ld=gold"),
+    },
+    "aarch64": {
+        name: (*AARCH64.gcc, *flags.split())
+        for name, flags in {
+            "gcc -O0": "-O0",
+            "gcc -O3": "-O3",
+            "no position independence": "-O2 -no-pie -fno-pie",
+            "static PIE": "-O2 -static-pie -fPIE -fstack-protector-all",
+            "no indirect functions": "-O2 -DASTEROPE_NO_IFUNC",
+            "gcc LTO": "-O3 -flto",
+            "branches protected": "-O2 -mbranch-protection=standard",
+            "gcc sanitizers": "-O1 -fsanitize=undefined",
+        }.items()
+    },
+}
+
+
+def build_chosen(folder: Path, routine: Path, *compiler: object) -> Path:
+    program = folder / "chosen_check"
+    sources = (CHECKERS / "chosen_check.c", routine)
+    command, *flags = compiler
+    includes = f"-I{routine.parent}"
+    output_of(command, *STRICT, "-std=gnu11", includes, *sources, *flags, "-o", program, cwd=folder)
+    return program
+
+
+def several(folder: Path, arch: Architecture) -> Path:
+    """The file of all MACHINES."""
+    return render_profiles(folder, write_profiles(folder, MACHINES[arch.name], arch))
+
+
+@each(WAYS, one_in=4)
+def test_it_chooses_before_the_first_constructor_however_linked(tmp_path, arch, case):
+    need_asked(arch)
+    arch.need_way(tmp_path, *case)
+    program = build_chosen(tmp_path, several(tmp_path / "several", arch), *case)
+    for ask in ASKED[arch.name]:
+        out = output_of(*arch.on(), program, cwd=tmp_path, env=with_profile(ask))
+        assert out == f"{ask} {ask}\n"
+
+
+def some_ways(arch: Architecture) -> dict[str, tuple[str, ...]]:
+    names = ("clang -O3", "no indirect functions", "static PIE", "musl", "gcc LTO")
+    return {name: way for name, way in WAYS[arch.name].items() if name in names}
+
+
+@each(some_ways)
+def test_what_is_named_is_what_is_called(tmp_path, arch, case):
+    need_asked(arch)
+    arch.need_way(tmp_path, *case)
+    program = build_which(tmp_path, several(tmp_path / "several", arch), compiler=case)
+    for ask in (ASKED[arch.name][0], "fallback"):
+        for function in ALL:
+            found = which(program, *arch.on(), ask=ask, function=function)
+            assert found == taken_from(arch, symbol(ask), function)
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang", "gxx", "clangxx"])
+@each()
+def test_it_compiles_without_a_word_and_needs_no_symbol_from_elsewhere(tmp_path, arch, compiler):
+    command, routine = getattr(arch, compiler), several(tmp_path, arch)
+    need(command[0])
+    standard = ["-x", "c++", "-std=c++11"] if "xx" in compiler else ["-std=c99"]
+    target = tmp_path / "routine.o"
+    for flags in (
+        *("-O0 -fPIC", "-O0 -fno-pic", "-O3 -fPIC", "-O3 -fno-pic"),
+        *("-O2 -DASTEROPE_NO_IFUNC -ffreestanding", "-O3 -DASTEROPE_THREADS"),
+    ):
+        output_of(*command, *standard, *STRICT, *flags.split(), "-c", routine, "-o", target)
+        wanted = {"_GLOBAL_OFFSET_TABLE_"} | ({"getauxval"} if arch is AARCH64 else set())
+        assert "THREADS" in flags or arch.wanted(target) <= wanted, flags
+
+
+# What a CPU takes that was asked for it, copies.
+COPYING = {
+    "x86_64": [("", "haswell"), ("", "any.sse2"), ("", "fallback")],
+    "aarch64": [
+        (WITHOUT_SVE, "cortex-a57"),
+        (SHORT_VECTORS, "neoverse-v1"),
+        (WITH_SVE, "fallback"),
+    ],
+}
+
+
+@each(COPYING)
+def test_it_copies_right_with_each_of_them(tmp_path, objects, arch, case):
+    cpu, ask = case
+    need_asked(arch)
+    program = arch.routine_check(several(tmp_path, arch), objects)
+    options = ("--step", 31, "--other-step", 31, "--largest", 65536)
+    assert_right(*arch.on(cpu), program, *options, sets=True, env=with_profile(ask))
+
+
+# --- Libraries of x86-64 --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def routine(tmp_path_factory) -> Path:
+    return several(tmp_path_factory.mktemp("several"), X86_64)
+
+
+@pytest.fixture(scope="module")
+def avx2() -> None:
+    """Skips where this CPU cannot be told to take the profiles that need no more than AVX2."""
+    if not X86_64.is_native:
+        pytest.skip("needs libraries of x86-64")
+    need_asked(X86_64)
+
+
+@pytest.fixture(scope="module")
+def unasked(avx2, routine, tmp_path_factory) -> str:
+    """What this machine takes by itself."""
+    return which(build_which(tmp_path_factory.mktemp("plain"), routine, "-O2"))
+
+
+@pytest.fixture(scope="module", params=["ifunc", "variable"])
+def library(request, avx2, routine, tmp_path_factory) -> Path:
+    """The file as a library, with indirect functions and without."""
+    target = tmp_path_factory.mktemp("library") / "library.so"
+    flags = ["-DASTEROPE_NO_IFUNC"] * (request.param == "variable")
+    output_of("gcc", "-O2", "-fPIC", "-shared", *flags, routine, "-o", target)
+    return target
+
+
+def test_a_library_shows_the_functions_and_what_was_chosen_only(library):
+    # Not indirect to others: they would be asked before this library is relocated.
+    assert exported(library) == {f"asterope_{name}": "T" for name in (*ALL, "profile")}
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("level", ["-O0", "-O3"])
+def test_what_decides_needs_no_relocation(tmp_path, avx2, routine, compiler, level):
+    """All but tables that are used later: the loader may ask before it has relocated this file."""
+    need("objdump", compiler)
+    library = tmp_path / "library.so"
+    output_of(compiler, level, "-fPIC", "-shared", "-nostdlib", routine, "-o", library)
+    kinds = set(re.findall(r"R_X86_64_\w+", output_of("objdump", "-R", library)))
+    # Relative: the constructor's own, and the description that it sets.
+    assert kinds <= {"R_X86_64_IRELATIVE", "R_X86_64_RELATIVE"}
+    code = output_of("objdump", "-d", "--no-show-raw-insn", library)
+    early = r"asterope_(?:\w+_choose|choose|asked_for|nearest|cpu_has|cpuid|name|secure)"
+    bodies = re.findall(rf"^[0-9a-f]+ <{early}>:\n((?:.+\n)+)", code, re.MULTILINE)
+    assert len(bodies) >= 4
+    assert not re.search(r"@plt|jmp +\*|call +\*|%fs:", "".join(bodies))
+
+
+def test_a_library_that_is_opened_goes_by_the_environment_of_the_start(
+    tmp_path, library, unasked, avx2
+):
+    opener, source = tmp_path / "opener", CHECKERS / "chosen_check.c"
+    output_of("gcc", "-std=gnu11", *STRICT[:3], "-DOPENS", source, "-o", opener, "-ldl")
+    for at_start, set_later, expected in (
+        *(("rome", [], "rome"), ("any.sse2", ["haswell"], "any_sse2")),
+        (None, ["any.sse2"], unasked),
+    ):
+        found = output_of(opener, library, *set_later, env=with_profile(at_start)).split()
+        assert [symbol(name) for name in found] == [expected] * 2
+
+
+@pytest.mark.parametrize("bound", [{}, {"LD_BIND_NOW": "1"}], ids=["lazily", "now"])
+@pytest.mark.parametrize("flags", [[], ["-DASTEROPE_NO_IFUNC"]], ids=["ifunc", "variable"])
+def test_a_program_and_a_library_may_each_have_a_file_of_their_own(
+    tmp_path, routine, avx2, flags, bound
+):
+    """As exported indirect functions they would end the program at its start."""
+    library, uses = tmp_path / "uses.so", tmp_path / "uses.c"
+    uses.write_text(
+        '#include "asterope_memcpy.h"\n'
+        "void *(*uses_memcpy)(void *, const void *, size_t) = asterope_memcpy;\n",
+        encoding="ascii",
+    )
+    includes = f"-I{routine.parent}"
+    output_of("gcc", "-fPIC", "-shared", *flags, includes, uses, routine, "-o", library)
+    program = build_chosen(tmp_path, routine, "gcc", "-Wl,--no-as-needed", library)
+    done = run(program, env={**with_profile("rome"), **bound})
+    assert (done.returncode, done.stdout, done.stderr) == (0, "rome rome\n", "")
+
+
+EARLY = """
+#include <string.h>
+static char source[600] = {1, 2, 3}, destination[600];
+static int answer(void) { return memcmp(source, destination, sizeof source); }
+static int (*resolve(void))(void)
+{
+    volatile size_t bytes = sizeof source; /* not known when it is compiled */
+    memcpy(destination, source, bytes);
+    return answer;
+}
+int early(void) __attribute__((ifunc("resolve")));
+"""
+
+
+ASKS = "int early(void);\nint asks(void) { return early(); }\n"
+MAIN = "int asks(void);\nint main(void) { return asks(); }\n"
+
+
+def test_the_preload_library_copies_before_it_is_relocated(tmp_path, routine, avx2):
+    """One library asks for a function of another while it is relocated, which copies to answer."""
+    for name, text in (("early", EARLY), ("asks", ASKS), ("main", MAIN)):
+        (tmp_path / f"{name}.c").write_text(text, encoding="ascii")
+    shared = ("gcc", "-fPIC", "-shared", "-fno-builtin", "-O1")
+    early, asks, preload = (tmp_path / f"{name}.so" for name in ("libearly", "libasks", "preload"))
+    output_of(*shared, tmp_path / "early.c", "-o", early)
+    output_of(*shared, tmp_path / "asks.c", early, "-o", asks)
+    paths = (f"-Wl,-rpath,{tmp_path}", f"-Wl,-rpath-link,{tmp_path}")
+    output_of("gcc", tmp_path / "main.c", asks, *paths, "-o", tmp_path / "main")
+    build_preload(routine, preload, "-O1")
+    early_binding = {"LD_PRELOAD": str(preload), "LD_BIND_NOW": "1", "ASTEROPE_VERBOSE": "1"}
+    for ask in ("rome", None):
+        done = run(tmp_path / "main", env={**with_profile(ask), **early_binding})
+        assert done.returncode == 0, done.stderr
+        named = f"{ask}: generated by asterope " if ask else ""
+        functions = "memcpy, memmove, mempcpy, memset and bzero"
+        assert done.stderr.startswith(f"asterope: {functions} are {named}")

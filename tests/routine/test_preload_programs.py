@@ -1,0 +1,229 @@
+"""Real programs with the library under them: what one prints, leaves behind and exits with is the
+same with the library and without."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from architectures import ARCHITECTURES
+from copy_programs import build_preload, need, output_of, render, run
+from routine_examples import EXTENDED, GATED, every_set
+
+pytestmark = pytest.mark.slow
+
+MIB = 1 << 20
+HERE = next(arch for arch in ARCHITECTURES.values() if arch.is_native)
+
+
+@pytest.fixture(scope="module")
+def best(tmp_path_factory) -> Path:
+    """A library that does as much as this CPU can."""
+    folder = tmp_path_factory.mktemp("preload")
+    has = HERE.features_of(HERE.cpus[0])
+    intervals = [(end, t) for end, t in EXTENDED[HERE.name] if {*t.needs} <= has]
+    small = GATED[HERE.name] if HERE.cpu_with(GATED[HERE.name]) else None
+    memset = every_set(HERE) if HERE.cpu_with(*(t for _, t in every_set(HERE).intervals)) else None
+    routine = render(intervals, folder, small, memset=memset)
+    return build_preload(routine, folder / "libasterope_preload.so")
+
+
+def under(library: Path | None) -> dict[str, str]:
+    """The environment of a program with the library under it, or of one without."""
+    clean = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "ASTEROPE_VERBOSE")}
+    return {**clean, **({"LD_PRELOAD": str(library)} if library else {})}
+
+
+def compressible(count: int) -> bytes:
+    """Bytes with matches of many lengths and distances; the same in every run."""
+    numbers = random.Random(1)
+    words = [numbers.randbytes(numbers.randrange(1, 400)) for _ in range(2000)]
+    parts, size = [], 0
+    while size < count:
+        parts.append(numbers.choice(words))
+        size += len(parts[-1])
+    return b"".join(parts)[:count]
+
+
+def python_with_tests() -> str:
+    """A Python with the test package; Debian's own leaves it out."""
+    folders = os.environ.get("PATH", "").split(os.pathsep)
+    pythons = [sys.executable, os.path.join(sys.base_prefix, "bin", "python3")]
+    pythons += [os.path.join(f, name) for f in folders for name in ("python3", "python")]
+    test = "import sys, test.test_bytes; sys.exit(sys.version_info < (3, 9))"
+    for python in pythons:
+        if os.access(python, os.X_OK) and run(python, "-c", test).returncode == 0:
+            return python
+    pytest.skip("no python3 here has the test package (Debian: libpython3-testsuite)")
+
+
+def test_python_passes_its_own_tests(best: Path, tmp_path: Path) -> None:
+    python = python_with_tests()
+    command = [python, "-m", "test", "-v", "test_bytes", "test_memoryview", "test_array"]
+
+    def results(library: Path | None) -> dict[str, str]:
+        done = run(*command, env=under(library), cwd=tmp_path)
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+        lines = re.findall(
+            r"^(test_\w+ \(\S+\)).*? \.\.\. (\w+)", done.stdout + done.stderr, re.MULTILINE
+        )
+        return dict(lines)
+
+    plain, ours = results(None), results(best)
+    assert len(plain) > 500
+    assert ours == plain
+    assert set(ours.values()) <= {"ok", "skipped"}
+
+
+GIT = {
+    **{"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "HOME": "/nonexistent"},
+    **{f"GIT_{who}_NAME": "a" for who in ("AUTHOR", "COMMITTER")},
+    **{f"GIT_{who}_EMAIL": "a@b" for who in ("AUTHOR", "COMMITTER")},
+    **{f"GIT_{who}_DATE": "1700000000 +0000" for who in ("AUTHOR", "COMMITTER")},
+}
+
+
+def test_git_commits_clones_and_checks(best: Path, tmp_path: Path) -> None:
+    need("git")
+
+    def results(library: Path | None) -> list[str]:
+        folder = tmp_path / ("with" if library else "without")
+        environment = under(library, **GIT)
+        numbers = random.Random(2)
+        output_of("git", "init", "-q", "-b", "main", folder / "origin", env=environment)
+        for commit in range(8):
+            for file in range(6):
+                content = compressible(200_000)[numbers.randrange(9999) :][: 4 ** (file + 3)]
+                (folder / "origin" / f"file{file}").write_bytes(content)
+            output_of("git", "add", ".", cwd=folder / "origin", env=environment)
+            output_of("git", "commit", "-qm", f"{commit}", cwd=folder / "origin", env=environment)
+        clone = folder / "clone"
+        output_of("git", "clone", "-q", f"file://{folder / 'origin'}", clone, env=environment)
+        output_of("git", "fsck", "--full", "--strict", cwd=clone, env=environment)
+        output_of("git", "gc", "-q", "--aggressive", cwd=clone, env=environment)
+        output_of("git", "fsck", "--full", "--strict", cwd=clone, env=environment)
+        objects = output_of("git", "rev-list", "--objects", "--all", cwd=clone, env=environment)
+        files = [hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(clone.glob("file*"))]
+        return [objects, *files]
+
+    plain = results(None)
+    assert len(plain[0].splitlines()) > 50
+    assert results(best) == plain
+
+
+SQLITE = """
+import hashlib, random, sqlite3, sys
+database = sqlite3.connect(sys.argv[1])
+database.execute("PRAGMA cache_size = 500")
+database.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, size INTEGER, content BLOB)")
+database.execute("CREATE INDEX by_size ON t (size, content)")
+numbers = random.Random(3)
+total = 0
+while total < int(sys.argv[2]):
+    with database:
+        for _ in range(50):
+            content = numbers.randbytes(int(2 ** (numbers.random() * 16)))
+            database.execute("INSERT INTO t (size, content) VALUES (?, ?)", (len(content), content))
+            total += len(content)
+with database:
+    database.execute("DELETE FROM t WHERE id % 7 = 0")
+    database.execute("UPDATE t SET content = CAST(content || content AS BLOB) WHERE id % 11 = 0")
+print(database.execute("PRAGMA integrity_check").fetchall())
+digest = hashlib.sha256()
+for row in database.execute("SELECT id, size, content FROM t ORDER BY size, content"):
+    digest.update(repr(row).encode())
+print(digest.hexdigest())
+"""
+
+
+def test_sqlite_writes_and_checks(best: Path, tmp_path: Path) -> None:
+    pytest.importorskip("sqlite3")
+
+    def results(library: Path | None) -> tuple[str, str]:
+        path = tmp_path / ("with" if library else "without")
+        command = [sys.executable, "-c", SQLITE, path, 16 * MIB]
+        text = output_of(*command, env=under(library))
+        return text, hashlib.sha256(path.read_bytes()).hexdigest()
+
+    plain = results(None)
+    assert plain[0].startswith("[('ok',)]\n")
+    assert results(best) == plain
+
+
+@pytest.mark.parametrize("command", [("xz", "-1", "-T1"), ("zstd", "-q", "-3")], ids=lambda c: c[0])
+def test_compressors_go_there_and_back(best: Path, tmp_path: Path, command: tuple[str]) -> None:
+    need(command[0])
+    content = compressible(16 * MIB)
+
+    def through(arguments: tuple[str, ...], data: bytes, library: Path | None) -> bytes:
+        done = subprocess.run(
+            [*arguments, "-c"], input=data, capture_output=True, check=True, timeout=120,
+            env=under(library),
+        )  # fmt: skip
+        assert done.stderr == b""
+        return done.stdout
+
+    packed = through(command, content, best)
+    assert len(packed) < len(content) / 2
+    assert through(command, content, None) == packed
+    assert through((command[0], "-d"), packed, best) == content
+    assert through((command[0], "-d"), packed, None) == content
+
+
+@contextlib.contextmanager
+def redis_server(folder: Path, library: Path | None) -> Iterator[None]:
+    """A server on the socket `s` in `folder`."""
+    folder.mkdir()
+    command = ["redis-server", "--port", "0", "--unixsocket", "s", "--save", ""]
+    quiet = {"stdout": subprocess.DEVNULL, "cwd": folder, "env": under(library)}
+    with subprocess.Popen(command, **quiet) as server:
+        try:
+            deadline = time.monotonic() + 30  # for how long to wait, not for what comes out
+            while run("redis-cli", "-s", "s", "ping", cwd=folder).stdout != "PONG\n":
+                assert server.poll() is None and time.monotonic() < deadline, "it does not start"
+                time.sleep(0.05)
+            yield
+        finally:
+            server.terminate()
+
+
+def test_redis_keeps_what_it_is_given(best: Path, tmp_path: Path) -> None:
+    need("redis-server", "redis-cli", "redis-benchmark")
+    content = compressible(MIB)
+    keys = {f"key{i}": content[i * 37 :][: int(1.072**i)] for i in range(200)}
+
+    def quoted(value: bytes) -> str:
+        return '"' + "".join(f"\\x{byte:02x}" for byte in value) + '"'
+
+    def results(library: Path | None) -> str:
+        folder = tmp_path / ("with" if library else "without")
+        lines = []
+        for key, value in keys.items():
+            lines += [f"SET {key} {quoted(value)}", f"APPEND {key} {quoted(value[::3])}"]
+            lines += [f"GET {key}", f"GETRANGE {key} 3 -5"]
+            lines += [f"SETRANGE {key} 11 {quoted(value[:99])}", f"DUMP {key}"]
+        with redis_server(folder, library):
+            client = ("redis-cli", "-s", "s", "--no-raw")
+            answers = output_of(*client, input="\n".join(lines) + "\n", cwd=folder)
+            benchmark = output_of(
+                *("redis-benchmark", "-s", "s", "-q", "-n", 2000, "-c", 10, "-d", 700, "-r", 1000),
+                *("-t", "set,get,incr,lpush,lrange_100,sadd,hset,zadd,mset"),
+                **{"cwd": folder, "env": under(library)},
+            )
+            assert "rror" not in answers + benchmark
+            assert benchmark.count("requests per second") >= 9
+            gets = "".join(f"GET {key}\n" for key in keys)
+            return answers + output_of(*client, input=gets, cwd=folder)
+
+    plain = results(None)
+    assert plain.count("(integer)") == 2 * len(keys)
+    assert results(best) == plain
