@@ -23,6 +23,11 @@ from .search_maps import families_picture, planes_picture, scored_sizes
 from .series import USUAL_SUITES, Chart, Series, find_series
 from .style import Picture, set_up
 
+AGAINST = (
+    "Each figure is libc's time over the copy's in the same rounds: 1.2 means that the copy does "
+    "in a second what takes libc 1.2 seconds."
+)
+
 TEMPLATE = Path(__file__).with_name("page.html.j2")
 
 
@@ -41,7 +46,7 @@ def make_sections(inputs: Inputs) -> list[Section]:
     set_up()
     series = find_series(inputs)
     sections = [
-        Section("ratio", "Against libc", _against(series), _ratio_pictures(inputs, series)),
+        Section("ratio", "Against libc", AGAINST, _ratio_pictures(inputs, series)),
         Section("throughput", "Throughput", "", _throughput_pictures(inputs, series)),
         Section("search", "The search", "", _search_pictures(inputs)),
         Section(
@@ -119,13 +124,6 @@ def _name_apart(pictures: Sequence[Picture]) -> None:
             number += 1
             picture.name = f"{name}-{number}"
         taken.add(picture.name)
-
-
-def _against(series: Series) -> str:
-    return (
-        "Each figure is libc's time over the copy's in the same rounds: 1.2 means that the copy "
-        "does in a second what takes libc 1.2 seconds."
-    )
 
 
 def _peers(inputs: Inputs, series: Series) -> list[str]:

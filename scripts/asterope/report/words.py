@@ -204,17 +204,20 @@ def _noise_sentences(search: Mapping[str, Any]) -> list[str]:
     if not noise:
         return ["The profile does not say what disturbed the search."] if search else []
     rounds = noise.get("rounds", 0)
-    kinds = ", ".join(
-        f"{DISTURBANCES.get(kind, kind)}: {count:,}"
-        for kind, count in noise.get("disturbed", {}).items()
-        if count
-    )
-    sentences = [
+    kinds = _by_kind(noise.get("disturbed", {}))
+    return [
         f"{rounds:,} rounds were timed. {noise.get('repeated', 0):,} were disturbed and timed "
         f"again, {noise.get('kept', 0):,} were disturbed and count all the same."
         + (f" By kind, a round may be in several: {kinds}." if kinds else "")
     ]
-    return sentences
+
+
+def _by_kind(disturbances: Mapping[str, int]) -> str:
+    return ", ".join(
+        f"{DISTURBANCES.get(kind, kind)}: {count:,}"
+        for kind, count in disturbances.items()
+        if count
+    )
 
 
 def _proof_sentences(profile: Profile) -> list[str]:
@@ -248,9 +251,7 @@ def _log_sentences(log: TrialLog, profile: Profile | None) -> list[str]:
         f"{len(log.sizes)} sizes."
     ]
     if log.hits:
-        kinds = ", ".join(
-            f"{DISTURBANCES.get(kind, kind)}: {count:,}" for kind, count in sorted(log.hits.items())
-        )
+        kinds = _by_kind(dict(sorted(log.hits.items())))
         sentences.append(f"Disturbed rounds in it, by kind: {kinds}.")
     if log.resumed:
         sentences.append(f"The run was cut off and resumed {log.resumed} times.")
