@@ -232,7 +232,7 @@ FAULTS: dict[str, tuple[Both, str]] = {
     ),
     "a small set forgets the mask": (
         on_both(
-            (SMALL_SET[0], "vmovdqu8 %zmm16, (%rdi){%k1}", "vmovdqu8 %zmm16, (%rdi)"),
+            (SMALL_SET[0], "vmovdqu8 %zmm16, (%rax){%k1}", "vmovdqu8 %zmm16, (%rax)"),
             (SMALL_SET[1], "whilelo p0.b, xzr, x2", "ptrue p0.b"),
         ),
         "stray write",
