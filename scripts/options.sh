@@ -86,6 +86,7 @@ require_option() {
 # value is none of them.
 require_word() {
     local words word
+    [[ $3 != *=* ]] || return 0 # a mix of them, for the tool to read
     read -ra words <<<"${option_words["$1 $2"]}"
     for word in "${words[@]}"; do
         [[ $3 != "$word" ]] || return 0

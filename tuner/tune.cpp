@@ -6,7 +6,6 @@
 #include "check/command.hpp"
 #include "diagnose/command.hpp"
 #include "merge/command.hpp"
-#include "replay/command.hpp"
 #include "run/command.hpp"
 #include "timing/remote_copy.hpp"
 #include "tunables/command.hpp"

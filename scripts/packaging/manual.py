@@ -31,7 +31,6 @@ WORDS = {
     "--workload": " ".join([*workloads.names("tunable"), "balanced"]),
     "asterope-bench --workload": " ".join([*workloads.names("name"), "balanced"]),
     "--space": "paper extended",
-    "--small": "unpredictable predictable balanced",
     "--suite": "workloads sizes aliased misalignment mix fixed overlap threads all",
     "--peers": "all none list",
     "--operation": "memcpy memset",

@@ -254,8 +254,8 @@ def test_commands_and_options_exist(document: Path, build_dir: Path) -> None:
         ("scripts/tune --retune --rigor quick --none", ["scripts/tune --none"]),
         ("asterope-brew p.json", ["asterope-brew"]),
         ("systemctl start asterope-tune.timer --none", []),
-        ("--small predictable", []),
-        ("--smal predictable", ["--smal"]),
+        ("--rigor quick", []),
+        ("--rigr quick", ["--rigr"]),
     ],
 )
 def test_what_is_not_there_is_found(line: str, missing: list[str], build_dir: Path) -> None:

@@ -133,7 +133,7 @@ def test_what_is_no_recording_gets_one_line_and_nothing_is_written(
     assert {path.name for path in tmp_path.iterdir()} <= {"r.json"}
 
 
-@pytest.mark.parametrize("option", ["--workload=hot", "--weights=hot=1", "--distribution=d.csv"])
+@pytest.mark.parametrize("option", ["--workload=hot", "--workload=hot=1"])
 def test_what_a_recording_decides_cannot_be_asked_for_beside_it(
     build_dir: Path, tmp_path: Path, option: str
 ) -> None:

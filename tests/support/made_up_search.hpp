@@ -11,13 +11,11 @@
 #include <sstream>
 #include <string>
 
-#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "machine/machine.hpp"
 #include "run/plan.hpp"
-#include "run/resume.hpp"
-#include "run/search_steps.hpp"
+#include "run/steps.hpp"
 #include "run/trial_log.hpp"
 #include "run/tuning.hpp"
 #include "search/sensing_search.hpp"
@@ -50,10 +48,6 @@ class TrueFigures : public Timings {
     Calibration calibration(std::size_t, Workload,
                             const std::optional<Calibration>& known) override {
         return known ? *known : Calibration{10, 1e-7};
-    }
-    /// No routine is compiled, so none is examined.
-    bool has(const std::string& step) const override {
-        return parse_step(step)->step != Step::exam;
     }
 
   private:
@@ -97,13 +91,19 @@ inline Findings run_made_up_search(const std::filesystem::path& path, const Tuni
                                    const Truth& truth, std::uint64_t noise = 1,
                                    const Machine& machine = made_up_machine()) {
     const Plan plan(request, machine);
-    const Spaces spaces(Features(machine.cpu, request.without), plan.extended, plan.sensing, {});
+    const Features features(machine.cpu, request.without);
+    std::vector<std::unique_ptr<OperationSearch>> searches;
+    for (const Operation one : plan.operations) {
+        const Plan own = one == Operation::copy ? plan : Plan(one, plan);
+        searches.emplace_back(new OperationSearch{
+            own, Spaces(features, own.extended, own.sensing, Spaces::Invalids{}, one), {}});
+    }
     nlohmann::json header = {{"format", kTrialLogFormat},
                              {"version", kTrialLogVersion},
                              {"tool_version", kVersion},
                              {"machine", to_json(machine)},
-                             {"space_hash", spaces.hash()},
-                             {"candidates", spaces.entrants.size()},
+                             {"space_hash", searches.front()->spaces.hash()},
+                             {"candidates", searches.front()->spaces.entrants.size()},
                              {"invalid", nlohmann::json::array()},
                              {"options", plan.options()},
                              {"sensing", plan.sensing},
@@ -111,30 +111,21 @@ inline Findings run_made_up_search(const std::filesystem::path& path, const Tuni
                              {"started", "2026-11-21T10:00:00Z"},
                              {"cpu", 1},
                              {"warnings", nlohmann::json::array()}};
-    const Plan set_plan(Operation::set, plan);
-    std::unique_ptr<Spaces> sets;
-    if (contains(plan.operations, Operation::set)) {
-        const Features features(machine.cpu, request.without);
-        sets = std::make_unique<Spaces>(features, false, plan.sensing, Spaces::Invalids{},
-                                        Operation::set);
-        header["set_space_hash"] = sets->hash();
-    }
+    if (searches.size() > 1) header["set_space_hash"] = searches[1]->spaces.hash();
     TrueFigures figures(truth, noise);
-    RunLog log(path, header, std::nullopt);
+    RunLog log(path, header, false);
     Budget budget;
     TimeSpent spent;
-    RunTimings timings(figures, spent, log.writer, log.known, path.string());
-    Findings found =
-        SearchSteps(plan, spaces, machine, {}, request.seed, true, timings, budget, spent).run();
-    if (sets) {
-        RunTimings of_sets(figures, spent, log.writer, log.known, path.string());
-        SearchSteps(set_plan, *sets, machine, {}, request.seed, true, of_sets, budget, spent).run();
+    Session session(spent, &log);
+    for (const auto& one : searches) { // no routine is compiled, so none is examined
+        Run run(*one, machine, request.seed, true, session, figures, budget, spent);
+        run_steps(run, one->findings, false);
     }
     log.writer.finish({{"finished", "2026-11-21T10:01:00Z"},
                        {"seconds", 60},
                        {"phases", phases_json({{Step::screening, 50}})},
                        {"resumed", 0}});
-    return found;
+    return searches.front()->findings;
 }
 
 /// The same, but each search is run once only: its log is remembered. `name` is the truth's.

@@ -1,14 +1,90 @@
-// The options of `asterope-tune merge`.
+// The command line of `asterope-tune merge`: one profile of several machines of one type.
 #include "merge/command.hpp"
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
 #include <memory>
 
+#include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/option_checks.hpp"
-#include "merge/merge.hpp"
+#include "base/schema.hpp"
+#include "base/size_text.hpp"
+#include "merge/common_best.hpp"
 
 namespace asterope {
+
+namespace {
+
+/// As given.
+struct MergeRequest {
+    std::vector<std::string> inputs; ///< the machines' logs
+    std::string output;
+    bool quiet = false;
+};
+
+void refuse_own_input(const MergeRequest& request) {
+    if (!is_replaceable(request.output)) return; // a terminal may well be both
+    for (const std::string& input : request.inputs) {
+        std::error_code missing;
+        if (!std::filesystem::equivalent(input, request.output, missing) || missing) continue;
+        throw BadInput(request.output +
+                       ": is one of the inputs, and would be lost: choose another -o");
+    }
+}
+
+/// "128 B, 4 KiB and 3 more"
+std::string listed(const std::vector<std::size_t>& sizes) {
+    constexpr std::size_t kMost = 6;
+    std::string text;
+    for (std::size_t i = 0; i < sizes.size() && i < kMost; ++i) {
+        text += (i ? ", " : "") + format_size(sizes[i]);
+    }
+    if (sizes.size() > kMost) text += " and " + std::to_string(sizes.size() - kMost) + " more";
+    return text;
+}
+
+/// What was merged, and what the profile lacks, in words.
+std::string summary(const Profile& profile, const std::string& output) {
+    const std::size_t count = profile.merged->sources.size();
+    return std::to_string(profile.intervals.size()) + " sizes from " + std::to_string(count) +
+           " machines; profile: " + output + '\n';
+}
+
+/// The common best of several searches. The same inputs in any order give the same bytes.
+void merge(const MergeRequest& request) {
+    constexpr std::size_t kMost = 256; // as many as the profile's schema has room for
+    if (request.inputs.size() > kMost) {
+        throw BadInput(std::to_string(request.inputs.size()) + " inputs: merge at most " +
+                       std::to_string(kMost));
+    }
+    require_writable(request.output);
+    refuse_own_input(request);
+    std::vector<MergeSource> sources;
+    for (const std::string& input : request.inputs) sources.push_back(read_merge_source(input));
+    const CommonBest merged = common_best(std::move(sources));
+    const Profile& profile = merged.profile;
+    // Each input was sound; whoever wrote them may still have meant no sum of them to be.
+    if (const std::string fault = profile_fault(to_json(profile)); !fault.empty()) {
+        throw BadInput("cannot merge " + request.inputs.front() +
+                       " with the others: what comes of it is no profile: " + fault +
+                       ": make the inputs anew");
+    }
+    write_atomically(request.output, text_of(profile));
+    if (request.quiet) return;
+    if (!merged.table.empty()) std::cout << merged.table << '\n';
+    std::cout << summary(profile, request.output) << std::flush;
+    if (!merged.unmeasured.empty()) {
+        std::fprintf(stderr,
+                     "warning: at %s no candidate was measured on all machines, so these sizes "
+                     "are left out\n",
+                     listed(merged.unmeasured).c_str());
+    }
+}
+
+} // namespace
 
 Subcommand add_merge(CLI::App& app) {
     const auto request = std::make_shared<MergeRequest>();

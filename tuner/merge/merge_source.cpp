@@ -1,4 +1,4 @@
-// A search that is merged with others: its profile, and its trial log where that is given.
+// A search that is merged with others: its trial log, and the profile that follows from it.
 #include "merge/merge_source.hpp"
 
 #include <algorithm>
@@ -88,28 +88,16 @@ template <class T> void keep_equal(T& to, const T& from) {
 } // namespace
 
 MergeSource read_merge_source(const std::string& path) {
-    MergeSource source;
-    source.path = path;
     LineReader lines(path, path);
     const std::string_view start = lines.start();
-    if (begins_trial_log(start.substr(0, start.find('\n')))) {
-        lines.rename("log " + path);
-        source.log = read_trial_log(lines);
-        // As a file would have it: rounded.
-        source.profile = profile_of(to_json(profile_of_log(*source.log, lines.what())));
-    } else {
-        lines.rename("profile " + path);
-        source.profile = parse_profile(lines.all(), lines.what());
+    if (!begins_trial_log(start.substr(0, start.find('\n')))) {
+        throw BadInput(path + ": is no trial log: a profile holds a few copies a size, and the common "
+                              "best of several machines needs their logs (--log FILE)");
     }
-    if (source.profile.machine.is_null() || source.profile.search.tool_version.empty()) {
-        throw BadInput("profile " + path +
-                       ": does not say on which machine it was found, and "
-                       "how: give one that asterope-tune wrote");
-    }
-    if (source.profile.merged && source.profile.merged->from == "machines") {
-        throw BadInput("profile " + path +
-                       ": is itself the common best of several: give those it was merged from");
-    }
+    lines.rename("log " + path);
+    MergeSource source{path, {}, read_trial_log(lines)};
+    // As a file would have it: rounded.
+    source.profile = profile_of(to_json(profile_of_log(source.log, lines.what())));
     return source;
 }
 
@@ -174,8 +162,7 @@ void require_alike(const std::vector<MergeSource>& sources) {
         for (std::size_t j = 0; j < i; ++j) {
             if (sources[j].content() == one.content()) {
                 throw BadInput("cannot merge " + sources[j].path + " and " + one.path +
-                               ": they are one and the same search: give each once, as profile or "
-                               "as log");
+                               ": they are one and the same search: give each once");
             }
         }
     }
@@ -227,14 +214,6 @@ Merged merged_from(const std::vector<MergeSource>& sources) {
         one.machine = source.profile.machine;
     }
     return merged;
-}
-
-std::set<Step> left_out_steps(const std::vector<MergeSource>& sources) {
-    std::set<Step> steps;
-    for (const MergeSource& source : sources) {
-        steps.insert(source.profile.left_out.steps.begin(), source.profile.left_out.steps.end());
-    }
-    return steps;
 }
 
 } // namespace asterope

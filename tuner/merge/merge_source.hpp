@@ -1,8 +1,6 @@
-// A search that is merged with others: its profile, and its trial log where that is given.
+// A search that is merged with others: its trial log, and the profile that follows from it.
 #pragma once
 
-#include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -14,15 +12,14 @@ namespace asterope {
 struct MergeSource {
     std::string path; ///< as given, for messages
     Profile profile;
-    std::optional<TrialLogContents> log; ///< which the profile was derived from
+    TrialLogContents log; ///< which the profile is derived from
 
     /// Equal for equal profiles, whatever their files are called.
     std::string content() const { return to_json(profile).dump(); }
 };
 
-/// Reads a profile, or the whole log of a run, whose profile is derived from it (see replay_run).
-/// Throws BadInput, in one line that names the file, for what is neither, for a log that is not
-/// whole, and for a profile that does not say on which machine it was found, or how.
+/// Reads the whole log of a run (see replay_run). Throws BadInput, in one line that names the file,
+/// for what is none, and for a log that is not whole.
 MergeSource read_merge_source(const std::string& path);
 
 /// In what `b` is of another type of machine than `a`, two "machine" objects, as in "cpu.model: 85
@@ -41,8 +38,5 @@ SearchFacts merged_search(const std::vector<MergeSource>& sources);
 
 /// The "merged" object: what was merged, source by source.
 Merged merged_from(const std::vector<MergeSource>& sources);
-
-/// The steps that some of these searches left out.
-std::set<Step> left_out_steps(const std::vector<MergeSource>& sources);
 
 } // namespace asterope

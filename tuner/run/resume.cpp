@@ -9,6 +9,11 @@
 
 namespace asterope {
 
+struct LogToResume {
+    Descriptor file;
+    TrialLogContents contents;
+};
+
 namespace {
 
 using nlohmann::json;
@@ -39,12 +44,11 @@ std::string difference(const json& recorded, const json& wanted) {
     return {};
 }
 
-} // namespace
-
-std::optional<LogToResume> open_log_to_resume(const std::filesystem::path& path,
-                                              const json& header) {
+/// Nothing where there is none.
+std::unique_ptr<LogToResume> open_log_to_resume(const std::filesystem::path& path,
+                                                const json& header) {
     Descriptor file = lock_trial_log(path);
-    if (!file) return std::nullopt;
+    if (!file) return nullptr;
     TrialLogContents contents = read_trial_log(path);
     const std::string why = difference(contents.header, header);
     if (!why.empty()) {
@@ -55,12 +59,18 @@ std::optional<LogToResume> open_log_to_resume(const std::filesystem::path& path,
         std::fprintf(stderr, "warning: %s: its last line is not whole and was dropped\n",
                      path.c_str());
     }
-    return LogToResume{std::move(file), std::move(contents)};
+    return std::unique_ptr<LogToResume>(new LogToResume{std::move(file), std::move(contents)});
 }
 
+} // namespace
+
+RunLog::RunLog(const std::filesystem::path& path, const json& header, bool resumes)
+    : RunLog(path, header, resumes ? open_log_to_resume(path, header) : nullptr) {}
+
 RunLog::RunLog(const std::filesystem::path& path, const json& header,
-               std::optional<LogToResume> earlier)
-    : known(earlier ? std::move(earlier->contents.steps) : LoggedSteps()),
+               std::unique_ptr<LogToResume> earlier)
+    : what("log " + path.string()),
+      known(earlier ? std::move(earlier->contents.steps) : LoggedSteps()),
       writer(earlier ? TrialLogWriter(path, std::move(earlier->file), earlier->contents.bytes)
                      : TrialLogWriter(path, header)),
       started((earlier ? earlier->contents.header : header).value("started", "")),

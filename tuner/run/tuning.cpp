@@ -31,7 +31,8 @@
 #include "run/plan.hpp"
 #include "run/resume.hpp"
 #include "run/run_generator.hpp"
-#include "run/search_steps.hpp"
+#include "run/result.hpp"
+#include "run/steps.hpp"
 #include "search/aliased_search.hpp"
 #include "search/spaces.hpp"
 #include "search/step.hpp"
@@ -41,9 +42,6 @@
 
 namespace asterope {
 
-namespace {
-
-/// The machine that a log's figures are of, as far as a search must know it.
 Machine machine_of(const nlohmann::json& header) {
     const nlohmann::json& json = header.at("machine");
     Machine machine;
@@ -57,28 +55,21 @@ Machine machine_of(const nlohmann::json& header) {
     return machine;
 }
 
-/// What is searched beside the copies: its plan, its space, what was found so far.
-struct SetSearch {
-    Plan plan;
-    Spaces spaces;
-    std::vector<TimedCopy> references;
-    Findings findings = {};
-};
+namespace {
 
-/// Candidates of sets stand behind the operation's name in the list of those that are wrong here:
-/// small copies and small sets have the same names.
-std::string set_prefix() {
-    return std::string(name_of(Operation::set)) + ' ';
+/// Candidates of another operation than copies stand behind its name in the list of those that are
+/// wrong here: small copies and small sets have the same names.
+std::string prefix_of(Operation operation) {
+    return operation == Operation::copy ? "" : std::string(name_of(operation)) + ' ';
 }
 
 /// Those of one operation.
 Spaces::Invalids invalid_of(Operation operation, const Spaces::Invalids& all) {
     Spaces::Invalids own;
-    const std::string prefix = set_prefix();
+    const std::string set = prefix_of(Operation::set), prefix = prefix_of(operation);
     for (const auto& [name, reason] : all) {
-        const bool set = name.rfind(prefix, 0) == 0;
-        if (set != (operation == Operation::set)) continue;
-        own.emplace_back(set ? name.substr(prefix.size()) : name, reason);
+        if (name.starts_with(set) != (operation == Operation::set)) continue;
+        own.emplace_back(name.substr(prefix.size()), reason);
     }
     return own;
 }
@@ -108,50 +99,39 @@ class TuningRun {
         machine_json_ = to_json(machine_);
         refuse_lesser_than_what_is_there();
         catch_interrupts();
-        references_ = load_references(plan_.references);
+        std::vector<std::vector<TimedCopy>> references;
+        for (const Plan& plan : plans()) references.push_back(load_references(plan.references));
         facts_.warnings = measurement_warnings(machine_);
         for (const std::string& warning : facts_.warnings) warn(warning);
-        sensing_ = plan_.sensing && plan_.objective.weights.size() > 1;
-        if (sensing_) facts_.no_sensing = profile_name(why_no_sensing());
-        sensing_ = sensing_ && facts_.no_sensing.empty();
+        bool senses = plan_.sensing && plan_.objective.weights.size() > 1;
+        if (senses) facts_.no_sensing = profile_name(why_no_sensing());
+        senses = senses && facts_.no_sensing.empty();
         spent_.enter(Step::verifying);
-        const Spaces spaces(features(), plan_.extended, sensing_);
-        if (contains(plan_.operations, Operation::set)) {
-            const Plan plan(Operation::set, plan_);
-            sets_.reset(new SetSearch{plan, Spaces(features(), false, sensing_, Operation::set),
-                                      load_references(plan.references)});
+        for (const Plan& plan : plans()) {
+            searches_.emplace_back(new OperationSearch{
+                plan, Spaces(features(), plan.extended, senses, plan.operation),
+                references[searches_.size()]});
         }
         start_threads();
         facts_.cpu = pin_to_cpu(request_.cpu); // not before: the verification takes all CPUs
-        announce(spaces);
-        const nlohmann::json header = log_header(spaces);
-        std::optional<LogToResume> earlier = log_to_resume(header);
+        announce();
         spent_.enter(Step::building);
         start_clock(machine_.cpu.invariant_tsc);
+        std::optional<MachineTimings> machine;
+        const Plan* timed = nullptr;
+        const auto figures_of = [&](const Plan& plan) -> Timings& {
+            if (timed != &plan) machine.emplace(plan, machine_, request_.seed, *facts_.cpu, budget_);
+            timed = &plan;
+            return *machine;
+        };
         try {
             // What needs memory is had before there is a log that a next run would have to resume.
-            auto machine = machine_timings(plan_);
-            RunLog log(plan_.log, header, std::move(earlier));
+            figures_of(copies().plan);
+            RunLog log(plan_.log, log_header(), request_.resume);
             facts_.started = log.started;
             facts_.resumed = log.resumed;
-            const auto timings = [&] {
-                return RunTimings(*machine, spent_, log.writer, log.known, "log " + plan_.log);
-            };
             try {
-                RunTimings of_copies = timings();
-                search(of_copies, spaces, [&](const Findings& findings) {
-                    take(findings);
-                    return compiled(spaces, plan_.operation);
-                });
-                if (sets_) {
-                    machine.reset(); // its buffers are as large as those that follow
-                    machine = machine_timings(sets_->plan);
-                    RunTimings of_sets = timings();
-                    search_sets(of_sets, [&](const Findings& findings) {
-                        sets_->findings = findings;
-                        return compiled(spaces, Operation::set);
-                    });
-                }
+                search(&log, figures_of, true, [this] { return compiled(); });
             } catch (const Interrupted&) {
                 refuse_spoiled_figures(); // a resumed run would load its references anew
                 throw;
@@ -162,7 +142,7 @@ class TuningRun {
                                {"seconds", facts_.seconds},
                                {"phases", phases_json(facts_.phases)},
                                {"resumed", facts_.resumed}});
-            write(profile(spaces));
+            write(profile());
             // Whoever did not ask for the log wants it as long only as it can be of use. It is
             // still locked: it is nobody else's that is removed.
             if (!plan_.keeps_log && left_nothing()) std::filesystem::remove(plan_.log);
@@ -177,69 +157,53 @@ class TuningRun {
         if (log.end.is_null()) {
             throw BadInput(what + ": its run did not come to its end: finish it with --resume");
         }
-        spent_.enter(Step::building);
         const auto invalid = header.at("invalid").get<Spaces::Invalids>();
-        const Spaces spaces(features(), plan_.extended, header.at("sensing"),
-                            invalid_of(Operation::copy, invalid));
-        bool same_space = spaces.hash() == header.at("space_hash");
-        if (contains(plan_.operations, Operation::set)) {
-            const Plan plan(Operation::set, plan_);
-            sets_.reset(new SetSearch{plan,
-                                      Spaces(features(), false, header.at("sensing"),
-                                             invalid_of(Operation::set, invalid), Operation::set),
-                                      logged_references(plan.references)});
-            same_space &= sets_->spaces.hash() == header.value("set_space_hash", "");
-        }
-        if (!same_space) {
-            throw BadInput(what + ": is of another space of candidates than this version's");
+        for (const Plan& plan : plans()) {
+            searches_.emplace_back(
+                new OperationSearch{plan,
+                                    Spaces(features(), plan.extended, header.at("sensing"),
+                                           invalid_of(plan.operation, invalid), plan.operation),
+                                    logged_references(plan.references)});
+            if (searches_.back()->spaces.hash() != header.value(hash_field(plan.operation), "")) {
+                throw BadInput(what + ": is of another space of candidates than this version's");
+            }
         }
         machine_json_ = header.at("machine");
         refuse_lesser_than_what_is_there();
-        references_ = logged_references(plan_.references);
         header.at("started").get_to(facts_.started);
         facts_.cpu = header.at("cpu");
-        header.at("sensing").get_to(sensing_);
         facts_.no_sensing = header.value("no_sensing", "");
         header.at("warnings").get_to(facts_.warnings);
-        announce(spaces);
-        RunTimings whole(log.steps, what, spent_);
+        announce();
         std::optional<RunLog> copy;
-        std::optional<RunTimings> writing;
-        if (plan_.keeps_log) {
-            copy.emplace(plan_.log, header, log_to_resume(header));
-            writing.emplace(whole, spent_, copy->writer, copy->known, "log " + plan_.log);
-        }
-        search(writing ? *writing : whole, spaces, nullptr);
-        if (sets_) {
-            RunTimings sets(log.steps, what, spent_);
-            if (copy) {
-                writing.emplace(sets, spent_, copy->writer, copy->known, "log " + plan_.log);
-            }
-            search_sets(copy ? *writing : sets, nullptr);
-        }
+        if (plan_.keeps_log) copy.emplace(plan_.log, header, request_.resume);
+        LoggedTimings whole(log.steps, what);
+        const bool examined = std::any_of(log.steps.begin(), log.steps.end(), [](const auto& one) {
+            return parse_step(one.first)->step == Step::exam;
+        });
+        search(copy ? &*copy : nullptr, [&](const Plan&) -> Timings& { return whole; }, examined,
+               nullptr);
         // The run's own: a replay takes no time that would be worth a word.
         log.end.at("finished").get_to(facts_.finished);
         log.end.at("seconds").get_to(facts_.seconds);
         facts_.phases = phases_of(log.end.at("phases"));
         log.end.at("resumed").get_to(facts_.resumed);
         if (copy) copy->writer.finish(log.end);
-        return profile(spaces);
+        return profile();
     }
 
     /// Throws Failure unless the exam found the routine nowhere slower than libc.
     void require_no_loss() const {
-        if (!findings_.exam) {
+        if (!copies().findings.exam) {
             throw Failure("--strict: the compiled routine was not examined" +
                           (unexamined_.empty() ? "" : ": " + unexamined_));
         }
         std::size_t losses = 0, cells = 0;
-        const auto count = [&](const std::optional<ExamFacts>& exam) {
-            if (!exam) return;
-            losses += exam->losses.size();
-            cells += exam->cells;
-        };
-        count(findings_.exam);
-        if (sets_) count(sets_->findings.exam);
+        for (const auto& one : searches_) {
+            if (!one->findings.exam) continue;
+            losses += one->findings.exam->losses.size();
+            cells += one->findings.exam->cells;
+        }
         if (losses == 0) return;
         throw Failure("--strict: the compiled routine is slower than libc in " +
                       std::to_string(losses) + " of " + std::to_string(cells) +
@@ -274,6 +238,16 @@ class TuningRun {
 
     Features features() const { return Features(machine_.cpu, request_.without); }
 
+    /// Of all operations, the copies' first.
+    std::vector<Plan> plans() const {
+        std::vector<Plan> plans;
+        for (const Operation one : plan_.operations) {
+            plans.push_back(one == Operation::copy ? plan_ : Plan(one, plan_));
+        }
+        return plans;
+    }
+    const OperationSearch& copies() const { return *searches_.front(); }
+
     /// Those that copies are shared among. Before this one is pinned: they may run where it may.
     void start_threads() const {
         if (plan_.threads > 1 && asterope_start_threads() < plan_.threads) {
@@ -282,90 +256,76 @@ class TuningRun {
         }
     }
 
-    void announce(const Spaces& spaces) {
-        facts_.invalid = spaces.invalid;
-        facts_.candidates = spaces.entrants.size();
-        if (sets_) {
-            for (const auto& [name, reason] : sets_->spaces.invalid) {
-                facts_.invalid.emplace_back(set_prefix() + name, reason);
+    void announce() {
+        std::string words;
+        for (const auto& one : searches_) {
+            const Spaces& spaces = one->spaces;
+            for (const auto& [name, reason] : spaces.invalid) {
+                facts_.invalid.emplace_back(prefix_of(one->plan.operation) + name, reason);
             }
+            const std::string large = std::to_string(spaces.entrants.size()),
+                              small = std::to_string(spaces.small_space.size());
+            words += one->plan.operation == Operation::copy
+                         ? large + " candidates a size" +
+                               (plan_.extended ? " and the extension axes" : "") + ", " + small +
+                               " small copies, "
+                         : std::to_string(spaces.entrants.size() + spaces.small_space.size()) +
+                               " sets, ";
         }
+        facts_.candidates = copies().spaces.entrants.size();
         say(machine_.cpu.brand + ", " + machine_.libc + ", CPU " + std::to_string(*facts_.cpu) +
-            "; " + std::to_string(*facts_.candidates) + " candidates a size" +
-            (plan_.extended ? " and the extension axes" : "") + ", " +
-            std::to_string(spaces.small_space.size()) + " small copies, " + sets_words() +
-            plan_.rigor.name + " search, workload " + plan_.objective.name + "\n");
+            "; " + words + plan_.rigor.name + " search, workload " + plan_.objective.name + "\n");
         if (!facts_.no_sensing.empty()) say("no copies that sense: " + facts_.no_sensing + "\n");
     }
 
-    std::string sets_words() const {
-        if (!sets_) return "";
-        const Spaces& sets = sets_->spaces;
-        return std::to_string(sets.entrants.size() + sets.small_space.size()) + " sets, ";
+    static const char* hash_field(Operation operation) {
+        return operation == Operation::copy ? "space_hash" : "set_space_hash";
     }
 
-    std::unique_ptr<MachineTimings> machine_timings(const Plan& plan) const {
-        return std::make_unique<MachineTimings>(plan, machine_, request_.seed, *facts_.cpu,
-                                                budget_);
-    }
-
-    nlohmann::json log_header(const Spaces& spaces) const {
+    nlohmann::json log_header() const {
         nlohmann::json header = {{"format", kTrialLogFormat},   {"version", kTrialLogVersion},
                                  {"tool_version", kVersion},    {"machine", machine_json_},
-                                 {"space_hash", spaces.hash()}, {"candidates", *facts_.candidates},
+                                 {"candidates", *facts_.candidates},
                                  {"invalid", facts_.invalid},   {"options", plan_.options()},
-                                 {"sensing", sensing_},         {"seed", request_.seed},
+                                 {"sensing", copies().spaces.senses}, {"seed", request_.seed},
                                  {"started", facts_.started},   {"cpu", *facts_.cpu},
                                  {"warnings", facts_.warnings}, {"architecture", kArchitecture}};
         if (!facts_.no_sensing.empty()) header["no_sensing"] = facts_.no_sensing;
-        if (sets_) header["set_space_hash"] = sets_->spaces.hash();
+        for (const auto& one : searches_) {
+            header[hash_field(one->plan.operation)] = one->spaces.hash();
+        }
         return header;
     }
 
-    void search(RunTimings& timings, const Spaces& spaces, const SearchSteps::BuildRoutine& build) {
-        try {
-            SearchSteps searches(plan_, spaces, machine_, references_, request_.seed,
-                                 request_.quiet, timings, budget_, spent_);
-            take(searches.run(build));
-        } catch (const BudgetSpent&) {
-            throw Failure("the time budget ended before anything was timed: give more");
+    /// Of all operations, on the figures of each. Where no time is left for another than the
+    /// copies, it is left out.
+    void search(RunLog* log, const std::function<Timings&(const Plan&)>& figures_of, bool examines,
+                const BuildRoutine& build) {
+        Session session(spent_, log);
+        for (const auto& one : searches_) {
+            try {
+                Timings& figures = figures_of(one->plan);
+                Run run(*one, machine_, request_.seed, request_.quiet, session, figures, budget_,
+                        spent_);
+                run_steps(run, one->findings, examines, build);
+            } catch (const BudgetSpent&) {
+                if (one == searches_.front()) {
+                    throw Failure("the time budget ended before anything was timed: give more");
+                }
+                one->findings = {};
+                searches_.front()->findings.left_out.steps.insert(Step::memset);
+            }
         }
-    }
-
-    void take(const Findings& findings) {
-        findings_ = findings;
-        left_out_ = findings.left_out;
-        facts_.trials = findings.trials;
-        facts_.noise = findings.noise.facts();
-    }
-
-    /// Behind the copies; where no time is left for them, they are left out.
-    void search_sets(RunTimings& timings, const SearchSteps::BuildRoutine& build) {
-        try {
-            SearchSteps searches(sets_->plan, sets_->spaces, machine_, sets_->references,
-                                 request_.seed, request_.quiet, timings, budget_, spent_);
-            sets_->findings = searches.run(build);
-            facts_.trials += sets_->findings.trials;
-            findings_.noise.add(sets_->findings.noise);
-            findings_.recorded_seconds += sets_->findings.recorded_seconds;
-            facts_.noise = findings_.noise.facts();
-        } catch (const BudgetSpent&) {
-            sets_->findings = {};
-            left_out_.steps.insert(Step::memset);
-        }
-    }
-
-    std::optional<LogToResume> log_to_resume(const nlohmann::json& header) const {
-        if (!request_.resume) return std::nullopt;
-        return open_log_to_resume(plan_.log, header);
+        facts_.trials = session.trials();
+        facts_.noise = session.disturbed_rounds().facts();
+        recorded_seconds_ = session.recorded_seconds();
     }
 
     /// Throws Failure where a reference no longer copies right, after it has removed the log, which
     /// is still locked.
     void refuse_spoiled_figures() const {
         try {
-            require_still_right(references_);
-            if (sets_) require_still_right(sets_->references);
+            for (const auto& one : searches_) require_still_right(one->references);
         } catch (const Failure&) {
             std::filesystem::remove(plan_.log);
             throw;
@@ -375,25 +335,31 @@ class TuningRun {
     /// What is known when the last trial is over.
     void finish() {
         facts_.finished = utc_now();
-        facts_.seconds = elapsed() + findings_.recorded_seconds;
+        facts_.seconds = elapsed() + recorded_seconds_;
         facts_.phases = spent_.phases();
     }
 
     /// Of what was to be done here.
     bool left_nothing() const {
-        return left_out_.empty() && (!sets_ || sets_->findings.left_out.empty());
+        return std::all_of(searches_.begin(), searches_.end(),
+                           [](const auto& one) { return one->findings.left_out.empty(); });
     }
 
     double elapsed() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
-    /// The routine of what was found so far, compiled and loaded; null where none is wanted, or
-    /// where that is not to be had, which is said.
-    CopyFunction compiled(const Spaces& spaces, Operation operation) {
+    /// The routine of what was found so far, compiled and loaded: its function of the operation
+    /// that was searched last. Null where none is wanted, or where that is not to be had, which is
+    /// said.
+    CopyFunction compiled() {
         // What could not be compiled a moment ago is not tried again for the next operation.
         if (request_.no_generate || !unexamined_.empty()) return nullptr;
         finish();
+        Operation operation = Operation::copy;
+        for (const auto& one : searches_) {
+            if (!one->findings.pipelines.found.empty()) operation = one->plan.operation;
+        }
         try {
-            const std::string text = text_of(profile(spaces));
+            const std::string text = text_of(profile());
             const BuiltRoutine built(BuiltRoutine::Text{text}, "leave it out with --no-generate");
             std::string reason;
             void* library = load_library(built.library(), reason);
@@ -408,96 +374,52 @@ class TuningRun {
         }
     }
 
-    std::optional<SmallFacts> small_facts(const Plan& plan, const Spaces& spaces,
-                                          const Findings& found) const {
-        if (!found.small) return std::nullopt;
-        return SmallFacts{plan.statistics.name, request_.small, spaces.small_space, *found.small};
-    }
-
     /// Of what was found; and the tables, which tell the same.
-    Profile profile(const Spaces& spaces) {
-        const Findings& found = findings_;
-        AliasedFacts aliased{spaces.aliased_space, found.aliased, choose_aliased(found.aliased)};
-        const std::optional<SmallFacts> small = small_facts(plan_, spaces, found);
-        std::optional<OverlappingFacts> overlapping;
-        if (found.overlapping) overlapping = {spaces.overlapping_space, *found.overlapping};
-        std::optional<ThreadsFacts> threads;
-        if (!found.shared.empty()) {
-            threads = {plan_.threads, found.shared, share_intervals(found.shared)};
-        }
+    Profile profile() {
         Profile profile;
         profile.machine = machine_json_;
         profile.search = facts_;
-        tables_ = '\n';
+        std::string headlines, tables;
+        for (const auto& one : searches_) {
+            const Findings& found = one->findings;
+            if (found.pipelines.found.empty()) continue;
+            const SearchResults results = results_of(*one);
+            headlines += headline(found.pipelines, results.small, found.exam);
+            if (one != searches_.front()) {
+                profile.memset = set_outcome(results, found.left_out, found.exam,
+                                             one->spaces.entrants.size());
+                tables += '\n' + std::string(name_of(one->plan.operation)) + '\n';
+            }
+            tables += tables_of(*one, results, request_.verbose);
+        }
+        const SearchResults results = results_of(copies());
+        profile.left_out = copies().findings.left_out;
+        profile.exam = copies().findings.exam;
         if (plan_.program) {
-            profile.search.program =
-                expected_gain(*plan_.program, found.pipelines, small, plan_.small_weights);
-            tables_ += wrapped(expected_sentence(*profile.search.program));
+            profile.search.program = expected_gain(*plan_.program, results.pipelines,
+                                                   results.small, plan_.small_weights);
         }
-        tables_ += headline(found.pipelines, small, found.exam);
-        if (sets_) {
-            const Findings& sets = sets_->findings;
-            tables_ +=
-                headline(sets.pipelines, small_facts(sets_->plan, sets_->spaces, sets), sets.exam);
-        }
-        tables_ += request_.verbose ? all_tables(spaces, small, aliased, overlapping, threads)
-                                    : '\n' + routine_rows(spaces.space, found.pipelines, small);
-        tables_ += '\n' + result_sentences(found.pipelines, small, threads, left_out_, found.exam);
-        profile.left_out = left_out_;
-        profile.exam = found.exam;
-        if (sets_ && !sets_->findings.pipelines.found.empty()) add_sets(profile);
+        add_results(profile, results);
+        tables_ = '\n';
+        if (profile.search.program) tables_ += wrapped(expected_sentence(*profile.search.program));
+        tables_ += headlines + tables;
         if (request_.timings || request_.verbose) {
             tables_ += '\n' + timings_table(facts_.phases, facts_.seconds);
         }
-        add_results(profile, {spaces.space, found.pipelines, small, aliased, threads, overlapping,
-                              sensing_});
         return profile;
-    }
-
-    void add_sets(Profile& profile) {
-        const Findings& found = sets_->findings;
-        const std::vector<Candidate>& space = sets_->spaces.space;
-        const std::optional<SmallFacts> small = small_facts(sets_->plan, sets_->spaces, found);
-        profile.memset = set_outcome({space, found.pipelines, small}, found.left_out, found.exam,
-                                     sets_->spaces.entrants.size());
-        tables_ += "\nmemset\n";
-        if (request_.verbose) tables_ += '\n' + result_table(space, found.pipelines);
-        if (request_.verbose && small) tables_ += '\n' + small_table(*small, Operation::set);
-        if (!request_.verbose) tables_ += '\n' + routine_rows(space, found.pipelines, small);
-        tables_ += '\n' + result_sentences(found.pipelines, small, std::nullopt, found.left_out,
-                                           found.exam);
-    }
-
-    std::string all_tables(const Spaces& spaces, const std::optional<SmallFacts>& small,
-                           const AliasedFacts& aliased,
-                           const std::optional<OverlappingFacts>& overlapping,
-                           const std::optional<ThreadsFacts>& threads) const {
-        const PipelineFacts& pipelines = findings_.pipelines;
-        std::string tables;
-        for (const std::string& table :
-             {result_table(spaces.space, pipelines), references_table(pipelines),
-              sensing_table(pipelines), intents_table(pipelines), small ? small_table(*small) : "",
-              overlapping ? overlapping_table(*overlapping) : "", aliased_table(aliased),
-              threads ? threads_table(*threads) : ""}) {
-            if (!table.empty()) tables += '\n' + table;
-        }
-        return tables;
     }
 
     using Clock = std::chrono::steady_clock;
     const Clock::time_point begin_ = Clock::now();
     const TuningRequest& request_;
     const Machine machine_;
-    const Plan plan_;
-    std::vector<TimedCopy> references_;
+    const Plan plan_; ///< the copies'
     Budget budget_;
     TimeSpent spent_;
     nlohmann::json machine_json_;
     SearchFacts facts_;
-    bool sensing_ = false;            ///< whether copies that sense are tried
-    std::unique_ptr<SetSearch> sets_; ///< null: only copies are tuned
-    LeftOut left_out_;
-    Findings findings_;
+    std::vector<std::unique_ptr<OperationSearch>> searches_; ///< by operation, copies first
+    double recorded_seconds_ = 0;                            ///< see Session
     std::string tables_;
     std::string unexamined_; ///< why the routine was not examined, where that was tried
 };

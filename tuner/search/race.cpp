@@ -19,6 +19,11 @@ constexpr std::size_t kHeat = 24;
 
 } // namespace
 
+const Finalist& SizeResult::of(Entrant finalist) const {
+    return *std::find_if(finalists.begin(), finalists.end(),
+                         [&](const Finalist& one) { return one.candidate == finalist; });
+}
+
 Race::Race(std::size_t size, const std::vector<Weights>& objectives, std::mt19937_64& random,
            const TimedCopies& timings)
     : size_(size), random_(random), timings_(timings),

@@ -120,6 +120,9 @@ struct SizeResult {
     Estimate lead{1, 1, 1};
     /// Noise hid which copy is the fastest (see kWidestFloor): the winner is the plain copy.
     bool undecided = false;
+
+    /// What was found of one of the finalists.
+    const Finalist& of(Entrant finalist) const;
 };
 
 /// Which lags behind the best count as ties, as logarithms of the ratio.

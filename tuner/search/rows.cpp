@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <unordered_map>
 
 #include "base/contains.hpp"
@@ -312,7 +313,14 @@ std::vector<Row> choose_rows(const std::vector<SizeScores>& scores, const RowRul
     return rows;
 }
 
-std::vector<Row> without_chance_rows(std::vector<Row> rows, const Leads& leads) {
+namespace {
+
+/// A row of one size whose lead over a neighbour's copy there may be chance, and the neighbour that
+/// goes on; none left: nothing.
+struct ChanceRow {
+    std::size_t row, neighbour;
+};
+std::optional<ChanceRow> find_chance_row(const std::vector<Row>& rows, const Leads& leads) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (rows[i].first != rows[i].last) continue;
         const auto goes_on = [&](std::size_t other) {
@@ -322,14 +330,27 @@ std::vector<Row> without_chance_rows(std::vector<Row> rows, const Leads& leads) 
         if (!before && !after) continue;
         const bool later =
             !before || (after && leads(rows[i].first, rows[i + 1].copy, rows[i - 1].copy));
-        rows[i].copy = rows[later ? i + 1 : i - 1].copy;
-        // Those alike are one row from now on; what is left of them is looked at again.
-        for (std::size_t k = rows.size() - 1; k > 0; --k) {
-            if (!(rows[k].copy == rows[k - 1].copy)) continue;
-            rows[k - 1].last = rows[k].last;
-            rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(k));
-        }
-        i = static_cast<std::size_t>(-1);
+        return ChanceRow{i, later ? i + 1 : i - 1};
+    }
+    return std::nullopt;
+}
+
+/// Neighbours that are copied alike are one row.
+std::vector<Row> joined(const std::vector<Row>& rows) {
+    std::vector<Row> all;
+    for (const Row& row : rows) {
+        if (all.empty() || !(all.back().copy == row.copy)) all.push_back(row);
+        all.back().last = row.last;
+    }
+    return all;
+}
+
+} // namespace
+
+std::vector<Row> without_chance_rows(std::vector<Row> rows, const Leads& leads) {
+    while (const auto chance = find_chance_row(rows, leads)) {
+        rows[chance->row].copy = rows[chance->neighbour].copy;
+        rows = joined(rows);
     }
     return rows;
 }

@@ -22,14 +22,14 @@ Key key_of(const Candidate& candidate) {
 } // namespace
 
 Spaces::Spaces(const Features& features, bool extended, bool sensing, Operation operation)
-    : verified_(true) {
-    build(features, extended, sensing, operation);
+    : senses(sensing), verified_(true) {
+    build(features, extended, operation);
 }
 
 Spaces::Spaces(const Features& features, bool extended, bool sensing, Invalids invalid,
                Operation operation)
-    : invalid(std::move(invalid)), verified_(false) {
-    build(features, extended, sensing, operation);
+    : invalid(std::move(invalid)), senses(sensing), verified_(false) {
+    build(features, extended, operation);
 }
 
 Spaces::Wrong Spaces::wrong(std::size_t count, const std::function<std::string(std::size_t)>& name,
@@ -71,7 +71,7 @@ std::vector<const asterope_copy*> Spaces::right(const asterope_kind& kind,
     return members;
 }
 
-void Spaces::build(const Features& features, bool extended, bool sensing, Operation operation) {
+void Spaces::build(const Features& features, bool extended, Operation operation) {
     const asterope_space& of = *facts_of(operation).space;
     space = paper_space(features, of);
     const std::size_t paper = space.size();
@@ -118,7 +118,7 @@ void Spaces::build(const Features& features, bool extended, bool sensing, Operat
     for (std::size_t i = 0; i < small_space.size(); ++i) {
         if (!wrong_small[i]) small_entrants.push_back(static_cast<Entrant>(i));
     }
-    if (sensing) probes = right(*of.probes, features);
+    if (senses) probes = right(*of.probes, features);
     if (operation != Operation::copy) return;
     aliased_space = right(asterope_aliased_copies, features);
     overlapping_space = right(asterope_overlapping_copies, features);

@@ -42,6 +42,7 @@ struct Spaces {
     /// Those that copy right; other operations than copies have only probes.
     std::vector<const asterope_copy*> aliased_space, overlapping_space, probes;
     Invalids invalid;
+    bool senses; ///< copies that sense are tried
 
     Spaces(const Spaces&) = delete; // the extension's functions refer to this one
     Spaces& operator=(const Spaces&) = delete;
@@ -53,7 +54,7 @@ struct Spaces {
                 const std::function<std::vector<Invalid>()>& verify);
     Wrong wrong(const asterope_kind& kind, const std::vector<const asterope_copy*>& members);
     std::vector<const asterope_copy*> right(const asterope_kind& kind, const Features& features);
-    void build(const Features& features, bool extended, bool sensing, Operation operation);
+    void build(const Features& features, bool extended, Operation operation);
 
     bool verified_; ///< here, and not taken from an earlier run
 };

@@ -1,5 +1,5 @@
-// Timings: where a search's figures come from, be it the machine, a log, a recording, or a test
-// that knows the truth.
+// Timings: where a search's figures come from, be it the machine, a log, several logs, or a test that
+// knows the truth.
 #pragma once
 
 #include <cstddef>
@@ -71,7 +71,7 @@ struct RoundEnd {
 
 /// A search asks for figures in an order that depends on nothing but its options, its seed and the
 /// figures it got. So the figures of an earlier run can be served again, one by one, and the search
-/// comes to the same end: that is how a run is resumed and replayed (RunTimings).
+/// comes to the same end: that is how a run is resumed and replayed (Session).
 class Timings {
   public:
     virtual ~Timings() = default;
@@ -89,8 +89,11 @@ class Timings {
     /// `known` of them are not asked for.
     virtual void enter(const std::string&, std::size_t known = 0) { (void)known; }
 
-    /// Whether there are any figures of this step: those of a log may be older than the step is.
-    virtual bool has(const std::string&) const { return true; }
+    /// Whether this copy can be timed in that step, or any at all: what several machines timed, they
+    /// need not all have timed.
+    virtual bool has(const std::string& step, const std::string& copy = {}) const {
+        return (void)step, (void)copy, true;
+    }
 
     virtual ProbeTicks readings(const ProbeRequest&) { return {}; }
 

@@ -3,7 +3,6 @@
 
 #include "base/error.hpp"
 #include "run/tuning.hpp"
-#include "search/small_search.hpp"
 #include "support/made_up_search.hpp"
 #include "support/mentions.hpp"
 #include "support/temporary_folder.hpp"
@@ -53,11 +52,6 @@ class CommonBestOf : public TemporaryFolder {
         made_up_search(path, request, known.name, known.truth, noise, machine);
         return path.string();
     }
-    std::string profile_of(const std::string& log) {
-        put("profile " + std::to_string(count_), profile_of_log(log).dump(2) + '\n');
-        return (folder / ("profile " + std::to_string(count_++))).string();
-    }
-
     static CommonBest best(const std::vector<std::string>& paths) {
         std::vector<MergeSource> sources;
         for (const std::string& path : paths) sources.push_back(read_merge_source(path));
@@ -141,31 +135,6 @@ TEST_F(CommonBestOf, two_machines_has_the_sets_that_serve_both_best) {
     EXPECT_FALSE(half.complete);
 }
 
-TEST_F(CommonBestOf, searches_of_before_page_ends_is_replayed_and_merged_by_what_they_timed) {
-    TuningRequest request = made_up_request();
-    request.small_weights = parse_small_weights(request.small);
-    std::erase_if(request.small_weights, [](const auto& weighted) {
-        return is_uncached(weighted.first) || weighted.first == Workload::page_end ||
-               weighted.first == Workload::page_end_read;
-    });
-    const std::string before = search(machine(kOwn), 1, request), now = search(machine(kTheirs), 2);
-    std::ifstream in(before);
-    std::string header, rest;
-    std::getline(in, header);
-    std::getline(in, rest, '\0');
-    json first = json::parse(header);
-    ASSERT_EQ(first.at("options").erase("small_weights"), 1u);
-    put("before", first.dump() + '\n' + rest);
-    const std::string old_log = (folder / "before").string();
-    const json old_profile = profile_of_log(old_log);
-    EXPECT_EQ(old_profile.at("small").at("noise_floor").size(), 8u);
-    EXPECT_EQ(old_profile.at("small").at("winner").at("tuple").at("bound"), 256);
-    EXPECT_EQ(profile_of_log(now).at("small").at("noise_floor").size(), 14u);
-    const json merged = to_json(best({old_log, now}).profile);
-    EXPECT_EQ(merged.at("small").at("winner").at("tuple").at("bound"), 256);
-    EXPECT_EQ(merged.at("small").at("noise_floor").size(), 8u);
-}
-
 TEST_F(CommonBestOf, machines_that_agree_is_what_they_agree_on_boundaries_included) {
     const std::string one = search(machine(kOwn), 1), two = search(machine(kOwn), 2);
     const Profile own = profile_of_log(read_trial_log(one), one);
@@ -234,7 +203,8 @@ TEST_F(CommonBestOf, searches_of_different_sizes_leaves_out_those_that_one_lacks
 
 TEST_F(CommonBestOf, profiles_is_refused_as_they_hold_too_few_copies) {
     const std::string one = search(machine(kOwn)), two = search(machine(kOwn), 2);
-    EXPECT_TRUE(mentions(refusal({one, profile_of(two)}), "needs their logs"));
+    put("profile", text_of(profile_of_log(read_trial_log(two), two)));
+    EXPECT_TRUE(mentions(refusal({one, (folder / "profile").string()}), "needs their logs"));
 }
 
 TEST_F(CommonBestOf, searches_for_different_things_is_refused) {
@@ -271,14 +241,6 @@ TEST_F(CommonBestOf, different_types_of_machines_is_refused_and_the_difference_n
 
 TEST_F(CommonBestOf, one_search_twice_or_alone_is_refused) {
     const std::string one = search(machine(kOwn)), two = search(machine(kOwn), 2);
-    EXPECT_TRUE(mentions(refusal({one, profile_of(one)}), "one and the same search"));
     EXPECT_TRUE(mentions(refusal({one, two, one}), "one and the same search"));
     EXPECT_TRUE(mentions(refusal({one}), "give two"));
-}
-
-TEST_F(CommonBestOf, a_common_best_is_refused) {
-    const std::string one = search(machine(kOwn)), two = search(machine(kOwn), 2);
-    put("merged", text_of(best({one, two}).profile));
-    const std::string error = refusal({one, (folder / "merged").string()});
-    EXPECT_TRUE(mentions(error, "is itself the common best")) << error;
 }

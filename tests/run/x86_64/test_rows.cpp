@@ -1,10 +1,8 @@
-// The rows of a whole search, on machines whose truth is known: few, the same in every replay, and
-// none in a log of before there were any.
+// The rows of a whole search, on machines whose truth is known: few, and the same in every replay.
 #include <gtest/gtest.h>
 #include <set>
-#include <sstream>
 
-#include "run/search_steps.hpp"
+#include "run/steps.hpp"
 #include "support/made_up_search.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -75,22 +73,6 @@ class RowsOf : public TemporaryFolder {
     }
     Profile replayed() const { return profile_of_log(read_trial_log(log()), log()); }
     std::string log() const { return (folder / "log").string(); }
-
-    /// Takes steps out of the log, as if there had been none.
-    void leave_out(const std::set<Step>& steps) {
-        std::istringstream lines(content(log()));
-        std::string kept;
-        bool keep = true;
-        for (std::string line; std::getline(lines, line);) {
-            const nlohmann::json json = nlohmann::json::parse(line);
-            if (json.contains("step")) {
-                keep = !steps.contains(parse_step(json.at("step").get<std::string>())->step);
-            }
-            keep = keep || json.contains("finished");
-            if (keep) kept += line + '\n';
-        }
-        put("log", kept);
-    }
 
     TuningRequest request_ = made_up_request();
     Findings found_;
@@ -175,11 +157,4 @@ TEST_F(RowsOf, a_routine_are_those_of_another_run_with_other_noise) {
     for (const Factor factor : {two_halves, about_alike, by_place}) {
         EXPECT_EQ(rows_of(run(factor, 1).intervals), rows_of(run(factor, 2).intervals));
     }
-}
-
-TEST_F(RowsOf, a_log_of_before_there_were_any_are_the_winners_of_each_size) {
-    request_.sizes = "2K,4K,8K,16K,32K,64K";
-    const std::vector<std::string> rows = rows_of(run(two_halves).intervals);
-    leave_out({Step::rows, Step::sensing});
-    EXPECT_EQ(rows_of(replayed().intervals), rows);
 }

@@ -1,14 +1,14 @@
-// The figures of several machines' logs, as one race of the copies that all of them timed.
+// The figures of several machines' logs, as those of one machine that timed what all of them did.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "run/trial_log.hpp"
-#include "search/race.hpp"
+#include "search/objective.hpp"
 
 namespace asterope {
 
@@ -17,10 +17,10 @@ inline constexpr const char* kReference = "";
 
 /// What one machine timed in one step of its search.
 struct LoggedRace {
-    /// `called`: what a name of the log is called here, see kReference. A round that was disturbed
-    /// and timed again counts once.
-    LoggedRace(const std::vector<Record>& step,
-               const std::function<std::string(const std::string&)>& called);
+    /// Copies are called as in the log, where they are the same on all machines. A round that was
+    /// disturbed and timed again counts once. References are left out: other logs need not have
+    /// them.
+    LoggedRace(const std::vector<Record>& records, Step step);
 
     using Samples = std::vector<double>;
     /// By workload and name: log of the reference's time in the round over the copy's own, in the
@@ -37,6 +37,8 @@ class CommonRace {
     bool timed(Workload workload) const;
     /// Whether all machines timed it at least `least` times under each workload that counts.
     bool timed(const std::string& name, const Weights& weights, std::size_t least = 1) const;
+    /// The same under all workloads of the step.
+    bool timed(const std::string& name) const;
     /// Mean over the machines of the weighted mean of what its medians are worth, see utility(): a
     /// loss on one machine counts several times.
     double worth(const std::string& name, const Weights& weights) const;
@@ -49,19 +51,25 @@ class CommonRace {
     std::vector<LoggedRace> machines_;
 };
 
-/// Serves a search with geometric means over the machines: of each, in turn, what was timed last,
-/// then what was timed before.
-class CommonTimings : public Timings {
+/// Geometric means over the machines: of each, in turn, what was timed last, then what was timed
+/// before.
+class MergedTimings : public Timings {
   public:
-    /// `name`: of an entrant from 0 up, in the race.
-    CommonTimings(const CommonRace& race, std::function<std::string(Entrant)> name)
-        : race_(race), name_(std::move(name)) {}
+    /// `logs` must outlive it.
+    explicit MergedTimings(std::vector<const LoggedSteps*> logs) : logs_(std::move(logs)) {}
 
+    /// A step of all searches; null where one lacks it. Of pipelines at one size with what was timed
+    /// there when rows were chosen.
+    const CommonRace* race_of(const std::string& step) const;
+
+    void enter(const std::string& step, std::size_t known = 0) override;
+    bool has(const std::string& step, const std::string& copy = {}) const override;
     Trial trial(const TrialRequest& asked) override;
 
   private:
-    const CommonRace& race_;
-    std::function<std::string(Entrant)> name_;
+    std::vector<const LoggedSteps*> logs_;
+    mutable std::map<std::string, std::optional<CommonRace>> races_; ///< by step
+    std::string step_;
     /// How often the reference was asked for in a round: each time it is another sample.
     std::map<std::pair<Workload, std::uint64_t>, std::size_t> asked_;
 };

@@ -1,10 +1,9 @@
 // The figures of a run: a search that is asked again gets what it got before, and then goes on.
-#include "run/run_timings.hpp"
+#include "run/session.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
-#include "run/resume.hpp"
 #include "support/made_up_log.hpp"
 #include "support/made_up_variants.hpp"
 #include "support/temporary_folder.hpp"
@@ -46,13 +45,13 @@ ProbeTicks readings(Timings& timings) {
     return timings.readings({kProbe, kCopy, 128, Workload::hot, 1});
 }
 
-class RunTimingsFile : public TemporaryFolder {
+class SessionFile : public TemporaryFolder {
   protected:
     std::filesystem::path path() const { return folder / "trials.jsonl"; }
 
     std::string refusal(const json& header) {
         try {
-            open_log_to_resume(path(), header);
+            RunLog(path(), header, true);
         } catch (const BadInput& error) {
             return error.what();
         }
@@ -75,12 +74,14 @@ class RunTimingsFile : public TemporaryFolder {
 
     /// A run on `machine`, from what the log at `path` holds, if there is one.
     struct Run {
-        Run(EveryFigure& machine, const std::filesystem::path& path)
-            : log(path, kHeader, exists(path) ? open_log_to_resume(path, kHeader) : std::nullopt),
-              timings(machine, spent, log.writer, log.known, "log") {}
+        Run(Timings& machine, const std::filesystem::path& path)
+            : log(path, kHeader, exists(path)), timings(spent, &log) {
+            timings.go_on_with(machine, progress);
+        }
+        Progress progress = Progress(true);
         TimeSpent spent;
         RunLog log;
-        RunTimings timings;
+        Session timings;
     };
 
     /// A whole search, and its log. What it found.
@@ -93,7 +94,7 @@ class RunTimingsFile : public TemporaryFolder {
 
 } // namespace
 
-TEST_F(RunTimingsFile, lets_the_first_run_see_the_machine) {
+TEST_F(SessionFile, lets_the_first_run_see_the_machine) {
     EveryFigure alone, machine;
     Run run(machine, path());
     EXPECT_EQ(search(run.timings), search(alone));
@@ -103,7 +104,7 @@ TEST_F(RunTimingsFile, lets_the_first_run_see_the_machine) {
     EXPECT_EQ(run.timings.disturbed_rounds().facts().disturbed.at("steal"), 1u);
 }
 
-TEST_F(RunTimingsFile, serves_all_that_a_killed_run_left_at_whatever_line_it_was_killed) {
+TEST_F(SessionFile, serves_all_that_a_killed_run_left_at_whatever_line_it_was_killed) {
     first_run();
     const std::string text = content(path());
     EveryFigure alone;
@@ -128,7 +129,7 @@ TEST_F(RunTimingsFile, serves_all_that_a_killed_run_left_at_whatever_line_it_was
     }
 }
 
-TEST_F(RunTimingsFile, tells_the_machine_how_long_trials_are_and_asks_it_for_nothing_known) {
+TEST_F(SessionFile, tells_the_machine_how_long_trials_are_and_asks_it_for_nothing_known) {
     const std::string expected = first_run();
     for (int times = 1; times <= 3; ++times) {
         EveryFigure machine;
@@ -142,7 +143,7 @@ TEST_F(RunTimingsFile, tells_the_machine_how_long_trials_are_and_asks_it_for_not
     }
 }
 
-TEST_F(RunTimingsFile, serves_a_step_that_was_cut_short_before_a_later_one) {
+TEST_F(SessionFile, serves_a_step_that_was_cut_short_before_a_later_one) {
     {
         EveryFigure machine;
         Run run(machine, path());
@@ -164,7 +165,7 @@ TEST_F(RunTimingsFile, serves_a_step_that_was_cut_short_before_a_later_one) {
     EXPECT_EQ(trial(run.timings, 7), 5);
 }
 
-TEST_F(RunTimingsFile, counts_screening_and_run_off_of_pipelines_apart_and_no_other_steps) {
+TEST_F(SessionFile, counts_screening_and_run_off_of_pipelines_apart_and_no_other_steps) {
     EveryFigure machine;
     Run run(machine, path());
     for (const char* step : {"pipelines 128", "aliased 128"}) {
@@ -178,7 +179,7 @@ TEST_F(RunTimingsFile, counts_screening_and_run_off_of_pipelines_apart_and_no_ot
     EXPECT_EQ(phases, (std::vector<Step>{Step::screening, Step::run_off, Step::aliased}));
 }
 
-TEST_F(RunTimingsFile, refuses_another_search_in_the_middle) {
+TEST_F(SessionFile, refuses_another_search_in_the_middle) {
     first_run();
     EveryFigure machine;
     Run run(machine, path());
@@ -187,13 +188,13 @@ TEST_F(RunTimingsFile, refuses_another_search_in_the_middle) {
     EXPECT_THROW(readings(run.timings), BadInput);
 }
 
-TEST_F(RunTimingsFile, keeps_the_log_of_an_earlier_run) {
+TEST_F(SessionFile, keeps_the_log_of_an_earlier_run) {
     put("trials.jsonl", "hours of work\n");
-    EXPECT_THROW(RunLog(path(), kHeader, std::nullopt), BadInput);
+    EXPECT_THROW(RunLog(path(), kHeader, false), BadInput);
     EXPECT_EQ(content(path()), "hours of work\n");
 }
 
-TEST_F(RunTimingsFile, refuses_the_log_of_another_machine_version_space_seed_or_search) {
+TEST_F(SessionFile, refuses_the_log_of_another_machine_version_space_seed_or_search) {
     put("trials.jsonl", kHeader.dump() + '\n');
     EXPECT_EQ(refusal(kHeader), "taken");
     const auto with = [](const char* pointer, const json& value) {
@@ -211,28 +212,22 @@ TEST_F(RunTimingsFile, refuses_the_log_of_another_machine_version_space_seed_or_
     EXPECT_EQ(refusal(with("/started", "now")), "taken");
 }
 
-TEST_F(RunTimingsFile, a_whole_log_serves_the_search_without_the_machine) {
+TEST_F(SessionFile, a_whole_log_serves_the_search_without_the_machine) {
     const std::string expected = first_run();
     const TrialLogContents log = read_trial_log(path());
-    TimeSpent spent;
-    RunTimings logged(log.steps, "log", spent);
+    LoggedTimings logged(log.steps, "log");
     EXPECT_EQ(search(logged), expected);
-    EXPECT_TRUE(logged.has("pipelines 128"));
-    EXPECT_FALSE(logged.has("small copies")) << "a log may be older than a step";
     // and in the place of the machine, where the beginning is known
     put("half.jsonl", content(path()).substr(0, content(path()).rfind("{\"step\"")));
-    RunLog half(folder / "half.jsonl", kHeader, open_log_to_resume(folder / "half.jsonl", kHeader));
-    RunTimings rest(logged, spent, half.writer, half.known, "half");
-    EXPECT_EQ(search(rest), expected);
-    EXPECT_FALSE(rest.has("small copies"));
+    Run half(logged, folder / "half.jsonl");
+    EXPECT_EQ(search(half.timings), expected);
 }
 
-TEST_F(RunTimingsFile, a_log_that_ends_early_cannot_be_replayed) {
+TEST_F(SessionFile, a_log_that_ends_early_cannot_be_replayed) {
     first_run();
     TrialLogContents log = read_trial_log(path());
     log.steps.at("pipelines 128").pop_back();
     log.steps.at("pipelines 128").pop_back();
-    TimeSpent spent;
-    RunTimings logged(log.steps, "log", spent);
+    LoggedTimings logged(log.steps, "log");
     EXPECT_THROW(search(logged), BadInput);
 }

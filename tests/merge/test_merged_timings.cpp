@@ -1,5 +1,5 @@
 // What several logs tell of a race: each round against its reference, and the mean over machines.
-#include "merge/common_race.hpp"
+#include "merge/merged_timings.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,12 +18,8 @@ Record hit() {
     return std::vector<Disturbance>{Disturbance::steal};
 }
 
-std::string called(const std::string& name) {
-    return name == "libc" ? kReference : name;
-}
-
-LoggedRace race(const std::vector<Record>& step) {
-    return LoggedRace(step, called);
+LoggedRace race(const std::vector<Record>& records, Step step = Step::pipelines) {
+    return LoggedRace(records, step);
 }
 
 const Weights kHot = {{Workload::hot, 1}, {Workload::cold, 0}};
@@ -61,16 +57,30 @@ TEST(CommonRace, knows_who_was_timed_on_all_machines) {
     EXPECT_DOUBLE_EQ(common.score(0, "a", kHot), std::log(2.0));
 }
 
-TEST(CommonTimings, are_geometric_means_over_the_machines_the_last_samples_first) {
-    const CommonRace common(
-        {race({trial(1, "libc", 10), trial(1, "a", 1), trial(2, "libc", 10), trial(2, "a", 5)}),
-         race({trial(1, "libc", 40), trial(1, "a", 5)})});
-    CommonTimings timings(common, [](Entrant) { return "a"; });
-    const TimedCopies timed(timings);
-    const double libc = timed.seconds(4096, Workload::hot, kLibc, 0);
-    EXPECT_NEAR(libc, 20e-9, 1e-15);
-    EXPECT_NEAR(libc / timed.seconds(4096, Workload::hot, 0, 0), std::sqrt(2.0 * 8), 1e-9);
-    EXPECT_NEAR(libc / timed.seconds(4096, Workload::hot, 0, 1), std::sqrt(10.0 * 8), 1e-9);
-    EXPECT_NEAR(timed.seconds(4096, Workload::hot, 0, 2), timed.seconds(4096, Workload::hot, 0, 0),
-                1e-15);
+TEST(LoggedRace, calls_copies_of_a_machine_s_own_choice_the_same_on_all) {
+    const std::vector<Record> step = {trial(1, "libc", 10), trial(1, "XMM T T none 0 0", 5),
+                                      trial(1, "threads 2 even", 4)};
+    EXPECT_EQ(race(step, Step::threads).samples.at(Workload::hot).size(), 2u);
+    const auto aliased = race(step, Step::aliased).samples.at(Workload::hot);
+    EXPECT_EQ(aliased.at("the size's pipeline").size(), 2u);
+}
+
+TEST(MergedTimings, are_geometric_means_over_the_machines_the_last_samples_first) {
+    const LoggedSteps one = {{"pipelines 4096", {trial(1, "libc", 10), trial(1, "a", 1)}},
+                             {"rows 4096", {trial(2, "libc", 10), trial(2, "a", 5)}},
+                             {"small copies", {}}};
+    const LoggedSteps other = {{"pipelines 4096", {trial(1, "libc", 40), trial(1, "a", 5)}}};
+    MergedTimings timings({&one, &other});
+    EXPECT_TRUE(timings.has("pipelines 4096", "a"));
+    EXPECT_FALSE(timings.has("pipelines 4096", "b"));
+    EXPECT_FALSE(timings.has("small copies"));
+    timings.enter("pipelines 4096");
+    const TimedCopy libc{.name = "libc"}, a{.name = "a"};
+    const auto seconds = [&](const TimedCopy& copy, std::uint64_t round) {
+        return timings.trial({copy, kLibc, 4096, Workload::hot, round}).seconds();
+    };
+    EXPECT_NEAR(seconds(libc, 0), 20e-9, 1e-15);
+    EXPECT_NEAR(20e-9 / seconds(a, 0), std::sqrt(2.0 * 8), 1e-9);
+    EXPECT_NEAR(20e-9 / seconds(a, 1), std::sqrt(10.0 * 8), 1e-9);
+    EXPECT_NEAR(seconds(a, 2), seconds(a, 0), 1e-15);
 }

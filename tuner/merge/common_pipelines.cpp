@@ -1,0 +1,265 @@
+// The pipelines that serve several machines best, size by size.
+#include "merge/common_pipelines.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "search/boundaries.hpp"
+#include "search/sensing_search.hpp"
+
+namespace asterope {
+
+const std::vector<Interval>& intervals_of(const Profile& profile, Operation operation) {
+    return operation == Operation::set ? profile.memset->intervals : profile.intervals;
+}
+
+namespace {
+
+class CommonSearch {
+  public:
+    CommonSearch(Run& run, const MergedTimings& timings, const std::vector<MergeSource>& sources)
+        : run_(run), timings_(timings), sources_(sources),
+          objectives_(with_intents(run.plan.objective, {})) {
+        // A set has no entry points by intent.
+        if (run.plan.operation == Operation::set) objectives_.resize(1);
+        for (std::size_t i = 0; i < run.spaces.space.size(); ++i) {
+            places_.emplace(run.spaces.space[i].name(), static_cast<Entrant>(i));
+        }
+    }
+
+    CommonPipelines find() {
+        PipelineFacts& facts = common_.facts;
+        facts.operation = run_.plan.operation;
+        facts.objectives = objectives_;
+        for (const Interval& one : intervals_of(sources_.front().profile, facts.operation)) {
+            add(one.size);
+        }
+        for (std::size_t i = 0; !facts.found.empty() && i < objectives_.size(); ++i) {
+            std::vector<SizeResult> results;
+            for (const Found& one : facts.found) results.push_back(one.results[i]);
+            const auto holds = [&](Entrant lower, Entrant upper, std::size_t size) {
+                return size <= boundary(i, lower, upper, results);
+            };
+            facts.intervals.push_back(
+                find_intervals(results, run_.plan.rigor.boundary_ratio, holds));
+        }
+        if (!facts.found.empty()) begin_sensing_at_minimum(facts);
+        return std::move(common_);
+    }
+
+  private:
+    /// The interval of that size on one machine; null where it has none.
+    const Interval* own_interval(std::size_t machine, std::size_t objective,
+                                 std::size_t size) const {
+        const Profile& profile = sources_[machine].profile;
+        const std::vector<Interval>* intervals = &intervals_of(profile, run_.plan.operation);
+        if (objective > 0) {
+            const auto intent = profile.intents.find(*find_workload(objectives_[objective].name));
+            if (intent == profile.intents.end()) return nullptr;
+            intervals = &intent->second.intervals;
+        }
+        const auto found = std::find_if(intervals->begin(), intervals->end(),
+                                        [&](const Interval& one) { return one.size == size; });
+        return found == intervals->end() ? nullptr : &*found;
+    }
+
+    /// Whom all machines timed under these weights; of thousands that were timed once or twice some
+    /// look best by luck alone, so not those. Only those that are worth about as much as the best.
+    std::vector<Entrant> finalists(const CommonRace& race, const Weights& weights) const {
+        constexpr std::size_t kLeastSamples = 3;
+        constexpr double kNear = 0.02; ///< of the best worth: what the race's figures may decide
+        const auto counted = std::find_if(weights.begin(), weights.end(),
+                                          [](const auto& one) { return one.second > 0; });
+        std::vector<std::pair<Entrant, double>> timed;
+        double best = -INFINITY;
+        // What was timed under one of the workloads was timed under each.
+        for (const auto& [name, unused] : race.machines().front().samples.at(counted->first)) {
+            const auto place = places_.find(name);
+            if (place == places_.end()) continue;
+            if (!race.timed(name, weights, kLeastSamples)) continue;
+            timed.emplace_back(place->second, race.worth(name, weights));
+            best = std::max(best, timed.back().second);
+        }
+        std::vector<Entrant> near;
+        for (const auto& [entrant, worth] : timed) {
+            if (worth >= best - kNear) near.push_back(entrant);
+        }
+        return near;
+    }
+
+    /// Those of the objective, and without what waits for the run-off where the machines' run-offs
+    /// have nobody but the plain copy in common, which is in every one, however slow it is.
+    Weights weights_for(const CommonRace& race, const Weights& wanted) const {
+        Weights weights = wanted;
+        std::erase_if(weights, [](const auto& weighted) { return weighted.second == 0; });
+        const std::vector<Entrant> common = finalists(race, weights);
+        const bool plain_alone =
+            common.size() == 1 && name_of(common[0]) == facts_of(run_.plan.operation).space->plain;
+        return common.empty() || plain_alone ? screening_weights(weights) : weights;
+    }
+
+    /// The winner of one size and objective; none where all machines timed nobody.
+    std::optional<SizeResult> best_of(const CommonRace& race, std::size_t size,
+                                      const Weights& weights, const std::vector<Entrant>& below) {
+        for (const auto& [workload, weight] : weights) {
+            if (!race.timed(workload)) return std::nullopt;
+        }
+        const std::vector<Entrant> entrants = finalists(race, weights);
+        if (entrants.empty()) return std::nullopt;
+        std::mt19937_64 random = run_.enter(Step::pipelines, size);
+        Race common(size, weights, random, run_.timed(run_.copies, size));
+        return common.run_offs(entrants, run_.plan.rigor.rounds, {below}).front();
+    }
+
+    /// What was found at one size, for all objectives.
+    void add(std::size_t size) {
+        for (std::size_t i = 0; i < sources_.size(); ++i) {
+            if (!own_interval(i, 0, size)) return;
+        }
+        const CommonRace* race = timings_.race_of(run_.logged(Step::pipelines, size));
+        if (!race) return;
+        Found found;
+        Weights first;
+        for (std::size_t i = 0; i < objectives_.size(); ++i) {
+            std::vector<Entrant> below;
+            if (!common_.facts.found.empty()) {
+                below = {common_.facts.found.back().results[i].finalists.front().candidate};
+            }
+            const Weights weights = weights_for(*race, weights_at(size, objectives_[i].weights));
+            if (i == 0) first = weights;
+            const auto result = best_of(*race, size, weights, below);
+            if (!result) {
+                common_.unmeasured.push_back(size);
+                return;
+            }
+            found.results.push_back(*result);
+        }
+        const std::string winner = name_of(found.results.front().finalists.front().candidate);
+        common_.of_best.push_back(of_best(*race, size, winner, first));
+        common_.facts.sensing.push_back(common_sensing(*race, size, found));
+        common_.facts.found.push_back(std::move(found));
+    }
+
+    /// Up to which size `lower` holds against `upper`.
+    std::size_t boundary(std::size_t objective, Entrant lower, Entrant upper,
+                         const std::vector<SizeResult>& results) const {
+        std::vector<std::size_t> found;
+        for (std::size_t i = 0; i + 1 < results.size(); ++i) {
+            if (results[i].finalists.front().candidate != lower ||
+                results[i + 1].finalists.front().candidate != upper) {
+                continue;
+            }
+            for (std::size_t machine = 0; machine < sources_.size(); ++machine) {
+                const Interval* below = own_interval(machine, objective, results[i].size);
+                const Interval* above = own_interval(machine, objective, results[i + 1].size);
+                if (below && above && below->up_to == above->above &&
+                    below->winner.copy.name() == name_of(lower) &&
+                    above->winner.copy.name() == name_of(upper)) {
+                    found.push_back(below->up_to);
+                }
+            }
+        }
+        std::sort(found.begin(), found.end());
+        return found.empty() ? 0 : found[(found.size() - 1) / 2];
+    }
+
+    /// What the common winner is worth of each machine's own, as shares of their speeds.
+    OfBest of_best(const CommonRace& race, std::size_t size, const std::string& winner,
+                   const Weights& weights) const {
+        double sum = 0, worst = 0;
+        for (std::size_t i = 0; i < sources_.size(); ++i) {
+            const std::string own = own_interval(i, 0, size)->winner.copy.name();
+            const double share =
+                std::min(0.0, race.score(i, winner, weights) - race.score(i, own, weights));
+            sum += share;
+            worst = std::min(worst, share);
+        }
+        return {std::exp(sum / static_cast<double>(sources_.size())), std::exp(worst)};
+    }
+
+    /// A copy that senses was timed on its own machine only, but its halves were on all. (Rejected:
+    /// to take none. Without sensing, a megabyte takes a fifth longer.)
+    std::optional<SensingResult> common_sensing(const CommonRace& race, std::size_t size,
+                                                const Found& found) {
+        std::vector<const Sensing*> all;
+        for (std::size_t i = 0; i < sources_.size(); ++i) {
+            const Interval* own = own_interval(i, 0, size);
+            if (own->sensing) all.push_back(&*own->sensing);
+        }
+        if (all.empty()) return std::nullopt;
+        const auto sensing = all.size() == sources_.size() ? joined(all, race, size) : std::nullopt;
+        const double fixed = found.results.front().finalists.front().ratio;
+        if (sensing && sensing->finalist.ratio > fixed) return sensing;
+        common_.unsensed.push_back(size);
+        return std::nullopt;
+    }
+
+    std::optional<SensingResult> joined(const std::vector<const Sensing*>& all,
+                                        const CommonRace& race, std::size_t size) {
+        Weights uncached = screening_weights(weights_at(size, objectives_.front().weights));
+        std::erase_if(uncached, [](const auto& one) { return one.first == Workload::hot; });
+        if (uncached.empty()) return std::nullopt;
+        const auto hot = best_of(race, size, {{Workload::hot, 1}}, {});
+        const auto cold = best_of(race, size, uncached, {});
+        if (!hot || !cold) return std::nullopt;
+        SensingCopy copy{all.front()->probe.copy, candidate(*hot), candidate(*cold), {}};
+        if (looks_at_destination(*copy.probe)) {
+            const auto fetch = best_of(race, size, {{Workload::fetch, 1}}, {});
+            if (!fetch) return std::nullopt;
+            copy.fetch = candidate(*fetch);
+        }
+        double cached = 0, none_cached = INFINITY, log_ratio = 0;
+        Finalist means{0, {}, 0, false};
+        const auto count = static_cast<double>(all.size());
+        for (const Sensing* one : all) {
+            // Whether it leaves its destination in the caches decides what the next probe reads.
+            if (one->probe.copy != copy.probe ||
+                std::string_view(one->cold.variant->st) != copy.cold.variant->st) {
+                return std::nullopt;
+            }
+            cached = std::max(cached, one->cached_ticks);
+            none_cached = std::min(none_cached, one->uncached_ticks);
+            log_ratio += std::log(one->ratio) / count;
+        }
+        for (const auto& [workload, first] : all.front()->workloads) {
+            Measured mean{1e-9, 1e-9, {1, INFINITY, 0}};
+            for (const Sensing* one : all) {
+                const auto found = one->workloads.find(workload);
+                if (found == one->workloads.end()) return std::nullopt;
+                const Measurement& measured = found->second;
+                mean.seconds *= std::pow(measured.ns, 1 / count);
+                mean.libc_seconds *= std::pow(measured.libc_ns, 1 / count);
+                mean.ratio.median *= std::pow(measured.ratio.median, 1 / count);
+                mean.ratio.low = std::min(mean.ratio.low, measured.ratio.low);
+                mean.ratio.high = std::max(mean.ratio.high, measured.ratio.high);
+            }
+            means.workloads[workload] = mean;
+        }
+        const auto threshold = threshold_between(cached, none_cached);
+        if (!threshold) return std::nullopt;
+        copy.threshold = *threshold;
+        means.ratio = std::exp(log_ratio);
+        return SensingResult{copy, means, run_.plan.rigor.rounds};
+    }
+
+    std::string name_of(Entrant entrant) const { return run_.candidate(entrant).name(); }
+    const Candidate& candidate(const SizeResult& result) const {
+        return run_.candidate(result.finalists.front().candidate);
+    }
+
+    Run& run_;
+    const MergedTimings& timings_;
+    const std::vector<MergeSource>& sources_;
+    std::vector<Objective> objectives_;
+    std::map<std::string, Entrant> places_; ///< in the space
+    CommonPipelines common_;
+};
+
+} // namespace
+
+CommonPipelines find_common_pipelines(Run& run, const MergedTimings& timings,
+                                      const std::vector<MergeSource>& sources) {
+    return CommonSearch(run, timings, sources).find();
+}
+
+} // namespace asterope

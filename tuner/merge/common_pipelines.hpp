@@ -1,0 +1,31 @@
+// The pipelines that serve several machines best, size by size.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "merge/merge_source.hpp"
+#include "merge/merged_timings.hpp"
+#include "run/run.hpp"
+
+namespace asterope {
+
+/// The winners of one operation, and what they are worth of each machine's own.
+struct CommonPipelines {
+    PipelineFacts facts;
+    std::vector<OfBest> of_best;         ///< by size, as the facts
+    std::vector<std::size_t> unmeasured; ///< sizes at which no copy was timed on all machines
+    std::vector<std::size_t> unsensed;   ///< at which some machine senses, but not all alike
+};
+
+/// What a search would choose by geometric means over the machines, among copies that were timed on
+/// all of them.
+CommonPipelines find_common_pipelines(Run& run, const MergedTimings& timings,
+                                      const std::vector<MergeSource>& sources);
+
+/// Those of one operation; `profile` has found some of it.
+const std::vector<Interval>& intervals_of(const Profile& profile, Operation operation);
+
+} // namespace asterope

@@ -1,0 +1,166 @@
+// The figures of several machines' logs, as those of one machine that timed what all of them did.
+#include "merge/merged_timings.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/statistics.hpp"
+#include "search/utility.hpp"
+#include "space/space.hpp"
+#include "timing/timed_copy.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// What a name of a step's log is called here.
+std::string called(const std::string& name, Step step) {
+    if (step == Step::threads) return name.starts_with("threads ") ? name : kReference;
+    if (name == "libc") return kReference;
+    if (step != Step::aliased) return name;
+    const asterope_kind& kind = asterope_aliased_copies;
+    const bool known = std::any_of(kind.copies, kind.copies + kind.count,
+                                   [&](const asterope_copy& one) { return one.name == name; });
+    return known ? name : "the size's pipeline"; // another on each machine
+}
+
+/// Trials that were timed together, under one workload.
+struct LoggedRound {
+    Workload workload{};
+    std::uint64_t number = 0;
+    std::vector<std::pair<std::string, double>> trials; ///< name; ns a call
+};
+
+/// Of a round that was disturbed and timed again, only the last try.
+std::vector<LoggedRound> rounds_of(const std::vector<Record>& records, Step step) {
+    std::vector<LoggedRound> rounds;
+    bool disturbed = false; // the round's last try
+    for (const Record& record : records) {
+        if (std::holds_alternative<std::vector<Disturbance>>(record)) disturbed = true;
+        const auto* one = std::get_if<std::pair<TrialKey, Trial>>(&record);
+        if (!one || one->first.candidate.starts_with(kReferencePrefix)) continue;
+        const auto& [key, trial] = *one;
+        if (rounds.empty() || key.workload != rounds.back().workload ||
+            key.round != rounds.back().number) {
+            rounds.push_back({key.workload, key.round, {}});
+        } else if (disturbed) {
+            rounds.back().trials.clear();
+        }
+        disturbed = false;
+        rounds.back().trials.emplace_back(called(key.candidate, step), trial.ns);
+    }
+    return rounds;
+}
+
+} // namespace
+
+LoggedRace::LoggedRace(const std::vector<Record>& records, Step step) {
+    std::map<Workload, std::vector<double>> references;
+    for (const LoggedRound& round : rounds_of(records, step)) {
+        std::vector<double> reference;
+        for (const auto& [name, ns] : round.trials) {
+            if (name == kReference) reference.push_back(ns);
+        }
+        if (reference.empty()) continue; // cut short
+        const double level = std::log(median(reference));
+        for (const auto& [name, ns] : round.trials) {
+            samples[round.workload][name].push_back(level - std::log(ns));
+        }
+        std::vector<double>& all = references[round.workload];
+        all.insert(all.end(), reference.begin(), reference.end());
+    }
+    for (const auto& [workload, all] : references) reference_ns[workload] = median(all);
+}
+bool CommonRace::timed(Workload workload) const {
+    return std::all_of(machines_.begin(), machines_.end(),
+                       [&](const LoggedRace& one) { return one.samples.count(workload) > 0; });
+}
+
+bool CommonRace::timed(const std::string& name, const Weights& weights, std::size_t least) const {
+    for (const auto& [workload, weight] : weights) {
+        if (weight == 0) continue;
+        for (const LoggedRace& machine : machines_) {
+            const auto timed = machine.samples.find(workload);
+            if (timed == machine.samples.end()) return false;
+            const auto found = timed->second.find(name);
+            if (found == timed->second.end() || found->second.size() < least) return false;
+        }
+    }
+    return true;
+}
+
+double CommonRace::worth(const std::string& name, const Weights& weights) const {
+    double sum = 0, total = 0;
+    for (const auto& [workload, weight] : weights) {
+        if (weight == 0) continue;
+        for (std::size_t i = 0; i < machines_.size(); ++i) {
+            sum += weight * utility(score(i, name, {{workload, 1}}));
+            total += weight;
+        }
+    }
+    return sum / total;
+}
+
+double CommonRace::score(std::size_t machine, const std::string& name,
+                         const Weights& weights) const {
+    double sum = 0, total = 0;
+    for (const auto& [workload, weight] : weights) {
+        if (weight == 0) continue;
+        sum += weight * median(machines_[machine].samples.at(workload).at(name));
+        total += weight;
+    }
+    return sum / total;
+}
+
+bool CommonRace::timed(const std::string& name) const {
+    Weights all;
+    for (const auto& [workload, unused] : machines_.front().samples) all.emplace_back(workload, 1);
+    return timed(name, all);
+}
+
+const CommonRace* MergedTimings::race_of(const std::string& step) const {
+    const auto [known, added] = races_.emplace(step, std::nullopt);
+    if (!added) return known->second ? &*known->second : nullptr;
+    const LoggedStep parts = parse_step(step).value();
+    std::string also = step;
+    if (parts.step == Step::pipelines) {
+        also = LoggedStep{Step::rows, parts.size, {}, parts.operation}.name();
+    }
+    std::vector<LoggedRace> machines;
+    for (const LoggedSteps* log : logs_) {
+        const auto found = log->find(step), more = log->find(also);
+        if (found == log->end()) return nullptr;
+        std::vector<Record> records = found->second;
+        if (more != found && more != log->end()) {
+            records.insert(records.end(), more->second.begin(), more->second.end());
+        }
+        machines.emplace_back(records, parts.step);
+    }
+    return &known->second.emplace(std::move(machines));
+}
+
+void MergedTimings::enter(const std::string& step, std::size_t) {
+    step_ = step;
+    asked_.clear();
+}
+
+bool MergedTimings::has(const std::string& step, const std::string& copy) const {
+    const CommonRace* race = race_of(step);
+    return race && (copy.empty() || race->timed(copy));
+}
+
+Trial MergedTimings::trial(const TrialRequest& asked) {
+    const std::string name = called(asked.copy.name, parse_step(step_).value().step);
+    std::size_t turn = asked.round;
+    if (name == kReference) turn = 3 * asked.round + asked_[{asked.workload, asked.round}]++;
+    const auto& machines = race_of(step_)->machines();
+    double sum = 0;
+    for (const LoggedRace& machine : machines) {
+        const LoggedRace::Samples& samples = machine.samples.at(asked.workload).at(name);
+        sum += std::log(machine.reference_ns.at(asked.workload)) -
+               samples[samples.size() - 1 - turn % samples.size()];
+    }
+    return {std::exp(sum / static_cast<double>(machines.size()))};
+}
+
+} // namespace asterope

@@ -1,0 +1,75 @@
+// One operation of a run: what is searched, what its steps are given, and what they find.
+#include "run/run.hpp"
+
+#include "base/random.hpp"
+#include "timing/placement.hpp"
+
+namespace asterope {
+
+namespace {
+
+std::vector<TimedCopy> all_copies(const std::vector<Candidate>& space) {
+    std::vector<TimedCopy> copies;
+    copies.reserve(space.size());
+    for (const Candidate& candidate : space) copies.push_back(timed_copy(candidate));
+    return copies;
+}
+
+} // namespace
+
+Run::Run(const OperationSearch& search, const Machine& machine, std::uint64_t seed, bool quiet,
+         Session& all, Timings& source, Budget& budget, TimeSpent& spent)
+    : plan(search.plan), spaces(search.spaces), objectives(plan.objectives()),
+      copies(all_copies(spaces.space)), session(all), progress(quiet),
+      libc_thresholds_(machine.libc_thresholds), last_cache_bytes_(last_cache_bytes(machine)),
+      references_(search.references), seed_(seed), budget_(budget), spent_(spent) {
+    session.go_on_with(source, progress);
+}
+
+TimedCopies Run::timed(const std::vector<TimedCopy>& those, std::size_t size) const {
+    return {session, those, libc_at(size, libc_thresholds_, plan.operation), references_};
+}
+
+bool Run::outgrows_caches(std::size_t size) const {
+    return outgrows(size, last_cache_bytes_);
+}
+
+std::string Run::logged(Step step, std::size_t size, const std::string& part) const {
+    return LoggedStep{step, size, part, plan.operation}.name();
+}
+
+std::mt19937_64 Run::enter(Step step, std::size_t size, const std::string& part) {
+    const std::string name = logged(step, size, part);
+    session.enter(name);
+    return named_random(seed_, name);
+}
+
+void Run::calibrate(std::size_t size) {
+    for (const auto& weighted : weights_at(size, weights())) {
+        session.calibration(size, weighted.first);
+    }
+}
+
+void Run::show(Step step) {
+    progress.enter(title_of(step));
+    label("");
+    account(step);
+}
+
+void Run::label(const std::string& text) {
+    std::string label =
+        plan.operation == Operation::copy ? "" : std::string(name_of(plan.operation));
+    if (!label.empty() && !text.empty()) label += ' ';
+    progress.label(label + text);
+}
+
+/// Another operation than copies is one phase, as it takes little time.
+void Run::account(Step phase) {
+    spent_.enter(plan.operation == Operation::copy ? phase : Step::memset);
+}
+
+void Run::over(std::initializer_list<Step> steps) {
+    for (const Step step : steps) progress.end(title_of(step));
+}
+
+} // namespace asterope

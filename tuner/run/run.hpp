@@ -1,0 +1,109 @@
+// One operation of a run: what is searched, what its steps are given, and what they find.
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/progress.hpp"
+#include "machine/machine.hpp"
+#include "profile/make_profile.hpp"
+#include "run/plan.hpp"
+#include "run/session.hpp"
+#include "run/time_spent.hpp"
+#include "search/rows.hpp"
+#include "search/spaces.hpp"
+#include "search/step.hpp"
+#include "timing/budget.hpp"
+
+namespace asterope {
+
+/// What was found. What the time budget did not reach is not there, and is told.
+struct Findings {
+    PipelineFacts pipelines;
+    std::vector<Row> rows; ///< the routine's own; empty: each size has its own winner
+    std::optional<SizeResult> small, overlapping;
+    std::vector<AliasedSize> aliased;
+    std::vector<SharedSize> shared;
+    std::optional<ExamFacts> exam;
+    LeftOut left_out;
+};
+
+/// One operation of a run.
+struct OperationSearch {
+    Plan plan;
+    Spaces spaces;
+    std::vector<TimedCopy> references; ///< the plan's, to be timed
+    Findings findings = {};
+};
+
+/// What all steps of an operation are given. Every step draws its random numbers by its own name,
+/// and depends on the others by what they found alone: so a run that was cut short in one step goes
+/// on in it later, whatever was done since.
+class Run {
+  public:
+    /// All of these must outlive it. `machine`: of the figures, which `source` has.
+    Run(const OperationSearch& search, const Machine& machine, std::uint64_t seed, bool quiet,
+        Session& session, Timings& source, Budget& budget, TimeSpent& spent);
+
+    const Plan& plan;
+    const Spaces& spaces;
+    const std::vector<Objective> objectives; ///< the first is the routine's own
+    const std::vector<TimedCopy> copies;     ///< of the pipelines
+    Session& session;
+    Progress progress;
+
+    const Weights& weights() const { return objectives.front().weights; }
+    const Candidate& candidate(Entrant entrant) const {
+        return spaces.space[static_cast<std::size_t>(entrant)];
+    }
+    const TimedCopy& copy(Entrant entrant) const {
+        return copies[static_cast<std::size_t>(entrant)];
+    }
+    /// The plain copy, or kLibc where it copies wrongly.
+    Entrant plain_copy() const { return find_plain_copy(spaces.space, spaces.entrants); }
+    /// Those whose copies these are, beside libc's of that size and the references.
+    TimedCopies timed(const std::vector<TimedCopy>& copies, std::size_t size) const;
+    bool outgrows_caches(std::size_t size) const;
+
+    /// What the log calls a part of a step of this operation.
+    std::string logged(Step step, std::size_t size = 0, const std::string& part = {}) const;
+    std::mt19937_64 enter(Step step, std::size_t size = 0, const std::string& part = {});
+    /// Fixes the calls of each trial at a size.
+    void calibrate(std::size_t size);
+
+    /// On the progress line, and as a phase of the account of time.
+    void show(Step step);
+    void label(const std::string& text);
+    /// As a phase alone.
+    void account(Step phase);
+    /// These steps are behind us, whatever of them was planned besides.
+    void over(std::initializer_list<Step> steps);
+
+    /// So much of what this operation may spend of the budget.
+    void allow(double share) { budget_.allow(plan.budget_share * share); }
+    /// Does what `find` does, as far as the budget allows: where that ends, the step is among what
+    /// was left out, and the answer is false.
+    template <class Find> static bool within_budget(LeftOut& left_out, Step step, Find find) {
+        try {
+            find();
+            return true;
+        } catch (const BudgetSpent&) {
+            left_out.steps.insert(step);
+            return false;
+        }
+    }
+
+  private:
+    const std::map<std::string, std::size_t> libc_thresholds_;
+    const std::size_t last_cache_bytes_;
+    const std::vector<TimedCopy>& references_;
+    const std::uint64_t seed_;
+    Budget& budget_;
+    TimeSpent& spent_;
+};
+
+} // namespace asterope

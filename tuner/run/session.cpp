@@ -1,0 +1,158 @@
+// A session: the figures of a run, first those that its log has, then those of wherever they come
+// from, which it logs; and the accounts of them.
+#include "run/session.hpp"
+
+#include "base/error.hpp"
+#include "search/step.hpp"
+#include "timing/stopwatch.hpp"
+
+namespace asterope {
+
+std::size_t LoggedTimings::left() const {
+    return records_ && at_ < records_->size() ? records_->size() - at_ : 0;
+}
+
+void LoggedTimings::enter(const std::string& step, std::size_t known) {
+    const auto found = steps_.find(step);
+    records_ = found == steps_.end() ? nullptr : &found->second;
+    step_ = step;
+    at_ = known;
+}
+
+template <class Value, class Key> const Value& LoggedTimings::take(const Key& key) {
+    if (left() == 0) {
+        throw BadInput(what_ + ": ends in the middle of step '" + step_ +
+                       "': finish that run with --resume first");
+    }
+    const auto* pair = std::get_if<std::pair<Key, Value>>(&(*records_)[at_]);
+    if (!pair || !(pair->first == key)) {
+        throw BadInput(what_ + ": entry " + std::to_string(at_ + 1) + " of step '" + step_ +
+                       "' is not what this search asks for");
+    }
+    ++at_;
+    return pair->second;
+}
+
+namespace {
+
+const LoggedSteps kNothing;
+
+TrialKey key_of(const TrialRequest& asked) {
+    return {asked.size, asked.workload, asked.copy.name, asked.round};
+}
+
+ProbeKey key_of(const ProbeRequest& asked) {
+    return {asked.size, asked.workload, asked.probe.name, asked.copy.name};
+}
+
+} // namespace
+
+Trial LoggedTimings::trial(const TrialRequest& asked) {
+    return take<Trial>(key_of(asked));
+}
+
+ProbeTicks LoggedTimings::readings(const ProbeRequest& asked) {
+    return take<ProbeTicks>(key_of(asked));
+}
+
+Calibration LoggedTimings::calibration(std::size_t size, Workload workload,
+                                       const std::optional<Calibration>& known) {
+    return known ? *known : take<Calibration>(std::pair(size, workload));
+}
+
+/// Mostly nothing disturbed it.
+RoundEnd LoggedTimings::round_ended() {
+    if (left() == 0) return {};
+    const auto* hits = std::get_if<std::vector<Disturbance>>(&(*records_)[at_]);
+    if (!hits) return {};
+    ++at_;
+    return {*hits};
+}
+
+Session::Session(TimeSpent& spent, RunLog* log)
+    : recorded_(log ? log->known : kNothing, log ? log->what : ""), spent_(spent), log_(log) {}
+
+void Session::go_on_with(Timings& source, Progress& progress) {
+    source_ = &source;
+    progress_ = &progress;
+}
+
+void Session::enter(const std::string& step, std::size_t known) {
+    step_ = step;
+    recorded_.enter(step, known);
+    disturbed_rounds_.enter_step();
+    round_seconds_ = round_planned_ = 0;
+    source_->enter(step, recorded_.left());
+}
+
+/// The races of other steps are short: their two stages are one phase.
+void Session::enter(Stage stage) {
+    const std::optional<LoggedStep> step = parse_step(step_);
+    if (!step || step->step != Step::pipelines) return;
+    const Step phase = stage == Stage::screening ? Step::screening : Step::run_off;
+    progress_->enter(title_of(phase));
+    if (step->operation == Operation::copy) spent_.enter(phase);
+}
+
+template <class... Figure> void Session::write(const Figure&... figure) {
+    if (!log_) return;
+    if (written_step_ != step_) {
+        written_step_ = step_;
+        log_->writer.step(step_);
+    }
+    log_->writer.write(figure...);
+}
+
+Trial Session::trial(const TrialRequest& asked) {
+    const bool known = recorded_.left() > 0;
+    const Trial trial = known ? recorded_.trial(asked) : source_->trial(asked);
+    if (!known) write(key_of(asked), trial);
+    ++trials_;
+    const double took = trial.us * 1e-6;
+    round_seconds_ += took;
+    if (trial.recorded) recorded_seconds_ += took;
+    round_recorded_ = trial.recorded;
+    round_planned_ += planned_seconds(asked.size, asked.workload);
+    return trial;
+}
+
+ProbeTicks Session::readings(const ProbeRequest& asked) {
+    if (recorded_.left() > 0) return recorded_.readings(asked);
+    ProbeTicks ticks = source_->readings(asked);
+    write(key_of(asked), ticks);
+    return ticks;
+}
+
+Calibration Session::calibration(std::size_t size, Workload workload,
+                                 const std::optional<Calibration>& taken_over) {
+    if (taken_over) return *taken_over;
+    std::optional<Calibration> known;
+    if (recorded_.left() > 0) known = recorded_.calibration(size, workload);
+    const Calibration calibration = source_->calibration(size, workload, known);
+    if (!known) write(size, workload, calibration);
+    planned_[{size, workload}] = static_cast<double>(calibration.calls) * calibration.seconds;
+    return calibration;
+}
+
+RoundEnd Session::round_ended() {
+    RoundEnd end;
+    if (recorded_.left() > 0) {
+        end = recorded_.round_ended();
+    } else { // a run killed between a round's last trial and its hits has lost these
+        end.disturbances = source_->round_ended().disturbances;
+        if (!end.disturbances.empty()) write(end.disturbances);
+    }
+    end.again = disturbed_rounds_.round_ended(end.disturbances, std::exchange(round_seconds_, 0));
+    const double planned = std::exchange(round_planned_, 0);
+    progress_->advance(end.again ? 0 : planned, round_recorded_);
+    return end;
+}
+
+double Session::planned_seconds(std::size_t size, Workload workload) const {
+    // Aliasing buffers have the hot ones' calls, see Stopwatch.
+    const auto known =
+        planned_.find({size, workload == Workload::aliased ? Workload::hot : workload});
+    return known == planned_.end() ? kPlannedTrial : known->second;
+}
+
+} // namespace asterope

@@ -1,0 +1,91 @@
+// A session: the figures of a run, first those that its log has, then those of wherever they come
+// from, which it logs; and the accounts of them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/progress.hpp"
+#include "run/time_spent.hpp"
+#include "run/resume.hpp"
+#include "timing/disturbed_rounds.hpp"
+#include "timing/timings.hpp"
+
+namespace asterope {
+
+/// Seconds that a trial without a calibration is planned to take: of small copies, say.
+inline constexpr double kPlannedTrial = 50e-6;
+
+/// The figures that a log has, step by step, in the order in which they were asked for.
+class LoggedTimings : public Timings {
+  public:
+    /// `steps` must outlive it; `what` is what messages call the log.
+    LoggedTimings(const LoggedSteps& steps, std::string what)
+        : steps_(steps), what_(std::move(what)) {}
+
+    /// All of these throw BadInput where the step has another figure next, or none.
+    Trial trial(const TrialRequest& asked) override;
+    ProbeTicks readings(const ProbeRequest& asked) override;
+    Calibration calibration(std::size_t size, Workload workload,
+                            const std::optional<Calibration>& known = std::nullopt) override;
+    RoundEnd round_ended() override;
+    void enter(const std::string& step, std::size_t known = 0) override;
+
+    std::size_t left() const; ///< figures of this step
+
+  private:
+    template <class Value, class Key> const Value& take(const Key& key);
+
+    const LoggedSteps& steps_;
+    std::string what_, step_;
+    const std::vector<Record>* records_ = nullptr;
+    std::size_t at_ = 0;
+};
+
+class Session : public Timings {
+  public:
+    /// `log`: where figures go, and what an earlier run left there; null: nothing is logged. Both
+    /// must outlive it.
+    explicit Session(TimeSpent& spent, RunLog* log = nullptr);
+
+    /// From now on `source` has the other figures, and rounds advance `progress`.
+    void go_on_with(Timings& source, Progress& progress);
+
+    Trial trial(const TrialRequest& asked) override;
+    RoundEnd round_ended() override;
+    void enter(Stage stage) override;
+    void enter(const std::string& step, std::size_t known = 0) override;
+    bool has(const std::string& step, const std::string& copy = {}) const override {
+        return source_->has(step, copy);
+    }
+    ProbeTicks readings(const ProbeRequest& asked) override;
+    Calibration calibration(std::size_t size, Workload workload,
+                            const std::optional<Calibration>& taken_over = std::nullopt) override;
+
+    const DisturbedRounds& disturbed_rounds() const { return disturbed_rounds_; }
+    std::size_t trials() const { return trials_; } ///< so far, those of earlier runs included
+    /// That the trials of earlier runs took then.
+    double recorded_seconds() const { return recorded_seconds_; }
+
+  private:
+    template <class... Figure> void write(const Figure&... figure);
+    double planned_seconds(std::size_t size, Workload workload) const;
+
+    LoggedTimings recorded_;
+    Timings* source_ = nullptr;
+    TimeSpent& spent_;
+    RunLog* log_;
+    std::string step_, written_step_; ///< the present one; that which the log's end belongs to
+    Progress* progress_ = nullptr;
+    DisturbedRounds disturbed_rounds_;
+    std::map<std::pair<std::size_t, Workload>, double> planned_; ///< libc's seconds of a trial
+    double round_seconds_ = 0; ///< that the trials of this round took, all in all
+    double round_planned_ = 0; ///< that they were planned to take
+    bool round_recorded_ = false;
+    std::size_t trials_ = 0;
+    double recorded_seconds_ = 0;
+};
+
+} // namespace asterope

@@ -1,0 +1,63 @@
+// The steps of the search of one operation, a file each in steps/.
+#pragma once
+
+#include <functional>
+
+#include "run/contests.hpp"
+#include "run/run.hpp"
+
+namespace asterope {
+
+/// What of the time budget the sizes may take, and what all up to the rows and up to the
+/// boundaries: the steps behind them are short, and each is worth more than the last size.
+inline constexpr double kShareOfSizes = 0.75, kShareOfRows = 0.9, kShareOfBoundaries = 0.97;
+
+/// Compiles the routine of what was found so far; null where that is not to be had.
+using BuildRoutine = std::function<CopyFunction()>;
+
+/// All steps, into `findings`. What matters most comes first, as the time budget may end at any
+/// moment: the size that small copies hand over to, the small copies and those of overlapping
+/// buffers; the other sizes; the rows for all sizes at once; where these change places; where
+/// buffers alias; copies over threads, whose pool must have been started where anything is timed.
+/// Throws Failure where the budget ends before the first size is done, BudgetSpent where it ends
+/// before anything was timed. At last the exam, if `examines`; a log has its figures without the
+/// routine.
+void run_steps(Run& run, Findings& findings, bool examines, const BuildRoutine& build = nullptr);
+
+/// Fixes the calls of each trial, and plans all steps up to the exam.
+void calibrate_sizes(Run& run);
+
+/// Of all sizes, from coarse to fine, and of what they hand over to: see find_small.
+void search_sizes(Run& run, Findings& findings);
+
+/// Small copies, which go on to `large`. `by_shape`: the best of each shape are compared size by
+/// size, too.
+SizeResult find_small(Run& run, const Candidate& large, bool by_shape = true);
+
+/// Lets the small copies go as far as they are worth more than the rows' pipelines.
+void find_bound(Run& run, const Contests& contests, Findings& findings);
+
+/// Copies of buffers that overlap.
+SizeResult find_overlapping(Run& run);
+
+/// The rows of the routine, then those of each entry point by intent, from the same pipelines and
+/// few more. Where time does not suffice, each size keeps its own winner. What was timed for it.
+Contests find_rows(Run& run, Findings& findings);
+
+/// Copies behind a probe, as far as rows may want them: added to what is timed.
+void time_sensing(Run& run, Contests& contests, LeftOut& left_out);
+
+/// Between which evaluated sizes the rows, and the entry points' winners, change places.
+void find_boundaries(Run& run, const Contests& contests, Findings& findings);
+
+/// Copies of buffers that alias modulo 4096, beside the winners of each size.
+void find_aliased(Run& run, Findings& findings);
+
+/// Copies over threads, beside the routine's by one.
+void find_shared(Run& run, Findings& findings);
+
+/// The compiled routine beside libc, on fresh samples, at the evaluated sizes and between them.
+/// Rows that lose are chosen anew, and what still loses is told.
+void examine(Run& run, const Contests& contests, Findings& findings, const BuildRoutine& build);
+
+} // namespace asterope

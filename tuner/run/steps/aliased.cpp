@@ -1,0 +1,37 @@
+// The step of a run that finds the copy of buffers that alias modulo 4096.
+#include "search/aliased_search.hpp"
+
+#include "run/steps.hpp"
+#include "timing/cache_effect.hpp"
+
+namespace asterope {
+
+/// A matter of cached buffers: where memory is waited for, or written past the caches, a load that
+/// is held up costs nothing, and these would be the wrong copies.
+void find_aliased(Run& run, Findings& findings) {
+    const auto& space = run.spaces.aliased_space;
+    const Weights& weights = run.plan.objective.weights;
+    const bool hot_counts =
+        std::any_of(weights.begin(), weights.end(),
+                    [](const auto& weighted) { return weighted.first == Workload::hot; });
+    if (space.empty() || !hot_counts) return;
+    run.show(Step::aliased);
+    Run::within_budget(findings.left_out, Step::aliased, [&] {
+        for (const Found& found : findings.pipelines.found) {
+            const std::size_t size = found.results.front().size;
+            const TimedCopy& pipeline = run.copy(findings.pipelines.winner_for(size));
+            if (size < kAliasedMinimum || size > kAliasedMaximum) continue;
+            if (pipeline.cache_effect == kNonTemporal) continue;
+            if (!run.session.has(run.logged(Step::aliased, size))) continue;
+            std::mt19937_64 random = run.enter(Step::aliased, size);
+            std::vector<TimedCopy> copies = {pipeline};
+            for (const asterope_copy* one : space) {
+                copies.push_back({.function = one->copy, .name = one->name});
+            }
+            findings.aliased.push_back(search_aliased(space.size(), size, run.plan.rigor, random,
+                                                      run.timed(copies, size)));
+        }
+    });
+}
+
+} // namespace asterope

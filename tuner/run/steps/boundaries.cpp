@@ -1,0 +1,75 @@
+// The step of a run that finds the sizes at which rows, and winners of entry points, change places.
+#include "search/boundaries.hpp"
+
+#include <algorithm>
+
+#include "base/size_text.hpp"
+#include "run/steps.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// What copies each evaluated size, by number.
+struct Taken {
+    std::vector<std::size_t> sizes;
+    std::vector<Entrant> entrants; ///< by size
+    std::vector<bool> senses;      ///< by entrant
+    std::vector<TimedCopy> copies; ///< by entrant
+};
+
+Taken taken_by(const Run& run, const Contests& contests, const Findings& findings,
+               std::size_t objective) {
+    const PipelineFacts& facts = findings.pipelines;
+    Taken taken;
+    for (std::size_t i = 0; i < facts.found.size(); ++i) {
+        const SizeResult& result = facts.found[i].results[objective];
+        taken.sizes.push_back(result.size);
+        const bool senses = objective == 0 && facts.sensing[i];
+        TimedCopy one = senses ? contests.copy_of(run, row_at(findings.rows, i).copy)
+                               : run.copy(result.finalists.front().candidate);
+        const auto known =
+            std::find_if(taken.copies.begin(), taken.copies.end(),
+                         [&](const TimedCopy& other) { return other.name == one.name; });
+        taken.entrants.push_back(static_cast<Entrant>(known - taken.copies.begin()));
+        if (known != taken.copies.end()) continue;
+        taken.senses.push_back(senses);
+        taken.copies.push_back(std::move(one));
+    }
+    return taken;
+}
+
+} // namespace
+
+void find_boundaries(Run& run, const Contests& contests, Findings& findings) {
+    run.show(Step::boundaries);
+    PipelineFacts& facts = findings.pipelines;
+    bool budget_left = true;
+    for (std::size_t objective = 0; objective < run.objectives.size(); ++objective) {
+        const Objective& one = run.objectives[objective];
+        const Taken taken = taken_by(run, contests, findings, objective);
+        // Where the budget has ended, the intervals end at the evaluated sizes, as the paper's do.
+        const auto lower_holds = [&](Entrant lower, Entrant upper, std::size_t size) {
+            const bool senses = taken.senses[static_cast<std::size_t>(upper)];
+            if (budget_left && size < kSensingMinimum && senses) return true;
+            bool holds = false;
+            budget_left = budget_left &&
+                          Run::within_budget(findings.left_out, Step::boundaries, [&] {
+                              run.label(format_size(size));
+                              std::mt19937_64 random = run.enter(Step::boundaries, size, one.name);
+                              run.calibrate(size);
+                              Race race(size, screening_weights(one.weights), random,
+                                        run.timed(taken.copies, size));
+                              holds = race.run_off({lower, upper}, run.plan.rigor.rounds, lower)
+                                          .finalists.front()
+                                          .candidate == lower;
+                          });
+            return holds;
+        };
+        facts.intervals.push_back(find_intervals(taken.sizes, taken.entrants,
+                                                 run.plan.rigor.boundary_ratio, lower_holds));
+    }
+    begin_sensing_at_minimum(facts);
+}
+
+} // namespace asterope

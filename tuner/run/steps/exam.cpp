@@ -1,0 +1,199 @@
+// The last step of a run: the compiled routine beside libc, on fresh samples, at the evaluated
+// sizes and between them. Rows that lose are chosen anew, and what still loses is told.
+#include <algorithm>
+#include <cmath>
+
+#include "base/size_text.hpp"
+#include "run/steps.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// Losses up to this share are not told: builds of one routine differ as much.
+constexpr double kLeastLoss = 0.03;
+
+/// What an exam found at one size.
+struct ExamCell {
+    double score = 0;
+    std::size_t count = 0; ///< workloads
+    std::vector<ExamLoss> losses = {};
+};
+
+struct Exam {
+    std::vector<std::string> copies;       ///< what copied each size
+    std::map<std::size_t, ExamCell> cells; ///< by size; 0: mixes of small copies
+
+    ExamFacts facts(int attempt) const {
+        ExamFacts facts{0, static_cast<std::size_t>(attempt), {}};
+        for (const auto& [size, cell] : cells) {
+            facts.cells += cell.count;
+            facts.losses.insert(facts.losses.end(), cell.losses.begin(), cell.losses.end());
+        }
+        return facts;
+    }
+    double score() const {
+        double sum = 0;
+        for (const auto& [size, cell] : cells) sum += cell.score;
+        return sum;
+    }
+};
+
+/// The evaluated sizes, and the geometric middle between neighbours; of sizes beyond the caches,
+/// where nothing changes but the time it takes, the former alone.
+std::vector<std::size_t> sizes_of_exam(const Run& run, const std::vector<Found>& found) {
+    std::vector<std::size_t> sizes;
+    for (const Found& one : found) {
+        const std::size_t size = one.results.front().size;
+        if (!sizes.empty()) {
+            const double below = static_cast<double>(sizes.back());
+            const auto middle =
+                static_cast<std::size_t>(std::sqrt(below * static_cast<double>(size)));
+            const bool between = middle > sizes.back() && middle < size;
+            if (between && !run.outgrows_caches(middle)) sizes.push_back(middle);
+        }
+        sizes.push_back(size);
+    }
+    return sizes;
+}
+
+/// Under which workloads that count the routine, the only finalist, lost beyond the noise.
+std::vector<ExamLoss> losses_of(const SizeResult& result, const Weights& weights) {
+    std::vector<ExamLoss> losses;
+    const Finalist& routine = result.finalists.front();
+    for (const auto& [workload, weight] : weights_at(result.size, weights)) {
+        if (weight == 0) continue;
+        const Estimate& ratio = routine.workloads.at(workload).judged_ratio();
+        const double noise = std::max(kLeastLoss, 1 - result.noise_floor.at(workload).low);
+        if (ratio.high < 1 - noise)
+            losses.push_back({result.size, std::string(name_of(workload)), ratio});
+    }
+    return losses;
+}
+
+/// The routine, at one size; 0: mixes of small copies.
+ExamCell examine_at(Run& run, const TimedCopy& routine, int attempt, std::size_t size) {
+    run.label(size ? format_size(size) : "small copies");
+    std::mt19937_64 random = run.enter(Step::exam, size, std::to_string(attempt));
+    if (size) run.calibrate(size);
+    Weights counted = counting(weights_at(size, size ? run.weights() : run.plan.small_weights));
+    // Mixes of small copies find the caches as the trial before left them: with three copies in
+    // a round, that is noise.
+    const int rounds = (size ? 1 : 6) * run.plan.rigor.exam_rounds;
+    const std::vector<TimedCopy> copies = {routine};
+    const auto race = [&](int times) {
+        return Race(size, counted, random, run.timed(copies, size)).run_off({0}, times, 0);
+    };
+    const SizeResult result = race(rounds);
+    ExamCell cell{result.finalists.front().score, counted.size()};
+    // Of hundreds of figures some look bad by chance: what does is timed again, at length.
+    const std::vector<ExamLoss> suspected = losses_of(result, counted);
+    if (suspected.empty()) return cell;
+    std::erase_if(counted, [&](const auto& one) {
+        return std::none_of(suspected.begin(), suspected.end(), [&](const ExamLoss& loss) {
+            return loss.workload == name_of(one.first);
+        });
+    });
+    cell.losses = losses_of(race(3 * rounds), counted);
+    return cell;
+}
+
+/// Examines the routine. Where it copies as the one of the `last` exam did, that stands.
+Exam examine_once(Run& run, const Contests& contests, const Findings& findings, TimedCopy routine,
+                  int attempt, const Exam* last) {
+    Exam exam;
+    const PipelineFacts& pipelines = findings.pipelines;
+    const std::vector<std::size_t> sizes = sizes_of_exam(run, pipelines.found);
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        std::string& name = exam.copies.emplace_back();
+        if (!findings.rows.empty()) {
+            const RowCopy& row = row_at(findings.rows, pipelines.result_for(sizes[i])).copy;
+            const TimedCopy copy = contests.copy_of(run, row);
+            name = copy.name;
+            routine.cache_effect = copy.cache_effect;
+        }
+        exam.cells[sizes[i]] = last && last->copies[i] == name
+                                   ? last->cells.at(sizes[i])
+                                   : examine_at(run, routine, attempt, sizes[i]);
+    }
+    exam.cells[0] = last ? last->cells.at(0) : examine_at(run, routine, attempt, 0);
+    return exam;
+}
+
+/// Chooses rows anew by what the exam found where it lost. False where they stay the same.
+bool choose_anew(const Run& run, const Contests& contests, const Exam& exam, Findings& findings) {
+    if (findings.rows.empty()) return false;
+    PipelineFacts& facts = findings.pipelines;
+    std::vector<TimedRowCopy> timed = contests.timed_rows();
+    std::set<std::size_t> settled;
+    for (const auto& [size, cell] : exam.cells) {
+        // Between the evaluated sizes it is not known what others are worth.
+        if (size == 0 || cell.losses.empty()) continue;
+        const std::size_t index = facts.result_for(size);
+        if (facts.found[index].results.front().size != size) continue;
+        const RowCopy& lost = row_at(findings.rows, index).copy;
+        auto known = std::find_if(timed.begin(), timed.end(),
+                                  [&](const TimedRowCopy& one) { return one.copy == lost; });
+        if (known == timed.end()) {
+            known = timed.insert(known, {lost, {}});
+            for (const SizeScores& one : contests.scores) {
+                known->scores.push_back(one.plain[lost.pipelines.front()]);
+            }
+        }
+        known->scores[index] = std::min(known->scores[index], cell.score);
+        settled.insert(index);
+    }
+    std::vector<Row> rows = contests.beyond_chance(
+        choose_rows(contests.scores, contests.rules, timed), 0, settled);
+    if (rows == findings.rows || rows.empty()) return false;
+    const std::vector<Row> before = findings.rows;
+    contests.take_rows(run, std::move(rows), findings);
+    // Where the same two still meet, they do at the same size; others at an evaluated one.
+    std::vector<SizeInterval>& intervals = facts.intervals.front();
+    const auto same = [&](std::size_t i) {
+        return row_at(before, i).copy == row_at(findings.rows, i).copy;
+    };
+    for (std::size_t i = 0; i + 1 < intervals.size(); ++i) {
+        if (same(i) && same(i + 1)) continue;
+        intervals[i].up_to = intervals[i + 1].above = facts.found[i].results.front().size;
+    }
+    begin_sensing_at_minimum(facts);
+    return true;
+}
+
+} // namespace
+
+void examine(Run& run, const Contests& contests, Findings& findings, const BuildRoutine& build) {
+    std::optional<Exam> last;
+    for (int attempt = 1; attempt <= run.plan.rigor.exams; ++attempt) {
+        const Findings before = findings;
+        if (last && !choose_anew(run, contests, *last, findings)) return;
+        TimedCopy routine{.name = "routine " + std::to_string(attempt)};
+        routine.operation = run.plan.operation;
+        if (build) {
+            run.show(Step::building);
+            routine.function = build();
+            if (!routine.function) return;
+        }
+        run.show(Step::exam);
+        Exam exam;
+        LeftOut left_out;
+        const bool examined = Run::within_budget(left_out, Step::exam, [&] {
+            exam = examine_once(run, contests, findings, routine, attempt, last ? &*last : nullptr);
+        });
+        const ExamFacts facts = exam.facts(attempt);
+        const bool better =
+            examined && (!last || (exam.score() > last->score() &&
+                                   facts.losses.size() <= last->facts(attempt).losses.size()));
+        if (!better) { // the next in line is no better, or there was no time to see
+            if (last) findings = before;
+            if (!last) findings.left_out.steps.insert(Step::exam);
+            return;
+        }
+        last = std::move(exam);
+        findings.exam = facts;
+        if (facts.losses.empty()) return;
+    }
+}
+
+} // namespace asterope

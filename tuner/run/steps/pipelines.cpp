@@ -1,0 +1,111 @@
+// The step of a run that searches the pipelines of each size, from coarse to fine.
+#include <algorithm>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/size_text.hpp"
+#include "run/steps.hpp"
+#include "search/size_order.hpp"
+
+namespace asterope {
+
+namespace {
+
+using FoundSizes = std::map<std::size_t, Found>; ///< by index into the plan's sizes
+
+/// Indices into the plan's sizes: the one that small copies hand over to, then coarse to fine.
+std::vector<std::size_t> order_of_sizes(const Plan& plan) {
+    std::vector<std::size_t> order = coarse_to_fine(plan.sizes.size());
+    const auto handover = std::find_if(order.begin(), order.end(), [&](std::size_t index) {
+        return plan.sizes[index] == plan.handover_size();
+    });
+    std::rotate(order.begin(), handover, handover + 1);
+    return order;
+}
+
+/// By objective, the winners of the nearest sizes that are done.
+std::vector<std::vector<Entrant>> winners_around(const Run& run, const FoundSizes& found,
+                                                 std::size_t index) {
+    std::vector<std::vector<Entrant>> winners(run.objectives.size());
+    std::vector<bool> done(run.plan.sizes.size(), false);
+    for (const auto& [one, unused] : found) done[one] = true;
+    for (const std::size_t neighbour : nearest_done(done, index)) {
+        for (std::size_t i = 0; i < winners.size(); ++i) {
+            winners[i].push_back(found.at(neighbour).results[i].finalists.front().candidate);
+        }
+    }
+    return winners;
+}
+
+/// The finalists that this size takes over, see Rigor::inherits; none: it is searched itself.
+std::vector<Entrant> inherited(const Run& run, const FoundSizes& found, std::size_t size) {
+    std::set<Entrant> finalists;
+    if (!run.plan.rigor.inherits || !run.outgrows_caches(size)) return {};
+    for (const auto& [other, one] : found) {
+        if (!run.outgrows_caches(run.plan.sizes[other])) continue;
+        for (const SizeResult& result : one.results) {
+            for (const Finalist& finalist : result.finalists) finalists.insert(finalist.candidate);
+        }
+    }
+    return {finalists.begin(), finalists.end()};
+}
+
+Found search_one_size(Run& run, const FoundSizes& found, std::size_t index) {
+    const std::size_t size = run.plan.sizes[index];
+    run.label(format_size(size));
+    std::mt19937_64 random = run.enter(Step::pipelines, size);
+    Rigor rigor = run.plan.rigor;
+    const std::vector<Entrant> heirs = inherited(run, found, size);
+    if (!heirs.empty()) rigor.coarse = {}; // all of them are screened
+    const bool extends = run.plan.extended && heirs.empty();
+    return search_size(run.spaces.space, heirs.empty() ? run.spaces.entrants : heirs,
+                       extends ? &run.spaces.extension : nullptr, size, weights_of(run.objectives),
+                       rigor, winners_around(run, found, index), random,
+                       run.timed(run.copies, size));
+}
+
+/// Small copies, which go on to the pipeline of this size, and moves, which are mostly small.
+void search_what_hands_over(Run& run, const Found& found, Findings& findings) {
+    try {
+        findings.small = find_small(
+            run, run.candidate(found.results.front().finalists.front().candidate));
+        if (run.plan.operation == Operation::copy) findings.overlapping = find_overlapping(run);
+    } catch (const BudgetSpent&) { // there is none, then
+    }
+}
+
+} // namespace
+
+void search_sizes(Run& run, Findings& findings) {
+    const std::vector<std::size_t>& sizes = run.plan.sizes;
+    FoundSizes found;
+    bool budget_left = true;
+    for (const std::size_t index : order_of_sizes(run.plan)) {
+        try {
+            if (budget_left) found.emplace(index, search_one_size(run, found, index));
+        } catch (const BudgetSpent&) {
+            budget_left = false;
+            if (found.empty()) {
+                throw Failure("the time budget ended before the first size was done: give more, "
+                              "with --resume to go on");
+            }
+        }
+        if (sizes[index] != run.plan.handover_size()) continue;
+        run.allow(1); // nothing is copied as often as what is small
+        search_what_hands_over(run, found.at(index), findings);
+        run.allow(kShareOfSizes);
+    }
+    LeftOut& left_out = findings.left_out;
+    if (!findings.small) left_out.steps.insert(Step::small);
+    if (!findings.overlapping && run.plan.operation == Operation::copy) {
+        left_out.steps.insert(Step::overlapping);
+    }
+    left_out.sizes = sizes;
+    for (auto& [index, one] : found) {
+        std::erase(left_out.sizes, sizes[index]);
+        findings.pipelines.found.push_back(std::move(one));
+        findings.pipelines.sensing.emplace_back();
+    }
+}
+
+} // namespace asterope

@@ -1,0 +1,286 @@
+// The step of a run that finds out where a copy should sense where its data is, and by which probe.
+#include <algorithm>
+#include <limits>
+
+#include "base/contains.hpp"
+#include "base/size_text.hpp"
+#include "base/statistics.hpp"
+#include "run/steps.hpp"
+#include "timing/cache_effect.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// At so many sizes, the smallest ones, it is measured what a probe takes: it takes as long
+/// elsewhere, where that is harder to see.
+constexpr std::size_t kSizesToCost = 4;
+
+constexpr double kNever = -std::numeric_limits<double>::infinity();
+
+/// A probe that tells cached from uncached data here, at these evaluated sizes.
+struct UsableProbe {
+    const asterope_copy* probe;
+    Threshold threshold;
+    std::vector<std::size_t> indices = {};
+};
+
+void append(std::vector<double>& readings, const std::vector<double>& more) {
+    readings.insert(readings.end(), more.begin(), more.end());
+}
+
+/// Indices of the evaluated sizes at which a copy may sense. What both sides outgrow is cached
+/// nowhere: there is nothing to tell apart.
+std::vector<std::size_t> sizes_to_sense(const Run& run, const Contests& contests) {
+    std::vector<std::size_t> indices;
+    for (std::size_t i = 0; i < contests.at_size.size(); ++i) {
+        const std::size_t size = contests.size_at(i);
+        if (size >= kSensingMinimum && !run.outgrows_caches(size)) indices.push_back(i);
+    }
+    return indices;
+}
+
+/// The contestant that is worth most at a size; of those alone that store past the caches, where
+/// there are such and `non_temporal`.
+Entrant best_contestant(const Run& run, const Contests& contests, std::size_t index,
+                        bool non_temporal) {
+    const std::vector<double>& worth = contests.scores[index].plain;
+    std::size_t best = 0;
+    bool found = false;
+    for (std::size_t i = 0; i < contests.contestants.size(); ++i) {
+        const bool wanted =
+            !non_temporal || run.copy(contests.contestants[i]).cache_effect == kNonTemporal;
+        if (!wanted || (found && worth[i] <= worth[best])) continue;
+        best = i;
+        found = true;
+    }
+    return contests.contestants[best];
+}
+
+Readings readings_at(const Run& run, const Contests& contests, std::size_t index,
+                     const asterope_copy& probe) {
+    const std::size_t size = contests.size_at(index);
+    const Entrant any = best_contestant(run, contests, index, false),
+                  past = best_contestant(run, contests, index, true);
+    const auto read = [&](Entrant entrant, Workload workload) {
+        return run.session.readings(
+            {probe, run.copy(entrant), size, workload, run.plan.rigor.probe_readings});
+    };
+    Readings readings;
+    append(readings.cached, read(any, Workload::hot).source);
+    // Of a set, nothing that its cold pipeline leaves is cached: that is what it may explore for.
+    if (run.plan.operation == Operation::copy) {
+        // Cached is also a source that the cold pipeline has just copied by mistake. It must read
+        // so, or one wrong guess in a loop would be repeated for ever.
+        append(readings.cached, read(past, Workload::hot).source);
+        const ProbeTicks fetched = read(any, Workload::fetch);
+        append(readings.uncached, fetched.source);
+        append(readings.cached, fetched.destination);
+    }
+    // In every order in which programs go through memory: what a prefetcher learns of one of them
+    // would show here.
+    for (const auto& [workload, weight] : weights_at(size, run.weights())) {
+        if (locality_of(workload) != Locality::uncached || facts_of(workload).reads) continue;
+        const ProbeTicks ticks = read(past, workload);
+        append(readings.uncached, ticks.source);
+        append(readings.uncached, ticks.destination);
+    }
+    return readings;
+}
+
+/// The probes that have a threshold. Probes of one kind and different numbers of lines are all
+/// tried: which is the best is for the timing to say.
+std::vector<UsableProbe> usable_probes(Run& run, const Contests& contests,
+                                       const std::vector<std::size_t>& sizes) {
+    const auto& probes = run.spaces.probes;
+    std::vector<std::vector<Readings>> readings(probes.size());
+    for (const std::size_t index : sizes) {
+        const std::size_t size = contests.size_at(index);
+        run.label(format_size(size));
+        run.enter(Step::sensing, size);
+        for (std::size_t i = 0; i < probes.size(); ++i) {
+            readings[i].push_back(readings_at(run, contests, index, *probes[i]));
+        }
+    }
+    std::vector<UsableProbe> usable;
+    for (std::size_t i = 0; i < probes.size(); ++i) {
+        const auto common = common_threshold(readings[i]);
+        if (!common) continue;
+        UsableProbe one{probes[i], common->threshold};
+        for (std::size_t k = 0; k < sizes.size(); ++k) {
+            if (common->holds[k]) one.indices.push_back(sizes[k]);
+        }
+        usable.push_back(std::move(one));
+    }
+    return usable;
+}
+
+/// What each probe takes at one size, by workload: measured by copies that go on with one pipeline
+/// wherever their data is.
+using Costs = std::vector<std::array<std::vector<double>, kLocalities>>;
+void add_costs(Run& run, const Candidate& pipeline, std::size_t size,
+               const std::vector<UsableProbe>& probes, Costs& costs) {
+    std::mt19937_64 random = run.enter(Step::sensing, size, "cost");
+    std::deque<asterope_sensing> arguments;
+    std::vector<TimedCopy> copies = {timed_copy(pipeline)};
+    for (const UsableProbe& one : probes) {
+        SensingCopy sensing{one.probe, pipeline, pipeline, one.threshold};
+        if (looks_at_destination(*one.probe)) sensing.fetch = pipeline;
+        arguments.push_back(sensing.arguments());
+        copies.push_back(sensing.timed(arguments.back()));
+    }
+    Race race(size, run.weights(), random, run.timed(copies, size));
+    const SizeResult result =
+        race.run_off(all_entrants(copies.size()), run.plan.rigor.contest_rounds, 0);
+    for (const auto& [workload, weight] : weights_at(size, run.weights())) {
+        if (weight == 0) continue;
+        const auto locality = static_cast<std::size_t>(locality_of(workload));
+        const double alone = result.of(0).workloads.at(workload).seconds;
+        for (std::size_t i = 0; i < probes.size(); ++i) {
+            const Finalist& sensing = result.of(static_cast<Entrant>(i) + 1);
+            costs[i][locality].push_back(sensing.workloads.at(workload).seconds - alone);
+        }
+    }
+}
+
+/// What the cheapest of the probes that look at both sides takes, and else of the others; none
+/// where there is no probe.
+std::optional<ProbeSeconds> cost_of_probe(Run& run, const Contests& contests,
+                                          const std::vector<UsableProbe>& probes,
+                                          const std::vector<std::size_t>& sizes) {
+    if (probes.empty()) return std::nullopt;
+    Costs costs(probes.size());
+    for (std::size_t k = 0; k < std::min(kSizesToCost, sizes.size()); ++k) {
+        add_costs(run, run.candidate(best_contestant(run, contests, sizes[k], false)),
+                  contests.size_at(sizes[k]), probes, costs);
+    }
+    std::optional<ProbeSeconds> least;
+    bool both = false;
+    for (std::size_t i = 0; i < probes.size(); ++i) {
+        ProbeSeconds own{};
+        for (std::size_t locality = 0; locality < kLocalities; ++locality) {
+            if (!costs[i][locality].empty()) {
+                own[locality] = std::max(0.0, median(costs[i][locality]));
+            }
+        }
+        const bool looks_at_both = looks_at_destination(*probes[i].probe);
+        if (least && std::pair(!looks_at_both, own[0]) >= std::pair(!both, (*least)[0])) continue;
+        least = own;
+        both = looks_at_both;
+    }
+    return least;
+}
+
+/// Each distinct way to sense of these rows, behind each probe that can do it.
+void add_sensing_copies(const Run& run, const std::vector<Row>& rows,
+                        const std::vector<UsableProbe>& probes, Contests& contests) {
+    std::vector<RowCopy> known;
+    for (const Row& row : rows) {
+        if (!row.copy.senses || contains(known, row.copy)) continue;
+        known.push_back(row.copy);
+        const auto pipeline = [&](Locality locality) {
+            const std::size_t i = row.copy.pipelines[static_cast<std::size_t>(locality)];
+            return run.candidate(contests.contestants[i]);
+        };
+        // A set has one side: no workload of it is what tells `fetch` from `cold`.
+        const bool both = run.plan.operation == Operation::copy &&
+                          row.copy.pipelines[1] != row.copy.pipelines[2];
+        for (const auto& [probe, threshold, indices] : probes) {
+            if (looks_at_destination(*probe) != both) continue;
+            SensingCopy copy{probe, pipeline(Locality::cached), pipeline(Locality::uncached),
+                             threshold};
+            if (both) copy.fetch = pipeline(Locality::fetched);
+            const std::vector<double> never(contests.scores.size(), kNever);
+            contests.sensing.push_back({copy, copy.arguments(), {row.copy, never}, indices});
+        }
+    }
+}
+
+void time_sensing_at(Run& run, std::size_t index, const std::vector<std::size_t>& pipelines,
+                     Contests& contests) {
+    const std::size_t size = contests.size_at(index);
+    run.label(format_size(size));
+    SensingRace kept{
+        {std::make_unique<std::mt19937_64>(run.enter(Step::sensing, size, "rows")), {}}, {}};
+    std::vector<TimedCopy> copies;
+    for (const std::size_t one : pipelines) {
+        copies.push_back(run.copy(contests.contestants[one]));
+        kept.entrants.emplace_back(RowCopy::plain(one), nullptr);
+    }
+    std::vector<TimedSensing*> sensing;
+    for (TimedSensing& one : contests.sensing) {
+        if (!contains(one.indices, index)) continue;
+        sensing.push_back(&one);
+        copies.push_back(one.copy.timed(one.arguments));
+        kept.entrants.emplace_back(one.row.copy, one.copy.probe);
+    }
+    kept.race =
+        std::make_unique<Race>(size, run.weights(), *kept.random, run.timed(copies, size));
+    const SizeResult result =
+        kept.race->run_off(all_entrants(copies.size()), run.plan.rigor.contest_rounds, kLibc);
+    contests.sensing_races.insert_or_assign(index, std::move(kept));
+    for (const Finalist& finalist : result.finalists) {
+        const auto place = static_cast<std::size_t>(finalist.candidate);
+        if (place < pipelines.size()) {
+            // Timed twice by now: both count, and what senses is compared with what ran beside it.
+            double& score = contests.scores[index].plain[pipelines[place]];
+            score = (score + finalist.score) / 2;
+        } else {
+            TimedSensing& one = *sensing[place - pipelines.size()];
+            one.row.scores[index] = finalist.score;
+            one.finalists.emplace(index, finalist);
+        }
+    }
+}
+
+/// Of sensing copies that differ in their probe alone keeps the best, and the simpler of two that
+/// are about as good.
+void keep_best_probes(std::deque<TimedSensing>& sensing) {
+    constexpr double kAbout = 0.002; ///< of the mean score
+    const auto mean = [](const TimedSensing& one) {
+        double sum = 0;
+        for (const auto& [index, finalist] : one.finalists) sum += finalist.score;
+        return one.finalists.empty() ? kNever : sum / static_cast<double>(one.finalists.size());
+    };
+    std::deque<TimedSensing> kept;
+    for (TimedSensing& one : sensing) {
+        const auto other = std::find_if(kept.begin(), kept.end(), [&](const TimedSensing& known) {
+            return known.row.copy == one.row.copy;
+        });
+        if (other == kept.end()) {
+            kept.push_back(one);
+        } else if (one.finalists.size() >= other->finalists.size() &&
+                   mean(one) > mean(*other) + kAbout) {
+            *other = one;
+        }
+    }
+    sensing = std::move(kept);
+}
+
+} // namespace
+
+/// First predicts from the contests what copies behind a probe would be worth, and lets rows be
+/// chosen by that; then times the sensing copies of these rows, beside the rows' pipelines. Only
+/// what was timed itself may be chosen afterwards.
+void time_sensing(Run& run, Contests& contests, LeftOut& left_out) {
+    const std::vector<std::size_t> sizes = sizes_to_sense(run, contests);
+    if (run.spaces.probes.empty() || sizes.empty()) return;
+    run.show(Step::sensing);
+    Run::within_budget(left_out, Step::sensing, [&] {
+        const std::vector<UsableProbe> probes = usable_probes(run, contests, sizes);
+        const auto seconds = cost_of_probe(run, contests, probes, sizes);
+        if (!seconds) return;
+        std::vector<SizeScores> predicted = contests.scores;
+        for (const std::size_t i : sizes) {
+            predicted[i] = scores_of(contests.at_size[i].results.front(), run.weights(),
+                                     contests.contestants, seconds);
+        }
+        const std::vector<Row> rows = choose_rows(predicted, contests.rules);
+        add_sensing_copies(run, rows, probes, contests);
+        if (contests.sensing.empty()) return;
+        for (const std::size_t i : sizes) time_sensing_at(run, i, pipelines_of(rows), contests);
+    });
+    keep_best_probes(contests.sensing);
+}
+
+} // namespace asterope

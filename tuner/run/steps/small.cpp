@@ -1,0 +1,145 @@
+// The steps of a run that find the small copy, and up to which size it goes: where pipelines begin,
+// a small copy that loads all before it stores may still be the better one.
+#include "search/small_search.hpp"
+
+#include <algorithm>
+
+#include "run/steps.hpp"
+
+namespace asterope {
+
+namespace {
+
+/// What part of a choice is called in the log.
+constexpr const char* kPart = "bound";
+
+/// So many sizes count as much as all that the small copies are chosen by: those from 1 to 128
+/// bytes, by doubling.
+constexpr double kSizesBelow = 8;
+
+/// Less than this is no reason to change, as a weighted mean of worths.
+constexpr double kLeastGain = 0.003;
+
+/// The whole space of small copies, which go on to `large`.
+std::vector<TimedCopy> all_small_copies(const Run& run, const Candidate& large) {
+    std::vector<TimedCopy> copies;
+    for (const asterope_copy* one : run.spaces.small_space) {
+        copies.push_back(small_copy(one->small, large.distance(), large.variant->copy, one->name,
+                                    run.plan.operation));
+    }
+    return copies;
+}
+
+const asterope_copy& small_at(const Run& run, Entrant entrant) {
+    return *run.spaces.small_space[static_cast<std::size_t>(entrant)];
+}
+
+/// The small copies that differ from this one in registers and bound alone.
+std::vector<Entrant> variants_of(const Run& run, Entrant winner) {
+    std::vector<Entrant> variants;
+    for (const Entrant entrant : run.spaces.small_entrants) {
+        const auto alike = [&](const char* field) {
+            return word_of(small_at(run, entrant), field) == word_of(small_at(run, winner), field);
+        };
+        if (alike("shape") && alike("order")) variants.push_back(entrant);
+    }
+    return variants;
+}
+
+/// What these small copies gain over the rows' pipelines, at the evaluated sizes up to their bounds,
+/// added up. Up to its bound a small copy asks for no more than any copy: of those of one register
+/// type the one that goes farthest is timed for all.
+std::map<Entrant, double> gains_above_small(Run& run, const Contests& contests,
+                                            const std::vector<Row>& rows,
+                                            const std::vector<Entrant>& variants) {
+    std::map<std::string, const asterope_copy*> farthest; // by register type
+    std::map<Entrant, double> gains;
+    for (const Entrant entrant : variants) {
+        gains[entrant] = 0;
+        const asterope_copy& one = small_at(run, entrant);
+        const auto [known, added] = farthest.emplace(word_of(one, "rt"), &one);
+        if (!added && bound_of(*known->second) < bound_of(one)) known->second = &one;
+    }
+    for (std::size_t i = 0; i < contests.at_size.size(); ++i) {
+        const std::size_t size = contests.size_at(i);
+        std::vector<TimedCopy> copies = {contests.copy_of(run, row_at(rows, i).copy)};
+        std::map<std::string, Entrant> places; // by register type
+        for (const auto& [rt, one] : farthest) {
+            if (size <= kMinimumBytes || size > bound_of(*one)) continue;
+            places.emplace(rt, static_cast<Entrant>(copies.size()));
+            copies.push_back(small_copy(one->small, 0, nullptr, one->name, run.plan.operation));
+        }
+        if (places.empty()) continue;
+        std::mt19937_64 random = run.enter(Step::small, size, kPart);
+        const SizeResult result =
+            Race(size, run.weights(), random, run.timed(copies, size))
+                .run_off(all_entrants(copies.size()), run.plan.rigor.contest_rounds, 0);
+        for (auto& [entrant, gain] : gains) {
+            const asterope_copy& one = small_at(run, entrant);
+            const auto place = places.find(word_of(one, "rt"));
+            if (size > bound_of(one) || place == places.end()) continue;
+            gain += result.of(place->second).score - result.of(0).score;
+        }
+    }
+    return gains;
+}
+
+/// The pipeline that copies beyond all that small copies may do.
+const Candidate& pipeline_beyond(const Run& run, const Contests& contests,
+                                 const std::vector<Row>& rows) {
+    std::size_t beyond = 0;
+    while (beyond + 1 < contests.at_size.size() &&
+           contests.size_at(beyond) < run.plan.handover_size()) {
+        ++beyond;
+    }
+    return run.candidate(contests.contestants[row_at(rows, beyond).copy.pipelines.front()]);
+}
+
+} // namespace
+
+SizeResult find_small(Run& run, const Candidate& large, bool by_shape) {
+    run.show(Step::small);
+    std::mt19937_64 random = run.enter(Step::small);
+    const Spaces& spaces = run.spaces;
+    const std::vector<TimedCopy> copies = all_small_copies(run, large);
+    const ShapeOf shape_of = [&](Entrant entrant) {
+        const asterope_copy& one = small_at(run, entrant);
+        return word_of(one, "shape") + ' ' + word_of(one, "rt");
+    };
+    return search_small(suited(spaces.small_entrants, spaces.small_space, run.plan.small_objective),
+                        plain_small(spaces.small_space, run.plan.operation),
+                        run.plan.small_weights, run.plan.rigor, random, run.timed(copies, 0),
+                        by_shape ? shape_of : ShapeOf());
+}
+
+void find_bound(Run& run, const Contests& contests, Findings& findings) {
+    if (!findings.small || findings.rows.empty()) return;
+    run.show(Step::small);
+    try {
+        const Entrant winner = findings.small->finalists.front().candidate;
+        const auto gains =
+            gains_above_small(run, contests, findings.rows, variants_of(run, winner));
+        std::vector<Entrant> entrants = {winner};
+        for (const auto& [entrant, gain] : gains) {
+            const bool more = gain > gains.at(winner) + kLeastGain * kSizesBelow;
+            if (entrant != winner && more) entrants.push_back(entrant);
+        }
+        std::mt19937_64 random = run.enter(Step::small, 0, kPart);
+        const std::vector<TimedCopy> copies =
+            all_small_copies(run, pipeline_beyond(run, contests, findings.rows));
+        Race race(0, run.plan.small_weights, random, run.timed(copies, 0));
+        std::map<Entrant, double> worth;
+        for (const Finalist& one :
+             race.run_off(entrants, 2 * run.plan.rigor.rounds, winner).finalists) {
+            worth[one.candidate] = one.score + gains.at(one.candidate) / kSizesBelow;
+        }
+        const auto best =
+            std::max_element(worth.begin(), worth.end(),
+                             [](const auto& a, const auto& b) { return a.second < b.second; });
+        if (best->second < worth.at(winner) + kLeastGain) return;
+        findings.small = race.won_by(best->first);
+    } catch (const BudgetSpent&) { // the bound stays
+    }
+}
+
+} // namespace asterope

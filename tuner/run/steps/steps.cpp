@@ -1,0 +1,29 @@
+// All steps of the search of one operation: their order, and what the time budget leaves to each.
+#include "run/steps.hpp"
+
+namespace asterope {
+
+void run_steps(Run& run, Findings& findings, bool examines, const BuildRoutine& build) {
+    findings.pipelines.objectives = run.objectives;
+    findings.pipelines.operation = run.plan.operation;
+    calibrate_sizes(run);
+    if (!examines) run.over({Step::exam});
+    run.allow(kShareOfSizes);
+    search_sizes(run, findings);
+    run.over({Step::screening, Step::run_off, Step::overlapping});
+    run.allow(kShareOfRows);
+    const Contests contests = find_rows(run, findings);
+    run.over({Step::rows, Step::sensing});
+    find_bound(run, contests, findings);
+    run.over({Step::small});
+    run.allow(kShareOfBoundaries);
+    find_boundaries(run, contests, findings);
+    run.over({Step::boundaries});
+    run.allow(1);
+    find_aliased(run, findings);
+    find_shared(run, findings);
+    run.over({Step::aliased, Step::threads});
+    if (examines) examine(run, contests, findings, build);
+}
+
+} // namespace asterope
