@@ -155,9 +155,9 @@ void require_alike(const std::vector<MergeSource>& sources) {
             throw refuse("they were tuned with another weights of the workloads (others and "
                          "others)");
         }
-        if (a.small && b.small) { // a run that was cut short has none
-            require("--small", a.small->objective, b.small->objective);
-            require("--distribution", a.small->distribution, b.small->distribution);
+        if (!a.search.small.empty() && !b.search.small.empty()) { // a run cut short has none
+            require("--small", a.search.small, b.search.small);
+            require("--distribution", a.search.distribution, b.search.distribution);
         }
         for (std::size_t j = 0; j < i; ++j) {
             if (sources[j].content() == one.content()) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "machine/machine.hpp"
 #include "profile/profile.hpp"
 #include "program/program.hpp"
 #include "run/references.hpp"
