@@ -18,6 +18,7 @@ from .profile import Profile, ProfileError, load_profile
 from .profile_places import profile_to_read
 from .provisional import doubt_of, warning
 from .render import render_routine, what_is_missing
+from .spaces.kinds import MEMSET
 
 PROGRAM = "asterope-generate"
 
@@ -116,16 +117,16 @@ def _render(arguments: argparse.Namespace) -> tuple[dict[str, str], dict[str | P
         profiles = load_profiles(arguments.profile)
         count = len(profiles)
         held = f"{count} profile{'s' if count > 1 else ''}: {', '.join(profiles)}"
-        lacking = [name for name, profile in profiles.items() if profile.memset is None]
+        lacking = [name for name, profile in profiles.items() if not profile.has(MEMSET)]
         if lacking:
             held += f"; no memset in {', '.join(lacking)}"
         by_path = dict(zip(arguments.profile, profiles.values()))
         return render_dispatch(profiles, prefix), by_path, held
     path = profile_to_read(arguments.profile[0] if arguments.profile else None)
     profile = load_profile(path)
-    held = f"{len(profile.intervals)} intervals"
-    if profile.memset:
-        held += f", {len(profile.memset.intervals)} of memset"
+    held = f"{len(profile.of('pipelines'))} intervals"
+    if sets := profile.of("pipelines", MEMSET):
+        held += f", {len(sets)} of memset"
     else:
         held += ", no memset: the profile has none"
     return render_routine(profile, prefix), {path: profile}, held

@@ -1,12 +1,12 @@
 """Reads the JSON schemas, and fills in what other tables know.
 
 Where a schema says `"forEachWorkload": {"of": COLUMN, "family": FAMILY, "description": TEXT, "is":
-SCHEMA}`, it gets a property for each workload of that family whose row in the table of workloads
-has that column set, or one of several ("measured or tunable"). `{name}` and `{text}` in the
+SCHEMA}`, it gets a property for each workload of that family (missing: of any) whose row in the
+table of workloads has that column set, or one of several ("measured or tunable"). `{name}` and `{text}` in the
 description are the row's. And `"enumOfWorkloads": {"of": COLUMN, "and": [WORD, ...]}` is an
 enumeration of words and workloads. `"sameAs": NAME` stands for what the neighbouring field of that
-name is. What the schema of profiles says of the copies and sets comes from the spaces of the
-architecture that it is read for, and what holds sets is defined as what holds copies.
+name is. What the copies of a profile's choices may be, by operation and kind, comes from the spaces
+of the architecture that it is read for.
 
 Usage: python -m asterope.schemas ARCHITECTURE SCHEMA (a build step: prints it, filled, for C++)
 """
@@ -14,20 +14,13 @@ Usage: python -m asterope.schemas ARCHITECTURE SCHEMA (a build step: prints it, 
 from __future__ import annotations
 
 import json
-import re
 import sys
 from pathlib import Path
 from typing import Any
 
 from . import spaces, workloads
-from .spaces import probes
+from .spaces import kinds
 from .spaces.axis import Axis
-
-# Definitions that there are once more for sets, as set_NAME.
-_OF_SETS = (
-    *("interval", "entry", "proof"),
-    *("small", "small_entry", "small_proof", "small_tuple", "small_tuple_name"),
-)
 
 
 def read_schema(path: Path, architecture: str) -> dict[str, Any]:
@@ -37,8 +30,7 @@ def read_schema(path: Path, architecture: str) -> dict[str, Any]:
     whole: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"), object_hook=_filled)
     if "architecture" in whole["properties"]:
         whole["properties"]["architecture"]["const"] = architecture
-    if "tuple" in whole.get("$defs", {}):
-        _fill_in_sets(whole["$defs"])
+    if "choice" in whole.get("$defs", {}):
         _fill_in_spaces(whole["$defs"], spaces.of(architecture))
     return whole
 
@@ -50,7 +42,8 @@ def _filled(schema: dict[str, Any]) -> dict[str, Any]:
                 "description": each["description"].format(name=one.name, text=one.text),
                 **each["is"],
             }
-            for one in workloads.chosen(each["of"], each["family"])
+            for family in ([each["family"]] if "family" in each else workloads.FAMILIES)
+            for one in workloads.chosen(each["of"], family)
         }
     if words := schema.pop("enumOfWorkloads", None):
         schema["enum"] = [*words["and"], *workloads.names(words["of"])]
@@ -60,47 +53,22 @@ def _filled(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def _fill_in_sets(definitions: dict[str, Any]) -> None:
-    of_sets = {name: f"set_{name}" for name in (*_OF_SETS, "tuple", "tuple_name")}
-
-    def renamed(reference: re.Match[str]) -> str:
-        name = reference[1]
-        return f'"#/$defs/{of_sets.get(name, name)}"'
-
-    for name in (*_OF_SETS, "tuple_name"):
-        text = re.sub(r'"#/\$defs/(\w+)"', renamed, json.dumps(definitions[name]))
-        definitions[of_sets[name]] = {"$comment": f"{name}, of sets", **json.loads(text)}
-    del definitions["set_interval"]["properties"]["sensing"]
-    definitions["set_tuple_name"]["description"] = (
-        "A set's tuple in words: RT ST, and behind it what is not the default: TB4 PW8."
-    )
-
-
 def _fill_in_spaces(definitions: dict[str, Any], here: Any) -> None:
     """An axis is described in the space of its copies and nowhere else. `here`: these spaces."""
-    for name, axes in (
-        ("tuple", here.pipelines.AXES),
-        ("small_tuple", here.small_copies.AXES),
-        ("overlapping_tuple", here.overlapping_copies.AXES),
-        ("set_tuple", here.set_pipelines.AXES),
-        ("set_small_tuple", here.small_sets.AXES),
-    ):
-        definitions[name]["properties"] = {axis.field: _field(axis) for axis in axes}
-        definitions[name]["required"] = [axis.field for axis in axes if axis.mark is None]
-        definitions[name]["additionalProperties"] = False
-    definitions["sensing"]["properties"].update({axis.field: _field(axis) for axis in probes.AXES})
-    for name, axes in (
-        ("tuple_name", here.pipelines.AXES),
-        ("set_tuple_name", here.set_pipelines.AXES),
-    ):
-        pattern = "".join(axis.pattern for axis in axes).lstrip()
-        definitions[name]["pattern"] = f"^{pattern}$"
-    for name, axes in (
-        ("small_tuple_name", here.small_copies.AXES),
-        ("set_small_tuple_name", here.small_sets.AXES),
-    ):
-        words = (f"({'|'.join(map(str, axis.values))})" for axis in axes)
-        definitions[name]["pattern"] = f"^{' '.join(words)}$"
+    rules = definitions["choice"]["allOf"] = []
+    for (operation, name), kind in kinds.kinds_of(here).items():
+        definition = f"{operation}_{name}"
+        definitions[definition] = _tuple(definition, kind.axes)
+        copy = {"$ref": f"#/$defs/{definition}"}
+        copies = {"taken": copy}
+        if kind.probe:
+            definitions[f"{operation}_probe"] = _tuple(f"{operation}_probe", kind.probe)
+            probe = {"$ref": f"#/$defs/{operation}_probe"}
+            copies |= {"probe": probe, "threshold": True}
+            copies |= dict.fromkeys(("hot", "cold", "fetch", "plain"), copy)
+        rules.append(_rule({"operation": operation, "kind": name}, copies, copy))
+    share = {"$ref": "#/$defs/share"}
+    rules.append(_rule({"kind": "threads"}, {"taken": share}, share))
     # those with an axis of their own, then the register type
     extensions = sorted(
         (axis for axis in here.pipelines.AXES if axis.extension),
@@ -108,6 +76,33 @@ def _fill_in_spaces(definitions: dict[str, Any], here: Any) -> None:
     )
     explored = [*(axis.extension for axis in extensions), "sensing"]
     definitions["search"]["properties"]["axes"]["items"] = {"enum": explored}
+
+
+def _rule(columns: dict[str, str], copies: dict[str, Any], runner_up: dict[str, Any]) -> Any:
+    """What the copies of choices with these columns may be."""
+    return {
+        "if": {"properties": {name: {"const": value} for name, value in columns.items()}},
+        "then": {
+            "properties": {
+                "copies": {"properties": copies, "additionalProperties": False},
+                "evidence": {
+                    "properties": {"runners_up": {"items": {"properties": {"tuple": runner_up}}}}
+                },
+            }
+        },
+    }
+
+
+def _tuple(name: str, axes: tuple[Axis, ...]) -> dict[str, Any]:
+    """What the schema says of the copies with these axes."""
+    return {
+        "title": name.replace("_", " ").capitalize(),
+        "description": "Not every combination exists.",
+        "type": "object",
+        "required": [axis.field for axis in axes if axis.mark is None],
+        "additionalProperties": False,
+        "properties": {axis.field: _field(axis) for axis in axes},
+    }
 
 
 def _field(axis: Axis) -> dict[str, Any]:

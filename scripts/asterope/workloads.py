@@ -54,6 +54,8 @@ WORKLOADS = tuple(
 )
 
 
+FAMILIES = tuple(dict.fromkeys(workload.family for workload in WORKLOADS))
+
 TEXTS = {workload.name: workload.text for workload in WORKLOADS}
 
 

@@ -37,7 +37,7 @@ _PROOF = {"samples": 59, "rounds": 15, "lead": {"median": 1.02, "low": 0.99, "hi
 
 _GOOD: dict[str, Any] = {
     "format": "asterope-profile",
-    "version": 1,
+    "version": 2,
     "architecture": "x86_64",
     "complete": True,
     "source": "a test; 100% of it isn't true",
@@ -86,7 +86,7 @@ _GOOD: dict[str, Any] = {
     "search": {
         "tool_version": "0.1.0",
         "space": "extended",
-        "candidates": 7186,
+        "candidates": {"memcpy": 7186, "memset": 147},
         "extended_candidates": 1234,
         "axes": [*_AXES, "sensing"],
         "rigor": "standard",
@@ -118,94 +118,59 @@ _GOOD: dict[str, Any] = {
         "warnings": ["the machine is loaded: 1.5 of 2 CPUs"],
         "without": ["avx512"],
         "weights": {
-            "hot": 1,
-            "cold": 0.5,
-            "consume": 0.5,
-            "produce": 0,
-            "fetch": 0,
-            "fresh": 0,
-            "fresh_hot": 0,
+            "memcpy": {
+                **{"hot": 1, "cold": 0.5, "consume": 0.5},
+                **{"produce": 0, "fetch": 0, "fresh": 0, "fresh_hot": 0},
+            },
+            "memset": {"hot": 0.25, "hot_read": 0.25, "cold": 0.25, "consume": 0.25},
         },
+        "distribution": "fleet",
+        "threads": 4,
         "references": ["newer"],
         "source_map": "/sys/bus/pci/devices/0000:01:00.0/resource1_wc",
     },
-    "small": {
-        "distribution": "fleet",
-        "objective": "balanced",
-        "winner": {
-            "tuple": {"shape": "masked", "rt": "ZMM", "order": "up", "bound": 256},
-            "ratio": 1.21,
-            "tied": True,
-            "workloads": {name: {"ns": 5.1, "libc_ns": 6.2, "ratio": _RATIO} for name in _MIXES},
-        },
-        "proof": {**_PROOF, "ties": ["grouped YMM middle 512", "masked32 ZMM up 128"]},
-        "runners_up": [
-            {"tuple": {"shape": "grouped", "rt": "YMM", "order": "middle", "bound": 512}}
-        ],
-        "noise_floor": {name: _RATIO for name in _MIXES},
-    },
-    "aliased": {
-        "winner": {"above": 511, "up_to": 65536, "tuple": {"rt": "YMM", "block": 128}},
-        "sizes": [
-            {
-                "size": 4096,
-                "pipeline": _RATIO,
-                "best": {"rt": "YMM", "block": 128},
-                "best_ratio": _RATIO,
-                "gains": [{"tuple": {"rt": "YMM", "block": 128}, "gain": 1.3}],
-            }
-        ],
-    },
-    "overlapping": {
-        "winner": {
-            "tuple": {"rt": "YMM", "block": 128},
-            "ratio": 1.1,
-            "tied": True,
-            "workloads": {"overlapping": {"ns": 700.5, "libc_ns": 770.5, "ratio": _RATIO}},
-        },
-        "runners_up": [{"tuple": {"rt": "ZMM", "block": 256}}],
-        "noise_floor": {"overlapping": _RATIO},
-    },
     "exam": {
-        "cells": 44,
-        "exams": 2,
-        "losses": [{"size": 65536, "workload": "hot", "ratio": _RATIO}],
+        "memcpy": {
+            "cells": 44,
+            "exams": 2,
+            "losses": [{"size": 65536, "workload": "hot", "ratio": _RATIO}],
+        },
+        "memset": {"cells": 20, "exams": 1, "losses": []},
     },
-    "threads": {
-        "most": 4,
-        "intervals": [
-            {"above": 524287, "up_to": 1048576, "threads": 2, "chunk": 0},
-            {"above": 1048576, "up_to": 2097151, "threads": 1, "chunk": 0},
-            {"above": 2097151, "up_to": 8388608, "threads": 4, "chunk": 65536},
-        ],
-        "results": [
-            {
-                "size": size,
-                "threads": 2,
-                "chunk": 262144,
-                "taken": size > 524287,
-                "ratio": 1.31,
-                "workloads": {
-                    name: {"ns": 5.1e5, "alone_ns": 6.7e5, "ratio": _RATIO, "rounds": 15}
-                    for name in _WORKLOADS
-                },
-                "noise_floor": {name: _RATIO for name in _WORKLOADS},
-            }
-            for size in (262144, 524288, 1048576)
-        ],
-    },
-    "intervals": [
-        {
-            "above": above,
-            "up_to": up_to,
-            "winner": {
-                "tuple": {"rt": "YMM", "lt": "T", "st": "NT", "pt": "T0", "ps": 4, "pd": pd},
-                "ratio": 1.31,
-                "tied": False,
-                "workloads": {
-                    "hot": {"ns": 8},
-                    "cold": {"ns": 812.0, "libc_ns": 1063.0, "ratio": _RATIO},
-                },
+}
+
+
+def choice(kind: str, above: int, up_to: int, taken: Any = None, **more: Any) -> dict[str, Any]:
+    """One of memcpy's; `taken`: the copy that it takes; `more`: its other fields."""
+    return {
+        **{"operation": "memcpy", "kind": kind, "above": above, "up_to": up_to},
+        **({"copies": {"taken": taken}} if taken else {}),
+        **more,
+    }
+
+
+def of_memset(kind: str, above: int, up_to: int, taken: Any, **more: Any) -> dict[str, Any]:
+    return choice(kind, above, up_to, taken, **{"operation": "memset", **more})
+
+
+_MIXED = {
+    "tied": True,
+    "workloads": {name: {"ns": 5.1, "libc_ns": 6.2, "ratio": _RATIO} for name in _MIXES},
+    "noise_floor": {name: _RATIO for name in _MIXES},
+}
+
+# Most tests change the first ones: the pipelines for all, then one choice of each other kind, those
+# of memset, and those of the intents.
+_PLAIN = [
+    choice(
+        *("pipelines", above, up_to),
+        {"rt": "YMM", "lt": "T", "st": "NT", "pt": "T0", "ps": 4, "pd": pd},
+        evidence={
+            "ratio": 1.31,
+            "tied": False,
+            "workloads": {
+                "hot": {"ns": 8},
+                "cold": {"ns": 812.0, "libc_ns": 1063.0, "ratio": _RATIO},
             },
             "proof": {**_PROOF, "ties": ["R64 T T none 0 0", "ZMM T T T0 16 8 TB16 PI4 PW32 down"]},
             "runners_up": [
@@ -216,91 +181,140 @@ _GOOD: dict[str, Any] = {
                 }
             ],
             "noise_floor": {"hot": _RATIO, "cold": _RATIO},
-        }
-        for above, up_to, pd in ((0, 128, 0), (128, 256, 8), (256, 512, 8), (512, 1024, 30))
-    ],
-}
-
-# All that an interval can have, beyond what the simple ones above do.
-_GOOD["intervals"] += [
-    {
-        "above": 1024,
-        "up_to": 20000,
-        "size": 16384,
-        "winner": {
-            "tuple": _AXES["tb"],
-            "ratio": 1.1,
-            "workloads": {
-                name: {
-                    "ns": 1310.72,
-                    "ratio": _RATIO,
-                    "best_ratio": _RATIO,
-                    "best_reference": "newer",
-                }
-                for name in _WORKLOADS
-            },
+        },
+    )
+    for above, up_to, pd in ((0, 128, 0), (128, 256, 8), (256, 512, 8), (512, 1024, 30))
+]
+# All that a choice can have, beyond what the simple ones above do.
+_RICH = choice(
+    *("pipelines", 1024, 20000, _AXES["tb"]),
+    size=16384,
+    evidence={
+        "ratio": 1.1,
+        "workloads": {
+            name: {"ns": 1310.72, "ratio": _RATIO, "best_ratio": _RATIO, "best_reference": "newer"}
+            for name in _WORKLOADS
         },
         "runners_up": [{"tuple": fields, "ratio": 1.05} for fields in _AXES.values()],
         "noise_floor": {name: _RATIO for name in _WORKLOADS},
     },
-    {
-        "above": 20000,
-        "up_to": 1048576,
-        "winner": {"tuple": _AXES["tb"], "ratio": 1.1, "workloads": {"hot": {"ns": 83886.08}}},
-        "sensing": {
-            "kind": "source",
-            "lines": 4,
-            "threshold": 300,
-            **_PIPELINES,
+)
+_SENSING = {"probe": {"kind": "source", "lines": 4}, "threshold": 300, **_PIPELINES}
+_GOOD["choices"] = [
+    *_PLAIN,
+    _RICH,
+    choice(
+        *("pipelines", 20000, 1048576),
+        copies={**_SENSING, "plain": _AXES["tb"]},
+        evidence={
             "ratio": 1.41,
             "workloads": {name: {"ns": 72315.0, "ratio": _RATIO} for name in _WORKLOADS},
+            "plain": {"ratio": 1.1, "workloads": {"hot": {"ns": 83886.08}}},
             "cached_ticks": 126,
             "uncached_ticks": 364.5,
         },
-    },
-]
-_GOOD["memset"] = {
-    "weights": {"hot": 0.25, "hot_read": 0.25, "cold": 0.25, "consume": 0.25},
-    "candidates": 147,
-    "small": {
-        **{"distribution": "fleet", "objective": "balanced"},
-        "winner": {
-            "tuple": {"shape": "masked32", "rt": "ZMM", "order": "up", "bound": 128},
-            "ratio": 1.05,
-            "tied": True,
-            "workloads": {name: {"ns": 3.1, "libc_ns": 3.2, "ratio": _RATIO} for name in _MIXES},
+    ),
+    choice(
+        *("small", 0, 256, {"shape": "masked", "rt": "ZMM", "order": "up", "bound": 256}),
+        evidence={
+            **_MIXED,
+            "ratio": 1.21,
+            "proof": {**_PROOF, "ties": ["grouped YMM middle 512", "masked32 ZMM up 128"]},
+            "runners_up": [
+                {"tuple": {"shape": "grouped", "rt": "YMM", "order": "middle", "bound": 512}}
+            ],
         },
-        "proof": {**_PROOF, "ties": ["rep XMM up 256"]},
-        "runners_up": [{"tuple": {"shape": "rep", "rt": "XMM", "order": "up", "bound": 256}}],
-        "noise_floor": {name: _RATIO for name in _MIXES},
-    },
-    "intervals": [
-        {
-            "above": 0,
-            "up_to": 4096,
-            "size": 1024,
-            "winner": {
-                "tuple": {"rt": "ZMM", "st": "T", "tb": 4, "pw": 8},
-                "ratio": 1.2,
-                "tied": False,
-                "workloads": {"hot": {"ns": 8, "libc_ns": 9, "ratio": _RATIO}},
+    ),
+    choice("aliased", 511, 65536, {"rt": "YMM", "block": 128}, evidence={"ratio": 1.2}),
+    choice(
+        *("overlapping", 0, 1048576, {"rt": "YMM", "block": 128}),
+        evidence={
+            "ratio": 1.1,
+            "tied": True,
+            "workloads": {"overlapping": {"ns": 700.5, "libc_ns": 770.5, "ratio": _RATIO}},
+            "runners_up": [{"tuple": {"rt": "ZMM", "block": 256}}],
+            "noise_floor": {"overlapping": _RATIO},
+        },
+    ),
+    *(
+        choice(
+            *("threads", above, up_to, {"threads": count, "chunk": chunk}),
+            evidence={
+                "ratio": 1.31,
+                "workloads": {
+                    name: {"ns": 5.1e5, "libc_ns": 6.7e5, "ratio": _RATIO} for name in _WORKLOADS
+                },
+                "runners_up": [{"tuple": {"threads": 2, "chunk": 262144}, "ratio": 0.9}],
+                "noise_floor": {name: _RATIO for name in _WORKLOADS},
             },
+        )
+        for above, up_to, count, chunk in (
+            (524287, 1048576, 2, 0),
+            (1048576, 2097151, 1, 0),
+            (2097151, 8388608, 4, 65536),
+        )
+    ),
+    of_memset(
+        *("pipelines", 0, 4096, {"rt": "ZMM", "st": "T", "tb": 4, "pw": 8}),
+        size=1024,
+        evidence={
+            "ratio": 1.2,
+            "tied": False,
+            "workloads": {"hot": {"ns": 8, "libc_ns": 9, "ratio": _RATIO}},
             "proof": {**_PROOF, "ties": ["R64 T TB4", "ZMM T TB16 PW32"]},
             "runners_up": [{"tuple": {"rt": "REP_STOSB", "st": "T"}, "ratio": 1.1, "tied": True}],
             "noise_floor": {"hot": _RATIO},
         },
-        {
-            **{"above": 4096, "up_to": 1048576, "undecided": True},
-            "winner": {"tuple": {"rt": "XMM", "st": "T"}, "ratio": 0.99},
+    ),
+    of_memset(
+        *("pipelines", 4096, 1048576, {"rt": "XMM", "st": "T"}),
+        evidence={"ratio": 0.99, "undecided": True},
+    ),
+    of_memset(
+        *("small", 0, 128, {"shape": "masked32", "rt": "ZMM", "order": "up", "bound": 128}),
+        evidence={
+            **_MIXED,
+            "ratio": 1.05,
+            "proof": {**_PROOF, "ties": ["rep XMM up 256"]},
+            "runners_up": [{"tuple": {"shape": "rep", "rt": "XMM", "order": "up", "bound": 256}}],
         },
-    ],
-    "exam": {"cells": 20, "exams": 1, "losses": []},
-}
-_GOOD["intents"] = {
-    "hot": {"intervals": _GOOD["intervals"][:4]},
-    "cold": {"intervals": _GOOD["intervals"][:5]},
-    "consume": {"intervals": [{"above": 0, "up_to": 4096, "winner": {"tuple": _PIPELINES["hot"]}}]},
-}
+    ),
+    *({**one, "intent": "hot"} for one in _PLAIN),
+    *({**one, "intent": "cold"} for one in (*_PLAIN, _RICH)),
+    choice("pipelines", 0, 4096, _PIPELINES["hot"], intent="consume"),
+]
+
+
+def of(profile: Mapping[str, Any], kind: str = "pipelines", **columns: str) -> list[dict[str, Any]]:
+    """The profile's choices of a kind, of memcpy and of no intent unless `columns` say otherwise."""
+    wanted = {"operation": "memcpy", "intent": None, **columns, "kind": kind}
+    return [
+        one
+        for one in profile["choices"]
+        if all(one.get(name) == value for name, value in wanted.items())
+    ]
+
+
+def without(profile: dict[str, Any], *kinds: str, operation: str = "memcpy") -> dict[str, Any]:
+    """The profile, changed: without its choices of these kinds."""
+    profile["choices"] = [
+        one
+        for one in profile["choices"]
+        if one["operation"] != operation or one["kind"] not in kinds
+    ]
+    return profile
+
+
+def taking(profile: dict[str, Any], *choices: dict[str, Any]) -> dict[str, Any]:
+    """The profile, changed: with these in the place of all that have the same columns."""
+
+    def columns(one: Mapping[str, Any]) -> tuple[str | None, ...]:
+        return (one["operation"], one["kind"], one.get("intent"))
+
+    replaced = {columns(one) for one in choices}
+    kept = [one for one in profile["choices"] if columns(one) not in replaced]
+    profile["choices"] = [*kept, *choices]
+    return profile
 
 
 _TEXT = json.dumps(_GOOD)
@@ -315,25 +329,21 @@ def plain_profile(architecture: str, cpu: Mapping[str, Any] | None = None) -> di
     """One of any architecture: at all sizes what any CPU of it runs; `cpu`: of its machine."""
     here = spaces.of(architecture)
 
-    def always(copy: Any) -> list[dict[str, Any]]:
-        return [{"above": 0, "up_to": 1 << 20, "winner": {"tuple": asdict(copy)}}]
-
-    def winner(copy: Any) -> dict[str, Any]:
-        return {"winner": {"tuple": asdict(copy)}}
-
+    largest = 1 << 20
+    small, small_set = here.small_copies.PLAIN, here.small_sets.PLAIN
     return {
         "format": "asterope-profile",
-        "version": 1,
+        "version": 2,
         "architecture": architecture,
         "complete": True,
         **({"machine": {"cpu": dict(cpu)}} if cpu else {}),
-        "intervals": always(here.pipelines.PLAIN),
-        "small": winner(here.small_copies.PLAIN),
-        "overlapping": winner(here.overlapping_copies.PLAIN),
-        "memset": {
-            "intervals": always(here.set_pipelines.PLAIN),
-            "small": winner(here.small_sets.PLAIN),
-        },
+        "choices": [
+            choice("pipelines", 0, largest, asdict(here.pipelines.PLAIN)),
+            choice("small", 0, small.bound, asdict(small)),
+            choice("overlapping", 0, largest, asdict(here.overlapping_copies.PLAIN)),
+            of_memset("pipelines", 0, largest, asdict(here.set_pipelines.PLAIN)),
+            of_memset("small", 0, small_set.bound, asdict(small_set)),
+        ],
     }
 
 
@@ -347,7 +357,7 @@ def merged_profile() -> dict[str, Any]:
         "machine": profile["machine"],
     }
     profile["merged"] = {"from": "machines", "sources": [source, {**source, "seed": 2}]}
-    profile["intervals"][0]["of_best"] = {"mean": 0.99, "worst": 0.97}
+    profile["choices"][0]["evidence"]["of_best"] = {"mean": 0.99, "worst": 0.97}
     return profile
 
 
@@ -355,9 +365,10 @@ def incomplete_profile() -> dict[str, Any]:
     """The good one, as it is where the time was up early, on a machine with two kinds of cores
     whose counter is coarse: it has what that adds."""
     profile = good_profile()
-    del profile["small"], profile["overlapping"]
+    without(profile, "small", "overlapping")
     profile["complete"] = False
-    profile["left_out"] = {
+    profile["left_out"] = {}
+    profile["left_out"]["memcpy"] = {
         "sizes": [8192, 2097152],
         "steps": [
             *("boundaries", "small copies", "overlapping buffers"),
@@ -386,8 +397,8 @@ def provisional_profile() -> dict[str, Any]:
     noise = {"rounds": 5000, "repeated": 1000, "kept": 480, "provisional": True}
     disturbed = {"preempted": 504, "steal": 31}
     profile["search"]["noise"] = {**noise, "disturbed": disturbed, "reason": DOUBT}
-    profile["intervals"][0]["undecided"] = profile["small"]["undecided"] = True
-    profile["aliased"]["sizes"][0]["undecided"] = True
+    for one in (profile["choices"][0], *of(profile, "small")):
+        one["evidence"]["undecided"] = True
     return profile
 
 
@@ -407,7 +418,7 @@ def _changed(*path_and_value: Any) -> str:
 
 def _edited(edit: Callable[[list[Any]], object]) -> str:
     profile = good_profile()
-    edit(profile["intervals"])
+    edit(profile["choices"])
     return json.dumps(profile)
 
 
@@ -445,8 +456,8 @@ TEXT_PLACES = (
     *("source", "machine.cpu.brand", "machine.libc", "machine.fingerprint"),
     *("machine.cpu.features[1]", "search.finished", "search.tool_version", "search.workload"),
     *("search.source_map", "search.warnings[0]", "search.without[0]", "search.invalid[0].reason"),
-    *("small.distribution", "small.winner.tuple.shape", "small.proof.ties[1]"),
-    *("intervals[3].proof.ties[0]", "intervals[3].winner.tuple.rt"),
+    *("search.distribution", "choices[6].copies.taken.shape"),
+    *("choices[3].evidence.proof.ties[0]", "choices[3].copies.taken.rt"),
 )
 
 
@@ -514,10 +525,10 @@ HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
     ),
     "repeated field": (
         _literal('"up_to": 512', '"up_to": 512, "up_to": 100'),
-        ("intervals[2].up_to", "given twice"),
+        ("choices[2].up_to", "given twice"),
     ),
     "repeated field at the top": (
-        _literal('"version": 1,', '"version": 1, "version": 1,'),
+        _literal('"version": 2,', '"version": 2, "version": 2,'),
         ("version", "given twice"),
     ),
     "1e999": (_literal("123.4", "1e999"), ("search.seconds", "not a finite number")),
@@ -528,29 +539,41 @@ HOSTILE: dict[str, tuple[bytes | str, tuple[str, ...]]] = {
         )
         for sign in ("", "-")
     },
-    "too many intervals": (
-        _edited(lambda intervals: intervals.extend(intervals[:1] * 300)),
-        ("intervals", "maxItems 256"),
+    "too many choices": (
+        _edited(lambda choices: choices.extend(choices[:1] * 3000)),
+        ("choices", "maxItems 2048"),
     ),
     "unsorted": (
-        _edited(lambda intervals: intervals.reverse()),
-        ("intervals[0].above", "20000 leaves a gap"),
+        _edited(lambda choices: choices.reverse()),
+        ("choices[1].above", "1024 leaves a gap"),
     ),
-    "interval twice": (
-        _edited(lambda intervals: intervals.insert(1, intervals[1])),
-        ("intervals[2].above", "expected 256"),
+    "a choice twice": (
+        _edited(lambda choices: choices.insert(1, choices[1])),
+        ("choices[2].above", "expected 256"),
+    ),
+    "a second small copy": (
+        _edited(lambda choices: choices.append(choices[6])),
+        ("choices[25]", "a second choice of memcpy's small"),
     ),
     "sensing below a page": (
-        _changed("intervals", 4, "sensing", _GOOD["intervals"][5]["sensing"]),
-        ("intervals[4].sensing", "it takes 4096 bytes or more"),
+        _changed("choices", 4, "copies", _GOOD["choices"][5]["copies"]),
+        ("choices[4].copies", "it takes 4096 bytes or more"),
     ),
     "sensing in an intent": (
-        _changed("intents", "cold", "intervals", 4, "sensing", _GOOD["intervals"][5]["sensing"]),
-        ("intents.cold.intervals[4].sensing", "needs no sensing"),
+        _edited(lambda choices: choices[23].update(choices[5], intent="cold", above=1024)),
+        ("choices[23].copies", "needs no sensing"),
+    ),
+    "sensing that takes one of its copies always": (
+        _changed("choices", 5, "copies", "taken", _AXES["tb"]),
+        ("choices[5].copies.taken", "takes none of its copies always"),
+    ),
+    "no pipelines": (
+        _edited(lambda choices: choices.__delitem__(slice(0, 6))),
+        ("choices", "no pipelines of memcpy"),
     ),
     "left out the small copies that are there": (
-        json.dumps({**incomplete_profile(), "small": _GOOD["small"]}),
-        ("left_out.steps[1]", "small copies have a winner"),
+        json.dumps({**incomplete_profile(), "choices": _GOOD["choices"]}),
+        ("left_out.memcpy.steps[1]", "small copies have a winner"),
     ),
     "text of 201 characters": (_changed("source", "x" * 201), ("source", "longer than 200")),
     **{

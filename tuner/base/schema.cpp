@@ -205,10 +205,6 @@ Fault fault_of(const json& value, const json& schema, const json& root, const st
 
 } // namespace
 
-std::string profile_fault(const json& profile) {
-    return fault_of(profile, profile_schema(), profile_schema(), "").value_or("");
-}
-
 std::string log_header_fault(const json& header) {
     return fault_of(header, log_schema(), log_schema(), "").value_or("");
 }

@@ -60,6 +60,12 @@ Estimate sign_interval(std::vector<double> values, double confidence) {
     return {middle, values[k], values[n - 1 - k]};
 }
 
+double geometric_mean(const std::vector<double>& ratios) {
+    double logs = 0;
+    for (const double ratio : ratios) logs += std::log(ratio);
+    return ratios.empty() ? 1 : std::exp(logs / static_cast<double>(ratios.size()));
+}
+
 Estimate exponentiate(const Estimate& logs) {
     return {std::exp(logs.median), std::exp(logs.low), std::exp(logs.high)};
 }

@@ -15,6 +15,9 @@ double median(std::vector<double> values);
 /// the extremes.
 double percentile(std::vector<double> values, double percent);
 
+/// Of ratios above 0; 1 for none.
+double geometric_mean(const std::vector<double>& ratios);
+
 /// A median with the interval that holds the true one.
 struct Estimate {
     double median, low, high;

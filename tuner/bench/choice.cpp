@@ -51,7 +51,7 @@ constexpr const char* kTunedGlibcText =
     "glibc's memcpy under the best setting of its tunables, in a process of its own";
 
 /// Adds it, or the reason why it is left out, where there is one.
-void add(Choice& choice, Contender contender, const std::string& reason) {
+void add(Selection& choice, Contender contender, const std::string& reason) {
     if (!reason.empty()) {
         choice.left_out.push_back({contender.name, reason});
         return;
@@ -63,7 +63,7 @@ void add(Choice& choice, Contender contender, const std::string& reason) {
     choice.contenders.push_back(std::move(contender));
 }
 
-void add_loaded(Choice& choice, const ExternalCopy& peer, Contender contender) {
+void add_loaded(Selection& choice, const ExternalCopy& peer, Contender contender) {
     std::string reason;
     contender.copy = load_checked(peer, reason);
     add(choice, std::move(contender), reason);
@@ -160,7 +160,7 @@ std::string list_peers() {
     return out;
 }
 
-void add_tuned_glibc(Choice& choice, const Machine& machine, const std::optional<Arena>& arena,
+void add_tuned_glibc(Selection& choice, const Machine& machine, const std::optional<Arena>& arena,
                      std::size_t largest, int cpu) {
     const auto leave_out = [&](const std::string& reason) {
         choice.left_out.push_back({kTunedGlibc, reason});
@@ -202,7 +202,7 @@ void add_tuned_glibc(Choice& choice, const Machine& machine, const std::optional
     }
 }
 
-Choice choose(const PeerOptions& options, const RoutineOptions& routine, const std::string& libc) {
+Selection choose(const PeerOptions& options, const RoutineOptions& routine, const std::string& libc) {
     const std::vector<Peer> peers = built_in_peers();
     const std::vector<std::string> built_in =
         parse_peer_names(options.built_in, known_names(peers));
@@ -220,7 +220,7 @@ Choice choose(const PeerOptions& options, const RoutineOptions& routine, const s
     const auto references =
         parse_external_copies(options.references, kReferences, names, operation);
 
-    Choice choice;
+    Selection choice;
     choice.contenders = {libcs, routine_contender(routine)};
     for (const ExternalCopy& reference : references) {
         choice.contenders.push_back({reference.name, origin_of(reference) + ", a reference",

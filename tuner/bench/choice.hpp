@@ -36,7 +36,7 @@ std::vector<std::string> parse_peer_names(std::string_view text,
 std::string list_peers();
 
 /// What is timed, and what was asked for and is not.
-struct Choice {
+struct Selection {
     Contenders contenders;
     std::vector<LeftOutCopy> left_out;
     bool wants_tuned_glibc = false; ///< see add_tuned_glibc
@@ -46,7 +46,7 @@ struct Choice {
 /// why it is left out. The arena is taken a second time there; without one, all copies are on
 /// several threads, of which it knows nothing. `largest` in bytes: of the copies. Call it when the
 /// clock runs.
-void add_tuned_glibc(Choice& choice, const Machine& machine, const std::optional<Arena>& arena,
+void add_tuned_glibc(Selection& choice, const Machine& machine, const std::optional<Arena>& arena,
                      std::size_t largest, int cpu);
 
 /// libc's function of the operation. `libc`: as in choose().
@@ -62,7 +62,7 @@ Contender routine_contender(const RoutineOptions& routine);
 /// crashes or hangs is left out.
 /// Threaded copies have started their threads after it, so call it before pin_to_cpu(): threads
 /// inherit the CPUs of the thread that starts them.
-Choice choose(const PeerOptions& peers, const RoutineOptions& routine, const std::string& libc);
+Selection choose(const PeerOptions& peers, const RoutineOptions& routine, const std::string& libc);
 
 /// Throws Failure, which names it, for the first that copies wrongly after all its calls.
 void require_still_right(const Contenders& contenders, Operation operation);

@@ -36,7 +36,7 @@ void say_left_out(const LeftOutCopy& one) {
 /// All that was measured; the report is written from it, whatever ended the run.
 class BenchRun {
   public:
-    BenchRun(const Options& options, const Setting& setting, Choice& choice, int cpu)
+    BenchRun(const Options& options, const Setting& setting, Selection& choice, int cpu)
         : options_(options), setting_(setting), choice_(choice), watched_(cpu) {}
 
     void measure_all(std::vector<Suite>& suites, Progress& progress) {
@@ -94,7 +94,7 @@ class BenchRun {
 
     const Options& options_;
     const Setting& setting_;
-    Choice& choice_;
+    Selection& choice_;
     MonitoredRounds watched_;
     std::vector<Cell> cells_;
 };
@@ -196,7 +196,7 @@ int measure(const Options& options, const Request& request, const CallStatistics
     const Operation operation = options.routine.operation;
     const std::vector<int> cpus = allowed_cpus();
     catch_interrupts();
-    Choice choice = choose(options.peers, options.routine, machine.libc);
+    Selection choice = choose(options.peers, options.routine, machine.libc);
     const int cpu = pin_to_cpu(options.routine.cpu);
     start_clock(machine.cpu.invariant_tsc);
     const std::size_t largest = request.largest_size();

@@ -67,10 +67,13 @@ std::vector<Workload> workloads_of_sets(const std::string& text) {
 }
 
 /// What memset was tuned by.
-std::vector<Workload> workloads_of(const SetOutcome& memset) {
+std::vector<Workload> workloads_of_sets(const Profile& profile) {
     std::vector<Workload> workloads;
-    for (const auto& [workload, weight] : memset.weights) {
-        if (weight > 0) workloads.push_back(workload);
+    const auto weights = profile.search.weights.find(Operation::set);
+    if (weights != profile.search.weights.end()) {
+        for (const auto& [workload, weight] : weights->second) {
+            if (weight > 0) workloads.push_back(workload);
+        }
     }
     return workloads.empty() ? workloads_of_sets("") : workloads;
 }
@@ -109,14 +112,6 @@ void require_known(const std::vector<std::string>& suites, Operation operation) 
         throw BadInput("suite " + name + " is none of " + std::string(name_of(operation)) +
                        ": choose " + known + "or all");
     }
-}
-
-/// The profile's sets. Throws BadInput where it has none.
-const SetOutcome& sets_of(const Profile& profile, const std::string& path) {
-    if (profile.memset) return *profile.memset;
-    throw BadInput("profile " + path +
-                   " says nothing of memset: tune again, or name --sizes and "
-                   "no --profile");
 }
 
 } // namespace
@@ -194,12 +189,15 @@ Request read_request(const Options& options) {
     if (!options.profile.empty()) {
         const Profile profile = read_profile(options.profile);
         if (sets) {
-            const SetOutcome& memset = sets_of(profile, options.profile);
-            request.workloads = workloads_of(memset);
-            for (const Interval& interval : memset.intervals) of_profile.push_back(interval.size);
-        } else {
-            if (workload.empty()) workload = profile.search.workload;
-            of_profile = profile.sizes();
+            request.workloads = workloads_of_sets(profile);
+        } else if (workload.empty()) {
+            workload = profile.search.workload;
+        }
+        of_profile = profile.sizes(options.routine.operation);
+        if (of_profile.empty()) {
+            throw BadInput("profile " + options.profile +
+                           " says nothing of memset: tune again, or name --sizes and no "
+                           "--profile");
         }
     }
     if (!sets) {

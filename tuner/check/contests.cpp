@@ -25,23 +25,20 @@ Weights scaled(Weights weights) {
     return weights;
 }
 
-/// What the winners were chosen by. Profiles of before there were weights name a workload, or
-/// nothing: then it is the default.
-Weights weights_of(const SearchFacts& search) {
-    if (search.weights.empty()) {
-        return parse_objective(search.workload.empty() ? "balanced" : search.workload).weights;
+/// What the winners were chosen by. Profiles that do not say so name a workload, or nothing: then it
+/// is the default.
+Weights weights_of(const SearchFacts& search, Operation operation) {
+    const auto own = search.weights.find(operation);
+    if (own == search.weights.end()) {
+        const Objective objective =
+            parse_objective(search.workload.empty() ? "balanced" : search.workload);
+        return operation == Operation::copy ? objective.weights
+                                            : objective_of_sets(objective).weights;
     }
-    const Weights weights = scaled(search.weights);
-    if (weights.empty()) throw BadInput("its weights are all 0");
-    return weights;
-}
-
-Weights weights_of(const SetOutcome& memset) {
-    if (memset.weights.empty()) {
-        return objective_of_sets(parse_objective("balanced")).weights;
+    const Weights weights = scaled(own->second);
+    if (weights.empty()) {
+        throw BadInput("its weights of " + std::string(name_of(operation)) + " are all 0");
     }
-    const Weights weights = scaled(memset.weights);
-    if (weights.empty()) throw BadInput("its weights of memset are all 0");
     return weights;
 }
 
@@ -60,44 +57,38 @@ TimedCopy CheckContests::pipeline(const Candidate& copy, std::size_t size) const
     return timed_copy(copy);
 }
 
-TimedCopy CheckContests::sensing(const Sensing& sensing, std::size_t size) {
-    for (const Candidate& copy :
-         {sensing.hot, sensing.cold, sensing.fetch.value_or(sensing.cold)}) {
-        pipeline(copy, size);
+TimedCopy CheckContests::sensing(const SensingCopy& copy, std::size_t size) {
+    for (const Candidate& one : {copy.hot, copy.cold, copy.fetch.value_or(copy.cold)}) {
+        pipeline(one, size);
     }
-    const SensingCopy copy{sensing.probe.copy,
-                           sensing.hot,
-                           sensing.cold,
-                           {sensing.threshold, sensing.cached_ticks, sensing.uncached_ticks},
-                           sensing.fetch};
     arguments_.push_back(copy.arguments());
     return copy.timed(arguments_.back());
 }
 
-HoldContest CheckContests::contest_of(const Interval& interval, const Weights& weights) {
-    TimedCopy winner = pipeline(interval.winner.copy, interval.size);
-    HoldContest contest{interval.size,
-                        label_of(winner.operation, format_size(interval.size)),
-                        weights_at(interval.size, weights),
+HoldContest CheckContests::contest_of(const Choice& choice, const Weights& weights) {
+    TimedCopy winner = pipeline(choice.pipeline(), choice.size);
+    HoldContest contest{choice.size,
+                        label_of(winner.operation, format_size(choice.size)),
+                        weights_at(choice.size, weights),
                         std::move(winner),
                         std::nullopt,
-                        {interval.winner.ratio, 1}};
-    if (interval.sensing && senses_ && interval.size >= kSensingMinimum) {
+                        {choice.plain_ratio(), 1}};
+    if (choice.sensing && senses_ && choice.size >= kSensingMinimum) {
         contest.rival = contest.holder;
-        contest.holder = sensing(*interval.sensing, interval.size);
-        contest.tuned = {interval.sensing->ratio, interval.sensing->ratio / interval.winner.ratio};
-    } else if (!interval.runners_up.empty()) {
-        contest.rival = pipeline(interval.runners_up.front().copy, interval.size);
-        if (interval.proof) contest.tuned.lead = interval.proof->lead.median;
+        contest.holder = sensing(*choice.sensing, choice.size);
+        contest.tuned = {choice.ratio, choice.ratio / choice.plain_ratio()};
+    } else if (!choice.runners_up.empty()) {
+        contest.rival = pipeline(std::get<Candidate>(choice.runners_up.front().copy), choice.size);
+        if (choice.proof) contest.tuned.lead = choice.proof->lead.median;
     }
     return contest;
 }
 
-template <class Small>
-std::optional<HoldContest> CheckContests::small_contest(const Small& small, Operation operation,
+std::optional<HoldContest> CheckContests::small_contest(const Choice& small,
+                                                        const SearchFacts& search,
                                                         const Contests& pipelines) {
-    const std::string what(facts_of(operation).small);
-    if (small.distribution != "fleet") {
+    const std::string what(facts_of(small.operation).small);
+    if (search.distribution != "fleet") {
         small_left_out_ += (small_left_out_.empty() ? "the " : ", the ") + what +
                            " were tuned for calls of another distribution";
         return std::nullopt;
@@ -107,38 +98,37 @@ std::optional<HoldContest> CheckContests::small_contest(const Small& small, Oper
         std::find_if(pipelines.begin(), pipelines.end(),
                      [](const HoldContest& contest) { return contest.size >= kLargestMixed; });
     const TimedCopy& beyond = (large == pipelines.end() ? pipelines.back() : *large).holder;
-    const auto contestant = [&](const asterope_copy& copy) {
+    const auto contestant = [&](const AnyCopy& any) {
+        const asterope_copy& copy = *std::get<const asterope_copy*>(any);
         if (!has_all(copy.needs, has_)) {
             throw BadInput("one of its " + what + " is none that this CPU can run; tune again");
         }
-        return small_copy(copy.small, beyond.distance, beyond.function, copy.name, operation);
+        return small_copy(copy.small, beyond.distance, beyond.function, copy.name, small.operation);
     };
-    // What it was chosen by: profiles of before know fewer workloads.
-    const std::string objective = small.objective.empty() ? "balanced" : small.objective;
+    // What it was chosen by, as far as the profile says how it did there.
     const Weights weights =
-        timed_weights(small_weights(operation),
-                      [&](Workload workload) { return small.winner.workloads.count(workload); });
+        timed_weights(small_weights(small.operation),
+                      [&](Workload workload) { return small.workloads.count(workload); });
     HoldContest contest{0,
-                        label_of(operation, "to " + format_size(bound_of(*small.winner.copy))),
+                        label_of(small.operation, "to " + format_size(small.up_to)),
                         scaled(weights),
-                        contestant(*small.winner.copy),
+                        contestant(small.copy),
                         std::nullopt,
-                        {small.winner.ratio, small.proof ? small.proof->lead.median : 1}};
-    if (!small.runners_up.empty()) contest.rival = contestant(*small.runners_up.front().copy);
+                        {small.ratio, small.proof ? small.proof->lead.median : 1}};
+    if (!small.runners_up.empty()) contest.rival = contestant(small.runners_up.front().copy);
     return contest;
 }
 
-template <class Small>
-CheckContests::Contests
-CheckContests::contests_of(Operation operation, const std::vector<Interval>& intervals,
-                           const std::optional<Small>& small, const Weights& weights) {
+CheckContests::Contests CheckContests::contests_of(const Profile& profile, Operation operation) {
     Contests pipelines, ordered;
-    for (const Interval& interval : intervals) {
-        pipelines.push_back(contest_of(interval, weights));
-    }
-    if (pipelines.empty()) return ordered; // its time was up: nothing for small ones to go on with
+    const std::vector<const Choice*> choices = profile.of(ChoiceKind::pipelines, operation);
+    if (choices.empty()) return ordered; // nothing for small ones to go on with
+    const Weights weights = weights_of(profile.search, operation);
+    for (const Choice* one : choices) pipelines.push_back(contest_of(*one, weights));
     std::optional<HoldContest> of_small;
-    if (small) of_small = small_contest(*small, operation, pipelines);
+    if (const Choice* small = profile.first(ChoiceKind::small, operation)) {
+        of_small = small_contest(*small, profile.search, pipelines);
+    }
     for (const std::size_t index : coarse_to_fine(pipelines.size())) {
         ordered.push_back(std::move(pipelines[index]));
     }
@@ -155,12 +145,8 @@ CheckContests::CheckContests(const Profile& profile, const HasFeature& has, bool
         throw BadInput("its sources were mapped from " + profile.search.source_map +
                        ": what they are now only a new search can tell");
     }
-    Contests copies =
-        contests_of(Operation::copy, profile.intervals, profile.small, weights_of(profile.search));
-    Contests sets;
-    if (const auto& memset = profile.memset) {
-        sets = contests_of(Operation::set, memset->intervals, memset->small, weights_of(*memset));
-    }
+    Contests copies = contests_of(profile, Operation::copy);
+    Contests sets = contests_of(profile, Operation::set);
     for (std::size_t i = 0; i < std::max(copies.size(), sets.size()); ++i) {
         for (Contests* own : {&copies, &sets}) {
             if (i < own->size()) contests_.push_back(std::move((*own)[i]));

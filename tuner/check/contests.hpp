@@ -51,14 +51,11 @@ class CheckContests {
   private:
     using Contests = std::vector<HoldContest>;
     TimedCopy pipeline(const Candidate& copy, std::size_t size) const;
-    TimedCopy sensing(const Sensing& sensing, std::size_t size);
-    HoldContest contest_of(const Interval& interval, const Weights& weights);
-    template <class Small>
-    std::optional<HoldContest> small_contest(const Small& small, Operation operation,
+    TimedCopy sensing(const SensingCopy& copy, std::size_t size);
+    HoldContest contest_of(const Choice& choice, const Weights& weights);
+    std::optional<HoldContest> small_contest(const Choice& small, const SearchFacts& search,
                                              const Contests& pipelines);
-    template <class Small>
-    Contests contests_of(Operation operation, const std::vector<Interval>& intervals,
-                         const std::optional<Small>& small, const Weights& weights);
+    Contests contests_of(const Profile& profile, Operation operation);
 
     HasFeature has_;
     bool senses_;

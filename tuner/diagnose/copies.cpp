@@ -13,13 +13,13 @@ Copy libc() {
 }
 
 Copies::Copies(const Profile& profile, const HasFeature& has) {
-    for (const asterope::Interval& interval : profile.intervals) {
-        const Candidate& winner = interval.winner.copy;
-        intervals_.push_back({interval.up_to, std::nullopt});
+    for (const Choice* choice : profile.of(ChoiceKind::pipelines)) {
+        const Candidate& winner = choice->pipeline();
+        intervals_.push_back({choice->up_to, std::nullopt});
         if (has_all(winner.variant->needs, has)) {
             intervals_.back().winner = winner;
         } else {
-            left_out_.push_back("the winner up to " + format_size(interval.up_to) +
+            left_out_.push_back("the winner up to " + format_size(choice->up_to) +
                                 " is none that this CPU runs: " + winner.name());
         }
     }

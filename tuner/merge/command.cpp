@@ -49,7 +49,7 @@ std::string listed(const std::vector<std::size_t>& sizes) {
 /// What was merged, and what the profile lacks, in words.
 std::string summary(const Profile& profile, const std::string& output) {
     const std::size_t count = profile.merged->sources.size();
-    return std::to_string(profile.intervals.size()) + " sizes from " + std::to_string(count) +
+    return std::to_string(profile.sizes().size()) + " sizes from " + std::to_string(count) +
            " machines; profile: " + output + '\n';
 }
 
@@ -67,7 +67,7 @@ void merge(const MergeRequest& request) {
     const CommonBest merged = common_best(std::move(sources));
     const Profile& profile = merged.profile;
     // Each input was sound; whoever wrote them may still have meant no sum of them to be.
-    if (const std::string fault = profile_fault(to_json(profile)); !fault.empty()) {
+    if (const std::string fault = fault_of(profile); !fault.empty()) {
         throw BadInput("cannot merge " + request.inputs.front() +
                        " with the others: what comes of it is no profile: " + fault +
                        ": make the inputs anew");

@@ -2,6 +2,7 @@
 #include "merge/common_best.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "base/error.hpp"
 #include "base/size_text.hpp"
@@ -25,7 +26,7 @@ std::unique_ptr<OperationSearch> search_of(const std::vector<MergeSource>& sourc
     if (operation != Operation::copy) plan = Plan(operation, plan);
     for (const MergeSource& source : sources) {
         const auto& search = source.profile.search;
-        const unsigned threads = source.profile.threads ? source.profile.threads->most : 1;
+        const unsigned threads = search.threads.value_or(1);
         plan.threads = std::min(plan.threads, threads);
         const auto place = [](const std::string& rigor) {
             return std::find(kRigors.begin(), kRigors.end(), rigor);
@@ -63,13 +64,17 @@ LeftOut left_out_of(const std::vector<MergeSource>& sources, Operation operation
     std::set<Step> steps;
     for (const MergeSource& source : sources) {
         const Profile& profile = source.profile;
-        const bool copies = operation == Operation::copy;
-        const LeftOut& own = copies ? profile.left_out : profile.memset->left_out;
-        for (const Interval& one : intervals_of(profile, operation)) sizes.insert(one.size);
-        sizes.insert(own.sizes.begin(), own.sizes.end());
-        steps.insert(own.steps.begin(), own.steps.end());
-        if (copies && profile.threads && found.shared.empty()) steps.insert(Step::threads);
-        if (copies && profile.overlapping && !found.overlapping) steps.insert(Step::overlapping);
+        for (const std::size_t size : profile.sizes(operation)) sizes.insert(size);
+        if (const auto own = profile.left_out.find(operation); own != profile.left_out.end()) {
+            sizes.insert(own->second.sizes.begin(), own->second.sizes.end());
+            steps.insert(own->second.steps.begin(), own->second.steps.end());
+        }
+        if (profile.first(ChoiceKind::threads, operation) && found.shared.empty()) {
+            steps.insert(Step::threads);
+        }
+        if (profile.first(ChoiceKind::overlapping, operation) && !found.overlapping) {
+            steps.insert(Step::overlapping);
+        }
     }
     for (const Found& one : found.pipelines.found) sizes.erase(one.results.front().size);
     if (!found.small) steps.insert(Step::small);
@@ -79,8 +84,7 @@ LeftOut left_out_of(const std::vector<MergeSource>& sources, Operation operation
 /// What every machine's profile has of them.
 bool all_have_small(const std::vector<MergeSource>& sources, Operation operation) {
     return std::all_of(sources.begin(), sources.end(), [&](const MergeSource& source) {
-        return operation == Operation::set ? source.profile.memset->small.has_value()
-                                           : source.profile.small.has_value();
+        return source.profile.first(ChoiceKind::small, operation) != nullptr;
     });
 }
 
@@ -109,18 +113,18 @@ CommonPipelines search_together(OperationSearch& search, const std::vector<Merge
     return common;
 }
 
-void append_table(std::string& out, const std::vector<Interval>& intervals,
+void append_table(std::string& out, const std::vector<const Choice*>& choices,
                   const std::vector<std::size_t>& unsensed) {
     std::string parameters;
-    for (const asterope_axis& axis : intervals.front().winner.copy.axes()) {
+    for (const asterope_axis& axis : choices.front()->pipeline().axes()) {
         if (!axis.mark) parameters += std::string(axis.title) + ' ';
     }
     append(out, "%-10s %-32s %6s %18s\n", "Size", (parameters + "...").c_str(), "x libc",
            "of each best: mean, worst");
-    for (const Interval& one : intervals) {
-        append(out, "%-10s %-32s %6.2f %12.1f %% %7.1f %%\n", format_size(one.size).c_str(),
-               one.winner.copy.name().c_str(), one.winner.ratio, 100 * one.of_best->mean,
-               100 * one.of_best->worst);
+    for (const Choice* one : choices) {
+        append(out, "%-10s %-32s %6.2f %12.1f %% %7.1f %%\n", format_size(one->size).c_str(),
+               one->pipeline().name().c_str(), one->plain_ratio(), 100 * one->of_best->mean,
+               100 * one->of_best->worst);
     }
     for (const std::size_t size : unsensed) {
         append(out,
@@ -130,14 +134,28 @@ void append_table(std::string& out, const std::vector<Interval>& intervals,
 }
 
 /// Into the profile, which has everything else.
-void add_copies(CommonBest& common, const OperationSearch& search,
+void add_found(CommonBest& common, const OperationSearch& search,
                 const CommonPipelines& pipelines) {
     Profile& profile = common.profile;
-    profile.left_out = search.findings.left_out;
+    const Operation operation = search.plan.operation;
+    LeftOut& left_out = profile.left_out[operation];
+    left_out.sizes = search.findings.left_out.sizes;
+    left_out.steps.insert(search.findings.left_out.steps.begin(),
+                          search.findings.left_out.steps.end());
+    const std::size_t before = profile.choices.size();
     const std::vector<std::string> axes = profile.search.axes;
     add_results(profile, results_of(search));
     profile.search.axes = axes;
-    common.unmeasured = pipelines.unmeasured;
+    std::size_t i = 0;
+    for (Choice& one : std::span(profile.choices).subspan(before)) {
+        if (one.kind == ChoiceKind::pipelines && !one.intent) one.of_best = pipelines.of_best[i++];
+    }
+    if (operation == Operation::copy) {
+        common.unmeasured = pipelines.unmeasured;
+    } else {
+        common.table += '\n' + std::string(name_of(operation)) + '\n';
+    }
+    append_table(common.table, profile.of(ChoiceKind::pipelines, operation), pipelines.unsensed);
 }
 
 } // namespace
@@ -157,7 +175,9 @@ CommonBest common_best(std::vector<MergeSource> sources) {
     profile.merged = merged_from(sources);
     profile.search = merged_search(sources);
     if (profile.search.space.empty()) profile.search.space = "extended"; // of some
-    const auto has_sets = [](const MergeSource& one) { return one.profile.memset.has_value(); };
+    const auto has_sets = [](const MergeSource& one) { 
+        return one.profile.first(ChoiceKind::pipelines, Operation::set) != nullptr;
+    };
     for (const Operation operation : {Operation::copy, Operation::set}) {
         const bool copies = operation == Operation::copy;
         if (!copies && std::none_of(sources.begin(), sources.end(), has_sets)) continue;
@@ -172,24 +192,13 @@ CommonBest common_best(std::vector<MergeSource> sources) {
                 throw BadInput("no candidate was measured on all machines at any size: tune them "
                                "with more rigor");
             }
-            profile.left_out.steps.insert(Step::memset);
+            profile.left_out[Operation::copy].steps.insert(Step::memset);
             continue;
         }
-        if (copies) {
-            profile.search.rigor = search->plan.rigor.name;
-            add_copies(common, *search, pipelines);
-        } else {
-            profile.memset = set_outcome(results_of(*search), search->findings.left_out,
-                                         std::nullopt, sources.front().profile.memset->candidates);
-            common.table += '\n' + std::string(name_of(operation)) + '\n';
-        }
-        std::vector<Interval>& intervals = copies ? profile.intervals : profile.memset->intervals;
-        for (std::size_t i = 0; i < intervals.size(); ++i) {
-            intervals[i].of_best = pipelines.of_best[i];
-        }
-        append_table(common.table, intervals, pipelines.unsensed);
+        if (copies) profile.search.rigor = search->plan.rigor.name;
+        add_found(common, *search, pipelines);
     }
-    profile.complete = profile.has_all();
+    settle(profile);
     return common;
 }
 

@@ -9,10 +9,6 @@
 
 namespace asterope {
 
-const std::vector<Interval>& intervals_of(const Profile& profile, Operation operation) {
-    return operation == Operation::set ? profile.memset->intervals : profile.intervals;
-}
-
 namespace {
 
 class CommonSearch {
@@ -32,9 +28,7 @@ class CommonSearch {
         PipelineFacts& facts = common_.facts;
         facts.operation = run_.plan.operation;
         facts.objectives = objectives_;
-        for (const Interval& one : intervals_of(sources_.front().profile, facts.operation)) {
-            add(one.size);
-        }
+        for (const std::size_t size : sources_.front().profile.sizes(facts.operation)) add(size);
         for (std::size_t i = 0; !facts.found.empty() && i < objectives_.size(); ++i) {
             std::vector<SizeResult> results;
             for (const Found& one : facts.found) results.push_back(one.results[i]);
@@ -49,19 +43,15 @@ class CommonSearch {
     }
 
   private:
-    /// The interval of that size on one machine; null where it has none.
-    const Interval* own_interval(std::size_t machine, std::size_t objective,
-                                 std::size_t size) const {
-        const Profile& profile = sources_[machine].profile;
-        const std::vector<Interval>* intervals = &intervals_of(profile, run_.plan.operation);
-        if (objective > 0) {
-            const auto intent = profile.intents.find(*find_workload(objectives_[objective].name));
-            if (intent == profile.intents.end()) return nullptr;
-            intervals = &intent->second.intervals;
-        }
-        const auto found = std::find_if(intervals->begin(), intervals->end(),
-                                        [&](const Interval& one) { return one.size == size; });
-        return found == intervals->end() ? nullptr : &*found;
+    /// The choice of that size on one machine; null where it has none.
+    const Choice* own_choice(std::size_t machine, std::size_t objective, std::size_t size) const {
+        std::optional<Workload> intent;
+        if (objective > 0) intent = find_workload(objectives_[objective].name);
+        const auto choices = sources_[machine].profile.of(ChoiceKind::pipelines,
+                                                          run_.plan.operation, intent);
+        const auto found = std::find_if(choices.begin(), choices.end(),
+                                        [&](const Choice* one) { return one->size == size; });
+        return found == choices.end() ? nullptr : *found;
     }
 
     /// Whom all machines timed under these weights; of thousands that were timed once or twice some
@@ -115,7 +105,7 @@ class CommonSearch {
     /// What was found at one size, for all objectives.
     void add(std::size_t size) {
         for (std::size_t i = 0; i < sources_.size(); ++i) {
-            if (!own_interval(i, 0, size)) return;
+            if (!own_choice(i, 0, size)) return;
         }
         const CommonRace* race = timings_.race_of(run_.logged(Step::pipelines, size));
         if (!race) return;
@@ -151,11 +141,11 @@ class CommonSearch {
                 continue;
             }
             for (std::size_t machine = 0; machine < sources_.size(); ++machine) {
-                const Interval* below = own_interval(machine, objective, results[i].size);
-                const Interval* above = own_interval(machine, objective, results[i + 1].size);
+                const Choice* below = own_choice(machine, objective, results[i].size);
+                const Choice* above = own_choice(machine, objective, results[i + 1].size);
                 if (below && above && below->up_to == above->above &&
-                    below->winner.copy.name() == name_of(lower) &&
-                    above->winner.copy.name() == name_of(upper)) {
+                    below->pipeline().name() == name_of(lower) &&
+                    above->pipeline().name() == name_of(upper)) {
                     found.push_back(below->up_to);
                 }
             }
@@ -169,7 +159,7 @@ class CommonSearch {
                    const Weights& weights) const {
         double sum = 0, worst = 0;
         for (std::size_t i = 0; i < sources_.size(); ++i) {
-            const std::string own = own_interval(i, 0, size)->winner.copy.name();
+            const std::string own = own_choice(i, 0, size)->pipeline().name();
             const double share =
                 std::min(0.0, race.score(i, winner, weights) - race.score(i, own, weights));
             sum += share;
@@ -182,10 +172,10 @@ class CommonSearch {
     /// to take none. Without sensing, a megabyte takes a fifth longer.)
     std::optional<SensingResult> common_sensing(const CommonRace& race, std::size_t size,
                                                 const Found& found) {
-        std::vector<const Sensing*> all;
+        std::vector<const Choice*> all;
         for (std::size_t i = 0; i < sources_.size(); ++i) {
-            const Interval* own = own_interval(i, 0, size);
-            if (own->sensing) all.push_back(&*own->sensing);
+            const Choice* own = own_choice(i, 0, size);
+            if (own->sensing) all.push_back(own);
         }
         if (all.empty()) return std::nullopt;
         const auto sensing = all.size() == sources_.size() ? joined(all, race, size) : std::nullopt;
@@ -195,7 +185,7 @@ class CommonSearch {
         return std::nullopt;
     }
 
-    std::optional<SensingResult> joined(const std::vector<const Sensing*>& all,
+    std::optional<SensingResult> joined(const std::vector<const Choice*>& all,
                                         const CommonRace& race, std::size_t size) {
         Weights uncached = screening_weights(weights_at(size, objectives_.front().weights));
         std::erase_if(uncached, [](const auto& one) { return one.first == Workload::hot; });
@@ -203,7 +193,7 @@ class CommonSearch {
         const auto hot = best_of(race, size, {{Workload::hot, 1}}, {});
         const auto cold = best_of(race, size, uncached, {});
         if (!hot || !cold) return std::nullopt;
-        SensingCopy copy{all.front()->probe.copy, candidate(*hot), candidate(*cold), {}};
+        SensingCopy copy{all.front()->sensing->probe, candidate(*hot), candidate(*cold), {}};
         if (looks_at_destination(*copy.probe)) {
             const auto fetch = best_of(race, size, {{Workload::fetch, 1}}, {});
             if (!fetch) return std::nullopt;
@@ -212,19 +202,19 @@ class CommonSearch {
         double cached = 0, none_cached = INFINITY, log_ratio = 0;
         Finalist means{0, {}, 0, false};
         const auto count = static_cast<double>(all.size());
-        for (const Sensing* one : all) {
+        for (const Choice* one : all) {
             // Whether it leaves its destination in the caches decides what the next probe reads.
-            if (one->probe.copy != copy.probe ||
-                std::string_view(one->cold.variant->st) != copy.cold.variant->st) {
+            if (one->sensing->probe != copy.probe ||
+                std::string_view(one->sensing->cold.variant->st) != copy.cold.variant->st) {
                 return std::nullopt;
             }
-            cached = std::max(cached, one->cached_ticks);
-            none_cached = std::min(none_cached, one->uncached_ticks);
+            cached = std::max(cached, one->sensing->threshold.cached_ticks);
+            none_cached = std::min(none_cached, one->sensing->threshold.uncached_ticks);
             log_ratio += std::log(one->ratio) / count;
         }
         for (const auto& [workload, first] : all.front()->workloads) {
             Measured mean{1e-9, 1e-9, {1, INFINITY, 0}};
-            for (const Sensing* one : all) {
+            for (const Choice* one : all) {
                 const auto found = one->workloads.find(workload);
                 if (found == one->workloads.end()) return std::nullopt;
                 const Measurement& measured = found->second;

@@ -25,7 +25,4 @@ struct CommonPipelines {
 CommonPipelines find_common_pipelines(Run& run, const MergedTimings& timings,
                                       const std::vector<MergeSource>& sources);
 
-/// Those of one operation; `profile` has found some of it.
-const std::vector<Interval>& intervals_of(const Profile& profile, Operation operation);
-
 } // namespace asterope

@@ -152,8 +152,8 @@ void require_alike(const std::vector<MergeSource>& sources) {
             throw refuse("they were tuned with another weights of the workloads (others and "
                          "others)");
         }
-        if (a.small && b.small) { // a run that was cut short has none
-            require("--recording", a.small->distribution, b.small->distribution);
+        if (!a.search.distribution.empty() && !b.search.distribution.empty()) { // else cut short
+            require("--recording", a.search.distribution, b.search.distribution);
         }
         for (std::size_t j = 0; j < i; ++j) {
             if (sources[j].content() == one.content()) {

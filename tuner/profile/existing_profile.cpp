@@ -54,7 +54,9 @@ int rank_of(const std::string& rigor) {
 }
 
 /// Profiles have six digits of each weight.
-bool same_weights(const Weights& recorded, const json& wanted) {
+bool same_weights(const std::map<Operation, Weights>& all, const json& wanted) {
+    const auto own = all.find(Operation::copy);
+    const Weights recorded = own == all.end() ? Weights() : own->second;
     return recorded.size() == wanted.size() &&
            std::all_of(recorded.begin(), recorded.end(), [&](const auto& weighted) {
                const json weight = wanted.value(std::string(name_of(weighted.first)), json());
@@ -68,8 +70,8 @@ bool same_purpose(const Profile& profile, const json& options) {
         return profile_name(options.at(option).get<std::string>());
     };
     const SearchFacts& search = profile.search;
-    const bool same_small = !profile.small || (profile.small->objective == options.at("small") &&
-                                               profile.small->distribution == name("distribution"));
+    const bool same_small =
+        search.distribution.empty() || search.distribution == name("distribution");
     const auto without = options.at("without").get<std::set<std::string>>();
     return same_small && same_weights(search.weights, options.at("weights")) &&
            search.source_map == name("source_map") &&
@@ -98,8 +100,8 @@ Worth worth_of_profile(const Profile& profile) {
             profile.search.space == "extended",
             contains(profile.search.axes, std::string("sensing")),
             profile.complete,
-            profile.threads ? profile.threads->most : 1,
-            profile.memset.has_value()};
+            profile.search.threads.value_or(1),
+            profile.first(ChoiceKind::pipelines, Operation::set) != nullptr};
 }
 
 Worth worth_of_search(const json& options, bool may_end_early, const Worth& standing) {

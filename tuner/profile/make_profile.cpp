@@ -2,9 +2,9 @@
 #include "profile/make_profile.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 
+#include "base/statistics.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "profile/provisional.hpp"
@@ -17,9 +17,9 @@ namespace {
 /// the log has them all.
 constexpr std::size_t kRunnersUp = 2;
 
-std::map<Workload, Measurement> measurements_of(const Finalist& finalist) {
+std::map<Workload, Measurement> measurements_of(const std::map<Workload, Measured>& all) {
     std::map<Workload, Measurement> workloads;
-    for (const auto& [workload, measured] : finalist.workloads) {
+    for (const auto& [workload, measured] : all) {
         Measurement& one = workloads[workload];
         one.ns = measured.seconds * 1e9;
         one.libc_ns = measured.libc_seconds * 1e9;
@@ -32,84 +32,132 @@ std::map<Workload, Measurement> measurements_of(const Finalist& finalist) {
     return workloads;
 }
 
-/// The copy of a race's entrant, as the profile has it: a member of `space`.
-const Candidate& member(const std::vector<Candidate>& space, Entrant entrant) {
+AnyCopy member(const std::vector<Candidate>& space, Entrant entrant) {
     return space[static_cast<std::size_t>(entrant)];
 }
 
-const asterope_copy* member(const std::vector<const asterope_copy*>& space, Entrant entrant) {
+AnyCopy member(const std::vector<const asterope_copy*>& space, Entrant entrant) {
     return space[static_cast<std::size_t>(entrant)];
 }
 
-Proof proof_of(const SizeResult& result, const std::function<std::string(Entrant)>& name) {
-    Proof proof{result.samples, result.rounds, result.lead, {}};
-    for (std::size_t i = 1; i < result.finalists.size(); ++i) {
-        const Finalist& finalist = result.finalists[i];
-        if (finalist.tied) proof.ties.push_back(name(finalist.candidate));
-    }
-    return proof;
-}
-
-/// Winner, runners-up and noise floor of one race. Only the winner has its measurements.
-template <class Copy, class Space>
-RaceOutcome<Copy> outcome_of(const SizeResult& result, const Space& space) {
-    const auto entry = [&](const Finalist& one) -> Entry<Copy> {
-        return {Copy{member(space, one.candidate)}, one.ratio, one.tied, {}};
-    };
-    RaceOutcome<Copy> outcome;
+/// How a race ended: winner, proof, runners-up and noise floor. Only the winner has its
+/// measurements.
+template <class Space> Choice choice_of(const SizeResult& result, const Space& space) {
     const Finalist& first = result.finalists.front();
-    outcome.winner = entry(first);
-    outcome.winner.workloads = measurements_of(first);
-    for (std::size_t i = 1; i < result.finalists.size() && i <= kRunnersUp; ++i) {
-        outcome.runners_up.push_back(entry(result.finalists[i]));
+    Choice choice;
+    choice.copy = member(space, first.candidate);
+    choice.ratio = first.ratio;
+    choice.tied = first.tied;
+    choice.workloads = measurements_of(first.workloads);
+    choice.noise_floor = result.noise_floor;
+    choice.undecided = result.undecided;
+    choice.proof = Proof{result.samples, result.rounds, result.lead, {}};
+    for (std::size_t i = 1; i < result.finalists.size(); ++i) {
+        const Finalist& one = result.finalists[i];
+        const AnyCopy copy = member(space, one.candidate);
+        if (one.tied) choice.proof->ties.push_back(name_of(copy));
+        if (i <= kRunnersUp) choice.runners_up.push_back({copy, one.ratio, one.tied});
     }
-    outcome.noise_floor = result.noise_floor;
-    outcome.undecided = result.undecided;
-    return outcome;
-}
-
-Sensing sensing_of(const SensingResult& result) {
-    const SensingCopy& copy = result.copy;
-    return {{copy.probe},
-            copy.threshold.ticks,
-            copy.threshold.cached_ticks,
-            copy.threshold.uncached_ticks,
-            copy.hot,
-            copy.cold,
-            copy.fetch,
-            result.finalist.ratio,
-            measurements_of(result.finalist)};
+    return choice;
 }
 
 /// Of an intent the profile keeps the winners and their ratios, which are of its one workload: what
 /// else was timed is no concern of its callers, and the log has it.
-void keep_winner(Interval& interval) {
-    interval.winner.workloads.clear();
-    interval.proof.reset();
-    interval.noise_floor.clear();
-    interval.runners_up.clear();
+void keep_winner(Choice& choice) {
+    choice.workloads.clear();
+    choice.proof.reset();
+    choice.noise_floor.clear();
+    choice.runners_up.clear();
 }
 
-/// The intervals of one objective. Only the routine's own have sensing copies, proofs and
+void sense(Choice& choice, const SensingResult& result) {
+    choice.plain = choice;
+    choice.sensing = result.copy;
+    choice.ratio = result.finalist.ratio;
+    choice.workloads = measurements_of(result.finalist.workloads);
+}
+
+/// The pipelines of one objective. Only the routine's own have copies that sense, proofs and
 /// runners-up.
-std::vector<Interval> intervals_of(std::size_t objective, const PipelineFacts& pipelines,
-                                   const std::vector<Candidate>& space) {
-    const auto name = [&](Entrant entrant) { return member(space, entrant).name(); };
-    std::vector<Interval> intervals;
+void add_pipelines(std::vector<Choice>& choices, std::size_t objective,
+                   const PipelineFacts& pipelines, const std::vector<Candidate>& space) {
     for (const SizeInterval& one : pipelines.intervals[objective]) {
-        const Found& found = pipelines.found[one.result];
-        const SizeResult& result = found.results[objective];
-        Interval interval{
-            outcome_of<Candidate>(result, space), one.above, one.up_to, result.size, {}, {}};
-        interval.proof = proof_of(result, name);
+        const SizeResult& result = pipelines.found[one.result].results[objective];
+        Choice choice = choice_of(result, space);
+        choice.above = one.above;
+        choice.up_to = one.up_to;
+        choice.size = result.size;
         if (objective > 0) {
-            keep_winner(interval);
+            choice.intent = find_workload(pipelines.objectives[objective].name);
+            keep_winner(choice);
         } else if (const auto& sensing = pipelines.sensing[one.result]) {
-            interval.sensing = sensing_of(*sensing);
+            sense(choice, *sensing);
         }
-        intervals.push_back(std::move(interval));
+        choices.push_back(std::move(choice));
     }
-    return intervals;
+}
+
+void add_small(std::vector<Choice>& choices, const SmallFacts& small) {
+    Choice choice = choice_of(small.result, small.space);
+    choice.kind = ChoiceKind::small;
+    choice.up_to = bound_of(choice.member());
+    choices.push_back(std::move(choice));
+}
+
+/// As much as pipelines do: they forgive no overlap.
+void add_overlapping(std::vector<Choice>& choices, const OverlappingFacts& overlapping,
+                     std::size_t up_to) {
+    Choice choice = choice_of(overlapping.result, overlapping.space);
+    choice.kind = ChoiceKind::overlapping;
+    choice.up_to = up_to;
+    choice.proof.reset();
+    choices.push_back(std::move(choice));
+}
+
+/// Its ratio is that of the sizes that it is taken for: libc's time over the pipeline's, and that
+/// over its own.
+void add_aliased(std::vector<Choice>& choices, const AliasedFacts& aliased) {
+    if (!aliased.choice) return;
+    const auto& [variant, above, up_to] = *aliased.choice;
+    Choice choice;
+    choice.kind = ChoiceKind::aliased;
+    choice.above = above;
+    choice.up_to = up_to;
+    choice.copy = aliased.space[variant];
+    std::vector<double> ratios;
+    for (const AliasedSize& one : aliased.sizes) {
+        if (above < one.size && one.size <= up_to) {
+            ratios.push_back(one.pipeline.median * one.gains[variant]);
+        }
+    }
+    choice.ratio = geometric_mean(ratios);
+    choices.push_back(std::move(choice));
+}
+
+/// One a size: where several threads are not taken, one copies alone, and they are the runner-up.
+/// What is taken at a size is taken from there on.
+void add_threads(std::vector<Choice>& choices, const ThreadsFacts& threads) {
+    std::size_t above = 0;
+    for (std::size_t i = 0; i < threads.sizes.size(); ++i) {
+        const SharedSize& one = threads.sizes[i];
+        Choice choice;
+        choice.kind = ChoiceKind::threads;
+        choice.above = i ? above : one.size - 1;
+        choice.size = choice.up_to = one.size;
+        choice.noise_floor = one.noise_floor;
+        if (one.taken) {
+            choice.copy = one.best;
+            choice.ratio = one.ratio;
+            choice.workloads = measurements_of(one.workloads);
+        } else {
+            choice.copy = ThreadShare{};
+            choice.runners_up = {{one.best, one.ratio, false}};
+            const bool begins = i + 1 < threads.sizes.size() && threads.sizes[i + 1].taken;
+            if (begins) choice.up_to = threads.sizes[i + 1].size - 1;
+        }
+        above = choice.up_to;
+        choices.push_back(std::move(choice));
+    }
 }
 
 /// What was explored beside the paper's axes.
@@ -123,47 +171,6 @@ std::vector<std::string> axes_of(const std::vector<Candidate>& space, bool exten
     std::vector<std::string> axes(explored.begin(), explored.end());
     if (sensing) axes.emplace_back("sensing");
     return axes;
-}
-
-template <class Copy> SmallOutcomeOf<Copy> small_outcome(const SmallFacts& small) {
-    SmallOutcomeOf<Copy> outcome{outcome_of<Copy>(small.result, small.space),
-                                 profile_name(small.distribution), small.objective};
-    outcome.proof = proof_of(small.result, [&](Entrant entrant) {
-        return std::string(member(small.space, entrant)->name);
-    });
-    return outcome;
-}
-
-AliasedOutcome outcome_of(const AliasedFacts& aliased) {
-    AliasedOutcome outcome;
-    if (const auto& choice = aliased.choice) {
-        outcome.winner = {choice->above, choice->up_to, {aliased.space[choice->variant]}};
-    }
-    for (const AliasedSize& size : aliased.sizes) {
-        outcome.sizes.push_back({size.size,
-                                 size.pipeline,
-                                 {aliased.space[size.variant]},
-                                 size.best,
-                                 {},
-                                 size.undecided});
-        for (std::size_t i = 0; i < size.gains.size(); ++i) {
-            outcome.sizes.back().gains.push_back({{aliased.space[i]}, size.gains[i]});
-        }
-    }
-    return outcome;
-}
-
-ThreadsOutcome outcome_of(const ThreadsFacts& threads) {
-    ThreadsOutcome outcome{threads.most, threads.intervals, {}};
-    for (const SharedSize& size : threads.sizes) {
-        SharedOutcome one{size.size, size.best, size.taken, size.ratio, {}, size.noise_floor};
-        for (const auto& [workload, measured] : size.workloads) {
-            one.workloads[workload] = {measured.seconds * 1e9, measured.libc_seconds * 1e9,
-                                       measured.ratio, static_cast<std::size_t>(size.rounds)};
-        }
-        outcome.results.push_back(std::move(one));
-    }
-    return outcome;
 }
 
 } // namespace
@@ -199,45 +206,46 @@ void begin_sensing_at_minimum(PipelineFacts& pipelines) {
     }
 }
 
-SetOutcome set_outcome(const SearchResults& results, const LeftOut& left_out,
-                       const std::optional<ExamFacts>& exam, std::size_t candidates) {
-    SetOutcome outcome;
-    outcome.weights = counting(results.pipelines.objectives.front().weights);
-    outcome.candidates = candidates;
-    if (results.small) outcome.small = small_outcome<SmallSet>(*results.small);
-    outcome.intervals = intervals_of(0, results.pipelines, results.space);
-    outcome.exam = exam;
-    outcome.left_out = left_out;
-    return outcome;
-}
-
 void add_results(Profile& profile, const SearchResults& results) {
     const PipelineFacts& pipelines = results.pipelines;
+    const Operation operation = pipelines.operation;
     SearchFacts& search = profile.search;
+    const Objective& objective = pipelines.objectives.front();
+    search.weights[operation] = counting(objective.weights);
+    std::vector<Choice> choices;
+    if (results.small) {
+        search.distribution = profile_name(results.small->distribution);
+        add_small(choices, *results.small);
+    }
+    for (std::size_t i = 0; i < pipelines.intervals.size(); ++i) {
+        const std::optional<Workload> told = find_workload(pipelines.objectives[i].name);
+        const bool entry_point = told && facts_of(*told).entry_point;
+        if (i == 0 || entry_point) add_pipelines(choices, i, pipelines, results.space);
+    }
+    if (results.overlapping) {
+        add_overlapping(choices, *results.overlapping, pipelines.intervals.front().back().up_to);
+    }
+    if (results.aliased) add_aliased(choices, *results.aliased);
+    if (results.threads) {
+        search.threads = results.threads->most;
+        add_threads(choices, *results.threads);
+    }
+    for (Choice& one : choices) {
+        one.operation = operation;
+        profile.choices.push_back(std::move(one));
+    }
+    if (operation != Operation::copy) return;
     search.tool_version = kVersion;
     for (const Found& found : pipelines.found) {
         search.extended_candidates = std::max(search.extended_candidates, found.extended);
     }
     search.axes = axes_of(results.space, search.extended_candidates > 0, results.sensing);
-    const Objective& objective = pipelines.objectives.front();
     search.workload = objective.name;
-    search.weights = counting(objective.weights);
     search.source_map = profile_name(search.source_map);
+}
 
-    if (results.small) profile.small = small_outcome<SmallCopy>(*results.small);
-    if (results.aliased) profile.aliased = outcome_of(*results.aliased);
-    if (results.overlapping) {
-        profile.overlapping =
-            outcome_of<OverlappingCopy>(results.overlapping->result, results.overlapping->space);
-    }
-    if (results.threads) profile.threads = outcome_of(*results.threads);
-    profile.intervals = intervals_of(0, pipelines, results.space);
-    for (std::size_t i = 1; i < pipelines.objectives.size(); ++i) {
-        const Objective& intent = pipelines.objectives[i];
-        const std::optional<Workload> told = find_workload(intent.name);
-        if (!told || !facts_of(*told).entry_point) continue;
-        profile.intents[*told].intervals = intervals_of(i, pipelines, results.space);
-    }
+void settle(Profile& profile) {
+    std::erase_if(profile.left_out, [](const auto& part) { return part.second.empty(); });
     profile.complete = profile.has_all();
     decide_whether_provisional(profile);
 }

@@ -35,9 +35,9 @@ struct PipelineFacts {
 /// profile and tables then agree.
 void begin_sensing_at_minimum(PipelineFacts& pipelines);
 
-/// The small copies: what they were timed for, and how the race for them ended.
+/// The small copies: whose sizes they were timed for, and how the race for them ended.
 struct SmallFacts {
-    std::string distribution, objective;
+    std::string distribution;
     std::vector<const asterope_copy*> space;
     SizeResult result;
 };
@@ -76,12 +76,11 @@ struct SearchResults {
     bool sensing = false; ///< whether copies that sense were tried
 };
 
-/// What was found of sets; of `results` only what sets have.
-SetOutcome set_outcome(const SearchResults& results, const LeftOut& left_out,
-                       const std::optional<ExamFacts>& exam, std::size_t candidates);
-
-/// Adds the results to a profile that has everything else: machine, search, what was left out.
-/// Settles, too, whether it is complete, and provisional.
+/// Adds what was found of one operation to a profile that has everything else: machine, search,
+/// exam, what was left out. Copies come first.
 void add_results(Profile& profile, const SearchResults& results);
+
+/// Once it has the results of all operations: whether it is complete, and provisional.
+void settle(Profile& profile);
 
 } // namespace asterope

@@ -1,22 +1,53 @@
-// The profile: read from files and written to them.
+// The profile: what is asked of it, how it is read from files and written to them.
 #include "profile/profile.hpp"
 
+#include <algorithm>
 #include <ctime>
 
 #include "base/json_text.hpp"
-#include "base/schema.hpp"
 #include "base/text_file.hpp"
 #include "machine/cpu.hpp"
 
 namespace asterope {
 
-bool Profile::has_all() const {
-    return left_out.empty() && (!memset || memset->left_out.empty());
+std::string name_of(const AnyCopy& copy) {
+    if (const auto* pipeline = std::get_if<Candidate>(&copy)) return pipeline->name();
+    if (const auto* share = std::get_if<ThreadShare>(&copy)) return share_name(*share);
+    return std::get<const asterope_copy*>(copy)->name;
 }
 
-std::vector<std::size_t> Profile::sizes() const {
+double Choice::bandwidth() const {
+    double most = 0; // bytes a nanosecond, which are GB/s
+    for (const auto& [workload, measured] : workloads) {
+        if (measured.ns > 0) most = std::max(most, static_cast<double>(size) / measured.ns);
+    }
+    return most;
+}
+
+std::vector<const Choice*> Profile::of(ChoiceKind kind, Operation operation,
+                                       std::optional<Workload> intent) const {
+    std::vector<const Choice*> found;
+    for (const Choice& one : choices) {
+        if (one.kind == kind && one.operation == operation && one.intent == intent) {
+            found.push_back(&one);
+        }
+    }
+    return found;
+}
+
+const Choice* Profile::first(ChoiceKind kind, Operation operation) const {
+    const std::vector<const Choice*> found = of(kind, operation);
+    return found.empty() ? nullptr : found.front();
+}
+
+bool Profile::has_all() const {
+    return std::all_of(left_out.begin(), left_out.end(),
+                       [](const auto& part) { return part.second.empty(); });
+}
+
+std::vector<std::size_t> Profile::sizes(Operation operation) const {
     std::vector<std::size_t> sizes;
-    for (const Interval& interval : intervals) sizes.push_back(interval.size);
+    for (const Choice* one : of(ChoiceKind::pipelines, operation)) sizes.push_back(one->size);
     return sizes;
 }
 
@@ -59,6 +90,15 @@ std::string text_of(const Profile& profile) {
     return text + '\n';
 }
 
+std::string fault_of(const Profile& profile) {
+    try {
+        profile_of(to_json(profile));
+        return "";
+    } catch (const BadInput& fault) {
+        return fault.what();
+    }
+}
+
 Profile read_profile(const std::filesystem::path& path) {
     const std::string what = "profile " + path.string();
     return parse_profile(read_text_file(path, what), what);
@@ -66,10 +106,10 @@ Profile read_profile(const std::filesystem::path& path) {
 
 Profile parse_profile(std::string_view text, const std::string& what) {
     const auto refuse = [&](const std::string& why) { return BadInput(what + ": " + why); };
-    const nlohmann::ordered_json ordered = parse_ordered_json(text, what);
-    const nlohmann::json json = ordered;
+    const nlohmann::ordered_json json = parse_ordered_json(text, what);
     const auto field = [&](const char* name) {
-        return json.is_object() ? json.value(name, nlohmann::json()) : nlohmann::json();
+        return json.is_object() ? json.value(name, nlohmann::ordered_json())
+                                : nlohmann::ordered_json();
     };
     if (field("format") != kProfileFormat) throw refuse("is no asterope profile");
     const auto version = field("version");
@@ -78,26 +118,19 @@ Profile parse_profile(std::string_view text, const std::string& what) {
         throw NewerProfile(what + ": was made by a newer asterope (version " + version.dump() +
                            "); upgrade, or make it anew");
     }
-    if (version != kProfileVersion) throw refuse("has unknown version " + version.dump());
+    if (version != kProfileVersion) {
+        throw refuse("has version " + version.dump() + ", and this asterope reads " +
+                     std::to_string(kProfileVersion) + ": tune again with asterope-tune");
+    }
     if (const auto other = field("architecture"); other.is_string() && other != kArchitecture) {
         throw OtherArchitecture(what + ": is for another architecture than " + kArchitecture);
     }
-    if (const std::string fault = profile_fault(json); !fault.empty()) {
-        throw refuse(fault + ": it is damaged: correct it, or make it anew with asterope-tune");
-    }
-    Profile profile;
     try {
-        profile = profile_of(ordered);
+        return profile_of(json);
     } catch (const BadInput& fault) {
-        throw refuse(fault.what() + std::string(": make it anew with asterope-tune"));
+        throw refuse(fault.what() +
+                     std::string(": it is damaged: correct it, or make it anew with asterope-tune"));
     }
-    std::size_t above = 0;
-    for (Interval& interval : profile.intervals) {
-        if (interval.up_to <= above) throw refuse("has intervals that do not ascend");
-        above = interval.up_to;
-        if (interval.size == 0) interval.size = interval.up_to;
-    }
-    return profile;
 }
 
 std::string utc_now() {

@@ -1,6 +1,7 @@
 // The profile: the winners, the machine they hold for, and how they were found.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -11,11 +12,13 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/statistics.hpp"
 #include "search/objective.hpp"
+#include "search/sensing_search.hpp"
 #include "search/step.hpp"
 #include "search/threads_search.hpp"
 #include "space/space.hpp"
@@ -24,9 +27,16 @@
 namespace asterope {
 
 inline constexpr const char* kProfileFormat = "asterope-profile";
-inline constexpr int kProfileVersion = 1;
+inline constexpr int kProfileVersion = 2;
 
-/// A copy's times under one workload: medians of a call.
+/// The kinds of what is chosen.
+enum class ChoiceKind { pipelines, small, overlapping, aliased, threads };
+
+inline constexpr std::array kChoiceKinds = {"pipelines", "small", "overlapping", "aliased",
+                                            "threads"};
+
+/// A copy's times under one workload: medians of a call. Of copies over threads, one thread's stand
+/// in the place of libc's.
 struct Measurement {
     double ns = 0;
     double libc_ns = 0;
@@ -36,34 +46,11 @@ struct Measurement {
     std::string best_reference = {};
 };
 
-/// The same of a copy over threads, beside one thread.
-struct SharedMeasurement {
-    double ns = 0, alone_ns = 0;
-    Estimate ratio{1, 1, 1}; ///< one thread's time over the copy's
-    std::size_t rounds = 0;
-};
+/// What can be chosen: a pipeline, a copy of another kind, a way to share one among threads.
+using AnyCopy = std::variant<Candidate, const asterope_copy*, ThreadShare>;
 
-/// A copy of another kind than the pipelines.
-template <const asterope_kind& kind> struct CopyOf {
-    const asterope_copy* copy = nullptr;
-
-    const asterope_copy* operator->() const { return copy; }
-    const asterope_copy& operator*() const { return *copy; }
-    bool operator==(const CopyOf&) const = default;
-};
-using SmallCopy = CopyOf<asterope_small_copies>;
-using SmallSet = CopyOf<asterope_small_sets>;
-using AliasedCopy = CopyOf<asterope_aliased_copies>;
-using OverlappingCopy = CopyOf<asterope_overlapping_copies>;
-using Probe = CopyOf<asterope_probes>;
-
-/// One copy and how it did against libc.
-template <class Copy> struct Entry {
-    Copy copy{};
-    double ratio = 1; ///< weighted geometric mean; 1 where the profile does not say
-    bool tied = false;
-    std::map<Workload, Measurement> workloads;
-};
+/// As tables and logs have it.
+std::string name_of(const AnyCopy& copy);
 
 /// What a winner's title rests on.
 struct Proof {
@@ -73,24 +60,11 @@ struct Proof {
     std::vector<std::string> ties;
 };
 
-/// How a race among copies of one kind ended.
-template <class Copy> struct RaceOutcome {
-    Entry<Copy> winner;
-    std::optional<Proof> proof;
-    std::vector<Entry<Copy>> runners_up; ///< the best of them, best first
-    std::map<Workload, Estimate> noise_floor;
-    bool undecided = false; ///< noise hid which is the fastest: the winner is the plain copy
-};
-
-/// A copy that senses where its data is, and goes on with `hot`, `cold` or `fetch`.
-struct Sensing {
-    Probe probe;
-    std::uint32_t threshold = 0; ///< in ticks
-    double cached_ticks = 0, uncached_ticks = 0;
-    Candidate hot{}, cold{};
-    std::optional<Candidate> fetch = {}; ///< where its probe looks at the destination, too
+/// One of those that come next.
+struct RunnerUp {
+    AnyCopy copy{};
     double ratio = 1;
-    std::map<Workload, Measurement> workloads;
+    bool tied = false;
 };
 
 /// What the speed of a common winner is of that of each machine's own winner, as a share.
@@ -98,62 +72,38 @@ struct OfBest {
     double mean = 1, worst = 1;
 };
 
-/// The copies of above < bytes <= up_to, and how their race at `size` bytes ended.
-struct Interval : RaceOutcome<Candidate> {
-    std::size_t above = 0, up_to = 0, size = 0;
-    std::optional<Sensing> sensing;
-    std::optional<OfBest> of_best; ///< of several machines' common winner only
+/// How a copy did against libc.
+struct Figures {
+    double ratio = 1; ///< weighted geometric mean; 1 where the profile does not say
+    std::map<Workload, Measurement> workloads;
 };
 
-/// The winners of one workload, for callers who know that it is theirs.
-struct Intent {
-    std::vector<Interval> intervals;
-};
-
-template <class Copy> struct SmallOutcomeOf : RaceOutcome<Copy> {
-    std::string distribution, objective;
-};
-using SmallOutcome = SmallOutcomeOf<SmallCopy>;
-
-using OverlappingOutcome = RaceOutcome<OverlappingCopy>;
-
-/// Not within AliasedOutcome: clang 14 takes it for incomplete in a std::optional there.
-struct AliasedWinner {
+/// What the sizes of above < bytes <= up_to take, and what that rests on.
+struct Choice : Figures {
+    Operation operation = Operation::copy;
+    ChoiceKind kind = ChoiceKind::pipelines;
+    std::optional<Workload> intent; ///< none: for all callers
     std::size_t above = 0, up_to = 0;
-    AliasedCopy copy{};
-};
-
-/// What was found where buffers alias modulo 4096.
-struct AliasedOutcome {
-    using Copy = AliasedCopy;
-    using Winner = AliasedWinner;
-    struct Size {
-        std::size_t size = 0;
-        Estimate pipeline{1, 1, 1};
-        Copy best{};
-        Estimate best_ratio{1, 1, 1};
-        std::vector<std::pair<Copy, double>> gains; ///< of each copy over the pipeline
-        bool undecided = false;
-    };
-    std::optional<Winner> winner; ///< none: no copy is worth a path of its own
-    std::vector<Size> sizes;
-};
-
-/// The best copy over threads at one size.
-struct SharedOutcome {
-    std::size_t size = 0;
-    ThreadShare share;
-    bool taken = false;
-    double ratio = 1;
-    std::map<Workload, SharedMeasurement> workloads;
+    std::size_t size = 0; ///< that was timed; 0: a mix of sizes, or several
+    /// Of a copy that senses, what is taken without a counter, and how it did; the race whose proof
+    /// and runners-up there are was its own.
+    AnyCopy copy{};
+    std::optional<SensingCopy> sensing;
+    Figures plain;
+    bool tied = false;
+    std::optional<Proof> proof;
+    std::vector<RunnerUp> runners_up; ///< the best of them, best first
     std::map<Workload, Estimate> noise_floor;
-};
+    bool undecided = false; ///< noise hid which is the fastest: the winner is the plain copy
+    std::optional<OfBest> of_best; ///< of several machines' common winner only
 
-/// What was found about copies over threads.
-struct ThreadsOutcome {
-    unsigned most = 1; ///< threads that were tried
-    std::vector<ShareInterval> intervals;
-    std::vector<SharedOutcome> results;
+    /// The most that it copied in a second under any workload, in GB; 0: not known.
+    double bandwidth() const;
+    /// Of what senses nothing: the same copy's, or that of the one without a counter.
+    double plain_ratio() const { return sensing ? plain.ratio : ratio; }
+    const Candidate& pipeline() const { return std::get<Candidate>(copy); }
+    const asterope_copy& member() const { return *std::get<const asterope_copy*>(copy); }
+    const ThreadShare& share() const { return std::get<ThreadShare>(copy); }
 };
 
 /// What a run did not get to, because its time was up.
@@ -170,12 +120,14 @@ struct LeftOut {
 struct SearchFacts {
     std::string tool_version;
     std::string space; ///< "paper" or "extended"
-    std::optional<std::size_t> candidates;
+    std::map<Operation, std::size_t> candidates;
     std::vector<std::string> axes; ///< that were tried besides the paper's
     std::string no_sensing;        ///< why this CPU's counter serves no copies that sense, or ""
     std::size_t extended_candidates = 0;
     std::string rigor, workload;
-    Weights weights;
+    std::map<Operation, Weights> weights;
+    std::string distribution;        ///< whose sizes of small copies were drawn
+    std::optional<unsigned> threads; ///< that were tried at most
     std::optional<std::uint64_t> seed;
     std::optional<int> cpu;
     std::string started, finished; ///< times in UTC, ISO 8601
@@ -223,38 +175,27 @@ struct Merged {
     std::vector<Source> sources;
 };
 
-/// What was found of memset, as the profile itself has it of copies.
-struct SetOutcome {
-    Weights weights;
-    std::size_t candidates = 0;
-    std::optional<SmallOutcomeOf<SmallSet>> small;
-    std::vector<Interval> intervals;
-    std::optional<ExamFacts> exam;
-    LeftOut left_out;
-};
-
 /// The whole profile; its fields are described in scripts/asterope/profile.schema.json. What may
 /// be missing was left out.
 struct Profile {
     bool complete = false;
-    LeftOut left_out; ///< empty: the run is complete
+    std::map<Operation, LeftOut> left_out; ///< empty: the run is complete
     std::optional<Merged> merged;
     std::string source;     ///< of a profile that was not measured
     nlohmann::json machine; ///< as the machine describes itself; null: not known
     SearchFacts search;
-    std::optional<SmallOutcome> small;
-    std::optional<AliasedOutcome> aliased;
-    std::optional<OverlappingOutcome> overlapping;
-    std::optional<ThreadsOutcome> threads;
-    std::optional<SetOutcome> memset;   ///< none: only copies were tuned
-    std::optional<ExamFacts> exam;      ///< none: no routine was compiled
-    std::vector<Interval> intervals;    ///< the routine's own
-    std::map<Workload, Intent> intents; ///< of the entry points
+    std::map<Operation, ExamFacts> exam; ///< none: no routine was compiled
+    std::vector<Choice> choices;         ///< those of one kind ascend
 
-    /// Whether it has all that its search was asked for, of memset too: what `complete` must say.
+    /// Those of one kind, and of one intent.
+    std::vector<const Choice*> of(ChoiceKind kind, Operation operation = Operation::copy,
+                                  std::optional<Workload> intent = std::nullopt) const;
+    /// The first of them; null: there is none.
+    const Choice* first(ChoiceKind kind, Operation operation = Operation::copy) const;
+    /// Whether it has all that its search was asked for: what `complete` must say.
     bool has_all() const;
     /// Bytes that the winners were measured at, ascending.
-    std::vector<std::size_t> sizes() const;
+    std::vector<std::size_t> sizes(Operation operation = Operation::copy) const;
     /// That which it says that it holds for, and those it was merged from.
     std::vector<nlohmann::json> machines() const;
 };
@@ -262,8 +203,11 @@ struct Profile {
 nlohmann::ordered_json to_json(const Profile& profile);
 /// As files hold it.
 std::string text_of(const Profile& profile);
-/// Of JSON that the schema allows. Throws BadInput for a copy that this version does not know.
+/// Throws BadInput, which names the place of whatever is wrong: a field that is missing, of another
+/// type or not known, choices that do not ascend, a copy that this version does not know.
 Profile profile_of(const nlohmann::ordered_json& json);
+/// What reading it would find wrong with a profile; "" for nothing.
+std::string fault_of(const Profile& profile);
 
 /// A profile that speaks of the copies of another architecture.
 struct OtherArchitecture : BadInput {
@@ -273,9 +217,8 @@ struct NewerProfile : BadInput {
     using BadInput::BadInput;
 };
 
-/// Reads a profile. Throws BadInput with one line that names the place of whatever is wrong: a
-/// field that the schema does not allow, intervals that do not ascend, a copy that this version
-/// does not know. OtherArchitecture and NewerProfile say what they are.
+/// Reads a profile. Throws BadInput with one line, as profile_of does; and for another version than
+/// this one's. OtherArchitecture and NewerProfile say what they are.
 Profile read_profile(const std::filesystem::path& path);
 /// The same of a text that was read already; errors begin with `what` ("profile x.json").
 Profile parse_profile(std::string_view text, const std::string& what);

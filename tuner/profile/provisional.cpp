@@ -22,27 +22,18 @@ constexpr double kBearableShare = 0.25;
 /// What of the profile noise may have decided.
 struct Doubts {
     std::size_t undecided = 0, cells = 0, wide = 0;
-
-    template <class Outcome> void add(const Outcome& outcome) {
-        undecided += outcome.undecided;
-        cells += outcome.noise_floor.size();
-        for (const auto& [workload, floor] : outcome.noise_floor) {
-            wide += floor.high > kWideFloor || floor.low * kWideFloor < 1;
-        }
-    }
-    template <class Outcomes> void add_tuned(const Outcomes& outcomes) {
-        if (outcomes.small) add(*outcomes.small);
-        for (const Interval& interval : outcomes.intervals) add(interval);
-    }
 };
 
 Doubts doubts_of(const Profile& profile) {
     Doubts doubts;
-    doubts.add_tuned(profile);
-    for (const auto& [workload, intent] : profile.intents) {
-        for (const Interval& interval : intent.intervals) doubts.add(interval);
+    for (const Choice& one : profile.choices) {
+        if (one.kind != ChoiceKind::pipelines && one.kind != ChoiceKind::small) continue;
+        doubts.undecided += one.undecided;
+        doubts.cells += one.noise_floor.size();
+        for (const auto& [workload, floor] : one.noise_floor) {
+            doubts.wide += floor.high > kWideFloor || floor.low * kWideFloor < 1;
+        }
     }
-    if (profile.memset) doubts.add_tuned(*profile.memset);
     return doubts;
 }
 

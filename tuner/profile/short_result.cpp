@@ -55,28 +55,14 @@ std::string in_words(const Candidate& candidate, Detail detail) {
     return distance ? text + ' ' + std::to_string(candidate.pd) + " lines ahead" : text;
 }
 
-/// Ratios that are gathered for their geometric mean.
-struct Ratios {
-    double logs = 0;
-    int count = 0;
-    void add(double ratio) {
-        logs += std::log(ratio);
-        ++count;
-    }
-    void add(const Ratios& others) {
-        logs += others.logs;
-        count += others.count;
-    }
-    double mean() const { return std::exp(logs / count); }
-};
-
 /// What a copy that senses tells apart.
 constexpr std::array kData = {"cached", "uncached", "fetch"};
 
 struct Row {
     std::size_t up_to;
     std::vector<std::string> copies; ///< one, or in the order of kData
-    Ratios ratios;
+    std::vector<double> ratios;
+    double bandwidth; ///< GB/s
 };
 
 std::size_t lines_of(const std::vector<Row>& rows) {
@@ -85,37 +71,41 @@ std::size_t lines_of(const std::vector<Row>& rows) {
     return lines;
 }
 
-/// What the routine does at the size of `result`, an index into `found`.
-const Finalist& taken(const PipelineFacts& pipelines, std::size_t result) {
-    const auto& sensing = pipelines.sensing[result];
-    return sensing ? sensing->finalist : pipelines.found[result].results.front().finalists.front();
+/// What the copies of an operation were tuned for.
+Weights weights_of(const Profile& profile, Operation operation) {
+    const auto own = profile.search.weights.find(operation);
+    return own == profile.search.weights.end() ? Weights() : own->second;
 }
 
 /// What the sentences tell of: the usual ones and those that count.
-bool is_shown(Workload workload, const PipelineFacts& pipelines) {
+bool is_shown(Workload workload, const Weights& weights) {
     return workload == Workload::hot || workload == Workload::cold ||
            workload == Workload::consume || workload == Workload::fetch ||
-           weight_of(pipelines.objectives.front().weights, workload) > 0;
+           weight_of(weights, workload) > 0;
 }
 
-/// Neighbours that read the same share a row. Without the sizes up to `above`: a small copy's.
-std::vector<Row> rows_of(const std::vector<Candidate>& space, const PipelineFacts& pipelines,
-                         std::size_t above, Detail detail) {
+/// Up to where small copies go; 0: there are none.
+std::size_t small_bound(const Profile& profile, Operation operation) {
+    const Choice* small = profile.first(ChoiceKind::small, operation);
+    return small ? small->up_to : 0;
+}
+
+/// Neighbours that read the same share a row. Without the sizes that small copies do.
+std::vector<Row> rows_of(const Profile& profile, Operation operation, Detail detail) {
     std::vector<Row> rows;
-    for (const SizeInterval& interval : pipelines.intervals.front()) {
-        if (interval.up_to <= above) continue;
+    for (const Choice* one : profile.of(ChoiceKind::pipelines, operation)) {
+        if (one->up_to <= small_bound(profile, operation)) continue;
         std::vector<std::string> copies;
-        const Finalist& winner = taken(pipelines, interval.result);
-        if (const auto& sensing = pipelines.sensing[interval.result]) {
-            const SensingCopy& copy = sensing->copy;
-            copies = {in_words(copy.hot, detail), in_words(copy.cold, detail)};
-            if (copy.fetch) copies.push_back(in_words(*copy.fetch, detail));
+        if (const auto& sensing = one->sensing) {
+            copies = {in_words(sensing->hot, detail), in_words(sensing->cold, detail)};
+            if (sensing->fetch) copies.push_back(in_words(*sensing->fetch, detail));
         } else {
-            copies = {in_words(space[static_cast<std::size_t>(winner.candidate)], detail)};
+            copies = {in_words(one->pipeline(), detail)};
         }
-        if (rows.empty() || rows.back().copies != copies) rows.push_back({0, copies, {}});
-        rows.back().up_to = interval.up_to;
-        rows.back().ratios.add(winner.ratio);
+        if (rows.empty() || rows.back().copies != copies) rows.push_back({0, copies, {}, 0});
+        rows.back().up_to = one->up_to;
+        rows.back().ratios.push_back(one->ratio);
+        rows.back().bandwidth = std::max(rows.back().bandwidth, one->bandwidth());
     }
     return rows;
 }
@@ -135,7 +125,7 @@ std::string times(double ratio) {
 std::string legend(std::size_t most_copies) {
     std::string text =
         "x libc: libc's time over ours (2.00: twice as fast), the mean of all that it was "
-        "tuned for.";
+        "tuned for. GB/s: the most that it reached in any situation.";
     if (most_copies > 1) text += " A size with several rows looks first whether its data is cached";
     if (most_copies > 2) text += "; fetch: only the destination is";
     return wrapped(text + (most_copies > 1 ? "." : ""));
@@ -143,10 +133,10 @@ std::string legend(std::size_t most_copies) {
 
 /// In percent, 1 at least: how far libc seems to be from itself, the middle one of all sizes and
 /// workloads.
-double noise_percent(const PipelineFacts& pipelines) {
+double noise_percent(const Profile& profile, Operation operation) {
     std::vector<double> widths;
-    for (const Found& found : pipelines.found) {
-        for (const auto& [workload, floor] : found.results.front().noise_floor) {
+    for (const Choice* one : profile.of(ChoiceKind::pipelines, operation)) {
+        for (const auto& [workload, floor] : one->noise_floor) {
             widths.push_back(std::max(floor.high, 1 / floor.low));
         }
     }
@@ -155,36 +145,37 @@ double noise_percent(const PipelineFacts& pipelines) {
 
 /// Ratios under one workload, and which of them is the lowest.
 struct Summary {
-    Ratios ratios;
+    std::vector<double> ratios;
     double lowest = 0;
     std::size_t lowest_at = 0;
 
     void add(double ratio, std::size_t size) {
-        ratios.add(ratio);
+        ratios.push_back(ratio);
         if (lowest_at && ratio >= lowest) return;
         lowest = ratio;
         lowest_at = size;
     }
     std::string text() const {
         std::string text;
-        append(text, "%5.2f %5.2f %-8s", ratios.mean(), lowest, format_size(lowest_at).c_str());
+        append(text, "%5.2f %5.2f %-8s", geometric_mean(ratios), lowest, format_size(lowest_at).c_str());
         return text;
     }
 };
 
 /// A line a situation: the mean and the lowest of libc's time over the routine's, and the same of
 /// the fastest of libc and the references where there are any.
-std::string situations(const PipelineFacts& pipelines, std::size_t above) {
+std::string situations(const Profile& profile, Operation operation, std::size_t above) {
     std::map<Workload, std::pair<Summary, Summary>> summaries; // against libc, against the fastest
+    const Weights weights = weights_of(profile, operation);
     bool references = false;
-    for (std::size_t i = 0; i < pipelines.found.size(); ++i) {
-        const std::size_t size = pipelines.found[i].results.front().size;
-        if (size <= above) continue;
-        for (const auto& [workload, measured] : taken(pipelines, i).workloads) {
-            if (!is_shown(workload, pipelines)) continue;
-            references = references || measured.best_reference;
-            summaries[workload].first.add(measured.ratio.median, size);
-            summaries[workload].second.add(measured.judged_ratio().median, size);
+    for (const Choice* one : profile.of(ChoiceKind::pipelines, operation)) {
+        if (one->size <= above) continue;
+        for (const auto& [workload, measured] : one->workloads) {
+            if (!is_shown(workload, weights)) continue;
+            references = references || measured.best_ratio;
+            summaries[workload].first.add(measured.ratio.median, one->size);
+            summaries[workload].second.add(measured.best_ratio.value_or(measured.ratio).median,
+                                           one->size);
         }
     }
     std::string out = "Sizes above " + format_size(above) + ':';
@@ -211,26 +202,27 @@ std::string left_out_sentence(const LeftOut& left_out) {
     return "Left out, as the time was up:" + out + ". The same command with --resume goes on.";
 }
 
-/// Of the functions for callers who know the situation. `intents`: their ratios by objective.
-std::string entry_points_sentence(const PipelineFacts& pipelines,
-                                  const std::vector<std::map<Workload, Ratios>>& intents) {
+/// Of the functions for callers who know the situation.
+std::string entry_points_sentence(const Profile& profile, Operation operation, std::size_t above) {
+    std::map<Workload, std::vector<double>> intents;
+    for (const Choice& one : profile.choices) {
+        if (one.intent && one.operation == operation && one.size > above) {
+            intents[*one.intent].push_back(one.ratio);
+        }
+    }
     std::string known;
-    for (std::size_t j = 1; j < intents.size(); ++j) {
-        const std::string& name = pipelines.objectives[j].name;
-        const auto workload = find_workload(name);
-        if (!workload || !intents[j].count(*workload)) continue;
-        known += (known.empty() ? "" : ", ") + ("asterope_memcpy_" + name) + ' ' +
-                 times(intents[j].at(*workload).mean());
+    for (const auto& [workload, ratios] : intents) {
+        known += (known.empty() ? "" : ", ") +
+                 ("asterope_memcpy_" + std::string(name_of(workload))) + ' ' +
+                 times(geometric_mean(ratios));
     }
     return known.empty() ? "" : wrapped("Entry points, each in its own situation: " + known + '.');
 }
 
-std::string threads_sentence(const ThreadsFacts& threads) {
-    const auto first =
-        std::find_if(threads.intervals.begin(), threads.intervals.end(),
-                     [](const ShareInterval& interval) { return interval.share.threads > 1; });
-    if (first != threads.intervals.end()) {
-        return wrapped("asterope_memcpy_mt shares copies of " + format_size(first->above + 1) +
+std::string threads_sentence(const Profile& profile, Operation operation) {
+    for (const Choice* one : profile.of(ChoiceKind::threads, operation)) {
+        if (one->share().threads == 1) continue;
+        return wrapped("asterope_memcpy_mt shares copies of " + format_size(one->above + 1) +
                        " and more among threads.");
     }
     return "";
@@ -265,8 +257,14 @@ std::string losses_sentence(const ExamFacts& exam, Operation operation) {
     return wrapped(text + (losses.size() > kNamed ? " and others." : "."));
 }
 
+/// How its exam ended; null: there was none.
+const ExamFacts* exam_of(const Profile& profile, Operation operation) {
+    const auto own = profile.exam.find(operation);
+    return own == profile.exam.end() ? nullptr : &own->second;
+}
+
 /// "; 2 of 570 cells slower, the worst 0.90 at 512 B under hot_read".
-std::string exam_words(const std::optional<ExamFacts>& exam, Operation operation) {
+std::string exam_words(const ExamFacts* exam, Operation operation) {
     if (!exam) return "; not examined";
     std::string text;
     if (exam->losses.empty()) {
@@ -281,23 +279,23 @@ std::string exam_words(const std::optional<ExamFacts>& exam, Operation operation
 
 } // namespace
 
-std::string headline(const PipelineFacts& pipelines, const std::optional<SmallFacts>& small,
-                     const std::optional<ExamFacts>& exam) {
-    if (pipelines.found.empty()) return "";
-    const OperationFacts& operation = facts_of(pipelines.operation);
+std::string headline(const Profile& profile, Operation operation) {
+    const OperationFacts& facts = facts_of(operation);
+    const Weights weights = weights_of(profile, operation);
     std::map<std::string, std::vector<double>> groups;
-    if (small) groups[std::string(operation.small)] = {small->result.finalists.front().ratio};
-    for (std::size_t i = 0; i < pipelines.found.size(); ++i) {
-        const std::size_t size = pipelines.found[i].results.front().size;
-        if (size <= small_bound(small)) continue;
-        for (const auto& [workload, measured] : taken(pipelines, i).workloads) {
-            if (weight_of(pipelines.objectives.front().weights, workload) == 0) continue;
-            groups[std::string(is_uncached(workload) ? "uncached " : "cached ") + operation.many +
-                   (size > kLarge ? " above " : " up to ") + format_size(kLarge)]
+    if (const Choice* small = profile.first(ChoiceKind::small, operation)) {
+        groups[std::string(facts.small)] = {small->ratio};
+    }
+    for (const Choice* one : profile.of(ChoiceKind::pipelines, operation)) {
+        if (one->size <= small_bound(profile, operation)) continue;
+        for (const auto& [workload, measured] : one->workloads) {
+            if (weight_of(weights, workload) == 0) continue;
+            groups[std::string(is_uncached(workload) ? "uncached " : "cached ") + facts.many +
+                   (one->size > kLarge ? " above " : " up to ") + format_size(kLarge)]
                 .push_back(measured.ratio.median);
         }
     }
-    const double noise = 1 + noise_percent(pipelines) / 100;
+    const double noise = 1 + noise_percent(profile, operation) / 100;
     std::vector<std::pair<double, std::string>> apart;
     for (const auto& [name, ratios] : groups) {
         // Not the mean: one size that a busy machine spoiled would be told as everybody's gain.
@@ -311,71 +309,65 @@ std::string headline(const PipelineFacts& pipelines, const std::optional<SmallFa
         if (&minus_ratio == &apart.front().first) text += " as fast as libc";
     }
     if (apart.empty()) {
-        text = std::string("all ") + operation.many + " as fast as libc";
+        text = std::string("all ") + facts.many + " as fast as libc";
     } else if (apart.size() < groups.size()) {
         text += ", the rest as libc";
     }
     text.front() = static_cast<char>(std::toupper(text.front()));
-    return wrapped(text + exam_words(exam, pipelines.operation) + '.');
+    return wrapped(text + exam_words(exam_of(profile, operation), operation) + '.');
 }
 
-std::string routine_rows(const std::vector<Candidate>& space, const PipelineFacts& pipelines,
-                         const std::optional<SmallFacts>& small) {
-    if (pipelines.found.empty()) return "";
-    const std::size_t bound = small_bound(small);
+std::string routine_rows(const Profile& profile, Operation operation) {
     std::vector<Row> rows;
     for (const Detail detail : {Detail::all, Detail::no_distance, Detail::carrier}) {
-        rows = rows_of(space, pipelines, bound, detail);
+        rows = rows_of(profile, operation, detail);
         if (lines_of(rows) <= kMostRows) break;
     }
     std::size_t most = 1;
     for (const Row& row : rows) most = std::max(most, row.copies.size());
     std::vector<std::vector<std::string>> table = {
-        {"Up to", most > 1 ? "data" : "", "x libc", "how"}};
-    if (bound) {
-        table.push_back({format_size(bound), "",
-                         times(small->result.finalists.front().ratio).substr(0, 4),
-                         std::string(facts_of(pipelines.operation).small)});
+        {"Up to", most > 1 ? "data" : "", "x libc", "GB/s", "how"}};
+    if (const Choice* small = profile.first(ChoiceKind::small, operation)) {
+        table.push_back({format_size(small->up_to), "", times(small->ratio).substr(0, 4), "",
+                         std::string(facts_of(operation).small)});
     }
     for (const Row& row : rows) {
         for (std::size_t i = 0; i < row.copies.size(); ++i) {
+            std::string bandwidth;
+            if (i == 0 && row.bandwidth > 0) append(bandwidth, "%.3g", row.bandwidth);
             table.push_back({i ? "" : format_size(row.up_to), row.copies.size() < 2 ? "" : kData[i],
-                             i ? "" : times(row.ratios.mean()).substr(0, 4), row.copies[i]});
+                             i ? "" : times(geometric_mean(row.ratios)).substr(0, 4), bandwidth,
+                             row.copies[i]});
         }
     }
     return aligned(table, {"Up to", "data", "how"}) + legend(most);
 }
 
-std::string result_sentences(const PipelineFacts& pipelines, const std::optional<SmallFacts>& small,
-                             const std::optional<ThreadsFacts>& threads, const LeftOut& left_out,
-                             const std::optional<ExamFacts>& exam) {
-    if (pipelines.found.empty()) return "";
-    const std::size_t bound = small_bound(small);
-    std::vector<std::map<Workload, Ratios>> intents(pipelines.objectives.size());
-    const std::size_t largest = pipelines.found.back().results.front().size;
-    const std::size_t above = largest > bound ? bound : 0;
-    for (const Found& found : pipelines.found) {
-        if (found.results.front().size <= above) continue;
-        for (std::size_t j = 1; j < intents.size(); ++j) {
-            for (const auto& [workload, measured] : found.results[j].finalists.front().workloads) {
-                intents[j][workload].add(measured.ratio.median);
-            }
-        }
-    }
-    std::string out = situations(pipelines, above);
+std::string result_sentences(const Profile& profile, Operation operation) {
+    const std::vector<const Choice*> choices = profile.of(ChoiceKind::pipelines, operation);
+    if (choices.empty()) return "";
+    const Choice* small = profile.first(ChoiceKind::small, operation);
+    const std::size_t bound = small ? small->up_to : 0;
+    const std::size_t above = choices.back()->size > bound ? bound : 0;
+    std::string out = situations(profile, operation, above);
     if (small) {
-        const std::string title(facts_of(pipelines.operation).small_title);
+        const std::string title(facts_of(operation).small_title);
         out += wrapped(title + ", of up to " + format_size(bound) + " in mixed sizes: " +
-                       times(small->result.finalists.front().ratio) + " as fast as libc.");
+                       times(small->ratio) + " as fast as libc.");
     }
-    out += entry_points_sentence(pipelines, intents);
-    if (threads) out += threads_sentence(*threads);
+    out += entry_points_sentence(profile, operation, above);
+    out += threads_sentence(profile, operation);
     std::string noise;
     append(noise, "Smaller differences than %.0f %% are noise: libc's own times differ as much.",
-           noise_percent(pipelines));
+           noise_percent(profile, operation));
     out += noise + '\n';
-    if (exam) out += losses_sentence(*exam, pipelines.operation);
-    if (!left_out.empty()) out += wrapped(left_out_sentence(left_out));
+    if (const ExamFacts* exam = exam_of(profile, operation)) {
+        out += losses_sentence(*exam, operation);
+    }
+    const auto left_out = profile.left_out.find(operation);
+    if (left_out != profile.left_out.end() && !left_out->second.empty()) {
+        out += wrapped(left_out_sentence(left_out->second));
+    }
     return out;
 }
 

@@ -2,32 +2,26 @@
 // few sentences.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "profile/make_profile.hpp"
+#include "profile/profile.hpp"
 
 namespace asterope {
 
 /// A sentence that comes first: which copies are faster or slower than libc by more than its noise,
 /// told as the median ratio of those whose data is as cached and that are as large; and in how many
 /// of the cells of its exam, a size in a situation each, the compiled routine is slower.
-std::string headline(const PipelineFacts& pipelines, const std::optional<SmallFacts>& small,
-                     const std::optional<ExamFacts>& exam);
+std::string headline(const Profile& profile, Operation operation);
 
 /// One row a pipeline: up to which size it is used, libc's time over its own, as the head comment
-/// of the routine has it, and what it is in words; then what the columns mean. Neighbours that read
-/// the same share a row; where that leaves more than a dozen, the words tell less. A copy that
-/// senses has a row for cached data and one for uncached data.
-std::string routine_rows(const std::vector<Candidate>& space, const PipelineFacts& pipelines,
-                         const std::optional<SmallFacts>& small);
+/// of the routine has it, the most GB/s that it reached, and what it is in words; then what the
+/// columns mean. Neighbours that read the same share a row; where that leaves more than a dozen, the
+/// words tell less. A copy that senses has a row for cached data and one for uncached data.
+std::string routine_rows(const Profile& profile, Operation operation);
 
 /// Sentences: how fast the routine is beside libc on average, at best and at worst; its small
 /// copies, its entry points for callers who know more, its copies over threads; how large the noise
 /// was; where the exam of the compiled routine found losses; and what the run left out.
-std::string result_sentences(const PipelineFacts& pipelines, const std::optional<SmallFacts>& small,
-                             const std::optional<ThreadsFacts>& threads, const LeftOut& left_out,
-                             const std::optional<ExamFacts>& exam = std::nullopt);
+std::string result_sentences(const Profile& profile, Operation operation);
 
 } // namespace asterope

@@ -10,7 +10,7 @@ SearchResults results_of(const OperationSearch& search) {
     const auto& [plan, spaces, references, found] = search;
     SearchResults results{spaces.space, found.pipelines};
     if (found.small) {
-        results.small = {plan.statistics.name, "balanced", spaces.small_space, *found.small};
+        results.small = {plan.statistics.name, spaces.small_space, *found.small};
     }
     if (plan.operation == Operation::copy) {
         results.aliased = {spaces.aliased_space, found.aliased, choose_aliased(found.aliased)};
@@ -23,23 +23,10 @@ SearchResults results_of(const OperationSearch& search) {
     return results;
 }
 
-std::string tables_of(const OperationSearch& search, const SearchResults& results, bool all) {
-    const PipelineFacts& pipelines = results.pipelines;
-    const std::string text =
-        '\n' + result_sentences(pipelines, results.small, results.threads, search.findings.left_out,
-                                search.findings.exam);
-    if (!all) return '\n' + routine_rows(results.space, pipelines, results.small) + text;
-    std::string tables;
-    for (const std::string& table :
-         {result_table(results.space, pipelines), references_table(pipelines),
-          sensing_table(pipelines), intents_table(pipelines),
-          results.small ? small_table(*results.small, search.plan.operation) : "",
-          results.overlapping ? overlapping_table(*results.overlapping) : "",
-          results.aliased ? aliased_table(*results.aliased) : "",
-          results.threads ? threads_table(*results.threads) : ""}) {
-        if (!table.empty()) tables += '\n' + table;
-    }
-    return tables + text;
+std::string tables_of(const Profile& profile, Operation operation, bool all) {
+    const std::string text = '\n' + result_sentences(profile, operation);
+    if (!all) return '\n' + routine_rows(profile, operation) + text;
+    return choices_tables(profile, operation) + references_table(profile, operation) + text;
 }
 
 } // namespace asterope

@@ -12,6 +12,6 @@ SearchResults results_of(const OperationSearch& search);
 
 /// For people: the tables of one operation, all of them or the routine's rows alone, and what they
 /// say in sentences.
-std::string tables_of(const OperationSearch& search, const SearchResults& results, bool all);
+std::string tables_of(const Profile& profile, Operation operation, bool all);
 
 } // namespace asterope

@@ -273,7 +273,7 @@ class TuningRun {
                          : std::to_string(spaces.entrants.size() + spaces.small_space.size()) +
                                " sets, ";
         }
-        facts_.candidates = copies().spaces.entrants.size();
+        facts_.candidates[Operation::copy] = copies().spaces.entrants.size();
         say(machine_.cpu.brand + ", " + machine_.libc + ", CPU " + std::to_string(*facts_.cpu) +
             "; " + words + plan_.rigor.name + " search, workload " + plan_.objective.name + "\n");
         if (!facts_.no_sensing.empty()) say("no copies that sense: " + facts_.no_sensing + "\n");
@@ -286,19 +286,13 @@ class TuningRun {
     }
 
     nlohmann::json log_header() const {
-        nlohmann::json header = {{"format", kTrialLogFormat},
-                                 {"version", kTrialLogVersion},
-                                 {"tool_version", kVersion},
-                                 {"machine", machine_json_},
-                                 {"candidates", *facts_.candidates},
-                                 {"invalid", facts_.invalid},
-                                 {"options", plan_.options()},
-                                 {"sensing", copies().spaces.senses},
-                                 {"seed", request_.seed},
-                                 {"started", facts_.started},
-                                 {"cpu", *facts_.cpu},
-                                 {"warnings", facts_.warnings},
-                                 {"architecture", kArchitecture}};
+        nlohmann::json header = {{"format", kTrialLogFormat},   {"version", kTrialLogVersion},
+                                 {"tool_version", kVersion},    {"machine", machine_json_},
+                                 {"candidates", facts_.candidates.at(Operation::copy)},
+                                 {"invalid", facts_.invalid},   {"options", plan_.options()},
+                                 {"sensing", copies().spaces.senses}, {"seed", request_.seed},
+                                 {"started", facts_.started},   {"cpu", *facts_.cpu},
+                                 {"warnings", facts_.warnings}, {"architecture", kArchitecture}};
         if (!facts_.no_sensing.empty()) header["no_sensing"] = facts_.no_sensing;
         for (const auto& one : searches_) {
             header[hash_field(one->plan.operation)] = one->spaces.hash();
@@ -392,19 +386,16 @@ class TuningRun {
         for (const auto& one : searches_) {
             const Findings& found = one->findings;
             if (found.pipelines.found.empty()) continue;
-            const SearchResults results = results_of(*one);
-            headlines += headline(found.pipelines, results.small, found.exam);
-            if (one != searches_.front()) {
-                profile.memset =
-                    set_outcome(results, found.left_out, found.exam, one->spaces.entrants.size());
-                tables += '\n' + std::string(name_of(one->plan.operation)) + '\n';
-            }
-            tables += tables_of(*one, results, request_.verbose);
+            const Operation operation = one->plan.operation;
+            profile.left_out[operation] = found.left_out;
+            if (found.exam) profile.exam[operation] = *found.exam;
+            profile.search.candidates[operation] = one->spaces.entrants.size();
+            add_results(profile, results_of(*one));
+            headlines += headline(profile, operation);
+            if (one != searches_.front()) tables += '\n' + std::string(name_of(operation)) + '\n';
+            tables += tables_of(profile, operation, request_.verbose);
         }
-        const SearchResults results = results_of(copies());
-        profile.left_out = copies().findings.left_out;
-        profile.exam = copies().findings.exam;
-        add_results(profile, results);
+        settle(profile);
         tables_ = '\n' + headlines + tables;
         if (request_.verbose) {
             tables_ += '\n' + timings_table(facts_.phases, facts_.seconds);
@@ -469,7 +460,7 @@ TuningRequest replay_log(const TrialLogContents& log, const std::string& what,
     TuningRun run(replayed, machine_of(log.header));
     Profile profile = run.replay(log, what);
     // The header's fields are sound each by itself, but not all that follows from them need be.
-    const std::string fault = profile_fault(to_json(profile));
+    const std::string fault = fault_of(profile);
     if (!fault.empty()) {
         throw BadInput(what + ": the profile that follows from it is none: " + fault +
                        ": the log is damaged: give another, or record anew");

@@ -9,16 +9,12 @@ from .build import build
 from .checks import check
 from .faults import Fault, ProfileError, path_text
 from .model import (
-    Aliased,
-    Entry,
-    Interval,
+    Choice,
     LeftOut,
     Measurement,
-    Overlapping,
     Profile,
     Proof,
     Ratio,
-    Sensing,
 )
 from .schema import SCHEMA_FILE, log_architecture, log_header_fault, schema
 from .text import MAXIMUM_BYTES, MAXIMUM_VALUES, decode, parse, read
@@ -27,17 +23,13 @@ __all__ = [
     "MAXIMUM_BYTES",
     "MAXIMUM_VALUES",
     "SCHEMA_FILE",
-    "Aliased",
-    "Entry",
-    "Interval",
+    "Choice",
     "LeftOut",
     "Measurement",
-    "Overlapping",
     "Profile",
     "ProfileError",
     "Proof",
     "Ratio",
-    "Sensing",
     "load_profile",
     "log_architecture",
     "log_header_fault",

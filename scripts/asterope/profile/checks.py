@@ -1,52 +1,47 @@
-"""What the schema cannot say: that intervals join, that copies exist, that claims agree."""
+"""What the schema cannot say: that choices join, that copies exist, that claims agree."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jsonschema.exceptions import best_match
 
 from .. import spaces
 from ..spaces import ARCHITECTURES, probes, threads
-from ..spaces.operations import Operation
+from ..spaces.kinds import MEMCPY, MEMSET, Kind, kinds_of
 from .faults import REMEDY, Fault, Place, shown
 from .schema import fault_of, profile_validator
 from .text import PROFILE, refuse_other_formats, refuse_unsound
+
+# The kinds of which each operation has one choice at most.
+_ALONE = ("small", "overlapping", "aliased")
+
+# Where the first choice of a kind may begin; others begin at 0.
+_LEAST = {"aliased": 511, "threads": 131071}
+
+# The steps of a search without which there is no choice of a kind.
+_STEPS = {"small copies": "small", "overlapping buffers": "overlapping"}
 
 
 def check(raw: Any) -> None:
     refuse_unsound(raw)
     refuse_other_formats(raw, PROFILE)
-    here = spaces.of(_architecture_of(raw))
+    kinds = kinds_of(spaces.of(_architecture_of(raw)))
     # A limit, because a hostile file can hold a fault in each of its 200,000 values.
     errors = itertools.islice(profile_validator(raw["architecture"]).iter_errors(raw), 100)
     error = best_match(errors)
     if error is not None:
         raise fault_of(error)
-    _refuse_loose_intervals(raw["intervals"], ("intervals",))
-    for name, intent in raw.get("intents", {}).items():
-        _refuse_loose_intervals(intent["intervals"], ("intents", name, "intervals"))
-    if "memset" in raw:
-        _refuse_loose_intervals(raw["memset"]["intervals"], ("memset", "intervals"))
-    _refuse_false_sensing(raw)
-    _refuse_false_shares(shares_of(raw))
-    _refuse_false_ties(raw, here)
-    _refuse_false_left_out(raw, raw["complete"])
-    _refuse_false_left_out(raw.get("memset", {}), raw["complete"], ("memset",))
-    for part in ("search", "memset"):
-        weights = raw.get(part, {}).get("weights")
-        if weights is not None and not any(weights.values()):
-            raise Fault(f"no workload has a weight: {REMEDY}", (part, "weights"))
-    aliased = raw.get("aliased", {}).get("winner")
-    if aliased is not None and aliased["above"] >= aliased["up_to"]:
-        raise Fault(f"above must be less than up_to: {REMEDY}", ("aliased", "winner"))
-    for place, why_not, fields in _tuples_of(raw, here):
-        reason = why_not(**fields)
-        if reason is not None:
-            what = "set" if place[0] == "memset" else "copy"
-            raise Fault(f"no such {what}: {reason}: {REMEDY}", place)
+    _refuse_loose_choices(raw["choices"])
+    for i, choice in enumerate(raw["choices"]):
+        _refuse_false_choice(choice, kinds, ("choices", i))
+    for operation, left_out in raw.get("left_out", {}).items():
+        _refuse_false_left_out(raw, left_out, operation)
+    for operation, weights in raw.get("search", {}).get("weights", {}).items():
+        if not any(weights.values()):
+            raise Fault(f"no workload has a weight: {REMEDY}", ("search", "weights", operation))
 
 
 def _architecture_of(raw: Mapping[str, Any]) -> str:
@@ -60,141 +55,130 @@ def _architecture_of(raw: Mapping[str, Any]) -> str:
     return raw["architecture"]
 
 
-def _refuse_loose_intervals(
-    intervals: Sequence[Mapping[str, Any]], place: Place, previous: int = 0
-) -> None:
-    """Refuses intervals that are not (0, a], (a, b], (b, c], ... with 0 < a < b < c.
-
-    They begin at `previous`, where that is not 0.
-    """
-    for i, interval in enumerate(intervals):
-        above, up_to = interval["above"], interval["up_to"]
-        if above != previous:
-            fault = "leaves a gap" if above > previous else "overlaps or is out of order"
-            raise Fault(f"{above} {fault}: expected {previous}: {REMEDY}", (*place, i, "above"))
+def _refuse_loose_choices(choices: Sequence[Mapping[str, Any]]) -> None:
+    """Refuses those of one operation, kind and intent that are not (0, a], (a, b], (b, c], ... with
+    0 < a < b < c; and a profile without pipelines of memcpy."""
+    ends: dict[tuple[str | None, ...], int] = {}
+    for i, choice in enumerate(choices):
+        columns = (choice["operation"], choice["kind"], choice.get("intent"))
+        above, up_to = choice["above"], choice["up_to"]
+        least = _LEAST.get(choice["kind"])
+        if columns in ends and choice["kind"] in _ALONE:
+            what = f"a second choice of {choice['operation']}'s {choice['kind']}"
+            raise Fault(f"{what}: {REMEDY}", ("choices", i))
+        if columns not in ends and least is not None:
+            expected = max(above, least)
+        else:
+            expected = ends.get(columns, 0)
+        if above != expected:
+            fault = "leaves a gap" if above > expected else "overlaps or is out of order"
+            raise Fault(f"{above} {fault}: expected {expected}: {REMEDY}", ("choices", i, "above"))
         if up_to <= above:
             raise Fault(
-                f"{up_to} is not beyond the interval's lower end {above}: {REMEDY}",
-                (*place, i, "up_to"),
+                f"{up_to} is not beyond the choice's lower end {above}: {REMEDY}",
+                ("choices", i, "up_to"),
             )
-        size = interval.get("size", up_to)
+        size = choice.get("size", up_to)
         if not above < size <= up_to:
             raise Fault(
-                f"{size} is not above {above} and up to {up_to}: {REMEDY}", (*place, i, "size")
+                f"{size} is not above {above} and up to {up_to}: {REMEDY}", ("choices", i, "size")
             )
-        previous = up_to
+        ends[columns] = up_to
+    if (MEMCPY, "pipelines", None) not in ends:
+        raise Fault(f"no pipelines of {MEMCPY}: {REMEDY}", ("choices",))
+    for operation, *_ in ends:
+        if (operation, "pipelines", None) not in ends:
+            raise Fault(f"no pipelines of {operation}: {REMEDY}", ("choices",))
 
 
-def _refuse_false_sensing(raw: Mapping[str, Any]) -> None:
-    """Refuses sensing copies where they cannot be, and those that have no such pipelines."""
-    for place, interval in intervals_of(raw):
-        if "sensing" not in interval:
-            continue
-        place = (*place, "sensing")
-        if place[0] == "intents":
-            raise Fault(f"who states an intent needs no sensing: {REMEDY}", place)
-        least = probes.MINIMUM_BYTES
-        if interval["above"] < least - 1:
-            raise Fault(
-                f"it takes {least} bytes or more, but the interval begins below: {REMEDY}", place
-            )
-        sensing = interval["sensing"]
-        reason = probes.why_not_sensing(sensing["kind"], "fetch" in sensing)
+def _refuse_false_choice(
+    choice: Mapping[str, Any], kinds: Mapping[tuple[str, str], Kind], place: Place
+) -> None:
+    """Refuses what cannot be chosen there, copies that do not exist, and a winner that ties with
+    itself."""
+    copies, evidence = choice["copies"], choice.get("evidence", {})
+    if "intent" in choice and (choice["operation"], choice["kind"]) != (MEMCPY, "pipelines"):
+        raise Fault(f"only {MEMCPY}'s pipelines are chosen by intent: {REMEDY}", (*place, "intent"))
+    _refuse_false_roles(choice, (*place, "copies"))
+    if choice["kind"] == "threads":
+        _refuse_false_share(choice, place)
+        return
+    kind = kinds.get((choice["operation"], choice["kind"]))
+    if kind is None:
+        what = f"{choice['operation']} has no choice of kind {choice['kind']}"
+        raise Fault(f"{what}: {REMEDY}", (*place, "kind"))
+    for where, fields in _tuples_of(choice):
+        reason = kind.why_not(**fields)
         if reason is not None:
-            raise Fault(f"no such sensing copy: {reason}: {REMEDY}", place)
+            what = "set" if choice["operation"] == MEMSET else "copy"
+            raise Fault(f"no such {what}: {reason}: {REMEDY}", (*place, *where))
+    winner = kind.make(**copies["plain" if "probe" in copies else "taken"])
+    if choice["kind"] == "small" and choice["up_to"] != winner.bound:
+        fault = f"{choice['up_to']} is not the bound of the copy, {winner.bound}"
+        raise Fault(f"{fault}: {REMEDY}", (*place, "up_to"))
+    ties = evidence.get("proof", {}).get("ties", ())
+    if winner.name in ties:
+        raise Fault(
+            f"the winner does not tie with itself: {REMEDY}",
+            (*place, "evidence", "proof", "ties", ties.index(winner.name)),
+        )
 
 
-def _refuse_false_shares(shares: Sequence[Mapping[str, Any]]) -> None:
-    """Refuses shares that do not follow one another, and chunks that are too small."""
-    place = ("threads", "intervals")
-    if not shares:
+def _refuse_false_roles(choice: Mapping[str, Any], place: Place) -> None:
+    """Refuses copies that are neither one nor those of a copy that senses, where one can be."""
+    copies = choice["copies"]
+    if "probe" not in copies:
+        if set(copies) != {"taken"}:
+            raise Fault(f"neither the copy taken alone nor those of a probe: {REMEDY}", place)
         return
-    _refuse_loose_intervals(shares, place, shares[0]["above"])
-    for i, share in enumerate(shares):
-        if 0 < share["chunk"] < threads.LEAST_CHUNK:
-            fault = f"{share['chunk']} is neither 0 nor {threads.LEAST_CHUNK} and more"
-            raise Fault(f"{fault}: {REMEDY}", (*place, i, "chunk"))
+    if missing := next((way for way in probes.ROLES if way not in copies), None):
+        raise Fault(f"missing: {REMEDY}", (*place, missing))
+    if "taken" in copies:
+        raise Fault(f"what senses takes none of its copies always: {REMEDY}", (*place, "taken"))
+    if "intent" in choice:
+        raise Fault(f"who states an intent needs no sensing: {REMEDY}", place)
+    least = probes.MINIMUM_BYTES
+    if choice["above"] < least - 1:
+        fault = f"it takes {least} bytes or more to sense, but the choice begins below"
+        raise Fault(f"{fault}: {REMEDY}", place)
+    reason = probes.why_not_sensing(copies["probe"]["kind"], "fetch" in copies)
+    if reason is not None:
+        raise Fault(f"no such sensing copy: {reason}: {REMEDY}", place)
 
 
-def _refuse_false_ties(raw: Mapping[str, Any], here: Any) -> None:
-    """Refuses winners that tie with themselves."""
-    races = [(place, race, _operation_of(place, here).tuple) for place, race in intervals_of(raw)]
-    races += [(place, race, _operation_of(place, here).small) for place, race in _smalls_of(raw)]
-    for place, race, make in races:
-        ties = race.get("proof", {}).get("ties", ())
-        winner = make(**race["winner"]["tuple"]).name
-        if winner in ties:
-            place = (*place, "proof", "ties", ties.index(winner))
-            raise Fault(f"the winner does not tie with itself: {REMEDY}", place)
+def _refuse_false_share(choice: Mapping[str, Any], place: Place) -> None:
+    if choice["operation"] != MEMCPY:
+        raise Fault(f"only copies are shared among threads: {REMEDY}", (*place, "kind"))
+    chunk = choice["copies"]["taken"]["chunk"]
+    if 0 < chunk < threads.LEAST_CHUNK:
+        fault = f"{chunk} is neither 0 nor {threads.LEAST_CHUNK} and more"
+        raise Fault(f"{fault}: {REMEDY}", (*place, "copies", "taken", "chunk"))
 
 
-def _refuse_false_left_out(raw: Mapping[str, Any], complete: bool, above: Place = ()) -> None:
-    """Refuses a profile that left something out and is complete or has it, or left out nothing.
-
-    `raw`: the profile, or what it says of an operation, at the place `above`.
-    """
-    if "left_out" not in raw:
-        return
-    left_out = raw["left_out"]
+def _refuse_false_left_out(
+    raw: Mapping[str, Any], left_out: Mapping[str, Any], operation: str
+) -> None:
+    """Refuses a profile that left something out and is complete or has it, or left out nothing."""
+    place = ("left_out", operation)
     sizes, steps = left_out.get("sizes", []), left_out.get("steps", [])
-    if complete:
-        raise Fault(f"nothing is left out where complete is true: {REMEDY}", (*above, "left_out"))
+    if raw["complete"]:
+        raise Fault(f"nothing is left out where complete is true: {REMEDY}", place)
     if not sizes and not steps:
-        raise Fault(f"names neither sizes nor steps: {REMEDY}", (*above, "left_out"))
-    measured = {interval.get("size", interval["up_to"]) for interval in raw["intervals"]}
+        raise Fault(f"names neither sizes nor steps: {REMEDY}", place)
+    own = [one for one in raw["choices"] if one["operation"] == operation]
+    measured = {one.get("size", one["up_to"]) for one in own if one["kind"] == "pipelines"}
     for i, size in enumerate(sizes):
         if size in measured:
-            raise Fault(f"{size} has a winner: {REMEDY}", (*above, "left_out", "sizes", i))
-    for step, race in (("small copies", "small"), ("overlapping buffers", "overlapping")):
-        if step in steps and race in raw:
-            place = (*above, "left_out", "steps", steps.index(step))
-            raise Fault(f"{step} have a winner: {REMEDY}", place)
+            raise Fault(f"{size} has a winner: {REMEDY}", (*place, "sizes", i))
+    for step, kind in _STEPS.items():
+        if step in steps and any(one["kind"] == kind for one in own):
+            raise Fault(f"{step} have a winner: {REMEDY}", (*place, "steps", steps.index(step)))
 
 
-def shares_of(raw: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """How each interval of sizes is shared among threads."""
-    return raw.get("threads", {}).get("intervals", ())
-
-
-def intervals_of(raw: Mapping[str, Any]) -> Iterator[tuple[Place, Mapping[str, Any]]]:
-    """Every interval of the profile, of its intents and of memset, too, with its place."""
-    for i, interval in enumerate(raw["intervals"]):
-        yield ("intervals", i), interval
-    for name, intent in raw.get("intents", {}).items():
-        for i, interval in enumerate(intent["intervals"]):
-            yield ("intents", name, "intervals", i), interval
-    for i, interval in enumerate(raw.get("memset", {}).get("intervals", ())):
-        yield ("memset", "intervals", i), interval
-
-
-def _smalls_of(raw: Mapping[str, Any]) -> Iterator[tuple[Place, Mapping[str, Any]]]:
-    """The races of small copies and small sets, with their places."""
-    for above, part in (((), raw), (("memset",), raw.get("memset", {}))):
-        if "small" in part:
-            yield (*above, "small"), part["small"]
-
-
-def _operation_of(place: Place, here: Any) -> Operation:
-    return here.MEMSET if place[0] == "memset" else here.MEMCPY
-
-
-def _tuples_of(
-    raw: Mapping[str, Any], here: Any
-) -> Iterator[tuple[Place, Callable[..., str | None], Mapping[str, Any]]]:
-    """Every tuple of the profile, with its place, and what tells why it does not exist."""
-    races = [(*race, _operation_of(race[0], here).why_not) for race in intervals_of(raw)]
-    races += [(*race, _operation_of(race[0], here).why_not_small) for race in _smalls_of(raw)]
-    if "overlapping" in raw:
-        races.append(
-            (("overlapping",), raw["overlapping"], here.overlapping_copies.why_not_overlapping)
-        )
-    if aliased := raw.get("aliased", {}).get("winner"):
-        why_not = here.overlapping_copies.why_not_overlapping
-        yield ("aliased", "winner", "tuple"), why_not, aliased["tuple"]
-    for place, race, why_not in races:
-        yield (*place, "winner", "tuple"), why_not, race["winner"]["tuple"]
-        for k, entry in enumerate(race.get("runners_up", ())):
-            yield (*place, "runners_up", k, "tuple"), why_not, entry["tuple"]
-        for way in ("hot", "cold", "fetch"):
-            if way in race.get("sensing", {}):
-                yield (*place, "sensing", way), why_not, race["sensing"][way]
+def _tuples_of(choice: Mapping[str, Any]) -> Iterator[tuple[Place, Mapping[str, Any]]]:
+    """The tuples of a choice, with their places in it."""
+    for role in ("taken", "plain", *probes.WAYS):
+        if role in choice["copies"]:
+            yield ("copies", role), choice["copies"][role]
+    for i, one in enumerate(choice.get("evidence", {}).get("runners_up", ())):
+        yield ("evidence", "runners_up", i, "tuple"), one["tuple"]

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..spaces import probes, threads
+from ..spaces.kinds import MEMCPY
+from ..spaces.probes import SensingCopy
 
 
 @dataclass(frozen=True)
@@ -30,31 +31,6 @@ class Measurement:
 
 
 @dataclass(frozen=True)
-class Timed:
-    """How a copy did against libc; None and empty where the profile does not say."""
-
-    ratio: float | None
-    workloads: Mapping[str, Measurement]
-
-
-@dataclass(frozen=True)
-class Entry(Timed):
-    """One pipeline and how it did."""
-
-    tuple: Any  # of the architecture's pipelines of copies, or of sets
-    tied: bool | None
-
-
-@dataclass(frozen=True)
-class Sensing(Timed):
-    """One sensing copy and how it did; percentiles of its probe's ticks, see the schema."""
-
-    copy: probes.SensingCopy
-    cached_ticks: float | None
-    uncached_ticks: float | None
-
-
-@dataclass(frozen=True)
 class Proof:
     """What a winner's title rests on; `ties` are names of others that might have won."""
 
@@ -65,48 +41,33 @@ class Proof:
 
 
 @dataclass(frozen=True)
-class Interval:
-    """The transfer sizes above < bytes <= up_to; `size` is the one that was measured.
+class Choice:
+    """What does the sizes above < bytes <= up_to of an operation, and how it did against libc.
 
-    Where there is a sensing copy it is taken, and the winner only without a usable counter.
-    `proof`: None where the profile does not say.
+    `copy`: of the architecture's spaces, as operation and kind say; of threads a Share. Where there
+    is a copy that senses (`sensing`), that is taken and measured, and `copy` only without a usable
+    counter; `plain_ratio` is what it was measured at then. `size` is what was timed; ratio, proof
+    and the rest are None or empty where the profile does not say.
     """
 
+    operation: str
+    kind: str
+    intent: str | None
     above: int
     up_to: int
     size: int
-    winner: Entry
-    proof: Proof | None
-    sensing: Sensing | None
-    runners_up: Sequence[Entry]
-    noise_floor: Mapping[str, Ratio]
-
-
-@dataclass(frozen=True)
-class SmallEntry:
-    """One small copy or set and how it did against libc."""
-
-    tuple: Any  # of the architecture's small copies, or small sets
-    ratio: float | None
-    tied: bool | None
-    workloads: Mapping[str, Measurement]
-
-
-@dataclass(frozen=True)
-class Aliased:
-    """The copy for buffers that alias modulo 4096, for above < bytes <= up_to."""
-
-    above: int
-    up_to: int
-    tuple: Any  # of the architecture's copies for such buffers
-
-
-@dataclass(frozen=True)
-class Overlapping:
-    """The copy for buffers that overlap, and how it did against libc."""
-
-    tuple: Any  # of the architecture's copies for such buffers
+    copy: Any
+    sensing: SensingCopy | None = None
     ratio: float | None = None
+    plain_ratio: float | None = None
+    workloads: Mapping[str, Measurement] = ()
+    proof: Proof | None = None
+    noise_floor: Mapping[str, Ratio] = ()
+
+    @property
+    def taken(self) -> Any:
+        """All that its choice shows in one value: equal for choices that do the same."""
+        return self.copy, self.sensing
 
 
 @dataclass(frozen=True)
@@ -118,42 +79,39 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class Intent:
-    """The winners of one workload, for callers who know that it is theirs."""
-
-    workload: str
-    intervals: Sequence[Interval]
-
-
-@dataclass(frozen=True)
-class Memset:
-    """The winners of memset, each field as a profile's own."""
-
-    intervals: Sequence[Interval]
-    small: SmallEntry | None
-    left_out: LeftOut | None
-
-
-@dataclass(frozen=True)
 class Profile:
     """A profile that passed every check. `raw` is the whole of it as JSON values.
 
     `machine` and `search` are empty where the profile has none; where it has them, the fields that
     the routine's head comment prints are there, "unknown" where the profile leaves them out.
-    `left_out` is None where it is complete, and where it does not say.
+    `left_out`, by operation, is empty where it is complete, and where it does not say.
     """
 
     architecture: str
     complete: bool
-    left_out: LeftOut | None
+    left_out: Mapping[str, LeftOut]
     source: str | None
     machine: Mapping[str, Any]
     search: Mapping[str, Any]
-    intervals: Sequence[Interval]
-    intents: Mapping[str, Intent]  # by workload
-    small: SmallEntry | None
-    aliased: Aliased | None
-    overlapping: Overlapping | None
-    shares: Sequence[threads.Share]  # below the first one, and where there is none: alone
-    memset: Memset | None
+    choices: Sequence[Choice]
     raw: Mapping[str, Any]
+
+    def of(
+        self, kind: str, operation: str = MEMCPY, intent: str | None = None
+    ) -> tuple[Choice, ...]:
+        """Its choices of that kind, by rising size."""
+        wanted = (kind, operation, intent)
+        return tuple(one for one in self.choices if (one.kind, one.operation, one.intent) == wanted)
+
+    def the(self, kind: str, operation: str = MEMCPY) -> Choice | None:
+        """The one of a kind that has one at most."""
+        return next(iter(self.of(kind, operation)), None)
+
+    def has(self, operation: str) -> bool:
+        """Whether it was tuned, so that the routine has it."""
+        return bool(self.of("pipelines", operation))
+
+    @property
+    def intents(self) -> tuple[str, ...]:
+        """The workloads for whose callers it has choices of their own."""
+        return tuple(dict.fromkeys(one.intent for one in self.choices if one.intent))

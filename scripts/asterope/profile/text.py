@@ -29,6 +29,7 @@ class Kind:
     format: str
     version: int
     remedy: str
+    remake: str = "make it anew"  # of one of an older version
 
 
 PROFILE = Kind(
@@ -37,8 +38,9 @@ PROFILE = Kind(
     described="an Asterope profile",
     program="asterope-tune",
     format="asterope-profile",
-    version=1,
+    version=2,
     remedy=REMEDY,
+    remake="tune again with asterope-tune",
 )
 
 
@@ -126,6 +128,12 @@ def refuse_other_formats(raw: Any, kind: Kind) -> None:
         raise Fault(
             f"made by a newer asterope: {kind.noun} version {version}, this one reads "
             f"{kind.version}: upgrade asterope",
+            ("version",),
+        )
+    if type(version) is int and 0 < version < kind.version:
+        raise Fault(
+            f"{kind.noun} version {version}, of an older asterope; this one reads {kind.version}: "
+            f"{kind.remake}",
             ("version",),
         )
 

@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from .. import spaces
-from ..profile import Interval, Profile
-from ..profile.model import SmallEntry
+from ..profile import Choice, Profile
 from ..render import human_size
+from ..spaces.kinds import MEMCPY, MEMSET
 from ..spaces.probes import SensingCopy
 from .style import (
     INK,
@@ -42,8 +42,7 @@ class _Strip:
 
     label: str
     bars: Sequence[tuple[int, int, Any]]
-    small: SmallEntry | None
-    small_words: str = "small copies"
+    small: Choice | None
 
 
 def intervals_picture(profile: Profile) -> Picture:
@@ -54,13 +53,13 @@ def intervals_picture(profile: Profile) -> Picture:
     axes = figure.add_subplot()
     colours = _colours(profile.architecture)
     labels = _draw_strips(axes, profile, strips, colours)
-    size_axis(axes, [1, profile.intervals[-1].up_to])
+    size_axis(axes, [1, profile.of("pipelines")[-1].up_to])
     row_axis(axes, labels)
     axes.set_ylim(top=-1.6)
     axes.spines["left"].set_visible(False)
     mark_caches(axes, profile.machine)
     axes.set_title(
-        f"Which copy does which sizes: {len(profile.intervals)} intervals, "
+        f"Which copy does which sizes: {len(profile.of('pipelines'))} intervals, "
         f"{len(tuples)} different pipelines"
     )
     used = [rt for rt in colours if any(t.rt == rt for t in tuples)]
@@ -118,65 +117,65 @@ def _draw_strips(
     axes: Axes, profile: Profile, strips: Sequence[_Strip], colours: Mapping[str, str]
 ) -> list[str]:
     """Also those of small, aliased and overlapping copies. Returns the name of each, downwards."""
-    small = profile.small.tuple.bound if profile.small else 0
-    first, last = 1, profile.intervals[-1].up_to
+    small = profile.the("small")
+    bound = small.up_to if small else 0
+    first, last = 1, profile.of("pipelines")[-1].up_to
     for y, strip in enumerate(strips):
         below = first
         if strip.small:
-            s = strip.small.tuple
+            s = strip.small.copy
             below = s.bound
-            words = f"{strip.small_words}:\n{s.shape} {s.rt}"
-            _bar(axes, y, first, below, SMALL, False, [words])
+            words = f"small {'sets' if strip.small.operation == MEMSET else 'copies'}"
+            _bar(axes, y, first, below, SMALL, False, [f"{words}:\n{s.shape} {s.rt}"])
         for above, up_to, t in strip.bars:
             _bar(axes, y, max(above, below), up_to, colours[t.rt], t.st == "NT", _words(t))
     labels = [strip.label for strip in strips]
-    if profile.aliased:
+    if alias := profile.the("aliased"):
         labels.append("buffers that alias\n(modulo 4096)")
-        alias = profile.aliased
-        words = f"{alias.tuple.rt}, {alias.tuple.block} bytes"
-        _bar(axes, len(strips), max(alias.above, small), alias.up_to, ALIASED, False, [words])
-    if profile.overlapping:
-        o = profile.overlapping.tuple
+        words = f"{alias.copy.rt}, {alias.copy.block} bytes"
+        _bar(axes, len(strips), max(alias.above, bound), alias.up_to, ALIASED, False, [words])
+    if overlapping := profile.the("overlapping"):
+        o = overlapping.copy
         y, colour = len(labels), colours[o.rt]
         labels.append("buffers that overlap")
-        _bar(axes, y, max(small, first), last, colour, False, [f"{o.rt}, {o.block} bytes a turn"])
+        _bar(axes, y, max(bound, first), last, colour, False, [f"{o.rt}, {o.block} bytes a turn"])
     return labels
 
 
 def _strips(profile: Profile) -> list[_Strip]:
-    strips = _of_function("asterope_memcpy", profile.intervals, profile.small)
-    for name, intent in profile.intents.items():
-        bars = _joined(intent.intervals, None)
-        strips.append(_Strip(f"asterope_memcpy_{name}", bars, profile.small))
-    if sets := profile.memset:
-        strips += _of_function("asterope_memset", sets.intervals, sets.small, "small sets")
+    """One for each function, or where it senses one for each thing that it may find."""
+    strips = []
+    for operation, intent in (
+        (MEMCPY, None),
+        *((MEMCPY, i) for i in profile.intents),
+        (MEMSET, None),
+    ):
+        choices = profile.of("pipelines", operation, intent)
+        name = f"asterope_{operation}" + (f"_{intent}" if intent else "")
+        senses = [one.sensing for one in choices if one.sensing]
+        ways: dict[str | None, str] = {None: name}
+        if senses:
+            ways = {"hot": f"{name},\nif it senses “cached”"}
+            if any(copy.fetch for copy in senses):
+                ways["fetch"] = f"{name},\nif only the destination\nis “cached”"
+            ways["cold"] = f"{name},\nif it senses “uncached”"
+        small = profile.the("small", operation)
+        strips += [
+            _Strip(label, _joined(choices, way), small) for way, label in ways.items() if choices
+        ]
     return strips
 
 
-def _of_function(
-    name: str, intervals: Sequence[Interval], small: SmallEntry | None, words: str = "small copies"
-) -> list[_Strip]:
-    """One strip, or where it senses one for each thing that it may find."""
-    senses = [i.sensing.copy for i in intervals if i.sensing]
-    ways: dict[str | None, str] = {None: name}
-    if senses:
-        ways = {"hot": f"{name},\nif it senses “cached”"}
-        if any(copy.fetch for copy in senses):
-            ways["fetch"] = f"{name},\nif only the destination\nis “cached”"
-        ways["cold"] = f"{name},\nif it senses “uncached”"
-    return [_Strip(label, _joined(intervals, way), small, words) for way, label in ways.items()]
-
-
-def _joined(intervals: Sequence[Interval], sensed: str | None) -> list[tuple[int, int, Any]]:
+def _joined(choices: Sequence[Choice], sensed: str | None) -> list[tuple[int, int, Any]]:
     bars: list[tuple[int, int, Any]] = []
-    for interval in intervals:
-        copy = interval.winner.tuple
-        if sensed and interval.sensing:
-            copy = getattr(interval.sensing.copy, sensed) or interval.sensing.copy.cold
+    for one in choices:
+        copy = one.copy
+        if sensed and one.sensing:
+            copy = getattr(one.sensing, sensed) or one.sensing.cold
         if bars and bars[-1][2] == copy:
-            bars[-1] = (bars[-1][0], interval.up_to, copy)
+            bars[-1] = (bars[-1][0], one.up_to, copy)
         else:
-            bars.append((interval.above, interval.up_to, copy))
+            bars.append((one.above, one.up_to, copy))
     return bars
 
 
@@ -228,19 +227,24 @@ def _sensing_words(copy: SensingCopy) -> str:
     return f"{probe}: {copy.cold.name}{fetch}, else {copy.hot.name}"
 
 
+def _rate(choice: Choice) -> str:
+    """The most that it copied in a second, in GB, under any workload."""
+    rates = [choice.size / one.ns for one in choice.workloads.values() if one.ns]
+    return f"{max(rates):.3g}" if rates else "-"
+
+
 def _table(profile: Profile) -> Table:
     rows = []
-    sets = profile.memset.intervals if profile.memset else ()
-    named = [("", i) for i in profile.intervals] + [("memset ", i) for i in sets]
-    for function, interval in named:
-        proof, sensing = interval.proof, interval.sensing
-        ratio = (sensing or interval.winner).ratio
+    for choice in (*profile.of("pipelines"), *profile.of("pipelines", MEMSET)):
+        proof = choice.proof
+        function = "" if choice.operation == MEMCPY else f"{choice.operation} "
         rows.append(
             [
-                f"{function}{human_size(interval.up_to)}",
-                interval.winner.tuple.name,
-                _sensing_words(sensing.copy) if sensing else "-",
-                f"{ratio:.2f}" if ratio is not None else "-",
+                f"{function}{human_size(choice.up_to)}",
+                choice.copy.name,
+                _sensing_words(choice.sensing) if choice.sensing else "-",
+                f"{choice.ratio:.2f}" if choice.ratio is not None else "-",
+                _rate(choice),
                 f"{proof.lead.median:.3f} ({proof.lead.low:.3f}..{proof.lead.high:.3f})"
                 if proof
                 else "-",
@@ -250,8 +254,12 @@ def _table(profile: Profile) -> Table:
         )
     return Table(
         "The intervals: winner (RT LT ST PT PS PD; of memset RT ST), the copy that senses where "
-        "there is one, and what the title rests on: the runner-up's time over the winner's, and "
-        "how many others are as good within the noise",
-        ["up to", "winner", "senses: probe > ticks: uncached", "x libc", "lead", "ties", "samples"],
+        "there is one, the most gigabytes a second that it reached under any workload, and what "
+        "the title rests on: the runner-up's time over the winner's, and how many others are as "
+        "good within the noise",
+        [
+            *("up to", "winner", "senses: probe > ticks: uncached", "x libc", "GB/s"),
+            *("lead", "ties", "samples"),
+        ],
         rows,
     )

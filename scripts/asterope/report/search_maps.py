@@ -47,7 +47,7 @@ class SizeScores:
 def scored_sizes(log: TrialLog, profile: Profile | None) -> list[SizeScores]:
     """All sizes of which the log has a leader, ascending. The winner is the profile's where that
     has one of this size which the log knows."""
-    of_profile = {i.size: i.winner.tuple.name for i in profile.intervals} if profile else {}
+    of_profile = {one.size: one.copy.name for one in profile.of("pipelines")} if profile else {}
     found = []
     for size, trials in log.sizes.items():
         scores = trials.scores(log.weights)

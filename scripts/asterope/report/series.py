@@ -152,15 +152,14 @@ def _of_profile(profile: Profile) -> list[Chart]:
         ours: dict[int, Point] = {}
         libc: dict[int, Point] = {}
         floor: dict[int, Ratio] = {}
-        for interval in profile.intervals:
-            taken = interval.sensing or interval.winner
-            measured = taken.workloads.get(workload) or Measurement()
-            rate = interval.size / measured.ns if measured.ns else None
-            ours[interval.size] = Point(rate, measured.ratio)
+        for one in profile.of("pipelines"):
+            measured = one.workloads.get(workload) or Measurement()
+            rate = one.size / measured.ns if measured.ns else None
+            ours[one.size] = Point(rate, measured.ratio)
             if measured.libc_ns:
-                libc[interval.size] = Point(interval.size / measured.libc_ns, None)
-            if workload in interval.noise_floor:
-                floor[interval.size] = interval.noise_floor[workload]
+                libc[one.size] = Point(one.size / measured.libc_ns, None)
+            if workload in one.noise_floor:
+                floor[one.size] = one.noise_floor[workload]
         ours = {size: point for size, point in ours.items() if point.gb_per_s or point.ratio}
         if ours:
             copies = {ROUTINE: ours, **({LIBC: libc} if libc else {})}

@@ -224,8 +224,8 @@ def _proof_sentences(profile: Profile) -> list[str]:
     sentences = []
     floors = [
         max(ratio.high, 1 / ratio.low if ratio.low > 0 else 1)
-        for interval in profile.intervals
-        for ratio in interval.noise_floor.values()
+        for choice in profile.of("pipelines")
+        for ratio in choice.noise_floor.values()
     ]
     if floors:
         floors.sort()
@@ -234,7 +234,7 @@ def _proof_sentences(profile: Profile) -> list[str]:
             f"{100 * (floors[len(floors) // 2] - 1):.1f} % in half of the cells, "
             f"{100 * (floors[-1] - 1):.0f} % at worst. A ratio or a lead inside that is noise."
         )
-    proofs = [interval.proof for interval in profile.intervals if interval.proof]
+    proofs = [choice.proof for choice in profile.of("pipelines") if choice.proof]
     if proofs:
         sure = sum(1 for proof in proofs if proof.lead.low > 1)
         tied = sum(1 for proof in proofs if proof.ties)

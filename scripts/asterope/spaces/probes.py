@@ -13,6 +13,10 @@ MINIMUM_BYTES = 4096
 # Ticks of the counter that the templates read; the copy compares 32 bits of them.
 MAXIMUM_THRESHOLD = 2**32 - 1
 
+# What it goes on with, by what it finds; and what a profile must have of one besides.
+WAYS = ("hot", "cold", "fetch")
+ROLES = ("threshold", "hot", "cold", "plain")
+
 AXES = (
     Axis("kind", ("source", "each"), "Which sides of the copy the probe times."),
     Axis("lines", (2, 4), "How many cache lines of a side it loads from."),

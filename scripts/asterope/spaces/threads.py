@@ -11,13 +11,11 @@ LEAST_CHUNK = 1 << 16
 
 @dataclass(frozen=True)
 class Share:
-    """How copies of above < bytes <= up_to are shared; the last one of a profile holds beyond, too.
+    """How a copy is shared.
 
     `threads`: at most so many, the caller included; 1: the caller copies alone. `chunk`: bytes that
     one of them copies at a time; 0: an even share for each.
     """
 
-    above: int
-    up_to: int
     threads: int
     chunk: int
