@@ -202,7 +202,8 @@ void add_tuned_glibc(Selection& choice, const Machine& machine, const std::optio
     }
 }
 
-Selection choose(const PeerOptions& options, const RoutineOptions& routine, const std::string& libc) {
+Selection choose(const PeerOptions& options, const RoutineOptions& routine,
+                 const std::string& libc) {
     const std::vector<Peer> peers = built_in_peers();
     const std::vector<std::string> built_in =
         parse_peer_names(options.built_in, known_names(peers));

@@ -25,8 +25,8 @@ Weights scaled(Weights weights) {
     return weights;
 }
 
-/// What the winners were chosen by. Profiles that do not say so name a workload, or nothing: then it
-/// is the default.
+/// What the winners were chosen by. Profiles that do not say so name a workload, or nothing: then
+/// it is the default.
 Weights weights_of(const SearchFacts& search, Operation operation) {
     const auto own = search.weights.find(operation);
     if (own == search.weights.end()) {
@@ -106,9 +106,9 @@ std::optional<HoldContest> CheckContests::small_contest(const Choice& small,
         return small_copy(copy.small, beyond.distance, beyond.function, copy.name, small.operation);
     };
     // What it was chosen by, as far as the profile says how it did there.
-    const Weights weights =
-        timed_weights(small_weights(small.operation),
-                      [&](Workload workload) { return small.workloads.count(workload); });
+    const Weights weights = timed_weights(small_weights(small.operation), [&](Workload workload) {
+        return small.workloads.count(workload);
+    });
     HoldContest contest{0,
                         label_of(small.operation, "to " + format_size(small.up_to)),
                         scaled(weights),

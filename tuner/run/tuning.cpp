@@ -286,13 +286,19 @@ class TuningRun {
     }
 
     nlohmann::json log_header() const {
-        nlohmann::json header = {{"format", kTrialLogFormat},   {"version", kTrialLogVersion},
-                                 {"tool_version", kVersion},    {"machine", machine_json_},
+        nlohmann::json header = {{"format", kTrialLogFormat},
+                                 {"version", kTrialLogVersion},
+                                 {"tool_version", kVersion},
+                                 {"machine", machine_json_},
                                  {"candidates", facts_.candidates.at(Operation::copy)},
-                                 {"invalid", facts_.invalid},   {"options", plan_.options()},
-                                 {"sensing", copies().spaces.senses}, {"seed", request_.seed},
-                                 {"started", facts_.started},   {"cpu", *facts_.cpu},
-                                 {"warnings", facts_.warnings}, {"architecture", kArchitecture}};
+                                 {"invalid", facts_.invalid},
+                                 {"options", plan_.options()},
+                                 {"sensing", copies().spaces.senses},
+                                 {"seed", request_.seed},
+                                 {"started", facts_.started},
+                                 {"cpu", *facts_.cpu},
+                                 {"warnings", facts_.warnings},
+                                 {"architecture", kArchitecture}};
         if (!facts_.no_sensing.empty()) header["no_sensing"] = facts_.no_sensing;
         for (const auto& one : searches_) {
             header[hash_field(one->plan.operation)] = one->spaces.hash();

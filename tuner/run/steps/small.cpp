@@ -106,8 +106,7 @@ SizeResult find_small(Run& run, const Candidate& large, bool by_shape) {
         const asterope_copy& one = small_at(run, entrant);
         return word_of(one, "shape") + ' ' + word_of(one, "rt");
     };
-    return search_small(spaces.small_entrants,
-                        plain_small(spaces.small_space, run.plan.operation),
+    return search_small(spaces.small_entrants, plain_small(spaces.small_space, run.plan.operation),
                         run.plan.small_weights, run.plan.rigor, random, run.timed(copies, 0),
                         by_shape ? shape_of : ShapeOf());
 }
