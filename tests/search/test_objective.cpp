@@ -112,10 +112,8 @@ TEST(WithIntents, leave_out_in_balanced_what_waits_for_the_run_off) {
         return all;
     };
     using Names = std::vector<std::string>;
-    EXPECT_EQ(names(parse_objective("balanced")),
-              (Names{"balanced", "hot", "cold", "consume"}));
-    EXPECT_EQ(names(parse_objective("hot=1,fetch=1")),
-              (Names{"weights", "hot", "fetch"}));
+    EXPECT_EQ(names(parse_objective("balanced")), (Names{"balanced", "hot", "cold", "consume"}));
+    EXPECT_EQ(names(parse_objective("hot=1,fetch=1")), (Names{"weights", "hot", "fetch"}));
 }
 
 TEST(ParseObjective, takes_each_tunable_workload_alone) {
@@ -127,8 +125,8 @@ TEST(ParseObjective, takes_each_tunable_workload_alone) {
 }
 
 TEST(ParseObjective, refuses_any_other_workload) {
-    for (const char* text :
-         {"", "Hot", "warm", "hot,cold", "balanced ", "mix_l1", "fixed_read", "aliased", "weights"}) {
+    for (const char* text : {"", "Hot", "warm", "hot,cold", "balanced ", "mix_l1", "fixed_read",
+                             "aliased", "weights"}) {
         EXPECT_EQ(refusal(text), "workload '" + std::string(text) +
                                      "' is unknown, and no mix, as in hot=1,consume=2: choose "
                                      "balanced, " +
@@ -164,24 +162,21 @@ TEST(ParseObjective, names_the_weight_it_refuses_and_the_choices) {
          {"hot=-1", "hot=-0.5", "hot=nan", "hot=inf", "hot=-inf", "hot=", "hot=1x", "hot= 1",
           "hot=+1", "hot=0x10", "hot=1e999", "hot==1", "hot=1=2", "hot=one"}) {
         for (const char* before : {"", "cold=1,"}) {
-            EXPECT_EQ(refusal(before + std::string(item)),
-                      "weight '" + std::string(item) + number);
+            EXPECT_EQ(refusal(before + std::string(item)), "weight '" + std::string(item) + number);
         }
     }
     for (const char* item :
          {"warm=1", "Hot=1", " hot=1", "hot =1", "=1", "aliased=1", "mix_l1=2", "balanced=1"}) {
         EXPECT_EQ(refusal(item), "weight '" + std::string(item) +
-                                                 "' names no workload to tune for: choose " +
-                                                 kChoices);
+                                     "' names no workload to tune for: choose " + kChoices);
     }
     for (const char* item : {"hot", "1", " "}) {
-        EXPECT_EQ(refusal(std::string(item) + ",cold=1"), "weight '" + std::string(item) +
-                                                 "' is no pair of a workload and a number: " +
-                                                 "write NAME=NUMBER for " + kChoices + example);
+        EXPECT_EQ(refusal(std::string(item) + ",cold=1"),
+                  "weight '" + std::string(item) + "' is no pair of a workload and a number: " +
+                      "write NAME=NUMBER for " + kChoices + example);
     }
     for (const char* text : {"hot=1,", ",hot=1", "hot=1,,cold=1"}) {
-        EXPECT_NE(refusal(text).find("weight '' is no pair"), std::string::npos)
-            << text;
+        EXPECT_NE(refusal(text).find("weight '' is no pair"), std::string::npos) << text;
     }
     EXPECT_EQ(refusal("hot=1,cold=2,hot=1"),
               "weight 'hot=1' names its workload again: give each of " + kChoices +
@@ -193,13 +188,11 @@ TEST(ParseObjective, names_the_weight_it_refuses_and_the_choices) {
 
 TEST(ForMappedSource, refuses_what_writes_its_source_but_balanced_does_without) {
     for (const char* text : {"hot", "cold", "consume"}) {
-        EXPECT_EQ(for_mapped_source(parse_objective(text)).weights,
-                  parse_objective(text).weights);
+        EXPECT_EQ(for_mapped_source(parse_objective(text)).weights, parse_objective(text).weights);
     }
     EXPECT_NO_THROW(for_mapped_source(parse_objective("hot=1,produce=0")));
     double sum = 0;
-    for (const auto& [workload, weight] :
-         for_mapped_source(parse_objective("balanced")).weights) {
+    for (const auto& [workload, weight] : for_mapped_source(parse_objective("balanced")).weights) {
         EXPECT_NE(workload, Workload::produce);
         sum += weight;
     }

@@ -115,9 +115,9 @@ std::optional<HoldContest> CheckContests::small_contest(const Small& small, Oper
     };
     // What it was chosen by: profiles of before know fewer workloads.
     const std::string objective = small.objective.empty() ? "balanced" : small.objective;
-    const Weights weights =
-        timed_weights(small_weights(operation),
-                      [&](Workload workload) { return small.winner.workloads.count(workload); });
+    const Weights weights = timed_weights(small_weights(operation), [&](Workload workload) {
+        return small.winner.workloads.count(workload);
+    });
     HoldContest contest{0,
                         label_of(operation, "to " + format_size(bound_of(*small.winner.copy))),
                         scaled(weights),

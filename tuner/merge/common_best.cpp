@@ -33,7 +33,8 @@ std::unique_ptr<OperationSearch> search_of(const std::vector<MergeSource>& sourc
         if (place(search.rigor) < place(plan.rigor.name)) plan.rigor = parse_rigor(search.rigor);
     }
     return std::unique_ptr<OperationSearch>(new OperationSearch{
-        plan, Spaces(Features(machine.cpu, {}), operation == Operation::copy, false, {}, operation),
+        plan,
+        Spaces(Features(machine.cpu, {}), operation == Operation::copy, false, {}, operation),
         {}});
 }
 

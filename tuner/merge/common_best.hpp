@@ -23,8 +23,8 @@ struct CommonBest {
 ///   the smaller size;
 /// - copies that sense: where all machines take one with the same probe, the threshold between all
 ///   their readings, the common best of cached data and that of uncached data.
-/// Throws BadInput for sources that are not alike, see require_alike, and where no copy was timed on
-/// all at any size.
+/// Throws BadInput for sources that are not alike, see require_alike, and where no copy was timed
+/// on all at any size.
 CommonBest common_best(std::vector<MergeSource> sources);
 
 } // namespace asterope

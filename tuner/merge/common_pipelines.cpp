@@ -252,7 +252,7 @@ class CommonSearch {
     const MergedTimings& timings_;
     const std::vector<MergeSource>& sources_;
     std::vector<Objective> objectives_;
-    std::vector<TimedCopy> named_; ///< the space; nothing is called, and no cache is there
+    std::vector<TimedCopy> named_;          ///< the space; nothing is called, and no cache is there
     std::map<std::string, Entrant> places_; ///< in the space
     CommonPipelines common_;
 };

@@ -91,8 +91,9 @@ MergeSource read_merge_source(const std::string& path) {
     LineReader lines(path, path);
     const std::string_view start = lines.start();
     if (!begins_trial_log(start.substr(0, start.find('\n')))) {
-        throw BadInput(path + ": is no trial log: a profile holds a few copies a size, and the common "
-                              "best of several machines needs their logs (--log FILE)");
+        throw BadInput(path +
+                       ": is no trial log: a profile holds a few copies a size, and the common "
+                       "best of several machines needs their logs (--log FILE)");
     }
     lines.rename("log " + path);
     MergeSource source{path, {}, read_trial_log(lines)};

@@ -58,8 +58,8 @@ class MergedTimings : public Timings {
     /// `logs` must outlive it.
     explicit MergedTimings(std::vector<const LoggedSteps*> logs) : logs_(std::move(logs)) {}
 
-    /// A step of all searches; null where one lacks it. Of pipelines at one size with what was timed
-    /// there when rows were chosen.
+    /// A step of all searches; null where one lacks it. Of pipelines at one size with what was
+    /// timed there when rows were chosen.
     const CommonRace* race_of(const std::string& step) const;
 
     void enter(const std::string& step, std::size_t known = 0) override;

@@ -129,9 +129,10 @@ void add_course(CLI::App& app, TuningRequest& request) {
 }
 
 void add_output(CLI::App& app, Options& options) {
-    app.add_flag("--verbose", options.request.verbose,
-                 "count the candidates by axis, print every table, not only the routine's rows, and "
-                 "say where the time went");
+    app.add_flag(
+        "--verbose", options.request.verbose,
+        "count the candidates by axis, print every table, not only the routine's rows, and "
+        "say where the time went");
     app.add_flag("--strict", options.request.strict,
                  "exit with 1 where the compiled routine loses to libc or a reference in the exam "
                  "at the end, or cannot be examined");

@@ -1,5 +1,5 @@
-// The contests of a run: the near winners of all sizes, timed at each size, and the rows that may be
-// made of them.
+// The contests of a run: the near winners of all sizes, timed at each size, and the rows that may
+// be made of them.
 #include "run/contests.hpp"
 
 #include <algorithm>

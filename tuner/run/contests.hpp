@@ -1,5 +1,5 @@
-// The contests of a run: the near winners of all sizes, timed at each size, and the rows that may be
-// made of them.
+// The contests of a run: the near winners of all sizes, timed at each size, and the rows that may
+// be made of them.
 #pragma once
 
 #include <deque>
@@ -45,9 +45,9 @@ struct TimedSensing {
 struct Contests {
     std::vector<Entrant> contestants;
     RowRules rules;
-    std::vector<Contest> at_size;   ///< by evaluated size; empty: there was no time for them
-    std::vector<SizeScores> scores; ///< by evaluated size, of the routine's own objective
-    std::deque<TimedSensing> sensing;           ///< arguments are referred to
+    std::vector<Contest> at_size;     ///< by evaluated size; empty: there was no time for them
+    std::vector<SizeScores> scores;   ///< by evaluated size, of the routine's own objective
+    std::deque<TimedSensing> sensing; ///< arguments are referred to
     std::map<std::size_t, SensingRace> sensing_races; ///< by evaluated size
 
     std::size_t size_at(std::size_t index) const { return at_size[index].results.front().size; }

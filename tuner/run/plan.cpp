@@ -155,11 +155,10 @@ Plan::Plan(const TuningRequest& request, const Machine& machine)
     : operations(parse_operations(request.operations)), program(recorded_program(request)),
       sizes(sizes_to_search(request.sizes, machine.caches, program)),
       set_sizes(sizes_of_sets(request, machine)),
-      objective(program ? program_objective(*program, sizes)
-                        : parse_objective(request.workload)),
+      objective(program ? program_objective(*program, sizes) : parse_objective(request.workload)),
       extended(parse_space(request.space)), sensing(!request.no_sensing),
-      small_weights(small_weights_of(request, program)),
-      rigor(parse_rigor(request.rigor)), most_rows(request.rows), threads(threads_of(request)),
+      small_weights(small_weights_of(request, program)), rigor(parse_rigor(request.rigor)),
+      most_rows(request.rows), threads(threads_of(request)),
       statistics(statistics_of(request, program)),
       references(request.replayed ? request.logged_references
                                   : parse_references(request.references)),
@@ -230,8 +229,27 @@ nlohmann::json Plan::options() const {
     return options;
 }
 
+Machine machine_of(const nlohmann::json& header) {
+    const nlohmann::json& json = header.at("machine");
+    Machine machine;
+    json.at("cpu").at("features").get_to(machine.cpu.features);
+    json.at("cpu").at("brand").get_to(machine.cpu.brand);
+    json.at("libc").get_to(machine.libc);
+    json.at("libc_thresholds").get_to(machine.libc_thresholds);
+    for (const nlohmann::json& cache : json.at("caches")) {
+        machine.caches.emplace_back().bytes = cache.at("bytes");
+    }
+    return machine;
+}
+
 TuningRequest replayed_request(const nlohmann::json& options) {
     TuningRequest request;
+    for (const char* field : {"threads", "rows", "small_weights", "operations"}) {
+        if (!options.contains(field)) {
+            throw BadInput(std::string("its header has no options.") + field +
+                           ", as that of an earlier version: record anew");
+        }
+    }
     for (const std::size_t size : options.at("sizes").get<std::vector<std::size_t>>()) {
         if (!request.sizes.empty()) request.sizes += ',';
         request.sizes += std::to_string(size);

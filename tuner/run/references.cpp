@@ -94,8 +94,8 @@ std::vector<Reference> references_of(const nlohmann::json& list, Operation opera
 }
 
 std::vector<TimedCopy> load_references(const std::vector<Reference>& references) {
-    return timed_references(
-        references, [](const ExternalCopy& copy) { return load_required(copy, kOption); });
+    return timed_references(references,
+                            [](const ExternalCopy& copy) { return load_required(copy, kOption); });
 }
 
 void require_still_right(const std::vector<TimedCopy>& references) {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 
 #include "run/trial_log.hpp"
 

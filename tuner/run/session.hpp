@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/progress.hpp"
-#include "run/time_spent.hpp"
 #include "run/resume.hpp"
+#include "run/time_spent.hpp"
 #include "timing/disturbed_rounds.hpp"
 #include "timing/timings.hpp"
 

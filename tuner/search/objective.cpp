@@ -139,7 +139,8 @@ std::string tunable_text() {
     for (const Workload workload : kTunable) {
         text += std::string(name_of(workload)) + ": " + std::string(facts_of(workload).text) + "; ";
     }
-    return text + "balanced: all situations of these alike; or a mix of them, such as hot=1,consume=2";
+    return text +
+           "balanced: all situations of these alike; or a mix of them, such as hot=1,consume=2";
 }
 
 double weight_of(const Weights& weights, Workload workload) {

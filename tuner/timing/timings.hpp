@@ -1,5 +1,5 @@
-// Timings: where a search's figures come from, be it the machine, a log, several logs, or a test that
-// knows the truth.
+// Timings: where a search's figures come from, be it the machine, a log, several logs, or a test
+// that knows the truth.
 #pragma once
 
 #include <cstddef>
@@ -89,8 +89,8 @@ class Timings {
     /// `known` of them are not asked for.
     virtual void enter(const std::string&, std::size_t known = 0) { (void)known; }
 
-    /// Whether this copy can be timed in that step, or any at all: what several machines timed, they
-    /// need not all have timed.
+    /// Whether this copy can be timed in that step, or any at all: what several machines timed,
+    /// they need not all have timed.
     virtual bool has(const std::string& step, const std::string& copy = {}) const {
         return (void)step, (void)copy, true;
     }

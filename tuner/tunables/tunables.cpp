@@ -67,7 +67,8 @@ RemoteSetup shared_setup(const Machine& machine, int cpu, const Knobs& knobs, st
 
 void find_tunables(const TunablesRequest& request) {
     TunablesReport report;
-    const Objective asked = parse_objective(request.weights.empty() ? request.workload : request.weights);
+    const Objective asked =
+        parse_objective(request.weights.empty() ? request.workload : request.weights);
     const Rigor rigor = parse_rigor(request.rigor);
     std::optional<Program> program;
     if (!request.recordings.empty()) program = read_program(request.recordings);

@@ -124,8 +124,8 @@ TEST(SmallWeights, count_reading_as_much_page_ends_a_quarter_and_single_sizes_as
     for (const Workload workload : kMix) mix += share.at(workload);
     for (const Workload workload : kMixRead) mix_read += share.at(workload);
     for (const double half : {mix, mix_read}) EXPECT_NEAR(half, 0.375 / 2, 1e-12);
-    for (const Workload fixed : {Workload::fixed, Workload::fixed_read, Workload::fixed_walk,
-                                 Workload::fixed_walk_read}) {
+    for (const Workload fixed :
+         {Workload::fixed, Workload::fixed_read, Workload::fixed_walk, Workload::fixed_walk_read}) {
         EXPECT_NEAR(share.at(fixed), 0.375 / 4, 1e-12);
     }
     EXPECT_NEAR(share.at(Workload::page_end) + share.at(Workload::page_end_read), 0.25, 1e-12);

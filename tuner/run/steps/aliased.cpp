@@ -11,9 +11,9 @@ namespace asterope {
 void find_aliased(Run& run, Findings& findings) {
     const auto& space = run.spaces.aliased_space;
     const Weights& weights = run.plan.objective.weights;
-    const bool hot_counts =
-        std::any_of(weights.begin(), weights.end(),
-                    [](const auto& weighted) { return weighted.first == Workload::hot; });
+    const bool hot_counts = std::any_of(weights.begin(), weights.end(), [](const auto& weighted) {
+        return weighted.first == Workload::hot;
+    });
     if (space.empty() || !hot_counts) return;
     run.show(Step::aliased);
     Run::within_budget(findings.left_out, Step::aliased, [&] {

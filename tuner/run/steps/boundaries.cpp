@@ -53,17 +53,17 @@ void find_boundaries(Run& run, const Contests& contests, Findings& findings) {
             const bool senses = taken.senses[static_cast<std::size_t>(upper)];
             if (budget_left && size < kSensingMinimum && senses) return true;
             bool holds = false;
-            budget_left = budget_left &&
-                          Run::within_budget(findings.left_out, Step::boundaries, [&] {
-                              run.label(format_size(size));
-                              std::mt19937_64 random = run.enter(Step::boundaries, size, one.name);
-                              run.calibrate(size);
-                              Race race(size, screening_weights(one.weights), random,
-                                        run.timed(taken.copies, size));
-                              holds = race.run_off({lower, upper}, run.plan.rigor.rounds, lower)
-                                          .finalists.front()
-                                          .candidate == lower;
-                          });
+            budget_left =
+                budget_left && Run::within_budget(findings.left_out, Step::boundaries, [&] {
+                    run.label(format_size(size));
+                    std::mt19937_64 random = run.enter(Step::boundaries, size, one.name);
+                    run.calibrate(size);
+                    Race race(size, screening_weights(one.weights), random,
+                              run.timed(taken.copies, size));
+                    holds = race.run_off({lower, upper}, run.plan.rigor.rounds, lower)
+                                .finalists.front()
+                                .candidate == lower;
+                });
             return holds;
         };
         facts.intervals.push_back(find_intervals(taken.sizes, taken.entrants,

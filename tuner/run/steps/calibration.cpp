@@ -57,8 +57,9 @@ void calibrate_sizes(Run& run) {
         }
     }
     // See search_small: all five times, 16 of them eight times, and the run-off.
-    const std::size_t small = 5 * run.spaces.small_entrants.size() + 16 * 8 +
-                              2 * static_cast<std::size_t>((2 * rigor.finalists + 6) * rigor.rounds);
+    const std::size_t small =
+        5 * run.spaces.small_entrants.size() + 16 * 8 +
+        2 * static_cast<std::size_t>((2 * rigor.finalists + 6) * rigor.rounds);
     plan(run, Step::small,
          kPlannedTrial * static_cast<double>(small * run.plan.small_weights.size()));
 }

@@ -143,8 +143,8 @@ bool choose_anew(const Run& run, const Contests& contests, const Exam& exam, Fin
         known->scores[index] = std::min(known->scores[index], cell.score);
         settled.insert(index);
     }
-    std::vector<Row> rows = contests.beyond_chance(
-        choose_rows(contests.scores, contests.rules, timed), 0, settled);
+    std::vector<Row> rows =
+        contests.beyond_chance(choose_rows(contests.scores, contests.rules, timed), 0, settled);
     if (rows == findings.rows || rows.empty()) return false;
     const std::vector<Row> before = findings.rows;
     contests.take_rows(run, std::move(rows), findings);

@@ -13,8 +13,7 @@ SizeResult find_overlapping(Run& run) {
     for (const asterope_copy* one : run.spaces.overlapping_space) {
         copies.push_back({.function = one->copy, .name = one->name});
     }
-    return search_overlapping(copies.size(), run.plan.rigor, random,
-                              {run.session, copies, libc});
+    return search_overlapping(copies.size(), run.plan.rigor, random, {run.session, copies, libc});
 }
 
 } // namespace asterope

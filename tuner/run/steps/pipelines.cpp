@@ -67,8 +67,8 @@ Found search_one_size(Run& run, const FoundSizes& found, std::size_t index) {
 /// Small copies, which go on to the pipeline of this size, and moves, which are mostly small.
 void search_what_hands_over(Run& run, const Found& found, Findings& findings) {
     try {
-        findings.small = find_small(
-            run, run.candidate(found.results.front().finalists.front().candidate));
+        findings.small =
+            find_small(run, run.candidate(found.results.front().finalists.front().candidate));
         if (run.plan.operation == Operation::copy) findings.overlapping = find_overlapping(run);
     } catch (const BudgetSpent&) { // there is none, then
     }

@@ -16,10 +16,9 @@ Contest hold_contest(Run& run, const std::vector<Entrant>& contestants, std::siz
     Contest one{{std::make_unique<std::mt19937_64>(run.enter(Step::rows, size)), nullptr}, {}};
     one.race = std::make_unique<Race>(size, weights_of(run.objectives), *one.random,
                                       run.timed(run.copies, size));
-    one.results =
-        one.race->run_offs(contestants, run.plan.rigor.contest_rounds,
-                           std::vector<std::vector<Entrant>>(run.objectives.size()),
-                           run.plain_copy());
+    one.results = one.race->run_offs(contestants, run.plan.rigor.contest_rounds,
+                                     std::vector<std::vector<Entrant>>(run.objectives.size()),
+                                     run.plain_copy());
     return one;
 }
 
@@ -72,10 +71,10 @@ Contests find_rows(Run& run, Findings& findings) {
     contests.rules.most_rows = run.plan.most_rows;
     contests.rules.pipeline_prices = prices_of(contests.contestants, standard, run.plain_copy());
     time_sensing(run, contests, findings.left_out);
-    contests.take_rows(run,
-                       contests.beyond_chance(choose_rows(contests.scores, contests.rules,
-                                                          contests.timed_rows())),
-                       findings);
+    contests.take_rows(
+        run,
+        contests.beyond_chance(choose_rows(contests.scores, contests.rules, contests.timed_rows())),
+        findings);
     find_rows_of_intents(run, contests, findings);
     return contests;
 }

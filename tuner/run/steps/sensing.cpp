@@ -183,8 +183,8 @@ void add_sensing_copies(const Run& run, const std::vector<Row>& rows,
             return run.candidate(contests.contestants[i]);
         };
         // A set has one side: no workload of it is what tells `fetch` from `cold`.
-        const bool both = run.plan.operation == Operation::copy &&
-                          row.copy.pipelines[1] != row.copy.pipelines[2];
+        const bool both =
+            run.plan.operation == Operation::copy && row.copy.pipelines[1] != row.copy.pipelines[2];
         for (const auto& [probe, threshold, indices] : probes) {
             if (looks_at_destination(*probe) != both) continue;
             SensingCopy copy{probe, pipeline(Locality::cached), pipeline(Locality::uncached),
@@ -214,8 +214,7 @@ void time_sensing_at(Run& run, std::size_t index, const std::vector<std::size_t>
         copies.push_back(one.copy.timed(one.arguments));
         kept.entrants.emplace_back(one.row.copy, one.copy.probe);
     }
-    kept.race =
-        std::make_unique<Race>(size, run.weights(), *kept.random, run.timed(copies, size));
+    kept.race = std::make_unique<Race>(size, run.weights(), *kept.random, run.timed(copies, size));
     const SizeResult result =
         kept.race->run_off(all_entrants(copies.size()), run.plan.rigor.contest_rounds, kLibc);
     contests.sensing_races.insert_or_assign(index, std::move(kept));

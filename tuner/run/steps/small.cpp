@@ -46,9 +46,9 @@ std::vector<Entrant> variants_of(const Run& run, Entrant winner) {
     return variants;
 }
 
-/// What these small copies gain over the rows' pipelines, at the evaluated sizes up to their bounds,
-/// added up. Up to its bound a small copy asks for no more than any copy: of those of one register
-/// type the one that goes farthest is timed for all.
+/// What these small copies gain over the rows' pipelines, at the evaluated sizes up to their
+/// bounds, added up. Up to its bound a small copy asks for no more than any copy: of those of one
+/// register type the one that goes farthest is timed for all.
 std::map<Entrant, double> gains_above_small(Run& run, const Contests& contests,
                                             const std::vector<Row>& rows,
                                             const std::vector<Entrant>& variants) {
@@ -106,8 +106,7 @@ SizeResult find_small(Run& run, const Candidate& large, bool by_shape) {
         const asterope_copy& one = small_at(run, entrant);
         return word_of(one, "shape") + ' ' + word_of(one, "rt");
     };
-    return search_small(spaces.small_entrants,
-                        plain_small(spaces.small_space, run.plan.operation),
+    return search_small(spaces.small_entrants, plain_small(spaces.small_space, run.plan.operation),
                         run.plan.small_weights, run.plan.rigor, random, run.timed(copies, 0),
                         by_shape ? shape_of : ShapeOf());
 }

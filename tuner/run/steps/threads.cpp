@@ -22,9 +22,8 @@ Weights shared_weights(const Weights& weights) {
 std::optional<SharedSize> share(Run& run, std::size_t size, const PipelineFacts& pipelines) {
     const std::string step = run.logged(Step::threads, size);
     std::vector<ThreadShare> shares = shares_for(size, run.plan.threads);
-    std::erase_if(shares, [&](const ThreadShare& one) {
-        return !run.session.has(step, share_name(one));
-    });
+    std::erase_if(shares,
+                  [&](const ThreadShare& one) { return !run.session.has(step, share_name(one)); });
     if (shares.empty()) return std::nullopt;
     std::mt19937_64 random = run.enter(Step::threads, size);
     const auto& sensing = pipelines.sensing[pipelines.result_for(size)];
