@@ -233,14 +233,3 @@ def test_a_reference_that_went_wrong_before_an_interrupt_leaves_no_log_to_resume
     assert "copies wrong since" in process.communicate(timeout=60)[1]
     assert process.returncode == 1
     assert not (tmp_path / "p.json.trials").exists()
-
-
-def test_the_report_reads_a_log_with_references(
-    build_dir: Path, judged: Path, tmp_path: Path
-) -> None:
-    page = tmp_path / "page.html"
-    done = run_command(
-        build_dir / "asterope-report", judged / "p.json", judged / "trials.jsonl", "-o", page
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert page.exists()

@@ -99,8 +99,6 @@ TEST(ChooseRows, does_not_let_many_small_gains_pay_for_one_large_loss) {
     RowRules one_row;
     one_row.most_rows = 1;
     EXPECT_EQ(choose_rows(scores(two), one_row), (Rows{plain(0, 9, 1)}));
-    EXPECT_NEAR(regret_of({plain(0, 9, 1)}, scores(two)).worst, 0.01, 1e-12);
-    EXPECT_NEAR(regret_of({plain(0, 9, 0)}, scores(two)).mean, 0.005, 1e-12); // less in the mean
 }
 
 TEST(ChooseRows, senses_where_that_brings_more_than_it_costs) {

@@ -1,15 +1,16 @@
-// A routine built from a profile, to be loaded and timed.
+// The routine of a profile: rendered, and built to be loaded and timed.
 #include "run/built_routine.hpp"
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <system_error>
 
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/program.hpp"
-#include "run/run_generator.hpp"
+#include "timing/external_copy.hpp"
 
 namespace asterope {
 
@@ -29,6 +30,23 @@ std::filesystem::path make_temporary_folder(const std::string& instead) {
 
 } // namespace
 
+void run_generator(const std::filesystem::path& profile, const std::filesystem::path& folder,
+                   bool quiet, const std::string& remedy) {
+    std::error_code ignored;
+    std::filesystem::path command = program_folder() / "asterope-generate";
+    if (!std::filesystem::exists(command, ignored)) command = "asterope-generate";
+    std::vector<std::string> words = {command.string(), profile.string(), "-o", folder.string()};
+    if (quiet) words.push_back("--quiet");
+    try {
+        const int status = run_program(std::move(words));
+        if (status == 0) return;
+        if (status == kInterrupted) throw Interrupted("interrupted; " + remedy);
+    } catch (const std::system_error& error) {
+        throw Failure("cannot run asterope-generate: " + error.code().message() + "; " + remedy);
+    }
+    throw Failure("asterope-generate failed; " + remedy);
+}
+
 BuiltRoutine::BuiltRoutine(const std::filesystem::path& profile, std::string instead)
     : profile_(profile.string()), instead_(std::move(instead)),
       folder_(make_temporary_folder(instead_)) {
@@ -40,6 +58,16 @@ BuiltRoutine::BuiltRoutine(Text text, std::string instead)
     profile_ = (folder_ / "profile.json").string();
     write_atomically(profile_, text.of_profile);
     build();
+}
+
+CopyFunction load_routine(const std::string& profile, Operation operation,
+                          const std::string& instead) {
+    const BuiltRoutine built(BuiltRoutine::Text{profile}, instead);
+    std::string reason;
+    void* library = load_library(built.library(), reason);
+    if (!library) throw Failure(reason);
+    const std::string symbol = "asterope_" + std::string(name_of(operation));
+    return reinterpret_cast<CopyFunction>(dlsym(library, symbol.c_str()));
 }
 
 BuiltRoutine::~BuiltRoutine() {

@@ -1,11 +1,19 @@
-// A routine built from a profile, to be loaded and timed.
+// The routine of a profile: rendered, and built to be loaded and timed.
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <unistd.h>
 
+#include "timing/timed_copy.hpp"
+
 namespace asterope {
+
+/// Runs the asterope-generate that lies beside this program, or else the one on the PATH, and
+/// waits: the routine of `profile` lands in `folder`. Where `quiet`, only its errors are seen.
+/// Throws Failure where there is none or it fails, ending in `remedy`.
+void run_generator(const std::filesystem::path& profile, const std::filesystem::path& folder,
+                   bool quiet, const std::string& remedy);
 
 /// The routine of a profile, compiled as a shared library in a temporary folder of its own, which
 /// goes with this object.
@@ -35,5 +43,10 @@ class BuiltRoutine {
     std::filesystem::path folder_;
     const pid_t maker_ = getpid(); ///< a child that ends must leave the folder to its parent
 };
+
+/// The operation's function of the routine of a profile, given as text. Its library is never
+/// unloaded. Throws as BuiltRoutine does.
+CopyFunction load_routine(const std::string& profile, Operation operation,
+                          const std::string& instead);
 
 } // namespace asterope

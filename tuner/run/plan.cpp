@@ -216,8 +216,27 @@ nlohmann::json Plan::options() const {
     return options;
 }
 
+Machine machine_of(const nlohmann::json& header) {
+    const nlohmann::json& json = header.at("machine");
+    Machine machine;
+    json.at("cpu").at("features").get_to(machine.cpu.features);
+    json.at("cpu").at("brand").get_to(machine.cpu.brand);
+    json.at("libc").get_to(machine.libc);
+    json.at("libc_thresholds").get_to(machine.libc_thresholds);
+    for (const nlohmann::json& cache : json.at("caches")) {
+        machine.caches.emplace_back().bytes = cache.at("bytes");
+    }
+    return machine;
+}
+
 TuningRequest replayed_request(const nlohmann::json& options) {
     TuningRequest request;
+    for (const char* field : {"threads", "rows", "small_weights", "operations"}) {
+        if (!options.contains(field)) {
+            throw BadInput(std::string("its header has no options.") + field +
+                           ", as that of an earlier version: record anew");
+        }
+    }
     for (const std::size_t size : options.at("sizes").get<std::vector<std::size_t>>()) {
         if (!request.sizes.empty()) request.sizes += ',';
         request.sizes += std::to_string(size);

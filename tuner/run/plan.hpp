@@ -61,6 +61,9 @@ struct Plan {
 /// Where its trials go.
 std::string log_of(const TuningRequest& request);
 
+/// The machine that a log's figures are of, by its header, as far as a search must know it.
+Machine machine_of(const nlohmann::json& header);
+
 /// The request that a log with these Plan::options() came from, to be replayed.
 TuningRequest replayed_request(const nlohmann::json& options);
 

@@ -1,10 +1,31 @@
-// What a run ends with: its findings as profile and tables want them.
+// What a run begins and ends with: its searches in words, their findings as profile and tables want
+// them.
 #include "run/result.hpp"
 
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "profile/expected_gain.hpp"
 #include "profile/result_table.hpp"
 #include "profile/short_result.hpp"
 
 namespace asterope {
+
+std::string what_is_searched(const Searches& searches) {
+    std::string words;
+    for (const auto& one : searches) {
+        const std::size_t large = one->spaces.entrants.size(),
+                          small = one->spaces.small_space.size();
+        if (one->plan.operation == Operation::copy) {
+            words += std::to_string(large) + " candidates a size" +
+                     (one->plan.extended ? " and the extension axes" : "") + ", " +
+                     std::to_string(small) + " small copies, ";
+        } else {
+            words += std::to_string(large + small) + " sets, ";
+        }
+    }
+    const Plan& plan = searches.front()->plan;
+    return words + plan.rigor.name + " search, workload " + plan.objective.name + "\n";
+}
 
 SearchResults results_of(const OperationSearch& search) {
     const auto& [plan, spaces, references, found] = search;
@@ -23,10 +44,51 @@ SearchResults results_of(const OperationSearch& search) {
     return results;
 }
 
+namespace {
+
+/// Of one operation.
 std::string tables_of(const Profile& profile, Operation operation, bool all) {
     const std::string text = '\n' + result_sentences(profile, operation);
     if (!all) return '\n' + routine_rows(profile, operation) + text;
     return choices_tables(profile, operation) + references_table(profile, operation) + text;
+}
+
+} // namespace
+
+std::string add_findings(Profile& profile, const Searches& searches, bool all) {
+    std::string headlines, tables;
+    for (const auto& one : searches) {
+        const Findings& found = one->findings;
+        if (found.pipelines.found.empty()) continue;
+        const Operation operation = one->plan.operation;
+        profile.left_out[operation] = found.left_out;
+        if (found.exam) profile.exam[operation] = *found.exam;
+        profile.search.candidates[operation] = one->spaces.entrants.size();
+        add_results(profile, results_of(*one));
+        headlines += headline(profile, operation);
+        if (one != searches.front()) tables += '\n' + std::string(name_of(operation)) + '\n';
+        tables += tables_of(profile, operation, all);
+    }
+    settle(profile);
+    if (all) tables += '\n' + timings_table(profile.search.phases, profile.search.seconds);
+    return headlines + tables;
+}
+
+void require_no_loss(const Searches& searches, const std::string& unexamined) {
+    if (!searches.front()->findings.exam) {
+        throw Failure("--strict: the compiled routine was not examined" +
+                      (unexamined.empty() ? "" : ": " + unexamined));
+    }
+    std::size_t losses = 0, cells = 0;
+    for (const auto& one : searches) {
+        if (!one->findings.exam) continue;
+        losses += one->findings.exam->losses.size();
+        cells += one->findings.exam->cells;
+    }
+    if (losses == 0) return;
+    throw Failure("--strict: the compiled routine is slower than libc in " +
+                  std::to_string(losses) + " of " + std::to_string(cells) +
+                  " situations and sizes");
 }
 
 } // namespace asterope

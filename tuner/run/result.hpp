@@ -1,17 +1,31 @@
-// What a run ends with: its findings as profile and tables want them.
+// What a run begins and ends with: its searches in words, their findings as profile and tables want
+// them.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "run/run.hpp"
 
 namespace asterope {
 
+/// By operation, copies first.
+using Searches = std::vector<std::unique_ptr<OperationSearch>>;
+
+/// "7186 candidates a size and the extension axes, 68 small copies, ... standard search, workload
+/// balanced", with the end of the line.
+std::string what_is_searched(const Searches& searches);
+
 /// What was found of one operation. `search` must outlive it.
 SearchResults results_of(const OperationSearch& search);
 
-/// For people: the tables of one operation, all of them or the routine's rows alone, and what they
-/// say in sentences.
-std::string tables_of(const Profile& profile, Operation operation, bool all);
+/// Adds all that was found to a profile that has the machine and the facts of the search. Returns
+/// the tables, which tell the same: `all` of them, or the routine's rows alone.
+std::string add_findings(Profile& profile, const Searches& searches, bool all);
+
+/// Throws Failure unless the exams found the routine nowhere slower than libc. `unexamined`: why
+/// there was none, where that is known.
+void require_no_loss(const Searches& searches, const std::string& unexamined);
 
 } // namespace asterope

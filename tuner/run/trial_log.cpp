@@ -1,6 +1,7 @@
 // The trial log: every figure of a search, one JSON object a line, written as it is found.
 #include "run/trial_log.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -66,50 +67,29 @@ bool begins_trial_log(std::string_view line) {
     }
 }
 
-TrialLogReader::TrialLogReader(LineReader& lines) : lines_(lines) {
+namespace {
+
+json read_header(LineReader& lines) {
     const std::string& what = lines.what();
     std::string line;
     if (!lines.next(line)) throw BadInput(what + ": holds no whole header");
     if (!begins_trial_log(line)) {
         throw BadInput(what + ": is no trial log: its first line is not the header of one");
     }
-    header_ = parse_json(line, what);
-    const json version = header_.value("version", json());
+    json header = parse_json(line, what);
+    const json version = header.value("version", json());
     if (version != kTrialLogVersion) {
         throw BadInput(what + ": is a trial log of version " + version.dump().substr(0, 40) +
                        ", this program reads version " + std::to_string(kTrialLogVersion));
     }
-    const std::string fault = log_header_fault(header_);
+    const std::string fault = log_header_fault(header);
     if (!fault.empty()) {
-        refuse(fault + ": the log is damaged: give another, or record anew");
+        throw damaged_line(lines, fault + ": the log is damaged: give another, or record anew");
     }
+    return header;
 }
 
-std::optional<LogLine> TrialLogReader::next() {
-    std::optional<LogLine> next;
-    read_line(lines_, [&](const LogFields& line) {
-        if (line.has("step")) {
-            next = LogStep{line.text("step")};
-            in_step_ = true;
-        } else if (line.has("finished")) { // it has how often the run was resumed, too
-            if (const std::string fault = log_end_fault(line.all()); !fault.empty()) {
-                throw BadInput(fault);
-            }
-            phases_of(line.all().at("phases"));
-            next = LogEnd{line.all()};
-        } else if (line.has("resumed")) {
-            next = LogResumed{};
-        } else {
-            if (!in_step_) throw BadInput("belongs to no step");
-            next = record_of(line);
-        }
-    });
-    return next;
-}
-
-void TrialLogReader::refuse(const std::string& why) const {
-    throw damaged_line(lines_, why);
-}
+} // namespace
 
 TrialLogContents read_trial_log(const std::filesystem::path& path) {
     LineReader lines(path, "log " + path.string());
@@ -117,20 +97,25 @@ TrialLogContents read_trial_log(const std::filesystem::path& path) {
 }
 
 TrialLogContents read_trial_log(LineReader& lines) {
-    TrialLogReader reader(lines);
     TrialLogContents contents;
-    contents.header = reader.header();
+    contents.header = read_header(lines);
     std::vector<Record>* step = nullptr;
-    while (std::optional<LogLine> line = reader.next()) {
-        if (const auto* begun = std::get_if<LogStep>(&*line)) {
-            step = &contents.steps[begun->name];
-        } else if (auto* record = std::get_if<Record>(&*line)) {
-            step->push_back(std::move(*record));
-        } else if (auto* end = std::get_if<LogEnd>(&*line)) {
-            contents.end = std::move(end->fields);
-        } else {
+    const auto use = [&](const LogFields& line) {
+        if (line.has("step")) {
+            step = &contents.steps[line.text("step")];
+        } else if (line.has("finished")) { // it has how often the run was resumed, too
+            const std::string fault = log_end_fault(line.all());
+            if (!fault.empty()) throw BadInput(fault);
+            phases_of(line.all().at("phases"));
+            contents.end = line.all();
+        } else if (line.has("resumed")) {
             ++contents.resumed;
+        } else {
+            if (!step) throw BadInput("belongs to no step");
+            step->push_back(record_of(line));
         }
+    };
+    while (read_line(lines, use)) {
     }
     contents.bytes = lines.bytes();
     contents.torn = lines.torn();
@@ -174,16 +159,14 @@ namespace {
 /// log of this version.
 bool holds_trials(const std::filesystem::path& path) {
     try {
-        LineReader lines(path, "");
-        TrialLogReader reader(lines);
-        while (const std::optional<LogLine> line = reader.next()) {
-            const auto* record = std::get_if<Record>(&*line);
-            if (record && (std::holds_alternative<std::pair<TrialKey, Trial>>(*record) ||
-                           std::holds_alternative<std::pair<ProbeKey, ProbeTicks>>(*record))) {
-                return true;
-            }
-        }
-        return false;
+        const auto is_figure = [](const Record& record) {
+            return std::holds_alternative<std::pair<TrialKey, Trial>>(record) ||
+                   std::holds_alternative<std::pair<ProbeKey, ProbeTicks>>(record);
+        };
+        const LoggedSteps steps = read_trial_log(path).steps;
+        return std::any_of(steps.begin(), steps.end(), [&](const auto& step) {
+            return std::any_of(step.second.begin(), step.second.end(), is_figure);
+        });
     } catch (const BadInput&) {
         return true;
     }

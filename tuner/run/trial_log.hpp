@@ -47,48 +47,6 @@ using Record = std::variant<std::pair<TrialKey, Trial>, std::pair<ProbeKey, Prob
 /// What was found in each step, by the name of LoggedStep.
 using LoggedSteps = std::map<std::string, std::vector<Record>>;
 
-/// A line below the header: a step begins, or goes on where a run was resumed; a killed run was
-/// taken up again; the run came to its end.
-struct LogStep {
-    std::string name;
-};
-struct LogResumed {};
-struct LogEnd {
-    nlohmann::json fields;
-};
-using LogLine = std::variant<LogStep, Record, LogResumed, LogEnd>;
-
-/// Reads a log line by line. The first line of the file is the header, an object with "format":
-/// "asterope-trials" and "version"; the others are, in the order in which things happened:
-/// - {"step": "pipelines 4096"}: what follows belongs to this step of the search. A step may come
-///   again, where a run was resumed: the same one goes on.
-/// - {"size", "workload", "calls", "seconds"}: a calibration, libc's seconds a call.
-/// - {"size", "workload", "candidate", "round", "ns", "us"}: a trial; the candidate's name,
-///   "libc", or "reference NAME"; nanoseconds a call, microseconds that the whole trial took.
-/// - {"size", "workload", "probe", "copy", "ticks", "destination_ticks"}: what a probe read in
-///   front of a copy; the last one only of a probe that looks at the destination, too.
-/// - {"hit": ["steal"]}: what disturbed the round of trials that ended there.
-/// - {"resumed": "2026-11-21T10:00:00Z"}: here a killed run was taken up again.
-/// - {"finished", "seconds", "phases", "resumed"}: the end, with what the profile says of the run.
-class TrialLogReader {
-  public:
-    /// Reads the header; it then is as scripts/asterope/trial_log.schema.json says. Throws BadInput
-    /// for no header, another version, and the first fault. `lines` must outlive it.
-    explicit TrialLogReader(LineReader& lines);
-
-    const nlohmann::json& header() const { return header_; }
-    /// None at the end. Throws BadInput, in one line with its number, for a line that is not as
-    /// above, a time that is no positive number, a record that belongs to no step.
-    std::optional<LogLine> next();
-    /// Throws BadInput for the line that next() gave last.
-    [[noreturn]] void refuse(const std::string& why) const;
-
-  private:
-    LineReader& lines_;
-    nlohmann::json header_;
-    bool in_step_ = false;
-};
-
 /// A whole log.
 struct TrialLogContents {
     nlohmann::json header;
@@ -107,7 +65,21 @@ TimeAccount phases_of(const nlohmann::json& list);
 /// Whether a file with this first line is a trial log, even if a damaged one.
 bool begins_trial_log(std::string_view line);
 
-/// Reads a log, plain or gzipped. Throws BadInput with one line for what TrialLogReader refuses.
+/// Reads a log, plain or gzipped. The first line of the file is the header, an object with
+/// "format": "asterope-trials" and "version", which is as scripts/asterope/trial_log.schema.json
+/// says; the others are, in the order in which things happened:
+/// - {"step": "pipelines 4096"}: what follows belongs to this step of the search. A step may come
+///   again, where a run was resumed: the same one goes on.
+/// - {"size", "workload", "calls", "seconds"}: a calibration, libc's seconds a call.
+/// - {"size", "workload", "candidate", "round", "ns", "us"}: a trial; the candidate's name,
+///   "libc", or "reference NAME"; nanoseconds a call, microseconds that the whole trial took.
+/// - {"size", "workload", "probe", "copy", "ticks", "destination_ticks"}: what a probe read in
+///   front of a copy; the last one only of a probe that looks at the destination, too.
+/// - {"hit": ["steal"]}: what disturbed the round of trials that ended there.
+/// - {"resumed": "2026-11-21T10:00:00Z"}: here a killed run was taken up again.
+/// - {"finished", "seconds", "phases", "resumed"}: the end, with what the profile says of the run.
+/// Throws BadInput, in one line, for no header, another version, and the first line that is not as
+/// above: a time that is no positive number, a record that belongs to no step.
 TrialLogContents read_trial_log(const std::filesystem::path& path);
 TrialLogContents read_trial_log(LineReader& lines);
 

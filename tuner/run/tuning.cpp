@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <dlfcn.h>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -21,57 +20,18 @@
 #include "machine/cpu.hpp"
 #include "machine/machine.hpp"
 #include "profile/existing_profile.hpp"
-#include "profile/make_profile.hpp"
 #include "profile/provisional.hpp"
-#include "profile/result_table.hpp"
-#include "profile/short_result.hpp"
 #include "run/built_routine.hpp"
 #include "run/machine_timings.hpp"
 #include "run/plan.hpp"
 #include "run/result.hpp"
-#include "run/resume.hpp"
-#include "run/run_generator.hpp"
 #include "run/steps.hpp"
-#include "search/aliased_search.hpp"
-#include "search/spaces.hpp"
-#include "search/step.hpp"
 #include "space/features.hpp"
 #include "timing/clock.hpp"
-#include "timing/external_copy.hpp"
 
 namespace asterope {
 
-Machine machine_of(const nlohmann::json& header) {
-    const nlohmann::json& json = header.at("machine");
-    Machine machine;
-    json.at("cpu").at("features").get_to(machine.cpu.features);
-    json.at("cpu").at("brand").get_to(machine.cpu.brand);
-    json.at("libc").get_to(machine.libc);
-    json.at("libc_thresholds").get_to(machine.libc_thresholds);
-    for (const nlohmann::json& cache : json.at("caches")) {
-        machine.caches.emplace_back().bytes = cache.at("bytes");
-    }
-    return machine;
-}
-
 namespace {
-
-/// Candidates of another operation than copies stand behind its name in the list of those that are
-/// wrong here: small copies and small sets have the same names.
-std::string prefix_of(Operation operation) {
-    return operation == Operation::copy ? "" : std::string(name_of(operation)) + ' ';
-}
-
-/// Those of one operation.
-Spaces::Invalids invalid_of(Operation operation, const Spaces::Invalids& all) {
-    Spaces::Invalids own;
-    const std::string set = prefix_of(Operation::set), prefix = prefix_of(operation);
-    for (const auto& [name, reason] : all) {
-        if (name.starts_with(set) != (operation == Operation::set)) continue;
-        own.emplace_back(name.substr(prefix.size()), reason);
-    }
-    return own;
-}
 
 /// A run from its request to its profile, on whatever figures it is given.
 class TuningRun {
@@ -131,7 +91,7 @@ class TuningRun {
             facts_.started = log.started;
             facts_.resumed = log.resumed;
             try {
-                search(&log, figures_of, true, [this] { return compiled(); });
+                search(&log, figures_of, plan_.operations, [this] { return compiled(); });
             } catch (const Interrupted&) {
                 refuse_spoiled_figures(); // a resumed run would load its references anew
                 throw;
@@ -157,12 +117,11 @@ class TuningRun {
         if (log.end.is_null()) {
             throw BadInput(what + ": its run did not come to its end: finish it with --resume");
         }
-        const auto invalid = header.at("invalid").get<Spaces::Invalids>();
         for (const Plan& plan : plans()) {
             searches_.emplace_back(
                 new OperationSearch{plan,
                                     Spaces(features(), plan.extended, header.at("sensing"),
-                                           invalid_of(plan.operation, invalid), plan.operation),
+                                           header.at("invalid"), plan.operation),
                                     logged_references(plan.references)});
             if (searches_.back()->spaces.hash() != header.value(hash_field(plan.operation), "")) {
                 throw BadInput(what + ": is of another space of candidates than this version's");
@@ -178,9 +137,11 @@ class TuningRun {
         std::optional<RunLog> copy;
         if (plan_.keeps_log) copy.emplace(plan_.log, header, request_.resume);
         LoggedTimings whole(log.steps, what);
-        const bool examined = std::any_of(log.steps.begin(), log.steps.end(), [](const auto& one) {
-            return parse_step(one.first)->step == Step::exam;
-        });
+        std::vector<Operation> examined;
+        for (const auto& [name, unused] : log.steps) {
+            const std::optional<LoggedStep> step = parse_step(name);
+            if (step && step->step == Step::exam) examined.push_back(step->operation);
+        }
         search(
             copy ? &*copy : nullptr, [&](const Plan&) -> Timings& { return whole; }, examined,
             nullptr);
@@ -190,26 +151,16 @@ class TuningRun {
         facts_.phases = phases_of(log.end.at("phases"));
         log.end.at("resumed").get_to(facts_.resumed);
         if (copy) copy->writer.finish(log.end);
-        return profile();
+        Profile found = profile();
+        // The header's fields are sound each by itself, but not all that follows from them need be.
+        const std::string fault = profile_fault(to_json(found));
+        if (fault.empty()) return found;
+        throw BadInput(what + ": the profile that follows from it is none: " + fault +
+                       ": the log is damaged: give another, or record anew");
     }
 
     /// Throws Failure unless the exam found the routine nowhere slower than libc.
-    void require_no_loss() const {
-        if (!copies().findings.exam) {
-            throw Failure("--strict: the compiled routine was not examined" +
-                          (unexamined_.empty() ? "" : ": " + unexamined_));
-        }
-        std::size_t losses = 0, cells = 0;
-        for (const auto& one : searches_) {
-            if (!one->findings.exam) continue;
-            losses += one->findings.exam->losses.size();
-            cells += one->findings.exam->cells;
-        }
-        if (losses == 0) return;
-        throw Failure("--strict: the compiled routine is slower than libc in " +
-                      std::to_string(losses) + " of " + std::to_string(cells) +
-                      " situations and sizes");
-    }
+    void require_no_loss() const { asterope::require_no_loss(searches_, unexamined_); }
 
     void write(const Profile& profile) const {
         write_atomically(request_.output, text_of(profile));
@@ -258,24 +209,13 @@ class TuningRun {
     }
 
     void announce() {
-        std::string words;
         for (const auto& one : searches_) {
-            const Spaces& spaces = one->spaces;
-            for (const auto& [name, reason] : spaces.invalid) {
-                facts_.invalid.emplace_back(prefix_of(one->plan.operation) + name, reason);
-            }
-            const std::string large = std::to_string(spaces.entrants.size()),
-                              small = std::to_string(spaces.small_space.size());
-            words += one->plan.operation == Operation::copy
-                         ? large + " candidates a size" +
-                               (plan_.extended ? " and the extension axes" : "") + ", " + small +
-                               " small copies, "
-                         : std::to_string(spaces.entrants.size() + spaces.small_space.size()) +
-                               " sets, ";
+            const Spaces::Invalids& invalid = one->spaces.invalid;
+            facts_.invalid.insert(facts_.invalid.end(), invalid.begin(), invalid.end());
         }
         facts_.candidates[Operation::copy] = copies().spaces.entrants.size();
         say(machine_.cpu.brand + ", " + machine_.libc + ", CPU " + std::to_string(*facts_.cpu) +
-            "; " + words + plan_.rigor.name + " search, workload " + plan_.objective.name + "\n");
+            "; " + what_is_searched(searches_));
         if (!facts_.no_sensing.empty()) say("no copies that sense: " + facts_.no_sensing + "\n");
         if (!request_.verbose) return;
         say('\n' + describe_space(paper_space(features()), extension_variants(features())));
@@ -306,17 +246,17 @@ class TuningRun {
         return header;
     }
 
-    /// Of all operations, on the figures of each. Where no time is left for another than the
-    /// copies, it is left out.
-    void search(RunLog* log, const std::function<Timings&(const Plan&)>& figures_of, bool examines,
-                const BuildRoutine& build) {
+    /// Of all operations, on the figures of each; `examined`: whose routine is. Where no time is
+    /// left for another than the copies, it is left out.
+    void search(RunLog* log, const std::function<Timings&(const Plan&)>& figures_of,
+                const std::vector<Operation>& examined, const BuildRoutine& build) {
         Session session(spent_, log);
         for (const auto& one : searches_) {
             try {
                 Timings& figures = figures_of(one->plan);
                 Run run(*one, machine_, request_.seed, request_.quiet, session, figures, budget_,
                         spent_);
-                run_steps(run, one->findings, examines, build);
+                run_steps(run, one->findings, contains(examined, one->plan.operation), build);
             } catch (const BudgetSpent&) {
                 if (one == searches_.front()) {
                     throw Failure("the time budget ended before anything was timed: give more");
@@ -344,7 +284,8 @@ class TuningRun {
     /// What is known when the last trial is over.
     void finish() {
         facts_.finished = utc_now();
-        facts_.seconds = elapsed() + recorded_seconds_;
+        const std::chrono::duration<double> elapsed = Clock::now() - begin_;
+        facts_.seconds = elapsed.count() + recorded_seconds_;
         facts_.phases = spent_.phases();
     }
 
@@ -353,8 +294,6 @@ class TuningRun {
         return std::all_of(searches_.begin(), searches_.end(),
                            [](const auto& one) { return one->findings.left_out.empty(); });
     }
-
-    double elapsed() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
     /// The routine of what was found so far, compiled and loaded: its function of the operation
     /// that was searched last. Null where none is wanted, or where that is not to be had, which is
@@ -368,14 +307,7 @@ class TuningRun {
             if (!one->findings.pipelines.found.empty()) operation = one->plan.operation;
         }
         try {
-            const std::string text = text_of(profile());
-            const BuiltRoutine built(BuiltRoutine::Text{text}, "leave it out with --no-generate");
-            std::string reason;
-            void* library = load_library(built.library(), reason);
-            if (!library) throw Failure(reason);
-            // Never unloaded: its functions may be timed until the run ends.
-            const std::string symbol = "asterope_" + std::string(name_of(operation));
-            return reinterpret_cast<CopyFunction>(dlsym(library, symbol.c_str()));
+            return load_routine(text_of(profile()), operation, "leave it out with --no-generate");
         } catch (const Failure& error) {
             unexamined_ = error.what();
             warn("the routine was not examined: " + unexamined_);
@@ -388,24 +320,7 @@ class TuningRun {
         Profile profile;
         profile.machine = machine_json_;
         profile.search = facts_;
-        std::string headlines, tables;
-        for (const auto& one : searches_) {
-            const Findings& found = one->findings;
-            if (found.pipelines.found.empty()) continue;
-            const Operation operation = one->plan.operation;
-            profile.left_out[operation] = found.left_out;
-            if (found.exam) profile.exam[operation] = *found.exam;
-            profile.search.candidates[operation] = one->spaces.entrants.size();
-            add_results(profile, results_of(*one));
-            headlines += headline(profile, operation);
-            if (one != searches_.front()) tables += '\n' + std::string(name_of(operation)) + '\n';
-            tables += tables_of(profile, operation, request_.verbose);
-        }
-        settle(profile);
-        tables_ = '\n' + headlines + tables;
-        if (request_.verbose) {
-            tables_ += '\n' + timings_table(facts_.phases, facts_.seconds);
-        }
+        tables_ = '\n' + add_findings(profile, searches_, request_.verbose);
         return profile;
     }
 
@@ -418,8 +333,8 @@ class TuningRun {
     TimeSpent spent_;
     nlohmann::json machine_json_;
     SearchFacts facts_;
-    std::vector<std::unique_ptr<OperationSearch>> searches_; ///< by operation, copies first
-    double recorded_seconds_ = 0;                            ///< see Session
+    Searches searches_;
+    double recorded_seconds_ = 0; ///< see Session
     std::string tables_;
     std::string unexamined_; ///< why the routine was not examined, where that was tried
 };
@@ -449,47 +364,36 @@ void tune(const TuningRequest& request) {
 
 namespace {
 
-/// Replays a log, `what` in messages, and hands `use` the run and its profile. Returns the request
-/// that the log came from, with those parts of `request` that say where things go.
-template <class Use>
-TuningRequest replay_log(const TrialLogContents& log, const std::string& what,
-                         const TuningRequest& request, const Use& use) {
-    TuningRequest replayed = replayed_request(log.header.at("options"));
-    log.header.at("seed").get_to(replayed.seed);
-    replayed.output = request.output;
-    replayed.log = request.log;
-    replayed.resume = request.resume;
-    replayed.quiet = request.quiet;
-    replayed.verbose = request.verbose;
-    replayed.no_generate = request.no_generate;
-    replayed.force = request.force;
-    TuningRun run(replayed, machine_of(log.header));
-    Profile profile = run.replay(log, what);
-    // The header's fields are sound each by itself, but not all that follows from them need be.
-    const std::string fault = fault_of(profile);
-    if (!fault.empty()) {
-        throw BadInput(what + ": the profile that follows from it is none: " + fault +
-                       ": the log is damaged: give another, or record anew");
-    }
-    use(run, std::move(profile));
-    return replayed;
+/// The request that a log came from, with those parts of `to` that say where things go.
+TuningRequest request_of(const nlohmann::json& header, const TuningRequest& to) {
+    TuningRequest request = replayed_request(header.at("options"));
+    header.at("seed").get_to(request.seed);
+    request.output = to.output;
+    request.log = to.log;
+    request.resume = to.resume;
+    request.quiet = to.quiet;
+    request.verbose = to.verbose;
+    request.no_generate = to.no_generate;
+    request.force = to.force;
+    return request;
 }
 
 } // namespace
 
-void replay_run(const std::string& path, const TuningRequest& request) {
-    render(replay_log(read_trial_log(path), "log " + path, request,
-                      [](const TuningRun& run, const Profile& profile) { run.write(profile); }));
+void replay_run(const std::string& path, const TuningRequest& to) {
+    const TrialLogContents log = read_trial_log(path);
+    const TuningRequest request = request_of(log.header, to);
+    TuningRun run(request, machine_of(log.header));
+    run.write(run.replay(log, "log " + path));
+    render(request);
 }
 
 Profile profile_of_log(const TrialLogContents& log, const std::string& what) {
-    TuningRequest request;
-    request.output.clear();
-    request.quiet = true;
-    Profile derived;
-    replay_log(log, what, request,
-               [&](const TuningRun&, Profile profile) { derived = std::move(profile); });
-    return derived;
+    TuningRequest nowhere;
+    nowhere.output.clear();
+    nowhere.quiet = true;
+    const TuningRequest request = request_of(log.header, nowhere);
+    return TuningRun(request, machine_of(log.header)).replay(log, what);
 }
 
 } // namespace asterope

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "machine/machine.hpp"
 #include "profile/profile.hpp"
 #include "run/references.hpp"
 #include "search/objective.hpp"
@@ -56,9 +55,6 @@ void tune(const TuningRequest& request);
 /// the same figures. Of `request` counts where things go, not what was asked for: that is the
 /// log's. Throws as tune() does, and BadInput for a log that cannot be used or is not whole.
 void replay_run(const std::string& log, const TuningRequest& request);
-
-/// The machine that a log's figures are of, by its header, as far as a search must know it.
-Machine machine_of(const nlohmann::json& header);
 
 /// The profile that replay_run() derives from a log, `what` in messages. Throws as it does.
 Profile profile_of_log(const TrialLogContents& log, const std::string& what);

@@ -353,20 +353,6 @@ std::vector<Row> without_chance_rows(std::vector<Row> rows, const Leads& leads) 
     return rows;
 }
 
-Regret regret_of(const std::vector<Row>& rows, const std::vector<SizeScores>& scores,
-                 const std::vector<TimedRowCopy>& timed) {
-    const Costs costs(scores, timed, 0);
-    Regret regret;
-    for (const Row& row : rows) {
-        for (std::size_t size = row.first; size <= row.last; ++size) {
-            const double behind = costs.regret(size, row.copy);
-            regret.mean += behind / static_cast<double>(scores.size());
-            regret.worst = std::max(regret.worst, behind);
-        }
-    }
-    return regret;
-}
-
 std::vector<std::size_t> pipelines_of(const std::vector<Row>& rows) {
     std::vector<std::size_t> all;
     for (const Row& row : rows) {

@@ -90,13 +90,6 @@ using Leads = std::function<bool(std::size_t size, const RowCopy& one, const Row
 /// which several sizes in a row do not.
 std::vector<Row> without_chance_rows(std::vector<Row> rows, const Leads& leads);
 
-/// How far rows lie behind the best choice at each size.
-struct Regret {
-    double mean = 0, worst = 0;
-};
-Regret regret_of(const std::vector<Row>& rows, const std::vector<SizeScores>& scores,
-                 const std::vector<TimedRowCopy>& timed = {});
-
 /// The distinct pipelines of rows, ascending.
 std::vector<std::size_t> pipelines_of(const std::vector<Row>& rows);
 

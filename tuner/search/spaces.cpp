@@ -19,16 +19,24 @@ Key key_of(const Candidate& candidate) {
     return {candidate.variant, candidate.pd, candidate.pw};
 }
 
+std::string prefix_of(Operation operation) {
+    return operation == Operation::copy ? "" : std::string(name_of(operation)) + ' ';
+}
+
 } // namespace
 
 Spaces::Spaces(const Features& features, bool extended, bool sensing, Operation operation)
-    : senses(sensing), verified_(true) {
+    : senses(sensing), prefix_(prefix_of(operation)), verified_(true) {
     build(features, extended, operation);
 }
 
-Spaces::Spaces(const Features& features, bool extended, bool sensing, Invalids invalid,
+Spaces::Spaces(const Features& features, bool extended, bool sensing, const Invalids& all,
                Operation operation)
-    : invalid(std::move(invalid)), senses(sensing), verified_(false) {
+    : senses(sensing), prefix_(prefix_of(operation)), verified_(false) {
+    const bool sets = operation == Operation::set;
+    for (const auto& one : all) {
+        if (one.first.starts_with(prefix_of(Operation::set)) == sets) invalid.push_back(one);
+    }
     build(features, extended, operation);
 }
 
@@ -37,15 +45,16 @@ Spaces::Wrong Spaces::wrong(std::size_t count, const std::function<std::string(s
     Wrong wrong(count, false);
     if (!verified_) {
         for (std::size_t i = 0; i < count; ++i) {
-            wrong[i] = std::any_of(invalid.begin(), invalid.end(),
-                                   [&](const auto& known) { return known.first == name(i); });
+            wrong[i] = std::any_of(invalid.begin(), invalid.end(), [&](const auto& known) {
+                return known.first == prefix_ + name(i);
+            });
         }
         return wrong;
     }
     const std::vector<Invalid> faults = verify();
     for (const Invalid& fault : faults) {
         wrong[fault.index] = true;
-        invalid.emplace_back(name(fault.index), fault.reason);
+        invalid.emplace_back(prefix_ + name(fault.index), fault.reason);
     }
     if (!faults.empty()) {
         const auto& [first, reason] = invalid[invalid.size() - faults.size()];

@@ -15,7 +15,9 @@
 namespace asterope {
 
 struct Spaces {
-    using Invalids = std::vector<std::pair<std::string, std::string>>; ///< candidate, reason
+    /// Candidate, reason. Those of another operation than copies stand behind its name: small
+    /// copies and small sets have the same names.
+    using Invalids = std::vector<std::pair<std::string, std::string>>;
 
     /// Builds the spaces and proves their members right. To be called before the buffers are taken:
     /// the child processes of the verification stay small. `extended`: with the extension axes;
@@ -24,8 +26,8 @@ struct Spaces {
            Operation operation = Operation::copy);
 
     /// The spaces of an earlier run, maybe on another machine: nothing is run; `invalid` tells what
-    /// copied wrongly there, as the member of that name has it.
-    Spaces(const Features& features, bool extended, bool sensing, Invalids invalid,
+    /// copied wrongly there, of all operations.
+    Spaces(const Features& features, bool extended, bool sensing, const Invalids& invalid,
            Operation operation = Operation::copy);
 
     /// 16 hexadecimal digits over the names of all that may be timed, in their order; but for the
@@ -55,6 +57,8 @@ struct Spaces {
     Wrong wrong(const asterope_kind& kind, const std::vector<const asterope_copy*>& members);
     std::vector<const asterope_copy*> right(const asterope_kind& kind, const Features& features);
     void build(const Features& features, bool extended, Operation operation);
+
+    std::string prefix_; ///< of what is invalid
 
     bool verified_; ///< here, and not taken from an earlier run
 };
