@@ -2,6 +2,7 @@
 #include "recorder.h"
 
 #include "instructions.h"
+#include "trial.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -118,8 +119,10 @@ static size_t file_bytes(void)
 {
     struct rlimit limit;
     const size_t all = sizeof(struct raw_file), rest = offsetof(struct raw_file, slots);
-    if (syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) != 0 || limit.rlim_cur >= all)
-        return all;
+    const size_t more = trial.is_on ? sizeof(struct trial_file) : 0;
+    const int is_limited = syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) == 0;
+    if (!is_limited || limit.rlim_cur >= all + more) return all + more;
+    if (limit.rlim_cur >= all) return all;
     if (limit.rlim_cur < rest + sizeof(struct raw_slot)) return 0;
     return limit.rlim_cur - (limit.rlim_cur - rest) % sizeof(struct raw_slot);
 }
@@ -170,8 +173,9 @@ int open_file(void)
     header->period = process.period;
     header->slots = 1;
     header->started_realtime_ns = (int64_t)clock_ns(CLOCK_REALTIME);
+    const size_t slots_end = bytes < sizeof *mapped ? bytes : sizeof *mapped;
     process.slots_room =
-        (uint32_t)((bytes - offsetof(struct raw_file, slots)) / sizeof(struct raw_slot));
+        (uint32_t)((slots_end - offsetof(struct raw_file, slots)) / sizeof(struct raw_slot));
     process.file = mapped;
     process.is_parents = 0;
     note_clocks(clock_ns(CLOCK_MONOTONIC));

@@ -6,6 +6,7 @@
 #include "instructions.h"
 #include "recorder.h"
 #include "size_class.h"
+#include "trial.h"
 
 #include <dlfcn.h>
 #include <linux/seccomp.h>
@@ -27,6 +28,7 @@ any_function *recorded_function[RAW_FUNCTIONS];
 /* Where the process does not record. As forgiving as libc's: any of them may overlap. */
 RARE static void *unrecorded(void *destination, const void *source, size_t bytes, int function)
 {
+    if (trial.is_on) return try_call(destination, source, bytes, function);
     copy_function *next = (copy_function *)next_function[function];
     if (next) return next(destination, source, bytes);
     if ((uintptr_t)destination - (uintptr_t)source >= bytes)
@@ -38,6 +40,7 @@ RARE static void *unrecorded(void *destination, const void *source, size_t bytes
 
 RARE static void *unrecorded_set(void *destination, int value, size_t bytes)
 {
+    if (trial.is_on) return try_call(destination, (const void *)(intptr_t)value, bytes, RAW_MEMSET);
     set_function *next = (set_function *)next_function[RAW_MEMSET];
     if (next) return next(destination, value, bytes);
     plain_fill(destination, value, bytes);
@@ -135,6 +138,14 @@ static int restricts(long number, long what)
     return number == SYS_prctl && (what == PR_SET_SECCOMP || what == PR_SET_NO_NEW_PRIVS);
 }
 
+/* Strict seccomp forbids the time stamp, too. */
+static int forbids_counter(long number, long what, long how)
+{
+    if (number == SYS_seccomp) return what == SECCOMP_SET_MODE_STRICT;
+    return number == SYS_prctl && ((what == PR_SET_SECCOMP && how == SECCOMP_MODE_STRICT) ||
+                                   (what == PR_SET_TSC && how == PR_TSC_SIGSEGV));
+}
+
 /* With all arguments that there can be, so that it ends in a jump to libc's, as if it were not
  * there: a system call may return twice, or on another stack. Under a name of its own, as the
  * header declares one of a variable number. */
@@ -144,7 +155,9 @@ long interposed_syscall(long number, long a, long b, long c, long d, long e, lon
 {
     static system_call *next;
     if (__builtin_expect(!next, 0)) next = (system_call *)dlsym(RTLD_NEXT, "syscall");
-    if (__builtin_expect(restricts(number, a), 0) && recorded_function[0]) become_quiet();
+    if (__builtin_expect(restricts(number, a), 0) && (recorded_function[0] || trial.is_on))
+        become_quiet();
+    if (__builtin_expect(forbids_counter(number, a, b), 0) && trial.is_on) forbid_counter();
     return next(number, a, b, c, d, e, f);
 }
 

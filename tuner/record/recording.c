@@ -3,6 +3,7 @@
 
 #include "draw.h"
 #include "instructions.h"
+#include "trial.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -195,6 +196,7 @@ void begin_anew(void)
     thread.slot = NULL;
     thread.counted = &uncounted;
     forget_modules();
+    forget_trial();
     mark_process();
 }
 
@@ -245,10 +247,12 @@ void start_recording(void)
     process.page_bytes = getauxval(AT_PAGESZ);
     process.period = number_in(secure_getenv("ASTEROPE_RECORD_PERIOD"), default_period);
     if (process.period < 1 || process.period > largest_period) process.period = default_period;
-    const uint64_t by_chance = ticks_now() ^ (uint64_t)getpid() << 40 ^ (uintptr_t)&process.page_bytes;
+    const uint64_t by_chance =
+        ticks_now() ^ (uint64_t)getpid() << 40 ^ (uintptr_t)&process.page_bytes;
     process.seed = mixed(number_in(secure_getenv("ASTEROPE_RECORD_SEED"), by_chance));
     mark_process();
     if (pthread_atfork(NULL, NULL, begin_child) != 0) return;
-    if (!claim_slot()) return;
+    const int is_trial = start_trial();
+    if (!claim_slot() || is_trial) return;
     for (int i = 0; i < RAW_FUNCTIONS; ++i) recorded_function[i] = next_function[i];
 }

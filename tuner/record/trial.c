@@ -1,0 +1,296 @@
+/* The trial: each call takes the way that is its turn, and what it takes until the next one is
+ * booked on that way.
+ *
+ * Time is cut into pairs of periods of some milliseconds, which all threads share. In some pairs
+ * every place (return address, size class, function) changes its way by itself, after a few calls;
+ * an interval lasts until the next call of the same place then, and what a way does to the rest of
+ * the program is in it. In the others all places go libc's way during one period of the pair and
+ * the routine's during the other, and intervals last until the thread's next call, whichever that
+ * is: they are all of its time, once. The first interval after a change of way is in neither. */
+#include "trial.h"
+
+#include "draw.h"
+#include "instructions.h"
+
+#include <errno.h>
+#include <time.h>
+
+enum {
+    LEAST_CALLS = 4,  /* of a place's own block */
+    MORE_CALLS = 6,   /* fewer than so many more: the last interval is the eighth at most */
+    PERIOD_CALLS = 7, /* that the thread has made which ends a period */
+    TOUCHED = 62,
+    SAME_STACK = 1 << 20, /* bytes */
+};
+
+static const uint64_t shortest_period_ns = 1000000;
+static const uint64_t periods_room = 4096; /* so many of one length, before they become longer */
+
+/* Of each thread. */
+struct tried {
+    struct trial_thread *table;
+    struct trial_place *last; /* of the thread's last call; null: none */
+    const char *busy;         /* frame of the call that is being booked; null: none */
+    uint64_t started;         /* ticks of the last call */
+    uint64_t period;          /* that it was in */
+    uint64_t random;
+    uint32_t calls; /* of this thread in this period */
+    uint32_t at;    /* its blocks together */
+    int32_t small_left;
+    uint32_t touched_places;
+    uint16_t touched[TOUCHED]; /* places with a block together */
+    uint32_t is_idle;          /* it could have no table */
+};
+static __thread struct tried tried;
+
+/* --- Ways --- */
+
+static inline void *go(any_function *way, void *destination, const void *source, size_t bytes,
+                       int function)
+{
+    if (function == RAW_MEMSET)
+        return ((set_function *)way)(destination, (int)(intptr_t)source, bytes);
+    if (function == RAW_MEMPCPY)
+        return (char *)((copy_function *)way)(destination, source, bytes) + bytes;
+    return ((copy_function *)way)(destination, source, bytes);
+}
+
+static any_function *libcs(int function) { return trial.way[function][TRIAL_LIBC]; }
+
+static int do_overlap(const void *destination, const void *source, size_t bytes)
+{
+    const uintptr_t to = (uintptr_t)destination, from = (uintptr_t)source;
+    return to - from < bytes || from - to < bytes;
+}
+
+/* --- Periods --- */
+
+static int is_together(uint64_t period) { return mixed(trial.seed + period / 2) & 1; }
+
+/* Of all places, in a period together. */
+static uint32_t way_together(uint64_t period)
+{
+    const uint64_t order = mixed(trial.seed + period / 2) >> 1 & 1;
+    return (period & 1) ^ order ? TRIAL_ROUTINE : TRIAL_LIBC;
+}
+
+/* Libc's where the routine has no such function. */
+static any_function *copy_together(uint64_t period, int function)
+{
+    any_function *way = trial.way[function][way_together(period)];
+    return way ? way : libcs(function);
+}
+
+/* Begins the next period, unless another thread has just done so. */
+static void end_period(uint64_t period, uint64_t now)
+{
+    if (!__atomic_compare_exchange_n(&trial.period, &period, period + 1, 0, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_RELAXED))
+        return;
+    const uint64_t ns = clock_ns(CLOCK_MONOTONIC) - trial.started_ns;
+    uint64_t length = ns / periods_room;
+    if (length < shortest_period_ns) length = shortest_period_ns;
+    length += draw_below(&tried.random, length);
+    const uint64_t ticks =
+        (uint64_t)((unsigned __int128)(now - trial.started) * length / (ns ? ns : 1));
+    __atomic_store_n(&trial.period_end, now + ticks, __ATOMIC_RELEASE);
+    for (int function = 0; function < RAW_FUNCTIONS; ++function) {
+        any_function *small =
+            is_together(period + 1) ? copy_together(period + 1, function) : libcs(function);
+        __atomic_store_n(&trial.small[function], small, __ATOMIC_RELAXED);
+    }
+    if (!process.limit) note_clocks(ns + trial.started_ns);
+}
+
+/* --- Booking --- */
+
+static void keep_ticks(struct trial_block *block, uint32_t at, uint64_t ticks, uint64_t bytes,
+                       const struct trial_place *place)
+{
+    const uint64_t start = place->power ? (uint64_t)1 << place->power : UINT64_MAX;
+    block->ticks[at] = ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
+    block->bytes[at] = bytes > start ? (uint16_t)((bytes - start) * 65535 >> place->power) : 0;
+}
+
+static void begin_block(struct trial_block *block, const struct trial_place *place, uint64_t group,
+                        uint32_t way, uint64_t now)
+{
+    block->group = (uint32_t)group;
+    block->started = (uint32_t)((now - trial.started) >> 16);
+    block->calls = 0;
+    block->kept = 0;
+    block->place = (uint16_t)(place - tried.table->place);
+    block->way = (uint8_t)way;
+}
+
+/* The blocks together of the period that is over, for this thread. */
+static void end_together(void)
+{
+    for (uint32_t i = 0; i < tried.touched_places; ++i) {
+        struct trial_block *block = &tried.table->place[tried.touched[i]].together;
+        if (block->calls) keep_together_block(tried.table, block, &tried.at);
+        block->calls = 0;
+    }
+    tried.touched_places = 0;
+}
+
+/* An interval of the thread's last call, in a period together. Of each place's in a period, those
+ * that are kept are a uniform choice. */
+static void book_together(uint64_t ticks, uint64_t now)
+{
+    struct trial_place *place = tried.last;
+    struct trial_block *block = &place->together;
+    if (!block->calls) {
+        if (tried.touched_places == TOUCHED) return;
+        tried.touched[tried.touched_places++] = (uint16_t)(place - tried.table->place);
+        begin_block(block, place, tried.period, way_together(tried.period), now);
+    }
+    const uint64_t at =
+        block->calls < TRIAL_KEPT ? block->calls : draw_below(&tried.random, block->calls + 1);
+    if (at < TRIAL_KEPT) keep_ticks(block, (uint32_t)at, ticks, place->started_bytes, place);
+    if (block->kept < TRIAL_KEPT) ++block->kept;
+    ++block->calls;
+}
+
+/* The time since the thread's last call, and what period it is. */
+static void book_thread(struct trial_place *place, size_t bytes, uint64_t now)
+{
+    const uint64_t period = __atomic_load_n(&trial.period, __ATOMIC_ACQUIRE);
+    const uint64_t ticks = now - tried.started;
+    if (tried.last) {
+        tried.last->between += ticks;
+        ++tried.last->followed;
+    } else {
+        tried.table->began = now;
+    }
+    if (period != tried.period) {
+        end_together();
+        tried.period = period;
+        tried.calls = 0;
+    } else {
+        if (tried.calls > 1 && is_together(period)) book_together(ticks, now);
+        if (tried.calls >= PERIOD_CALLS &&
+            now >= __atomic_load_n(&trial.period_end, __ATOMIC_ACQUIRE)) {
+            end_together();
+            end_period(period, now);
+            tried.period = __atomic_load_n(&trial.period, __ATOMIC_ACQUIRE);
+            tried.calls = 0;
+        }
+    }
+    ++tried.calls;
+    ++place->calls;
+    place->bytes += bytes;
+    tried.table->last = now;
+    tried.started = now;
+    tried.last = place;
+}
+
+/* --- Choosing --- */
+
+/* The way of a place that changes by itself. */
+static any_function *own_way(struct trial_place *place, uint64_t now)
+{
+    const int has_block = place->turn < place->ways;
+    if (has_block && place->started) {
+        struct trial_block *block = &place->own;
+        if (!place->is_first && block->kept < TRIAL_KEPT) {
+            keep_ticks(block, block->kept, now - place->started, place->started_bytes, place);
+            ++block->kept;
+            ++block->calls;
+        }
+        place->is_first = 0;
+    }
+    if (!has_block || !place->left) {
+        if (has_block) keep_own_block(place);
+        if (!has_block || ++place->turn == place->ways)
+            begin_cycle(tried.table, place, &tried.random);
+        begin_block(&place->own, place, place->cycles, place->order[place->turn], now);
+        place->left = (uint8_t)(LEAST_CALLS + draw_below(&tried.random, MORE_CALLS));
+        place->is_first = 1;
+    }
+    --place->left;
+    place->started = now;
+    return trial.way[place->function][place->own.way];
+}
+
+static any_function *way_of(struct trial_place *place, int function, size_t bytes, uint64_t now)
+{
+    book_thread(place, bytes, now);
+    any_function *way = libcs(function);
+    if (is_together(tried.period)) {
+        way = copy_together(tried.period, function);
+        place->started = 0;
+        place->is_first = 1;
+    } else if (place > &tried.table->place[TRIAL_SMALL]) {
+        way = own_way(place, now);
+    }
+    place->started_bytes = bytes;
+    return way;
+}
+
+static int claim(void)
+{
+    tried.table = claim_table();
+    if (!tried.table) {
+        tried.is_idle = 1;
+        return 0;
+    }
+    tried.last = NULL;
+    tried.random = mixed(trial.seed + thread.id);
+    tried.period = __atomic_load_n(&trial.period, __ATOMIC_ACQUIRE);
+    tried.calls = tried.at = tried.touched_places = 0;
+    return 1;
+}
+
+/* Whether a signal handler interrupted the booking and copies now; see recorder.c. */
+static int is_nested(const char *frame)
+{
+    return tried.busy && !(frame >= tried.busy && frame - tried.busy < SAME_STACK);
+}
+
+__attribute__((noinline)) static any_function *choose(const char *caller, int function,
+                                                      size_t bytes)
+{
+    const char *frame = __builtin_frame_address(0);
+    any_function *way = libcs(function);
+    if (!trial.has_counter || is_nested(frame)) return way;
+    tried.busy = frame;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    const int error = errno;
+    const int is_strange = *process.mark == 0; /* the child of a fork that told nobody */
+    if (is_strange && !process.limit) begin_anew();
+    if (!(is_strange && process.limit) && !tried.is_idle && (tried.table || claim())) {
+        const uint64_t now = ticks_now();
+        struct trial_place *place = bytes < TRIAL_LEAST
+                                        ? &tried.table->place[TRIAL_SMALL]
+                                        : find_place(tried.table, caller, function, bytes);
+        way = way_of(place, function, bytes, now);
+    }
+    errno = error;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    tried.busy = NULL;
+    return way;
+}
+
+void *try_call(void *destination, const void *source, size_t bytes, int function)
+{
+    any_function *way;
+    if (bytes < TRIAL_LEAST && --tried.small_left >= 0) {
+        way = __atomic_load_n(&trial.small[function], __ATOMIC_RELAXED);
+    } else {
+        if (bytes < TRIAL_LEAST) tried.small_left = TRIAL_SMALL_CALLS - 1;
+        way = choose(__builtin_return_address(0), function, bytes);
+    }
+    if (function != RAW_MEMSET && __builtin_expect(do_overlap(destination, source, bytes), 0)) {
+        /* memcpy, too, is memmove for programs that get away with it */
+        void *moved = ((copy_function *)next_function[RAW_MEMMOVE])(destination, source, bytes);
+        return (char *)moved + (function == RAW_MEMPCPY ? bytes : 0);
+    }
+    return go(way, destination, source, bytes, function);
+}
+
+void forget_trial(void)
+{
+    const char *busy = tried.busy;
+    tried = (struct tried){.busy = busy};
+}

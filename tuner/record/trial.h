@@ -1,0 +1,58 @@
+/* The trial's parts, and what the recorder calls of them. */
+#ifndef ASTEROPE_TRIAL_H
+#define ASTEROPE_TRIAL_H
+
+#include "recorder.h"
+#include "trial_file.h"
+
+#pragma GCC visibility push(hidden)
+
+struct trial {
+    uint32_t is_on;       /* 0: every copy is libc's */
+    uint32_t has_counter; /* 0: the time stamp is forbidden */
+    uint32_t ways[RAW_FUNCTIONS];
+    uint8_t numbers[RAW_FUNCTIONS][TRIAL_WAYS];   /* of the ways that a function has */
+    any_function *way[RAW_FUNCTIONS][TRIAL_WAYS]; /* by their numbers */
+    any_function *small[RAW_FUNCTIONS];           /* what small calls take now */
+    uint64_t period, period_end;                  /* all threads are in the same one */
+    uint64_t seed, started, started_ns;
+    uint32_t failed;
+};
+extern struct trial trial;
+
+static inline struct trial_file *trial_file(void)
+{
+    return (struct trial_file *)(process.file + 1);
+}
+
+/* --- trial_ways.c --- */
+
+/* From the environment. Returns whether this process is to be tried. */
+int start_trial(void);
+/* The program forbids itself the counter, or all but a few system calls. */
+void forbid_counter(void);
+
+/* --- trial.c --- */
+
+/* The call's copy, by the way that is its turn. Jumped to, not called: its return address is the
+ * caller's of the copy. */
+void *try_call(void *destination, const void *source, size_t bytes, int function);
+/* In the child of a fork. */
+void forget_trial(void);
+
+/* --- trial_log.c: none of it waits, and no signal interrupts it half done --- */
+
+/* This thread's table; null: it has none, and is not tried. */
+struct trial_thread *claim_table(void);
+/* The table's place for such a call, the first time anew. */
+struct trial_place *find_place(struct trial_thread *table, const char *caller, int function,
+                               size_t bytes);
+/* Draws the order of the place's next cycle, and where it is kept. */
+void begin_cycle(struct trial_thread *table, struct trial_place *place, uint64_t *random);
+void keep_own_block(struct trial_place *place);
+/* `at`: where the thread's next block together goes. */
+void keep_together_block(struct trial_thread *table, const struct trial_block *block, uint32_t *at);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,121 @@
+/* What the trial writes, behind all else in the raw file; asterope/prove/trial_file.py reads it.
+ *
+ *     header     which ways there were, and what could not be done
+ *     pages      whose each page is
+ *     threads    of each a table of its places
+ *     blocks     in pages of 64, handed out as they are needed
+ *
+ * A block is a short run of calls that went one way, with the ticks from the start of each to the
+ * start of the next. Of a place's own blocks, each cycle has every way once, in an order that is
+ * drawn; a place's cycles beyond its room take the places of others, so that those which are kept
+ * are a uniform choice. Of blocks together, each pair of periods has libc and the routine once. */
+#ifndef ASTEROPE_TRIAL_FILE_H
+#define ASTEROPE_TRIAL_FILE_H
+
+#include "raw_file.h"
+
+#include <stdint.h>
+
+#define TRIAL_MAGIC "astetri" /* 8 bytes with its end */
+
+enum {
+    TRIAL_VERSION = 1,
+    TRIAL_LEAST = 512,      /* bytes: smaller calls are judged together alone */
+    TRIAL_SMALL_CALLS = 64, /* of those, so many are one call of their place */
+    TRIAL_WAYS = 16,
+    TRIAL_LIBC = 0,
+    TRIAL_LIBC_AGAIN = 1,
+    TRIAL_ROUTINE = 2,
+    TRIAL_KEPT = 8, /* intervals of a block, at most */
+    TRIAL_THREADS = 128,
+    TRIAL_PLACES = 256, /* of a thread */
+    TRIAL_BUCKETS = 512,
+    TRIAL_REST = 0,  /* the place of calls whose own found no room */
+    TRIAL_SMALL = 1, /* that of calls below TRIAL_LEAST */
+    TRIAL_PAGES = 8192,
+    TRIAL_OWN_PAGES = 6144, /* so many for places' own blocks, the rest for those together */
+    TRIAL_PLACE_PAGES = 192,
+    TRIAL_PAGE_BLOCKS = 64,
+};
+
+/* Of trial_header.flags. */
+enum {
+    TRIAL_FULL = 1,        /* no page could be had */
+    TRIAL_PLACES_FULL = 2, /* a thread had more places than its table */
+    TRIAL_NO_COUNTER = 4,  /* the time stamp may not be read (any more) */
+    TRIAL_NO_WAY = 8,      /* a library could not be loaded: there was no trial */
+    TRIAL_THREADS_FULL = 16,
+};
+
+struct trial_header {
+    char magic[8];
+    uint32_t version;
+    uint32_t copy_ways, set_ways; /* bit masks */
+    uint32_t flags;
+    uint32_t pages, own_pages; /* handed out */
+    uint32_t unused[8];
+};
+
+/* Of a page. */
+enum { TRIAL_OWN = 1, TRIAL_TOGETHER = 2 };
+
+struct trial_page {
+    uint16_t thread;
+    uint16_t kind;
+};
+
+struct trial_block {
+    uint32_t group;   /* number of the cycle at its place; of the period together */
+    uint32_t started; /* ticks since the process began, in 65536 */
+    uint32_t calls;   /* intervals that there were, kept or not */
+    uint16_t place;
+    uint8_t way;
+    uint8_t kept;
+    uint32_t ticks[TRIAL_KEPT]; /* 2^32 - 1: that or more */
+    uint16_t bytes[TRIAL_KEPT]; /* of the call above its class's start, in 65536ths of that */
+};
+
+struct trial_place {
+    uint64_t caller;
+    uint64_t calls, bytes;
+    uint64_t followed, between; /* by another call of the thread, and the ticks until then */
+    uint64_t cycles;            /* begun */
+    uint8_t function;
+    uint8_t power; /* its sizes are 2^power or more, and less than twice that */
+    uint8_t ways;
+    /* The rest is the library's own. */
+    uint8_t turn; /* of the cycle: which of the ways it is at */
+    uint8_t order[TRIAL_WAYS];
+    uint8_t is_first; /* the interval that runs now is the first after a change */
+    uint8_t left;     /* calls of the block */
+    uint16_t pages;
+    uint32_t at; /* block of the cycle in its pages; 2^32 - 1: it is not kept */
+    uint64_t started,
+        started_bytes; /* of the last call; 0: it was none of this place's own blocks */
+    struct trial_block own, together;
+    uint16_t page[TRIAL_PLACE_PAGES];
+};
+
+struct trial_thread {
+    uint64_t began, last; /* ticks of its first and its last call that was judged */
+    uint32_t places;
+    uint32_t unused;
+    uint16_t bucket[TRIAL_BUCKETS];
+    struct trial_place place[TRIAL_PLACES];
+};
+
+struct trial_file {
+    struct trial_header header;
+    struct trial_page page[TRIAL_PAGES];
+    char room[RAW_PAGE - sizeof(struct trial_header)];
+    struct trial_thread thread[TRIAL_THREADS];
+    char more_room[RAW_PAGE - sizeof(struct trial_thread) * TRIAL_THREADS % RAW_PAGE];
+    struct trial_block block[TRIAL_PAGES][TRIAL_PAGE_BLOCKS];
+};
+
+_Static_assert(sizeof(struct trial_header) == 64, "trial_file.py has the same");
+_Static_assert(sizeof(struct trial_block) == 64, "trial_file.py has the same");
+_Static_assert(sizeof(struct trial_place) == 608, "trial_file.py has the same");
+_Static_assert(sizeof(struct trial_file) % RAW_PAGE == 0, "pages are reserved one by one");
+
+#endif

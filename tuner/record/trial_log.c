@@ -1,0 +1,173 @@
+/* Where a trial keeps what it sees: a thread's table of places, and the pages of their blocks. */
+#include "trial.h"
+
+#include "draw.h"
+
+#include <time.h>
+
+enum { PROBES = 8, NOWHERE = UINT32_MAX };
+
+static void flag(uint32_t what)
+{
+    __atomic_fetch_or(&trial_file()->header.flags, what, __ATOMIC_RELAXED);
+}
+
+/* Offset in the raw file. */
+static size_t offset_of(const void *at)
+{
+    return (size_t)((const char *)at - (char *)process.file);
+}
+
+static int may_reserve(void) { return !process.limit && !(process.file->header.flags & RAW_FULL); }
+
+/* Returns the number of a page, or NOWHERE. */
+static uint32_t take_page(struct trial_thread *table, uint16_t kind)
+{
+    struct trial_file *file = trial_file();
+    struct trial_header *header = &file->header;
+    if (!may_reserve() || header->pages >= TRIAL_PAGES ||
+        (kind == TRIAL_OWN && header->own_pages >= TRIAL_OWN_PAGES)) {
+        flag(TRIAL_FULL);
+        return NOWHERE;
+    }
+    if (kind == TRIAL_OWN) __atomic_fetch_add(&header->own_pages, 1, __ATOMIC_RELAXED);
+    const uint32_t page = __atomic_fetch_add(&header->pages, 1, __ATOMIC_RELAXED);
+    if (page >= TRIAL_PAGES || !reserve(offset_of(file->block[page]), sizeof file->block[page])) {
+        flag(TRIAL_FULL);
+        return NOWHERE;
+    }
+    file->page[page].thread = (uint16_t)(table - file->thread);
+    __atomic_store_n(&file->page[page].kind, kind, __ATOMIC_RELEASE);
+    return page;
+}
+
+static uint32_t mask_of(int function)
+{
+    uint32_t mask = 0;
+    for (uint32_t i = 0; i < trial.ways[function]; ++i) mask |= 1u << trial.numbers[function][i];
+    return mask;
+}
+
+/* By whichever thread comes first, and others at the same time: all write the same. */
+static void begin_file(struct trial_header *header)
+{
+    if (header->version) return;
+    header->copy_ways = mask_of(RAW_MEMCPY);
+    header->set_ways = mask_of(RAW_MEMSET);
+    if (!trial.has_counter) flag(TRIAL_NO_COUNTER);
+    if (trial.failed) flag(TRIAL_NO_WAY);
+    const char magic[] = TRIAL_MAGIC;
+    for (size_t i = 0; i < sizeof magic; ++i) header->magic[i] = magic[i];
+    __atomic_store_n(&header->version, TRIAL_VERSION, __ATOMIC_RELEASE);
+}
+
+struct trial_thread *claim_table(void)
+{
+    if (!thread.slot && !claim_slot()) return NULL;
+    struct trial_file *file = trial_file();
+    if (!may_reserve() || process.file->header.file_bytes < sizeof *process.file + sizeof *file ||
+        !reserve(offset_of(file), offsetof(struct trial_file, thread)))
+        return NULL;
+    begin_file(&file->header);
+    if (trial.failed || !trial.has_counter) return NULL;
+    struct trial_thread *table = &file->thread[thread.slot_number];
+    if (thread.slot_number >= TRIAL_THREADS ||
+        process.file->header.owners[thread.slot_number] != thread.id) {
+        flag(TRIAL_THREADS_FULL);
+        return NULL;
+    }
+    if (!reserve(offset_of(table), offsetof(struct trial_thread, place[TRIAL_SMALL + 1])))
+        return NULL;
+    if (!table->places) table->places = TRIAL_SMALL + 1;
+    for (uint32_t i = 0; i < table->places; ++i) { /* a thread's that has ended */
+        table->place[i].started = 0;
+        table->place[i].is_first = 1;
+    }
+    return table;
+}
+
+static struct trial_place *add_place(struct trial_thread *table, const char *caller, int function,
+                                     uint8_t power)
+{
+    if (table->places >= TRIAL_PLACES || !may_reserve()) return NULL;
+    struct trial_place *place = &table->place[table->places];
+    if (!reserve(offset_of(place), sizeof *place)) return NULL;
+    know_module(caller, clock_ns(CLOCK_MONOTONIC));
+    place->caller = (uintptr_t)caller;
+    place->function = (uint8_t)function;
+    place->power = power;
+    place->ways = (uint8_t)trial.ways[function];
+    place->turn = place->ways; /* its first call begins a cycle */
+    place->is_first = 1;
+    __atomic_store_n(&table->places, table->places + 1, __ATOMIC_RELEASE);
+    return place;
+}
+
+struct trial_place *find_place(struct trial_thread *table, const char *caller, int function,
+                               size_t bytes)
+{
+    const uint8_t power = (uint8_t)(63 - __builtin_clzl(bytes));
+    const uint64_t key = (uintptr_t)caller ^ (uint64_t)function << 48 ^ (uint64_t)power << 56;
+    const uint64_t hash = key * 0x9e3779b97f4a7c15u >> 55;
+    for (uint64_t probe = 0; probe < PROBES; ++probe) {
+        uint16_t *bucket = &table->bucket[(hash + probe) % TRIAL_BUCKETS];
+        struct trial_place *place = &table->place[*bucket];
+        if (!*bucket) {
+            place = add_place(table, caller, function, power);
+            if (!place) break;
+            *bucket = (uint16_t)(place - table->place);
+            return place;
+        }
+        if (place->caller == (uintptr_t)caller && place->power == power &&
+            place->function == function)
+            return place;
+    }
+    flag(TRIAL_PLACES_FULL);
+    return &table->place[TRIAL_REST];
+}
+
+/* A uniform choice of all cycles (Vitter's algorithm R), once there is no more room. */
+static uint32_t place_of_cycle(struct trial_thread *table, struct trial_place *place,
+                               uint64_t *random)
+{
+    const uint32_t each = TRIAL_PAGE_BLOCKS / place->ways;
+    if (place->cycles >= (uint64_t)place->pages * each && place->pages < TRIAL_PLACE_PAGES) {
+        const uint32_t page = take_page(table, TRIAL_OWN);
+        if (page != NOWHERE) place->page[place->pages++] = (uint16_t)page;
+    }
+    const uint64_t room = (uint64_t)place->pages * each;
+    const uint64_t number =
+        place->cycles < room ? place->cycles : draw_below(random, place->cycles + 1);
+    if (number >= room) return NOWHERE;
+    return (uint32_t)(number / each * TRIAL_PAGE_BLOCKS + number % each * place->ways);
+}
+
+void begin_cycle(struct trial_thread *table, struct trial_place *place, uint64_t *random)
+{
+    const uint8_t *numbers = trial.numbers[place->function];
+    for (uint32_t i = 0; i < place->ways; ++i) {
+        const uint32_t other = (uint32_t)draw_below(random, i + 1);
+        place->order[i] = place->order[other];
+        place->order[other] = numbers[i];
+    }
+    place->at = place_of_cycle(table, place, random);
+    ++place->cycles;
+    place->turn = 0;
+}
+
+void keep_own_block(struct trial_place *place)
+{
+    if (place->at == NOWHERE) return;
+    const uint32_t page = place->page[place->at / TRIAL_PAGE_BLOCKS];
+    trial_file()->block[page][place->at % TRIAL_PAGE_BLOCKS + place->turn] = place->own;
+}
+
+void keep_together_block(struct trial_thread *table, const struct trial_block *block, uint32_t *at)
+{
+    if (*at % TRIAL_PAGE_BLOCKS == 0) {
+        const uint32_t page = take_page(table, TRIAL_TOGETHER);
+        if (page == NOWHERE) return;
+        *at = page * TRIAL_PAGE_BLOCKS;
+    }
+    (&trial_file()->block[0][0])[(*at)++] = *block;
+}

@@ -1,0 +1,102 @@
+/* Which ways a trial has: libc's, libc's again, and those of the libraries that the environment
+ * names. */
+#include "trial.h"
+
+#include "draw.h"
+#include "instructions.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+struct trial trial;
+
+enum { LONGEST_LINE = 4096 };
+
+static void add_way(int function, uint32_t number, any_function *copy)
+{
+    trial.way[function][number] = copy;
+    trial.numbers[function][trial.ways[function]++] = (uint8_t)number;
+}
+
+static any_function *symbol_of(void *library, const char *name)
+{
+    return strcmp(name, "-") == 0 ? NULL : (any_function *)dlsym(library, name);
+}
+
+/* "COPY SET PATH", each of the first two a symbol or -. Returns whether all of it is there. */
+static int load_way(char *line, uint32_t number)
+{
+    char *set = strchr(line, ' '), *path = set ? strchr(set + 1, ' ') : NULL;
+    if (!path) return 0;
+    *set++ = 0;
+    *path++ = 0;
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!library) return 0;
+    any_function *copies = symbol_of(library, line), *sets = symbol_of(library, set);
+    if ((!copies && strcmp(line, "-") != 0) || (!sets && strcmp(set, "-") != 0)) return 0;
+    for (int function = 0; copies && function < RAW_MEMSET; ++function)
+        add_way(function, number, copies);
+    if (sets) add_way(RAW_MEMSET, number, sets);
+    return 1;
+}
+
+/* One a line. */
+static int load_ways(const char *text)
+{
+    uint32_t number = TRIAL_ROUTINE;
+    while (*text) {
+        static char line[LONGEST_LINE];
+        size_t bytes = 0;
+        while (text[bytes] && text[bytes] != '\n') ++bytes;
+        if (bytes >= sizeof line || number >= TRIAL_WAYS) return 0;
+        for (size_t i = 0; i < bytes; ++i) line[i] = text[i];
+        line[bytes] = 0;
+        if (!load_way(line, number++)) return 0;
+        text += bytes + (text[bytes] == '\n');
+    }
+    return number > TRIAL_ROUTINE;
+}
+
+/* Asked of the kernel: reading it where it is forbidden ends the program. */
+static int counter_is_allowed(void)
+{
+    int mode = PR_TSC_ENABLE;
+    return syscall(SYS_prctl, PR_GET_TSC, &mode, 0, 0, 0) != 0 || mode == PR_TSC_ENABLE;
+}
+
+int start_trial(void)
+{
+    const char *ways = secure_getenv("ASTEROPE_TRIAL");
+    if (!ways) return 0;
+    for (int function = 0; function < RAW_FUNCTIONS; ++function) {
+        /* mempcpy is memcpy and an addition, whichever way it goes */
+        any_function *libcs = next_function[function == RAW_MEMPCPY ? RAW_MEMCPY : function];
+        add_way(function, TRIAL_LIBC, libcs);
+        add_way(function, TRIAL_LIBC_AGAIN, libcs);
+        trial.small[function] = libcs;
+    }
+    trial.failed = !load_ways(ways);
+    trial.has_counter = (uint32_t)counter_is_allowed();
+    trial.seed = process.seed;
+    if (trial.has_counter) {
+        trial.started = ticks_now();
+        trial.started_ns = clock_ns(CLOCK_MONOTONIC);
+        trial.period_end = trial.started;
+    }
+    trial.is_on = 1;
+    return 1;
+}
+
+void forbid_counter(void)
+{
+    __atomic_store_n(&trial.has_counter, 0, __ATOMIC_RELAXED);
+    for (int function = 0; function < RAW_FUNCTIONS; ++function)
+        trial.small[function] = trial.way[function][TRIAL_LIBC];
+    if (trial.is_on && process.file)
+        __atomic_fetch_or(&trial_file()->header.flags, TRIAL_NO_COUNTER, __ATOMIC_RELAXED);
+}
