@@ -18,28 +18,33 @@
 enum {
     LEAST_CALLS = 4,  /* of a place's own block */
     MORE_CALLS = 6,   /* fewer than so many more: the last interval is the eighth at most */
-    PERIOD_CALLS = 7, /* that the thread has made which ends a period */
-    TOUCHED = 62,
+    PERIOD_CALLS = 7, /* that the thread has timed which ends a period */
+    TOUCHED = 64,
     SAME_STACK = 1 << 20, /* bytes */
 };
 
 static const uint64_t shortest_period_ns = 1000000;
+static const uint64_t shortest_interval_ns = 4000;
 static const uint64_t periods_room = 4096; /* so many of one length, before they become longer */
 
 /* Of each thread. */
 struct tried {
     struct trial_thread *table;
-    struct trial_place *last; /* of the thread's last call; null: none */
-    const char *busy;         /* frame of the call that is being booked; null: none */
-    uint64_t started;         /* ticks of the last call */
-    uint64_t period;          /* that it was in */
+    struct trial_place *recent; /* of the last large call in its own way */
+    struct trial_place *last;   /* of the last call that was timed; null: none */
+    const char *busy;           /* frame of the call that is being booked; null: none */
+    uint64_t started;           /* ticks of the last call */
+    uint64_t period;            /* that it was in */
     uint64_t random;
-    uint32_t calls; /* of this thread in this period */
-    uint32_t at;    /* its blocks together */
-    int32_t small_left;
+    uint64_t least;   /* ticks of a call, of the last pair of periods together */
+    uint64_t bytes;   /* of the last call */
+    uint32_t gap;     /* of this pair */
+    int32_t left;     /* calls until the next one is timed */
+    uint32_t calls;   /* timed in this period */
+    uint32_t at;      /* where its next block together goes */
+    uint32_t is_idle; /* it could have no table */
     uint32_t touched_places;
     uint16_t touched[TOUCHED]; /* places with a block together */
-    uint32_t is_idle;          /* it could have no table */
 };
 static __thread struct tried tried;
 
@@ -91,13 +96,13 @@ static void end_period(uint64_t period, uint64_t now)
     uint64_t length = ns / periods_room;
     if (length < shortest_period_ns) length = shortest_period_ns;
     length += draw_below(&tried.random, length);
-    const uint64_t ticks =
-        (uint64_t)((unsigned __int128)(now - trial.started) * length / (ns ? ns : 1));
+    const uint64_t passed = now - trial.started;
+    const uint64_t ticks = (uint64_t)((unsigned __int128)passed * length / (ns ? ns : 1));
+    trial.shortest = (uint64_t)((unsigned __int128)passed * shortest_interval_ns / (ns ? ns : 1));
     __atomic_store_n(&trial.period_end, now + ticks, __ATOMIC_RELEASE);
     for (int function = 0; function < RAW_FUNCTIONS; ++function) {
-        any_function *small =
-            is_together(period + 1) ? copy_together(period + 1, function) : libcs(function);
-        __atomic_store_n(&trial.small[function], small, __ATOMIC_RELAXED);
+        any_function *way = is_together(period + 1) ? copy_together(period + 1, function) : NULL;
+        __atomic_store_n(&trial.together[function], way, __ATOMIC_RELAXED);
     }
     if (!process.limit) note_clocks(ns + trial.started_ns);
 }
@@ -113,10 +118,10 @@ static void keep_ticks(struct trial_block *block, uint32_t at, uint64_t ticks, u
 }
 
 static void begin_block(struct trial_block *block, const struct trial_place *place, uint64_t group,
-                        uint32_t way, uint64_t now)
+                        uint32_t way, uint32_t gap)
 {
     block->group = (uint32_t)group;
-    block->started = (uint32_t)((now - trial.started) >> 16);
+    block->gap = gap;
     block->calls = 0;
     block->kept = 0;
     block->place = (uint16_t)(place - tried.table->place);
@@ -136,96 +141,124 @@ static void end_together(void)
 
 /* An interval of the thread's last call, in a period together. Of each place's in a period, those
  * that are kept are a uniform choice. */
-static void book_together(uint64_t ticks, uint64_t now)
+static void book_together(uint64_t ticks)
 {
     struct trial_place *place = tried.last;
     struct trial_block *block = &place->together;
     if (!block->calls) {
         if (tried.touched_places == TOUCHED) return;
         tried.touched[tried.touched_places++] = (uint16_t)(place - tried.table->place);
-        begin_block(block, place, tried.period, way_together(tried.period), now);
+        begin_block(block, place, tried.period, way_together(tried.period), tried.gap);
     }
     const uint64_t at =
         block->calls < TRIAL_KEPT ? block->calls : draw_below(&tried.random, block->calls + 1);
-    if (at < TRIAL_KEPT) keep_ticks(block, (uint32_t)at, ticks, place->started_bytes, place);
+    if (at < TRIAL_KEPT) keep_ticks(block, (uint32_t)at, ticks, tried.bytes, place);
     if (block->kept < TRIAL_KEPT) ++block->kept;
     ++block->calls;
+    if (ticks / tried.gap < tried.least) tried.least = ticks / tried.gap;
 }
 
-/* The time since the thread's last call, and what period it is. */
+static void enter_period(uint64_t period)
+{
+    end_together();
+    if (period / 2 != tried.period / 2) { /* both of a pair are timed alike */
+        if (tried.least != UINT64_MAX) tried.gap = gap_for(tried.least);
+        tried.least = UINT64_MAX;
+    }
+    tried.period = period;
+    tried.calls = 0;
+}
+
+/* The time since the thread's last call that was timed, and what period it is. */
 static void book_thread(struct trial_place *place, size_t bytes, uint64_t now)
 {
     const uint64_t period = __atomic_load_n(&trial.period, __ATOMIC_ACQUIRE);
-    const uint64_t ticks = now - tried.started;
-    if (tried.last) {
-        tried.last->between += ticks;
-        ++tried.last->followed;
-    } else {
-        tried.table->began = now;
-    }
     if (period != tried.period) {
-        end_together();
-        tried.period = period;
-        tried.calls = 0;
+        enter_period(period);
     } else {
-        if (tried.calls > 1 && is_together(period)) book_together(ticks, now);
+        if (tried.calls > 1 && is_together(period)) book_together(now - tried.started);
         if (tried.calls >= PERIOD_CALLS &&
             now >= __atomic_load_n(&trial.period_end, __ATOMIC_ACQUIRE)) {
-            end_together();
             end_period(period, now);
-            tried.period = __atomic_load_n(&trial.period, __ATOMIC_ACQUIRE);
-            tried.calls = 0;
+            enter_period(__atomic_load_n(&trial.period, __ATOMIC_ACQUIRE));
         }
     }
     ++tried.calls;
-    ++place->calls;
-    place->bytes += bytes;
-    tried.table->last = now;
     tried.started = now;
+    tried.bytes = bytes;
     tried.last = place;
 }
 
 /* --- Choosing --- */
 
+/* Whether the place's interval ran on without a call of its own in a period together. */
+static int is_whole(const struct trial_place *place)
+{
+    return place->started &&
+           ((place->gap == 1 && tried.gap == 1) || place->pair == tried.period / 2);
+}
+
 /* The way of a place that changes by itself. */
-static any_function *own_way(struct trial_place *place, uint64_t now)
+static any_function *own_way(struct trial_place *place, size_t bytes, uint64_t now)
 {
     const int has_block = place->turn < place->ways;
-    if (has_block && place->started) {
+    if (has_block && is_whole(place)) {
         struct trial_block *block = &place->own;
+        const uint64_t ticks = now - place->started;
         if (!place->is_first && block->kept < TRIAL_KEPT) {
-            keep_ticks(block, block->kept, now - place->started, place->started_bytes, place);
+            keep_ticks(block, block->kept, ticks, place->bytes / place->gap, place);
             ++block->kept;
             ++block->calls;
         }
+        if (ticks / place->gap < place->least) place->least = ticks / place->gap;
         place->is_first = 0;
+    } else {
+        place->is_first = 1;
     }
     if (!has_block || !place->left) {
         if (has_block) keep_own_block(place);
         if (!has_block || ++place->turn == place->ways)
             begin_cycle(tried.table, place, &tried.random);
-        begin_block(&place->own, place, place->cycles, place->order[place->turn], now);
+        begin_block(&place->own, place, place->cycles, place->order[place->turn], place->gap);
         place->left = (uint8_t)(LEAST_CALLS + draw_below(&tried.random, MORE_CALLS));
         place->is_first = 1;
     }
     --place->left;
+    place->gap_left = (int32_t)place->gap;
+    place->calls += place->gap;
+    place->own_calls += place->gap;
     place->started = now;
+    place->pair = tried.period / 2;
+    place->bytes = bytes;
     return trial.way[place->function][place->own.way];
 }
 
-static any_function *way_of(struct trial_place *place, int function, size_t bytes, uint64_t now)
+static any_function *way_of(struct trial_place *place, int function, size_t bytes)
 {
+    const uint64_t now = ticks_now();
     book_thread(place, bytes, now);
-    any_function *way = libcs(function);
-    if (is_together(tried.period)) {
-        way = copy_together(tried.period, function);
-        place->started = 0;
-        place->is_first = 1;
-    } else if (place > &tried.table->place[TRIAL_SMALL]) {
-        way = own_way(place, now);
+    const int large = place > &tried.table->place[TRIAL_SMALL];
+    if (large && !is_together(tried.period)) {
+        tried.recent = place;
+        return own_way(place, bytes, now);
     }
-    place->started_bytes = bytes;
-    return way;
+    tried.left = (int32_t)tried.gap;
+    place->calls += tried.gap;
+    place->started = 0;
+    if (!is_together(tried.period)) {
+        place->own_calls += tried.gap;
+        return libcs(function);
+    }
+    return copy_together(tried.period, function);
+}
+
+/* The way that the place of a large call has already, where its interval has not come to an end;
+ * null: it has. */
+static any_function *way_in_between(struct trial_place *place, size_t bytes)
+{
+    if (--place->gap_left <= 0) return NULL;
+    place->bytes += bytes;
+    return trial.way[place->function][place->own.way];
 }
 
 static int claim(void)
@@ -239,6 +272,8 @@ static int claim(void)
     tried.random = mixed(trial.seed + thread.id);
     tried.period = __atomic_load_n(&trial.period, __ATOMIC_ACQUIRE);
     tried.calls = tried.at = tried.touched_places = 0;
+    tried.gap = 1;
+    tried.least = UINT64_MAX;
     return 1;
 }
 
@@ -260,11 +295,11 @@ __attribute__((noinline)) static any_function *choose(const char *caller, int fu
     const int is_strange = *process.mark == 0; /* the child of a fork that told nobody */
     if (is_strange && !process.limit) begin_anew();
     if (!(is_strange && process.limit) && !tried.is_idle && (tried.table || claim())) {
-        const uint64_t now = ticks_now();
         struct trial_place *place = bytes < TRIAL_LEAST
                                         ? &tried.table->place[TRIAL_SMALL]
                                         : find_place(tried.table, caller, function, bytes);
-        way = way_of(place, function, bytes, now);
+        way = place->started && !trial.together[function] ? way_in_between(place, bytes) : NULL;
+        if (!way) way = way_of(place, function, bytes);
     }
     errno = error;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -272,15 +307,24 @@ __attribute__((noinline)) static any_function *choose(const char *caller, int fu
     return way;
 }
 
+/* What needs no look at the clock; null: this call is to be timed. */
+static inline any_function *quick_way(const char *caller, int function, size_t bytes)
+{
+    any_function *together = __atomic_load_n(&trial.together[function], __ATOMIC_RELAXED);
+    if (together) return --tried.left > 0 ? together : NULL;
+    if (bytes < TRIAL_LEAST) return --tried.left > 0 ? libcs(function) : NULL;
+    struct trial_place *place = tried.recent;
+    if (place && place->caller == (uintptr_t)caller && place->function == function &&
+        bytes >> place->power == 1 && place->started && place->gap_left > 1)
+        return way_in_between(place, bytes);
+    return NULL;
+}
+
 void *try_call(void *destination, const void *source, size_t bytes, int function)
 {
-    any_function *way;
-    if (bytes < TRIAL_LEAST && --tried.small_left >= 0) {
-        way = __atomic_load_n(&trial.small[function], __ATOMIC_RELAXED);
-    } else {
-        if (bytes < TRIAL_LEAST) tried.small_left = TRIAL_SMALL_CALLS - 1;
-        way = choose(__builtin_return_address(0), function, bytes);
-    }
+    const char *caller = __builtin_return_address(0);
+    any_function *way = quick_way(caller, function, bytes);
+    if (!way) way = choose(caller, function, bytes);
     if (function != RAW_MEMSET && __builtin_expect(do_overlap(destination, source, bytes), 0)) {
         /* memcpy, too, is memmove for programs that get away with it */
         void *moved = ((copy_function *)next_function[RAW_MEMMOVE])(destination, source, bytes);

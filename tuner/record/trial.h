@@ -13,9 +13,10 @@ struct trial {
     uint32_t ways[RAW_FUNCTIONS];
     uint8_t numbers[RAW_FUNCTIONS][TRIAL_WAYS];   /* of the ways that a function has */
     any_function *way[RAW_FUNCTIONS][TRIAL_WAYS]; /* by their numbers */
-    any_function *small[RAW_FUNCTIONS];           /* what small calls take now */
+    any_function *together[RAW_FUNCTIONS];        /* what all calls take now; null: not one way */
     uint64_t period, period_end;                  /* all threads are in the same one */
     uint64_t seed, started, started_ns;
+    uint64_t shortest; /* ticks of an interval: reading the time stamp is 1 % of it */
     uint32_t failed;
 };
 extern struct trial trial;
@@ -47,6 +48,8 @@ struct trial_thread *claim_table(void);
 /* The table's place for such a call, the first time anew. */
 struct trial_place *find_place(struct trial_thread *table, const char *caller, int function,
                                size_t bytes);
+/* How many calls to time as one where one takes so long; 1 where that is not known: UINT64_MAX. */
+uint32_t gap_for(uint64_t ticks);
 /* Draws the order of the place's next cycle, and where it is kept. */
 void begin_cycle(struct trial_thread *table, struct trial_place *place, uint64_t *random);
 void keep_own_block(struct trial_place *place);

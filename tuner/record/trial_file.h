@@ -6,9 +6,11 @@
  *     blocks     in pages of 64, handed out as they are needed
  *
  * A block is a short run of calls that went one way, with the ticks from the start of each to the
- * start of the next. Of a place's own blocks, each cycle has every way once, in an order that is
- * drawn; a place's cycles beyond its room take the places of others, so that those which are kept
- * are a uniform choice. Of blocks together, each pair of periods has libc and the routine once. */
+ * start of the next, or of one some calls later where they follow each other so fast that reading
+ * the time stamp would be felt. Of a place's own blocks, each cycle has every way once, in an order
+ * that is drawn; a place's cycles beyond its room take the places of others, so that those which
+ * are kept are a uniform choice. Of blocks together, each pair of periods has libc and the routine
+ * once. */
 #ifndef ASTEROPE_TRIAL_FILE_H
 #define ASTEROPE_TRIAL_FILE_H
 
@@ -20,8 +22,8 @@
 
 enum {
     TRIAL_VERSION = 1,
-    TRIAL_LEAST = 512,      /* bytes: smaller calls are judged together alone */
-    TRIAL_SMALL_CALLS = 64, /* of those, so many are one call of their place */
+    TRIAL_LEAST = 512, /* bytes: smaller calls are judged together alone */
+    TRIAL_GAP = 64,    /* calls that are timed as one, at most */
     TRIAL_WAYS = 16,
     TRIAL_LIBC = 0,
     TRIAL_LIBC_AGAIN = 1,
@@ -65,21 +67,20 @@ struct trial_page {
 };
 
 struct trial_block {
-    uint32_t group;   /* number of the cycle at its place; of the period together */
-    uint32_t started; /* ticks since the process began, in 65536 */
-    uint32_t calls;   /* intervals that there were, kept or not */
+    uint32_t group; /* number of the cycle at its place; of the period together */
+    uint32_t gap;   /* calls from the start of an interval to its end */
+    uint32_t calls; /* intervals that there were, kept or not */
     uint16_t place;
     uint8_t way;
     uint8_t kept;
     uint32_t ticks[TRIAL_KEPT]; /* 2^32 - 1: that or more */
-    uint16_t bytes[TRIAL_KEPT]; /* of the call above its class's start, in 65536ths of that */
+    uint16_t bytes[TRIAL_KEPT]; /* of a call above its class's start, in 65536ths of that */
 };
 
 struct trial_place {
     uint64_t caller;
-    uint64_t calls, bytes;
-    uint64_t followed, between; /* by another call of the thread, and the ticks until then */
-    uint64_t cycles;            /* begun */
+    uint64_t calls, own_calls; /* all, and those while places changed by themselves */
+    uint64_t cycles;           /* begun */
     uint8_t function;
     uint8_t power; /* its sizes are 2^power or more, and less than twice that */
     uint8_t ways;
@@ -87,19 +88,21 @@ struct trial_place {
     uint8_t turn; /* of the cycle: which of the ways it is at */
     uint8_t order[TRIAL_WAYS];
     uint8_t is_first; /* the interval that runs now is the first after a change */
-    uint8_t left;     /* calls of the block */
+    uint8_t left;     /* intervals of the block */
     uint16_t pages;
     uint32_t at; /* block of the cycle in its pages; 2^32 - 1: it is not kept */
-    uint64_t started,
-        started_bytes; /* of the last call; 0: it was none of this place's own blocks */
+    uint32_t gap;
+    int32_t gap_left;
+    uint64_t least;         /* ticks of a call, of the cycle */
+    uint64_t started, pair; /* of the last interval; 0: none runs */
+    uint64_t bytes;         /* of its calls so far */
     struct trial_block own, together;
     uint16_t page[TRIAL_PLACE_PAGES];
 };
 
 struct trial_thread {
-    uint64_t began, last; /* ticks of its first and its last call that was judged */
     uint32_t places;
-    uint32_t unused;
+    uint32_t is_used;
     uint16_t bucket[TRIAL_BUCKETS];
     struct trial_place place[TRIAL_PLACES];
 };
@@ -115,7 +118,7 @@ struct trial_file {
 
 _Static_assert(sizeof(struct trial_header) == 64, "trial_file.py has the same");
 _Static_assert(sizeof(struct trial_block) == 64, "trial_file.py has the same");
-_Static_assert(sizeof(struct trial_place) == 608, "trial_file.py has the same");
+_Static_assert(sizeof(struct trial_place) == 616, "trial_file.py has the same");
 _Static_assert(sizeof(struct trial_file) % RAW_PAGE == 0, "pages are reserved one by one");
 
 #endif

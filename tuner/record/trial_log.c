@@ -81,8 +81,9 @@ struct trial_thread *claim_table(void)
     if (!table->places) table->places = TRIAL_SMALL + 1;
     for (uint32_t i = 0; i < table->places; ++i) { /* a thread's that has ended */
         table->place[i].started = 0;
-        table->place[i].is_first = 1;
+        table->place[i].gap_left = 0;
     }
+    table->is_used = 1;
     return table;
 }
 
@@ -98,7 +99,8 @@ static struct trial_place *add_place(struct trial_thread *table, const char *cal
     place->power = power;
     place->ways = (uint8_t)trial.ways[function];
     place->turn = place->ways; /* its first call begins a cycle */
-    place->is_first = 1;
+    place->gap = 1;
+    place->least = UINT64_MAX;
     __atomic_store_n(&table->places, table->places + 1, __ATOMIC_RELEASE);
     return place;
 }
@@ -142,6 +144,13 @@ static uint32_t place_of_cycle(struct trial_thread *table, struct trial_place *p
     return (uint32_t)(number / each * TRIAL_PAGE_BLOCKS + number % each * place->ways);
 }
 
+uint32_t gap_for(uint64_t ticks)
+{
+    if (ticks == UINT64_MAX) return 1;
+    const uint64_t gap = trial.shortest / (ticks + 1) + 1;
+    return gap < TRIAL_GAP ? (uint32_t)gap : TRIAL_GAP;
+}
+
 void begin_cycle(struct trial_thread *table, struct trial_place *place, uint64_t *random)
 {
     const uint8_t *numbers = trial.numbers[place->function];
@@ -151,6 +160,8 @@ void begin_cycle(struct trial_thread *table, struct trial_place *place, uint64_t
         place->order[other] = numbers[i];
     }
     place->at = place_of_cycle(table, place, random);
+    place->gap = gap_for(place->least);
+    place->least = UINT64_MAX;
     ++place->cycles;
     place->turn = 0;
 }

@@ -78,7 +78,6 @@ int start_trial(void)
         any_function *libcs = next_function[function == RAW_MEMPCPY ? RAW_MEMCPY : function];
         add_way(function, TRIAL_LIBC, libcs);
         add_way(function, TRIAL_LIBC_AGAIN, libcs);
-        trial.small[function] = libcs;
     }
     trial.failed = !load_ways(ways);
     trial.has_counter = (uint32_t)counter_is_allowed();
@@ -96,7 +95,7 @@ void forbid_counter(void)
 {
     __atomic_store_n(&trial.has_counter, 0, __ATOMIC_RELAXED);
     for (int function = 0; function < RAW_FUNCTIONS; ++function)
-        trial.small[function] = trial.way[function][TRIAL_LIBC];
+        __atomic_store_n(&trial.together[function], NULL, __ATOMIC_RELAXED);
     if (trial.is_on && process.file)
         __atomic_fetch_or(&trial_file()->header.flags, TRIAL_NO_COUNTER, __ATOMIC_RELAXED);
 }

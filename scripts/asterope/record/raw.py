@@ -99,7 +99,8 @@ _PATHS_AT = _MODULES_AT + _MODULES * _MODULE.size
 _SAMPLES_AT = _PATHS_AT + _PATHS
 _SLOTS_AT = _SAMPLES_AT + _SAMPLES * _SAMPLE.size
 _SLOT_BYTES = _CELLS.size + _FOLDED.size
-_LARGEST = _SLOTS_AT + _SLOTS * _SLOT_BYTES
+RAW_BYTES = _SLOTS_AT + _SLOTS * _SLOT_BYTES  # behind them a trial has its own
+_LARGEST = RAW_BYTES + (64 << 20)
 
 _FULL, _SHARED, _MODULES_FULL, _QUIET = 1, 2, 4, 8
 _READY = 1
@@ -190,7 +191,7 @@ class _Reader:
         limits = {
             "file_bytes": (_SLOTS_AT + _SLOT_BYTES, _LARGEST),
             "period": (1, _LONGEST_PERIOD),
-            "slots": (1, (header["file_bytes"] - _SLOTS_AT) // _SLOT_BYTES),
+            "slots": (1, (min(header["file_bytes"], RAW_BYTES) - _SLOTS_AT) // _SLOT_BYTES),
             "samples": (0, _SAMPLES),
             "modules": (0, _MODULES),
             "path_bytes": (0, _PATHS),

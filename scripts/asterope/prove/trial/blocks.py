@@ -1,0 +1,89 @@
+"""What a trial saw: blocks of intervals, by place and way."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+LIBC, LIBC_AGAIN, ROUTINE = "libc", "libc again", "routine"
+
+
+@dataclass(frozen=True)
+class Block:
+    """Calls in a row that went one way. `seconds`: of a call, from its start to the next one's, of
+    at most eight; `sizes`: of these, 1 for the smallest of the place; `calls`: how many it stands
+    for."""
+
+    way: str
+    seconds: Sequence[float]
+    sizes: Sequence[float]
+    calls: int
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """Calls of one function from one place in the code, of sizes from `least`, below twice that.
+    `least` 0: those too small to be tried one by one, or without a place of their own."""
+
+    module: str  # the file; empty where the code is in none
+    offset: int  # of the return address in it
+    function: str
+    least: int
+
+    @property
+    def is_own(self) -> bool:
+        return self.least > 0
+
+
+@dataclass
+class Seen:
+    """Of one place, in all threads, processes and runs."""
+
+    calls: int = 0
+    own_calls: int = 0  # of them, while each place changed its way by itself
+    # Each has a block of every way, in time's order: the place changed its way by itself.
+    cycles: list[Sequence[Block]] = field(default_factory=list)
+    # By pair of periods: the blocks of the places went one way all together.
+    together: dict[Hashable, list[Block]] = field(default_factory=dict)
+
+    def add(self, other: Seen) -> None:
+        self.calls += other.calls
+        self.own_calls += other.own_calls
+        self.cycles += other.cycles
+        for pair, blocks in other.together.items():
+            self.together.setdefault(pair, []).extend(blocks)
+
+
+@dataclass
+class Observed:
+    """Of all processes."""
+
+    cpu_seconds: float = 0.0
+    wall_seconds: float = 0.0
+    processes: int = 0
+    threads: int = 0
+    runs: int = 0
+    places: dict[Place, Seen] = field(default_factory=dict)
+    limits: set[str] = field(default_factory=set)  # what could not be done, see LIMITS
+
+    def add(self, other: Observed) -> None:
+        self.cpu_seconds += other.cpu_seconds
+        self.wall_seconds += other.wall_seconds
+        self.processes += other.processes
+        self.threads += other.threads
+        self.limits |= other.limits
+        for place, seen in other.places.items():
+            self.places.setdefault(place, Seen()).add(seen)
+
+
+FULL, PLACES_FULL, NO_COUNTER, NO_WAY, THREADS_FULL, QUIET = (
+    *("full", "places full", "no counter", "no way", "threads full", "quiet"),
+)
+LIMITS = {
+    FULL: "there was no room for all blocks: later ones are fewer",
+    PLACES_FULL: "a thread copies at more places than are told apart: the rest is one place",
+    NO_COUNTER: "the program forbids reading the time stamp: from then on nothing was tried",
+    NO_WAY: "a library could not be loaded into the program: nothing was tried there",
+    THREADS_FULL: "more than 128 threads copy at a time: the rest was not tried",
+    QUIET: "the program restricts its system calls: new places were not tried from then on",
+}

@@ -1,0 +1,162 @@
+"""What the library left of one process's trial, behind all else in its raw file."""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ...record.calls import Sites
+from ...record.raw import FUNCTIONS, RAW_BYTES, RawProcess
+from ...one_line import one_line
+from . import blocks
+from .blocks import Block, Observed, Place, Seen
+
+# --- The layout, as tuner/record/trial_file.h has it ---
+
+_MAGIC, _VERSION = b"astetri\0", 1
+_HEADER = struct.Struct("<8s6I32x")
+_PAGES, _PAGE_BLOCKS = 8192, 64
+_PAGE = struct.Struct("<HH")
+_BLOCK = struct.Struct("<IIIHBB8I8H")
+_PLACE = struct.Struct("<4Q3B581x")
+_THREAD = struct.Struct("<II1024x")
+_THREADS, _PLACES = 128, 256
+_SMALL = 1
+_THREAD_BYTES = _THREAD.size + _PLACES * _PLACE.size
+
+_PAGES_AT = RAW_BYTES + _HEADER.size
+_THREADS_AT = RAW_BYTES + 4096 + _PAGES * _PAGE.size
+_ROOM = 4096 - _THREADS * _THREAD_BYTES % 4096
+_BLOCKS_AT = _THREADS_AT + _THREADS * _THREAD_BYTES + _ROOM
+
+_FLAGS = (
+    *(blocks.FULL, blocks.PLACES_FULL, blocks.NO_COUNTER, blocks.NO_WAY, blocks.THREADS_FULL),
+)
+_OWN, _TOGETHER = 1, 2
+_SET = FUNCTIONS.index("memset")
+
+
+class TrialError(Exception):
+    """A raw file whose trial contradicts itself: one line, which names the file."""
+
+
+class _Reader:
+    def __init__(self, path: Path, process: RawProcess, ways: Sequence[str]) -> None:
+        self._path, self._process, self._ways = path, process, ways
+        with path.open("rb") as file:
+            self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        self._sites = Sites(process.modules)
+        self._tick = 1 / process.tick_hz if process.tick_hz else 0.0
+
+    def _bad(self, what: str) -> TrialError:
+        return TrialError(f"{one_line(self._path)}: damaged: {what}")
+
+    def read(self) -> Observed:
+        process = self._process
+        observed = Observed(process.cpu_seconds, process.seconds, processes=1)
+        if process.flags.quiet:
+            observed.limits.add(blocks.QUIET)
+        if len(self._data) < _BLOCKS_AT:  # a limit on the size of files
+            observed.limits.add(blocks.FULL)
+            return observed
+        magic, version, copies, sets, flags, _, _ = _HEADER.unpack_from(self._data, RAW_BYTES)
+        if magic == bytes(8):  # nothing large was copied
+            return observed
+        if (magic, version) != (_MAGIC, _VERSION):
+            raise self._bad("its trial is of another version")
+        observed.limits |= {name for bit, name in enumerate(_FLAGS) if flags >> bit & 1}
+        self._masks = [sets if number == _SET else copies for number in range(len(FUNCTIONS))]
+        pages = self._pages_of_threads()
+        for thread in range(_THREADS):
+            self._read_thread(thread, pages.get(thread, ()), observed)
+        return observed
+
+    def _pages_of_threads(self) -> dict[int, list[tuple[int, int]]]:
+        pages: dict[int, list[tuple[int, int]]] = {}
+        for number in range(_PAGES):
+            thread, kind = _PAGE.unpack_from(self._data, _PAGES_AT + number * _PAGE.size)
+            if kind:
+                pages.setdefault(thread, []).append((number, kind))
+        return pages
+
+    def _read_thread(
+        self, thread: int, pages: Sequence[tuple[int, int]], observed: Observed
+    ) -> None:
+        at = _THREADS_AT + thread * _THREAD_BYTES
+        places, is_used = _THREAD.unpack_from(self._data, at)
+        if not is_used:
+            return
+        if places > _PLACES:
+            raise self._bad(f"a thread has {places} places")
+        seen: list[Seen] = []
+        functions: list[int] = []
+        for number in range(places):
+            fields = _PLACE.unpack_from(self._data, at + _THREAD.size + number * _PLACE.size)
+            caller, calls, own_calls, _, function, power, _ = fields
+            if function >= len(FUNCTIONS) or power > 63:
+                raise self._bad("a place of no function or size")
+            if number <= _SMALL:
+                names = ("copies without a place of their own", "small copies")
+                place = Place("", 0, names[number], 0)
+            else:
+                site = self._sites.of(caller)
+                place = Place(site.module, site.offset, FUNCTIONS[function], 1 << power)
+            one = Seen(calls, own_calls)
+            seen.append(one)
+            functions.append(function)
+            if calls:
+                observed.places.setdefault(place, Seen()).add(one)
+                seen[-1] = observed.places[place]
+        observed.threads += 1
+        for page, kind in pages:
+            if kind == _TOGETHER:
+                self._read_together(page, seen)
+            else:
+                self._read_cycles(page, seen, functions)
+
+    def _blocks(self, page: int) -> Iterator[tuple[int, int, Block] | None]:
+        """Group, place and block; None where there is none (yet)."""
+        at = _BLOCKS_AT + page * _PAGE_BLOCKS * _BLOCK.size
+        data = self._data[at : at + _PAGE_BLOCKS * _BLOCK.size]
+        for fields in _BLOCK.iter_unpack(data):
+            group, gap, calls, place, way, kept = fields[:6]
+            if not kept or kept > 8 or not gap or way >= len(self._ways):
+                yield None
+                continue
+            yield (
+                group,
+                place,
+                Block(
+                    self._ways[way],
+                    [ticks * self._tick / gap for ticks in fields[6 : 6 + kept]],
+                    [1 + part / 65535 for part in fields[14 : 14 + kept]],
+                    calls * gap,
+                ),
+            )
+
+    def _read_together(self, page: int, seen: Sequence[Seen]) -> None:
+        for found in self._blocks(page):
+            if found is not None and found[1] < len(seen):
+                period, place, block = found
+                pair = (str(self._path), period // 2)
+                seen[place].together.setdefault(pair, []).append(block)
+
+    def _read_cycles(self, page: int, seen: Sequence[Seen], functions: Sequence[int]) -> None:
+        """All ways of a cycle, one after the other: what is half written is left out."""
+        found = list(self._blocks(page))
+        place = next((one[1] for one in found if one is not None), None)
+        if place is None or place >= len(seen):
+            return
+        count = bin(self._masks[functions[place]]).count("1")
+        for first in range(0, _PAGE_BLOCKS - count + 1, count):
+            cycle = [one for one in found[first : first + count] if one is not None]
+            groups = {group for group, _, _ in cycle}
+            if len({block.way for _, _, block in cycle}) == count and len(groups) == 1:
+                seen[place].cycles.append([block for _, _, block in cycle])
+
+
+def read_trial(path: Path, process: RawProcess, ways: Sequence[str]) -> Observed:
+    """`ways`: their names by their numbers. Raises TrialError, and OSError."""
+    return _Reader(path, process, ways).read()

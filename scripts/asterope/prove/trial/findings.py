@@ -1,0 +1,180 @@
+"""What a trial found: how much faster the program is, and which way is best at each place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from .blocks import LIBC, LIBC_AGAIN, ROUTINE, Block, Observed, Place, Seen
+from .statistics import (
+    NO_TRIMMING,
+    Estimate,
+    Saved,
+    cells_of,
+    differs,
+    gain,
+    mean_of,
+    ratio,
+    saved,
+    trimming,
+)
+
+# A place whose calls are followed by less of the program's time does not matter.
+MATTERS = 0.01
+KNOWN = 0.01
+# Confidence of a choice: the best of several ways is flattered by luck, and a place keeps it.
+_SURE = 0.99
+
+
+@dataclass(frozen=True)
+class PlaceFound:
+    """`ratios`: libc's time over each way's, from a call to the next one of this place. `gained`:
+    of the program's CPU time, what the routine saves here (a loss is below 0). `best`: what is surely better there than the routine; else the routine,
+    or None where even that is not known to be no worse than libc."""
+
+    place: Place
+    calls: int
+    cycles: int
+    share: float  # of the program's CPU time, from a call to the next one of this place
+    ratios: Mapping[str, Estimate] = field(default_factory=dict)
+    gained: Estimate | None = None
+    best: str | None = None
+    left_out: float = 0.0  # of its time, in the longest intervals
+    is_trimmed: bool = True  # False: some way had more of the longest intervals than its share
+    drifts: Sequence[str] = ()  # ways whose effect changes with the number of calls in a row
+
+    @property
+    def is_known(self) -> bool:
+        known = self.ratios.get(ROUTINE)
+        return known is not None and known.within(KNOWN)
+
+
+@dataclass(frozen=True)
+class Found:
+    gain: Estimate | None  # of the whole program: 0.1 for 10 % faster
+    places: Sequence[PlaceFound]  # what brings most first
+    seconds: float
+
+    @property
+    def unknown(self) -> list[PlaceFound]:
+        """Places that matter and are not known to 1 %, neither by themselves nor by what they mean
+        to the program."""
+        return [one for one in self.places if one.share >= MATTERS and not _is_settled(one)]
+
+    @property
+    def is_known(self) -> bool:
+        if self.gain is None or self.gain.high - self.gain.low > 2 * KNOWN:
+            return False
+        return not self.unknown
+
+    @property
+    def slower(self) -> list[PlaceFound]:
+        """Places where the routine surely loses to libc."""
+        return [one for one in self.places if _loses(one)]
+
+
+def _is_settled(one: PlaceFound) -> bool:
+    if not one.place.is_own or one.is_known:
+        return True
+    return one.gained is not None and one.gained.high - one.gained.low <= KNOWN / 2
+
+
+def _loses(one: PlaceFound) -> bool:
+    known = one.ratios.get(ROUTINE)
+    return known is not None and known.high < 1
+
+
+def findings(observed: Observed, ways: Sequence[str]) -> Found:
+    """`ways`: libc, libc again, the routine and others."""
+    seconds = max(0.0, observed.cpu_seconds - sum(map(_explored, observed.places.values())))
+    together = [one for one in map(_together, observed.places.values()) if one is not None]
+    places = [
+        _of_place(place, seen, seconds, ways)
+        for place, seen in observed.places.items()
+    ]
+    places.sort(key=_brings, reverse=True)
+    return Found(gain(together, seconds), places, seconds)
+
+
+def _brings(one: PlaceFound) -> tuple[float, float]:
+    return (abs(one.gained.value) if one.gained else 0.0, one.share)
+
+
+def _explored(seen: Seen) -> float:
+    """Seconds that other ways than libc's and the routine took more than these would have."""
+    trim = trimming(block for cycle in seen.cycles for block in cycle)
+    cells = [one for one in cells_of(seen.cycles, trim) if LIBC in one and ROUTINE in one]
+    if not cells:
+        return 0.0
+    alone = sum(one[LIBC].seconds + one[ROUTINE].seconds for one in cells) / (2 * len(cells))
+    every = [cell.seconds for one in cells for cell in one.values()]
+    return seen.own_calls * (sum(every) / len(every) - alone)
+
+
+def _together(seen: Seen) -> Saved | None:
+    blocks = [block for pair in seen.together.values() for block in pair]
+    trim = trimming(blocks)
+    return saved(
+        seen.together, seen.calls, LIBC, ROUTINE, trim if trim.is_fair else NO_TRIMMING
+    )
+
+
+def _of_place(place: Place, seen: Seen, seconds: float, ways: Sequence[str]) -> PlaceFound:
+    trim = trimming(block for cycle in seen.cycles for block in cycle)
+    cells = cells_of(seen.cycles, trim if trim.is_fair else NO_TRIMMING)
+    ratios = {}
+    for way in ways:
+        found = ratio(cells, LIBC, way) if way != LIBC else None
+        if found is not None:
+            ratios[way] = found
+    level = mean_of(cells, LIBC)
+    share, gained = 0.0, None
+    if level is not None and seconds > 0:
+        share = seen.calls * level / seconds
+        if ROUTINE in ratios:
+            parts = (ratios[ROUTINE].value, ratios[ROUTINE].low, ratios[ROUTINE].high)
+            gained = Estimate(*(share * (1 - 1 / part) for part in parts))
+    return PlaceFound(
+        place,
+        seen.calls,
+        len(seen.cycles),
+        min(1.0, share),
+        ratios,
+        gained,
+        _best(cells, ratios, ways),
+        trim.time_share,
+        trim.is_fair,
+        _drifting(seen, ratios),
+    )
+
+
+def _best(cells: Sequence, ratios: Mapping[str, Estimate], ways: Sequence[str]) -> str | None:
+    """The way that is surely better than the routine, of several the fastest; libc where that is
+    it. The chance that luck makes one of them so is shared among them."""
+    if ROUTINE not in ratios:
+        return None
+    others = [way for way in ways if way not in (ROUTINE, LIBC_AGAIN)]
+    confidence = 1 - (1 - _SURE) / max(1, len(others))
+    better: dict[str, float] = {}
+    for way in others:
+        found = ratio(cells, ROUTINE, way, confidence)
+        if found is not None and found.low > 1:
+            better[way] = found.value
+    if better:
+        return max(better, key=lambda way: better[way])
+    return ROUTINE
+
+
+def _drifting(seen: Seen, ratios: Mapping[str, Estimate]) -> list[str]:
+    """What a way leaves behind for the next one shows in the first calls of a block."""
+    trim = trimming(block for cycle in seen.cycles for block in cycle)
+    if not trim.is_fair:
+        return []
+    early = cells_of(seen.cycles, trim, slice(0, 2))
+    late = cells_of(seen.cycles, trim, slice(2, None))
+    found = []
+    for way in ratios:
+        first, then = ratio(early, LIBC, way), ratio(late, LIBC, way)
+        if first and then and differs(first, then) and abs(first.value / then.value - 1) > KNOWN:
+            found.append(way)
+    return found

@@ -1,0 +1,286 @@
+"""Ratios of two ways' times, with intervals: of cycles that have each way once, and of pairs of
+periods. All of it is of means, as a program's time is the sum of what its copies take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from .blocks import Block
+
+# The longest intervals of a place, which hold interrupts and whatever else is no copy's doing.
+LEFT_OUT, _MOST_LEFT_OUT = 0.02, 0.1
+_BEYOND_MEASURE = 20.0  # medians
+# Of the test that each way has its share of them: what all of a way's calls take more by them, and
+# the chance that luck does as much.
+_NEGLIGIBLE, _SUSPICIOUS = 0.005, 0.001
+_FEWEST = 6  # cycles, of which there is an interval
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """`value` and the 95 % interval around it; for ratios with logarithms symmetric."""
+
+    value: float
+    low: float
+    high: float
+
+    def within(self, part: float) -> bool:
+        """Whether the interval of a ratio reaches no further than that from it."""
+        return self.high / self.value <= 1 + part and self.value / self.low <= 1 + part
+
+
+# --- Distributions ---
+
+
+def normal_quantile(chance: float) -> float:
+    """Of the standard normal distribution, by bisection of its error function."""
+    low, high = -40.0, 40.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        if math.erfc(-middle / math.sqrt(2)) / 2 < chance:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def t_quantile(chance: float, freedom: int) -> float:
+    """Of Student's distribution (Cornish and Fisher's expansion, good to 1 % from 5 degrees on)."""
+    z, n = normal_quantile(chance), freedom
+    return z + (z**3 + z) / (4 * n) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n * n)
+
+
+# --- The longest intervals ---
+
+
+@dataclass(frozen=True)
+class Trimming:
+    """What is left out. `limits`: by way, in seconds; `is_fair`: each way has its share."""
+
+    limits: Mapping[str, float]
+    is_fair: bool
+    time_share: float  # of all intervals' time
+
+    def kept(self, block: Block) -> list[int]:
+        limit = self.limits.get(block.way, math.inf)
+        return [at for at, seconds in enumerate(block.seconds) if seconds <= limit]
+
+
+NO_TRIMMING = Trimming({}, True, 0.0)
+
+
+def trimming(blocks: Iterable[Block]) -> Trimming:
+    """The longest LEFT_OUT of all intervals, and more where more are beyond all measure, each
+    measured by the median of its way: else a way that is slower throughout would lose its longer
+    half."""
+    by_way: dict[str, list[Block]] = {}
+    for block in blocks:
+        by_way.setdefault(block.way, []).append(block)
+    middles = {
+        way: median([v for block in found for v in block.seconds]) or 1e-12
+        for way, found in by_way.items()
+    }
+    ranked = sorted(
+        v / middles[way] for way, found in by_way.items() for block in found for v in block.seconds
+    )
+    if not ranked:
+        return NO_TRIMMING
+
+    def quantile(part: float) -> float:
+        return ranked[min(len(ranked) - 1, int(len(ranked) * part))]
+
+    limit = max(quantile(1 - _MOST_LEFT_OUT), min(quantile(1 - LEFT_OUT), _BEYOND_MEASURE))
+    limits = {way: limit * middle for way, middle in middles.items()}
+    whole = out = 0.0
+    for way, found in by_way.items():
+        whole += sum(sum(block.seconds) for block in found)
+        out += sum(v for block in found for v in block.seconds if v > limits[way])
+    excess = {way: _excess(found, middles[way], limit) for way, found in by_way.items()}
+    return Trimming(limits, _is_fair(excess), out / whole if whole else 0.0)
+
+
+def _excess(blocks: Sequence[Block], middle: float, limit: float) -> tuple[float, float]:
+    """What the longest intervals add to a way's mean, in medians, and the standard error of that:
+    by blocks, as what hits one call hits the next."""
+    sums = [sum(v / middle - 1 for v in b.seconds if v > limit * middle) for b in blocks]
+    count = sum(len(block.seconds) for block in blocks)
+    mean = sum(sums) / count
+    squares = sum((own - mean * len(block.seconds)) ** 2 for own, block in zip(sums, blocks))
+    return mean, math.sqrt(squares) / count
+
+
+def _is_fair(excess: Mapping[str, tuple[float, float]]) -> bool:
+    """Whether no way's longest intervals hold plainly more time than another's: by so many times
+    what chance does, and so much of what its calls take."""
+    surely = normal_quantile(1 - _SUSPICIOUS / 2 / max(1, len(excess) ** 2))
+    for mean, error in excess.values():
+        for other, other_error in excess.values():
+            beyond = mean - other
+            if beyond > _NEGLIGIBLE and beyond > surely * math.hypot(error, other_error):
+                return False
+    return True
+
+
+# --- Cycles: of one place ---
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A block, without what is left out of it."""
+
+    seconds: float  # mean
+    size: float  # mean
+
+
+def _cell(block: Block, trim: Trimming, part: slice) -> _Cell | None:
+    kept = [at for at in trim.kept(block) if at in range(*part.indices(len(block.seconds)))]
+    if not kept:
+        return None
+    return _Cell(
+        sum(block.seconds[at] for at in kept) / len(kept),
+        sum(block.sizes[at] for at in kept) / len(kept),
+    )
+
+
+Cells = Sequence[Mapping[str, _Cell]]
+
+
+def cells_of(
+    cycles: Iterable[Sequence[Block]], trim: Trimming, part: slice = slice(None)
+) -> list[dict[str, _Cell]]:
+    """`part`: of each block's intervals."""
+    found = ({block.way: _cell(block, trim, part) for block in cycle} for cycle in cycles)
+    return [
+        {way: cell for way, cell in cycle.items() if cell is not None} for cycle in found if cycle
+    ]
+
+
+def mean_of(cells: Cells, way: str) -> float | None:
+    """Seconds of a call that goes this way."""
+    found = [one[way].seconds for one in cells if way in one]
+    return sum(found) / len(found) if found else None
+
+
+def ratio(cells: Cells, slow: str, fast: str, confidence: float = 0.95) -> Estimate | None:
+    """Mean time of the first way over that of the second. Sizes that differ are taken off in
+    whichever way leaves less noise: not at all, per byte, or by the slope of time on size."""
+    both = [(one[slow], one[fast]) for one in cells if slow in one and fast in one]
+    if len(both) < _FEWEST:
+        return None
+    mean_size = sum(a.size + b.size for a, b in both) / (2 * len(both))
+    slope = _slope(both)
+    adjusted = (
+        [(a.seconds, b.seconds) for a, b in both],
+        [(a.seconds / a.size * mean_size, b.seconds / b.size * mean_size) for a, b in both],
+        [
+            (a.seconds - slope * (a.size - mean_size), b.seconds - slope * (b.size - mean_size))
+            for a, b in both
+        ],
+    )
+    found = [one for one in map(_ratio_of_means, adjusted) if one is not None]
+    if not found:
+        return None
+    value, error = min(found, key=lambda one: one[1])
+    reach = t_quantile((1 + confidence) / 2, len(both) - 1) * error
+    return Estimate(value, value * math.exp(-reach), value * math.exp(reach))
+
+
+def _slope(both: Iterable[tuple[_Cell, _Cell]]) -> float:
+    """Of time on size, within cycles."""
+    products = squares = 0.0
+    for a, b in both:
+        products += (a.seconds - b.seconds) * (a.size - b.size)
+        squares += (a.size - b.size) ** 2
+    return products / squares if squares > 0 else 0.0
+
+
+def _ratio_of_means(pairs: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
+    """And the standard error of its logarithm (the pairs' residuals around the ratio)."""
+    count = len(pairs)
+    first, second = sum(a for a, _ in pairs) / count, sum(b for _, b in pairs) / count
+    if first <= 0 or second <= 0:
+        return None
+    value = first / second
+    squares = sum((a / first - b / second) ** 2 for a, b in pairs)
+    return value, math.sqrt(squares / count / (count - 1))
+
+
+def differs(one: Estimate, other: Estimate) -> bool:
+    """Whether two ratios of independent cycles are not the same, with 99.9 %."""
+    error = math.hypot(
+        math.log(one.high / one.low) / (2 * 1.96), math.log(other.high / other.low) / (2 * 1.96)
+    )
+    return abs(math.log(one.value / other.value)) > 3.3 * error
+
+
+# --- Pairs of periods: all places together ---
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What one way takes of all calls of a place, and another: seconds in all. `errors`: by pair
+    of periods, what that contributes to the error of the difference."""
+
+    first: float
+    second: float
+    errors: Mapping[object, float]
+
+
+def saved(
+    pairs: Mapping[object, Sequence[Block]], calls: int, first: str, second: str, trim: Trimming
+) -> Saved | None:
+    """Of a place with so many calls."""
+    sums: dict[object, list[tuple[float, int]]] = {}
+    for pair, blocks in pairs.items():
+        both = [_sum_of(blocks, way, trim) for way in (first, second)]
+        if all(count for _, count in both):
+            sums[pair] = both
+    if len(sums) < _FEWEST:
+        return None
+    # Each pair has its own level, whatever the program does then, and both of it share that.
+    weights = {pair: one[1] * two[1] / (one[1] + two[1]) for pair, (one, two) in sums.items()}
+    differences = {pair: one[0] / one[1] - two[0] / two[1] for pair, (one, two) in sums.items()}
+    whole = sum(weights.values())
+    difference = sum(weights[pair] * differences[pair] for pair in sums) / whole
+    time, count = (sum(one[at] + two[at] for one, two in sums.values()) for at in (0, 1))
+    errors = {
+        pair: calls * weights[pair] * (differences[pair] - difference) / whole for pair in sums
+    }
+    level = time / count
+    return Saved(calls * (level + difference / 2), calls * (level - difference / 2), errors)
+
+
+def _sum_of(blocks: Sequence[Block], way: str, trim: Trimming) -> tuple[float, int]:
+    """The seconds of all intervals, by those that are kept, and their number."""
+    seconds, count = 0.0, 0
+    for block in blocks:
+        if block.way == way:
+            kept = trim.kept(block)
+            if kept:
+                seconds += block.calls * sum(block.seconds[at] for at in kept) / len(kept)
+                count += block.calls
+    return seconds, count
+
+
+def gain(places: Sequence[Saved], seconds: float) -> Estimate | None:
+    """How much faster a program that ran so long is under the second way than under the first,
+    0.1 for 10 %; its time was half way between both."""
+    errors: dict[object, float] = {}
+    for place in places:
+        for pair, error in place.errors.items():
+            errors[pair] = errors.get(pair, 0.0) + error
+    if len(errors) < _FEWEST or seconds <= 0:
+        return None
+    difference = sum(place.first - place.second for place in places)
+    count = len(errors)
+    squares = sum(error * error for error in errors.values()) * count / (count - 1)
+    reach = t_quantile(0.975, count - 1) * math.sqrt(squares)
+
+    def faster(by: float) -> float:
+        by = max(-1.9 * seconds, min(1.9 * seconds, by))
+        return (seconds + by / 2) / (seconds - by / 2) - 1
+
+    return Estimate(*map(faster, (difference, difference - reach, difference + reach)))
