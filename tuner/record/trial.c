@@ -24,7 +24,7 @@ enum {
 };
 
 static const uint64_t shortest_period_ns = 1000000;
-static const uint64_t shortest_interval_ns = 4000;
+static const uint64_t shortest_interval_ns = 10000;
 static const uint64_t periods_room = 4096; /* so many of one length, before they become longer */
 
 /* Of each thread. */
@@ -201,7 +201,7 @@ static int is_whole(const struct trial_place *place)
 /* The way of a place that changes by itself. */
 static any_function *own_way(struct trial_place *place, size_t bytes, uint64_t now)
 {
-    const int has_block = place->turn < place->ways;
+    const int has_block = place->turn < place->racing;
     if (has_block && is_whole(place)) {
         struct trial_block *block = &place->own;
         const uint64_t ticks = now - place->started;
@@ -217,7 +217,7 @@ static any_function *own_way(struct trial_place *place, size_t bytes, uint64_t n
     }
     if (!has_block || !place->left) {
         if (has_block) keep_own_block(place);
-        if (!has_block || ++place->turn == place->ways)
+        if (!has_block || ++place->turn == place->racing)
             begin_cycle(tried.table, place, &tried.random);
         begin_block(&place->own, place, place->cycles, place->order[place->turn], place->gap);
         place->left = (uint8_t)(LEAST_CALLS + draw_below(&tried.random, MORE_CALLS));

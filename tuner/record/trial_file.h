@@ -23,7 +23,7 @@
 enum {
     TRIAL_VERSION = 1,
     TRIAL_LEAST = 512, /* bytes: smaller calls are judged together alone */
-    TRIAL_GAP = 64,    /* calls that are timed as one, at most */
+    TRIAL_GAP = 128,   /* calls that are timed as one, at most */
     TRIAL_WAYS = 16,
     TRIAL_LIBC = 0,
     TRIAL_LIBC_AGAIN = 1,
@@ -34,9 +34,9 @@ enum {
     TRIAL_BUCKETS = 512,
     TRIAL_REST = 0,  /* the place of calls whose own found no room */
     TRIAL_SMALL = 1, /* that of calls below TRIAL_LEAST */
-    TRIAL_PAGES = 8192,
-    TRIAL_OWN_PAGES = 6144, /* so many for places' own blocks, the rest for those together */
-    TRIAL_PLACE_PAGES = 192,
+    TRIAL_PAGES = 4096,
+    TRIAL_OWN_PAGES = 2048, /* so many for places' own blocks, the rest for those together */
+    TRIAL_PLACE_PAGES = 128,
     TRIAL_PAGE_BLOCKS = 64,
 };
 
@@ -85,7 +85,10 @@ struct trial_place {
     uint8_t power; /* its sizes are 2^power or more, and less than twice that */
     uint8_t ways;
     /* The rest is the library's own. */
-    uint8_t turn; /* of the cycle: which of the ways it is at */
+    uint8_t turn;               /* of the cycle: which of the ways it is at */
+    uint8_t racing;             /* ways that take part yet, the first ones of the order */
+    uint8_t slower[TRIAL_WAYS]; /* how often each was plainly slower than libc */
+    uint32_t ticks[TRIAL_WAYS]; /* of a call in this cycle; 0: not known */
     uint8_t order[TRIAL_WAYS];
     uint8_t is_first; /* the interval that runs now is the first after a change */
     uint8_t left;     /* intervals of the block */
@@ -118,7 +121,7 @@ struct trial_file {
 
 _Static_assert(sizeof(struct trial_header) == 64, "trial_file.py has the same");
 _Static_assert(sizeof(struct trial_block) == 64, "trial_file.py has the same");
-_Static_assert(sizeof(struct trial_place) == 616, "trial_file.py has the same");
+_Static_assert(sizeof(struct trial_place) == 568, "trial_file.py has the same");
 _Static_assert(sizeof(struct trial_file) % RAW_PAGE == 0, "pages are reserved one by one");
 
 #endif

@@ -5,7 +5,11 @@
 
 #include <time.h>
 
-enum { PROBES = 8, NOWHERE = UINT32_MAX };
+enum {
+    PROBES = 8,
+    SLOWER = 10, /* cycles more than not in which a way was, before it leaves */
+};
+static const uint32_t NOWHERE = UINT32_MAX;
 
 static void flag(uint32_t what)
 {
@@ -98,7 +102,9 @@ static struct trial_place *add_place(struct trial_thread *table, const char *cal
     place->function = (uint8_t)function;
     place->power = power;
     place->ways = (uint8_t)trial.ways[function];
-    place->turn = place->ways; /* its first call begins a cycle */
+    for (uint8_t i = 0; i < place->ways; ++i) place->order[i] = trial.numbers[function][i];
+    place->racing = place->ways;
+    place->turn = place->racing; /* its first call begins a cycle */
     place->gap = 1;
     place->least = UINT64_MAX;
     __atomic_store_n(&table->places, table->places + 1, __ATOMIC_RELEASE);
@@ -151,13 +157,34 @@ uint32_t gap_for(uint64_t ticks)
     return gap < TRIAL_GAP ? (uint32_t)gap : TRIAL_GAP;
 }
 
+/* A way that was plainly slower than libc in most cycles leaves: what it throws out of the caches
+ * would go on to spoil the others' figures, and the program's time. */
+static void drop_slow_ways(struct trial_place *place)
+{
+    const uint64_t libcs = place->ticks[TRIAL_LIBC];
+    for (uint32_t i = place->racing; i-- > 0;) {
+        const uint8_t way = place->order[i];
+        const uint64_t own = place->ticks[way];
+        place->ticks[way] = 0;
+        if (way <= TRIAL_ROUTINE || !own || !libcs) continue;
+        if (own * 8 > libcs * 9)
+            ++place->slower[way];
+        else if (place->slower[way])
+            --place->slower[way];
+        if (place->slower[way] < SLOWER) continue;
+        place->order[i] = place->order[--place->racing];
+        place->order[place->racing] = way;
+    }
+}
+
 void begin_cycle(struct trial_thread *table, struct trial_place *place, uint64_t *random)
 {
-    const uint8_t *numbers = trial.numbers[place->function];
-    for (uint32_t i = 0; i < place->ways; ++i) {
-        const uint32_t other = (uint32_t)draw_below(random, i + 1);
-        place->order[i] = place->order[other];
-        place->order[other] = numbers[i];
+    drop_slow_ways(place);
+    for (uint32_t i = place->racing; i > 1; --i) {
+        const uint32_t other = (uint32_t)draw_below(random, i);
+        const uint8_t way = place->order[i - 1];
+        place->order[i - 1] = place->order[other];
+        place->order[other] = way;
     }
     place->at = place_of_cycle(table, place, random);
     place->gap = gap_for(place->least);
@@ -168,6 +195,10 @@ void begin_cycle(struct trial_thread *table, struct trial_place *place, uint64_t
 
 void keep_own_block(struct trial_place *place)
 {
+    uint64_t ticks = 0;
+    for (uint32_t i = 0; i < place->own.kept; ++i) ticks += place->own.ticks[i];
+    if (place->own.kept) ticks = ticks / place->own.kept * 16 / place->own.gap + 1;
+    place->ticks[place->own.way] = ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
     if (place->at == NOWHERE) return;
     const uint32_t page = place->page[place->at / TRIAL_PAGE_BLOCKS];
     trial_file()->block[page][place->at % TRIAL_PAGE_BLOCKS + place->turn] = place->own;

@@ -11,16 +11,16 @@ from ...record.calls import Sites
 from ...record.raw import FUNCTIONS, RAW_BYTES, RawProcess
 from ...one_line import one_line
 from . import blocks
-from .blocks import Block, Observed, Place, Seen
+from .blocks import LIBC, ROUTINE, Block, Observed, Place, Seen
 
 # --- The layout, as tuner/record/trial_file.h has it ---
 
 _MAGIC, _VERSION = b"astetri\0", 1
 _HEADER = struct.Struct("<8s6I32x")
-_PAGES, _PAGE_BLOCKS = 8192, 64
+_PAGES, _PAGE_BLOCKS = 4096, 64
 _PAGE = struct.Struct("<HH")
 _BLOCK = struct.Struct("<IIIHBB8I8H")
-_PLACE = struct.Struct("<4Q3B581x")
+_PLACE = struct.Struct("<4Q3B533x")
 _THREAD = struct.Struct("<II1024x")
 _THREADS, _PLACES = 128, 256
 _SMALL = 1
@@ -144,7 +144,7 @@ class _Reader:
                 seen[place].together.setdefault(pair, []).append(block)
 
     def _read_cycles(self, page: int, seen: Sequence[Seen], functions: Sequence[int]) -> None:
-        """All ways of a cycle, one after the other: what is half written is left out."""
+        """The ways of each cycle, one after the other: what is half written is left out."""
         found = list(self._blocks(page))
         place = next((one[1] for one in found if one is not None), None)
         if place is None or place >= len(seen):
@@ -152,9 +152,11 @@ class _Reader:
         count = bin(self._masks[functions[place]]).count("1")
         for first in range(0, _PAGE_BLOCKS - count + 1, count):
             cycle = [one for one in found[first : first + count] if one is not None]
-            groups = {group for group, _, _ in cycle}
-            if len({block.way for _, _, block in cycle}) == count and len(groups) == 1:
-                seen[place].cycles.append([block for _, _, block in cycle])
+            # those which took part; others are left over from before, and were replaced
+            newest = max((group for group, _, _ in cycle), default=0)
+            blocks_now = {block.way: block for group, _, block in cycle if group == newest}
+            if {LIBC, ROUTINE} & set(self._ways) <= set(blocks_now):
+                seen[place].cycles.append(list(blocks_now.values()))
 
 
 def read_trial(path: Path, process: RawProcess, ways: Sequence[str]) -> Observed:

@@ -10,6 +10,7 @@ from .statistics import (
     NO_TRIMMING,
     Estimate,
     Saved,
+    Trimming,
     cells_of,
     differs,
     gain,
@@ -24,6 +25,7 @@ MATTERS = 0.01
 KNOWN = 0.01
 # Confidence of a choice: the best of several ways is flattered by luck, and a place keeps it.
 _SURE = 0.99
+_ENOUGH = 30  # cycles
 
 
 @dataclass(frozen=True)
@@ -119,12 +121,23 @@ def _together(seen: Seen) -> Saved | None:
     )
 
 
+def _racing(cycles: Sequence[Sequence[Block]]) -> tuple[Sequence[Sequence[Block]], set[str]]:
+    """The cycles after the slowest ways have left, which spoil the caches for the others, and who
+    stayed. Where too few are left then, all."""
+    stayed = min((frozenset(b.way for b in cycle) for cycle in cycles), key=len, default=frozenset())
+    late = [cycle for cycle in cycles if all(block.way in stayed for block in cycle)]
+    return (late, set(stayed)) if len(late) >= _ENOUGH else (cycles, set(stayed))
+
+
 def _of_place(place: Place, seen: Seen, seconds: float, ways: Sequence[str]) -> PlaceFound:
-    trim = trimming(block for cycle in seen.cycles for block in cycle)
-    cells = cells_of(seen.cycles, trim if trim.is_fair else NO_TRIMMING)
+    racing, stayed = _racing(seen.cycles)
+    trim = trimming(block for cycle in racing for block in cycle)
+    cells = cells_of(racing, trim if trim.is_fair else NO_TRIMMING)
+    early = cells_of(seen.cycles, trimming(b for cycle in seen.cycles for b in cycle))
     ratios = {}
     for way in ways:
-        found = ratio(cells, LIBC, way) if way != LIBC else None
+        among = cells if way in stayed else early
+        found = ratio(among, LIBC, way) if way != LIBC else None
         if found is not None:
             ratios[way] = found
     level = mean_of(cells, LIBC)
@@ -141,10 +154,10 @@ def _of_place(place: Place, seen: Seen, seconds: float, ways: Sequence[str]) -> 
         min(1.0, share),
         ratios,
         gained,
-        _best(cells, ratios, ways),
+        _best(cells, ratios, [way for way in ways if way in stayed]),
         trim.time_share,
         trim.is_fair,
-        _drifting(seen, ratios),
+        _drifting(racing, trim, [way for way in ratios if way in stayed]),
     )
 
 
@@ -165,15 +178,14 @@ def _best(cells: Sequence, ratios: Mapping[str, Estimate], ways: Sequence[str]) 
     return ROUTINE
 
 
-def _drifting(seen: Seen, ratios: Mapping[str, Estimate]) -> list[str]:
+def _drifting(cycles: Sequence[Sequence[Block]], trim: Trimming, ways: Sequence[str]) -> list[str]:
     """What a way leaves behind for the next one shows in the first calls of a block."""
-    trim = trimming(block for cycle in seen.cycles for block in cycle)
     if not trim.is_fair:
         return []
-    early = cells_of(seen.cycles, trim, slice(0, 2))
-    late = cells_of(seen.cycles, trim, slice(2, None))
+    early = cells_of(cycles, trim, slice(0, 2))
+    late = cells_of(cycles, trim, slice(2, None))
     found = []
-    for way in ratios:
+    for way in ways:
         first, then = ratio(early, LIBC, way), ratio(late, LIBC, way)
         if first and then and differs(first, then) and abs(first.value / then.value - 1) > KNOWN:
             found.append(way)
