@@ -1,0 +1,134 @@
+"""The ways that copies take in a trial: libc, the routine, its entry points, and other libraries."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
+from ...faults import BadInput
+from ...one_line import one_line
+from .blocks import LIBC, LIBC_AGAIN, ROUTINE
+
+MOST_WAYS = 16
+_ENTRY_POINTS = ("hot", "cold", "consume")
+_NONE = "-"
+
+
+@dataclass(frozen=True)
+class Way:
+    """A library's functions; a symbol "-" where it has none."""
+
+    name: str
+    library: Path
+    copy: str
+    set: str = _NONE
+
+    @property
+    def line(self) -> str:
+        """As the recorder library reads it."""
+        return f"{self.copy} {self.set} {self.library}"
+
+
+def names_of(ways: Iterable[Way]) -> list[str]:
+    """Those of the file, by their numbers."""
+    return [LIBC, LIBC_AGAIN, *(way.name for way in ways)]
+
+
+def find_routine(named: str | None, build: Path | None) -> Path:
+    """The library that has the routine: the one that is named, else the one that was built. Raises
+    BadInput."""
+    if named is not None:
+        return _existing(named)
+    for name in ("libasterope_memcpy.so", "libasterope_preload.so"):
+        if build is not None and (build / name).is_file():
+            return (build / name).resolve()
+    raise BadInput("there is no routine to try: build one with scripts/tune, or name its library "
+                   "with --routine")
+
+
+def ways_of_routine(library: Path) -> list[Way]:
+    """The routine, and its entry points where it has some. Raises BadInput."""
+    symbols = _exported(library)
+    prefix = "asterope_" if "asterope_memcpy" in symbols else ""
+    if f"{prefix}memcpy" not in symbols:
+        raise BadInput(f"{one_line(library)}: has neither asterope_memcpy nor memcpy: name another")
+    sets = f"{prefix}memset"
+    ways = [Way(ROUTINE, library, f"{prefix}memcpy", sets if sets in symbols else _NONE)]
+    for entry in _ENTRY_POINTS:
+        copies, sets = f"{prefix}memcpy_{entry}", f"{prefix}memset_{entry}"
+        if prefix and copies in symbols:
+            ways.append(Way(entry, library, copies, sets if sets in symbols else _NONE))
+    return ways
+
+
+def parse_way(text: str) -> Way:
+    """NAME=SO[:SYMBOL]. Raises BadInput."""
+    name, equals, rest = text.partition("=")
+    if not equals or not re.fullmatch(r"[A-Za-z][\w.+-]{0,29}", name):
+        raise BadInput(f"--copy {one_line(text)[:80]}: write NAME=LIBRARY.so or NAME=LIBRARY.so:SYMBOL")
+    if name in (LIBC, ROUTINE, *_ENTRY_POINTS):
+        raise BadInput(f"--copy: {name} is a way already: choose another name")
+    path, colon, symbol = rest.rpartition(":")
+    if not colon or "/" in symbol:
+        path, symbol = rest, ""
+    if symbol and not re.fullmatch(r"\w{1,200}", symbol):
+        raise BadInput(f"--copy {name}: {one_line(symbol)[:40]} is no symbol")
+    library = _existing(path)
+    symbols = _exported(library)
+    if not symbol:
+        own = "asterope_" if "asterope_memcpy" in symbols else ""
+        symbol, sets = f"{own}memcpy", f"{own}memset"
+    else:
+        sets = _NONE
+    if symbol not in symbols:
+        raise BadInput(f"--copy {name}: {one_line(library)} has no function {symbol}: name another "
+                       f"with {name}={one_line(path)}:SYMBOL")
+    return Way(name, library, symbol, sets if sets in symbols else _NONE)
+
+
+def check_ways(ways: Sequence[Way]) -> None:
+    """Raises BadInput."""
+    names = [way.name for way in ways]
+    for name in names:
+        if names.count(name) > 1:
+            raise BadInput(f"--copy: {name} is named twice")
+    if len(ways) + 2 > MOST_WAYS:
+        raise BadInput(f"--copy: more than {MOST_WAYS} ways in all")
+
+
+def _existing(path: str) -> Path:
+    library = Path(path)
+    if not library.is_file():
+        raise BadInput(f"{one_line(path)}: no such library")
+    if "\n" in str(library.resolve()):
+        raise BadInput(f"{one_line(path)}: a path with a line break cannot be handed on")
+    return library.resolve()
+
+
+def _exported(library: Path) -> set[str]:
+    try:
+        with library.open("rb") as file:
+            table = ELFFile(file).get_section_by_name(".dynsym")
+            return {
+                symbol.name
+                for symbol in (table.iter_symbols() if table else ())
+                if symbol["st_shndx"] != "SHN_UNDEF"
+            }
+    except (ELFError, OSError, ValueError):
+        raise BadInput(f"{one_line(library)}: is no shared object that can be read") from None
+
+
+def environment(recorder: Path, folder: Path, ways: Iterable[Way]) -> dict[str, str]:
+    """Of a program in a trial: this process's, less any LD_PRELOAD."""
+    return {
+        **{name: value for name, value in os.environ.items() if not name.startswith("ASTEROPE_")},
+        "LD_PRELOAD": str(recorder),
+        "ASTEROPE_RECORD": str(folder),
+        "ASTEROPE_TRIAL": "\n".join(way.line for way in ways),
+    }

@@ -1,0 +1,153 @@
+"""What a trial found, in words: one sentence, the places, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from ...one_line import one_line
+from ...render import human_size
+from .blocks import LIBC_AGAIN, LIMITS, ROUTINE, Observed, Place
+from .findings import Found, PlaceFound
+from .statistics import Estimate
+
+_SAME = 0.01  # less than that is no difference that anybody notices
+_WITH = "With the routine this program"
+_MOST_PLACES = 12
+_WIDTH = 40  # of what says where
+
+
+def sentence(found: Found) -> str:
+    gain, where = found.gain, _slower_places(found)
+    if gain is None:
+        return "How fast this program is with the routine cannot be told: it copies too little."
+    if gain.low > 0:
+        start = f"{_WITH} runs {_percents(gain.value)} % faster ({_interval(gain)})"
+    elif gain.high < 0:
+        loss = Estimate(-gain.value, -gain.high, -gain.low)
+        start = f"{_WITH} runs {_percents(loss.value)} % slower ({_interval(loss)})"
+    elif max(abs(gain.low), abs(gain.high)) <= _SAME:
+        reach = max(abs(gain.low), abs(gain.high))
+        start = f"{_WITH} is as fast as with libc, within {_percents(reach)} %"
+    else:
+        start = (
+            "Whether the routine makes this program faster cannot be told yet: "
+            f"{_percents(gain.value)} % ({_interval(gain)})"
+        )
+    return f"{start}; {where}."
+
+
+def _slower_places(found: Found) -> str:
+    count = len(found.slower)
+    if not count:
+        return "no place is slower"
+    return f"it is slower than libc at {count} place{'s' if count > 1 else ''}"
+
+
+def _interval(gain: Estimate) -> str:
+    return f"{_percents(gain.low)} to {_percents(gain.high)}"
+
+
+def _percents(part: float) -> str:
+    return f"{100 * part:.1f}"
+
+
+def clock_line(found: Found, observed: Observed) -> str:
+    """Of the CPU time; and by the clock, where the program did not run all the time."""
+    text = f"By CPU time: {observed.cpu_seconds:.2f} s in {observed.wall_seconds:.2f} s"
+    if found.wall_gain is not None and observed.cpu_seconds < 0.9 * observed.wall_seconds:
+        text += (
+            f"; if nothing else kept it from running, {_percents(found.wall_gain.value)} % by the "
+            f"clock ({_interval(found.wall_gain)})"
+        )
+    runs = f"{observed.runs} run{'s' if observed.runs > 1 else ''}"
+    many = f"{observed.processes} process{'es' if observed.processes > 1 else ''}"
+    return f"{text}. {runs}, {many}."
+
+
+def table(found: Found, names: Mapping[Place, str]) -> str:
+    """Places by what they bring. `names`: of the functions that called."""
+    shown = [one for one in found.places if one.ratios][:_MOST_PLACES]
+    if not shown:
+        return ""
+    head = f"{'brings':>15}  {'size':>9}  {'calls':>7}  {'where':{_WIDTH}}  libc's time over that of each way"
+    lines = [head]
+    for one in shown:
+        own, *rest = _ways(one)
+        start = f"{_brings(one):>15}  {_size(one.place):>9}  {_count(one.calls):>7}"
+        lines.append(f"{start}  {place_name(one.place, names):{_WIDTH}}  {own}")
+        lines += [" " * (40 + _WIDTH - 1) + line for line in rest]
+        lines += [f"{'':17}{note}" for note in _notes(one)]
+    left = len([one for one in found.places if one.ratios]) - len(shown)
+    if left > 0:
+        lines.append(f"and {left} more places, which bring less")
+    return "\n".join(lines)
+
+
+def _brings(one: PlaceFound) -> str:
+    if one.gained is None:
+        return "-"
+    reach = (one.gained.high - one.gained.low) / 2
+    return f"{100 * one.gained.value:.1f} +- {100 * reach:.1f} %"
+
+
+def _ways(one: PlaceFound) -> list[str]:
+    known = {**{ROUTINE: one.ratios.get(ROUTINE)}, **one.ratios}
+    return [
+        f"{name:10} {estimate.value:.3f} ({estimate.low:.3f}..{estimate.high:.3f})"
+        + ("  best" if name == one.best and name != ROUTINE else "")
+        + ("  left early" if name in one.left_early else "")
+        for name, estimate in known.items()
+        if estimate is not None and (name != LIBC_AGAIN or estimate.low > 1 or estimate.high < 1)
+    ] or ["-"]
+
+
+def _notes(one: PlaceFound) -> list[str]:
+    notes = []
+    if not one.is_trimmed:
+        notes.append("some way has more of the longest intervals than its share: they count here")
+    if one.drifts:
+        notes.append(
+            f"what {', '.join(one.drifts)} does here depends on how many calls in a row take it"
+        )
+    return notes
+
+
+def place_name(place: Place, names: Mapping[Place, str]) -> str:
+    if not place.is_own:
+        return place.function
+    module = PurePosixPath(one_line(place.module)).name or "code in no file"
+    text = f"{module} {names.get(place) or hex(place.offset)} ({place.function})"
+    if len(text) <= _WIDTH:
+        return text
+    return f"{text[: _WIDTH - 12]}...{text[-9:]}"
+
+
+def _size(place: Place) -> str:
+    return human_size(place.least).replace(" ", "") + ".." if place.is_own else "small"
+
+
+def _count(calls: float) -> str:
+    for unit in ("", "k", "M", "G"):
+        if calls < 1000:
+            return f"{calls:.3g}{unit}"
+        calls /= 1000
+    return f"{calls:.3g}T"
+
+
+def what_to_do(found: Found, command: Sequence[str], preload: Path) -> str:
+    """The last line."""
+    gain = found.gain
+    if gain is not None and gain.low > 0 and gain.value >= _SAME / 2:
+        shown = " ".join(one_line(word) for word in command[:3])
+        dots = " ..." if len(command) > 3 else ""
+        return f"To have it: LD_PRELOAD={one_line(preload)} {shown}{dots}"
+    if gain is not None and gain.high < 0:
+        return "Leave it: the routine makes this program slower."
+    if gain is None or max(abs(gain.low), abs(gain.high)) <= 2 * _SAME:
+        return "Leave it: nothing to gain here."
+    return "Not known yet: give it more --time, or a longer run."
+
+
+def limits(observed: Observed) -> list[str]:
+    return [f"Note: {LIMITS[name]}." for name in sorted(observed.limits)]
