@@ -7,9 +7,9 @@ import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ...one_line import one_line
 from ...record.calls import Sites
 from ...record.raw import FUNCTIONS, RAW_BYTES, RawProcess
-from ...one_line import one_line
 from . import blocks
 from .blocks import LIBC, ROUTINE, Block, Observed, Place, Seen
 

@@ -31,8 +31,8 @@ _ENOUGH = 30  # cycles
 @dataclass(frozen=True)
 class PlaceFound:
     """`ratios`: libc's time over each way's, from a call to the next one of this place. `gained`:
-    of the program's CPU time, what the routine saves here (a loss is below 0). `best`: what is surely better there than the routine; else the routine,
-    or None where even that is not known to be no worse than libc."""
+    of the program's CPU time, what the routine saves here (a loss is below 0). `best`: what is
+    surely better there than the routine, else the routine; None where nothing is known."""
 
     place: Place
     calls: int
@@ -92,10 +92,7 @@ def findings(observed: Observed, ways: Sequence[str]) -> Found:
     """`ways`: libc, libc again, the routine and others."""
     seconds = max(0.0, observed.cpu_seconds - sum(map(_explored, observed.places.values())))
     together = [one for one in map(_together, observed.places.values()) if one is not None]
-    places = [
-        _of_place(place, seen, seconds, ways)
-        for place, seen in observed.places.items()
-    ]
+    places = [_of_place(place, seen, seconds, ways) for place, seen in observed.places.items()]
     places.sort(key=_brings, reverse=True)
     explored = observed.cpu_seconds - seconds
     wall = gain(together, observed.wall_seconds - explored)
@@ -120,15 +117,15 @@ def _explored(seen: Seen) -> float:
 def _together(seen: Seen) -> Saved | None:
     blocks = [block for pair in seen.together.values() for block in pair]
     trim = trimming(blocks)
-    return saved(
-        seen.together, seen.calls, LIBC, ROUTINE, trim if trim.is_fair else NO_TRIMMING
-    )
+    return saved(seen.together, seen.calls, LIBC, ROUTINE, trim if trim.is_fair else NO_TRIMMING)
 
 
 def _racing(cycles: Sequence[Sequence[Block]]) -> tuple[Sequence[Sequence[Block]], set[str]]:
     """The cycles after the slowest ways have left, which spoil the caches for the others, and who
     stayed. Where too few are left then, all."""
-    stayed = min((frozenset(b.way for b in cycle) for cycle in cycles), key=len, default=frozenset())
+    stayed = min(
+        (frozenset(b.way for b in cycle) for cycle in cycles), key=len, default=frozenset()
+    )
     late = [cycle for cycle in cycles if all(block.way in stayed for block in cycle)]
     return (late, set(stayed)) if len(late) >= _ENOUGH else (cycles, set(stayed))
 

@@ -1,4 +1,4 @@
-"""The ways that copies take in a trial: libc, the routine, its entry points, and other libraries."""
+"""The ways that copies take in a trial: libc, the routine, its entry points, other libraries."""
 
 from __future__ import annotations
 
@@ -48,8 +48,10 @@ def find_routine(named: str | None, build: Path | None) -> Path:
     for name in ("libasterope_memcpy.so", "libasterope_preload.so"):
         if build is not None and (build / name).is_file():
             return (build / name).resolve()
-    raise BadInput("there is no routine to try: build one with scripts/tune, or name its library "
-                   "with --routine")
+    raise BadInput(
+        "there is no routine to try: build one with scripts/tune, or name its library "
+        "with --routine"
+    )
 
 
 def ways_of_routine(library: Path) -> list[Way]:
@@ -71,7 +73,9 @@ def parse_way(text: str) -> Way:
     """NAME=SO[:SYMBOL]. Raises BadInput."""
     name, equals, rest = text.partition("=")
     if not equals or not re.fullmatch(r"[A-Za-z][\w.+-]{0,29}", name):
-        raise BadInput(f"--copy {one_line(text)[:80]}: write NAME=LIBRARY.so or NAME=LIBRARY.so:SYMBOL")
+        raise BadInput(
+            f"--copy {one_line(text)[:80]}: write NAME=LIBRARY.so or NAME=LIBRARY.so:SYMBOL"
+        )
     if name in (LIBC, ROUTINE, *_ENTRY_POINTS):
         raise BadInput(f"--copy: {name} is a way already: choose another name")
     path, colon, symbol = rest.rpartition(":")
@@ -87,8 +91,10 @@ def parse_way(text: str) -> Way:
     else:
         sets = _NONE
     if symbol not in symbols:
-        raise BadInput(f"--copy {name}: {one_line(library)} has no function {symbol}: name another "
-                       f"with {name}={one_line(path)}:SYMBOL")
+        raise BadInput(
+            f"--copy {name}: {one_line(library)} has no function {symbol}: name another "
+            f"with {name}={one_line(path)}:SYMBOL"
+        )
     return Way(name, library, symbol, sets if sets in symbols else _NONE)
 
 

@@ -70,7 +70,8 @@ def table(found: Found, names: Mapping[Place, str]) -> str:
     shown = [one for one in found.places if one.ratios][:_MOST_PLACES]
     if not shown:
         return ""
-    head = f"{'brings':>15}  {'size':>9}  {'calls':>7}  {'where':{_WIDTH}}  libc's time over that of each way"
+    start = f"{'brings':>15}  {'size':>9}  {'calls':>7}"
+    head = f"{start}  {'where':{_WIDTH}}  libc's time over that of each way"
     lines = [head]
     for one in shown:
         own, *rest = _ways(one)

@@ -1,0 +1,182 @@
+"""What asterope-prove's command line says."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Sequence
+
+from .. import __version__
+from ..command_line import Parser
+from ..duration import duration
+from .rounds import LEAST_ROUNDS
+
+PROGRAM = "asterope-prove"
+DEFAULT_LIBRARY = "build/libasterope_preload.so"
+MOST_ROUNDS = 10_000
+# Those of whole runs; any of them asks for these.
+_OF_RUNS = (
+    *("rounds", "until", "time_budget", "metric", "larger_is_better", "copies", "client", "seed"),
+)
+# Those of the trial.
+_OF_TRIAL = ("time", "copy", "routine", "write")
+
+
+def _rounds(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", text) or not LEAST_ROUNDS <= int(text) <= MOST_ROUNDS:
+        raise argparse.ArgumentTypeError(
+            f"rounds are {LEAST_ROUNDS} to {MOST_ROUNDS}: of fewer there is no 95 % interval"
+        )
+    return int(text)
+
+
+def _percent(text: str) -> float:
+    found = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]{1,6})?) ?%?", text)
+    if not found or not 0.01 <= float(found[1]) <= 100:
+        raise argparse.ArgumentTypeError(f"'{text[:40]}' is no part from 0.01 to 100: write 1%")
+    return float(found[1]) / 100
+
+
+def _cpus(text: str) -> frozenset[int]:
+    found: set[int] = set()
+    for part in text.split(","):
+        match = re.fullmatch(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", part)
+        if not match:
+            raise argparse.ArgumentTypeError(f"'{text[:40]}' is no CPU: write 1 or 0-3,6")
+        found |= set(range(int(match[1]), int(match[2] or match[1]) + 1))
+    missing = found - os.sched_getaffinity(0)
+    if missing or not found:
+        which = min(missing, default=text)
+        raise argparse.ArgumentTypeError(f"{which} is not there or not allowed to this process")
+    return frozenset(found)
+
+
+def _seed(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,18}", text):
+        raise argparse.ArgumentTypeError(f"'{text[:40]}' is no whole number from 0 on")
+    return int(text)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        prog=PROGRAM,
+        usage=f"{PROGRAM} [OPTIONS] -- COMMAND...",
+        description="Tells whether the routine makes a program faster, where, and how sure that "
+        "is: in one run of COMMAND, its copies go by libc and by the routine in turn, drawn at "
+        "random, and the time until the next copy counts for the way that was taken. A program "
+        "that is short is run again. With --runs, or an option of these, whole runs under libc "
+        "and other copies in alternation instead: for programs that measure themselves, or are "
+        "servers, and as a check of the trial. In COMMAND, {folder} stands for an empty folder, "
+        "and with --client {port} and {socket} for those of this copy's server.",
+        epilog="Exit codes: 0 measured, and nothing is slower than libc; 1 a run failed, or too "
+        "little was seen to say; 2 bad arguments, or a command that takes no preloaded library; 3 "
+        "the program is slower with the routine, or with a copy: leave it, or tune again; 130 "
+        "interrupted, after what is known until then.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "command",
+        metavar="COMMAND",
+        nargs="+",
+        help="what to run, with its arguments; with --client the server",
+    )
+    parser.add_argument(
+        "--time",
+        metavar="TIME",
+        type=duration,
+        help="try for so long at most, then end the command (default: 30s)",
+    )
+    parser.add_argument(
+        "--copy",
+        metavar="NAME=SO[:SYMBOL]",
+        action="append",
+        help="try this library's memcpy, too, or its function SYMBOL; as often as wanted",
+    )
+    parser.add_argument(
+        "--routine",
+        metavar="SO",
+        help="the library that has the routine (default: the one that scripts/tune built)",
+    )
+    parser.add_argument(
+        "--write",
+        metavar="FILE",
+        help="write which way is best at which place there, for asterope-generate --places",
+    )
+    parser.add_argument(
+        "--runs", action="store_true", help="whole runs in alternation, not a trial inside one"
+    )
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument(
+        "--rounds", metavar="N", type=_rounds, help="run so many rounds instead of --until"
+    )
+    length.add_argument(
+        "--until",
+        metavar="PERCENT",
+        type=_percent,
+        help="run until all intervals reach no further than that from their ratio (default: 1%%)",
+    )
+    parser.add_argument(
+        "--time-budget",
+        metavar="TIME",
+        type=duration,
+        help="stop after that, such as 90s or 10m (default: 10m, with --rounds none)",
+    )
+    parser.add_argument(
+        "--metric",
+        metavar="wall|cpu|REGEX",
+        help="what is compared: the wall-clock time, the CPU time of the command and its children, "
+        "or the number in the first parentheses of REGEX, where it last matches the output, "
+        "stdout first (default: wall)",
+    )
+    parser.add_argument(
+        "--larger-is-better",
+        action="store_true",
+        help="of REGEX: it is a speed, not a time",
+    )
+    parser.add_argument(
+        "--copies",
+        metavar="FILES",
+        help="what to compare with libc, separated by commas: FILE.so or NAME=FILE.so for a "
+        "library to preload, NAME=GLIBC_TUNABLES=... for libc with these, NAME=LOADER"
+        "[:LIBRARY_FOLDER] for another libc that runs the command through its own "
+        f"ld-linux-*.so (default: libc,{DEFAULT_LIBRARY})",
+    )
+    parser.add_argument(
+        "--client",
+        metavar="COMMAND",
+        help="COMMAND... is a server, started once for each copy, which stays; run this instead "
+        "against each in turn, without any library (one word for the shell, in quotes)",
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the figure of every run there")
+    parser.expert.add_argument(
+        "--cpu",
+        metavar="LIST",
+        type=_cpus,
+        help="run the command on these CPUs, such as 1 or 0-3,6; a client runs on the others, "
+        "where there are some",
+    )
+    parser.expert.add_argument(
+        "--seed",
+        metavar="N",
+        type=_seed,
+        help="of the order within each block (default: 1)",
+    )
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    return parser
+
+
+def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
+    """Bad arguments leave through SystemExit(2)."""
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    runs, trial = (
+        [name for name in of if getattr(arguments, name)] for of in (_OF_RUNS, _OF_TRIAL)
+    )
+    arguments.runs = arguments.runs or bool(runs)
+    if arguments.runs and trial:
+        asked = f"--{runs[0].replace('_', '-')}" if runs else "--runs"
+        parser.error(f"--{trial[0]} is the trial's, and {asked} asks for whole runs instead")
+    arguments.metric = arguments.metric or "wall"
+    arguments.seed = 1 if arguments.seed is None else arguments.seed
+    return arguments

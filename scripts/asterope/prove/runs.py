@@ -1,0 +1,166 @@
+"""Whole runs in alternation: a command under libc and under other copies, in turn."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shlex
+import shutil
+import sys
+import time
+from collections.abc import Collection
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import datetime, timezone
+from pathlib import Path
+
+from ..atomic_file import write_files
+from ..command_line import DONE, FAILED, STALE, fail
+from ..faults import BadInput, Failure
+from ..one_line import one_line
+from ..program import CannotPreload, find_program
+from . import words
+from .copies import LIBCS, Copy, check_tunables, parse_copies
+from .document import Setting, document
+from .metric import CPU, PATTERN, parse_metric
+from .options import DEFAULT_LIBRARY, PROGRAM
+from .places import check_placeholders, placeholders_in
+from .processes import Run
+from .rounds import LEAST_ROUNDS, Goal, Rounds, measure
+from .runners import Commands, Runner, Servers
+from .verdicts import SLOWER, judge
+
+# A run that takes so many times as long as the longest first run, and a minute more, hangs.
+HANGS = 10
+
+
+def _setting(arguments: argparse.Namespace) -> Setting:
+    """Raises BadInput."""
+    metric = parse_metric(arguments.metric, arguments.larger_is_better)
+    client = None
+    if arguments.client is not None:
+        try:
+            client = shlex.split(arguments.client)
+        except ValueError as error:
+            raise BadInput(f"--client: {one_line(error)}") from None
+        if not client:
+            raise BadInput("--client names no command")
+        if metric.kind == CPU:
+            raise BadInput("--metric cpu is the client's own with --client: use wall or a REGEX")
+    check_placeholders([*arguments.command, *(client or [])])
+    if client is None and placeholders_in(arguments.command) - {"folder"}:
+        raise BadInput("{port} and {socket} are a server's: name its client with --client")
+    copies = (arguments.copies or DEFAULT_LIBRARY).split(",")
+    until, budget = arguments.until, arguments.time_budget
+    if arguments.rounds is None:
+        until, budget = until or 0.01, budget or 600.0
+    return Setting(
+        arguments.command,
+        client,
+        metric,
+        parse_copies(copies),
+        Goal(arguments.rounds, until, budget),
+        arguments.seed,
+        datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        " ".join(platform.libc_ver()).strip() or "unknown",
+    )
+
+
+def _runner(setting: Setting, cpus: Collection[int] | None, stack: ExitStack) -> Runner:
+    """Raises BadInput."""
+    try:
+        program = find_program(setting.command)
+        check_tunables(setting.copies, program.loader)
+        if setting.client is None:
+            return Commands(program, setting.command[0], cpus, setting.metric.kind == PATTERN)
+    except CannotPreload as error:
+        raise BadInput(str(error)) from None
+    if shutil.which(setting.client[0]) is None:  # any program will do, a static one, too
+        raise BadInput(f"--client: {one_line(setting.client[0])}: no such command")
+    others = os.sched_getaffinity(0) - set(cpus or ())
+    return Servers(stack, setting.command, setting.client, (cpus, others if cpus else None))
+
+
+def _measure(setting: Setting, runner: Runner, rounds: Rounds, line: words.ProgressLine) -> None:
+    """Raises Failure."""
+    copies = {copy.name: copy for copy in setting.copies}
+
+    def figure_of(copy: Copy, one: Run) -> float:
+        try:
+            return setting.metric.of(one)
+        except Failure as error:
+            raise Failure(f"under {copy.name}: {error}") from None
+
+    longest, began = 0.0, time.monotonic()
+    for number, copy in enumerate(setting.copies, 1):
+        line.say(f"first run {number} of {len(copies)}, which is not counted: {copy.name}")
+        first = runner.warm_up(copy)
+        figure_of(copy, first)  # what it does not print now, it will not print later
+        longest = max(longest, first.wall)
+    limit = HANGS * longest + 60
+
+    def figure(name: str) -> float:
+        return figure_of(copies[name], runner.run(copies[name], limit))
+
+    goal = setting.goal
+    if goal.seconds is not None:  # the first runs are a part of it
+        goal = replace(goal, seconds=max(0.0, goal.seconds - (time.monotonic() - began)))
+    measure(rounds, list(copies), figure, goal, setting.seed, line.tell)
+
+
+def _report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) -> int:
+    """Prints and writes what is known; returns the exit code."""
+    count = len(rounds.blocks)
+    names = [copy.name for copy in setting.copies]
+    findings = judge(rounds, names) if count else None
+    if findings:
+        print(
+            f"{setting.metric.words}: {count} rounds of {len(names)} copies in "
+            f"{words.duration(seconds)}; {words.STOPPED_BY[rounds.stopped_by]}. Ratio above 1: "
+            f"better than {setting.libc}."
+        )
+        for copy in setting.copies:
+            if copy.name not in LIBCS:
+                print(f"{copy.name}: {one_line(copy.description)}")
+        print(f"\n{words.table(findings, setting.metric)}", flush=True)
+    if file is not None:
+        path = Path(file)
+        text = document(setting, rounds, findings, seconds)
+        write_files(path.parent, {path.name: text})
+    if findings is None or count < LEAST_ROUNDS:
+        return FAILED
+    return STALE if any(one.verdict == SLOWER for one in findings.compared) else DONE
+
+
+def prove_by_runs(arguments: argparse.Namespace) -> int:
+    """Raises BadInput and Failure."""
+    setting = _setting(arguments)
+    rounds = Rounds(setting.metric.larger_is_better)
+    line = words.ProgressLine(sys.stderr)
+    began = time.monotonic()
+
+    def report() -> int:
+        line.clear()
+        return _report(setting, rounds, time.monotonic() - began, arguments.json)
+
+    try:
+        with ExitStack() as stack:
+            _measure(setting, _runner(setting, arguments.cpu, stack), rounds, line)
+    except KeyboardInterrupt:
+        rounds.stopped_by = "interrupt"
+        report()
+        raise
+    except Failure:
+        rounds.stopped_by = "failure"
+        report()
+        raise
+    code = report()
+    if code == FAILED:
+        return fail(
+            PROGRAM,
+            f"the time was spent after {len(rounds.blocks)} of at least {LEAST_ROUNDS} rounds: "
+            "give more --time-budget, or a shorter command",
+            FAILED,
+        )
+    return code

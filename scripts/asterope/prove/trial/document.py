@@ -1,0 +1,68 @@
+"""The JSON of a trial, described by trial.schema.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from ... import __version__
+from .blocks import Place
+from .findings import Found, PlaceFound
+from .run import Trial
+from .statistics import Estimate
+
+FORMAT, VERSION = "asterope-trial", 1
+
+
+def document(
+    trial: Trial, found: Found, names: Mapping[Place, str], command: Sequence[str], seconds: float
+) -> str:
+    observed = trial.observed
+    whole = {
+        "format": FORMAT,
+        "version": VERSION,
+        "tool_version": __version__,
+        "command": list(command),
+        "seconds": round(seconds, 3),
+        "stopped_by": trial.stopped_by,
+        "runs": observed.runs,
+        "processes": observed.processes,
+        "threads": observed.threads,
+        "cpu_seconds": round(observed.cpu_seconds, 6),
+        "wall_seconds": round(observed.wall_seconds, 6),
+        "limits": sorted(observed.limits),
+        "ways": [
+            {"name": way.name, "library": str(way.library), "copy": way.copy, "set": way.set}
+            for way in trial.ways
+        ],
+        "gain": _estimate(found.gain),
+        "wall_gain": _estimate(found.wall_gain),
+        "places": [_place(one, names.get(one.place, "")) for one in found.places],
+    }
+    return json.dumps(whole, indent=1, allow_nan=False) + "\n"
+
+
+def _estimate(one: Estimate | None) -> dict[str, float] | None:
+    return None if one is None else asdict(one)
+
+
+def _place(one: PlaceFound, function: str) -> dict[str, Any]:
+    return {
+        "module": one.place.module,
+        "offset": one.place.offset,
+        "caller": function,
+        "function": one.place.function,
+        "least": one.place.least,
+        "calls": one.calls,
+        "cycles": one.cycles,
+        "share": one.share,
+        "gained": _estimate(one.gained),
+        "ratios": {way: asdict(estimate) for way, estimate in one.ratios.items()},
+        "best": one.best,
+        "left_out": one.left_out,
+        "trimmed": one.is_trimmed,
+        "left_early": list(one.left_early),
+        "drifts": list(one.drifts),
+    }
