@@ -105,8 +105,11 @@ def _brings(one: PlaceFound) -> tuple[float, float]:
 
 def _explored(seen: Seen) -> float:
     """Seconds that other ways than libc's and the routine took more than these would have."""
-    trim = trimming(block for cycle in seen.cycles for block in cycle)
-    cells = [one for one in cells_of(seen.cycles, trim) if LIBC in one and ROUTINE in one]
+    cells = [
+        one
+        for one in cells_of(seen.cycles, trimming(seen.cycles))
+        if LIBC in one and ROUTINE in one
+    ]
     if not cells:
         return 0.0
     alone = sum(one[LIBC].seconds + one[ROUTINE].seconds for one in cells) / (2 * len(cells))
@@ -115,8 +118,7 @@ def _explored(seen: Seen) -> float:
 
 
 def _together(seen: Seen) -> Saved | None:
-    blocks = [block for pair in seen.together.values() for block in pair]
-    trim = trimming(blocks)
+    trim = trimming(list(seen.together.values()))
     return saved(seen.together, seen.calls, LIBC, ROUTINE, trim if trim.is_fair else NO_TRIMMING)
 
 
@@ -132,9 +134,9 @@ def _racing(cycles: Sequence[Sequence[Block]]) -> tuple[Sequence[Sequence[Block]
 
 def _of_place(place: Place, seen: Seen, seconds: float, ways: Sequence[str]) -> PlaceFound:
     racing, stayed = _racing(seen.cycles)
-    trim = trimming(block for cycle in racing for block in cycle)
+    trim = trimming(racing)
     cells = cells_of(racing, trim if trim.is_fair else NO_TRIMMING)
-    early = cells_of(seen.cycles, trimming(b for cycle in seen.cycles for b in cycle))
+    early = cells_of(seen.cycles, trimming(seen.cycles))
     ratios = {}
     for way in ways:
         among = cells if way in stayed else early
@@ -175,9 +177,11 @@ def _best(cells: Sequence, ratios: Mapping[str, Estimate], ways: Sequence[str]) 
         found = ratio(cells, ROUTINE, way, confidence)
         if found is not None and found.low > 1:
             better[way] = found.value
-    if better:
-        return max(better, key=lambda way: better[way])
-    return ROUTINE
+    if not better:
+        return ROUTINE
+    best = max(better, key=lambda way: better[way])
+    over_libc = ratio(cells, LIBC, best, confidence) if LIBC in better and best != LIBC else None
+    return LIBC if over_libc is not None and over_libc.low <= 1 else best
 
 
 def _drifting(cycles: Sequence[Sequence[Block]], trim: Trimming, ways: Sequence[str]) -> list[str]:

@@ -56,59 +56,74 @@ def t_quantile(chance: float, freedom: int) -> float:
 # --- The longest intervals ---
 
 
+Group = Sequence[Block]  # a cycle, or a pair of periods: what shares the program's state
+
+
 @dataclass(frozen=True)
 class Trimming:
-    """What is left out. `limits`: by way, in seconds; `is_fair`: each way has its share."""
+    """What is left out of a place's intervals. `scales`: what a way's usually are, of those of all
+    ways beside it; `is_fair`: each way has its share of what is left out."""
 
-    limits: Mapping[str, float]
+    limit: float
+    scales: Mapping[str, float]
     is_fair: bool
     time_share: float  # of all intervals' time
 
-    def kept(self, block: Block) -> list[int]:
-        limit = self.limits.get(block.way, math.inf)
-        return [at for at, seconds in enumerate(block.seconds) if seconds <= limit]
+    def limits(self, group: Group) -> dict[str, float]:
+        """In seconds, by way: the longest that are kept."""
+        if self.limit == math.inf:
+            return {block.way: math.inf for block in group}
+        return {way: self.limit * scale * _middle(group) for way, scale in self.scales.items()}
 
 
-NO_TRIMMING = Trimming({}, True, 0.0)
+NO_TRIMMING = Trimming(math.inf, {}, True, 0.0)
 
 
-def trimming(blocks: Iterable[Block]) -> Trimming:
+def _middle(blocks: Iterable[Block]) -> float:
+    return median([v for block in blocks for v in block.seconds]) or 1e-12
+
+
+def trimming(groups: Sequence[Group]) -> Trimming:
     """The longest LEFT_OUT of all intervals, and more where more are beyond all measure, each
-    measured by the median of its way: else a way that is slower throughout would lose its longer
-    half."""
-    by_way: dict[str, list[Block]] = {}
-    for block in blocks:
-        by_way.setdefault(block.way, []).append(block)
-    middles = {
-        way: median([v for block in found for v in block.seconds]) or 1e-12
-        for way, found in by_way.items()
-    }
-    ranked = sorted(
-        v / middles[way] for way, found in by_way.items() for block in found for v in block.seconds
-    )
-    if not ranked:
+    measured by those beside it and by what its way is of these: else phases in which all takes
+    longer would be left out, and a way that is slower throughout would lose its longer half."""
+    relative: dict[str, list[float]] = {}
+    middles = [_middle(group) for group in groups]
+    for group, middle in zip(groups, middles):
+        for block in group:
+            relative.setdefault(block.way, []).append(median(block.seconds) / middle)
+    if not relative:
         return NO_TRIMMING
+    scales = {way: median(values) or 1e-12 for way, values in relative.items()}
+    scaled = [
+        (block.way, [v / (scales[block.way] * middle) for v in block.seconds], middle)
+        for group, middle in zip(groups, middles)
+        for block in group
+    ]
+    ranked = sorted(v for _, values, _ in scaled for v in values)
 
     def quantile(part: float) -> float:
         return ranked[min(len(ranked) - 1, int(len(ranked) * part))]
 
     limit = max(quantile(1 - _MOST_LEFT_OUT), min(quantile(1 - LEFT_OUT), _BEYOND_MEASURE))
-    limits = {way: limit * middle for way, middle in middles.items()}
     whole = out = 0.0
-    for way, found in by_way.items():
-        whole += sum(sum(block.seconds) for block in found)
-        out += sum(v for block in found for v in block.seconds if v > limits[way])
-    excess = {way: _excess(found, middles[way], limit) for way, found in by_way.items()}
-    return Trimming(limits, _is_fair(excess), out / whole if whole else 0.0)
+    for way, values, middle in scaled:
+        whole += middle * scales[way] * sum(values)
+        out += middle * scales[way] * sum(v for v in values if v > limit)
+    excess = {
+        way: _excess([values for other, values, _ in scaled if other == way], limit)
+        for way in scales
+    }
+    return Trimming(limit, scales, _is_fair(excess), out / whole if whole else 0.0)
 
 
-def _excess(blocks: Sequence[Block], middle: float, limit: float) -> tuple[float, float]:
-    """What the longest intervals add to a way's mean, in medians, and the standard error of that:
-    by blocks, as what hits one call hits the next."""
-    sums = [sum(v / middle - 1 for v in b.seconds if v > limit * middle) for b in blocks]
-    count = sum(len(block.seconds) for block in blocks)
+def _excess(blocks: Sequence[Sequence[float]], limit: float) -> tuple[float, float]:
+    """What the longest intervals add to a way's mean, as a part of what is usual, and the standard
+    error of that: by blocks, as what hits one call hits the next."""
+    sums = [sum(v - 1 for v in values if v > limit) for values in blocks]
+    count = sum(map(len, blocks))
     mean = sum(sums) / count
-    squares = sum((own - mean * len(block.seconds)) ** 2 for own, block in zip(sums, blocks))
+    squares = sum((own - mean * len(values)) ** 2 for own, values in zip(sums, blocks))
     return mean, math.sqrt(squares) / count
 
 
@@ -129,19 +144,23 @@ def _is_fair(excess: Mapping[str, tuple[float, float]]) -> bool:
 
 @dataclass(frozen=True)
 class _Cell:
-    """A block, without what is left out of it."""
+    """Means of a block: without the longest intervals, and with them cut to the limit, by which the
+    error of the former is known (Tukey and McLaughlin 1963)."""
 
-    seconds: float  # mean
-    size: float  # mean
+    seconds: float
+    clipped: float
+    size: float
 
 
-def _cell(block: Block, trim: Trimming, part: slice) -> _Cell | None:
-    kept = [at for at in trim.kept(block) if at in range(*part.indices(len(block.seconds)))]
+def _cell(block: Block, limit: float, part: slice) -> _Cell | None:
+    seconds, sizes = block.seconds[part], block.sizes[part]
+    kept = [(one, size) for one, size in zip(seconds, sizes) if one <= limit]
     if not kept:
         return None
     return _Cell(
-        sum(block.seconds[at] for at in kept) / len(kept),
-        sum(block.sizes[at] for at in kept) / len(kept),
+        sum(one for one, _ in kept) / len(kept),
+        sum(min(one, limit) for one in seconds) / len(seconds),
+        sum(size for _, size in kept) / len(kept),
     )
 
 
@@ -149,13 +168,15 @@ Cells = Sequence[Mapping[str, _Cell]]
 
 
 def cells_of(
-    cycles: Iterable[Sequence[Block]], trim: Trimming, part: slice = slice(None)
+    cycles: Iterable[Group], trim: Trimming, part: slice = slice(None)
 ) -> list[dict[str, _Cell]]:
     """`part`: of each block's intervals."""
-    found = ({block.way: _cell(block, trim, part) for block in cycle} for cycle in cycles)
-    return [
-        {way: cell for way, cell in cycle.items() if cell is not None} for cycle in found if cycle
-    ]
+    cells = []
+    for cycle in cycles:
+        limits = trim.limits(cycle)
+        found = {block.way: _cell(block, limits[block.way], part) for block in cycle}
+        cells.append({way: cell for way, cell in found.items() if cell is not None})
+    return cells
 
 
 def mean_of(cells: Cells, way: str) -> float | None:
@@ -172,19 +193,25 @@ def ratio(cells: Cells, slow: str, fast: str, confidence: float = 0.95) -> Estim
         return None
     mean_size = sum(a.size + b.size for a, b in both) / (2 * len(both))
     slope = _slope(both)
-    adjusted = (
-        [(a.seconds, b.seconds) for a, b in both],
-        [(a.seconds / a.size * mean_size, b.seconds / b.size * mean_size) for a, b in both],
-        [
-            (a.seconds - slope * (a.size - mean_size), b.seconds - slope * (b.size - mean_size))
-            for a, b in both
-        ],
-    )
-    found = [one for one in map(_ratio_of_means, adjusted) if one is not None]
+
+    def adjusted(how: int, seconds: float, size: float) -> float:
+        if how == 1:
+            return seconds / size * mean_size
+        return seconds - (slope * (size - mean_size) if how == 2 else 0.0)
+
+    found = []
+    for how in range(3):
+        means = [
+            sum(adjusted(how, c.seconds, c.size) for c in side) / len(both) for side in zip(*both)
+        ]
+        clipped = [[adjusted(how, c.clipped, c.size) for c in pair] for pair in both]
+        error = _error_of_ratio(clipped)
+        if min(means) > 0 and error is not None:
+            found.append((error, means[0] / means[1]))
     if not found:
         return None
-    value, error = min(found, key=lambda one: one[1])
-    reach = t_quantile((1 + confidence) / 2, len(both) - 1) * error
+    error, value = min(found)
+    reach = t_quantile((1 + confidence) / 2, len(both) - 1) * error / (1 - LEFT_OUT)
     return Estimate(value, value * math.exp(-reach), value * math.exp(reach))
 
 
@@ -197,15 +224,14 @@ def _slope(both: Iterable[tuple[_Cell, _Cell]]) -> float:
     return products / squares if squares > 0 else 0.0
 
 
-def _ratio_of_means(pairs: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
-    """And the standard error of its logarithm (the pairs' residuals around the ratio)."""
+def _error_of_ratio(pairs: Sequence[Sequence[float]]) -> float | None:
+    """The standard error of the logarithm of the ratio of means, by the pairs' residuals."""
     count = len(pairs)
-    first, second = sum(a for a, _ in pairs) / count, sum(b for _, b in pairs) / count
+    first, second = (sum(side) / count for side in zip(*pairs))
     if first <= 0 or second <= 0:
         return None
-    value = first / second
     squares = sum((a / first - b / second) ** 2 for a, b in pairs)
-    return value, math.sqrt(squares / count / (count - 1))
+    return math.sqrt(squares / count / (count - 1))
 
 
 def differs(one: Estimate, other: Estimate) -> bool:
@@ -230,12 +256,13 @@ class Saved:
 
 
 def saved(
-    pairs: Mapping[object, Sequence[Block]], calls: int, first: str, second: str, trim: Trimming
+    pairs: Mapping[object, Group], calls: int, first: str, second: str, trim: Trimming
 ) -> Saved | None:
     """Of a place with so many calls."""
     sums: dict[object, list[tuple[float, int]]] = {}
     for pair, blocks in pairs.items():
-        both = [_sum_of(blocks, way, trim) for way in (first, second)]
+        limits = trim.limits(blocks)
+        both = [_sum_of(blocks, way, limits) for way in (first, second)]
         if all(count for _, count in both):
             sums[pair] = both
     if len(sums) < _FEWEST:
@@ -253,15 +280,14 @@ def saved(
     return Saved(calls * (level + difference / 2), calls * (level - difference / 2), errors)
 
 
-def _sum_of(blocks: Sequence[Block], way: str, trim: Trimming) -> tuple[float, int]:
+def _sum_of(blocks: Group, way: str, limits: Mapping[str, float]) -> tuple[float, int]:
     """The seconds of all intervals, by those that are kept, and their number."""
     seconds, count = 0.0, 0
     for block in blocks:
-        if block.way == way:
-            kept = trim.kept(block)
-            if kept:
-                seconds += block.calls * sum(block.seconds[at] for at in kept) / len(kept)
-                count += block.calls
+        kept = [v for v in block.seconds if v <= limits[way]] if block.way == way else []
+        if kept:
+            seconds += block.calls * sum(kept) / len(kept)
+            count += block.calls
     return seconds, count
 
 
