@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from statistics import median
+from statistics import NormalDist, median
 
 from .profile import Ratio
 
@@ -35,6 +35,59 @@ def ratio_interval(logs: Sequence[float]) -> Ratio:
     """sign_interval() of logarithms of ratios, as ratios."""
     interval = sign_interval(logs)
     return Ratio(*(math.exp(log) for log in (interval.median, interval.low, interval.high)))
+
+
+def signed_rank_interval(values: Sequence[float], confidence: float = 0.95) -> Ratio:
+    """Hodges and Lehmann's estimate and its interval by Wilcoxon's signed ranks: of the centre of
+    what is symmetric, as the differences of pairs are in which both are hit alike. The extremes
+    where there are too few values. Raises ValueError where there is none."""
+    if not values:
+        raise ValueError("no values")
+    ranked = sorted(values)
+    pairs = len(ranked) * (len(ranked) + 1) // 2
+    cut = _least_rank_sum(len(ranked), (1 - confidence) / 2)
+    middle = (_mean_of_pair(ranked, (pairs - 1) // 2) + _mean_of_pair(ranked, pairs // 2)) / 2
+    return Ratio(middle, _mean_of_pair(ranked, cut), _mean_of_pair(ranked, pairs - 1 - cut))
+
+
+def _least_rank_sum(n: int, allowed: float) -> int:
+    """The largest sum of positive ranks that it stays at or below with that chance at most."""
+    if n > 40:
+        spread = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
+        z = NormalDist().inv_cdf(1 - allowed)
+        return max(0, int(n * (n + 1) / 4 - z * spread))
+    ways = [1]  # to have each sum
+    for rank in range(1, n + 1):
+        longer = ways + [0] * rank
+        for at, count in enumerate(ways):
+            longer[at + rank] += count
+        ways = longer
+    below, cut = ways[0], 0
+    while below <= allowed * 2**n:
+        cut += 1
+        below += ways[cut]
+    return max(0, cut - 1)
+
+
+def _mean_of_pair(ranked: Sequence[float], number: int) -> float:
+    """The mean of two values, or of one with itself, that has so many below it, to 15 digits."""
+    low, high = ranked[0], ranked[-1]
+    for _ in range(60):
+        middle = low + (high - low) / 2
+        if middle in (low, high):
+            break
+        count, at = 0, len(ranked) - 1
+        for first, value in enumerate(ranked):
+            while at >= first and value + ranked[at] > 2 * middle:
+                at -= 1
+            if at < first:
+                break
+            count += at - first + 1
+        if count > number:
+            high = middle
+        else:
+            low = middle
+    return high
 
 
 def geometric_mean(values: Iterable[float]) -> float:

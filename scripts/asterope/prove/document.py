@@ -13,7 +13,7 @@ from .metric import Metric
 from .rounds import Goal, Rounds
 from .verdicts import Finding, Findings
 
-FORMAT, VERSION = "asterope-prove", 1
+FORMAT, VERSION = "asterope-prove", 2
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,11 @@ def document(setting: Setting, rounds: Rounds, findings: Findings | None, second
             for copy in setting.copies
         ],
         "blocks": [
-            [{"copy": name, "figure": figure} for name, figure in block] for block in rounds.blocks
+            [
+                {"copy": name, "figure": figure, "wall": wall, "cpu": cpu}
+                for (name, figure), (wall, cpu) in zip(block, times)
+            ]
+            for block, times in zip(rounds.blocks, rounds.times_by_block())
         ],
     }
     return json.dumps(whole, indent=1, allow_nan=False) + "\n"

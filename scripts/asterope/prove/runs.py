@@ -27,7 +27,7 @@ from .metric import CPU, PATTERN, parse_metric
 from .options import DEFAULT_LIBRARY, PROGRAM
 from .places import check_placeholders, placeholders_in
 from .processes import Run
-from .rounds import LEAST_ROUNDS, Goal, Rounds, measure
+from .rounds import LEAST_ROUNDS, NARROW, Goal, Rounds, measure
 from .runners import Commands, Runner, Servers
 from .verdicts import SLOWER, judge
 
@@ -101,7 +101,9 @@ def _measure(setting: Setting, runner: Runner, rounds: Rounds, line: words.Progr
     limit = HANGS * longest + 60
 
     def figure(name: str) -> float:
-        return figure_of(copies[name], runner.run(copies[name], limit))
+        one = runner.run(copies[name], limit)
+        rounds.times.append((one.wall, one.cpu))
+        return figure_of(copies[name], one)
 
     goal = setting.goal
     if goal.seconds is not None:  # the first runs are a part of it
@@ -113,7 +115,8 @@ def _report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) 
     """Prints and writes what is known; returns the exit code."""
     count = len(rounds.blocks)
     names = [copy.name for copy in setting.copies]
-    findings = judge(rounds, names) if count else None
+    until = setting.goal.until or NARROW
+    findings = judge(rounds, names, until, setting.client is not None) if count else None
     if findings:
         print(
             f"{setting.metric.words}: {count} rounds of {len(names)} copies in "
@@ -124,6 +127,8 @@ def _report(setting: Setting, rounds: Rounds, seconds: float, file: str | None) 
             if copy.name not in LIBCS:
                 print(f"{copy.name}: {one_line(copy.description)}")
         print(f"\n{words.table(findings, setting.metric)}", flush=True)
+        for line in words.contradictions(findings, rounds.larger_is_better):
+            print(line, flush=True)
     if file is not None:
         path = Path(file)
         text = document(setting, rounds, findings, seconds)

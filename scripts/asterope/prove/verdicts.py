@@ -1,4 +1,4 @@
-"""What the rounds say of each copy: faster, slower, or no difference above so many percent."""
+"""What the rounds say of each copy: faster, slower, the same, or that nobody can tell yet."""
 
 from __future__ import annotations
 
@@ -8,29 +8,26 @@ from dataclasses import dataclass
 from statistics import median
 
 from ..profile import Ratio
-from ..robust import ratio_interval
+from ..robust import signed_rank_interval
 from .copies import LIBC, LIBC_AGAIN
 from .metric import Figure
-from .rounds import LEAST_ROUNDS, Rounds
+from .rounds import LEAST_ROUNDS, NARROW, Rounds
 
-FASTER, SLOWER, SAME, UNKNOWN = "faster", "slower", "no difference", "unknown"
-# In half-widths of a 95 % interval beyond the noise: an effect of that size is found in 80 of 100
-# experiments. One half-width would do in 50, and 0.84 of 1.96 more in 80, if noise and width were
-# the same in each experiment; the rest is for their own scatter (tests/python measures it).
-_POWER = 1.75
+FASTER, SLOWER, SAME, UNKNOWN = "faster", "slower", "the same", "cannot tell yet"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One copy. `ratio`: libc's time over its own, None for libc; `smallest_effect` and
-    `at_most`: 0.01 for 1 %, None where there are too few rounds, and for libc."""
+    """One copy. `ratio`: libc's time over its own, None for libc; `at_most`: how far the interval
+    reaches from 1, 0.01 for 1 %; `more_rounds`: about how many would tell, None where that is
+    told, or where nobody knows."""
 
     name: str
     figure: float  # median
     ratio: Ratio | None = None
-    smallest_effect: float | None = None  # what would have been found in 80 of 100 experiments
-    at_most: float | None = None  # how far the interval reaches from 1
+    at_most: float | None = None
     verdict: str | None = None
+    more_rounds: int | None = None
 
 
 @dataclass(frozen=True)
@@ -45,11 +42,15 @@ class Findings:
         return [one for one in self.copies if one.verdict is not None]
 
 
-def judge(rounds: Rounds, names: Sequence[str]) -> Findings:
-    """Of at least one round."""
-    floor = ratio_interval(rounds.logs(LIBC_AGAIN))
-    step, rounding = _step(rounds), _rounding(rounds)
-    enough = len(rounds.blocks) >= LEAST_ROUNDS
+def judge(
+    rounds: Rounds, names: Sequence[str], until: float = NARROW, has_servers: bool = False
+) -> Findings:
+    """Of at least one round. `until`: what is the same within that, is the same. `has_servers`: a
+    server stays, and where its memory happens to lie stays with it: two of libc's may differ for
+    good, and the floor counts. Otherwise each run has luck of its own, which is in the interval."""
+    floor = _interval(rounds, LIBC_AGAIN)
+    noise = _distance(floor) if has_servers else 0.0
+    rounding, step = _rounding(rounds), _step(rounds)
     copies = []
     for name in names:
         figure = float(median(rounds.figures(name)))
@@ -58,9 +59,42 @@ def judge(rounds: Rounds, names: Sequence[str]) -> Findings:
         elif name == LIBC_AGAIN:
             copies.append(Finding(name, figure, floor))
         else:
-            ratio = ratio_interval(rounds.logs(name))
-            copies.append(_finding(name, figure, ratio, floor, step, rounding, enough))
+            ratio = _widened(_interval(rounds, name), rounding)
+            reach = max(_distance(ratio), step)
+            verdict = _verdict(ratio, max(noise, step / 2), reach, until)
+            if len(rounds.blocks) < LEAST_ROUNDS:
+                verdict = UNKNOWN
+            more = _more_rounds(len(rounds.blocks), ratio, until) if verdict == UNKNOWN else None
+            copies.append(Finding(name, figure, ratio, math.expm1(reach), verdict, more))
     return Findings(floor, copies)
+
+
+def _interval(rounds: Rounds, name: str) -> Ratio:
+    found = signed_rank_interval(rounds.logs(name))
+    return Ratio(*(math.exp(log) for log in (found.median, found.low, found.high)))
+
+
+def _widened(ratio: Ratio, rounding: float) -> Ratio:
+    factor = math.exp(rounding)
+    return Ratio(ratio.median, ratio.low / factor, ratio.high * factor)
+
+
+def _verdict(ratio: Ratio, noise: float, reach: float, until: float) -> str:
+    if math.log(ratio.low) > noise:
+        return FASTER
+    if math.log(ratio.high) < -noise:
+        return SLOWER
+    return SAME if reach <= math.log1p(until) else UNKNOWN
+
+
+def _more_rounds(count: int, ratio: Ratio, until: float) -> int | None:
+    """Until the interval excludes 1 where the ratio stays what it is, or is as narrow as asked: it
+    narrows with the square root of the rounds."""
+    half = math.log(ratio.high / ratio.low) / 2
+    nearest = max(abs(math.log(ratio.median)), math.log1p(until) - abs(math.log(ratio.median)))
+    if count < LEAST_ROUNDS or nearest <= 0:
+        return None
+    return max(1, math.ceil(count * ((half / nearest) ** 2 - 1)))
 
 
 def _rounding(rounds: Rounds) -> float:
@@ -76,38 +110,6 @@ def _step(rounds: Rounds) -> float:
     return min((math.log(b) - math.log(a) for a, b in zip(ranked, ranked[1:])), default=0.0)
 
 
-def _finding(
-    name: str,
-    figure: float,
-    ratio: Ratio,
-    floor: Ratio,
-    step: float,
-    rounding: float,
-    enough: bool,
-) -> Finding:
-    half_width = (math.log(ratio.high) - math.log(ratio.low)) / 2
-    factor = math.exp(rounding)
-    ratio = Ratio(ratio.median, ratio.low / factor, ratio.high * factor)
-    if not enough:
-        return Finding(name, figure, ratio, verdict=UNKNOWN)
-    # Two processes of libc may differ by so much in either direction, by where they happen to lie.
-    noise = max(_distance(floor), step / 2)
-    return Finding(
-        name,
-        figure,
-        ratio,
-        math.expm1(max(noise + rounding + _POWER * half_width, step)),
-        math.expm1(max(_distance(ratio), step)),
-        _verdict(ratio, noise),
-    )
-
-
 def _distance(ratio: Ratio) -> float:
     """From a ratio of 1 to the further end of the interval, as a logarithm."""
     return max(abs(math.log(ratio.low)), abs(math.log(ratio.high)))
-
-
-def _verdict(ratio: Ratio, noise: float) -> str:
-    if math.log(ratio.low) > noise:
-        return FASTER
-    return SLOWER if math.log(ratio.high) < -noise else SAME

@@ -8,11 +8,11 @@ from ..profile import Ratio
 from .copies import LIBC_AGAIN
 from .metric import PATTERN, Metric
 from .rounds import Progress
-from .verdicts import FASTER, SAME, SLOWER, Finding, Findings
+from .verdicts import SAME, UNKNOWN, Finding, Findings
 
 STOPPED_BY = {
     "rounds": "all rounds ran",
-    "until": "the intervals are as narrow as asked",
+    "until": "all is told that was asked",
     "time": "the time is spent",
     "interrupt": "interrupted",
     "failure": "a run failed",
@@ -21,7 +21,7 @@ STOPPED_BY = {
 
 def table(findings: Findings, metric: Metric) -> str:
     width = max(len(one.name) for one in findings.copies)
-    head = f"{'copy':{width}}  {'median':>10}   ratio  (low..high)       could see  verdict"
+    head = f"{'copy':{width}}  {'median':>10}   ratio  (low..high)       verdict"
     return "\n".join([head, *(_row(one, width, metric) for one in findings.copies)])
 
 
@@ -29,8 +29,7 @@ def _row(one: Finding, width: int, metric: Metric) -> str:
     row = f"{one.name:{width}}  {_figure(one.figure, metric):>10}"
     if one.ratio is not None:
         interval = f"({one.ratio.low:.3f}..{one.ratio.high:.3f})"
-        seen = "" if one.smallest_effect is None else f"{100 * one.smallest_effect:.1f} %"
-        row += f"  {one.ratio.median:6.3f}  {interval:16}  {seen:>8}  {verdict(one)}"
+        row += f"  {one.ratio.median:6.3f}  {interval:16}  {verdict(one)}"
     return row.rstrip()
 
 
@@ -43,10 +42,27 @@ def verdict(one: Finding) -> str:
     if one.name == LIBC_AGAIN:
         return "(the noise floor)"
     if one.verdict == SAME:
-        return f"no difference above {100 * one.at_most:.1f} %"
-    if one.verdict in (FASTER, SLOWER):
-        return f"{one.verdict}: {_gain(one.ratio)}"
-    return "too few rounds to say"
+        return f"the same within {100 * one.at_most:.1f} %"
+    if one.verdict == UNKNOWN:
+        more = "" if one.more_rounds is None else f", some {one.more_rounds} more rounds"
+        gains = [100 * (value - 1) for value in (one.ratio.median, one.ratio.low, one.ratio.high)]
+        return f"cannot tell yet: {gains[0]:.1f} % ({gains[1]:.1f} to {gains[2]:.1f}){more}"
+    return f"{one.verdict}: {_gain(one.ratio)}"
+
+
+def contradictions(findings: Findings, larger_is_better: bool) -> list[str]:
+    """A line for each copy whose medians say the opposite of its ratio, which nobody would believe
+    without a word."""
+    libc = findings.copies[0].figure
+    lines = []
+    for one in findings.compared:
+        of_medians = one.figure / libc if larger_is_better else libc / one.figure
+        if (of_medians - 1) * (one.ratio.median - 1) < 0:
+            lines.append(
+                f"{one.name}: the medians alone say {of_medians:.3f}: the machine changed "
+                "meanwhile, and the ratio is of runs beside each other."
+            )
+    return lines
 
 
 def _gain(ratio: Ratio) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import NormalDist, median
 
 from .blocks import Block
 
@@ -36,15 +36,8 @@ class Estimate:
 
 
 def normal_quantile(chance: float) -> float:
-    """Of the standard normal distribution, by bisection of its error function."""
-    low, high = -40.0, 40.0
-    for _ in range(100):
-        middle = (low + high) / 2
-        if math.erfc(-middle / math.sqrt(2)) / 2 < chance:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2
+    """Of the standard normal distribution."""
+    return NormalDist().inv_cdf(chance)
 
 
 def t_quantile(chance: float, freedom: int) -> float:
