@@ -43,6 +43,8 @@ void forget_trial(void);
 
 /* --- trial_log.c: none of it waits, and no signal interrupts it half done --- */
 
+/* In the file, which is made where there is none yet. */
+void tell_of_no_counter(void);
 /* This thread's table; null: it has none, and is not tried. */
 struct trial_thread *claim_table(void);
 /* The table's place for such a call, the first time anew. */

@@ -52,6 +52,15 @@ static uint32_t mask_of(int function)
     return mask;
 }
 
+/* For the file's head. */
+static int has_room(void)
+{
+    const struct trial_file *file = trial_file();
+    return process.file && may_reserve() &&
+           process.file->header.file_bytes >= sizeof *process.file + sizeof *file &&
+           reserve(offset_of(file), offsetof(struct trial_file, thread));
+}
+
 /* By whichever thread comes first, and others at the same time: all write the same. */
 static void begin_file(struct trial_header *header)
 {
@@ -65,13 +74,19 @@ static void begin_file(struct trial_header *header)
     __atomic_store_n(&header->version, TRIAL_VERSION, __ATOMIC_RELEASE);
 }
 
+void tell_of_no_counter(void)
+{
+    struct trial_file *file = trial_file();
+    if (!has_room()) return;
+    begin_file(&file->header);
+    flag(TRIAL_NO_COUNTER);
+}
+
 struct trial_thread *claim_table(void)
 {
     if (!thread.slot && !claim_slot()) return NULL;
     struct trial_file *file = trial_file();
-    if (!may_reserve() || process.file->header.file_bytes < sizeof *process.file + sizeof *file ||
-        !reserve(offset_of(file), offsetof(struct trial_file, thread)))
-        return NULL;
+    if (!has_room()) return NULL;
     begin_file(&file->header);
     if (trial.failed || !trial.has_counter) return NULL;
     struct trial_thread *table = &file->thread[thread.slot_number];

@@ -8,10 +8,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 struct trial trial;
 
@@ -62,13 +59,6 @@ static int load_ways(const char *text)
     return number > TRIAL_ROUTINE;
 }
 
-/* Asked of the kernel: reading it where it is forbidden ends the program. */
-static int counter_is_allowed(void)
-{
-    int mode = PR_TSC_ENABLE;
-    return syscall(SYS_prctl, PR_GET_TSC, &mode, 0, 0, 0) != 0 || mode == PR_TSC_ENABLE;
-}
-
 int start_trial(void)
 {
     const char *ways = secure_getenv("ASTEROPE_TRIAL");
@@ -80,7 +70,7 @@ int start_trial(void)
         add_way(function, TRIAL_LIBC_AGAIN, libcs);
     }
     trial.failed = !load_ways(ways);
-    trial.has_counter = (uint32_t)counter_is_allowed();
+    trial.has_counter = !process.has_no_counter;
     trial.seed = process.seed;
     if (trial.has_counter) {
         trial.started = ticks_now();
@@ -96,6 +86,5 @@ void forbid_counter(void)
     __atomic_store_n(&trial.has_counter, 0, __ATOMIC_RELAXED);
     for (int function = 0; function < RAW_FUNCTIONS; ++function)
         __atomic_store_n(&trial.together[function], NULL, __ATOMIC_RELAXED);
-    if (trial.is_on && process.file)
-        __atomic_fetch_or(&trial_file()->header.flags, TRIAL_NO_COUNTER, __ATOMIC_RELAXED);
+    if (trial.is_on) tell_of_no_counter();
 }
