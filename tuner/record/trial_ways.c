@@ -7,7 +7,6 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 struct trial trial;
@@ -20,22 +19,31 @@ static void add_way(int function, uint32_t number, any_function *copy)
     trial.numbers[function][trial.ways[function]++] = (uint8_t)number;
 }
 
+static int is_none(const char *name) { return name[0] == '-' && !name[1]; }
+
 static any_function *symbol_of(void *library, const char *name)
 {
-    return strcmp(name, "-") == 0 ? NULL : (any_function *)dlsym(library, name);
+    return is_none(name) ? NULL : (any_function *)dlsym(library, name);
+}
+
+/* Returns what follows the first blank, which ends the text now; null: there is none. */
+static char *cut_at_blank(char *text)
+{
+    while (*text && *text != ' ') ++text;
+    if (!*text) return NULL;
+    *text = 0;
+    return text + 1;
 }
 
 /* "COPY SET PATH", each of the first two a symbol or -. Returns whether all of it is there. */
 static int load_way(char *line, uint32_t number)
 {
-    char *set = strchr(line, ' '), *path = set ? strchr(set + 1, ' ') : NULL;
+    char *set = cut_at_blank(line), *path = set ? cut_at_blank(set) : NULL;
     if (!path) return 0;
-    *set++ = 0;
-    *path++ = 0;
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library) return 0;
     any_function *copies = symbol_of(library, line), *sets = symbol_of(library, set);
-    if ((!copies && strcmp(line, "-") != 0) || (!sets && strcmp(set, "-") != 0)) return 0;
+    if ((!copies && !is_none(line)) || (!sets && !is_none(set))) return 0;
     for (int function = 0; copies && function < RAW_MEMSET; ++function)
         add_way(function, number, copies);
     if (sets) add_way(RAW_MEMSET, number, sets);

@@ -92,9 +92,10 @@ class _Reader:
             raise self._bad(f"a thread has {places} places")
         seen: list[Seen] = []
         functions: list[int] = []
+        running: list[int] = []  # the cycle of each place that nobody ended
         for number in range(places):
             fields = _PLACE.unpack_from(self._data, at + _THREAD.size + number * _PLACE.size)
-            caller, calls, own_calls, _, function, power, _ = fields
+            caller, calls, own_calls, cycles, function, power, _ = fields
             if function >= len(FUNCTIONS) or power > 63:
                 raise self._bad("a place of no function or size")
             if number <= _SMALL:
@@ -106,6 +107,7 @@ class _Reader:
             one = Seen(calls, own_calls)
             seen.append(one)
             functions.append(function)
+            running.append(cycles)
             if calls:
                 observed.places.setdefault(place, Seen()).add(one)
                 seen[-1] = observed.places[place]
@@ -114,7 +116,7 @@ class _Reader:
             if kind == _TOGETHER:
                 self._read_together(page, seen)
             else:
-                self._read_cycles(page, seen, functions)
+                self._read_cycles(page, seen, functions, running)
 
     def _blocks(self, page: int) -> Iterator[tuple[int, int, Block] | None]:
         """Group, place and block; None where there is none (yet)."""
@@ -143,7 +145,13 @@ class _Reader:
                 pair = (str(self._path), period // 2)
                 seen[place].together.setdefault(pair, []).append(block)
 
-    def _read_cycles(self, page: int, seen: Sequence[Seen], functions: Sequence[int]) -> None:
+    def _read_cycles(
+        self,
+        page: int,
+        seen: Sequence[Seen],
+        functions: Sequence[int],
+        running: Sequence[int],
+    ) -> None:
         """The ways of each cycle, one after the other: what is half written is left out."""
         found = list(self._blocks(page))
         place = next((one[1] for one in found if one is not None), None)
@@ -155,7 +163,8 @@ class _Reader:
             # those which took part; others are left over from before, and were replaced
             newest = max((group for group, _, _ in cycle), default=0)
             blocks_now = {block.way: block for group, _, block in cycle if group == newest}
-            if {LIBC, ROUTINE} & set(self._ways) <= set(blocks_now):
+            is_whole = newest != running[place] % (1 << 32)
+            if is_whole and {LIBC, ROUTINE} <= set(blocks_now):
                 seen[place].cycles.append(list(blocks_now.values()))
 
 
