@@ -89,7 +89,7 @@ def rows_of(done: subprocess.CompletedProcess) -> dict[str, str]:
     """The table: name -> what follows it."""
     _, _, table = done.stdout.partition("\n\n")
     rows = (re.split(r" {2,}", line, maxsplit=1) for line in table.splitlines()[1:])
-    return {name: rest for name, rest in rows}
+    return {row[0]: row[1] for row in rows if len(row) == 2}
 
 
 # --- Commands -------------------------------------------------------------------------------------

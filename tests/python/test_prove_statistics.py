@@ -212,13 +212,6 @@ def test_medians_that_contradict_the_ratio_are_told() -> None:
     assert len(contradictions(judge(Rounds(blocks=blocks), NAMES), False)) == 1
 
 
-def test_figures_of_few_digits_promise_no_more_than_these() -> None:
-    blocks = [[(LIBC, 50.0), (LIBC_AGAIN, 50.0 + step % 2), (OURS, 50.0)] for step in range(15)]
-    finding = judge(Rounds(blocks=blocks), NAMES).copies[2]
-    assert finding.ratio.low == finding.ratio.high == 1
-    assert finding.at_most == pytest.approx(0.02)
-
-
 def printed(text: str) -> float:
     return Metric(PATTERN, re.compile(r"(\S+)")).of(Run(1.0, 1.0, text))
 

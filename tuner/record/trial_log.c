@@ -121,7 +121,6 @@ static struct trial_place *add_place(struct trial_thread *table, const char *cal
     place->racing = place->ways;
     place->turn = place->racing; /* its first call begins a cycle */
     place->gap = 1;
-    place->least = UINT64_MAX;
     __atomic_store_n(&table->places, table->places + 1, __ATOMIC_RELEASE);
     return place;
 }
@@ -167,7 +166,6 @@ static uint32_t place_of_cycle(struct trial_thread *table, struct trial_place *p
 
 uint32_t gap_for(uint64_t ticks)
 {
-    if (ticks == UINT64_MAX) return 1;
     const uint64_t gap = trial.shortest / (ticks + 1) + 1;
     return gap < TRIAL_GAP ? (uint32_t)gap : TRIAL_GAP;
 }
@@ -192,8 +190,21 @@ static void drop_slow_ways(struct trial_place *place)
     }
 }
 
+/* Ticks of a call, in 16ths, by the ways that always take part; 0: not known. */
+static uint64_t least_of(const struct trial_place *place)
+{
+    uint64_t least = 0;
+    for (int way = TRIAL_LIBC; way <= TRIAL_ROUTINE; ++way) {
+        const uint64_t own = place->ticks[way];
+        if (own && (!least || own < least)) least = own;
+    }
+    return least;
+}
+
 void begin_cycle(struct trial_thread *table, struct trial_place *place, uint64_t *random)
 {
+    const uint64_t usual = least_of(place);
+    if (usual) place->gap = gap_for(usual / 16);
     drop_slow_ways(place);
     for (uint32_t i = place->racing; i > 1; --i) {
         const uint32_t other = (uint32_t)draw_below(random, i);
@@ -202,8 +213,6 @@ void begin_cycle(struct trial_thread *table, struct trial_place *place, uint64_t
         place->order[other] = way;
     }
     place->at = place_of_cycle(table, place, random);
-    place->gap = gap_for(place->least);
-    place->least = UINT64_MAX;
     ++place->cycles;
     place->turn = 0;
 }

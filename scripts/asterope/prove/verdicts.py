@@ -50,7 +50,7 @@ def judge(
     good, and the floor counts. Otherwise each run has luck of its own, which is in the interval."""
     floor = _interval(rounds, LIBC_AGAIN)
     noise = _distance(floor) if has_servers else 0.0
-    rounding, step = _rounding(rounds), _step(rounds)
+    rounding = _rounding(rounds)
     copies = []
     for name in names:
         figure = float(median(rounds.figures(name)))
@@ -60,8 +60,8 @@ def judge(
             copies.append(Finding(name, figure, floor))
         else:
             ratio = _widened(_interval(rounds, name), rounding)
-            reach = max(_distance(ratio), step)
-            verdict = _verdict(ratio, max(noise, step / 2), reach, until)
+            reach = _distance(ratio)
+            verdict = _verdict(ratio, noise, reach, until)
             if len(rounds.blocks) < LEAST_ROUNDS:
                 verdict = UNKNOWN
             more = _more_rounds(len(rounds.blocks), ratio, until) if verdict == UNKNOWN else None
@@ -101,13 +101,6 @@ def _rounding(rounds: Rounds) -> float:
     """Of the ratio of two figures, as a logarithm; 0 for clocks."""
     figures = [figure for block in rounds.blocks for _, figure in block]
     return median(figure.rounding if isinstance(figure, Figure) else 0.0 for figure in figures)
-
-
-def _step(rounds: Rounds) -> float:
-    """The logarithm of the smallest step between two figures: large where they are multiples of
-    something, next to nothing for clocks."""
-    ranked = sorted({figure for block in rounds.blocks for _, figure in block})
-    return min((math.log(b) - math.log(a) for a, b in zip(ranked, ranked[1:])), default=0.0)
 
 
 def _distance(ratio: Ratio) -> float:

@@ -20,7 +20,7 @@ _HEADER = struct.Struct("<8s6I32x")
 _PAGES, _PAGE_BLOCKS = 4096, 64
 _PAGE = struct.Struct("<HH")
 _BLOCK = struct.Struct("<IIIHBB8I8H")
-_PLACE = struct.Struct("<4Q3B533x")
+_PLACE = struct.Struct("<4Q4B16B508x")
 _THREAD = struct.Struct("<II1024x")
 _THREADS, _PLACES = 128, 256
 _SMALL = 1
@@ -95,7 +95,7 @@ class _Reader:
         running: list[int] = []  # the cycle of each place that nobody ended
         for number in range(places):
             fields = _PLACE.unpack_from(self._data, at + _THREAD.size + number * _PLACE.size)
-            caller, calls, own_calls, cycles, function, power, _ = fields
+            caller, calls, own_calls, cycles, function, power, ways, racing = fields[:8]
             if function >= len(FUNCTIONS) or power > 63:
                 raise self._bad("a place of no function or size")
             if number <= _SMALL:
@@ -104,7 +104,8 @@ class _Reader:
             else:
                 site = self._sites.of(caller)
                 place = Place(site.module, site.offset, FUNCTIONS[function], 1 << power)
-            one = Seen(calls, own_calls)
+            left = {self._ways[way] for way in fields[8:][racing:ways] if way < len(self._ways)}
+            one = Seen(calls, own_calls, left=left)
             seen.append(one)
             functions.append(function)
             running.append(cycles)

@@ -25,7 +25,7 @@ MATTERS = 0.01
 KNOWN = 0.01
 # Confidence of a choice: the best of several ways is flattered by luck, and a place keeps it.
 _SURE = 0.99
-_ENOUGH = 30  # cycles
+FEW = 30  # cycles
 
 
 @dataclass(frozen=True)
@@ -122,18 +122,16 @@ def _together(seen: Seen) -> Saved | None:
     return saved(seen.together, seen.calls, LIBC, ROUTINE, trim if trim.is_fair else NO_TRIMMING)
 
 
-def _racing(cycles: Sequence[Sequence[Block]]) -> tuple[Sequence[Sequence[Block]], set[str]]:
-    """The cycles after the slowest ways have left, which spoil the caches for the others, and who
-    stayed. Where too few are left then, all."""
-    stayed = min(
-        (frozenset(b.way for b in cycle) for cycle in cycles), key=len, default=frozenset()
-    )
-    late = [cycle for cycle in cycles if all(block.way in stayed for block in cycle)]
-    return (late, set(stayed)) if len(late) >= _ENOUGH else (cycles, set(stayed))
+def _racing(seen: Seen) -> Sequence[Sequence[Block]]:
+    """The cycles after the slowest ways have left, which spoil the caches for the others. Where too
+    few are left then, all."""
+    late = [cycle for cycle in seen.cycles if all(block.way not in seen.left for block in cycle)]
+    return late if len(late) >= FEW else seen.cycles
 
 
 def _of_place(place: Place, seen: Seen, seconds: float, ways: Sequence[str]) -> PlaceFound:
-    racing, stayed = _racing(seen.cycles)
+    racing = _racing(seen)
+    stayed = [way for way in ways if way not in seen.left]
     trim = trimming(racing)
     cells = cells_of(racing, trim if trim.is_fair else NO_TRIMMING)
     early = cells_of(seen.cycles, trimming(seen.cycles))
@@ -157,7 +155,7 @@ def _of_place(place: Place, seen: Seen, seconds: float, ways: Sequence[str]) -> 
         min(1.0, share),
         ratios,
         gained,
-        _best(cells, ratios, [way for way in ways if way in stayed]),
+        _best(cells, ratios, stayed),
         trim.time_share,
         trim.is_fair,
         [way for way in ratios if way not in stayed],

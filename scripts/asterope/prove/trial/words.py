@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from ...one_line import one_line
 from ...render import human_size
 from .blocks import LIBC_AGAIN, LIMITS, ROUTINE, Observed, Place
-from .findings import Found, PlaceFound
+from .findings import FEW, MATTERS, Found, PlaceFound
 from .statistics import Estimate
 
 _SAME = 0.01  # less than that is no difference that anybody notices
@@ -67,7 +67,8 @@ def clock_line(found: Found, observed: Observed) -> str:
 
 def table(found: Found, names: Mapping[Place, str]) -> str:
     """Places by what they bring. `names`: of the functions that called."""
-    shown = [one for one in found.places if one.ratios][:_MOST_PLACES]
+    worth = [one for one in found.places if one.ratios and _is_worth_a_line(one)]
+    shown = worth[:_MOST_PLACES]
     if not shown:
         return ""
     start = f"{'brings':>15}  {'size':>9}  {'calls':>7}"
@@ -79,10 +80,16 @@ def table(found: Found, names: Mapping[Place, str]) -> str:
         lines.append(f"{start}  {place_name(one.place, names):{_WIDTH}}  {own}")
         lines += [" " * (40 + _WIDTH - 1) + line for line in rest]
         lines += [f"{'':17}{note}" for note in _notes(one)]
-    left = len([one for one in found.places if one.ratios]) - len(shown)
-    if left > 0:
-        lines.append(f"and {left} more places, which bring less")
+    if len(worth) > len(shown):
+        lines.append(f"and {len(worth) - len(shown)} more places, which bring less")
     return "\n".join(lines)
+
+
+def _is_worth_a_line(one: PlaceFound) -> bool:
+    """A place of few calls is known to nothing, and brings nothing."""
+    gained = one.gained
+    sure = gained is not None and (gained.low > 0 or gained.high < 0)
+    return sure or (one.share >= MATTERS and one.cycles >= FEW)
 
 
 def _brings(one: PlaceFound) -> str:
