@@ -161,7 +161,7 @@ def test_a_run_that_fails_says_how_and_whether_it_does_so_alone(prove, things: P
 
 
 def test_what_was_seen_before_a_failure_is_shown(prove, things: Path, tmp_path: Path) -> None:
-    done = prove("--", things / "program", 300_000, 5)
+    done = prove("--", things / "program", 2_000_000, 5)
     assert "program main (memcpy)" in done.stdout
     assert "exit code 5" in only_error(done, 1)
 

@@ -229,7 +229,7 @@ def found_of(times: dict[Place, Program], seed: int, **settings) -> Found:
 def test_the_programs_gain_is_that_of_whole_runs(program, factor: float) -> None:
     found = [found_of({PLACE: program(factor)}, seed).gain for seed in range(50)]
     assert share([one.low <= 1 / factor - 1 <= one.high for one in found]) > 0.85
-    assert median(one.value for one in found) == pytest.approx(1 / factor - 1, abs=0.005)
+    assert median(one.value for one in found) == pytest.approx(1 / factor - 1, abs=0.01)
 
 
 def test_what_a_program_does_beside_its_copies_counts() -> None:
@@ -264,6 +264,14 @@ def test_places_come_by_what_they_bring_and_know_their_best_way() -> None:
     assert [one.best for one in found.places] == [OTHER, LIBC, ROUTINE]
     assert [one.place for one in found.slower] == [loser]
     assert found.places[0].gained.value > 0 > found.places[1].gained.value
+
+
+def test_where_libc_differs_from_itself_nothing_is_sure() -> None:
+    def seconds(way: str, when: float, dice: random.Random) -> float:
+        return (1.2 if way == LIBC_AGAIN else 1.0) * steady(1.3)(way, when, dice)
+
+    found = found_of({PLACE: seconds}, 1)
+    assert (found.places[0].is_steady, found.places[0].best, found.slower) == (False, None, [])
 
 
 def test_luck_chooses_no_way() -> None:

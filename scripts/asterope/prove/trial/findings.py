@@ -42,6 +42,7 @@ class PlaceFound:
     gained: Estimate | None = None
     best: str | None = None
     left_out: float = 0.0  # of its time, in the longest intervals
+    is_steady: bool = True  # False: libc plainly differs from itself here, and nothing is sure
     is_trimmed: bool = True  # False: some way had more of the longest intervals than its share
     left_early: Sequence[str] = ()  # ways that were plainly slower: few calls took them
     drifts: Sequence[str] = ()  # ways whose effect changes with the number of calls in a row
@@ -85,7 +86,7 @@ def _is_settled(one: PlaceFound) -> bool:
 
 def _loses(one: PlaceFound) -> bool:
     known = one.ratios.get(ROUTINE)
-    return known is not None and known.high < 1
+    return one.is_steady and known is not None and known.high < 1
 
 
 def findings(observed: Observed, ways: Sequence[str]) -> Found:
@@ -141,6 +142,8 @@ def _of_place(place: Place, seen: Seen, seconds: float, ways: Sequence[str]) -> 
         found = ratio(among, LIBC, way) if way != LIBC else None
         if found is not None:
             ratios[way] = found
+    floor = ratio(cells, LIBC, LIBC_AGAIN, _SURE)
+    is_steady = floor is None or floor.low <= 1 <= floor.high
     level = mean_of(cells, LIBC)
     share, gained = 0.0, None
     if level is not None and seconds > 0:
@@ -155,8 +158,9 @@ def _of_place(place: Place, seen: Seen, seconds: float, ways: Sequence[str]) -> 
         min(1.0, share),
         ratios,
         gained,
-        _best(cells, ratios, stayed),
+        _best(cells, ratios, stayed) if is_steady else None,
         trim.time_share,
+        is_steady,
         trim.is_fair,
         [way for way in ratios if way not in stayed],
         _drifting(racing, trim, [way for way in ratios if way in stayed]),

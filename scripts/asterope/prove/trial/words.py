@@ -88,7 +88,7 @@ def table(found: Found, names: Mapping[Place, str]) -> str:
 def _is_worth_a_line(one: PlaceFound) -> bool:
     """A place of few calls is known to nothing, and brings nothing."""
     gained = one.gained
-    sure = gained is not None and (gained.low > 0 or gained.high < 0)
+    sure = one.is_steady and gained is not None and (gained.low > 0 or gained.high < 0)
     return sure or (one.share >= MATTERS and one.cycles >= FEW)
 
 
@@ -112,6 +112,8 @@ def _ways(one: PlaceFound) -> list[str]:
 
 def _notes(one: PlaceFound) -> list[str]:
     notes = []
+    if not one.is_steady:
+        notes.append("libc differs from itself here: what this place brings is not sure")
     if not one.is_trimmed:
         notes.append("some way has more of the longest intervals than its share: they count here")
     if one.drifts:
