@@ -32,7 +32,7 @@ COMMANDS = {
     ),
     "report": Command("shows what was measured, with pictures", "asterope.report.command"),
     "prove": Command(
-        "runs a program under libc and under other copies until the difference is known",
+        "tells whether the routine makes a program faster, where, and how sure that is",
         "asterope.prove.command",
     ),
     "placement": Command(

@@ -76,6 +76,7 @@ int reserve(size_t offset, size_t bytes)
 
 void note_clocks(uint64_t monotonic_ns)
 {
+    if (process.has_no_counter) return; /* the last note stands */
     struct raw_header *header = &process.file->header;
     const uint32_t next = ~header->note & 1;
     header->noted[next].monotonic_ns = monotonic_ns;

@@ -59,6 +59,7 @@ struct process {
     const volatile uint32_t *mark; /* 0 in the child of a fork that told nobody */
     uint32_t slots_room;           /* that the file may have */
     uint32_t is_parents;           /* 1: the file is the parent's; this process has none yet */
+    uint32_t has_no_counter;       /* 1: reading the time stamp would end the program */
     uint32_t limit;                /* why calls are only counted; 0: they are not */
     uint32_t changing;             /* the lock of try_to_change() */
 };
@@ -94,6 +95,8 @@ int claim_slot(void);
 void begin_anew(void);
 /* Makes no system call from now on. */
 void become_quiet(void);
+/* Reads the time stamp no more from now on, and only counts. */
+void lose_counter(void);
 /* Notes what this process took, before it ends. */
 void note_end(void);
 uint64_t clock_ns(int clock);

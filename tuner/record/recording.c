@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,7 +35,10 @@ static const uint32_t always_marked = 1;
 uint64_t clock_ns(int clock)
 {
     struct timespec now;
-    if (clock_gettime(clock, &now) != 0) return 0;
+    /* what libc reads without a system call, it reads by the time stamp */
+    if (process.has_no_counter ? syscall(SYS_clock_gettime, clock, &now) != 0
+                               : clock_gettime(clock, &now) != 0)
+        return 0;
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
@@ -237,6 +241,20 @@ static uint64_t number_in(const char *text, uint64_t otherwise)
     return *end ? otherwise : number;
 }
 
+/* Asked of the kernel: reading it where it is forbidden ends the program. */
+static int counter_is_allowed(void)
+{
+    int mode = PR_TSC_ENABLE;
+    return syscall(SYS_prctl, PR_GET_TSC, &mode, 0, 0, 0) != 0 || mode == PR_TSC_ENABLE;
+}
+
+void lose_counter(void)
+{
+    process.has_no_counter = 1;
+    if (trial.is_on) forbid_counter();
+    become_quiet();
+}
+
 void start_recording(void)
 {
     static const char *const names[] = {"memcpy", "memmove", "mempcpy", "memset"};
@@ -247,12 +265,24 @@ void start_recording(void)
     process.page_bytes = getauxval(AT_PAGESZ);
     process.period = number_in(secure_getenv("ASTEROPE_RECORD_PERIOD"), default_period);
     if (process.period < 1 || process.period > largest_period) process.period = default_period;
+<<<<<<< HEAD
     const uint64_t by_chance =
         ticks_now() ^ (uint64_t)getpid() << 40 ^ (uintptr_t)&process.page_bytes;
+=======
+    process.has_no_counter = !counter_is_allowed();
+    const uint64_t by_chance = (process.has_no_counter ? 0 : ticks_now()) ^
+                               (uint64_t)getpid() << 40 ^ (uintptr_t)&process.page_bytes;
+>>>>>>> trial
     process.seed = mixed(number_in(secure_getenv("ASTEROPE_RECORD_SEED"), by_chance));
     mark_process();
     if (pthread_atfork(NULL, NULL, begin_child) != 0) return;
     const int is_trial = start_trial();
+<<<<<<< HEAD
     if (!claim_slot() || is_trial) return;
+=======
+    if (!claim_slot()) return;
+    if (process.has_no_counter) lose_counter();
+    if (is_trial) return;
+>>>>>>> trial
     for (int i = 0; i < RAW_FUNCTIONS; ++i) recorded_function[i] = next_function[i];
 }

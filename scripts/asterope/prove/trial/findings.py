@@ -25,7 +25,11 @@ MATTERS = 0.01
 KNOWN = 0.01
 # Confidence of a choice: the best of several ways is flattered by luck, and a place keeps it.
 _SURE = 0.99
+<<<<<<< HEAD
 _ENOUGH = 30  # cycles
+=======
+FEW = 30  # cycles
+>>>>>>> trial
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,10 @@ class PlaceFound:
     gained: Estimate | None = None
     best: str | None = None
     left_out: float = 0.0  # of its time, in the longest intervals
+<<<<<<< HEAD
+=======
+    is_steady: bool = True  # False: libc plainly differs from itself here, and nothing is sure
+>>>>>>> trial
     is_trimmed: bool = True  # False: some way had more of the longest intervals than its share
     left_early: Sequence[str] = ()  # ways that were plainly slower: few calls took them
     drifts: Sequence[str] = ()  # ways whose effect changes with the number of calls in a row
@@ -85,7 +93,11 @@ def _is_settled(one: PlaceFound) -> bool:
 
 def _loses(one: PlaceFound) -> bool:
     known = one.ratios.get(ROUTINE)
+<<<<<<< HEAD
     return known is not None and known.high < 1
+=======
+    return one.is_steady and known is not None and known.high < 1
+>>>>>>> trial
 
 
 def findings(observed: Observed, ways: Sequence[str]) -> Found:
@@ -122,6 +134,7 @@ def _together(seen: Seen) -> Saved | None:
     return saved(seen.together, seen.calls, LIBC, ROUTINE, trim if trim.is_fair else NO_TRIMMING)
 
 
+<<<<<<< HEAD
 def _racing(cycles: Sequence[Sequence[Block]]) -> tuple[Sequence[Sequence[Block]], set[str]]:
     """The cycles after the slowest ways have left, which spoil the caches for the others, and who
     stayed. Where too few are left then, all."""
@@ -134,6 +147,18 @@ def _racing(cycles: Sequence[Sequence[Block]]) -> tuple[Sequence[Sequence[Block]
 
 def _of_place(place: Place, seen: Seen, seconds: float, ways: Sequence[str]) -> PlaceFound:
     racing, stayed = _racing(seen.cycles)
+=======
+def _racing(seen: Seen) -> Sequence[Sequence[Block]]:
+    """The cycles after the slowest ways have left, which spoil the caches for the others. Where too
+    few are left then, all."""
+    late = [cycle for cycle in seen.cycles if all(block.way not in seen.left for block in cycle)]
+    return late if len(late) >= FEW else seen.cycles
+
+
+def _of_place(place: Place, seen: Seen, seconds: float, ways: Sequence[str]) -> PlaceFound:
+    racing = _racing(seen)
+    stayed = [way for way in ways if way not in seen.left]
+>>>>>>> trial
     trim = trimming(racing)
     cells = cells_of(racing, trim if trim.is_fair else NO_TRIMMING)
     early = cells_of(seen.cycles, trimming(seen.cycles))
@@ -143,6 +168,11 @@ def _of_place(place: Place, seen: Seen, seconds: float, ways: Sequence[str]) -> 
         found = ratio(among, LIBC, way) if way != LIBC else None
         if found is not None:
             ratios[way] = found
+<<<<<<< HEAD
+=======
+    floor = ratio(cells, LIBC, LIBC_AGAIN, _SURE)
+    is_steady = floor is None or floor.low <= 1 <= floor.high
+>>>>>>> trial
     level = mean_of(cells, LIBC)
     share, gained = 0.0, None
     if level is not None and seconds > 0:
@@ -157,8 +187,14 @@ def _of_place(place: Place, seen: Seen, seconds: float, ways: Sequence[str]) -> 
         min(1.0, share),
         ratios,
         gained,
+<<<<<<< HEAD
         _best(cells, ratios, [way for way in ways if way in stayed]),
         trim.time_share,
+=======
+        _best(cells, ratios, stayed) if is_steady else None,
+        trim.time_share,
+        is_steady,
+>>>>>>> trial
         trim.is_fair,
         [way for way in ratios if way not in stayed],
         _drifting(racing, trim, [way for way in ratios if way in stayed]),

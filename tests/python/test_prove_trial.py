@@ -1,0 +1,226 @@
+"""asterope-prove as a trial inside one run: real programs, and a routine whose cost is known."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import jsonschema
+import pytest
+from asterope.faults import BadInput
+from asterope.prove.options import parse
+from asterope.prove.trial.ways import check_ways, parse_way, ways_of_routine
+from command_errors import exit_code_of, only_error_of, only_line_of
+from copy_programs import output_of, shared_library
+
+only_error = partial(only_error_of, "asterope-prove")
+
+ROUTINE = """
+#include <stddef.h>
+static void spin(void) { for (volatile int i = 0; i < SPIN; ++i) { } }
+void *asterope_memcpy(void *to, const void *from, size_t bytes);
+void *asterope_memcpy_hot(void *to, const void *from, size_t bytes);
+void *asterope_memcpy(void *to, const void *from, size_t bytes)
+{
+    void *target = to;
+    spin();
+    __asm__ volatile("rep movsb" : "+D"(target), "+S"(from), "+c"(bytes) : : "memory");
+    return to;
+}
+void *asterope_memcpy_hot(void *to, const void *from, size_t bytes)
+{
+    return asterope_memcpy(to, from, bytes);
+}
+"""
+PROGRAM = """
+#include <string.h>
+#include <stdlib.h>
+static void *(*volatile copy)(void *, const void *, size_t) = memcpy;
+int main(int count, char **words)
+{
+    static char from[8192], to[8192];
+    for (long i = atol(words[1]); i > 0; --i) copy(to, from, sizeof to);
+    return count > 2 ? atoi(words[2]) : 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def things(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("things")
+    for name, spin in (("slow", 1500), ("like", 0)):
+        shared_library(folder / f"{name}.so", ROUTINE.replace("SPIN", str(spin)))
+    shared_library(folder / "nothing.so", "int unused;\n")
+    (folder / "program.c").write_text(PROGRAM)
+    output_of("cc", "-O2", "-fno-builtin", folder / "program.c", "-o", folder / "program")
+    output_of("cc", "-O2", "-static", folder / "program.c", "-o", folder / "static")
+    (folder / "text.so").write_text("no library\n")
+    return folder
+
+
+@pytest.fixture
+def settings(
+    repository: Path, build_dir: Path, things: Path, tmp_path: Path
+) -> Callable[..., dict]:
+    (tmp_path / "tmp").mkdir()
+
+    def of(*arguments: object, routine: str = "slow") -> dict:
+        named = [f"--routine={things / routine}.so"] if routine else []
+        return {
+            "args": [sys.executable, "-m", "asterope.prove", *named, *map(str, arguments)],
+            "env": {
+                **os.environ,
+                "PYTHONPATH": str(repository / "scripts"),
+                "ASTEROPE_BUILD_DIR": str(build_dir),
+                "TMPDIR": str(tmp_path / "tmp"),
+            },
+            "cwd": tmp_path,
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+            "text": True,
+        }
+
+    return of
+
+
+@pytest.fixture
+def prove(settings, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
+    def run(*arguments: object, **more: str) -> subprocess.CompletedProcess:
+        done = subprocess.run(**settings(*arguments, **more), timeout=300)
+        assert list((tmp_path / "tmp").iterdir()) == []
+        return done
+
+    return run
+
+
+def test_a_slower_routine_is_found_named_and_advised_against(
+    prove, things: Path, repository: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "trial.json"
+    done = prove("--time", "20s", "--json", file, "--", things / "program", 800_000)
+    assert (done.returncode, done.stderr) == (3, ""), done
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("With the routine this program runs ")
+    assert "% slower (" in lines[0] and lines[0].endswith("; it is slower than libc at 1 place.")
+    assert "program main (memcpy)" in done.stdout and "8KiB.." in done.stdout
+    assert lines[-1] == "Leave it: the routine makes this program slower."
+    found = json.loads(file.read_text())
+    schema = json.loads((repository / "scripts/asterope/trial.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(found, schema)
+    place = found["places"][0]
+    assert (place["module"], place["caller"], place["best"]) == (
+        *(str(things / "program"), "main", "libc"),
+    )
+    assert found["gain"]["high"] < 0 and place["ratios"]["routine"]["high"] < 1
+
+
+def test_a_short_program_is_run_again(prove, things: Path, tmp_path: Path) -> None:
+    file = tmp_path / "trial.json"
+    prove("--time", "3s", "--json", file, "--", things / "program", 20_000)
+    assert json.loads(file.read_text())["runs"] > 1
+
+
+def test_a_program_that_does_not_end_is_ended_when_the_time_is_over(prove, things: Path) -> None:
+    began = time.monotonic()
+    done = prove("--time", "2s", "--", things / "program", 10**12)
+    assert time.monotonic() - began < 60
+    assert done.returncode == 3 and "% slower (" in done.stdout
+
+
+def test_other_libraries_are_ways_too(prove, things: Path, tmp_path: Path) -> None:
+    file = tmp_path / "trial.json"
+    other = f"other={things / 'slow.so'}:asterope_memcpy_hot"
+    options = ("--time", "5s", "--json", file, "--copy", other)
+    prove(*options, "--", things / "program", 300_000, routine="like")
+    found = json.loads(file.read_text())
+    assert [way["name"] for way in found["ways"]] == ["routine", "hot", "other"]
+    place = found["places"][0]
+    assert place["left_early"] == ["other"] and place["ratios"]["other"]["high"] < 1
+
+
+def test_a_program_that_copies_nothing_gains_nothing(prove) -> None:
+    done = prove("--", "true")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == "Leave it: nothing to gain here."
+
+
+def test_a_run_that_fails_says_how_and_whether_it_does_so_alone(prove, things: Path) -> None:
+    said = only_error(prove("--", things / "program", 10, 3), 1)
+    assert "program ended with exit code 3, as it does without the trial" in said
+    under = 'case "$LD_PRELOAD" in *asterope*) exit 4;; esac'
+    said = only_error(prove("--", "sh", "-c", under), 1)
+    assert said.endswith("sh ended with exit code 4")
+
+
+def test_what_was_seen_before_a_failure_is_shown(prove, things: Path, tmp_path: Path) -> None:
+    done = prove("--", things / "program", 2_000_000, 5)
+    assert "program main (memcpy)" in done.stdout
+    assert "exit code 5" in only_error(done, 1)
+
+
+def test_an_interrupt_shows_what_is_known(settings, things: Path, tmp_path: Path) -> None:
+    running = subprocess.Popen(**settings("--time", "60s", "--", things / "program", 10**12))
+    while not list((tmp_path / "tmp").glob("*/*/files/*.raw")):
+        time.sleep(0.1)
+    time.sleep(2)
+    running.send_signal(signal.SIGINT)
+    stdout, stderr = running.communicate(timeout=60)
+    assert (running.returncode, stderr) == (130, "asterope-prove: interrupted\n")
+    assert "program main (memcpy)" in stdout
+
+
+BAD = {
+    "no such command": (["--", "no-such-command"], "no-such-command: no such command"),
+    "a static program": (["--", "{things}/static", "1"], "is linked statically"),
+    "no such routine": (["--routine", "none.so", "--", "true"], "none.so: no such library"),
+    "a routine that is none": (["--routine", "{things}/nothing.so", "--", "true"], "has neither"),
+    "a routine that is text": (["--routine", "{things}/text.so", "--", "true"], "no shared object"),
+    "a copy without a name": (["--copy", "{things}/like.so", "--", "true"], "write NAME=LIBRARY"),
+    "a name twice": (
+        ["--copy", "a={things}/like.so", "--copy", "a={things}/like.so", "--", "true"],
+        "a is named twice",
+    ),
+    "libc's name": (["--copy", "libc={things}/like.so", "--", "true"], "is a way already"),
+    "no such symbol": (["--copy", "a={things}/like.so:no", "--", "true"], "has no function no"),
+    "a server's port": (["--", "sh", "{{port}}"], "name its client with --client"),
+    "time and rounds": (["--time", "3s", "--rounds", "6", "--", "true"], "--time is the trial's"),
+    "no time": (["--time", "3", "--", "true"], "write 90s, 10m or 1.5h"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_line(prove, things: Path, case: str) -> None:
+    arguments, said = BAD[case]
+    filled = [word.format(things=things) for word in arguments]
+    assert said in only_error(prove(*filled, routine="" if "--routine" in filled else "like"), 2)
+
+
+def test_options_of_whole_runs_ask_for_them() -> None:
+    assert not parse(["--", "true"]).runs
+    for option in (["--runs"], ["--metric", "cpu"], ["--rounds", "6"], ["--client", "true"]):
+        assert parse([*option, "--", "true"]).runs
+
+
+def test_the_routines_entry_points_are_ways(things: Path) -> None:
+    ways = ways_of_routine(things / "like.so")
+    assert [(way.name, way.copy, way.set) for way in ways] == [
+        ("routine", "asterope_memcpy", "-"),
+        ("hot", "asterope_memcpy_hot", "-"),
+    ]
+    with pytest.raises(BadInput, match="more than 16 ways"):
+        check_ways([*ways, *(parse_way(f"w{n}={things}/like.so") for n in range(13))])
+
+
+def test_arguments_are_checked_before_anything_runs(capsys) -> None:
+    from asterope.prove.command import main
+
+    assert exit_code_of(main, "--copy") == 2
+    assert "--copy" in only_line_of("asterope-prove", capsys)

@@ -1,0 +1,328 @@
+"""What a trial's figures say, on made-up programs whose truth is known."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator, Sequence
+from statistics import median
+
+import pytest
+from asterope.prove.trial.blocks import LIBC, LIBC_AGAIN, ROUTINE, Block, Observed, Place, Seen
+from asterope.prove.trial.findings import Found, findings
+from asterope.prove.trial.statistics import (
+    LEFT_OUT,
+    NO_TRIMMING,
+    Estimate,
+    cells_of,
+    ratio,
+    t_quantile,
+    trimming,
+)
+
+OTHER = "other"
+WAYS = [LIBC, LIBC_AGAIN, ROUTINE, OTHER]
+EXPERIMENTS = 100
+PLACE = Place("/bin/program", 100, "memcpy", 4096)
+
+# Seconds of a call to the next one, by (way, when from 0 to 1, dice).
+Program = Callable[[str, float, random.Random], float]
+
+
+def like(factor: float) -> Callable[[str], float]:
+    """By what the routine's time differs from libc's."""
+    return lambda way: factor if way == ROUTINE else 1.0
+
+
+def steady(factor: float) -> Program:
+    return lambda way, _, dice: like(factor)(way) * (1 + 0.1 * dice.gauss(0, 1))
+
+
+def heavy_tails(factor: float) -> Program:
+    """One call in a hundred is interrupted, some for long."""
+
+    def seconds(way: str, _: float, dice: random.Random) -> float:
+        tail = dice.paretovariate(1.2) * 10 if dice.random() < 0.01 else 0.0
+        return like(factor)(way) * (1 + 0.1 * dice.gauss(0, 1)) + tail
+
+    return seconds
+
+
+def drifting(factor: float) -> Program:
+    return lambda way, when, dice: steady(factor)(way, when, dice) * (1 + 3 * when)
+
+
+def in_phases(factor: float) -> Program:
+    """Ten times as much between two calls, every other while."""
+    return lambda way, when, dice: (
+        steady(factor)(way, when, dice) * (10 if when * 7 % 1 < 0.5 else 1)
+    )
+
+
+def slower_reader(factor: float) -> Program:
+    """The copies take the same: what reads them does not."""
+    return lambda way, _, dice: 0.2 + 0.8 * like(factor)(way) * (1 + 0.2 * abs(dice.gauss(0, 1)))
+
+
+PROGRAMS = [steady, heavy_tails, drifting, in_phases, slower_reader]
+
+
+def cycles_of(
+    program: Program, dice: random.Random, count: int, ways: Sequence[str] = WAYS
+) -> Iterator[list[Block]]:
+    for number in range(count):
+        cycle = []
+        for way in dice.sample(list(ways), len(ways)):
+            calls = dice.randint(3, 8)
+            seconds = [program(way, number / count, dice) for _ in range(calls)]
+            cycle.append(Block(way, seconds, [1.0] * calls, calls))
+        yield cycle
+
+
+def estimate(program: Program, seed: int, count: int = 60, way: str = ROUTINE) -> Estimate:
+    cycles = list(cycles_of(program, random.Random(seed), count))
+    trim = trimming(cycles)
+    found = ratio(cells_of(cycles, trim if trim.is_fair else NO_TRIMMING), LIBC, way)
+    assert found is not None
+    return found
+
+
+def share(of: Sequence[bool]) -> float:
+    return sum(of) / len(of)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+@pytest.mark.parametrize("factor", [1.0, 1.01, 1 / 1.8])
+def test_nineteen_of_twenty_intervals_hold_the_truth(program, factor: float) -> None:
+    truth = 1 / factor
+    if program is slower_reader:
+        mean = 1 + 0.2 * math.sqrt(2 / math.pi)
+        truth = (0.2 + 0.8 * mean) / (0.2 + 0.8 * factor * mean)
+    found = [estimate(program(factor), seed) for seed in range(EXPERIMENTS)]
+    # of a hundred, 95 and three standard errors less
+    assert share([one.low <= truth <= one.high for one in found]) > 0.88
+    assert median(one.value for one in found) == pytest.approx(truth, abs=0.008)
+    floors = [estimate(program(factor), seed, way=LIBC_AGAIN) for seed in range(EXPERIMENTS)]
+    assert share([one.low <= 1 <= one.high for one in floors]) > 0.88
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_one_percent_is_seen(program) -> None:
+    """With some thousand calls a way, whatever else the program does."""
+    found = [estimate(program(1.01), seed, count=1500) for seed in range(5)]
+    assert share([one.high < 1 for one in found]) >= 0.6
+    assert share([one.low > 1 for one in found]) == 0
+
+
+def test_trimming_takes_a_slower_way_no_more_than_its_share() -> None:
+    """Of a way that is slower throughout, as many intervals are among the longest as of others."""
+    cycles = list(cycles_of(steady(3.0), random.Random(1), 500))
+    trim = trimming(cycles)
+    assert trim.is_fair
+    for way in WAYS:
+        own = [
+            seconds > trim.limits(cycle)[way]
+            for cycle in cycles
+            for block in cycle
+            if block.way == way
+            for seconds in block.seconds
+        ]
+        assert share(own) == pytest.approx(LEFT_OUT, abs=0.015)
+
+
+def test_a_way_whose_cost_is_a_rare_long_stall_does_not_win_by_it() -> None:
+    """It is 5 % faster, but for one call in a hundred, which takes twenty times as long."""
+
+    def seconds(way: str, when: float, dice: random.Random) -> float:
+        stall = 19 if way == ROUTINE and dice.random() < 0.01 else 0
+        return steady(0.95)(way, when, dice) + stall
+
+    cycles = list(cycles_of(seconds, random.Random(2), 1500))
+    assert not trimming(cycles).is_fair
+    assert estimate(seconds, 2, 1500).value < 0.95
+
+
+def test_stalls_that_hit_all_ways_alike_are_fair() -> None:
+    fair = []
+    for seed in range(50):
+        cycles = list(cycles_of(heavy_tails(0.8), random.Random(seed), 100))
+        fair.append(trimming(cycles).is_fair)
+    assert share(fair) >= 0.94
+
+
+@pytest.mark.parametrize("slope", [0.0, 1.0])
+def test_sizes_that_differ_are_taken_off(slope: float) -> None:
+    """Time that goes by the byte, and time that does not: each is known as well as the other."""
+
+    def cycles(seed: int, sizes: bool) -> Iterator[list[Block]]:
+        dice = random.Random(seed)
+        for _ in range(200):
+            cycle = []
+            for way in dice.sample(WAYS, len(WAYS)):
+                size = dice.uniform(1, 2)
+                time = like(0.9)(way) * (1 + slope * 9 * (size - 1)) * (1 + 0.02 * dice.gauss(0, 1))
+                cycle.append(Block(way, [time] * 4, [size if sizes else 1.0] * 4, 4))
+            yield cycle
+
+    def reach(seed: int, sizes: bool) -> float:
+        found = ratio(cells_of(cycles(seed, sizes), NO_TRIMMING), LIBC, ROUTINE)
+        assert found.value == pytest.approx(1 / 0.9, rel=0.2 if slope and not sizes else 0.02)
+        return math.log(found.high / found.low)
+
+    known = median(reach(seed, True) for seed in range(20))
+    unknown = median(reach(seed, False) for seed in range(20))
+    if slope:
+        assert known < unknown / 3
+    else:
+        assert known == pytest.approx(unknown, rel=0.05)
+
+
+def test_too_few_cycles_say_nothing() -> None:
+    cells = cells_of(cycles_of(steady(1), random.Random(1), 5), NO_TRIMMING)
+    assert ratio(cells, LIBC, ROUTINE) is None
+
+
+@pytest.mark.parametrize(
+    ("chance", "freedom", "value"), [(0.975, 5, 2.571), (0.975, 30, 2.042), (0.995, 10, 3.169)]
+)
+def test_quantiles_of_student_are_those_of_tables(
+    chance: float, freedom: int, value: float
+) -> None:
+    assert t_quantile(chance, freedom) == pytest.approx(value, rel=0.01)
+
+
+# --- The whole program ----------------------------------------------------------------------------
+
+
+def observed_of(
+    times: dict[Place, Program], seed: int, pairs: int = 60, seconds_beside: float = 0.0
+) -> Observed:
+    """A program that goes from place to place, in pairs of periods and between them by itself."""
+    dice = random.Random(seed)
+    observed = Observed(processes=1, threads=1, runs=1)
+    for place, program in times.items():
+        seen = observed.places[place] = Seen()
+        for pair in range(pairs):
+            for way in dice.sample([LIBC, ROUTINE], 2):
+                calls = dice.randint(20, 60)
+                time = [program(way, pair / pairs, dice) for _ in range(calls)]
+                seen.together.setdefault(pair, []).append(Block(way, time[:8], [1.0] * 8, calls))
+                seen.calls += calls
+                observed.cpu_seconds += sum(time)
+        for cycle in cycles_of(program, dice, pairs):
+            seen.cycles.append(cycle)
+            own = sum(len(block.seconds) for block in cycle)
+            seen.calls += own
+            seen.own_calls += own
+            observed.cpu_seconds += sum(sum(block.seconds) for block in cycle)
+    observed.cpu_seconds += seconds_beside
+    observed.wall_seconds = observed.cpu_seconds
+    return observed
+
+
+def found_of(times: dict[Place, Program], seed: int, **settings) -> Found:
+    return findings(observed_of(times, seed, **settings), WAYS)
+
+
+@pytest.mark.parametrize("program", [steady, drifting, in_phases], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("factor", [1.0, 1.01, 0.8])
+def test_the_programs_gain_is_that_of_whole_runs(program, factor: float) -> None:
+    found = [found_of({PLACE: program(factor)}, seed).gain for seed in range(50)]
+    assert share([one.low <= 1 / factor - 1 <= one.high for one in found]) > 0.85
+    assert median(one.value for one in found) == pytest.approx(1 / factor - 1, abs=0.01)
+
+
+def test_what_a_program_does_beside_its_copies_counts() -> None:
+    """A routine twice as fast, in a program that copies for a third of its time."""
+    alone = observed_of({PLACE: steady(0.5)}, 1)
+    under_libc = sum(seen.calls for seen in alone.places.values())
+    found = found_of({PLACE: steady(0.5)}, 1, seconds_beside=2.0 * under_libc)
+    assert found.gain.value == pytest.approx((2 + 1) / (2 + 0.5) - 1, rel=0.03)
+
+
+def test_ways_that_are_tried_but_slow_do_not_count() -> None:
+    """The time that they take is the trial's, not the program's."""
+
+    def seconds(way: str, when: float, dice: random.Random) -> float:
+        return (8.0 if way == OTHER else 1.0) * steady(0.8)(way, when, dice)
+
+    assert found_of({PLACE: seconds}, 1).gain.value == pytest.approx(0.25, abs=0.02)
+
+
+def test_places_come_by_what_they_bring_and_know_their_best_way() -> None:
+    def other_is_best(way: str, when: float, dice: random.Random) -> float:
+        return (0.5 if way == OTHER else 1.0) * steady(0.9)(way, when, dice)
+
+    many, few, loser = (Place("/bin/p", number, "memcpy", 4096) for number in (1, 2, 3))
+    times = {
+        few: lambda way, when, dice: steady(0.9)(way, when, dice) / 50,
+        many: other_is_best,
+        loser: steady(1.1),
+    }
+    found = found_of(times, 3)
+    assert [one.place for one in found.places] == [many, loser, few]
+    assert [one.best for one in found.places] == [OTHER, LIBC, ROUTINE]
+    assert [one.place for one in found.slower] == [loser]
+    assert found.places[0].gained.value > 0 > found.places[1].gained.value
+
+
+def test_where_libc_differs_from_itself_nothing_is_sure() -> None:
+    def seconds(way: str, when: float, dice: random.Random) -> float:
+        return (1.2 if way == LIBC_AGAIN else 1.0) * steady(1.3)(way, when, dice)
+
+    found = found_of({PLACE: seconds}, 1)
+    assert (found.places[0].is_steady, found.places[0].best, found.slower) == (False, None, [])
+
+
+def test_luck_chooses_no_way() -> None:
+    """Of ways that are all alike, none is written down as better than the routine."""
+    best = [found_of({PLACE: steady(1.0)}, seed).places[0].best for seed in range(50)]
+    assert share([one == ROUTINE for one in best]) >= 0.96
+
+
+def test_a_way_that_throws_out_others_data_is_seen_when_all_go_together() -> None:
+    """At its own place it is faster; the next place, whose data it threw out, pays more. There, its
+    way is drawn by itself, and so nothing is seen of it."""
+    first, second = Place("/bin/p", 1, "memcpy", 4096), Place("/bin/p", 2, "memcpy", 4096)
+    dice = random.Random(5)
+    observed = Observed(cpu_seconds=1.0, wall_seconds=1.0, processes=1, threads=1, runs=1)
+    for place in (first, second):
+        seen = observed.places[place] = Seen(calls=10_000)
+        for pair in range(200):
+            for way in (LIBC, ROUTINE):
+                own = 0.9 if way == ROUTINE and place == first else 1.0
+                pays = 1.4 if way == ROUTINE and place == second else 1.0
+                time = [1e-5 * own * pays * (1 + 0.05 * dice.gauss(0, 1)) for _ in range(8)]
+                seen.together.setdefault(pair, []).append(Block(way, time, [1.0] * 8, 25))
+        alone = steady(0.9 if place == first else 1.0)
+        seen.cycles = list(cycles_of(alone, dice, 200))
+    found = findings(observed, WAYS)
+    assert found.places[0].ratios[ROUTINE].low > 1
+    assert found.gain.high < 0
+
+
+def test_a_program_that_hardly_copies_has_no_gain_that_is_known() -> None:
+    assert found_of({PLACE: steady(0.5)}, 1, pairs=3).gain is None
+    assert findings(Observed(), WAYS).gain is None
+
+
+def test_pairs_of_two_threads_are_one_unit() -> None:
+    """What disturbs a period disturbs both threads: two threads are no twice as many periods."""
+
+    def observed(threads: int, seed: int) -> Observed:
+        dice = random.Random(seed)
+        seen = Seen(calls=100_000)
+        for pair in range(100):
+            for way in (LIBC, ROUTINE):
+                level = 1e-5 * (1 + 0.2 * dice.gauss(0, 1))
+                for _ in range(threads):
+                    seen.together.setdefault(pair, []).append(
+                        Block(way, [level] * 8, [1.0] * 8, 30)
+                    )
+        return Observed(1.0, 1.0, 1, threads, 1, {PLACE: seen})
+
+    def width(threads: int) -> float:
+        found = [findings(observed(threads, seed), WAYS).gain for seed in range(20)]
+        return median(one.high - one.low for one in found)
+
+    assert width(2) == pytest.approx(width(1), rel=0.1)
