@@ -155,16 +155,10 @@ long interposed_syscall(long number, long a, long b, long c, long d, long e, lon
 {
     static system_call *next;
     if (__builtin_expect(!next, 0)) next = (system_call *)dlsym(RTLD_NEXT, "syscall");
-<<<<<<< HEAD
-    if (__builtin_expect(restricts(number, a), 0) && (recorded_function[0] || trial.is_on))
-        become_quiet();
-    if (__builtin_expect(forbids_counter(number, a, b), 0) && trial.is_on) forbid_counter();
-=======
     if (recorded_function[0] || trial.is_on) {
         if (__builtin_expect(forbids_counter(number, a, b), 0)) lose_counter();
         if (__builtin_expect(restricts(number, a), 0)) become_quiet();
     }
->>>>>>> trial
     return next(number, a, b, c, d, e, f);
 }
 

@@ -265,24 +265,15 @@ void start_recording(void)
     process.page_bytes = getauxval(AT_PAGESZ);
     process.period = number_in(secure_getenv("ASTEROPE_RECORD_PERIOD"), default_period);
     if (process.period < 1 || process.period > largest_period) process.period = default_period;
-<<<<<<< HEAD
-    const uint64_t by_chance =
-        ticks_now() ^ (uint64_t)getpid() << 40 ^ (uintptr_t)&process.page_bytes;
-=======
     process.has_no_counter = !counter_is_allowed();
     const uint64_t by_chance = (process.has_no_counter ? 0 : ticks_now()) ^
                                (uint64_t)getpid() << 40 ^ (uintptr_t)&process.page_bytes;
->>>>>>> trial
     process.seed = mixed(number_in(secure_getenv("ASTEROPE_RECORD_SEED"), by_chance));
     mark_process();
     if (pthread_atfork(NULL, NULL, begin_child) != 0) return;
     const int is_trial = start_trial();
-<<<<<<< HEAD
-    if (!claim_slot() || is_trial) return;
-=======
     if (!claim_slot()) return;
     if (process.has_no_counter) lose_counter();
     if (is_trial) return;
->>>>>>> trial
     for (int i = 0; i < RAW_FUNCTIONS; ++i) recorded_function[i] = next_function[i];
 }

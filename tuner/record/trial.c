@@ -20,10 +20,7 @@ enum {
     MORE_CALLS = 6,   /* fewer than so many more: the last interval is the eighth at most */
     PERIOD_CALLS = 7, /* that the thread has timed which ends a period */
     TOUCHED = 64,
-<<<<<<< HEAD
-=======
     LONG = 16,            /* of what is timed at least */
->>>>>>> trial
     SAME_STACK = 1 << 20, /* bytes */
 };
 
@@ -40,12 +37,8 @@ struct tried {
     uint64_t started;           /* ticks of the last call */
     uint64_t period;            /* that it was in */
     uint64_t random;
-<<<<<<< HEAD
-    uint64_t least;   /* ticks of a call, of the last pair of periods together */
-=======
     uint64_t ticks;   /* of the calls that were timed in the last pair of periods together, */
     uint64_t timed;   /* which are so many */
->>>>>>> trial
     uint64_t bytes;   /* of the last call */
     uint32_t gap;     /* of this pair */
     int32_t left;     /* calls until the next one is timed */
@@ -164,26 +157,17 @@ static void book_together(uint64_t ticks)
     if (at < TRIAL_KEPT) keep_ticks(block, (uint32_t)at, ticks, tried.bytes, place);
     if (block->kept < TRIAL_KEPT) ++block->kept;
     ++block->calls;
-<<<<<<< HEAD
-    if (ticks / tried.gap < tried.least) tried.least = ticks / tried.gap;
-=======
     /* an interruption says nothing of how fast calls follow each other */
     tried.ticks += ticks < LONG * trial.shortest ? ticks : LONG * trial.shortest;
     tried.timed += tried.gap;
->>>>>>> trial
 }
 
 static void enter_period(uint64_t period)
 {
     end_together();
     if (period / 2 != tried.period / 2) { /* both of a pair are timed alike */
-<<<<<<< HEAD
-        if (tried.least != UINT64_MAX) tried.gap = gap_for(tried.least);
-        tried.least = UINT64_MAX;
-=======
         if (tried.timed) tried.gap = gap_for(tried.ticks / tried.timed);
         tried.ticks = tried.timed = 0;
->>>>>>> trial
     }
     tried.period = period;
     tried.calls = 0;
@@ -230,10 +214,6 @@ static any_function *own_way(struct trial_place *place, size_t bytes, uint64_t n
             ++block->kept;
             ++block->calls;
         }
-<<<<<<< HEAD
-        if (ticks / place->gap < place->least) place->least = ticks / place->gap;
-=======
->>>>>>> trial
         place->is_first = 0;
     } else {
         place->is_first = 1;
@@ -296,11 +276,7 @@ static int claim(void)
     tried.period = __atomic_load_n(&trial.period, __ATOMIC_ACQUIRE);
     tried.calls = tried.at = tried.touched_places = 0;
     tried.gap = 1;
-<<<<<<< HEAD
-    tried.least = UINT64_MAX;
-=======
     tried.ticks = tried.timed = 0;
->>>>>>> trial
     return 1;
 }
 

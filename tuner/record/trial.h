@@ -43,21 +43,14 @@ void forget_trial(void);
 
 /* --- trial_log.c: none of it waits, and no signal interrupts it half done --- */
 
-<<<<<<< HEAD
-=======
 /* In the file, which is made where there is none yet. */
 void tell_of_no_counter(void);
->>>>>>> trial
 /* This thread's table; null: it has none, and is not tried. */
 struct trial_thread *claim_table(void);
 /* The table's place for such a call, the first time anew. */
 struct trial_place *find_place(struct trial_thread *table, const char *caller, int function,
                                size_t bytes);
-<<<<<<< HEAD
-/* How many calls to time as one where one takes so long; 1 where that is not known: UINT64_MAX. */
-=======
 /* How many calls to time as one where one takes so long. */
->>>>>>> trial
 uint32_t gap_for(uint64_t ticks);
 /* Draws the order of the place's next cycle, and where it is kept. */
 void begin_cycle(struct trial_thread *table, struct trial_place *place, uint64_t *random);

@@ -84,16 +84,6 @@ struct trial_place {
     uint8_t function;
     uint8_t power; /* its sizes are 2^power or more, and less than twice that */
     uint8_t ways;
-<<<<<<< HEAD
-    /* The rest is the library's own. */
-    uint8_t turn;               /* of the cycle: which of the ways it is at */
-    uint8_t racing;             /* ways that take part yet, the first ones of the order */
-    uint8_t slower[TRIAL_WAYS]; /* how often each was plainly slower than libc */
-    uint32_t ticks[TRIAL_WAYS]; /* of a call in this cycle; 0: not known */
-    uint8_t order[TRIAL_WAYS];
-    uint8_t is_first; /* the interval that runs now is the first after a change */
-    uint8_t left;     /* intervals of the block */
-=======
     uint8_t racing; /* of them, which take part yet: the first ones of the order */
     uint8_t order[TRIAL_WAYS];
     /* The rest is the library's own. */
@@ -102,15 +92,10 @@ struct trial_place {
     uint32_t ticks[TRIAL_WAYS]; /* of a call in this cycle; 0: not known */
     uint8_t is_first;           /* the interval that runs now is the first after a change */
     uint8_t left;               /* intervals of the block */
->>>>>>> trial
     uint16_t pages;
     uint32_t at; /* block of the cycle in its pages; 2^32 - 1: it is not kept */
     uint32_t gap;
     int32_t gap_left;
-<<<<<<< HEAD
-    uint64_t least;         /* ticks of a call, of the cycle */
-=======
->>>>>>> trial
     uint64_t started, pair; /* of the last interval; 0: none runs */
     uint64_t bytes;         /* of its calls so far */
     struct trial_block own, together;
@@ -135,11 +120,7 @@ struct trial_file {
 
 _Static_assert(sizeof(struct trial_header) == 64, "trial_file.py has the same");
 _Static_assert(sizeof(struct trial_block) == 64, "trial_file.py has the same");
-<<<<<<< HEAD
-_Static_assert(sizeof(struct trial_place) == 568, "trial_file.py has the same");
-=======
 _Static_assert(sizeof(struct trial_place) == 560, "trial_file.py has the same");
->>>>>>> trial
 _Static_assert(sizeof(struct trial_file) % RAW_PAGE == 0, "pages are reserved one by one");
 
 #endif

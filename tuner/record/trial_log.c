@@ -52,8 +52,6 @@ static uint32_t mask_of(int function)
     return mask;
 }
 
-<<<<<<< HEAD
-=======
 /* For the file's head. */
 static int has_room(void)
 {
@@ -63,7 +61,6 @@ static int has_room(void)
            reserve(offset_of(file), offsetof(struct trial_file, thread));
 }
 
->>>>>>> trial
 /* By whichever thread comes first, and others at the same time: all write the same. */
 static void begin_file(struct trial_header *header)
 {
@@ -77,8 +74,6 @@ static void begin_file(struct trial_header *header)
     __atomic_store_n(&header->version, TRIAL_VERSION, __ATOMIC_RELEASE);
 }
 
-<<<<<<< HEAD
-=======
 void tell_of_no_counter(void)
 {
     struct trial_file *file = trial_file();
@@ -87,18 +82,11 @@ void tell_of_no_counter(void)
     flag(TRIAL_NO_COUNTER);
 }
 
->>>>>>> trial
 struct trial_thread *claim_table(void)
 {
     if (!thread.slot && !claim_slot()) return NULL;
     struct trial_file *file = trial_file();
-<<<<<<< HEAD
-    if (!may_reserve() || process.file->header.file_bytes < sizeof *process.file + sizeof *file ||
-        !reserve(offset_of(file), offsetof(struct trial_file, thread)))
-        return NULL;
-=======
     if (!has_room()) return NULL;
->>>>>>> trial
     begin_file(&file->header);
     if (trial.failed || !trial.has_counter) return NULL;
     struct trial_thread *table = &file->thread[thread.slot_number];
@@ -133,10 +121,6 @@ static struct trial_place *add_place(struct trial_thread *table, const char *cal
     place->racing = place->ways;
     place->turn = place->racing; /* its first call begins a cycle */
     place->gap = 1;
-<<<<<<< HEAD
-    place->least = UINT64_MAX;
-=======
->>>>>>> trial
     __atomic_store_n(&table->places, table->places + 1, __ATOMIC_RELEASE);
     return place;
 }
@@ -182,10 +166,6 @@ static uint32_t place_of_cycle(struct trial_thread *table, struct trial_place *p
 
 uint32_t gap_for(uint64_t ticks)
 {
-<<<<<<< HEAD
-    if (ticks == UINT64_MAX) return 1;
-=======
->>>>>>> trial
     const uint64_t gap = trial.shortest / (ticks + 1) + 1;
     return gap < TRIAL_GAP ? (uint32_t)gap : TRIAL_GAP;
 }
@@ -210,10 +190,6 @@ static void drop_slow_ways(struct trial_place *place)
     }
 }
 
-<<<<<<< HEAD
-void begin_cycle(struct trial_thread *table, struct trial_place *place, uint64_t *random)
-{
-=======
 /* Ticks of a call, in 16ths, by the ways that always take part; 0: not known. */
 static uint64_t least_of(const struct trial_place *place)
 {
@@ -229,7 +205,6 @@ void begin_cycle(struct trial_thread *table, struct trial_place *place, uint64_t
 {
     const uint64_t usual = least_of(place);
     if (usual) place->gap = gap_for(usual / 16);
->>>>>>> trial
     drop_slow_ways(place);
     for (uint32_t i = place->racing; i > 1; --i) {
         const uint32_t other = (uint32_t)draw_below(random, i);
@@ -238,11 +213,6 @@ void begin_cycle(struct trial_thread *table, struct trial_place *place, uint64_t
         place->order[other] = way;
     }
     place->at = place_of_cycle(table, place, random);
-<<<<<<< HEAD
-    place->gap = gap_for(place->least);
-    place->least = UINT64_MAX;
-=======
->>>>>>> trial
     ++place->cycles;
     place->turn = 0;
 }

@@ -7,15 +7,7 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
-<<<<<<< HEAD
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
-=======
-#include <time.h>
->>>>>>> trial
 
 struct trial trial;
 
@@ -27,11 +19,6 @@ static void add_way(int function, uint32_t number, any_function *copy)
     trial.numbers[function][trial.ways[function]++] = (uint8_t)number;
 }
 
-<<<<<<< HEAD
-static any_function *symbol_of(void *library, const char *name)
-{
-    return strcmp(name, "-") == 0 ? NULL : (any_function *)dlsym(library, name);
-=======
 static int is_none(const char *name) { return name[0] == '-' && !name[1]; }
 
 static any_function *symbol_of(void *library, const char *name)
@@ -46,29 +33,17 @@ static char *cut_at_blank(char *text)
     if (!*text) return NULL;
     *text = 0;
     return text + 1;
->>>>>>> trial
 }
 
 /* "COPY SET PATH", each of the first two a symbol or -. Returns whether all of it is there. */
 static int load_way(char *line, uint32_t number)
 {
-<<<<<<< HEAD
-    char *set = strchr(line, ' '), *path = set ? strchr(set + 1, ' ') : NULL;
-    if (!path) return 0;
-    *set++ = 0;
-    *path++ = 0;
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!library) return 0;
-    any_function *copies = symbol_of(library, line), *sets = symbol_of(library, set);
-    if ((!copies && strcmp(line, "-") != 0) || (!sets && strcmp(set, "-") != 0)) return 0;
-=======
     char *set = cut_at_blank(line), *path = set ? cut_at_blank(set) : NULL;
     if (!path) return 0;
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library) return 0;
     any_function *copies = symbol_of(library, line), *sets = symbol_of(library, set);
     if ((!copies && !is_none(line)) || (!sets && !is_none(set))) return 0;
->>>>>>> trial
     for (int function = 0; copies && function < RAW_MEMSET; ++function)
         add_way(function, number, copies);
     if (sets) add_way(RAW_MEMSET, number, sets);
@@ -92,16 +67,6 @@ static int load_ways(const char *text)
     return number > TRIAL_ROUTINE;
 }
 
-<<<<<<< HEAD
-/* Asked of the kernel: reading it where it is forbidden ends the program. */
-static int counter_is_allowed(void)
-{
-    int mode = PR_TSC_ENABLE;
-    return syscall(SYS_prctl, PR_GET_TSC, &mode, 0, 0, 0) != 0 || mode == PR_TSC_ENABLE;
-}
-
-=======
->>>>>>> trial
 int start_trial(void)
 {
     const char *ways = secure_getenv("ASTEROPE_TRIAL");
@@ -113,11 +78,7 @@ int start_trial(void)
         add_way(function, TRIAL_LIBC_AGAIN, libcs);
     }
     trial.failed = !load_ways(ways);
-<<<<<<< HEAD
-    trial.has_counter = (uint32_t)counter_is_allowed();
-=======
     trial.has_counter = !process.has_no_counter;
->>>>>>> trial
     trial.seed = process.seed;
     if (trial.has_counter) {
         trial.started = ticks_now();
@@ -133,10 +94,5 @@ void forbid_counter(void)
     __atomic_store_n(&trial.has_counter, 0, __ATOMIC_RELAXED);
     for (int function = 0; function < RAW_FUNCTIONS; ++function)
         __atomic_store_n(&trial.together[function], NULL, __ATOMIC_RELAXED);
-<<<<<<< HEAD
-    if (trial.is_on && process.file)
-        __atomic_fetch_or(&trial_file()->header.flags, TRIAL_NO_COUNTER, __ATOMIC_RELAXED);
-=======
     if (trial.is_on) tell_of_no_counter();
->>>>>>> trial
 }

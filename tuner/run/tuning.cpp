@@ -153,7 +153,7 @@ class TuningRun {
         if (copy) copy->writer.finish(log.end);
         Profile found = profile();
         // The header's fields are sound each by itself, but not all that follows from them need be.
-        const std::string fault = profile_fault(to_json(found));
+        const std::string fault = fault_of(found);
         if (fault.empty()) return found;
         throw BadInput(what + ": the profile that follows from it is none: " + fault +
                        ": the log is damaged: give another, or record anew");

@@ -20,11 +20,7 @@ _OF_RUNS = (
     *("rounds", "until", "time_budget", "metric", "larger_is_better", "copies", "client", "seed"),
 )
 # Those of the trial.
-<<<<<<< HEAD
-_OF_TRIAL = ("time", "copy", "routine", "write")
-=======
 _OF_TRIAL = ("time", "copy", "routine")
->>>>>>> trial
 
 
 def _rounds(text: str) -> int:
@@ -103,14 +99,6 @@ def _parser() -> argparse.ArgumentParser:
         help="the library that has the routine (default: the one that scripts/tune built)",
     )
     parser.add_argument(
-<<<<<<< HEAD
-        "--write",
-        metavar="FILE",
-        help="write which way is best at which place there, for asterope-generate --places",
-    )
-    parser.add_argument(
-=======
->>>>>>> trial
         "--runs", action="store_true", help="whole runs in alternation, not a trial inside one"
     )
     length = parser.add_mutually_exclusive_group()

@@ -50,11 +50,7 @@ def judge(
     good, and the floor counts. Otherwise each run has luck of its own, which is in the interval."""
     floor = _interval(rounds, LIBC_AGAIN)
     noise = _distance(floor) if has_servers else 0.0
-<<<<<<< HEAD
-    rounding, step = _rounding(rounds), _step(rounds)
-=======
     rounding = _rounding(rounds)
->>>>>>> trial
     copies = []
     for name in names:
         figure = float(median(rounds.figures(name)))
@@ -64,13 +60,8 @@ def judge(
             copies.append(Finding(name, figure, floor))
         else:
             ratio = _widened(_interval(rounds, name), rounding)
-<<<<<<< HEAD
-            reach = max(_distance(ratio), step)
-            verdict = _verdict(ratio, max(noise, step / 2), reach, until)
-=======
             reach = _distance(ratio)
             verdict = _verdict(ratio, noise, reach, until)
->>>>>>> trial
             if len(rounds.blocks) < LEAST_ROUNDS:
                 verdict = UNKNOWN
             more = _more_rounds(len(rounds.blocks), ratio, until) if verdict == UNKNOWN else None
@@ -112,16 +103,6 @@ def _rounding(rounds: Rounds) -> float:
     return median(figure.rounding if isinstance(figure, Figure) else 0.0 for figure in figures)
 
 
-<<<<<<< HEAD
-def _step(rounds: Rounds) -> float:
-    """The logarithm of the smallest step between two figures: large where they are multiples of
-    something, next to nothing for clocks."""
-    ranked = sorted({figure for block in rounds.blocks for _, figure in block})
-    return min((math.log(b) - math.log(a) for a, b in zip(ranked, ranked[1:])), default=0.0)
-
-
-=======
->>>>>>> trial
 def _distance(ratio: Ratio) -> float:
     """From a ratio of 1 to the further end of the interval, as a logarithm."""
     return max(abs(math.log(ratio.low)), abs(math.log(ratio.high)))

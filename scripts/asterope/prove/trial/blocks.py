@@ -41,10 +41,7 @@ class Seen:
 
     calls: int = 0
     own_calls: int = 0  # of them, while each place changed its way by itself
-<<<<<<< HEAD
-=======
     left: set[str] = field(default_factory=set)  # ways that were plainly slower, and left
->>>>>>> trial
     # Each has a block of every way, in time's order: the place changed its way by itself.
     cycles: list[Sequence[Block]] = field(default_factory=list)
     # By pair of periods: the blocks of the places went one way all together.
@@ -53,10 +50,7 @@ class Seen:
     def add(self, other: Seen) -> None:
         self.calls += other.calls
         self.own_calls += other.own_calls
-<<<<<<< HEAD
-=======
         self.left |= other.left
->>>>>>> trial
         self.cycles += other.cycles
         for pair, blocks in other.together.items():
             self.together.setdefault(pair, []).extend(blocks)

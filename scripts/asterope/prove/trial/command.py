@@ -19,10 +19,6 @@ from ..words import ProgressLine
 from . import words
 from .document import document
 from .findings import Found
-<<<<<<< HEAD
-from .places_file import places_text
-=======
->>>>>>> trial
 from .run import Trial, fails_alone, why_not
 from .ways import check_ways, find_routine, parse_way, ways_of_routine
 
@@ -82,19 +78,10 @@ def _report(trial: Trial, preload: Path, seconds: float, arguments: argparse.Nam
     own = [place for place in observed.places if place.is_own]
     functions = name_functions([(place.module, place.offset) for place in own])
     names = dict(zip(own, functions))
-<<<<<<< HEAD
-    for file, text in (
-        (arguments.json, lambda: document(trial, found, names, arguments.command, seconds)),
-        (arguments.write, lambda: places_text(found)),
-    ):
-        if file is not None:
-            write_files(Path(file).parent, {Path(file).name: text()})
-=======
     if arguments.json is not None:
         path = Path(arguments.json)
         text = document(trial, found, names, arguments.command, seconds)
         write_files(path.parent, {path.name: text})
->>>>>>> trial
     why = why_not(trial)
     if why:
         raise Failure(why)

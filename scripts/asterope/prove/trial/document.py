@@ -62,10 +62,7 @@ def _place(one: PlaceFound, function: str) -> dict[str, Any]:
         "ratios": {way: asdict(estimate) for way, estimate in one.ratios.items()},
         "best": one.best,
         "left_out": one.left_out,
-<<<<<<< HEAD
-=======
         "steady": one.is_steady,
->>>>>>> trial
         "trimmed": one.is_trimmed,
         "left_early": list(one.left_early),
         "drifts": list(one.drifts),

@@ -20,11 +20,7 @@ _HEADER = struct.Struct("<8s6I32x")
 _PAGES, _PAGE_BLOCKS = 4096, 64
 _PAGE = struct.Struct("<HH")
 _BLOCK = struct.Struct("<IIIHBB8I8H")
-<<<<<<< HEAD
-_PLACE = struct.Struct("<4Q3B533x")
-=======
 _PLACE = struct.Struct("<4Q4B16B508x")
->>>>>>> trial
 _THREAD = struct.Struct("<II1024x")
 _THREADS, _PLACES = 128, 256
 _SMALL = 1
@@ -96,16 +92,10 @@ class _Reader:
             raise self._bad(f"a thread has {places} places")
         seen: list[Seen] = []
         functions: list[int] = []
-<<<<<<< HEAD
-        for number in range(places):
-            fields = _PLACE.unpack_from(self._data, at + _THREAD.size + number * _PLACE.size)
-            caller, calls, own_calls, _, function, power, _ = fields
-=======
         running: list[int] = []  # the cycle of each place that nobody ended
         for number in range(places):
             fields = _PLACE.unpack_from(self._data, at + _THREAD.size + number * _PLACE.size)
             caller, calls, own_calls, cycles, function, power, ways, racing = fields[:8]
->>>>>>> trial
             if function >= len(FUNCTIONS) or power > 63:
                 raise self._bad("a place of no function or size")
             if number <= _SMALL:
@@ -114,17 +104,11 @@ class _Reader:
             else:
                 site = self._sites.of(caller)
                 place = Place(site.module, site.offset, FUNCTIONS[function], 1 << power)
-<<<<<<< HEAD
-            one = Seen(calls, own_calls)
-            seen.append(one)
-            functions.append(function)
-=======
             left = {self._ways[way] for way in fields[8:][racing:ways] if way < len(self._ways)}
             one = Seen(calls, own_calls, left=left)
             seen.append(one)
             functions.append(function)
             running.append(cycles)
->>>>>>> trial
             if calls:
                 observed.places.setdefault(place, Seen()).add(one)
                 seen[-1] = observed.places[place]
@@ -133,11 +117,7 @@ class _Reader:
             if kind == _TOGETHER:
                 self._read_together(page, seen)
             else:
-<<<<<<< HEAD
-                self._read_cycles(page, seen, functions)
-=======
                 self._read_cycles(page, seen, functions, running)
->>>>>>> trial
 
     def _blocks(self, page: int) -> Iterator[tuple[int, int, Block] | None]:
         """Group, place and block; None where there is none (yet)."""
@@ -166,9 +146,6 @@ class _Reader:
                 pair = (str(self._path), period // 2)
                 seen[place].together.setdefault(pair, []).append(block)
 
-<<<<<<< HEAD
-    def _read_cycles(self, page: int, seen: Sequence[Seen], functions: Sequence[int]) -> None:
-=======
     def _read_cycles(
         self,
         page: int,
@@ -176,7 +153,6 @@ class _Reader:
         functions: Sequence[int],
         running: Sequence[int],
     ) -> None:
->>>>>>> trial
         """The ways of each cycle, one after the other: what is half written is left out."""
         found = list(self._blocks(page))
         place = next((one[1] for one in found if one is not None), None)
@@ -188,12 +164,8 @@ class _Reader:
             # those which took part; others are left over from before, and were replaced
             newest = max((group for group, _, _ in cycle), default=0)
             blocks_now = {block.way: block for group, _, block in cycle if group == newest}
-<<<<<<< HEAD
-            if {LIBC, ROUTINE} & set(self._ways) <= set(blocks_now):
-=======
             is_whole = newest != running[place] % (1 << 32)
             if is_whole and {LIBC, ROUTINE} <= set(blocks_now):
->>>>>>> trial
                 seen[place].cycles.append(list(blocks_now.values()))
 
 

@@ -25,11 +25,7 @@ MATTERS = 0.01
 KNOWN = 0.01
 # Confidence of a choice: the best of several ways is flattered by luck, and a place keeps it.
 _SURE = 0.99
-<<<<<<< HEAD
-_ENOUGH = 30  # cycles
-=======
 FEW = 30  # cycles
->>>>>>> trial
 
 
 @dataclass(frozen=True)
@@ -46,10 +42,7 @@ class PlaceFound:
     gained: Estimate | None = None
     best: str | None = None
     left_out: float = 0.0  # of its time, in the longest intervals
-<<<<<<< HEAD
-=======
     is_steady: bool = True  # False: libc plainly differs from itself here, and nothing is sure
->>>>>>> trial
     is_trimmed: bool = True  # False: some way had more of the longest intervals than its share
     left_early: Sequence[str] = ()  # ways that were plainly slower: few calls took them
     drifts: Sequence[str] = ()  # ways whose effect changes with the number of calls in a row
@@ -93,11 +86,7 @@ def _is_settled(one: PlaceFound) -> bool:
 
 def _loses(one: PlaceFound) -> bool:
     known = one.ratios.get(ROUTINE)
-<<<<<<< HEAD
-    return known is not None and known.high < 1
-=======
     return one.is_steady and known is not None and known.high < 1
->>>>>>> trial
 
 
 def findings(observed: Observed, ways: Sequence[str]) -> Found:
@@ -134,20 +123,6 @@ def _together(seen: Seen) -> Saved | None:
     return saved(seen.together, seen.calls, LIBC, ROUTINE, trim if trim.is_fair else NO_TRIMMING)
 
 
-<<<<<<< HEAD
-def _racing(cycles: Sequence[Sequence[Block]]) -> tuple[Sequence[Sequence[Block]], set[str]]:
-    """The cycles after the slowest ways have left, which spoil the caches for the others, and who
-    stayed. Where too few are left then, all."""
-    stayed = min(
-        (frozenset(b.way for b in cycle) for cycle in cycles), key=len, default=frozenset()
-    )
-    late = [cycle for cycle in cycles if all(block.way in stayed for block in cycle)]
-    return (late, set(stayed)) if len(late) >= _ENOUGH else (cycles, set(stayed))
-
-
-def _of_place(place: Place, seen: Seen, seconds: float, ways: Sequence[str]) -> PlaceFound:
-    racing, stayed = _racing(seen.cycles)
-=======
 def _racing(seen: Seen) -> Sequence[Sequence[Block]]:
     """The cycles after the slowest ways have left, which spoil the caches for the others. Where too
     few are left then, all."""
@@ -158,7 +133,6 @@ def _racing(seen: Seen) -> Sequence[Sequence[Block]]:
 def _of_place(place: Place, seen: Seen, seconds: float, ways: Sequence[str]) -> PlaceFound:
     racing = _racing(seen)
     stayed = [way for way in ways if way not in seen.left]
->>>>>>> trial
     trim = trimming(racing)
     cells = cells_of(racing, trim if trim.is_fair else NO_TRIMMING)
     early = cells_of(seen.cycles, trimming(seen.cycles))
@@ -168,11 +142,8 @@ def _of_place(place: Place, seen: Seen, seconds: float, ways: Sequence[str]) -> 
         found = ratio(among, LIBC, way) if way != LIBC else None
         if found is not None:
             ratios[way] = found
-<<<<<<< HEAD
-=======
     floor = ratio(cells, LIBC, LIBC_AGAIN, _SURE)
     is_steady = floor is None or floor.low <= 1 <= floor.high
->>>>>>> trial
     level = mean_of(cells, LIBC)
     share, gained = 0.0, None
     if level is not None and seconds > 0:
@@ -187,14 +158,9 @@ def _of_place(place: Place, seen: Seen, seconds: float, ways: Sequence[str]) -> 
         min(1.0, share),
         ratios,
         gained,
-<<<<<<< HEAD
-        _best(cells, ratios, [way for way in ways if way in stayed]),
-        trim.time_share,
-=======
         _best(cells, ratios, stayed) if is_steady else None,
         trim.time_share,
         is_steady,
->>>>>>> trial
         trim.is_fair,
         [way for way in ratios if way not in stayed],
         _drifting(racing, trim, [way for way in ratios if way in stayed]),

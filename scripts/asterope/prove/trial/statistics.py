@@ -11,14 +11,6 @@ from statistics import NormalDist, median
 from .blocks import Block
 
 # The longest intervals of a place, which hold interrupts and whatever else is no copy's doing.
-<<<<<<< HEAD
-LEFT_OUT, _MOST_LEFT_OUT = 0.02, 0.1
-_BEYOND_MEASURE = 20.0  # medians
-# Of the test that each way has its share of them: what all of a way's calls take more by them, and
-# the chance that luck does as much.
-_NEGLIGIBLE, _SUSPICIOUS = 0.005, 0.001
-_FEWEST = 6  # cycles, of which there is an interval
-=======
 LEFT_OUT, _MOST_LEFT_OUT = 0.02, 0.15
 _BEYOND_MEASURE = 4.0  # medians
 # Of the test that each way has its share of them: what all of a way's calls take more by them, and
@@ -26,7 +18,6 @@ _BEYOND_MEASURE = 4.0  # medians
 _NEGLIGIBLE, _SUSPICIOUS = 0.005, 0.001
 # Cycles, or pairs, of which there is an interval: means of fewer are not yet normal.
 _FEWEST = 20
->>>>>>> trial
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,7 @@ from pathlib import Path, PurePosixPath
 from ...one_line import one_line
 from ...render import human_size
 from .blocks import LIBC_AGAIN, LIMITS, ROUTINE, Observed, Place
-<<<<<<< HEAD
-from .findings import Found, PlaceFound
-=======
 from .findings import FEW, MATTERS, Found, PlaceFound
->>>>>>> trial
 from .statistics import Estimate
 
 _SAME = 0.01  # less than that is no difference that anybody notices
@@ -71,12 +67,8 @@ def clock_line(found: Found, observed: Observed) -> str:
 
 def table(found: Found, names: Mapping[Place, str]) -> str:
     """Places by what they bring. `names`: of the functions that called."""
-<<<<<<< HEAD
-    shown = [one for one in found.places if one.ratios][:_MOST_PLACES]
-=======
     worth = [one for one in found.places if one.ratios and _is_worth_a_line(one)]
     shown = worth[:_MOST_PLACES]
->>>>>>> trial
     if not shown:
         return ""
     start = f"{'brings':>15}  {'size':>9}  {'calls':>7}"
@@ -88,14 +80,6 @@ def table(found: Found, names: Mapping[Place, str]) -> str:
         lines.append(f"{start}  {place_name(one.place, names):{_WIDTH}}  {own}")
         lines += [" " * (40 + _WIDTH - 1) + line for line in rest]
         lines += [f"{'':17}{note}" for note in _notes(one)]
-<<<<<<< HEAD
-    left = len([one for one in found.places if one.ratios]) - len(shown)
-    if left > 0:
-        lines.append(f"and {left} more places, which bring less")
-    return "\n".join(lines)
-
-
-=======
     if len(worth) > len(shown):
         lines.append(f"and {len(worth) - len(shown)} more places, which bring less")
     return "\n".join(lines)
@@ -108,7 +92,6 @@ def _is_worth_a_line(one: PlaceFound) -> bool:
     return sure or (one.share >= MATTERS and one.cycles >= FEW)
 
 
->>>>>>> trial
 def _brings(one: PlaceFound) -> str:
     if one.gained is None:
         return "-"
@@ -129,11 +112,8 @@ def _ways(one: PlaceFound) -> list[str]:
 
 def _notes(one: PlaceFound) -> list[str]:
     notes = []
-<<<<<<< HEAD
-=======
     if not one.is_steady:
         notes.append("libc differs from itself here: what this place brings is not sure")
->>>>>>> trial
     if not one.is_trimmed:
         notes.append("some way has more of the longest intervals than its share: they count here")
     if one.drifts:
