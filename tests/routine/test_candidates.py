@@ -84,7 +84,7 @@ def test_every_candidate_is_right_or_is_skipped_for_what_the_cpu_lacks(program):
         verdicts = "".join(pool.map(lambda share: check(program, share), shares))
     wrong = failures(verdicts)
     assert not wrong, "\n".join(wrong)
-    assert len(CANDIDATES) == 466 + 2577 + 68 + 6 + 5 + 67 + 68
+    assert len(CANDIDATES) == 466 + 2577 + 77 + 5 + 5 + 67 + 77
     assert sorted(verdicts.splitlines()) == sorted(verdict_of(*c) for c in CANDIDATES)
 
 
