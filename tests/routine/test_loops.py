@@ -144,7 +144,7 @@ def shipped(tmp_path_factory) -> Callable[[Architecture, str], dict[object, Func
 def assert_prologue(arch: Architecture, t: object, more: list[str]) -> None:
     """A candidate's own instructions: the value to return, the distances, which in the routine are
     constants, and on x86-64 128 bytes, which there are the small copy's."""
-    prefetches, down = getattr(t, "pt", "none") != "none", getattr(t, "dir", "up") == "down"
+    prefetches, down = t.pt != "none", t.dir == "down"
     if arch is AARCH64:
         unpacked = ["mov w4, w3"] * prefetches + ["lsr x5, x3, #32"] * bool(t.pw)
         assert more == [*unpacked, "mov x3, x0"], t.name
@@ -158,7 +158,7 @@ def assert_prologue(arch: Architecture, t: object, more: list[str]) -> None:
     assert more[0] == "mov %rdi,%rax"
     assert more[len(more) - len(unpacked) :] == unpacked, t.name
     way = more[1 : len(more) - len(unpacked)]
-    if t.is_whole or not hasattr(t, "pd"):
+    if t.is_whole or not t.loads:
         assert way == []
         return
     assert way[:2] == ["cmp $0x80,%rdx", f"jne <{len(way) - 1:+d}>"]

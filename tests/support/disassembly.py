@@ -147,7 +147,6 @@ def taken_apart(
 
 def differences_of(arch: Architecture, t: object, candidate: list, pipeline: list) -> list[str]:
     """In what the pipeline of a tuple is not the candidate; nothing if it is."""
-    down = getattr(t, "dir", "up") == "down"
     _, same = taken_apart(arch, candidate, pipeline)
-    timed = [_at_distances(text, getattr(t, "pd", 0), t.pw, down) for text in same]
+    timed = [_at_distances(text, t.pd, t.pw, t.dir == "down") for text in same]
     return list(_differences(timed, pipeline))
