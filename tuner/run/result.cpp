@@ -4,7 +4,6 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "profile/expected_gain.hpp"
 #include "profile/result_table.hpp"
 #include "profile/short_result.hpp"
 
