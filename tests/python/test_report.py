@@ -845,10 +845,10 @@ def test_whole_runs_are_drawn_with_their_intervals_and_verdicts(put: Put) -> Non
     def copy(name: str, verdict: str | None, *ratio: float) -> dict[str, Any]:
         interval = dict(zip(("median", "low", "high"), ratio)) if ratio else None
         return {"name": name, "description": "", "figure": 1.0, "ratio": interval,
-                "smallest_effect": None, "at_most": None, "verdict": verdict}  # fmt: skip
+                "at_most": None, "more_rounds": None, "verdict": verdict}  # fmt: skip
 
     raw = {
-        **{"format": "asterope-prove", "version": 1, "tool_version": "0", "command": ["redis"]},
+        **{"format": "asterope-prove", "version": 2, "tool_version": "0", "command": ["redis"]},
         **{"client": None, "libc": "glibc 2.36", "started": "", "seconds": 9.0, "seed": 1},
         "metric": {"kind": "wall", "pattern": None, "larger_is_better": False},
         "goal": {"rounds": 9, "until": None, "seconds": None},
@@ -858,7 +858,7 @@ def test_whole_runs_are_drawn_with_their_intervals_and_verdicts(put: Put) -> Non
             copy("libc", None),
             copy("libc again", None, 1, 0.99, 1.01),
             copy("ours", "faster", 1.25, 1.2, 1.3),
-            copy("theirs", "no difference", 1, 0.98, 1.02),
+            copy("theirs", "cannot tell yet", 1, 0.98, 1.02),
         ],
     }
     path = put(raw)
@@ -873,7 +873,7 @@ def test_whole_runs_are_drawn_with_their_intervals_and_verdicts(put: Put) -> Non
     (picture,) = [one for section in page.make_sections(inputs) for one in section.pictures]
     assert [label.get_text() for label in picture.figure.axes[0].get_yticklabels()] == [
         "libc again", "ours", "theirs"]  # fmt: skip
-    raw["copies"][2]["verdict"] = "no difference"
+    raw["copies"][2]["verdict"] = "the same"
     assert "no copy differs from libc beyond the noise" in findings(read_inputs([str(put(raw))]))[0]
     raw["copies"][2]["ratio"]["low"] = -1
     with pytest.raises(BadInput, match="run asterope-prove --json again"):

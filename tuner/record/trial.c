@@ -20,7 +20,8 @@ enum {
     MORE_CALLS = 6,   /* fewer than so many more: the last interval is the eighth at most */
     PERIOD_CALLS = 7, /* that the thread has timed which ends a period */
     TOUCHED = 64,
-    LONG = 16,            /* of what is timed at least */
+    LONG = 64,            /* of what is timed at least: longer intervals count as so long */
+    TURN = 10,            /* the same, from where on they are of CPU time */
     SAME_STACK = 1 << 20, /* bytes */
 };
 
@@ -44,6 +45,7 @@ struct tried {
     int32_t left;     /* calls until the next one is timed */
     uint32_t calls;   /* timed in this period */
     uint32_t at;      /* where its next block together goes */
+    uint32_t is_long; /* 1: its intervals are of CPU time */
     uint32_t is_idle; /* it could have no table */
     uint32_t touched_places;
     uint16_t touched[TOUCHED]; /* places with a block together */
@@ -111,6 +113,20 @@ static void end_period(uint64_t period, uint64_t now)
 
 /* --- Booking --- */
 
+/* Where intervals are so long that other programs have turns in most of them, they are of the
+ * thread's own CPU time: a system call is nothing beside them then. */
+static uint64_t own_clock(uint64_t now)
+{
+    return tried.is_long ? clock_ns(CLOCK_THREAD_CPUTIME_ID) : now;
+}
+
+static uint64_t ticks_from(uint64_t started, uint64_t own)
+{
+    const uint64_t passed = own - started;
+    if (!tried.is_long) return passed;
+    return (uint64_t)((unsigned __int128)passed * trial.shortest / shortest_interval_ns);
+}
+
 static void keep_ticks(struct trial_block *block, uint32_t at, uint64_t ticks, uint64_t bytes,
                        const struct trial_place *place)
 {
@@ -166,7 +182,12 @@ static void enter_period(uint64_t period)
 {
     end_together();
     if (period / 2 != tried.period / 2) { /* both of a pair are timed alike */
-        if (tried.timed) tried.gap = gap_for(tried.ticks / tried.timed);
+        if (tried.timed) {
+            const uint64_t mean = tried.ticks / tried.timed;
+            if (mean * tried.gap > TURN * trial.shortest) tried.is_long = 1;
+            tried.gap = gap_for(mean);
+        }
+        if (process.limit) tried.is_long = 0;
         tried.ticks = tried.timed = 0;
     }
     tried.period = period;
@@ -174,13 +195,13 @@ static void enter_period(uint64_t period)
 }
 
 /* The time since the thread's last call that was timed, and what period it is. */
-static void book_thread(struct trial_place *place, size_t bytes, uint64_t now)
+static void book_thread(struct trial_place *place, size_t bytes, uint64_t now, uint64_t own)
 {
     const uint64_t period = __atomic_load_n(&trial.period, __ATOMIC_ACQUIRE);
     if (period != tried.period) {
         enter_period(period);
     } else {
-        if (tried.calls > 1 && is_together(period)) book_together(now - tried.started);
+        if (tried.calls > 1 && is_together(period)) book_together(ticks_from(tried.started, own));
         if (tried.calls >= PERIOD_CALLS &&
             now >= __atomic_load_n(&trial.period_end, __ATOMIC_ACQUIRE)) {
             end_period(period, now);
@@ -188,7 +209,7 @@ static void book_thread(struct trial_place *place, size_t bytes, uint64_t now)
         }
     }
     ++tried.calls;
-    tried.started = now;
+    tried.started = own; /* of the other clock where that has just changed: not booked */
     tried.bytes = bytes;
     tried.last = place;
 }
@@ -198,17 +219,17 @@ static void book_thread(struct trial_place *place, size_t bytes, uint64_t now)
 /* Whether the place's interval ran on without a call of its own in a period together. */
 static int is_whole(const struct trial_place *place)
 {
-    return place->started &&
+    return place->started && place->is_long == tried.is_long &&
            ((place->gap == 1 && tried.gap == 1) || place->pair == tried.period / 2);
 }
 
 /* The way of a place that changes by itself. */
-static any_function *own_way(struct trial_place *place, size_t bytes, uint64_t now)
+static any_function *own_way(struct trial_place *place, size_t bytes, uint64_t own)
 {
     const int has_block = place->turn < place->racing;
     if (has_block && is_whole(place)) {
         struct trial_block *block = &place->own;
-        const uint64_t ticks = now - place->started;
+        const uint64_t ticks = ticks_from(place->started, own);
         if (!place->is_first && block->kept < TRIAL_KEPT) {
             keep_ticks(block, block->kept, ticks, place->bytes / place->gap, place);
             ++block->kept;
@@ -230,7 +251,8 @@ static any_function *own_way(struct trial_place *place, size_t bytes, uint64_t n
     place->gap_left = (int32_t)place->gap;
     place->calls += place->gap;
     place->own_calls += place->gap;
-    place->started = now;
+    place->started = own;
+    place->is_long = (uint8_t)tried.is_long;
     place->pair = tried.period / 2;
     place->bytes = bytes;
     return trial.way[place->function][place->own.way];
@@ -239,11 +261,13 @@ static any_function *own_way(struct trial_place *place, size_t bytes, uint64_t n
 static any_function *way_of(struct trial_place *place, int function, size_t bytes)
 {
     const uint64_t now = ticks_now();
-    book_thread(place, bytes, now);
+    const uint32_t was_long = tried.is_long;
+    const uint64_t own = own_clock(now);
+    book_thread(place, bytes, now, own);
     const int large = place > &tried.table->place[TRIAL_SMALL];
     if (large && !is_together(tried.period)) {
         tried.recent = place;
-        return own_way(place, bytes, now);
+        return own_way(place, bytes, was_long == tried.is_long ? own : own_clock(now));
     }
     tried.left = (int32_t)tried.gap;
     place->calls += tried.gap;
@@ -276,6 +300,7 @@ static int claim(void)
     tried.period = __atomic_load_n(&trial.period, __ATOMIC_ACQUIRE);
     tried.calls = tried.at = tried.touched_places = 0;
     tried.gap = 1;
+    tried.is_long = 0;
     tried.ticks = tried.timed = 0;
     return 1;
 }

@@ -88,6 +88,7 @@ struct trial_place {
     uint8_t order[TRIAL_WAYS];
     /* The rest is the library's own. */
     uint8_t turn;               /* of the cycle: which of the ways it is at */
+    uint8_t is_long;            /* the interval that runs now is of CPU time */
     uint8_t slower[TRIAL_WAYS]; /* how often each was plainly slower than libc */
     uint32_t ticks[TRIAL_WAYS]; /* of a call in this cycle; 0: not known */
     uint8_t is_first;           /* the interval that runs now is the first after a change */

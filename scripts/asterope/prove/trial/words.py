@@ -24,7 +24,7 @@ def sentence(found: Found) -> str:
     if gain.low > 0:
         start = f"{_WITH} runs {_percents(gain.value)} % faster ({_interval(gain)})"
     elif gain.high < 0:
-        loss = Estimate(-gain.value, -gain.high, -gain.low)
+        loss = _negative(gain)
         start = f"{_WITH} runs {_percents(loss.value)} % slower ({_interval(loss)})"
     elif max(abs(gain.low), abs(gain.high)) <= _SAME:
         reach = max(abs(gain.low), abs(gain.high))
@@ -44,6 +44,10 @@ def _slower_places(found: Found) -> str:
     return f"it is slower than libc at {count} place{'s' if count > 1 else ''}"
 
 
+def _negative(gain: Estimate) -> Estimate:
+    return Estimate(-gain.value, -gain.high, -gain.low)
+
+
 def _interval(gain: Estimate) -> str:
     return f"{_percents(gain.low)} to {_percents(gain.high)}"
 
@@ -56,9 +60,11 @@ def clock_line(found: Found, observed: Observed) -> str:
     """Of the CPU time; and by the clock, where the program did not run all the time."""
     text = f"By CPU time: {observed.cpu_seconds:.2f} s in {observed.wall_seconds:.2f} s"
     if found.wall_gain is not None and observed.cpu_seconds < 0.9 * observed.wall_seconds:
+        gain = found.wall_gain
+        word, by = ("slower", _negative(gain)) if gain.value < 0 else ("faster", gain)
         text += (
-            f"; if nothing else kept it from running, {_percents(found.wall_gain.value)} % by the "
-            f"clock ({_interval(found.wall_gain)})"
+            f"; where it waited for the rest, that is {_percents(by.value)} % {word} by the clock "
+            f"({_interval(by)})"
         )
     runs = f"{observed.runs} run{'s' if observed.runs > 1 else ''}"
     many = f"{observed.processes} process{'es' if observed.processes > 1 else ''}"
