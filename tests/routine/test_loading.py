@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from asterope.profile import Aliased
 from asterope.spaces.probes import PROBES, SensingCopy
 from asterope.spaces.x86_64.aliased_copies import aliased_tuples
 from asterope.spaces.x86_64.pipelines import Tuple
@@ -18,12 +17,14 @@ from copy_programs import (
     FUNCTIONS,
     REPOSITORY,
     SMALL_COPIES,
+    Aliased,
     build_preload,
     cpu_features,
     need_features,
     output_of,
     render,
     run,
+    shares_json,
 )
 from sampling import sampled
 from test_dispatch import FLAVOURS, MACHINES, render_profiles, write_profiles
@@ -119,7 +120,7 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
     paths = write_profiles(folder, NAMES)
     for path in paths:
         raw = json.loads(path.read_text(encoding="utf-8"))
-        raw["threads"] = {"intervals": SHARES}
+        raw["choices"] += shares_json(*SHARES)
         path.write_text(json.dumps(raw), encoding="utf-8")
     return render_profiles(folder, paths).parent
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -16,11 +15,12 @@ from asterope.spaces.x86_64.small_copies import SmallTuple
 from copy_programs import CHECKERS, STRICT_C, Intervals, cpu_features, output_of, profile_json, run
 
 # Plain chunks, even shares, a size between for one thread, and chunks that no page divides.
+# Above, up to, threads, chunk.
 SHARES = [
-    {"above": 131071, "up_to": 300000, "threads": 2, "chunk": 65536},
-    {"above": 300000, "up_to": 1048576, "threads": 3, "chunk": 0},
-    {"above": 1048576, "up_to": 2097152, "threads": 1, "chunk": 0},
-    {"above": 2097152, "up_to": 4194304, "threads": 4, "chunk": 100000},
+    (131071, 300000, 2, 65536),
+    (300000, 1048576, 3, 0),
+    (1048576, 2097152, 1, 0),
+    (2097152, 4194304, 4, 100000),
 ]
 PLAIN = Tuple("XMM", "T", "T", "none", 0, 0)
 NON_TEMPORAL = Tuple("XMM", "T", "NT", "T0", 4, 8)
@@ -37,10 +37,8 @@ def render_shared(
 ) -> Path:
     """A routine of a profile with these shares; none: without the section."""
     folder.mkdir(exist_ok=True)
-    profile = json.loads(profile_json(intervals, small))
-    if shares is not None:
-        profile["threads"] = {"intervals": shares}
-    (folder / "profile.json").write_text(json.dumps(profile), encoding="utf-8")
+    text = profile_json(intervals, small, shares=shares or ())
+    (folder / "profile.json").write_text(text, encoding="utf-8")
     for name, text in render_routine(load_profile(folder / "profile.json")).items():
         (folder / name).write_text(text, encoding="ascii")
     return folder / "asterope_memcpy.c"

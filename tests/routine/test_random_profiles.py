@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from asterope.profile import Aliased
 from asterope.spaces.probes import SensingCopy
 from asterope.spaces.x86_64 import (
     aliased_copies,
@@ -26,6 +25,7 @@ from copy_programs import (
     KINDS,
     SMALL_COPIES,
     SMALL_SETS,
+    Aliased,
     Intervals,
     Memset,
     assert_dispatched,

@@ -11,7 +11,7 @@ from dataclasses import astuple
 from pathlib import Path
 
 import pytest
-from asterope.profile import Aliased, load_profile
+from asterope.profile import load_profile
 from asterope.spaces.x86_64 import aliased_copies, overlapping_copies, set_pipelines, small_sets
 from asterope.spaces.x86_64.overlapping_copies import OverlappingTuple
 from asterope.spaces.x86_64.pipelines import Tuple
@@ -28,6 +28,7 @@ from copy_programs import (
     SMALL_SETS,
     STRICT,
     STRICT_C,
+    Aliased,
     Intervals,
     Memset,
     assert_dispatched,
@@ -130,7 +131,7 @@ PROFILES: dict[str, Path | Intervals] = {
 
 def intervals_of(profile: Path | Intervals) -> Intervals:
     if isinstance(profile, Path):
-        return [(i.up_to, i.winner.tuple) for i in load_profile(profile).intervals]
+        return [(one.up_to, one.copy) for one in load_profile(profile).of("pipelines")]
     return profile
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from aarch64_programs import CLANG, COMPILER, PLAIN, SMALL_COPIES, SMALL_SETS
-from asterope.profile import Aliased, Profile, load_profile
+from asterope.profile import Profile, load_profile
 from asterope.render import render_candidates, render_routine
 from asterope.spaces.aarch64 import (
     aliased_copies,
@@ -23,7 +23,7 @@ from asterope.spaces.aarch64 import (
     pipelines,
     set_pipelines,
 )
-from copy_programs import REPOSITORY, Memset, need, output_of, profile_json
+from copy_programs import REPOSITORY, Aliased, Memset, need, output_of, profile_json
 
 OBJDUMP = "aarch64-linux-gnu-objdump"
 VARIANTS = list(pipelines.variants())
@@ -132,11 +132,9 @@ def profile_of(folder: Path, tuples: list[pipelines.Tuple], *more: object, **nam
     path.write_text(profile_json(intervals, *more, **named), encoding="ascii")
     loaded = load_profile(path)
     # Put in here: which tuples a profile may hold is not what is tested.
-    with_tuples = [
-        replace(interval, winner=replace(interval.winner, tuple=t))
-        for interval, t in zip(loaded.intervals, tuples)
-    ]
-    return replace(loaded, intervals=with_tuples)
+    with_tuples = [replace(one, copy=t) for one, t in zip(loaded.of("pipelines"), tuples)]
+    others = [one for one in loaded.choices if one not in loaded.of("pipelines")]
+    return replace(loaded, choices=(*with_tuples, *others))
 
 
 def built(folder: Path, profiles: dict[str, Profile], *compiler: str) -> dict[str, Function]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -25,11 +24,12 @@ from copy_programs import CHECKERS, Intervals, need, output_of, profile_json, ru
 pytestmark = needs_emulator_and_time
 
 # Plain chunks, even shares, a size between for one thread, and chunks that no page divides.
+# Above, up to, threads, chunk.
 SHARES = [
-    {"above": 131071, "up_to": 300000, "threads": 2, "chunk": 65536},
-    {"above": 300000, "up_to": 1048576, "threads": 3, "chunk": 0},
-    {"above": 1048576, "up_to": 2097152, "threads": 1, "chunk": 0},
-    {"above": 2097152, "up_to": 4194304, "threads": 4, "chunk": 100000},
+    (131071, 300000, 2, 65536),
+    (300000, 1048576, 3, 0),
+    (1048576, 2097152, 1, 0),
+    (2097152, 4194304, 4, 100000),
 ]
 INTERVALS = [(262144, PLAIN), (4 << 20, Tuple("Q", "T", "NT", "L1KEEP", 4, 8))]
 VECTORS = [(262144, Tuple("SVE", "T", "T", "none", 0, 0))]
@@ -40,9 +40,8 @@ THREADED = ("-DASTEROPE_THREADS", "-pthread")
 
 def render_shared(folder: Path, intervals: Intervals = INTERVALS) -> Path:
     """A routine of a profile with these shares."""
-    profile = json.loads(profile_json(intervals))
-    profile["threads"] = {"intervals": SHARES}
-    (folder / "profile.json").write_text(json.dumps(profile), encoding="utf-8")
+    text = profile_json(intervals, shares=SHARES)
+    (folder / "profile.json").write_text(text, encoding="utf-8")
     for name, text in render_routine(load_profile(folder / "profile.json")).items():
         (folder / name).write_text(text, encoding="ascii")
     return folder / "asterope_memcpy.c"

@@ -18,7 +18,6 @@ from aarch64_programs import (
     needs_emulator_and_time,
     needs_of,
 )
-from asterope.profile import Aliased
 from asterope.spaces.aarch64 import (
     aliased_copies,
     overlapping_copies,
@@ -32,6 +31,7 @@ from asterope.spaces.aarch64.pipelines import Tuple
 from asterope.spaces.aarch64.small_copies import SmallTuple
 from asterope.spaces.probes import MAXIMUM_THRESHOLD, PROBES, SensingCopy
 from copy_programs import (
+    Aliased,
     Intervals,
     Memset,
     assert_dispatched,

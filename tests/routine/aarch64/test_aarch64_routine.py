@@ -28,13 +28,13 @@ from aarch64_programs import (
     needs_of,
     one_of,
 )
-from asterope.profile import Aliased
 from asterope.spaces.aarch64 import aliased_copies, overlapping_copies
 from asterope.spaces.aarch64.pipelines import Tuple
 from copy_programs import (
     FUNCTIONS,
     STRICT,
     STRICT_C,
+    Aliased,
     Intervals,
     Memset,
     assert_dispatched,
