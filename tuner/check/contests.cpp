@@ -25,8 +25,8 @@ Weights scaled(Weights weights) {
     return weights;
 }
 
-/// What the winners were chosen by. Profiles that do not say so name a workload, or nothing: then it
-/// is the default.
+/// What the winners were chosen by. Profiles that do not say so name a workload, or nothing: then
+/// it is the default.
 Weights weights_of(const SearchFacts& search, Operation operation) {
     const auto own = search.weights.find(operation);
     if (own == search.weights.end()) {

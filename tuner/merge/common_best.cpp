@@ -34,7 +34,8 @@ std::unique_ptr<OperationSearch> search_of(const std::vector<MergeSource>& sourc
         if (place(search.rigor) < place(plan.rigor.name)) plan.rigor = parse_rigor(search.rigor);
     }
     return std::unique_ptr<OperationSearch>(new OperationSearch{
-        plan, Spaces(Features(machine.cpu, {}), operation == Operation::copy, false, {}, operation),
+        plan,
+        Spaces(Features(machine.cpu, {}), operation == Operation::copy, false, {}, operation),
         {}});
 }
 
@@ -134,7 +135,7 @@ void append_table(std::string& out, const std::vector<const Choice*>& choices,
 
 /// Into the profile, which has everything else.
 void add_found(CommonBest& common, const OperationSearch& search,
-                const CommonPipelines& pipelines) {
+               const CommonPipelines& pipelines) {
     Profile& profile = common.profile;
     const Operation operation = search.plan.operation;
     LeftOut& left_out = profile.left_out[operation];
@@ -174,7 +175,7 @@ CommonBest common_best(std::vector<MergeSource> sources) {
     profile.merged = merged_from(sources);
     profile.search = merged_search(sources);
     if (profile.search.space.empty()) profile.search.space = "extended"; // of some
-    const auto has_sets = [](const MergeSource& one) { 
+    const auto has_sets = [](const MergeSource& one) {
         return one.profile.first(ChoiceKind::pipelines, Operation::set) != nullptr;
     };
     for (const Operation operation : {Operation::copy, Operation::set}) {

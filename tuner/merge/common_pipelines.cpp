@@ -46,8 +46,8 @@ class CommonSearch {
     const Choice* own_choice(std::size_t machine, std::size_t objective, std::size_t size) const {
         std::optional<Workload> intent;
         if (objective > 0) intent = find_workload(objectives_[objective].name);
-        const auto choices = sources_[machine].profile.of(ChoiceKind::pipelines,
-                                                          run_.plan.operation, intent);
+        const auto choices =
+            sources_[machine].profile.of(ChoiceKind::pipelines, run_.plan.operation, intent);
         const auto found = std::find_if(choices.begin(), choices.end(),
                                         [&](const Choice* one) { return one->size == size; });
         return found == choices.end() ? nullptr : *found;

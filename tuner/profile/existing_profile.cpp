@@ -70,9 +70,8 @@ bool same_purpose(const Profile& profile, const json& options) {
         return profile_name(options.at(option).get<std::string>());
     };
     const SearchFacts& search = profile.search;
-    const bool same_small =
-        search.small.empty() ||
-        (search.small == options.at("small") && search.distribution == name("distribution"));
+    const bool same_small = search.small.empty() || (search.small == options.at("small") &&
+                                                     search.distribution == name("distribution"));
     const auto without = options.at("without").get<std::set<std::string>>();
     const json program = options.value("program", json());
     const std::string wanted =

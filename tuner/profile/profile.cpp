@@ -128,8 +128,9 @@ Profile parse_profile(std::string_view text, const std::string& what) {
     try {
         return profile_of(json);
     } catch (const BadInput& fault) {
-        throw refuse(fault.what() +
-                     std::string(": it is damaged: correct it, or make it anew with asterope-tune"));
+        throw refuse(
+            fault.what() +
+            std::string(": it is damaged: correct it, or make it anew with asterope-tune"));
     }
 }
 

@@ -94,7 +94,7 @@ struct Choice : Figures {
     std::optional<Proof> proof;
     std::vector<RunnerUp> runners_up; ///< the best of them, best first
     std::map<Workload, Estimate> noise_floor;
-    bool undecided = false; ///< noise hid which is the fastest: the winner is the plain copy
+    bool undecided = false;        ///< noise hid which is the fastest: the winner is the plain copy
     std::optional<OfBest> of_best; ///< of several machines' common winner only
 
     /// The most that it copied in a second under any workload, in GB; 0: not known.

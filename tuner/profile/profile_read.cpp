@@ -23,9 +23,8 @@ struct Place {
 
     Place at(const std::string& name) const {
         const bool plain = !name.empty() && name.size() <= 64 &&
-                           std::all_of(name.begin(), name.end(), [](unsigned char c) {
-                               return std::isalnum(c) || c == '_';
-                           });
+                           std::all_of(name.begin(), name.end(),
+                                       [](unsigned char c) { return std::isalnum(c) || c == '_'; });
         const std::string step =
             plain ? (path.empty() ? "" : ".") + name
                   : '[' + json(name.substr(0, 32)).dump(-1, ' ', true, kReplace) + ']';
@@ -215,8 +214,8 @@ template <class T> void read(const Json& value, const Place& place, T& into) {
         if (!value.is_number()) throw place.expected(value, "a number");
         into = value.get<double>();
     } else {
-        const bool fits = std::is_unsigned_v<T> ? value.is_number_unsigned()
-                                                : value.is_number_integer();
+        const bool fits =
+            std::is_unsigned_v<T> ? value.is_number_unsigned() : value.is_number_integer();
         if (!fits || value > std::numeric_limits<T>::max()) {
             throw place.expected(value, "a sound integer");
         }
@@ -251,9 +250,8 @@ void require_ascending(std::vector<Choice>& choices) {
 Profile profile_of(const nlohmann::ordered_json& json) {
     using profile_fields::Reader;
     Profile profile;
-    Reader::read_object(
-        json, {}, [&](Reader& reader) { profile_fields::fields(reader, profile); },
-        {"format", "version", "architecture"});
+    Reader::read_object(json, {}, [&](Reader& reader) { profile_fields::fields(reader, profile); },
+                        {"format", "version", "architecture"});
     profile_fields::require_ascending(profile.choices);
     return profile;
 }

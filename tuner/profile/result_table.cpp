@@ -74,10 +74,14 @@ std::string title_of(const Choice& choice) {
     switch (choice.kind) {
     case ChoiceKind::pipelines:
         return choice.intent ? name + '_' + std::string(name_of(*choice.intent)) : "";
-    case ChoiceKind::small: return std::string(facts_of(choice.operation).small_title);
-    case ChoiceKind::overlapping: return "Overlapping buffers";
-    case ChoiceKind::aliased: return "Buffers that alias modulo 4096";
-    case ChoiceKind::threads: return "Copies over threads, beside one thread";
+    case ChoiceKind::small:
+        return std::string(facts_of(choice.operation).small_title);
+    case ChoiceKind::overlapping:
+        return "Overlapping buffers";
+    case ChoiceKind::aliased:
+        return "Buffers that alias modulo 4096";
+    case ChoiceKind::threads:
+        return "Copies over threads, beside one thread";
     }
     return "";
 }

@@ -157,7 +157,8 @@ struct Summary {
     }
     std::string text() const {
         std::string text;
-        append(text, "%5.2f %5.2f %-8s", geometric_mean(ratios), lowest, format_size(lowest_at).c_str());
+        append(text, "%5.2f %5.2f %-8s", geometric_mean(ratios), lowest,
+               format_size(lowest_at).c_str());
         return text;
     }
 };
@@ -352,8 +353,8 @@ std::string result_sentences(const Profile& profile, Operation operation) {
     std::string out = situations(profile, operation, above);
     if (small) {
         const std::string title(facts_of(operation).small_title);
-        out += wrapped(title + ", of up to " + format_size(bound) + " in mixed sizes: " +
-                       times(small->ratio) + " as fast as libc.");
+        out += wrapped(title + ", of up to " + format_size(bound) +
+                       " in mixed sizes: " + times(small->ratio) + " as fast as libc.");
     }
     out += entry_points_sentence(profile, operation, above);
     out += threads_sentence(profile, operation);

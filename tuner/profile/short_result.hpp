@@ -15,8 +15,8 @@ std::string headline(const Profile& profile, Operation operation);
 
 /// One row a pipeline: up to which size it is used, libc's time over its own, as the head comment
 /// of the routine has it, the most GB/s that it reached, and what it is in words; then what the
-/// columns mean. Neighbours that read the same share a row; where that leaves more than a dozen, the
-/// words tell less. A copy that senses has a row for cached data and one for uncached data.
+/// columns mean. Neighbours that read the same share a row; where that leaves more than a dozen,
+/// the words tell less. A copy that senses has a row for cached data and one for uncached data.
 std::string routine_rows(const Profile& profile, Operation operation);
 
 /// Sentences: how fast the routine is beside libc on average, at best and at worst; its small
