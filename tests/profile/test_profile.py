@@ -14,23 +14,19 @@ from typing import Any
 import jsonschema
 import pytest
 from asterope import profile
-from asterope.profile import (
-    LeftOut,
-    Overlapping,
-    ProfileError,
-    Proof,
-    Ratio,
-    load_profile,
-)
+from asterope.profile import LeftOut, ProfileError, Proof, Ratio, load_profile
 from asterope.spaces.threads import Share
 from asterope.spaces.x86_64 import pipelines, probes, set_pipelines, small_copies, small_sets
 from asterope.spaces.x86_64.overlapping_copies import OverlappingTuple
 from profile_samples import (
     HOSTILE,
+    choice,
     good_profile,
     incomplete_profile,
     merged_profile,
     provisional_profile,
+    taking,
+    without,
 )
 
 REFERENCE = Path(__file__).parents[2] / "generated" / "reference"
@@ -80,113 +76,88 @@ def test_a_full_profile_comes_through_whole(tmp_path):
     assert profile.raw == good_profile()
     assert profile.architecture == "x86_64"
     assert profile.complete is True
-    assert profile.left_out is None
+    assert profile.left_out == {}
     assert profile.machine == good_profile()["machine"]
     assert profile.search == good_profile()["search"]
+    pipelines_ = profile.of("pipelines")
     ends = [0, 128, 256, 512, 1024, 20000, 1048576]
-    assert [(i.above, i.up_to) for i in profile.intervals] == list(zip(ends, ends[1:]))
-    last = profile.intervals[3]
-    assert last.winner.tuple == pipelines.Tuple("YMM", "T", "NT", "T0", 4, 30)
-    assert last.winner.workloads["cold"].ratio == Ratio(1.31, 1.29, 1.33)
-    assert last.winner.workloads["cold"].libc_ns == 1063
-    assert last.runners_up[0].tuple == pipelines.Tuple("R64", "T", "T", "none", 0, 0)
-    assert last.runners_up[0].tied is True
+    assert [(one.above, one.up_to) for one in pipelines_] == list(zip(ends, ends[1:]))
+    last = pipelines_[3]
+    assert last.copy == pipelines.Tuple("YMM", "T", "NT", "T0", 4, 30)
+    assert last.workloads["cold"].ratio == Ratio(1.31, 1.29, 1.33)
+    assert last.workloads["cold"].libc_ns == 1063
     assert last.noise_floor["hot"].median == 1.31
-    assert (last.size, last.sensing) == (1024, None)
+    assert (last.size, last.sensing, last.ratio, last.plain_ratio) == (1024, None, 1.31, 1.31)
     ties = ("R64 T T none 0 0", "ZMM T T T0 16 8 TB16 PI4 PW32 down")
     assert last.proof == Proof(59, 15, Ratio(1.02, 0.99, 1.05), ties)
-    assert profile.intents["hot"].intervals[3].proof == last.proof
-    extended = profile.intervals[4]
-    assert extended.size == 16384
-    assert extended.winner.tuple == pipelines.Tuple("ZMM", "T", "T", "T0", 16, 8, tb=16)
+    extended = pipelines_[4]
+    assert (extended.size, extended.copy.tb) == (16384, 16)
     assert extended.noise_floor["produce"].low == 1.29
-    sensing = profile.intervals[5].sensing
-    assert sensing.copy == probes.SensingCopy(
+    senses = pipelines_[5]
+    assert senses.sensing == probes.SensingCopy(
         probes.Probe("source", 4),
         300,
         pipelines.Tuple("YMM", "T", "T", "none", 0, 0, pw=8),
         pipelines.Tuple("XMM", "T", "NT", "T0", 4, 8, pi=4),
     )
-    assert (sensing.ratio, sensing.cached_ticks, sensing.uncached_ticks) == (1.41, 126, 364.5)
-    assert sensing.workloads["hot_read"].ns == 72315
-    lengths = {name: len(intent.intervals) for name, intent in profile.intents.items()}
+    assert (senses.copy, senses.ratio, senses.plain_ratio) == (extended.copy, 1.41, 1.1)
+    assert senses.workloads["hot_read"].ns == 72315
+    lengths = {name: len(profile.of("pipelines", intent=name)) for name in profile.intents}
     assert lengths == {"hot": 4, "cold": 5, "consume": 1}
-    assert profile.shares == (
-        Share(524287, 1048576, 2, 0),
-        Share(1048576, 2097151, 1, 0),
-        Share(2097151, 8388608, 4, 65536),
-    )
-    assert profile.intents["cold"].intervals[4] == extended
-    assert profile.small.tuple == small_copies.SmallTuple("masked", "ZMM", "up", 256)
-    assert (profile.small.ratio, profile.small.tied) == (1.21, True)
-    assert profile.small.workloads["mix_l3_read"].ratio == Ratio(1.31, 1.29, 1.33)
-    assert profile.overlapping == Overlapping(OverlappingTuple("YMM", 128), 1.1)
-    memset = profile.memset
-    assert [(i.above, i.up_to, i.size) for i in memset.intervals] == [
+    assert profile.of("pipelines", intent="cold")[4].copy == extended.copy
+    assert [(one.above, one.up_to, one.copy) for one in profile.of("threads")] == [
+        (524287, 1048576, Share(2, 0)),
+        (1048576, 2097151, Share(1, 0)),
+        (2097151, 8388608, Share(4, 65536)),
+    ]
+    small = profile.the("small")
+    assert (small.copy, small.ratio) == (small_copies.SmallTuple("masked", "ZMM", "up", 256), 1.21)
+    assert small.workloads["mix_l3_read"].ratio == Ratio(1.31, 1.29, 1.33)
+    overlapping = profile.the("overlapping")
+    assert (overlapping.copy, overlapping.ratio) == (OverlappingTuple("YMM", 128), 1.1)
+    sets = profile.of("pipelines", "memset")
+    assert [(one.above, one.up_to, one.size) for one in sets] == [
         *((0, 4096, 1024), (4096, 1048576, 1048576))
     ]
-    winner = memset.intervals[0].winner
-    assert winner.tuple == set_pipelines.Tuple("ZMM", "T", tb=4, pw=8)
-    assert winner.workloads["hot"].libc_ns == 9
-    assert memset.intervals[0].proof.ties == ("R64 T TB4", "ZMM T TB16 PW32")
-    assert memset.intervals[1].winner.tuple == set_pipelines.PLAIN
-    assert memset.small.tuple == small_sets.SmallSet("masked32", "ZMM", "up", 128)
-    assert memset.left_out is None
+    assert sets[0].copy == set_pipelines.Tuple("ZMM", "T", tb=4, pw=8)
+    assert sets[0].workloads["hot"].libc_ns == 9
+    assert sets[0].proof.ties == ("R64 T TB4", "ZMM T TB16 PW32")
+    assert sets[1].copy == set_pipelines.PLAIN
+    assert profile.the("small", "memset").copy == small_sets.SmallSet("masked32", "ZMM", "up", 128)
 
 
-def test_a_profile_of_before_there_was_memset_is_as_good(tmp_path):
-    raw = good_profile()
-    del raw["memset"]
-    assert load_profile(written(tmp_path, raw)).memset is None
+def test_what_was_not_looked_for_is_not_there(tmp_path):
+    raw = without(good_profile(), "pipelines", "small", operation="memset")
+    profile = load_profile(written(tmp_path, without(raw, "small", "overlapping")))
+    assert profile.has("memcpy") and not profile.has("memset")
+    assert profile.the("small") is None and profile.the("overlapping") is None
 
 
-def test_what_memset_left_out_is_its_own(tmp_path):
-    raw = incomplete_profile()
-    raw["memset"]["left_out"] = {"sizes": [8192], "steps": ["rows"]}
-    profile = load_profile(written(tmp_path, raw))
-    assert profile.memset.left_out == LeftOut((8192,), ("rows",))
-    assert profile.left_out != profile.memset.left_out
-
-
-def test_an_incomplete_profile_says_what_it_left_out(tmp_path):
-    profile = load_profile(written(tmp_path, incomplete_profile()))
-    assert profile.raw == incomplete_profile()
-    assert profile.complete is False
-    steps = ("boundaries", "small copies", "overlapping buffers")
-    steps += ("aliasing buffers", "sensing", "threads")
-    assert profile.left_out == LeftOut((8192, 2097152), steps)
-    assert profile.small is None
+STEPS = (
+    *("boundaries", "small copies", "overlapping buffers"),
+    *("aliasing buffers", "sensing", "threads"),
+)
 
 
 @pytest.mark.parametrize(
     ("left_out", "expected"),
     [
-        ({"sizes": [256]}, LeftOut((256,), ())),
-        ({"steps": ["small copies"]}, LeftOut((), ("small copies",))),
+        (incomplete_profile()["left_out"], {"memcpy": LeftOut((8192, 2097152), STEPS)}),
+        ({"memcpy": {"sizes": [257]}}, {"memcpy": LeftOut((257,), ())}),
         # Some sizes may have been timed before the time was up.
-        ({"steps": ["aliasing buffers"]}, LeftOut((), ("aliasing buffers",))),
-        (None, None),
+        (
+            {"memcpy": {"steps": ["sensing"]}, "memset": {"sizes": [8192], "steps": ["rows"]}},
+            {"memcpy": LeftOut((), ("sensing",)), "memset": LeftOut((8192,), ("rows",))},
+        ),
+        (None, {}),
     ],
 )
 def test_what_was_left_out_may_be_sizes_or_steps_or_untold(tmp_path, left_out, expected):
-    raw = incomplete_profile()
-    raw["left_out"] = left_out
-    raw["intervals"][1]["size"] = 200
+    raw = {**incomplete_profile(), "left_out": left_out}
     if left_out is None:
         del raw["left_out"]
-    assert load_profile(written(tmp_path, raw)).left_out == expected
-
-
-def test_a_profile_of_before_there_was_proof_is_as_good(tmp_path):
-    raw = good_profile()
-    del raw["small"]["proof"]
-    for interval in raw["intervals"] + raw["intents"]["hot"]["intervals"]:
-        interval.pop("proof", None)
-    for field in ("time_budget_seconds", "resumed", "phases", "noise"):
-        del raw["search"][field]
     profile = load_profile(written(tmp_path, raw))
-    assert profile.complete
-    assert {interval.proof for interval in profile.intervals} == {None}
+    assert (profile.left_out, profile.complete) == (expected, False)
 
 
 def tuples_of_the_space() -> list[pipelines.Tuple]:
@@ -201,51 +172,50 @@ def tuples_of_the_space() -> list[pipelines.Tuple]:
     return sorted(set(tuples), key=str)
 
 
-def test_every_tuple_of_the_space_may_win_and_tie(tmp_path):
-    every = tuples_of_the_space()
-    assert len(every) > 1000
-    raw = good_profile()
-    for start in range(0, len(every), 100):
-        part = every[start : start + 100]
-        raw["intervals"][0]["runners_up"] = [{"tuple": asdict(t)} for t in part]
-        raw["intervals"][0]["proof"]["ties"] = [t.name for t in part]
-        interval = load_profile(written(tmp_path, raw)).intervals[0]
-        assert [entry.tuple for entry in interval.runners_up] == part
-        assert interval.proof.ties == tuple(t.name for t in part)
-    winner = small_copies.SmallTuple(**raw["small"]["winner"]["tuple"])
-    raw["small"]["proof"]["ties"] = [t.name for t in small_copies.small_tuples() if t != winner]
-    assert load_profile(written(tmp_path, raw)).small.tuple == winner
-
-
-def test_every_set_may_win_and_tie(tmp_path):
-    sets = [
+def tuples_of_sets() -> list[set_pipelines.Tuple]:
+    return [
         set_pipelines.Tuple(v.rt, v.st, v.tb, 32 if v.pw else 0) for v in set_pipelines.variants()
     ]
+
+
+@pytest.mark.parametrize(
+    ("place", "all_of_them"),
+    [
+        (0, tuples_of_the_space),
+        (6, lambda: list(small_copies.small_tuples())),
+        (12, tuples_of_sets),
+        (14, lambda: list(small_sets.small_sets())),
+    ],
+    ids=["pipelines", "small copies", "pipelines of sets", "small sets"],
+)
+def test_every_copy_of_the_space_may_be_taken_and_tie(tmp_path, place, all_of_them):
+    every = all_of_them()
+    assert len(every) > 10
     raw = good_profile()
-    raw["memset"]["intervals"][0]["runners_up"] = [{"tuple": asdict(t)} for t in sets]
-    raw["memset"]["intervals"][0]["proof"]["ties"] = [t.name for t in sets]
-    small = small_sets.SmallSet(**raw["memset"]["small"]["winner"]["tuple"])
-    ties = [s.name for s in small_sets.small_sets() if s != small]
-    raw["memset"]["small"]["proof"]["ties"] = ties
-    memset = load_profile(written(tmp_path, raw)).memset
-    assert [entry.tuple for entry in memset.intervals[0].runners_up] == sets
-    assert memset.small.tuple == small
+    one = raw["choices"][place]
+    for start in range(0, len(every), 100):
+        part = every[start : start + 100]
+        one["evidence"]["runners_up"] = [{"tuple": asdict(t)} for t in part]
+        one["evidence"]["proof"]["ties"] = [t.name for t in part[1:]]
+        one["copies"]["taken"] = asdict(part[0])
+        if one["kind"] == "small":
+            one["up_to"] = part[0].bound
+        read = load_profile(written(tmp_path, raw)).choices[place]
+        assert (read.copy, read.proof.ties) == (part[0], tuple(t.name for t in part[1:]))
 
 
 def test_the_required_fields_alone_are_a_profile(tmp_path):
     raw = good_profile()
-    for optional in ("source", "machine", "search", "small", "intents"):
+    for optional in ("source", "machine", "search", "exam"):
         del raw[optional]
-    raw["intervals"] = [
-        {"above": 0, "up_to": 128, "winner": {"tuple": raw["intervals"][0]["winner"]["tuple"]}}
-    ]
+    raw["choices"] = [choice("pipelines", 0, 128, raw["choices"][0]["copies"]["taken"])]
     profile = load_profile(written(tmp_path, raw))
     assert profile.source is None
     assert not profile.machine
     assert not profile.search
-    assert profile.small is None
-    assert profile.intents == {}
-    assert profile.intervals[0].winner.ratio is None
+    assert profile.the("small") is None
+    assert profile.intents == ()
+    assert profile.choices[0].ratio is None
 
 
 def test_what_the_head_comment_prints_is_unknown_where_it_is_left_out(tmp_path):
@@ -261,26 +231,12 @@ def test_what_the_head_comment_prints_is_unknown_where_it_is_left_out(tmp_path):
     assert profile.raw == raw
 
 
-def test_256_intervals_up_to_one_tebibyte_are_accepted(tmp_path):
+def test_256_pipelines_up_to_one_tebibyte_are_accepted(tmp_path):
     raw = good_profile()
-    winner = raw["intervals"][0]["winner"]
+    taken = raw["choices"][0]["copies"]["taken"]
     ends = [*range(128, 128 + 255), 2**40]
-    raw["intervals"] = [
-        {"above": above, "up_to": up_to, "winner": winner}
-        for above, up_to in zip([0, *ends[:-1]], ends)
-    ]
-    assert load_profile(written(tmp_path, raw)).intervals[-1].up_to == 2**40
-
-
-def test_a_small_copy_needs_no_measurements(tmp_path):
-    raw = good_profile()
-    fields = {"shape": "rep", "rt": "XMM", "order": "up", "bound": 256}
-    raw["small"] = {"winner": {"tuple": fields}}
-    small = load_profile(written(tmp_path, raw)).small
-    assert small.tuple == small_copies.SmallTuple("rep", "XMM", "up", 256)
-    assert small.ratio is None
-    assert small.tied is None
-    assert not small.workloads
+    rows = [choice("pipelines", *span, taken) for span in zip([0, *ends[:-1]], ends)]
+    assert load_profile(written(tmp_path, taking(raw, *rows))).of("pipelines")[-1].up_to == 2**40
 
 
 def test_the_small_tuples_that_get_through_are_those_of_the_space(tmp_path):
@@ -290,14 +246,12 @@ def test_the_small_tuples_that_get_through_are_those_of_the_space(tmp_path):
     exist = set(small_copies.small_tuples())
     accepted = set()
     for shape, rt, order, bound in spans:
-        raw = good_profile()
         fields = {"shape": shape, "rt": rt, "order": order, "bound": bound}
-        raw["small"]["winner"]["tuple"] = fields
-        raw["small"]["proof"]["ties"] = []
+        raw = taking(good_profile(), choice("small", 0, bound, fields))
         try:
-            accepted.add(load_profile(written(tmp_path, raw)).small.tuple)
+            accepted.add(load_profile(written(tmp_path, raw)).the("small").copy)
         except ProfileError as error:
-            assert "small.winner.tuple: no such copy" in str(error)
+            assert "copies.taken: no such copy" in str(error)
     assert accepted == exist
     assert 0 < len(exist) < 4 * 3 * 3 * 3
 
@@ -306,56 +260,56 @@ def test_the_probes_that_get_through_are_those_of_the_space(tmp_path):
     accepted = set()
     for kind, lines in itertools.product(("source", "each", "both"), (2, 4, 8)):
         raw = good_profile()
-        sensing = raw["intervals"][5]["sensing"]
-        sensing.update(kind=kind, lines=lines)
+        copies = raw["choices"][5]["copies"]
+        copies["probe"] = {"kind": kind, "lines": lines}
         if kind == "each":
-            sensing["fetch"] = sensing["hot"]
+            copies["fetch"] = copies["hot"]
         try:
-            accepted.add(load_profile(written(tmp_path, raw)).intervals[5].sensing.copy.probe)
+            accepted.add(load_profile(written(tmp_path, raw)).choices[5].sensing.probe)
         except ProfileError as error:
-            assert "intervals[5].sensing" in str(error)
+            assert "choices[5].copies" in str(error)
     assert accepted == set(probes.PROBES)
 
 
 def test_a_probe_of_each_side_has_a_third_pipeline_and_no_other_has(tmp_path):
     raw = good_profile()
-    sensing = raw["intervals"][5]["sensing"]
-    fetch = sensing["fetch"] = raw["intervals"][4]["winner"]["tuple"]
+    copies = raw["choices"][5]["copies"]
+    fetch = copies["fetch"] = raw["choices"][4]["copies"]["taken"]
     assert "never goes on with fetch" in fault_of(written(tmp_path, raw))
-    sensing["kind"] = "each"
-    copy = load_profile(written(tmp_path, raw)).intervals[5].sensing.copy
+    copies["probe"]["kind"] = "each"
+    copy = load_profile(written(tmp_path, raw)).choices[5].sensing
     assert copy.fetch == pipelines.Tuple(**fetch)
     assert copy.all_pipelines == (copy.hot, copy.cold, copy.fetch)
-    sensing["fetch"] = {**fetch, "pt": "T3"}
-    assert "intervals[5].sensing.fetch" in fault_of(written(tmp_path, raw))
-    del sensing["fetch"]
+    copies["fetch"] = {**fetch, "pt": "T3"}
+    assert "choices[5].copies.fetch" in fault_of(written(tmp_path, raw))
+    del copies["fetch"]
     assert "each goes on with fetch" in fault_of(written(tmp_path, raw))
 
 
 @pytest.mark.parametrize("threshold", [0, 2**32 - 1])
 def test_a_threshold_may_be_any_32_bits(tmp_path, threshold):
     raw = good_profile()
-    raw["intervals"][5]["sensing"]["threshold"] = threshold
-    profile = load_profile(written(tmp_path, raw))
-    assert profile.intervals[5].sensing.copy.threshold == threshold
+    raw["choices"][5]["copies"]["threshold"] = threshold
+    assert load_profile(written(tmp_path, raw)).choices[5].sensing.threshold == threshold
 
 
-def test_a_sensing_copy_may_begin_with_the_interval_above_4095_bytes(tmp_path):
+def test_a_sensing_copy_may_begin_above_4095_bytes(tmp_path):
     raw = good_profile()
-    raw["intervals"][4].update(up_to=4095, size=4095)
-    raw["intervals"][5]["above"] = 4095
-    assert load_profile(written(tmp_path, raw)).intervals[5].sensing
-    raw["intervals"][4].update(up_to=4094, size=4094)
-    raw["intervals"][5]["above"] = 4094
-    assert "intervals[5].sensing: it takes 4096 bytes" in fault_of(written(tmp_path, raw))
+    for end in (4095, 4094):
+        raw["choices"][4].update(up_to=end, size=end)
+        raw["choices"][5]["above"] = end
+        if end == 4095:
+            assert load_profile(written(tmp_path, raw)).choices[5].sensing
+    assert "choices[5].copies: it takes 4096 bytes" in fault_of(written(tmp_path, raw))
 
 
 @pytest.mark.parametrize("name", PAPER)
 def test_a_reference_profile_holds_the_paper_s_table(name):
     profile = load_profile(REFERENCE / f"{name}.json")
     rows = [row.split() for row in PAPER[name].strip().splitlines()]
-    assert [str(interval.up_to) for interval in profile.intervals] == [row[0] for row in rows]
-    assert [interval.winner.tuple for interval in profile.intervals] == [
+    choices = profile.of("pipelines")
+    assert [str(one.up_to) for one in choices] == [row[0] for row in rows]
+    assert [one.copy for one in choices] == [
         pipelines.Tuple(*row[1:5], int(row[5]), int(row[6])) for row in rows
     ]
     assert "Kappes and Anastasiadis" in profile.source
@@ -488,5 +442,5 @@ def test_no_text_may_hold_what_could_leave_a_c_comment_or_string(character):
 
 
 def test_the_threshold_of_a_sensing_copy_fits_its_comparison():
-    field = SCHEMA["$defs"]["sensing"]["properties"]["threshold"]
+    field = SCHEMA["$defs"]["choice"]["properties"]["copies"]["properties"]["threshold"]
     assert field["maximum"] == probes.MAXIMUM_THRESHOLD

@@ -16,11 +16,11 @@ Profile noisy_profile(const std::string& kept = "", std::size_t wide = 0, double
                       double high = 1) {
     Profile profile;
     profile.search.noise = DisturbanceCounts{.provisional = !kept.empty(), .reason = kept};
-    profile.intervals.resize(2);
-    profile.intents[Workload::cold].intervals.resize(1);
-    profile.small.emplace();
+    profile.choices.resize(4); // two sizes, one of an intent, small copies
+    profile.choices[2].intent = Workload::cold;
+    profile.choices[3].kind = ChoiceKind::small;
     for (std::size_t i = 0; i < 20; ++i) {
-        auto& floors = profile.intervals[i % 2].noise_floor;
+        auto& floors = profile.choices[i % 2].noise_floor;
         floors[static_cast<Workload>(i / 2)] =
             i < wide ? Estimate{1, low, high} : Estimate{1, 0.81, 1.24};
     }
@@ -45,12 +45,12 @@ TEST(Provisional, is_nothing_where_little_was_disturbed_or_nobody_watched) {
 
 TEST(Provisional, is_what_has_winners_that_noise_hid_those_of_sets_included) {
     Profile lost = noisy_profile();
-    lost.intervals[1].undecided = true;
+    lost.choices[1].undecided = true;
     EXPECT_EQ(decided(lost), "1 winner is the plain copy, as noise hid a better one");
-    lost.intents[Workload::cold].intervals[0].undecided = true;
-    lost.small->undecided = true;
-    lost.memset.emplace().intervals.resize(1);
-    lost.memset->intervals[0].undecided = true;
+    lost.choices[2].undecided = lost.choices[3].undecided = true;
+    Choice& set = lost.choices.emplace_back();
+    set.operation = Operation::set;
+    set.undecided = true;
     EXPECT_EQ(decided(lost), "4 winners are the plain copy, as noise hid better ones");
 }
 
@@ -61,16 +61,18 @@ TEST(Provisional, is_what_libcs_floors_make_it_though_few_rounds_were_disturbed)
     EXPECT_EQ(decided(noisy_profile("", 6, 1, 1.3)), kSix);
     EXPECT_EQ(decided(noisy_profile("", 20, 0.81, 1.24)), "");
     Profile sets = noisy_profile();
-    sets.memset.emplace().small.emplace();
+    Choice& small = sets.choices.emplace_back();
+    small.operation = Operation::set;
+    small.kind = ChoiceKind::small;
     for (int i = 0; i < 10; ++i) {
-        sets.memset->small->noise_floor[static_cast<Workload>(i)] = {1, 0.5, 2};
+        small.noise_floor[static_cast<Workload>(i)] = {1, 0.5, 2};
     }
     EXPECT_EQ(decided(sets), "libc differed from itself by more than 25 % in 10 of 30 cells");
 }
 
 TEST(Provisional, has_all_reasons_and_old_files_have_none) {
     Profile all = noisy_profile(kKept, 20);
-    all.intervals[1].undecided = true;
+    all.choices[1].undecided = true;
     EXPECT_EQ(decided(all), kKept + std::string(", and 1 winner is the plain copy, as noise hid a "
                                                 "better one, and libc differed from itself by more "
                                                 "than 25 % in 20 of 20 cells"));

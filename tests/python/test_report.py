@@ -142,7 +142,7 @@ def test_inputs_are_told_apart_by_content(
 ) -> None:
     paths = [path.rename(tmp_path / f"{i}") for i, path in enumerate((profile, log, bench))]
     inputs = read(*(paths[i] for i in order))
-    assert inputs.profile is not None and len(inputs.profile.intervals) == 6
+    assert inputs.profile is not None and len(inputs.profile.of("pipelines")) == 6
     assert inputs.log is not None and list(inputs.log.sizes) == list(LOG_SIZES)
     assert inputs.bench is not None and list(inputs.bench.copies) == list(PEERS)
 
@@ -597,7 +597,7 @@ def test_a_winner_without_prefetch_gets_the_best_plane_there_is(put: Put) -> Non
 
 def test_the_profiles_winner_is_the_one_framed(log: Path, put: Put) -> None:
     raw = good_profile()
-    raw["intervals"][3]["winner"]["tuple"].update(ps=2, pd=8)
+    raw["choices"][3]["copies"]["taken"].update(ps=2, pd=8)
     inputs = read(log, put(raw))
     assert [(s.size, s.winner, s.chosen) for s in scored_sizes(inputs.log, inputs.profile)] == [
         (1024, "YMM T NT T0 2 8", True),

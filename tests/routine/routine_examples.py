@@ -146,7 +146,7 @@ def profiles_of(arch: Architecture) -> dict[str, Path | Intervals]:
 
 def intervals_of(profile: Path | Intervals) -> Intervals:
     if isinstance(profile, Path):
-        return [(i.up_to, i.winner.tuple) for i in load_profile(profile).intervals]
+        return [(one.up_to, one.copy) for one in load_profile(profile).of("pipelines")]
     return profile
 
 

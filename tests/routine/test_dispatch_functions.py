@@ -34,7 +34,7 @@ from dispatch_machines import (
     with_profile,
     write_profiles,
 )
-from profile_samples import good_profile
+from profile_samples import good_profile, of
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_a_profile_s_functions_have_the_instructions_that_they_have_alone(tmp_pa
     good.write_text(json.dumps(good_profile()), encoding="utf-8")
     sensing = {65536: SensingCopy(PROBES[0], 200, XMM, YMM)}
     # with a small copy as far as the other's: else the shared pipelines need a way for fewer bytes
-    bound = good_profile()["small"]["winner"]["tuple"]["bound"]
+    bound = of(good_profile(), "small")[0]["up_to"]
     small = X86_64.small[f"stepped XMM middle {bound}"]
     text = profile_json([(4096, XMM), (65536, YMM)], small, sensing=sensing)
     other.write_text(text, encoding="utf-8")
@@ -81,7 +81,6 @@ def test_a_profile_s_functions_have_the_instructions_that_they_have_alone(tmp_pa
 def rich(avx2, tmp_path_factory) -> Path:
     """A file of two profiles that have other things than each other."""
     folder = tmp_path_factory.mktemp("rich")
-    shares = {"above": 131071, "up_to": 4194304, "threads": 2, "chunk": 65536}
     plain = json.loads(profile_json([(300, XMM), (1 << 20, STREAMED_XMM)]))
     intents = json.loads(
         profile_json(
@@ -90,9 +89,9 @@ def rich(avx2, tmp_path_factory) -> Path:
             intents={"hot": [(4096, YMM)], "consume": [(4096, STREAMED_XMM)]},
             overlapping=X86_64.overlapping_copies.OverlappingTuple("YMM", 256),
             memset=FLAVOURS["avx2"].memset,
+            shares=[(131071, 4194304, 2, 65536)],
         )
     )
-    intents["threads"] = {"intervals": [shares]}
     for name, raw in (("plain", plain), ("intents", intents)):
         (folder / f"{name}.json").write_text(json.dumps(raw), encoding="utf-8")
     return render_profiles(folder, [folder / "plain.json", folder / "intents.json"])

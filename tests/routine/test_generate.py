@@ -27,6 +27,7 @@ from profile_samples import (
     incomplete_profile,
     merged_profile,
     provisional_profile,
+    without,
 )
 
 SCRIPTS = Path(generate.__file__).parents[1]
@@ -80,8 +81,7 @@ def test_it_writes_both_files_and_says_so_in_one_line(profile, out, capsys):
 
 
 def test_a_profile_without_memset_is_rendered_without_and_it_is_said(tmp_path, out, capsys):
-    raw = good_profile()
-    del raw["memset"]
+    raw = without(good_profile(), "pipelines", "small", operation="memset")
     (tmp_path / "older.json").write_text(json.dumps(raw), encoding="utf-8")
     assert run(tmp_path / "older.json", "-o", out) == 0
     assert "(6 intervals, no memset: the profile has none)" in capsys.readouterr().out
@@ -130,7 +130,8 @@ DESCRIPTION = re.compile(r'asterope_tuned_for\[\][^;"]*"([^"\\\n]*)";')
 def test_text_from_the_profile_reaches_comments_and_the_description_only(rendered):
     name, text = "Z0 ()@.,:_+/-//", "Z0 !#$%&'()+,./:;<=>@[]^_|~- %s %n //"
     raw = good_profile()
-    raw["machine"]["cpu"]["brand"] = raw["machine"]["libc"] = raw["small"]["distribution"] = name
+    raw["machine"]["cpu"]["brand"] = raw["machine"]["libc"] = name
+    raw["search"]["distribution"] = name
     raw["source"], raw["search"]["warnings"] = text, [text]
     odd = rendered(raw)
     assert text in odd[0]
@@ -191,32 +192,34 @@ HEAD = {
 }
 
 
-@pytest.mark.parametrize(("without", "said"), HEAD.values(), ids=HEAD)
-def test_the_head_comment_says(rendered, without, said):
-    assert said in rendered(**dict.fromkeys(without))[0]
+@pytest.mark.parametrize(("lacks", "said"), HEAD.values(), ids=HEAD)
+def test_the_head_comment_says(rendered, lacks, said):
+    assert said in rendered(without(good_profile(), *lacks))[0]
 
 
 def test_sizes_that_take_the_same_share_a_row_with_the_means_of_their_figures(rendered):
     raw = good_profile()
-    for interval, ratio, ns in zip(raw["intervals"], (9, 1.0, 1.44), (9, 2, 16)):
-        interval["winner"]["ratio"] = ratio  # up to 128, 256, 512
-        interval["winner"]["workloads"]["hot"]["ns"] = ns
+    for one, ratio, ns in zip(raw["choices"], (9, 1.0, 1.44), (9, 2, 16)):  # up to 128, 256, 512
+        one["evidence"]["ratio"] = ratio
+        one["evidence"]["workloads"]["hot"]["ns"] = ns
     row = " * 512 B      YMM       T  NT T0    4  8  2  1  0 up      1.20    64.0\n"
-    assert HEADING + IN_WORDS + row in rendered(raw, small=None)[0]  # 128 bytes are small copies'
+    # the small copy does 128 bytes
+    assert HEADING + IN_WORDS + row in rendered(without(raw, "small"))[0]
 
 
 def test_a_row_with_a_size_that_was_not_measured_has_no_figures(rendered):
     raw = good_profile()
-    del raw["intervals"][1]["winner"]["ratio"]
+    del raw["choices"][1]["evidence"]["ratio"]
     row = " * 512 B      YMM       T  NT T0    4  8  2  1  0 up              45.3\n"
-    assert HEADING + IN_WORDS + row in rendered(raw, small=None)[0]
-    del raw["intervals"][1]["winner"]["workloads"]["hot"]
+    assert HEADING + IN_WORDS + row in rendered(without(raw, "small"))[0]
+    del raw["choices"][1]["evidence"]["workloads"]["hot"]
     row = " * 512 B      YMM       T  NT T0    4  8  2  1  0 up\n"
-    assert HEADING + IN_WORDS + row in rendered(raw, small=None)[0]
+    assert HEADING + IN_WORDS + row in rendered(without(raw, "small"))[0]
 
 
 def test_the_bandwidth_is_that_under_the_workload_that_counts_the_most(rendered):
-    source, _ = rendered(search={"workload": "weights", "weights": {"hot": 1, "cold": 2}})
+    weights = {"memcpy": {"hot": 1, "cold": 2}}
+    source, _ = rendered(search={"workload": "weights", "weights": weights})
     assert " * under cold. Larger sizes" in source
     assert HEADING + IN_WORDS + ROW + "     0.6\n" in source
 
@@ -241,26 +244,26 @@ INCOMPLETE = [
 ]
 QUIETER = "tune again in a quieter hour, or on another CPU (--cpu N)"
 MERGED = merged_profile()
-OF_MEMSET = {**MERGED["memset"], "left_out": {"sizes": [8192], "steps": ["rows"]}}
-LACKING = {**MERGED, "complete": False, "left_out": {"sizes": [8192], "steps": []}}
+OF_MEMSET = {"memset": {"sizes": [8192], "steps": ["rows"]}}
+LACKING = {**MERGED, "complete": False, "left_out": {"memcpy": {"sizes": [8192], "steps": []}}}
 # A profile, the warning, and the line of the head comment.
 WARNED = [
     (good_profile(), None, None),
     *(
         (
-            {**incomplete_profile(), "left_out": left},
+            {**incomplete_profile(), "left_out": left and {"memcpy": left}},
             f"incomplete: {said}{AGAIN}",
             f"Incomplete: {said}",
         )
         for left, said in INCOMPLETE
     ),
     (
-        {**incomplete_profile(), "left_out": {"steps": ["sensing"]}, "memset": OF_MEMSET},
+        {**incomplete_profile(), "left_out": {"memcpy": {"steps": ["sensing"]}, **OF_MEMSET}},
         f"incomplete: the search left out sensing; in memset the size 8 KiB; rows{AGAIN}",
         None,
     ),
     (
-        {**MERGED, "complete": False, "memset": OF_MEMSET},
+        {**MERGED, "complete": False, "left_out": OF_MEMSET},
         "incomplete: the search left out in memset the size 8 KiB; rows: ",
         None,
     ),
@@ -298,15 +301,16 @@ def test_what_a_profile_lacks_is_warned_of_and_noted_in_its_head(
 
 
 def test_without_extensions_sensing_or_intents_nothing_speaks_of_them(rendered):
-    plain = {"intervals": good_profile()["intervals"][:4], "intents": None, "search": None}
-    plain["memset"] = None
-    for text in rendered(**plain):
+    for text in rendered(choices=good_profile()["choices"][:4], search=None):
         assert not re.search(r"sens|TB PI|memcpy_(hot|cold|consume)|prctl|rdtsc|mapped", text)
 
 
 @pytest.mark.parametrize(
     ("weights", "words"),
-    [({"workload": "cold"}, "cold"), ({"weights": {"hot": 1, "cold": 0, "consume": 2.5}}, None)],
+    [
+        ({"workload": "cold"}, "cold"),
+        ({"weights": {"memcpy": {"hot": 1, "cold": 0, "consume": 2.5}}}, None),
+    ],
 )
 def test_what_was_tuned_for_is_named(rendered, weights, words):
     source, _ = rendered(search={"workload": "weights", **weights})
@@ -317,7 +321,8 @@ def test_what_was_tuned_for_is_named(rendered, weights, words):
 
 @pytest.mark.parametrize("names", [["hot", "cold", "consume"], ["consume"], []])
 def test_the_header_declares_the_intents_of_the_profile_only(rendered, names):
-    _, header = rendered(intents={name: good_profile()["intents"][name] for name in names})
+    choices = good_profile()["choices"]
+    _, header = rendered(choices=[c for c in choices if c.get("intent") in (None, *names)])
     assert re.findall(r"memcpy_(\w+)\(", header) == [*names, "mt"]
     assert header.count("Where it is not so, ") == len(names)
 
@@ -325,11 +330,11 @@ def test_the_header_declares_the_intents_of_the_profile_only(rendered, names):
 @pytest.mark.parametrize(("bound", "left"), [(128, "468"), (256, "68"), (512, "8")])
 def test_what_the_small_copy_does_needs_no_pipeline(rendered, bound, left):
     raw = good_profile()
-    raw["small"]["winner"]["tuple"]["bound"] = bound
-    raw["intervals"] = raw["intervals"][:4]
-    for interval, pd in zip(raw["intervals"], (2, 4, 6, 8)):  # up to 128, 256, 512, 1024
-        interval["winner"]["tuple"]["pd"] = pd
-    source = without_comments(rendered(raw, intents=None)[0])
+    raw["choices"] = [*raw["choices"][:4], raw["choices"][6]]
+    raw["choices"][-1]["copies"]["taken"]["bound"] = raw["choices"][-1]["up_to"] = bound
+    for one, pd in zip(raw["choices"], (2, 4, 6, 8)):  # up to 128, 256, 512, 1024
+        one["copies"]["taken"]["pd"] = pd
+    source = without_comments(rendered(raw)[0])
     assert set(re.findall(r"asterope_copy_\w+?(\d+)(?=\(void\))", source)) == set(left)
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from architectures import X86_64
-from asterope.profile import Aliased
 from asterope.spaces.probes import PROBES, SensingCopy
 from asterope.spaces.x86_64.pipelines import Tuple
 from asterope.spaces.x86_64.small_copies import PLAIN
@@ -17,12 +16,14 @@ from copy_programs import (
     CHECKERS,
     FUNCTIONS,
     REPOSITORY,
+    Aliased,
     Intervals,
     build_preload,
     cpu_features,
     output_of,
     render,
     run,
+    shares_json,
 )
 from dispatch_machines import FLAVOURS, MACHINES, render_profiles, write_profiles
 from sampling import sampled
@@ -125,7 +126,7 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
     paths = write_profiles(folder, NAMES)
     for path in paths:
         raw = json.loads(path.read_text(encoding="utf-8"))
-        raw["threads"] = {"intervals": SHARES}
+        raw["choices"] += shares_json(*SHARES)
         path.write_text(json.dumps(raw), encoding="utf-8")
     return render_profiles(folder, paths).parent
 

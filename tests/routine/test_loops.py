@@ -56,11 +56,9 @@ def profile_of(
     path.write_text(profile_json(intervals, small, **more))
     loaded = load_profile(path)
     # Put in here: which tuples a profile may hold is not what is tested.
-    with_tuples = [
-        replace(interval, winner=replace(interval.winner, tuple=t))
-        for interval, t in zip(loaded.intervals, tuples)
-    ]
-    return replace(loaded, intervals=with_tuples)
+    with_tuples = [replace(one, copy=t) for one, t in zip(loaded.of("pipelines"), tuples)]
+    others = [one for one in loaded.choices if one not in loaded.of("pipelines")]
+    return replace(loaded, choices=(*with_tuples, *others))
 
 
 def object_of(arch: Architecture, source: Path, *compiler: str) -> dict[str, Function]:

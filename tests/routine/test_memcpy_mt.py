@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import re
 import subprocess
@@ -17,11 +16,12 @@ from asterope.render import render_routine
 from copy_programs import CHECKERS, STRICT_C, Intervals, need, output_of, profile_json, run
 
 # Plain chunks, even shares, a size between for one thread, and chunks that no page divides.
+# Above, up to, threads, chunk.
 SHARES = [
-    {"above": 131071, "up_to": 300000, "threads": 2, "chunk": 65536},
-    {"above": 300000, "up_to": 1048576, "threads": 3, "chunk": 0},
-    {"above": 1048576, "up_to": 2097152, "threads": 1, "chunk": 0},
-    {"above": 2097152, "up_to": 4194304, "threads": 4, "chunk": 100000},
+    (131071, 300000, 2, 65536),
+    (300000, 1048576, 3, 0),
+    (1048576, 2097152, 1, 0),
+    (2097152, 4194304, 4, 100000),
 ]
 THREADED = ("-DASTEROPE_THREADS", "-pthread")
 # Of an emulated program: CPUs, how many threads may be started, and that the emulator has one.
@@ -39,16 +39,14 @@ def tuned(arch: Architecture) -> Intervals:
 
 def render_shared(
     folder: Path,
-    shares: list[dict[str, int]] | None,
+    shares: list[tuple[int, int, int, int]],
     intervals: Intervals,
     small: object = None,
 ) -> Path:
-    """A routine of a profile with these shares; none: without the section."""
+    """A routine of a profile with these shares."""
     folder.mkdir(exist_ok=True)
-    profile = json.loads(profile_json(intervals, small))
-    if shares is not None:
-        profile["threads"] = {"intervals": shares}
-    (folder / "profile.json").write_text(json.dumps(profile), encoding="utf-8")
+    text = profile_json(intervals, small, shares=shares)
+    (folder / "profile.json").write_text(text, encoding="utf-8")
     for name, text in render_routine(load_profile(folder / "profile.json")).items():
         (folder / name).write_text(text, encoding="ascii")
     return folder / "asterope_memcpy.c"
@@ -145,7 +143,7 @@ def test_there_are_no_more_threads_than_cpus_or_than_are_wanted_or_can_be_starte
     assert threads_of(check(arch), 0, **confined) == 1
 
 
-@pytest.mark.parametrize("shares", [None, [], [{**SHARES[0], "threads": 1}]])
+@pytest.mark.parametrize("shares", [[], [(131071, 300000, 1, 65536)]])
 @each()
 def test_a_profile_without_shares_makes_a_copy_without_threads(tmp_path, arch, shares):
     routine = render_shared(tmp_path, shares, tuned(arch))

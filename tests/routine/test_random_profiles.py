@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import pytest
 from architectures import Architecture, each, needs_of
-from asterope.profile import Aliased
 from asterope.spaces.probes import MAXIMUM_THRESHOLD, PROBES, SensingCopy
 from copy_programs import (
+    Aliased,
     Intervals,
     Memset,
     assert_dispatched,

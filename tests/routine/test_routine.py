@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 from architectures import Architecture, each
-from asterope.profile import Aliased
 from copy_programs import (
     CHECKERS,
     FUNCTIONS,
     STRICT_C,
+    Aliased,
     Intervals,
     Memset,
     assert_dispatched,

@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from asterope.profile import Aliased, load_profile
+from asterope.profile import load_profile
 from asterope.render import render_routine
 from asterope.spaces.probes import SensingCopy
 from asterope.spaces.x86_64 import set_pipelines, small_copies, small_sets
 from asterope.spaces.x86_64.overlapping_copies import OverlappingTuple
 from asterope.spaces.x86_64.pipelines import Tuple
 from asterope.spaces.x86_64.small_copies import SmallTuple
+from profile_samples import choice, of_memset
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CHECKERS = REPOSITORY / "tests" / "routine"  # the C programs, and what they share
@@ -48,6 +49,14 @@ CPUID_BITS = {
 
 # The end of each interval, and the copy that wins it.
 Intervals = Sequence[tuple[int, Tuple]]
+
+
+class Aliased(NamedTuple):
+    """The copy for buffers that alias, and for which sizes."""
+
+    above: int
+    up_to: int
+    tuple: Any
 
 
 class Memset(NamedTuple):
@@ -184,19 +193,27 @@ def architecture_of(t: Any) -> str:
     return type(t).__module__.split(".")[-2]
 
 
-def _entries(
-    intervals: Sequence[tuple[int, Any]], sensing: Sensing | None = None
-) -> list[dict[str, object]]:
+def _pipelines(
+    intervals: Sequence[tuple[int, Any]], sensing: Sensing | None = None, **columns: str
+) -> list[dict[str, Any]]:
     above = 0
-    entries = []
+    choices = []
     for up_to, t in intervals:
-        entries.append({"above": above, "up_to": up_to, "winner": {"tuple": tuple_json(t)}})
+        copies: dict[str, Any] = {"taken": tuple_json(t)}
         if sensing and up_to in sensing:
-            fields = asdict(sensing[up_to])
-            fields = {**fields.pop("probe"), **fields}
-            entries[-1]["sensing"] = {k: v for k, v in fields.items() if v is not None}
+            fields = {k: v for k, v in asdict(sensing[up_to]).items() if v is not None}
+            copies = {**fields, "plain": copies["taken"]}
+        choices.append(choice("pipelines", above, up_to, copies=copies, **columns))
         above = up_to
-    return entries
+    return choices
+
+
+def shares_json(*shares: tuple[int, int, int, int]) -> list[dict[str, Any]]:
+    """The choices of shares: above, up to, threads, chunk."""
+    return [
+        choice("threads", above, up_to, {"threads": threads, "chunk": chunk})
+        for above, up_to, threads, chunk in shares
+    ]
 
 
 def profile_json(
@@ -207,27 +224,30 @@ def profile_json(
     intents: Mapping[str, Intervals] | None = None,
     overlapping: OverlappingTuple | None = None,
     memset: Memset | None = None,
+    shares: Sequence[tuple[int, int, int, int]] = (),
 ) -> str:
     """The text of a profile that has nothing but what a routine is rendered from."""
+    choices = _pipelines(intervals, sensing)
+    if small is not None:
+        choices.append(choice("small", 0, small.bound, asdict(small)))
+    if aliased is not None:
+        above, up_to, copy = aliased
+        choices.append(choice("aliased", above, up_to, asdict(copy)))
+    if overlapping is not None:
+        choices.append(choice("overlapping", 0, intervals[-1][0], asdict(overlapping)))
+    if memset is not None:
+        choices += _pipelines(memset.intervals, memset.sensing, operation="memset")
+        if memset.small:
+            choices.append(of_memset("small", 0, memset.small.bound, asdict(memset.small)))
+    for name, of_intent in (intents or {}).items():
+        choices += _pipelines(of_intent, intent=name)
     profile = {
         "format": "asterope-profile",
-        "version": 1,
+        "version": 2,
         "architecture": architecture_of(intervals[0][1]),
         "complete": True,
-        "intervals": _entries(intervals, sensing),
+        "choices": [*choices, *shares_json(*shares)],
     }
-    if small is not None:
-        profile["small"] = {"winner": {"tuple": asdict(small)}}
-    if aliased is not None:
-        profile["aliased"] = {"winner": asdict(aliased)}
-    if overlapping is not None:
-        profile["overlapping"] = {"winner": {"tuple": asdict(overlapping)}}
-    if memset is not None:
-        profile["memset"] = {"intervals": _entries(memset.intervals)}
-        if memset.small:
-            profile["memset"]["small"] = {"winner": {"tuple": asdict(memset.small)}}
-    if intents:
-        profile["intents"] = {name: {"intervals": _entries(i)} for name, i in intents.items()}
     return json.dumps(profile)
 
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "profile/profile.hpp"
+#include "profile/make_profile.hpp"
 
 namespace asterope {
 
@@ -21,6 +21,13 @@ inline PipelineFacts made_up_pipelines(const Objective& objective,
         above = result.size;
     }
     return facts;
+}
+
+/// A profile that has nothing but these results.
+inline Profile made_up_profile(const SearchResults& results) {
+    Profile profile;
+    add_results(profile, results);
+    return profile;
 }
 
 } // namespace asterope

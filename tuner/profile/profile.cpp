@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "base/json_text.hpp"
+#include "base/text.hpp"
 #include "base/text_file.hpp"
 #include "machine/cpu.hpp"
 
@@ -132,6 +133,13 @@ Profile parse_profile(std::string_view text, const std::string& what) {
             fault.what() +
             std::string(": it is damaged: correct it, or make it anew with asterope-tune"));
     }
+}
+
+std::string bandwidth_text(double gb_per_s) {
+    if (gb_per_s <= 0) return "-";
+    std::string text;
+    append(text, "%.*f", gb_per_s < 10 ? 2 : gb_per_s < 100 ? 1 : 0, gb_per_s);
+    return text;
 }
 
 std::string utc_now() {

@@ -223,6 +223,9 @@ Profile read_profile(const std::filesystem::path& path);
 /// The same of a text that was read already; errors begin with `what` ("profile x.json").
 Profile parse_profile(std::string_view text, const std::string& what);
 
+/// "0.52", "12.3", "250"; "-" for 0, where it is not known.
+std::string bandwidth_text(double gb_per_s);
+
 /// Now, as profiles write it: "2026-11-20T22:15:00Z".
 std::string utc_now();
 

@@ -39,12 +39,6 @@ std::string ratio_text(const Choice& choice, Workload workload) {
     return found == choice.workloads.end() ? "-" : two_digits(found->second.ratio.median);
 }
 
-std::string bandwidth_text(const Choice& choice) {
-    std::string text;
-    append(text, "%.3g", choice.bandwidth());
-    return choice.bandwidth() > 0 ? text : "-";
-}
-
 /// How far libc seems to be from libc at most, as a ratio of 1 and more.
 double widest(const std::map<Workload, Estimate>& floors) {
     double farthest = 1;
@@ -111,7 +105,7 @@ std::string table_of(const Choices& choices) {
                      sensing ? std::string(sensing->probe->name) + " > " +
                                    std::to_string(sensing->threshold.ticks)
                              : name_of(one->copy),
-                     two_digits(one->ratio), bandwidth_text(*one)};
+                     two_digits(one->ratio), bandwidth_text(one->bandwidth())};
         for (const Workload workload : workloads) row.push_back(ratio_text(*one, workload));
         if (proven) {
             row.push_back(one->proof ? two_digits(one->proof->lead.median) : "-");

@@ -281,6 +281,7 @@ std::string exam_words(const ExamFacts* exam, Operation operation) {
 } // namespace
 
 std::string headline(const Profile& profile, Operation operation) {
+    if (!profile.first(ChoiceKind::pipelines, operation)) return "";
     const OperationFacts& facts = facts_of(operation);
     const Weights weights = weights_of(profile, operation);
     std::map<std::string, std::vector<double>> groups;
@@ -335,7 +336,7 @@ std::string routine_rows(const Profile& profile, Operation operation) {
     for (const Row& row : rows) {
         for (std::size_t i = 0; i < row.copies.size(); ++i) {
             std::string bandwidth;
-            if (i == 0 && row.bandwidth > 0) append(bandwidth, "%.3g", row.bandwidth);
+            if (i == 0) bandwidth = bandwidth_text(row.bandwidth);
             table.push_back({i ? "" : format_size(row.up_to), row.copies.size() < 2 ? "" : kData[i],
                              i ? "" : times(geometric_mean(row.ratios)).substr(0, 4), bandwidth,
                              row.copies[i]});

@@ -64,23 +64,17 @@ TEST(Schema, takes_a_whole_header) {
 }
 
 TEST(Schema, names_the_first_fault_and_its_place) {
-    json profile = {{"format", "asterope-profile"},
-                    {"version", 1},
-                    {"architecture", "x86_64"},
-                    {"complete", true},
-                    {"intervals", json::array()}};
-    EXPECT_EQ(profile_fault(profile).rfind("intervals: a list of 0", 0), 0u);
-    profile["version"] = 1.0;
-    profile.erase("intervals");
-    EXPECT_EQ(profile_fault(profile), "intervals: missing");
-    profile["intervals"] = 7;
-    EXPECT_EQ(profile_fault(profile), "intervals: 7 where an array is expected");
-    profile.erase("version");
-    profile["\x1b[2J"] = 1;
-    EXPECT_EQ(profile_fault(profile), "version: missing");
-    profile["version"] = 1;
-    EXPECT_EQ(profile_fault(profile), "[\"\\u001b[2J\"]: unknown field");
-    EXPECT_EQ(profile_fault(json::array()), "an array where an object is expected");
+    const auto fault_with = [](const char* place, const json& value) {
+        json header = made_up_header();
+        header[json::json_pointer(place)] = value;
+        return log_header_fault(header);
+    };
+    EXPECT_EQ(fault_with("/machine", 7), "machine: 7 where an object is expected");
+    EXPECT_EQ(fault_with("/machine/\x1b[2J", 1), "machine[\"\\u001b[2J\"]: unknown field");
+    json header = made_up_header();
+    header.erase("machine");
+    EXPECT_EQ(log_header_fault(header), "machine: missing");
+    EXPECT_EQ(log_header_fault(json::array()), "an array where an object is expected");
 }
 
 TEST(Schema, does_not_run_out_of_stack_on_long_texts) {

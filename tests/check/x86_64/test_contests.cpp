@@ -19,43 +19,50 @@ const HasFeature kOldCpu = [](std::string_view feature) { return feature.rfind("
 const json kXmm = {{"rt", "XMM"}, {"lt", "T"}, {"st", "T"}, {"pt", "none"}, {"ps", 0}, {"pd", 0}};
 const json kYmm = {{"rt", "YMM"}, {"lt", "T"}, {"st", "NT"}, {"pt", "T0"}, {"ps", 4}, {"pd", 8}};
 
-json interval(std::size_t above, std::size_t size) {
-    return {{"above", above},
-            {"up_to", size},
-            {"size", size},
-            {"winner", {{"tuple", kXmm}, {"ratio", 1.2}}},
-            {"proof",
-             {{"samples", 1},
-              {"rounds", 1},
-              {"lead", {{"median", 0.98}, {"low", 0.97}, {"high", 1}}},
-              {"ties", json::array()}}},
-            {"runners_up", {{{"tuple", kYmm}, {"ratio", 1.1}}}}};
+json choice(const char* kind, std::size_t above, std::size_t up_to, const json& taken,
+            const json& next = kYmm) {
+    return {{"operation", "memcpy"},
+            {"kind", kind},
+            {"above", above},
+            {"up_to", up_to},
+            {"copies", {{"taken", taken}}},
+            {"evidence",
+             {{"ratio", 1.2},
+              {"proof",
+               {{"samples", 1},
+                {"rounds", 1},
+                {"lead", {{"median", 0.98}, {"low", 0.97}, {"high", 1}}},
+                {"ties", json::array()}}},
+              {"runners_up", {{{"tuple", next}, {"ratio", 1.1}}}}}}};
+}
+
+json small_tuple(const char* rt, const char* order) {
+    return {{"shape", "stepped"}, {"rt", rt}, {"order", order}, {"bound", 128}};
 }
 
 json profile() {
-    json sensing = interval(4096, 65536);
-    sensing["sensing"] = {{"kind", "source"}, {"lines", 4},   {"threshold", 300},
-                          {"hot", kXmm},      {"cold", kYmm}, {"ratio", 1.5}};
+    json senses = choice("pipelines", 4096, 65536, kXmm);
+    senses["copies"] = {{"probe", {{"kind", "source"}, {"lines", 4}}},
+                        {"threshold", 300},
+                        {"hot", kXmm},
+                        {"cold", kYmm},
+                        {"plain", kXmm}};
+    senses["evidence"]["ratio"] = 1.5;
+    senses["evidence"]["plain"] = {{"ratio", 1.2}};
+    json small = choice("small", 0, 128, small_tuple("XMM", "middle"), small_tuple("XMM", "up"));
+    small["evidence"]["ratio"] = 1.3;
+    small["evidence"]["proof"]["lead"]["median"] = 1.01;
     return {
         {"format", "asterope-profile"},
-        {"version", 1},
+        {"version", 2},
         {"architecture", "x86_64"},
         {"complete", true},
-        {"search", {{"weights", {{"hot", 1}, {"cold", 3}, {"consume", 0}}}}},
-        {"small",
-         {{"distribution", "fleet"},
-          {"objective", "predictable"},
-          {"winner",
-           {{"tuple", {{"shape", "stepped"}, {"rt", "XMM"}, {"order", "middle"}, {"bound", 128}}},
-            {"ratio", 1.3}}},
-          {"proof",
-           {{"samples", 1},
-            {"rounds", 1},
-            {"lead", {{"median", 1.01}, {"low", 1}, {"high", 1.1}}},
-            {"ties", json::array()}}},
-          {"runners_up",
-           {{{"tuple", {{"shape", "stepped"}, {"rt", "XMM"}, {"order", "up"}, {"bound", 128}}}}}}}},
-        {"intervals", {interval(0, 128), interval(128, 4096), sensing}}};
+        {"search",
+         {{"weights", {{"memcpy", {{"hot", 1}, {"cold", 3}, {"consume", 0}}}}},
+          {"distribution", "fleet"},
+          {"small", "predictable"}}},
+        {"choices",
+         {choice("pipelines", 0, 128, kXmm), choice("pipelines", 128, 4096, kXmm), senses, small}}};
 }
 
 CheckContests contests_of(const json& profile, bool senses = true, const HasFeature& has = kAll) {
@@ -126,15 +133,15 @@ TEST(CheckContests, SmallCopiesGoOnWithALargeOne) {
 
 TEST(CheckContests, SmallCopiesAreTimedUnderWhatTheyWereChosenBy) {
     json before = profile();
-    before["small"]["winner"]["workloads"] = {{"mix_l1", json::object()},
-                                              {"fixed", json::object()}};
+    before["choices"][3]["evidence"]["workloads"] = {{"mix_l1", json::object()},
+                                                     {"fixed", json::object()}};
     const CheckContests contests = contests_of(before);
     EXPECT_EQ(contests.all()[2].weights, (Weights{{Workload::fixed, 1}}));
 }
 
 TEST(CheckContests, SmallCopiesOfAnotherDistributionAreLeftOutAndTold) {
     json other = profile();
-    other["small"]["distribution"] = "mine.csv";
+    other["search"]["distribution"] = "mine.csv";
     const CheckContests contests = contests_of(other);
     EXPECT_EQ(contests.all().size(), 3u);
     EXPECT_NE(contests.small_left_out(), "");
@@ -144,23 +151,17 @@ namespace {
 
 /// The same, for which memset was tuned, too.
 json with_memset() {
-    const auto of_sets = [](std::size_t above, std::size_t size) {
-        json own = interval(above, size);
-        own["winner"]["tuple"] = {{"rt", "ZMM"}, {"st", "T"}, {"tb", 4}, {"pw", 8}};
-        own["runners_up"][0]["tuple"] = {{"rt", "REP_STOSB"}, {"st", "T"}};
-        return own;
-    };
-    const auto small = [](const char* rt) {
-        return json{{"shape", "stepped"}, {"rt", rt}, {"order", "middle"}, {"bound", 128}};
-    };
+    const json set = {{"rt", "ZMM"}, {"st", "T"}, {"tb", 4}, {"pw", 8}};
+    const json next = {{"rt", "REP_STOSB"}, {"st", "T"}};
     json both = profile();
-    both["memset"] = {{"weights", {{"hot", 1}, {"cold", 1}, {"consume", 0}}},
-                      {"small",
-                       {{"distribution", "fleet"},
-                        {"objective", "balanced"},
-                        {"winner", {{"tuple", small("YMM")}, {"ratio", 1.1}}},
-                        {"runners_up", {{{"tuple", small("XMM")}}}}}},
-                      {"intervals", {of_sets(0, 512), of_sets(512, 65536)}}};
+    both["search"]["small"] = "balanced";
+    both["search"]["weights"]["memset"] = {{"hot", 1}, {"cold", 1}, {"consume", 0}};
+    for (json own :
+         {choice("pipelines", 0, 512, set, next), choice("pipelines", 512, 65536, set, next),
+          choice("small", 0, 128, small_tuple("YMM", "middle"), small_tuple("XMM", "middle"))}) {
+        own["operation"] = "memset";
+        both["choices"].push_back(std::move(own));
+    }
     return both;
 }
 
@@ -190,7 +191,7 @@ TEST(CheckContests, SetsTakeTurnsWithCopiesAndAreTimedAsSets) {
     EXPECT_EQ(small.holder.name, "stepped YMM middle 128");
     EXPECT_EQ(small.holder.large, all[3].holder.function) << "a set, not a copy";
     EXPECT_EQ(small.rival->name, "stepped XMM middle 128");
-    EXPECT_EQ(small.tuned.ratio, 1.1);
+    EXPECT_EQ(small.tuned.ratio, 1.2);
     std::map<Workload, double> weights(small.weights.begin(), small.weights.end());
     EXPECT_NEAR(weights.at(Workload::fixed) / weights.at(Workload::mix_l1), 1, 1e-9)
         << "2 of copies: see small_weights";
@@ -198,31 +199,29 @@ TEST(CheckContests, SetsTakeTurnsWithCopiesAndAreTimedAsSets) {
 
 TEST(CheckContests, SetsWithoutWeightsCountWhatSetsAreTunedForByDefault) {
     json both = with_memset();
-    both["memset"].erase("weights");
+    both["search"]["weights"].erase("memset");
     const CheckContests contests = contests_of(both);
     const Weights balanced = objective_of_sets(parse_objective("balanced")).weights;
     EXPECT_EQ(contests.all()[1].weights, balanced);
-    both["memset"]["weights"] = {{"hot", 0}};
+    both["search"]["weights"]["memset"] = {{"hot", 0}};
     EXPECT_NE(refusal(both).find("weights of memset are all 0"), std::string::npos);
 }
 
 TEST(CheckContests, SmallSetsOfAnotherDistributionAreLeftOutAndTold) {
     json other = with_memset();
-    other["memset"]["small"]["distribution"] = "mine.csv";
+    other["search"]["distribution"] = "mine.csv";
     const CheckContests contests = contests_of(other);
-    EXPECT_EQ(contests.all().size(), 6u);
+    EXPECT_EQ(contests.all().size(), 5u);
     EXPECT_EQ(contests.small_left_out(),
-              "the small sets were tuned for calls of another distribution");
-    other["small"]["distribution"] = "mine.csv";
-    EXPECT_EQ(contests_of(other).small_left_out(),
               "the small copies were tuned for calls of another distribution, "
               "the small sets were tuned for calls of another distribution");
 }
 
 TEST(CheckContests, ASetThatThisCpuLacksIsNamed) {
     json both = with_memset();
-    both["intervals"] = {interval(0, 128)};
-    both["intervals"][0]["runners_up"] = json::array();
+    for (json& one : both["choices"]) {
+        if (one["operation"] == "memcpy") one["evidence"].erase("runners_up");
+    }
     EXPECT_NE(refusal(both, kOldCpu).find("memset of 512 B is none that this CPU can run"),
               std::string::npos)
         << refusal(both, kOldCpu);
@@ -231,8 +230,9 @@ TEST(CheckContests, ASetThatThisCpuLacksIsNamed) {
 TEST(CheckContests, ABareProfileIsComparedWithLibcAlone) {
     json bare = profile();
     bare.erase("search");
-    bare.erase("small");
-    bare["intervals"] = {{{"above", 0}, {"up_to", 128}, {"winner", {{"tuple", kXmm}}}}};
+    json only = choice("pipelines", 0, 128, kXmm);
+    only.erase("evidence");
+    bare["choices"] = json::array({only});
     const CheckContests contests = contests_of(bare);
     ASSERT_EQ(contests.all().size(), 1u);
     EXPECT_FALSE(contests.all()[0].rival);
@@ -244,14 +244,14 @@ TEST(CheckContests, ABareProfileIsComparedWithLibcAlone) {
 TEST(CheckContests, WhatCannotBeTimedIsRefusedWithTheReason) {
     using Change = std::function<void(json&)>;
     const std::pair<Change, const char*> faults[] = {
-        {[](json& p) { p["intervals"][2]["sensing"]["lines"] = 64; },
-         "intervals[2].sensing.lines: 64 is none of"},
-        {[](json& p) { p["intervals"][2]["sensing"]["kind"] = "each"; },
-         "intervals[2].sensing: has other pipelines"},
-        {[](json& p) { p["intervals"][2]["sensing"]["fetch"] = kXmm; },
-         "intervals[2].sensing: has other pipelines"},
+        {[](json& p) { p["choices"][2]["copies"]["probe"]["lines"] = 64; },
+         "choices[2].copies.probe: is no probe"},
+        {[](json& p) { p["choices"][2]["copies"]["probe"]["kind"] = "each"; },
+         "choices[2].copies: has other pipelines"},
+        {[](json& p) { p["choices"][2]["copies"]["fetch"] = kXmm; },
+         "choices[2].copies: has other pipelines"},
         {[](json& p) {
-             p["search"]["weights"] = {{"hot", 0}};
+             p["search"]["weights"]["memcpy"] = {{"hot", 0}};
          },
          "all 0"},
         {[](json& p) { p["search"]["source_map"] = "/dev/pmem0"; }, "/dev/pmem0"},

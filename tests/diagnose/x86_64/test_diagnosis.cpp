@@ -31,9 +31,9 @@ Profile profile() {
     for (const auto& [up_to, rt] : {std::pair(256u, "XMM"), {4096u, "ZMM"}, {65536u, "R64"}}) {
         const json tuple = {{"rt", rt},     {"lt", "T"}, {"st", "T"},
                             {"pt", "none"}, {"ps", 0},   {"pd", 0}};
-        Interval& interval = profile.intervals.emplace_back();
-        interval.up_to = up_to;
-        interval.winner.copy = *find_candidate(tuple, all);
+        Choice& choice = profile.choices.emplace_back();
+        choice.up_to = up_to;
+        choice.copy = *find_candidate(tuple, all);
     }
     return profile;
 }

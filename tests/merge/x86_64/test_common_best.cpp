@@ -83,27 +83,27 @@ std::string name_of_winner(const json& interval) {
 
 TEST_F(CommonBestOf, two_machines_is_what_serves_both_best_although_neither_has_it_as_its_own) {
     const std::string one = search(machine(kOwn), 1), two = search(machine(kTheirs), 2);
-    const json merged = to_json(best({one, two}).profile);
-    EXPECT_EQ(merged.at("complete"), true);
-    ASSERT_EQ(merged.at("intervals").size(), 6u);
-    for (const json& interval : merged.at("intervals")) {
-        const bool large = interval.at("size") > 40000;
-        if (interval.at("size") <= 1024) continue; // shorter than the prefetch distances
-        EXPECT_EQ(name_of_winner(interval), large ? kLarge : kCommon) << interval.at("size");
-        EXPECT_NEAR(interval.at("winner").at("ratio").get<double>(), large ? 1 / 0.6 : 1 / 0.55,
-                    0.02);
-        const json& share = interval.at("of_best");
-        EXPECT_NEAR(share.at("mean").get<double>(), large ? 1 : 0.5 / 0.55, 0.02);
-        EXPECT_LE(share.at("worst"), share.at("mean"));
+    const Profile merged = best({one, two}).profile;
+    EXPECT_TRUE(merged.complete);
+    const auto choices = merged.of(ChoiceKind::pipelines);
+    ASSERT_EQ(choices.size(), 6u);
+    for (const Choice* one : choices) {
+        const bool large = one->size > 40000;
+        if (one->size <= 1024) continue; // shorter than the prefetch distances
+        EXPECT_EQ(name_of(one->copy), large ? kLarge : kCommon) << one->size;
+        EXPECT_NEAR(one->plain_ratio(), large ? 1 / 0.6 : 1 / 0.55, 0.02);
+        EXPECT_NEAR(one->of_best->mean, large ? 1 : 0.5 / 0.55, 0.02);
+        EXPECT_LE(one->of_best->worst, one->of_best->mean);
     }
-    EXPECT_EQ(merged.at("intents").size(), 3u);
-    EXPECT_EQ(merged.at("small").at("winner").at("tuple").at("shape"), "stepped");
-    EXPECT_EQ(merged.at("small").at("winner").at("tuple").at("bound"), 256);
-    EXPECT_EQ(merged.at("overlapping").at("winner").at("tuple"),
-              (json{{"rt", "XMM"}, {"block", 128}}));
-    EXPECT_EQ(merged.at("aliased").at("winner").at("tuple").at("rt"), "XMM");
-    ASSERT_EQ(merged.at("threads").at("intervals").size(), 1u);
-    EXPECT_EQ(merged.at("threads").at("intervals").front().at("threads"), 2);
+    for (const Workload intent : {Workload::hot, Workload::cold, Workload::consume}) {
+        EXPECT_FALSE(merged.of(ChoiceKind::pipelines, Operation::copy, intent).empty());
+    }
+    const auto is = [&](ChoiceKind kind) { return name_of(merged.first(kind)->copy); };
+    EXPECT_EQ(is(ChoiceKind::small).find("stepped"), 0u);
+    EXPECT_EQ(merged.first(ChoiceKind::small)->up_to, 256u);
+    EXPECT_EQ(is(ChoiceKind::overlapping), "overlapping XMM 128");
+    EXPECT_EQ(is(ChoiceKind::aliased), "overlapping XMM 128");
+    EXPECT_EQ(merged.of(ChoiceKind::threads).back()->share().threads, 2u);
 }
 
 TEST_F(CommonBestOf, two_machines_has_the_sets_that_serve_both_best) {
@@ -119,19 +119,18 @@ TEST_F(CommonBestOf, two_machines_has_the_sets_that_serve_both_best) {
     const std::string one = search(with_sets("R64 T"), 1, request),
                       two = search(with_sets("XMM T TB8"), 2, request);
     const CommonBest common = best({one, two});
-    const json merged = to_json(common.profile).at("memset");
-    ASSERT_FALSE(merged.at("intervals").empty());
-    EXPECT_EQ(merged.at("intervals").back().at("winner").at("tuple"),
-              (json{{"rt", "XMM"}, {"st", "NT"}, {"tb", 4}, {"pw", 0}}));
-    EXPECT_LT(merged.at("intervals").back().at("of_best").at("mean"), 0.95);
-    EXPECT_TRUE(merged.contains("small"));
-    EXPECT_EQ(to_json(common.profile).at("complete"), true);
+    const auto sets = common.profile.of(ChoiceKind::pipelines, Operation::set);
+    ASSERT_FALSE(sets.empty());
+    EXPECT_EQ(name_of(sets.back()->copy), "XMM NT TB4");
+    EXPECT_LT(sets.back()->of_best->mean, 0.95);
+    EXPECT_TRUE(common.profile.first(ChoiceKind::small, Operation::set));
+    EXPECT_TRUE(common.profile.complete);
     EXPECT_TRUE(mentions(common.table, "memset\nSize       RT ST"));
 
     const std::string without = search(machine(kOwn), 3);
     const Profile half = best({one, without}).profile;
-    EXPECT_FALSE(half.memset);
-    EXPECT_EQ(half.left_out.steps.count(Step::memset), 1u);
+    EXPECT_FALSE(half.first(ChoiceKind::pipelines, Operation::set));
+    EXPECT_EQ(half.left_out.at(Operation::copy).steps.count(Step::memset), 1u);
     EXPECT_FALSE(half.complete);
 }
 
@@ -139,10 +138,11 @@ TEST_F(CommonBestOf, machines_that_agree_is_what_they_agree_on_boundaries_includ
     const std::string one = search(machine(kOwn), 1), two = search(machine(kOwn), 2);
     const Profile own = profile_of_log(read_trial_log(one), one);
     const Profile merged = best({one, two}).profile;
-    ASSERT_EQ(merged.intervals.size(), own.intervals.size());
-    for (std::size_t i = 0; i < own.intervals.size(); ++i) {
-        const Interval &a = merged.intervals[i], &b = own.intervals[i];
-        EXPECT_EQ(a.winner.copy.name(), b.winner.copy.name());
+    const auto ours = merged.of(ChoiceKind::pipelines), theirs = own.of(ChoiceKind::pipelines);
+    ASSERT_EQ(ours.size(), theirs.size());
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+        const Choice &a = *ours[i], &b = *theirs[i];
+        EXPECT_EQ(name_of(a.copy), name_of(b.copy));
         EXPECT_EQ(a.up_to, b.up_to) << i;
         EXPECT_GT(a.of_best->worst, 0.99);
         EXPECT_FALSE(a.sensing) << "one pipeline is the best of cached and of uncached data";
@@ -169,9 +169,9 @@ TEST_F(CommonBestOf, machines_is_no_copy_that_loses_much_on_one_of_them) {
     };
     const Profile merged =
         best({search(machine_with(0.8), 1), search(machine_with(1.15), 2)}).profile;
-    for (const Interval& interval : merged.intervals) {
-        if (interval.size <= 1024) continue;
-        EXPECT_EQ(interval.winner.copy.name(), kCommon) << interval.size;
+    for (const Choice* one : merged.of(ChoiceKind::pipelines)) {
+        if (one->size <= 1024) continue;
+        EXPECT_EQ(name_of(one->copy), kCommon) << one->size;
     }
 }
 
@@ -195,10 +195,8 @@ TEST_F(CommonBestOf, searches_of_different_sizes_leaves_out_those_that_one_lacks
     const Profile merged =
         best({search(machine(kOwn), 1), search(machine(kOwn), 2, request)}).profile;
     EXPECT_FALSE(merged.complete);
-    for (const Interval& interval : merged.intervals) {
-        EXPECT_TRUE(interval.size == 128 || interval.size == 16384);
-    }
-    EXPECT_FALSE(merged.left_out.sizes.empty());
+    for (const std::size_t size : merged.sizes()) EXPECT_TRUE(size == 128 || size == 16384);
+    EXPECT_FALSE(merged.left_out.at(Operation::copy).sizes.empty());
 }
 
 TEST_F(CommonBestOf, profiles_is_refused_as_they_hold_too_few_copies) {

@@ -26,39 +26,37 @@ json this_machine() {
     return to_json(machine);
 }
 
+json choice(const char* operation, std::size_t above, std::size_t up_to, const json& tuple) {
+    return {{"operation", operation},
+            {"kind", "pipelines"},
+            {"above", above},
+            {"up_to", up_to},
+            {"copies", {{"taken", tuple}}}};
+}
+
 json profile() {
-    json intervals = json::array();
+    json choices = {choice("memset", 0, 65536, {{"rt", "XMM"}, {"st", "T"}})};
     std::size_t above = 0;
     for (const std::size_t size : {128, 4096, 65536}) {
-        intervals.push_back(
-            {{"above", above}, {"up_to", size}, {"size", size}, {"winner", {{"tuple", kXmm}}}});
+        choices.push_back(choice("memcpy", above, size, kXmm));
         above = size;
     }
-    return {
-        {"format", "asterope-profile"},
-        {"version", 1},
-        {"architecture", "x86_64"},
-        {"complete", true},
-        {"machine", this_machine()},
-        {"search",
-         {{"rigor", "standard"},
-          {"space", "extended"},
-          {"axes", {"tb", "sensing"}},
-          {"weights", {{"hot", 0.333333}, {"cold", 0.333333}, {"consume", 0.333333}}},
-          {"without", json::array()}}},
-        {"small",
-         {{"objective", "balanced"},
-          {"distribution", "fleet"},
-          {"winner",
-           {{"tuple", {{"shape", "stepped"}, {"rt", "XMM"}, {"order", "up"}, {"bound", 128}}}}}}},
-        {"threads", {{"most", 4}, {"intervals", json::array()}}},
-        {"memset",
-         {{"intervals",
-           {{{"above", 0},
-             {"up_to", 65536},
-             {"size", 4096},
-             {"winner", {{"tuple", {{"rt", "XMM"}, {"st", "T"}}}}}}}}}},
-        {"intervals", intervals}};
+    const json weights = {{"hot", 0.333333}, {"cold", 0.333333}, {"consume", 0.333333}};
+    return {{"format", "asterope-profile"},
+            {"version", 2},
+            {"architecture", "x86_64"},
+            {"complete", true},
+            {"machine", this_machine()},
+            {"search",
+             {{"rigor", "standard"},
+              {"space", "extended"},
+              {"axes", {"tb", "sensing"}},
+              {"weights", {{"memcpy", weights}}},
+              {"distribution", "fleet"},
+              {"small", "balanced"},
+              {"threads", 4},
+              {"without", json::array()}}},
+            {"choices", choices}};
 }
 
 /// Those of Plan::options(), of the search that made profile().
@@ -160,13 +158,13 @@ TEST_F(StandingProfile, ForAnotherPurposeOrMachineItIsWorthNothing) {
     ASSERT_NE(refusal(profile(), quick), "");
     const Change others[] = {
         [](json& p) {
-            p["search"]["weights"] = {{"hot", 1}};
+            p["search"]["weights"]["memcpy"] = {{"hot", 1}};
         },
         [](json& p) { p["search"].erase("weights"); },
         [](json& p) { p["search"]["source_map"] = "/dev/pmem0"; },
         [](json& p) { p["search"]["without"] = {"avx512"}; },
-        [](json& p) { p["small"]["objective"] = "predictable"; },
-        [](json& p) { p["small"]["distribution"] = "mine.csv"; },
+        [](json& p) { p["search"]["small"] = "predictable"; },
+        [](json& p) { p["search"]["distribution"] = "mine.csv"; },
         [](json& p) { p["machine"]["cpu"]["model"] = 1; },
         [](json& p) { p.erase("machine"); },
         [](json& p) { p["architecture"] = "aarch64"; },
@@ -178,7 +176,7 @@ TEST_F(StandingProfile, ForAnotherPurposeOrMachineItIsWorthNothing) {
                                     {"kept", 1},
                                     {"provisional", true}};
         },
-        [](json& p) { p["intervals"] = "none"; },
+        [](json& p) { p["choices"] = "none"; },
         [](json& p) { p["search"] = 7; },
         [](json& p) { p["version"] = "1"; },
     };

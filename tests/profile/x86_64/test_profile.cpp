@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/json_text.hpp"
+#include "space/tuple_json.hpp"
 #include "support/made_up_pipelines.hpp"
 #include "support/made_up_variants.hpp"
 #include "support/temporary_folder.hpp"
@@ -94,7 +95,7 @@ Profile bare() {
     search.finished = "2026-11-20T22:19:00Z";
     search.seed = ~std::uint64_t{0};
     search.cpu = 3;
-    search.candidates = 2;
+    search.candidates[Operation::copy] = 2;
     search.trials = 4711;
     search.seconds = 123.456789;
     search.invalid = {{"MM T T none 0 0", "wrong byte 3 of 129"}};
@@ -136,11 +137,6 @@ ThreadsFacts threads() {
             {{(1 << 20) - 1, 1 << 20, {2, 65536}}}};
 }
 
-json written(const PipelineFacts& pipelines, Profile profile = bare()) {
-    add_results(profile, {kSpace, pipelines, small(), aliased(), {}, {}});
-    return to_json(profile);
-}
-
 /// One of all parts.
 json whole() {
     Profile profile = bare();
@@ -149,7 +145,10 @@ json whole() {
         {Step::verifying, 1.23456789}, {Step::calibration, 0}, {Step::run_off, 20}};
     profile.search.resumed = 2;
     profile.search.budget_seconds = 600;
+    profile.left_out[Operation::copy] = {{512}, {Step::exam}};
+    profile.exam[Operation::copy] = {9, 1, {{512, "hot", {0.9, 0.8, 0.95}}}};
     add_results(profile, {kSpace, balanced(), small(), aliased(), threads(), overlapping()});
+    settle(profile);
     return to_json(profile);
 }
 
@@ -210,216 +209,116 @@ class ProfileFile : public TemporaryFolder {
 // --- What is written -----------------------------------------------------------------------------
 
 TEST(MakeProfile, says_how_the_winners_were_found) {
-    expect_parts(whole(),
-                 {{"/format", "asterope-profile"},
-                  {"/version", 1},
-                  {"/complete", true},
-                  {"/left_out", nullptr},
-                  {"/machine/fingerprint", "0123456789abcdef"},
-                  {"/search/seed", ~std::uint64_t{0}},
-                  {"/search/workload", "balanced"},
-                  {"/search/weights", {{"hot", 0.333333}, {"cold", 0.666667}}}, // those that count
-                  {"/search/space", "paper"},
-                  {"/search/axes", {"tb"}},
-                  {"/search/extended_candidates", 640}, // the most at any size
-                  {"/search/rigor", "quick"},
-                  {"/search/cpu", 3},
-                  {"/search/candidates", 2},
-                  {"/search/trials", 4711},
-                  {"/search/seconds", 123.457},
-                  {"/search/invalid/0/candidate", "MM T T none 0 0"},
-                  {"/search/invalid/0/reason", "wrong byte 3 of 129"},
-                  {"/search/warnings", {"a warning"}},
-                  {"/search/without", {"avx512", "sse4_1"}},
-                  {"/search/noise",
-                   {{"rounds", 1000},
-                    {"disturbed", {{"steal", 25}, {"clock", 7}}},
-                    {"repeated", 30},
-                    {"kept", 2},
-                    {"provisional", true}}},
-                  {"/search/phases", {{"verifying", 1.23457}, {"calibrating", 0}, {"run-off", 20}}},
-                  {"/search/resumed", 2},
-                  {"/search/time_budget_seconds", 600}});
-    expect_parts(written(pipelines()), {{"/search/workload", "cold"},
-                                        {"/search/axes", json::array()},
-                                        {"/search/extended_candidates", 0},
-                                        {"/search/source_map", nullptr},
-                                        {"/search/noise", nullptr},
-                                        {"/search/phases", nullptr},
-                                        {"/search/resumed", nullptr},
-                                        {"/search/time_budget_seconds", nullptr},
-                                        {"/intents", nullptr},
-                                        {"/overlapping", nullptr},
-                                        {"/threads", nullptr}});
+    expect_parts(whole(), {{"/format", "asterope-profile"},
+                           {"/version", 2},
+                           {"/architecture", "x86_64"},
+                           {"/complete", false},
+                           {"/left_out/memcpy", {{"sizes", {512}}, {"steps", {"exam"}}}},
+                           {"/exam/memcpy/cells", 9},
+                           {"/machine/fingerprint", "0123456789abcdef"},
+                           {"/search/rigor", "quick"},
+                           {"/search/workload", "balanced"},
+                           {"/search/weights/memcpy", {{"hot", 0.333333}, {"cold", 0.666667}}},
+                           {"/search/candidates/memcpy", 2},
+                           {"/search/extended_candidates", 640},
+                           {"/search/distribution", "fleet"},
+                           {"/search/small", "predictable"},
+                           {"/search/threads", 2},
+                           {"/search/seed", ~std::uint64_t{0}},
+                           {"/search/seconds", 123.457},
+                           {"/search/phases/verifying", 1.23457},
+                           {"/search/noise/disturbed/steal", 25},
+                           {"/search/resumed", 2},
+                           {"/search/source_map", nullptr}});
 }
 
-TEST(MakeProfile, tells_phases_in_the_order_of_the_run) {
-    Profile profile = bare();
-    profile.search.phases = {{Step::verifying, 1}, {Step::calibration, 0}, {Step::run_off, 20}};
-    EXPECT_EQ(to_json(profile)["search"]["phases"].dump(),
-              R"({"verifying":1.0,"calibrating":0.0,"run-off":20.0})");
+/// The choices of a kind, and of an intent, as they are written.
+std::vector<json> choices_of(const json& profile, const std::string& kind,
+                             const char* intent = nullptr) {
+    std::vector<json> found;
+    for (const json& one : profile.at("choices")) {
+        const json of = one.value("intent", json());
+        if (one.at("kind") == kind && of == (intent ? json(intent) : json())) found.push_back(one);
+    }
+    return found;
 }
 
-TEST(MakeProfile, has_winner_proof_and_runners_up_of_each_interval_in_four_digits) {
-    const json profile = written(pipelines());
-    ASSERT_EQ(profile["intervals"].size(), 2u);
-    expect_parts(profile, {{"/intervals/0/above", 0},
-                           {"/intervals/0/up_to", 128},
-                           {"/intervals/0/winner/tuple/rt", "REP_MOVSB"},
-                           {"/intervals/1/above", 128},
-                           {"/intervals/1/up_to", 8192},
-                           {"/intervals/1/winner/tuple", tuple(kSpace[0])},
-                           {"/intervals/1/winner/tied", true},
-                           {"/intervals/1/winner/ratio", 1.309},
-                           {"/intervals/1/winner/workloads/cold/ns", 812.3},
-                           {"/intervals/1/winner/workloads/cold/libc_ns", 1063},
-                           {"/intervals/1/winner/workloads/cold/ratio", ratio(1.309, 1.29, 1.33)},
-                           {"/intervals/1/proof",
-                            {{"samples", 43},
-                             {"rounds", 15},
-                             {"lead", ratio(1.091, 1.07, 1.11)},
-                             {"ties", json::array()}}},
-                           {"/intervals/1/runners_up/0/tuple/rt", "REP_MOVSB"},
-                           {"/intervals/1/runners_up/0/tied", false},
-                           {"/intervals/1/runners_up/0/workloads", nullptr},
-                           {"/intervals/1/noise_floor/cold/median", 1.001},
-                           {"/intervals/1/undecided", nullptr}});
-}
-
-TEST(MakeProfile, has_intervals_up_to_where_winners_change_and_the_size_they_were_measured_at) {
-    expect_parts(whole(), {{"/intervals/0/up_to", 6400},
-                           {"/intervals/0/size", 4096},
-                           {"/intervals/1/above", 6400},
-                           {"/intervals/1/up_to", 65536},
-                           {"/intervals/1/size", 65536}});
+TEST(MakeProfile, has_what_senses_and_the_plain_winner_of_a_size_in_four_digits) {
+    const auto rows = choices_of(whole(), "pipelines");
+    ASSERT_EQ(rows.size(), 2u);
+    expect_parts(rows[0], {{"/operation", "memcpy"},
+                           {"/above", 0},
+                           {"/up_to", 6400},
+                           {"/size", 4096},
+                           {"/copies", {{"taken", tuple(kSpace[1])}}},
+                           {"/evidence/ratio", 1.309},
+                           {"/evidence/tied", true},
+                           {"/evidence/workloads/cold/ns", 812.3},
+                           {"/evidence/workloads/cold/libc_ns", 1063},
+                           {"/evidence/proof/samples", 43},
+                           {"/evidence/proof/lead", ratio(1.091, 1.07, 1.11)},
+                           {"/evidence/runners_up/0/tuple", tuple(kSpace[0])},
+                           {"/evidence/noise_floor/cold", ratio(1.001, 0.99, 1.01)},
+                           {"/evidence/plain", nullptr}});
+    expect_parts(rows[1], {{"/copies/probe", {{"kind", "each"}, {"lines", 4}}},
+                           {"/copies/threshold", 187},
+                           {"/copies/hot", tuple(kSpace[1])},
+                           {"/copies/cold", tuple(kSpace[2])},
+                           {"/copies/fetch", tuple(kSpace[0])},
+                           {"/copies/plain", tuple(kSpace[0])},
+                           {"/copies/taken", nullptr},
+                           {"/evidence/ratio", 1.5},
+                           {"/evidence/plain/ratio", 1.309},
+                           {"/evidence/cached_ticks", 91.23}});
 }
 
 TEST(MakeProfile, has_the_copies_of_other_kinds) {
-    const json small = {{"shape", "stepped"}, {"rt", "XMM"}, {"order", "up"}, {"bound", 128}};
-    const json second = {{"shape", "grouped"}, {"rt", "YMM"}, {"order", "up"}, {"bound", 256}};
-    const json downwards = {{"rt", "YMM"}, {"block", 256}};
-    expect_parts(whole(),
-                 {{"/small/distribution", "fleet"},
-                  {"/small/objective", "predictable"},
-                  {"/small/winner/tuple", small},
-                  {"/small/winner/ratio", 1.309},
-                  {"/small/winner/workloads/mix_l1_read/ns", 812.3},
-                  {"/small/runners_up/0/tuple", second},
-                  {"/small/noise_floor/mix_l1_read/median", 1.001},
-                  {"/aliased/winner", {{"above", 511}, {"up_to", 1024}, {"tuple", downwards}}},
-                  {"/aliased/sizes/0/size", 1024},
-                  {"/aliased/sizes/0/pipeline/median", 1.1},
-                  {"/aliased/sizes/0/best", downwards},
-                  {"/aliased/sizes/0/best_ratio/high", 1.5},
-                  {"/aliased/sizes/0/gains/1", {{"tuple", downwards}, {"gain", 1.27}}},
-                  {"/overlapping/winner/tuple", {{"rt", "ZMM"}, {"block", 256}}},
-                  {"/overlapping/runners_up/0/tuple", {{"rt", "XMM"}, {"block", 128}}},
-                  {"/overlapping/noise_floor/overlapping/median", 1.001},
-                  {"/overlapping/proof", nullptr},
-                  {"/threads/most", 2},
-                  {"/threads/intervals",
-                   json::parse(R"([{"above":1048575,"up_to":1048576,"threads":2,"chunk":65536}])")},
-                  {"/threads/results", json::parse(R"([{"size":1048576,"threads":2,"chunk":65536,
-            "taken":true,"ratio":1.235,"workloads":{"cold":{"ns":200000.0,"alone_ns":300000.0,
-            "ratio":{"median":1.5,"low":1.4,"high":1.6},"rounds":15}},
-            "noise_floor":{"cold":{"median":1.0,"low":0.99,"high":1.01}}}])")}});
-    Profile none = bare();
-    AliasedFacts unchosen = aliased();
-    unchosen.choice.reset();
-    add_results(none, {kSpace, pipelines(), {}, unchosen, {}, {}});
-    expect_parts(to_json(none), {{"/aliased/winner", nullptr}, {"/small", nullptr}});
+    const std::tuple<const char*, json, json, double> kinds[] = {
+        {"small", {0, 128}, tuple_json(kSmall[1]), 1.309},
+        {"overlapping", {0, 65536}, tuple_json(kOverlapping[1]), 1.309},
+        {"aliased", {511, 1024}, tuple_json(kAliased[1]), 1.397},
+        {"threads", {(1 << 20) - 1, 1 << 20}, {{"threads", 2}, {"chunk", 65536}}, 1.235}};
+    for (const auto& [kind, sizes, copy, ratio] : kinds) {
+        const auto rows = choices_of(whole(), kind);
+        ASSERT_EQ(rows.size(), 1u) << kind;
+        expect_parts(rows[0], {{"/above", sizes[0]},
+                               {"/up_to", sizes[1]},
+                               {"/copies/taken", copy},
+                               {"/evidence/ratio", ratio}});
+    }
 }
 
-// The name of a file, which lands in C comments later.
-TEST(MakeProfile, has_names_of_files_without_odd_characters) {
-    Profile profile = bare();
-    profile.search.source_map = "a*/\"\\b\n?.bin";
-    add_results(profile, {kSpace, pipelines(), small("a*/\"\\b\n?.csv"), {}, {}, {}});
-    EXPECT_EQ(profile.small->distribution, "a_/__b__.csv");
-    EXPECT_EQ(profile.search.source_map, "a_/__b__.bin");
+TEST(MakeProfile, has_of_an_intent_the_winners_alone) {
+    for (const char* intent : {"hot", "cold"}) {
+        const auto rows = choices_of(whole(), "pipelines", intent);
+        ASSERT_EQ(rows.size(), 2u) << intent;
+        for (const json& row : rows) {
+            EXPECT_EQ(row.at("evidence").size(), 2u) << "ratio and tied: " << row;
+        }
+    }
 }
 
-// Of all finalists, also of those that are not kept as runners-up.
-TEST(MakeProfile, names_all_that_tie_with_a_winner_but_not_itself) {
-    SizeResult several = result(4096, 1, 0);
-    for (int i = 0; i < 9; ++i) several.finalists.push_back(finalist(0, 1.1));
-    several.finalists.push_back(finalist(2, 1.0, true));
-    const char* ties = "/intervals/0/proof/ties";
-    expect_parts(written(pipelines({several})), {{ties, json{"YMM T T T1 8 6 TB4 PW16"}}});
-    several.finalists[1].tied = true;
-    expect_parts(written(pipelines({several})),
-                 {{ties, {"ZMM T NT T0 4 8", "YMM T T T1 8 6 TB4 PW16"}}});
-    SmallFacts tied = small();
-    tied.result.finalists[1].tied = true;
-    Profile profile = bare();
-    add_results(profile, {kSpace, pipelines(), tied, {}, {}, {}});
-    EXPECT_EQ(profile.small->proof->ties, std::vector<std::string>{"grouped YMM up 256"});
+/// One thread is the choice where several do not win, up to where they begin to.
+TEST(MakeProfile, shares_copies_from_the_first_size_at_which_threads_win) {
+    ThreadsFacts facts{4,
+                       {{1024, {2, 0}, false, 0.9, {}, {}, 15},
+                        {2048, {2, 0}, true, 1.5, {}, {}, 15},
+                        {4096, {4, 0}, false, 0.8, {}, {}, 15}},
+                       {}};
+    SearchResults results{kSpace, pipelines()};
+    results.threads = facts;
+    Profile profile;
+    add_results(profile, results);
+    const auto rows = profile.of(ChoiceKind::threads);
+    ASSERT_EQ(rows.size(), 3u);
+    const std::tuple<std::size_t, std::size_t, unsigned> expected[] = {
+        {1023, 2047, 1}, {2047, 2048, 2}, {2048, 4096, 1}};
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(std::tuple(rows[i]->above, rows[i]->up_to, rows[i]->share().threads),
+                  expected[i]);
+    }
 }
 
-TEST(MakeProfile, is_not_complete_where_something_was_left_out) {
-    Profile profile = bare();
-    profile.left_out = {{256, 65536}, {Step::small}};
-    expect_parts(written(pipelines(), profile),
-                 {{"/complete", false},
-                  {"/left_out", {{"sizes", {256, 65536}}, {"steps", {"small copies"}}}}});
-}
-
-TEST(MakeProfile, says_where_noise_decided_and_is_provisional_then) {
-    Profile start = bare();
-    start.search.noise = DisturbanceCounts{1000, 0, 0, {}, false};
-    PipelineFacts undecided = pipelines();
-    undecided.found.front().results.front().undecided = true;
-    expect_parts(written(undecided, start), {{"/intervals/0/undecided", true},
-                                             {"/intervals/1/undecided", nullptr},
-                                             {"/search/noise/provisional", true}});
-    SmallFacts small_copies = small();
-    small_copies.result.undecided = true;
-    Profile profile = start;
-    add_results(profile, {kSpace, pipelines(), small_copies, aliased(), {}, {}});
-    expect_parts(to_json(profile),
-                 {{"/small/undecided", true}, {"/search/noise/provisional", true}});
-    AliasedFacts at_aliases = aliased();
-    at_aliases.sizes.front().undecided = true;
-    profile = start;
-    add_results(profile, {kSpace, pipelines(), small(), at_aliases, {}, {}});
-    expect_parts(to_json(profile), {{"/aliased/sizes/0/undecided", true},
-                                    {"/search/noise/provisional", false}}); // the pipelines do
-}
-
-TEST(MakeProfile, has_intents_of_hot_cold_and_consume_alone) {
-    const json intents = whole()["intents"];
-    EXPECT_EQ(intents.size(), 2u);
-    expect_parts(intents, {{"/hot/intervals/0/up_to", 4096},
-                           {"/hot/intervals/0/winner/tuple", tuple(kSpace[0])},
-                           {"/hot/intervals/1/winner/tuple/rt", "REP_MOVSB"},
-                           {"/cold/intervals/0/up_to", 32768},
-                           {"/cold/intervals/0/winner/tuple", tuple(kSpace[2])},
-                           // which concerns all workloads:
-                           {"/hot/intervals/1/sensing", nullptr}});
-    // The routine has no entry point for what was just written: a caller seldom knows.
-    PipelineFacts facts = balanced();
-    facts.objectives[1].name = "produce";
-    facts.objectives[2].name = "consume";
-    EXPECT_EQ(written(facts)["intents"].size(), 1u);
-    EXPECT_TRUE(written(facts)["intents"].contains("consume"));
-}
-
-TEST(MakeProfile, has_what_senses_beside_the_winner_where_that_won) {
-    expect_parts(whole(), {{"/intervals/0/sensing", nullptr},
-                           {"/intervals/1/sensing/kind", "each"},
-                           {"/intervals/1/sensing/lines", 4},
-                           {"/intervals/1/sensing/threshold", 187},
-                           {"/intervals/1/sensing/cached_ticks", 91.23},
-                           {"/intervals/1/sensing/uncached_ticks", 383},
-                           {"/intervals/1/sensing/hot/rt", "REP_MOVSB"},
-                           {"/intervals/1/sensing/cold", tuple(kSpace[2])},
-                           {"/intervals/1/sensing/fetch", tuple(kSpace[0])},
-                           {"/intervals/1/sensing/ratio", 1.5},
-                           {"/intervals/1/sensing/workloads/cold/ratio/median", 1.309},
-                           {"/intervals/1/winner/tuple", tuple(kSpace[0])}});
-}
-
-// The interval of an evaluated size may begin below what a sensing copy can do: bisection moves it.
 TEST(MakeProfile, lets_intervals_that_sense_begin_at_the_minimum) {
     PipelineFacts facts = balanced();
     facts.sensing[0] = facts.sensing[1];
@@ -436,41 +335,11 @@ TEST(MakeProfile, lets_intervals_that_sense_begin_at_the_minimum) {
     EXPECT_EQ(facts.intervals[1][1].above, 2048u);
 }
 
-TEST(MakeProfile, names_the_axes_that_were_explored_and_sensing) {
-    Profile paper = bare(), sensing = bare();
-    PipelineFacts facts = balanced();
-    add_results(sensing, {kSpace, facts, {}, {}, {}, {}, true});
-    EXPECT_EQ(sensing.search.axes, (std::vector<std::string>{"tb", "sensing"}));
-    for (Found& found : facts.found) found.extended = 0;
-    add_results(paper, {kSpace, facts, {}, {}, {}, {}, false});
-    EXPECT_TRUE(paper.search.axes.empty());
-}
-
-TEST(MakeProfile, keeps_two_runners_up_and_of_an_intent_the_winner_under_what_counts) {
-    PipelineFacts facts = balanced();
-    for (SizeResult& result : facts.found[1].results) {
-        for (int i = 0; i < 12; ++i) result.finalists.push_back(finalist(1, 1.1 - 0.01 * i));
-        result.finalists[0].workloads[Workload::produce] = kMeasuredOnce;
-    }
-    const json profile = written(facts);
-    EXPECT_EQ(profile["intervals"][1]["runners_up"].size(), 2u);
-    EXPECT_EQ(profile["intervals"][1]["runners_up"][0]["ratio"], 1.2); // the best of them
-    EXPECT_EQ(profile["intervals"][1]["winner"]["workloads"].size(), 2u);
-    const json& of_cold = profile["intents"]["cold"]["intervals"][1];
-    EXPECT_GT(of_cold["winner"]["ratio"], 0);
-    EXPECT_FALSE(of_cold["winner"].contains("workloads"));
-    for (const char* left_out : {"runners_up", "proof", "noise_floor"}) {
-        EXPECT_FALSE(of_cold.contains(left_out)) << left_out;
-    }
-}
-
 TEST(ProfileText, has_what_fits_into_one_line_in_one) {
     const std::string text = text_of(profile_of(whole()));
     EXPECT_EQ(json::parse(text), whole());
-    EXPECT_NE(text.find("\n    \"tuple\":{\"rt\":"), std::string::npos) << text;
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) EXPECT_LT(line.size(), 220u) << line;
-    EXPECT_LT(text.size(), 3 * whole().dump().size() / 2);
 }
 
 TEST(WinnerFor, is_that_of_the_routines_own_interval) {
@@ -491,20 +360,26 @@ TEST_F(ProfileFile, comes_back_as_it_was_written) {
 
 // Profiles from before there were such sizes have been measured at their intervals' ends.
 TEST_F(ProfileFile, may_hold_little) {
-    const json winner = {{"tuple", tuple(kSpace[1])}};
+    const auto choice = [](std::size_t above, std::size_t up_to) {
+        return json{{"operation", "memcpy"},
+                    {"kind", "pipelines"},
+                    {"above", above},
+                    {"up_to", up_to},
+                    {"copies", {{"taken", tuple(kSpace[1])}}}};
+    };
+    json second = choice(128, 512);
+    second["size"] = 256;
     const json least = {{"format", "asterope-profile"},
-                        {"version", 1},
+                        {"version", 2},
                         {"architecture", "x86_64"},
                         {"complete", true},
-                        {"intervals",
-                         {{{"above", 0}, {"up_to", 128}, {"winner", winner}},
-                          {{"above", 128}, {"up_to", 512}, {"size", 256}, {"winner", winner}}}}};
+                        {"choices", {choice(0, 128), second}}};
     put("profile.json", least.dump());
     const Profile profile = read_profile(path());
     EXPECT_EQ(profile.sizes(), (std::vector<std::size_t>{128, 256}));
-    EXPECT_EQ(profile.intervals[0].winner.ratio, 1);
+    EXPECT_EQ(profile.choices[0].ratio, 1);
     EXPECT_TRUE(profile.machine.is_null());
-    EXPECT_FALSE(profile.small);
+    EXPECT_FALSE(profile.first(ChoiceKind::small));
 }
 
 TEST_F(ProfileFile, is_refused_where_it_cannot_be_read) {
@@ -529,29 +404,34 @@ TEST_F(ProfileFile, is_refused_where_it_is_something_else) {
 }
 
 TEST_F(ProfileFile, is_refused_in_a_version_that_is_unknown) {
-    put("profile.json", json{{"format", "asterope-profile"}, {"version", 2}}.dump());
+    put("profile.json", json{{"format", "asterope-profile"}, {"version", 3}}.dump());
     EXPECT_THROW(read_profile(path()), NewerProfile);
     EXPECT_TRUE(says(fault("/version", 99), "newer asterope (version 99)"));
-    EXPECT_TRUE(says(fault("/version", 0), "unknown version 0"));
-    EXPECT_TRUE(says(fault("/version", -1), "unknown version -1"));
+    EXPECT_TRUE(says(fault("/version", 0), "has version 0, and this asterope reads 2: tune again"));
+    EXPECT_TRUE(says(fault("/version", -1), "has version -1, and"));
     for (const json& version : {json("1"), json(1.0), json(true), json(nullptr), json::object()}) {
         EXPECT_TRUE(says(fault("/version", version), "has no version")) << version;
     }
     put("profile.json",
-        json{{"format", "asterope-profile"}, {"version", 1}, {"architecture", "aarch64"}}.dump());
+        json{{"format", "asterope-profile"}, {"version", 2}, {"architecture", "aarch64"}}.dump());
     EXPECT_THROW(read_profile(path()), OtherArchitecture);
 }
 
 TEST_F(ProfileFile, is_refused_with_the_place_of_what_is_wrong) {
     const std::tuple<const char*, json, const char*> faults[] = {
-        {"/intervals", json::array(), "intervals: a list of 0"},
-        {"/intervals/0/up_to", 65536, "do not ascend"},
-        {"/intervals/1/up_to", "128", "intervals[1].up_to: \"128\" where an integer"},
-        {"/intervals/1/winner/tuple/ps", 16, "intervals[1].winner.tuple: is no copy that this"},
-        {"/small/winner/tuple/bound", 7, "small.winner.tuple"},
-        {"/aliased/sizes/0/best/rt", "sideways", "aliased.sizes[0].best.rt"},
-        {"/search/seed", -1, "search.seed: -1 is less than 0"},
+        {"/choices", json::array(), "choices: no pipelines of memcpy"},
+        {"/choices", 7, "choices: 7 where an array is expected"},
+        {"/choices/2/above", 1, "choices[2]: the sizes of its kind do not ascend"},
+        {"/choices/1/up_to", "128", "choices[1].up_to: \"128\" where a sound integer"},
+        {"/choices/1/above", -1, "choices[1].above: -1 where a sound integer"},
+        {"/choices/1/copies/taken/ps", 16, "choices[1].copies.taken: is no copy that this"},
+        {"/choices/1/copies/taken/colour", 1, "choices[1].copies.taken: is no copy that this"},
+        {"/choices/1/copies", json::object(), "choices[1].copies.taken: missing"},
+        {"/choices/1/kind", "loops", "choices[1].kind: is none that this version knows"},
+        {"/choices/0/copies/taken/bound", 7, "choices[0].copies.taken"},
+        {"/search/seed", -1, "search.seed: -1 where"},
         {"/search/colour", "red", "search.colour: unknown field"},
+        {"/search/rigor", "\x1b[2J", "search.rigor: not all printable ASCII"},
         {"/machine", 7, "machine: 7 where an object is expected"},
     };
     for (const auto& [pointer, value, why] : faults) {

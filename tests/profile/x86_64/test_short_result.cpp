@@ -54,16 +54,38 @@ const asterope_copy kSmall = made_up_small("masked ZMM up 256", "masked", "ZMM",
 const std::optional<SmallFacts> kSmallFacts =
     SmallFacts{"fleet", "balanced", {&kSmall}, {0, {{0, {}, 1.25, false}}, {}, 15}};
 
+/// What is told of these facts.
+struct Told {
+    PipelineFacts facts;
+    std::optional<SmallFacts> small = {};
+    std::optional<ThreadsFacts> threads = {};
+    LeftOut left_out = {};
+    std::optional<ExamFacts> exam = {};
+
+    Profile profile() const {
+        SearchResults results{kSpace, facts, small};
+        results.threads = threads;
+        Profile profile = made_up_profile(results);
+        profile.left_out[facts.operation] = left_out;
+        if (exam) profile.exam[facts.operation] = *exam;
+        return profile;
+    }
+    std::string rows() const { return routine_rows(profile(), facts.operation); }
+    std::string first() const { return headline(profile(), facts.operation); }
+    std::string sentences() const { return result_sentences(profile(), facts.operation); }
+};
+
 } // namespace
 
 TEST(RoutineRows, merges_neighbours_of_one_pipeline_and_takes_their_geometric_mean) {
-    const auto rows = lines(routine_rows(
-        kSpace, pipelines({result(4096, 1, 1, 1), result(8192, 0, 1, 2), result(65536, 0, 4, 2)}),
-        {}));
-    EXPECT_EQ(rows[0], "Up to  x libc how");
-    EXPECT_EQ(rows[1], "4 KiB    1.00 rep movsb");
-    EXPECT_EQ(rows[2],
-              "64 KiB   2.00 64-byte registers, non-temporal stores, prefetches 8 lines ahead");
+    const auto rows = lines(
+        Told{pipelines({result(4096, 1, 1, 1), result(8192, 0, 1, 2), result(65536, 0, 4, 2)})}
+            .rows());
+    EXPECT_EQ(rows[0], "Up to  x libc  GB/s how");
+    EXPECT_EQ(rows[1], "4 KiB    1.00  4096 rep movsb");
+    EXPECT_EQ(
+        rows[2],
+        "64 KiB   2.00 65536 64-byte registers, non-temporal stores, prefetches 8 lines ahead");
     EXPECT_EQ(rows[3].substr(0, 7), "x libc:");
 }
 
@@ -74,16 +96,16 @@ TEST(RoutineRows, tell_a_copy_in_words) {
         {5, "general registers, prefetches"},
         {6, "clzero, non-temporal stores"}};
     for (const auto& [entrant, words] : cases) {
-        EXPECT_EQ(lines(routine_rows(kSpace, pipelines({result(4096, entrant, 1, 1)}), {}))[1],
-                  "4 KiB   1.00 " + words);
+        EXPECT_EQ(lines(Told{pipelines({result(4096, entrant, 1, 1)})}.rows())[1],
+                  "4 KiB   1.00 4096 " + words);
     }
 }
 
 TEST(RoutineRows, begins_with_the_small_copies_and_leaves_out_what_they_do) {
-    const auto rows = lines(
-        routine_rows(kSpace, pipelines({result(256, 1, 1, 1), result(512, 0, 1, 1)}), kSmallFacts));
-    EXPECT_EQ(rows[1], "256 B   1.25 small copies");
-    EXPECT_EQ(rows[2].substr(0, 20), "512 B   1.00 64-byte");
+    const auto rows =
+        lines(Told{pipelines({result(256, 1, 1, 1), result(512, 0, 1, 1)}), kSmallFacts}.rows());
+    EXPECT_EQ(rows[1], "256 B   1.25      small copies");
+    EXPECT_EQ(rows[2].substr(0, 25), "512 B   1.00  512 64-byte");
 }
 
 TEST(RoutineRows, shows_both_pipelines_of_a_copy_that_senses) {
@@ -91,9 +113,9 @@ TEST(RoutineRows, shows_both_pipelines_of_a_copy_that_senses) {
     const asterope_copy probe = made_up("source 4", {{"kind", "source", 0}, {"lines", nullptr, 4}});
     facts.sensing[0] =
         SensingResult{{&probe, kSpace[1], kSpace[0], {187, 90, 390}}, finalist(2, 0.99, 1.6), 15};
-    const auto rows = lines(routine_rows(kSpace, facts, {}));
-    EXPECT_EQ(rows[1], "64 KiB cached     0.99 rep movsb");
-    EXPECT_EQ(rows[2].substr(0, 38), "       uncached        64-byte registe");
+    const auto rows = lines(Told{facts}.rows());
+    EXPECT_EQ(rows[1], "64 KiB cached     0.99 65536 rep movsb");
+    EXPECT_EQ(rows[2].substr(0, 44), "       uncached              64-byte registe");
 }
 
 TEST(RoutineRows, shows_the_third_pipeline_of_a_copy_that_looks_at_the_destination) {
@@ -101,8 +123,8 @@ TEST(RoutineRows, shows_the_third_pipeline_of_a_copy_that_looks_at_the_destinati
     const asterope_copy probe = made_up("each 4", {{"kind", "each", 0}, {"lines", nullptr, 4}});
     const SensingCopy copy{&probe, kSpace[1], kSpace[0], {187, 90, 390}, kSpace[1]};
     facts.sensing[0] = SensingResult{copy, finalist(2, 0.99, 1.6), 15};
-    const std::string text = routine_rows(kSpace, facts, {});
-    EXPECT_EQ(lines(text)[3], "       fetch           rep movsb");
+    const std::string text = Told{facts}.rows();
+    EXPECT_EQ(lines(text)[3], "       fetch                 rep movsb");
     EXPECT_NE(text.find("fetch: only the destination is."), std::string::npos);
 }
 
@@ -114,7 +136,7 @@ TEST(RoutineRows, tell_less_where_there_would_be_too_many) {
         for (std::size_t i = 0; i < 24; ++i) {
             results.push_back(result(128 << i, i % 2 ? other : 0, 1, 1));
         }
-        EXPECT_EQ(lines(routine_rows(kSpace, pipelines(results), {}))[1], "1 GiB   1.00 " + words);
+        EXPECT_EQ(lines(Told{pipelines(results)}.rows())[1], "1 GiB   1.00 1073741824 " + words);
     }
 }
 
@@ -124,10 +146,9 @@ TEST(RoutineRows, and_sentences_stay_within_100_columns_and_36_lines) {
         results.push_back(result(4096 << i, static_cast<Entrant>(i % 3), 1.1, 1.3));
     }
     const PipelineFacts facts = pipelines(results);
-    const LeftOut left_out = {{128, 256}, {Step::sensing, Step::boundaries, Step::threads}};
-    const auto rows =
-        lines(headline(facts, kSmallFacts, {}) + routine_rows(kSpace, facts, kSmallFacts) +
-              result_sentences(facts, kSmallFacts, {}, left_out));
+    const Told told{
+        facts, kSmallFacts, {}, {{128, 256}, {Step::sensing, Step::boundaries, Step::threads}}};
+    const auto rows = lines(told.first() + told.rows() + told.sentences());
     EXPECT_LE(rows.size(), 36u);
     for (const std::string& row : rows) EXPECT_LE(row.size(), 100u) << row;
 }
@@ -175,7 +196,7 @@ TEST(Headline, tells_first_what_was_gained_for_whom_and_what_loses) {
     for (const Case& one : cases) {
         PipelineFacts facts = pipelines(one.results);
         facts.operation = one.operation;
-        EXPECT_EQ(unwrapped(headline(facts, one.small, one.exam)),
+        EXPECT_EQ(unwrapped(Told{facts, one.small, {}, {}, one.exam}.first()),
                   one.told + (one.told.empty() ? "" : "\n"));
     }
 }
@@ -184,8 +205,11 @@ TEST(ResultSentences, tell_the_mean_and_the_lowest_by_workload) {
     PipelineFacts facts =
         pipelines({result(256, 1, 9, 9), result(4096, 1, 0.5, 1), result(131072, 0, 2, 1.44)});
     facts.objectives.push_back({"cold", {{Workload::cold, 1}}});
-    for (Found& found : facts.found) found.results.push_back(result(0, 0, 1, 1.5));
-    const std::string text = result_sentences(facts, kSmallFacts, {}, {});
+    facts.intervals.push_back(facts.intervals.front());
+    for (Found& found : facts.found) {
+        found.results.push_back(result(found.results.front().size, 0, 1.5, 1.5));
+    }
+    const std::string text = Told{facts, kSmallFacts}.sentences();
     EXPECT_EQ(lines(text)[0], "Sizes above 256 B: libc's time over ours, mean and lowest");
     EXPECT_EQ(lines(text)[1], "  1.00  0.50 4 KiB     hot: where all is cached");
     EXPECT_EQ(lines(text)[2], "  1.20  1.00 4 KiB     cold: where nothing is cached");
@@ -198,9 +222,12 @@ TEST(ResultSentences, tell_the_mean_and_the_lowest_by_workload) {
 
 TEST(ResultSentences, tell_from_which_size_on_threads_share_and_what_was_left_out) {
     const PipelineFacts facts = pipelines({result(4096, 0, 1, 1)});
-    const ThreadsFacts threads = {2, {}, {{262143, 1048575, {1, 0}}, {1048575, 4194304, {2, 0}}}};
-    const std::string text =
-        result_sentences(facts, {}, threads, {{128, 256}, {Step::boundaries, Step::threads}});
+    const ThreadsFacts threads = {
+        2,
+        {{262144, {2, 0}, false, 0.9, {}, {}, 15}, {1048576, {2, 0}, true, 1.5, {}, {}, 15}},
+        {}};
+    const LeftOut left_out = {{128, 256}, {Step::boundaries, Step::threads}};
+    const std::string text = Told{facts, {}, threads, left_out}.sentences();
     EXPECT_NE(text.find("asterope_memcpy_mt shares copies of 1 MiB and more among threads."),
               std::string::npos)
         << text;
@@ -209,9 +236,9 @@ TEST(ResultSentences, tell_from_which_size_on_threads_share_and_what_was_left_ou
         std::string::npos)
         << text;
     const ExamLoss one{512, "hot", {0.9, 0.8, 0.95}}, worse{0, "fixed", {0.8, 0.7, 0.9}};
-    EXPECT_NE(unwrapped(result_sentences(facts, {}, {}, {}, ExamFacts{9, 1, {one, worse}}))
+    EXPECT_NE(unwrapped(Told{facts, {}, {}, {}, ExamFacts{9, 1, {one, worse}}}.sentences())
                   .find("noise: 0.80 times as fast in small copies under fixed, 0.90 times as fast "
                         "at 512 B under hot."),
               std::string::npos);
-    EXPECT_EQ(result_sentences(pipelines({}), {}, {}, {}), "");
+    EXPECT_EQ(Told{pipelines({})}.sentences(), "");
 }

@@ -16,10 +16,9 @@ from aarch64_programs import (
     needs_emulator_and_time,
 )
 from architectures import AARCH64
-from asterope.profile import Aliased
 from asterope.spaces.aarch64.pipelines import Tuple
 from asterope.spaces.probes import PROBES, SensingCopy
-from copy_programs import STRICT_C, Memset, need, output_of, render, run
+from copy_programs import STRICT_C, Aliased, Memset, need, output_of, render, run
 
 pytestmark = needs_emulator_and_time
 

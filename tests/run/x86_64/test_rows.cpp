@@ -79,26 +79,27 @@ class RowsOf : public TemporaryFolder {
 };
 
 /// What copies each row, by name: neighbours that are copied alike are one row of the routine.
-std::vector<std::string> rows_of(const std::vector<Interval>& intervals) {
+std::vector<std::string> rows_of(const std::vector<const Choice*>& choices) {
     std::vector<std::string> rows;
-    for (const Interval& one : intervals) {
-        std::string name = one.winner.copy.name();
-        if (one.sensing) {
-            name = one.sensing->hot.name() + " | " + one.sensing->cold.name();
-            if (one.sensing->fetch) name += " | " + one.sensing->fetch->name();
+    for (const Choice* one : choices) {
+        std::string name = name_of(one->copy);
+        if (const auto& sensing = one->sensing) {
+            name = sensing->hot.name() + " | " + sensing->cold.name();
+            if (sensing->fetch) name += " | " + sensing->fetch->name();
         }
         if (rows.empty() || rows.back() != name) rows.push_back(name);
     }
     return rows;
 }
 
-std::set<std::string> pipelines_of(const std::vector<Interval>& intervals) {
+std::set<std::string> pipelines_of(const std::vector<const Choice*>& choices) {
     std::set<std::string> pipelines;
-    for (const Interval& one : intervals) {
-        pipelines.insert(one.winner.copy.name());
-        if (!one.sensing) continue;
-        pipelines.insert({one.sensing->hot.name(), one.sensing->cold.name()});
-        if (one.sensing->fetch) pipelines.insert(one.sensing->fetch->name());
+    for (const Choice* one : choices) {
+        pipelines.insert(name_of(one->copy));
+        const auto& sensing = one->sensing;
+        if (!sensing) continue;
+        pipelines.insert({sensing->hot.name(), sensing->cold.name()});
+        if (sensing->fetch) pipelines.insert(sensing->fetch->name());
     }
     return pipelines;
 }
@@ -109,13 +110,14 @@ TEST_F(RowsOf, a_routine_are_few_and_so_are_its_pipelines_whatever_each_size_wou
     for (const std::size_t rows : {2, 8}) {
         request_.rows = rows;
         const Profile profile = run(unrelated);
-        EXPECT_LE(rows_of(profile.intervals).size(), rows);
-        std::set<std::string> pipelines = pipelines_of(profile.intervals);
+        EXPECT_LE(rows_of(profile.of(ChoiceKind::pipelines)).size(), rows);
+        std::set<std::string> pipelines = pipelines_of(profile.of(ChoiceKind::pipelines));
         EXPECT_LE(pipelines.size(), 6u);
-        ASSERT_FALSE(profile.intents.empty());
-        for (const auto& [workload, intent] : profile.intents) {
-            EXPECT_LE(rows_of(intent.intervals).size(), rows) << name_of(workload);
-            pipelines.merge(pipelines_of(intent.intervals));
+        for (const Workload intent : {Workload::hot, Workload::cold, Workload::consume}) {
+            const auto choices = profile.of(ChoiceKind::pipelines, Operation::copy, intent);
+            ASSERT_FALSE(choices.empty());
+            EXPECT_LE(rows_of(choices).size(), rows) << name_of(intent);
+            pipelines.merge(pipelines_of(choices));
         }
         EXPECT_LE(pipelines.size(), 9u) << "with three more for the entry points";
     }
@@ -126,13 +128,14 @@ TEST_F(RowsOf, a_routine_are_the_same_in_every_replay_as_in_the_run) {
         const Profile profile = run(factor);
         EXPECT_EQ(text_of(replayed()), text_of(profile));
         const PipelineFacts& found = found_.pipelines;
-        ASSERT_EQ(profile.intervals.size(), found.intervals.front().size());
-        for (std::size_t i = 0; i < profile.intervals.size(); ++i) {
-            const Interval& row = profile.intervals[i];
+        const auto choices = profile.of(ChoiceKind::pipelines);
+        ASSERT_EQ(choices.size(), found.intervals.front().size());
+        for (std::size_t i = 0; i < choices.size(); ++i) {
+            const Choice& row = *choices[i];
             const SizeInterval& interval = found.intervals.front()[i];
             EXPECT_EQ(row.up_to, interval.up_to);
             const Finalist& winner = found.found[interval.result].results.front().finalists.front();
-            EXPECT_NEAR(row.winner.ratio, winner.ratio, 1e-3);
+            EXPECT_NEAR(row.plain_ratio(), winner.ratio, 1e-3);
             const auto& sensing = found.sensing[interval.result];
             ASSERT_EQ(row.sensing.has_value(), sensing.has_value());
             if (sensing) {
@@ -143,18 +146,19 @@ TEST_F(RowsOf, a_routine_are_the_same_in_every_replay_as_in_the_run) {
 }
 
 TEST_F(RowsOf, a_routine_are_as_many_as_bring_something) {
-    EXPECT_EQ(rows_of(run(two_halves).intervals), (std::vector{kSmaller, kLarger}));
-    EXPECT_EQ(rows_of(run(about_alike).intervals), (std::vector{kSmaller}));
+    EXPECT_EQ(rows_of(run(two_halves).of(ChoiceKind::pipelines)), (std::vector{kSmaller, kLarger}));
+    EXPECT_EQ(rows_of(run(about_alike).of(ChoiceKind::pipelines)), (std::vector{kSmaller}));
 }
 
 TEST_F(RowsOf, a_routine_sense_where_cached_data_wants_another_copy) {
     const Profile profile = run(by_place);
-    EXPECT_FALSE(profile.intervals.front().sensing) << "too small for a probe";
-    EXPECT_EQ(rows_of(profile.intervals).back(), kSmaller + " | " + kLarger);
+    EXPECT_FALSE(profile.of(ChoiceKind::pipelines).front()->sensing) << "too small for a probe";
+    EXPECT_EQ(rows_of(profile.of(ChoiceKind::pipelines)).back(), kSmaller + " | " + kLarger);
 }
 
 TEST_F(RowsOf, a_routine_are_those_of_another_run_with_other_noise) {
     for (const Factor factor : {two_halves, about_alike, by_place}) {
-        EXPECT_EQ(rows_of(run(factor, 1).intervals), rows_of(run(factor, 2).intervals));
+        EXPECT_EQ(rows_of(run(factor, 1).of(ChoiceKind::pipelines)),
+                  rows_of(run(factor, 2).of(ChoiceKind::pipelines)));
     }
 }
