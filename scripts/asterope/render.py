@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 
 from . import __version__, spaces, workloads
+from .c_strings import as_c_macro, as_c_strings
 from .provisional import doubt_of
 from .spaces import probes, threads
 from .spaces.kinds import MEMCPY, MEMSET
@@ -33,38 +34,6 @@ def _template_folders(architecture: str) -> list[Path]:
         if (root / architecture).is_dir():
             return [root / architecture, root]
     raise FileNotFoundError(f"no templates for {architecture} beside {package}")
-
-
-# The longest line of assembly in the C files.
-_LINE = 100
-
-
-def as_c_strings(assembly: str) -> str:
-    """Assembly text as the string literals of an asm statement; `//` lines become C comments, and
-    `@NAME` stands for more such literals, those of a C macro.
-
-    Neighbouring instructions of one kind, such as the loads of a stage, share a line.
-    """
-    lines: list[str] = []
-    kind = ""  # of the instructions in the last line
-    for line in filter(None, map(str.strip, assembly.splitlines())):
-        before, kind = kind, line.split()[0]
-        if line.startswith("//"):
-            lines.append(f"    /* {line[2:].strip()} */")
-        elif line.startswith("@"):
-            lines.append(f"    {line[1:]}")
-        elif line.endswith(":"):
-            lines.append(f'  "{line}\\n"')
-        elif kind == before and len(lines[-1]) + len(line) + 2 <= _LINE:
-            lines[-1] = f'{lines[-1][:-3]}; {line}\\n"'
-        else:
-            lines.append(f'    "{line}\\n"')
-    return "\n".join(lines)
-
-
-def as_c_macro(assembly: str, name: str) -> str:
-    """The same as a macro of C, for assembly that stands in several functions."""
-    return f"#define {name} \\\n" + as_c_strings(assembly).replace("\n", " \\\n")
 
 
 def fields(copy: Any) -> Iterable[tuple[str, str | int]]:
