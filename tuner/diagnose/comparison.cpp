@@ -61,7 +61,7 @@ std::vector<Comparison> compare(const Group& group, const Context& context, doub
     for (std::size_t i = 0; i < conditions.size(); ++i) {
         const Condition& condition = conditions[i];
         const std::size_t base = index_of(condition.baseline, conditions);
-        const auto figures = [&](CopyBy who) -> Figures {
+        const auto figures = [&](CopyBy who) -> TakenTime {
             return {paired.seconds(entrant(i, who)),
                     paired.ratio(entrant(i, who), entrant(base, who))};
         };
@@ -86,7 +86,7 @@ std::vector<Comparison> compare(const Group& group, const Context& context, doub
     return comparisons;
 }
 
-nlohmann::ordered_json figures_json(const Figures& figures, bool is_baseline) {
+nlohmann::ordered_json figures_json(const TakenTime& figures, bool is_baseline) {
     nlohmann::ordered_json json = {{"ns", figures.seconds * 1e9}};
     if (!is_baseline) json["slowdown"] = estimate_json(figures.slowdown);
     return json;
@@ -107,17 +107,17 @@ nlohmann::ordered_json comparison_json(const Comparison& comparison) {
     return json;
 }
 
-std::string cell(const Figures& figures, bool is_baseline) {
+std::string cell(const TakenTime& figures, bool is_baseline) {
     return is_baseline ? format_time(figures.seconds) : format_factor(figures.slowdown.median);
 }
 
 /// What the verdict says of one copy; `of` picks its figures, null where it has none.
 std::string worst_of(const std::vector<Comparison>& comparisons,
-                     const std::function<const Figures*(const Comparison&)>& of) {
+                     const std::function<const TakenTime*(const Comparison&)>& of) {
     const Comparison* worst = nullptr;
     double most = 1;
     for (const Comparison& comparison : comparisons) {
-        const Figures* figures = of(comparison);
+        const TakenTime* figures = of(comparison);
         if (!figures || comparison.is_baseline()) continue;
         const Estimate& slowdown = figures->slowdown;
         most = std::max(most, slowdown.median);

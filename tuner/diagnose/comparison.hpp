@@ -34,7 +34,7 @@ struct Group {
 };
 
 /// What one copy took in one condition.
-struct Figures {
+struct TakenTime {
     double seconds;    ///< a call, median over the rounds
     Estimate slowdown; ///< its time over its own time in the baseline
 };
@@ -45,8 +45,8 @@ struct Comparison {
     std::size_t size;
     nlohmann::ordered_json keys;
     bool in_table;
-    Figures libc;
-    std::optional<Figures> winner;
+    TakenTime libc;
+    std::optional<TakenTime> winner;
     std::string candidate; ///< which the winner is
     Estimate ratio;        ///< libc's time over the winner's in this condition, if there is one
     Estimate floor;        ///< libc's time over libc's, in the group's first condition

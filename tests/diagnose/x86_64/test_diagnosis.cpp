@@ -43,7 +43,7 @@ const Profile kProfile = profile();
 /// A comparison with its baseline where libc took `libc` times as long, and the winner `winner`.
 Comparison slower(const char* label, double libc, std::optional<double> winner = std::nullopt,
                   double width = 0.01) {
-    const auto figures = [&](double factor) -> Figures {
+    const auto figures = [&](double factor) -> TakenTime {
         return {factor * 1e-9, {factor, factor - width, factor + width}};
     };
     Comparison comparison{"4 KiB",       label,        "base", 4096,      {{"key", 1}},   true,

@@ -70,15 +70,6 @@ class CommonBestOf : public TemporaryFolder {
     int count_ = 0;
 };
 
-std::string name_of_winner(const json& interval) {
-    const json& t = interval.at("winner").at("tuple");
-    std::string name;
-    for (const char* field : {"rt", "lt", "st", "pt"}) {
-        name += t.at(field).get<std::string>() + ' ';
-    }
-    return name + t.at("ps").dump() + ' ' + t.at("pd").dump();
-}
-
 } // namespace
 
 TEST_F(CommonBestOf, two_machines_is_what_serves_both_best_although_neither_has_it_as_its_own) {

@@ -58,7 +58,7 @@ SmallFacts small(const std::string& distribution = "fleet") {
         finalist.workloads = {{Workload::mix_l1_read, finalist.workloads.at(Workload::cold)}};
     }
     small.noise_floor = {{Workload::mix_l1_read, {1.001, 0.99, 1.01}}};
-    return {distribution, "predictable", {&kSmall[0], &kSmall[1]}, small};
+    return {distribution, {&kSmall[0], &kSmall[1]}, small};
 }
 
 const asterope_copy kAliased[] = {

@@ -52,7 +52,7 @@ std::string unwrapped(std::string text) {
 
 const asterope_copy kSmall = made_up_small("masked ZMM up 256", "masked", "ZMM", "up", 256);
 const std::optional<SmallFacts> kSmallFacts =
-    SmallFacts{"fleet", "balanced", {&kSmall}, {0, {{0, {}, 1.25, false}}, {}, 15}};
+    SmallFacts{"fleet", {&kSmall}, {0, {{0, {}, 1.25, false}}, {}, 15}};
 
 /// What is told of these facts.
 struct Told {

@@ -39,7 +39,7 @@ std::string by_level(const Rates& rates) {
 }
 
 /// A copy's figures for the report, and its throughput among the others of its level.
-nlohmann::ordered_json figures_json(const Figures& figures, std::size_t size,
+nlohmann::ordered_json figures_json(const TakenTime& figures, std::size_t size,
                                     const std::string& level, Rates& rates) {
     rates.emplace_back(level, static_cast<double>(size) / figures.seconds / 1e9);
     return {{"ns", figures.seconds * 1e9}, {"gb_per_s", rates.back().second}};
