@@ -25,9 +25,11 @@ constexpr const char* kObjectives[] = {"balanced", "unpredictable", "predictable
 Weights weights_for(std::string_view objective) {
     Weights weights = small_weights();
     for (auto& [workload, weight] : weights) {
-        const bool single = std::string_view(asterope::name_of(workload)).starts_with("fixed"),
-                   page_end = workload == Workload::page_end || workload == Workload::page_end_read;
-        if (objective != "balanced" && !page_end && single != (objective == "predictable")) {
+        if (objective == "balanced") break;
+        const bool single = std::string_view(asterope::name_of(workload)).starts_with("fixed");
+        if (workload == Workload::page_end || workload == Workload::page_end_read) {
+            weight /= 2; // a quarter of what is left
+        } else if (single != (objective == "predictable")) {
             weight = 0;
         }
     }
