@@ -287,7 +287,7 @@ _GOOD["choices"] = [
 
 
 def of(profile: Mapping[str, Any], kind: str = "pipelines", **columns: str) -> list[dict[str, Any]]:
-    """The profile's choices of a kind, of memcpy and of no intent unless `columns` say otherwise."""
+    """Its choices of a kind, of memcpy and of no intent unless `columns` say otherwise."""
     wanted = {"operation": "memcpy", "intent": None, **columns, "kind": kind}
     return [
         one
