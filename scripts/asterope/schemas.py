@@ -3,10 +3,10 @@
 Where a schema says `"forEachWorkload": {"of": COLUMN, "family": FAMILY, "description": TEXT, "is":
 SCHEMA}`, it gets a property for each workload of that family (missing: of any) whose row in the
 table of workloads has that column set, or one of several ("measured or tunable"). `{name}` and
-`{text}` in the description are the row's. And `"enumOfWorkloads": {"of": COLUMN, "and": [WORD, ...]}` is an
-enumeration of words and workloads. `"sameAs": NAME` stands for what the neighbouring field of that
-name is. What the copies of a profile's choices may be, by operation and kind, comes from the spaces
-of the architecture that it is read for.
+`{text}` in the description are the row's. And `"enumOfWorkloads": {"of": COLUMN, "and": [WORD,
+...]}` is an enumeration of words and workloads. `"sameAs": NAME` stands for what the neighbouring
+field of that name is. What the copies of a profile's choices may be, by operation and kind, comes
+from the spaces of the architecture that it is read for.
 
 Usage: python -m asterope.schemas ARCHITECTURE SCHEMA (a build step: prints it, filled, for C++)
 """

@@ -276,7 +276,7 @@ def fields_of(owner: str, schema: dict, prefix: str = "") -> Iterator[tuple[str,
     there for each workload have one section."""
     properties = schema.get("properties", {})
     for name, field in properties.items():
-        if set(properties) <= set(workloads.TEXTS) - {"overlapping"}:
+        if set(properties) <= set(workloads.TEXTS):
             yield "workloads", name
             continue
         yield owner, prefix + name
@@ -284,13 +284,20 @@ def fields_of(owner: str, schema: dict, prefix: str = "") -> Iterator[tuple[str,
         yield from fields_of(owner, field.get("items", {}), f"{prefix}{name}[].")
 
 
+# The sections of what is taken, by its definition in the schema.
+SECTIONS = {
+    **{"memcpy_pipelines": "tuple", "memset_pipelines": "set_tuple"},
+    **{"memcpy_small": "small_tuple", "memset_small": "small_tuple"},
+    **{"memcpy_overlapping": "overlapping_tuple", "memcpy_aliased": "aliased_tuple"},
+    **{"memcpy_probe": "probe", "memset_probe": "probe"},
+}
+
+
 def fields_in_schema() -> set[tuple[str, str]]:
     whole = schema("x86_64")
     fields = set(fields_of("profile", whole))
     for name, definition in whole["$defs"].items():
-        if "$comment" in definition:  # the same of sets
-            continue
-        fields |= set(fields_of(name, definition))
+        fields |= set(fields_of(SECTIONS.get(name, name), definition))
     return fields
 
 
