@@ -11,11 +11,17 @@ from ..one_line import one_line
 from .options import PROGRAM, parse
 from .runs import prove_by_runs
 from .supervisor import supervised
-from .trial.command import prove_by_trial
+
+
+def _prove_by_trial(arguments: argparse.Namespace) -> int:
+    # Not above: it reads libraries by pyelftools, which neither --help nor --runs needs.
+    from .trial.command import prove_by_trial
+
+    return prove_by_trial(arguments)
 
 
 def _answer(arguments: argparse.Namespace) -> int:
-    prove = prove_by_runs if arguments.runs else prove_by_trial
+    prove = prove_by_runs if arguments.runs else _prove_by_trial
     try:
         return supervised(lambda: prove(arguments))
     except BadInput as error:
