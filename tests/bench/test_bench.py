@@ -21,6 +21,7 @@ from asterope.render import render_routine
 from asterope.report.bench import build_bench
 from command_errors import only_error_of, run_command
 from copy_programs import shared_library
+from profile_samples import choice, of_memset, taking
 
 pytestmark = pytest.mark.one_cpu
 
@@ -63,14 +64,13 @@ def measured(bench, library: Path, tmp_path: Path) -> Callable[..., Measured]:
 
 @pytest.fixture
 def profile_for(tmp_path: Path) -> Callable[[str], tuple[str, str]]:
-    """The option of a profile of two intervals, which was tuned for that workload."""
+    """The option of a profile of two choices, which was tuned for that workload."""
 
     def write(workload: str) -> tuple[str, str]:
-        ends = ((0, 200), (200, 2048))
-        intervals = [{"above": a, "up_to": b, "winner": {"tuple": PLAIN}} for a, b in ends]
-        profile = {"format": "asterope-profile", "version": 1, "architecture": "x86_64",
+        choices = [choice("pipelines", *ends, PLAIN) for ends in ((0, 200), (200, 2048))]
+        profile = {"format": "asterope-profile", "version": 2, "architecture": "x86_64",
                    "complete": True, "search": {"workload": workload},
-                   "intervals": intervals}  # fmt: skip
+                   "choices": choices}  # fmt: skip
         (tmp_path / "profile.json").write_text(json.dumps(profile))
         return "--profile", "profile.json"
 
@@ -193,11 +193,10 @@ def test_a_library_needs_no_slash(bench, library: Path) -> None:
     assert done.stdout.startswith("asterope_memcpy against ")
 
 
-@pytest.mark.parametrize("workload", ["weights", "recorded"])
-def test_what_a_mix_or_a_program_was_tuned_for_is_compared_as_balanced(
-    bench, library: Path, profile_for, workload: str
+def test_what_a_mix_was_tuned_for_is_compared_as_balanced(
+    bench, library: Path, profile_for
 ) -> None:
-    mixed = bench("--routine", library, *FEW, "--suite", "sizes", *profile_for(workload))
+    mixed = bench("--routine", library, *FEW, "--suite", "sizes", *profile_for("weights"))
     balanced = bench("--routine", library, *FEW, "--suite", "sizes", *profile_for("balanced"))
     assert (mixed.returncode, mixed.stderr) == (0, "")
     assert [line.split()[0] for line in mixed.stdout.splitlines() if line.strip()] == [
@@ -500,13 +499,10 @@ def test_a_check_that_fails_names_the_cells_and_writes_the_report(
 # --- Sets -----------------------------------------------------------------------------------------
 
 SETS = ("--operation", "memset")
-MEMSET = {
-    "weights": {"hot": 0, "cold": 1},
-    "intervals": [
-        {"above": 0, "up_to": 300, "size": 300, "winner": {"tuple": {"rt": "XMM", "st": "T"}}},
-        {"above": 300, "up_to": 3000, "size": 3000, "winner": {"tuple": {"rt": "R64", "st": "T"}}},
-    ],
-}
+MEMSET = (
+    of_memset("pipelines", 0, 300, {"rt": "XMM", "st": "T"}, size=300),
+    of_memset("pipelines", 300, 3000, {"rt": "R64", "st": "T"}, size=3000),
+)
 SET_PEERS = """
 #include <string.h>
 #define SET(name) void *name(void *to, int value, size_t size)
@@ -532,7 +528,9 @@ def memset_profile(profile_for, tmp_path: Path) -> Path:
     """A profile of copies that were tuned for `hot` and of sets that were for `cold`."""
     profile_for("hot")
     path = tmp_path / "profile.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "memset": MEMSET}))
+    profile = taking(json.loads(path.read_text()), *MEMSET)
+    profile["search"]["weights"] = {"memset": {"hot": 0, "cold": 1}}
+    path.write_text(json.dumps(profile))
     return path
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from command_errors import only_error_of
 from namespaces import run_with, skip_without_namespaces
+from profile_samples import of, of_memset, taking, without
 
 pytestmark = pytest.mark.one_cpu
 
@@ -198,7 +199,7 @@ def test_an_unusable_profile_is_refused(tune, profile: dict, tmp_path: Path, fau
     contents = {
         "empty": b"",
         "truncated": json.dumps(profile)[:-40].encode(),
-        "newer": json.dumps({**profile, "version": 2}).encode(),
+        "newer": json.dumps({**profile, "version": 3}).encode(),
         "binary": b"\x7fELF\x02\x01\x01\x00\xff\xfe",
     }
     if fault == "folder":
@@ -278,11 +279,8 @@ def verdict(done: subprocess.CompletedProcess) -> tuple[int, str]:
 
 def always_holds(profile: dict) -> dict:
     """So far behind libc from the start, and without runners-up, that it cannot have fallen."""
-    small = [profile["small"]] if "small" in profile else []
-    sets = profile.get("memset", {"intervals": []})["intervals"]
-    for part in (*profile["intervals"], *small, *sets):
-        part["winner"]["ratio"] = 1e-6
-        part["runners_up"] = []
+    for one in profile["choices"]:
+        one["evidence"] = {**one.get("evidence", {}), "ratio": 1e-6, "runners_up": []}
     return profile
 
 
@@ -291,11 +289,9 @@ SLOW = {"rt": "MM", "lt": "T", "st": "NT", "pt": "none", "ps": 0, "pd": 0}
 
 def with_memset(profile: dict, **winner: str) -> dict:
     """Also of sets, with one contest of each function: little to be disturbed."""
-    del profile["small"], profile["intervals"][1:]
-    interval = {"above": 0, "up_to": 1024, "size": 1024}
-    interval["winner"] = {"tuple": {"rt": "XMM", "st": "T", **winner}}
-    profile["memset"] = {"weights": {"hot": 1}, "intervals": [interval]}
-    return profile
+    profile["search"]["weights"]["memset"] = {"hot": 1}
+    sets = of_memset("pipelines", 0, 1024, {"rt": "XMM", "st": "T", **winner}, size=1024)
+    return taking(without(profile, "small"), of(profile)[0], sets)
 
 
 def test_a_profile_fits_with_memset_and_without(check, profile: dict) -> None:
@@ -308,23 +304,23 @@ def test_measuring_says_of_each_size_how_it_does_and_what_follows(check, profile
     done = check(profile, "--measure")
     assert done.stdout.startswith("profile.json describes this machine\n")  # no verdict yet
     code, last = verdict(done)
-    small = f"to {profile['small']['winner']['tuple']['bound']} B"
+    small = f"to {of(profile, 'small')[0]['copies']['taken']['bound']} B"
     assert set(rows(done)) == {"128 B", "1 KiB", small}
     fallen = ", ".join(size for size, row in rows(done).items() if " holds " not in row)
     assert code == (3 if fallen else 0)
     no_longer = f"The profile no longer holds: {fallen}"
     assert last == (no_longer if fallen else "The profile still holds")
-    for interval, size in zip(profile["intervals"], ("128 B", "1 KiB")):
-        row = rows(done)[size]
-        assert f" {interval['winner']['ratio']:.2f} " in row
-        assert f" {interval['proof']['lead']['median']:.2f} " in row
+    for one, size in zip(of(profile), ("128 B", "1 KiB")):
+        row, evidence = rows(done)[size], one["evidence"]
+        assert f" {evidence['ratio']:.2f} " in row
+        assert f" {evidence['proof']['lead']['median']:.2f} " in row
     assert "by more than 3 %" in done.stdout  # the rule
 
 
 def test_a_winner_that_is_slow_now_has_fallen(check, profile: dict) -> None:
     """Non-temporal stores of 8 bytes, both sides cached: many times as slow as anything."""
     always_holds(profile)
-    profile["intervals"][1]["winner"] = {"tuple": SLOW, "ratio": 1.2}
+    of(profile)[1].update(copies={"taken": SLOW}, evidence={"ratio": 1.2})
     done = check(profile, "--measure")
     assert verdict(done) == (3, "The profile no longer holds: 1 KiB")
     assert "behind libc" in rows(done)["1 KiB"]
@@ -339,17 +335,17 @@ def test_sets_are_timed_again_as_copies_are(check, profile: dict) -> None:
 
 def test_a_set_that_is_slow_now_has_fallen(check, profile: dict) -> None:
     always_holds(with_memset(profile, rt="R64", st="NT"))
-    profile["memset"]["intervals"][0]["winner"]["ratio"] = 1.2
+    of(profile, operation="memset")[0]["evidence"]["ratio"] = 1.2
     done = check(profile, "--measure")
     assert verdict(done) == (3, "The profile no longer holds: memset 1 KiB")
     assert "behind libc" in rows(done)["memset 1 KiB"]
 
 
 def test_a_winner_behind_its_runner_up_has_fallen(check, profile: dict) -> None:
-    large = always_holds(profile)["intervals"][1]
-    large["runners_up"] = [{"tuple": large["winner"]["tuple"]}]
-    large["winner"] = {"tuple": SLOW, "ratio": 1e-6}
-    large["proof"]["lead"] = {"median": 1.1, "low": 1, "high": 1.2}
+    large = of(always_holds(profile))[1]
+    large["evidence"]["runners_up"] = [{"tuple": large["copies"]["taken"]}]
+    large["copies"]["taken"] = SLOW
+    large["evidence"]["proof"]["lead"] = {"median": 1.1, "low": 1, "high": 1.2}
     done = check(profile, "--measure")
     assert verdict(done)[0] == 3
     assert "behind runner-up" in rows(done)["1 KiB"]
@@ -373,6 +369,7 @@ def test_measuring_does_not_absolve_of_another_processor(check, profile: dict) -
 def test_what_cannot_be_timed_again_is_refused(check, profile: dict) -> None:
     only_error(check(profile, "--measure", "--cpu", "9999"), 2)
     assert "--settled" in only_error(check(profile, "--settled", "--measure"), 2)  # two questions
-    profile["intervals"][0]["winner"]["tuple"]["rt"] = "QMM"
+    of(profile)[0]["copies"]["taken"]["rt"] = "QMM"
     line = only_error(check(profile, "--measure"), 2)
-    assert 'profile.json: intervals[0].winner.tuple.rt: "QMM" is none of' in line
+    place = f"choices[{profile['choices'].index(of(profile)[0])}].copies.taken"
+    assert f"profile.json: {place}: is no copy that this version knows" in line

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from asterope import __version__
 from command_errors import only_error_of, without_warnings
+from profile_samples import choice
 
 SECTIONS = [
     "working_set",
@@ -34,17 +35,17 @@ def tuple_of(rt: str, **changes: object) -> dict[str, object]:
     return {"rt": rt, "lt": "T", "st": "T", "pt": "none", "ps": 0, "pd": 0, **changes}
 
 
-def profile_of(*intervals: tuple[int, dict[str, object]]) -> str:
+def profile_of(*choices: tuple[int, dict[str, object]]) -> str:
     """As far as the command reads it."""
     return json.dumps(
         {
             "format": "asterope-profile",
-            "version": 1,
+            "version": 2,
             "architecture": "x86_64",
             "complete": True,
-            "intervals": [
-                {"above": above, "up_to": up_to, "winner": {"tuple": t}}
-                for (above, _), (up_to, t) in zip([(0, None), *intervals], intervals)
+            "choices": [
+                choice("pipelines", above, up_to, t)
+                for (above, _), (up_to, t) in zip([(0, None), *choices], choices)
             ],
         }
     )
@@ -256,7 +257,7 @@ def test_sections_run_in_their_own_order_and_once_with_libc_alone_without_a_prof
 def test_an_unknown_winner_is_refused_with_its_place(diagnose, tmp_path: Path, bad) -> None:
     (tmp_path / "profile.json").write_text(profile_of((512, bad), (4096, tuple_of("R64"))))
     error = only_error_of("asterope-tune", diagnose("profile.json"), 2)
-    assert "profile.json: intervals[0].winner.tuple" in error
+    assert "profile.json: choices[0].copies.taken: " in error
 
 
 def test_an_interrupted_run_leaves_no_report(build_dir: Path, tmp_path: Path) -> None:
@@ -300,7 +301,7 @@ def test_bad_arguments_are_refused_in_one_line(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"format": "asterope-profile", "version": 1}'])
+@pytest.mark.parametrize("text", ["{", "[]", '{"format": "asterope-profile", "version": 2}'])
 def test_a_bad_profile_is_refused_in_one_line(diagnose, tmp_path: Path, text: str) -> None:
     (tmp_path / "profile.json").write_text(text)
     assert "profile.json" in only_error(diagnose("profile.json"), 2)

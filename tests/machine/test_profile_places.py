@@ -14,7 +14,7 @@ from asterope.profile import ProfileError
 from asterope.report import command as report
 from command_errors import only_error_of, run_command
 from copy_programs import shared_library
-from profile_samples import good_profile
+from profile_samples import good_profile, of, taking
 
 
 @pytest.fixture
@@ -168,7 +168,7 @@ def test_check_without_any_names_both_places(run, tmp_path: Path) -> None:
 def test_bench_takes_it_where_profile_has_no_name(run, tmp_path: Path) -> None:
     profile = good_profile()
     profile["search"]["workload"] = "hot"
-    profile["intervals"] = [{**profile["intervals"][0], "up_to": 192}]
+    taking(profile, {**of(profile)[0], "up_to": 192})
     place = put(user_place(tmp_path), json.dumps(profile))
     text = "#include <string.h>\nvoid *asterope_memcpy(void *to, const void *from, size_t size) "
     library = shared_library(tmp_path / "libcopy.so", text + "{ return memcpy(to, from, size); }")

@@ -18,6 +18,7 @@ import pytest
 from asterope.profile import load_profile
 from command_errors import make_device, only_error_of, run_command
 from conftest import REPOSITORY
+from profile_samples import of
 
 pytestmark = pytest.mark.one_cpu
 
@@ -77,7 +78,7 @@ def test_searches_merge_to_a_sound_profile_that_renders_and_fits_here(
     assert profile.complete
     sources = profile.raw["merged"]["sources"]
     assert sorted(source["name"] for source in sources) == ["whole1.trials", "whole2.trials"]
-    assert all(0 < one["of_best"]["worst"] <= 1 for one in profile.raw["intervals"])
+    assert all(0 < one["evidence"]["of_best"]["worst"] <= 1 for one in of(profile.raw))
     assert tune("check", "common.json").returncode == 0
     command = [build_dir / "asterope-generate", "common.json", "-o", "rendered"]
     assert subprocess.run(command, cwd=searches, capture_output=True).returncode == 0

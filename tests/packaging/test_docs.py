@@ -288,7 +288,7 @@ def fields_of(owner: str, schema: dict, prefix: str = "") -> Iterator[tuple[str,
 SECTIONS = {
     **{"memcpy_pipelines": "tuple", "memset_pipelines": "set_tuple"},
     **{"memcpy_small": "small_tuple", "memset_small": "small_tuple"},
-    **{"memcpy_overlapping": "overlapping_tuple", "memcpy_aliased": "aliased_tuple"},
+    **{"memcpy_overlapping": "overlapping_tuple", "memcpy_aliased": "overlapping_tuple"},
     **{"memcpy_probe": "probe", "memset_probe": "probe"},
 }
 

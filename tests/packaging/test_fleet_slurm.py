@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from fleet_programs import QUICK, assert_clean, assert_dispatches, install, install_stand_ins
+from profile_samples import of
 from slurm_cluster import NODES, CannotRun, Cluster, start_cluster
 
 pytestmark = pytest.mark.slow
@@ -110,7 +111,7 @@ def test_searches_on_two_nodes_become_one_dispatching_routine(
 
     profile = json.loads(fleet.text("profiles/here.json"))
     assert profile["complete"] is True
-    assert [interval["size"] for interval in profile["intervals"]] == [128, 4096]
+    assert [one["size"] for one in of(profile)] == [128, 4096]
     assert len(profile["merged"]["sources"]) == 2
 
     assert_dispatches(fleet.folder / "routine", tmp_path)

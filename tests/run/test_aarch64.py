@@ -28,6 +28,7 @@ from copy_programs import (
     need,
     output_of,
 )
+from profile_samples import of
 from recorded_programs import copies, said
 from recorder_fixtures import FLAGS, HERE
 from trial_logs import log_lines_of
@@ -134,9 +135,8 @@ def test_a_search_ends_with_a_routine_that_was_examined(tuned: Tuned) -> None:
     assert {path.name for path in tuned.folder.iterdir()} == {"p.json", "trials.jsonl"} | routine
     profile = tuned.profile()
     assert (profile["architecture"], profile["complete"]) == ("aarch64", True)
-    assert [one["size"] for one in profile["intervals"]][-1] == SIZES[-1]
-    for part in (profile, profile["memset"]):
-        assert part["exam"]["cells"] > 10
+    assert of(profile)[-1]["size"] == SIZES[-1]
+    assert all(profile["exam"][operation]["cells"] > 10 for operation in ("memcpy", "memset"))
     assert "was not examined" not in tuned.done.all_stderr
 
 
@@ -159,7 +159,7 @@ def test_the_profile_says_why_no_copy_senses(tuned: Tuned) -> None:
     reason = profile["search"]["no_sensing"]
     assert reason.startswith(("the counter moves in steps of ", "the rate of the counter is not "))
     assert f"no copies that sense: {reason}" in tuned.done.stdout
-    assert not any("sensing" in one for one in profile["intervals"])
+    assert not any("probe" in one.get("copies", {}) for one in profile["choices"])
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +179,7 @@ def test_the_routine_copies_and_sets_right_on_any_cpu(
     check = build_routine_check(
         routine, checkers, COMPILER, ("-O2", *STRICT_C), checkers_by=COMPILER
     )
-    ends = ",".join(str(one["up_to"]) for one in tuned.profile()["intervals"] if one["up_to"])
+    ends = ",".join(str(one["up_to"]) for one in of(tuned.profile()))
     options = ("--step", 29, "--other-step", 31, "--largest", 131072, "--around", ends)
     assert_right(*emulated(cpu), check, *options, sets=True)
 

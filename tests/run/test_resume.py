@@ -232,8 +232,8 @@ def test_a_budget_ends_in_a_valid_profile_that_resuming_completes(tune, tmp_path
     assert done.returncode == 0, done
     profile = load_profile(tmp_path / "asterope-profile.json")
     assert not profile.complete
-    left = profile.raw["left_out"]["sizes"]
-    found = [interval.size for interval in profile.intervals]
+    left = profile.left_out["memcpy"].sizes
+    found = [choice.size for choice in profile.of("pipelines")]
     assert sorted([*left, *found]) == [1024 << i for i in range(16)]
     assert profile.raw["search"]["time_budget_seconds"] == 15
     assert (tmp_path / "asterope_memcpy.c").exists()
@@ -259,7 +259,7 @@ def test_a_bad_budget_is_refused(tune, tmp_path: Path, budget: str) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_timings_say_where_the_time_went(tune, tmp_path: Path) -> None:
+def test_verbose_says_where_the_time_went(tune, tmp_path: Path) -> None:
     done = tune(*SHORT, "--verbose")
     assert done.returncode == 0
     phases = load_profile(tmp_path / "asterope-profile.json").raw["search"]["phases"]

@@ -24,6 +24,7 @@ from asterope import __version__, workloads
 from asterope.profile import load_profile
 from asterope.spaces.x86_64 import overlapping_copies, pipelines, small_copies, small_sets
 from command_errors import only_error_of, run_command, without_warnings
+from profile_samples import of
 from trial_logs import log_lines_of
 
 pytestmark = pytest.mark.one_cpu
@@ -68,6 +69,7 @@ class Tuned:
         self.folder, self.stdout = folder, done.stdout
         self.checked = load_profile(folder / "asterope-profile.json")
         self.profile = self.checked.raw
+        self.pipelines = of(self.profile)
 
     def log(self) -> list[dict]:
         return log_lines_of((self.folder / "trials.jsonl").read_bytes())
@@ -92,17 +94,20 @@ def names_in(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def entries(found: dict) -> list[dict]:
-    return [found["winner"], *found["runners_up"]]
+def tuples(choice: dict) -> list[dict]:
+    """What it takes, and the next best."""
+    told = choice["copies"]
+    copies = [told[name] for name in ("taken", "hot", "cold", "fetch", "plain") if name in told]
+    return [*copies, *(one["tuple"] for one in choice["evidence"]["runners_up"])]
 
 
-def assert_ranked_by(found: dict, weights: dict[str, float], measured: set[str]) -> None:
+def assert_ranked_by(choice: dict, weights: dict[str, float], measured: set[str]) -> None:
     """All figures are there, whatever counts; what counts makes the ratio."""
-    winner = found["winner"]
-    assert set(winner["workloads"]) == measured
-    logs = {name: math.log(one["ratio"]["median"]) for name, one in winner["workloads"].items()}
+    evidence = choice["evidence"]
+    assert set(evidence["workloads"]) == measured
+    logs = {name: math.log(one["ratio"]["median"]) for name, one in evidence["workloads"].items()}
     mean = math.exp(sum(weight * logs[name] for name, weight in weights.items()))
-    assert winner["ratio"] == pytest.approx(mean, rel=1e-3)
+    assert evidence["ratio"] == pytest.approx(mean, rel=1e-3)
 
 
 # --- A whole run ----------------------------------------------------------------------------------
@@ -110,32 +115,34 @@ def assert_ranked_by(found: dict, weights: dict[str, float], measured: set[str])
 
 def test_a_run_writes_profile_routine_and_log(tuned: Tuned) -> None:
     assert names_in(tuned.folder) == {"asterope-profile.json", "trials.jsonl"} | ROUTINE
-    first, second = tuned.checked.intervals
+    first, second = tuned.checked.of("pipelines")
     assert (first.size, second.size) == (128, 1024)
     assert 128 <= first.up_to < second.up_to == 1024
-    assert None not in (first.winner.ratio, second.winner.ratio)
+    assert None not in (first.ratio, second.ratio)
 
 
 def test_the_profile_says_how_it_was_found(tuned: Tuned) -> None:
     search = tuned.profile["search"]
     assert search["tool_version"] == __version__
     assert (search["rigor"], search["workload"], search["space"]) == ("standard", "hot", "extended")
-    assert (search["weights"], search["seed"], search["invalid"]) == ({"hot": 1}, 7, [])
+    assert (search["seed"], search["invalid"]) == (7, [])
+    assert search["weights"] == {"memcpy": {"hot": 1}, "memset": {"hot": 1}}
     assert set(search["axes"]) <= AXES  # mixes sense
     assert {"tb", "dir"} <= set(search["axes"])
     assert search["extended_candidates"] > 0
     assert "source_map" not in search
-    assert "intents" not in tuned.profile  # it is for one workload itself
+    assert not tuned.checked.intents  # it is for one workload itself
     assert search["cpu"] in os.sched_getaffinity(0)
     assert search["started"] <= search["finished"]
 
 
-def test_each_interval_has_winner_runners_up_and_noise_floor(tuned: Tuned) -> None:
-    for interval in tuned.profile["intervals"]:
-        assert set(interval["noise_floor"]) == measured_at(interval["size"])
-        assert len(interval["runners_up"]) == 2
-        assert_ranked_by(interval, {"hot": 1}, measured_at(interval["size"]))
-        for measured in interval["winner"]["workloads"].values():
+def test_each_choice_has_winner_runners_up_and_noise_floor(tuned: Tuned) -> None:
+    for choice in tuned.pipelines:
+        measured_here = measured_at(choice["size"])
+        assert set(choice["evidence"]["noise_floor"]) == measured_here
+        assert len(choice["evidence"]["runners_up"]) == 2
+        assert_ranked_by(choice, {"hot": 1}, measured_here)
+        for measured in choice["evidence"]["workloads"].values():
             ratio = measured["ratio"]
             assert ratio["low"] <= ratio["median"] <= ratio["high"]
 
@@ -172,26 +179,24 @@ def test_the_log_has_the_header_and_every_trial(tuned: Tuned) -> None:
 
 
 def test_overlapping_buffers_have_a_copy_and_the_next_best_are_told(tuned: Tuned) -> None:
-    found = tuned.profile["overlapping"]
+    (found,) = of(tuned.profile, "overlapping")
     features = set(tuned.profile["machine"]["cpu"]["features"])
-    tuples = overlapping_copies.overlapping_tuples()
-    copies = [overlapping_copies.OverlappingTuple(**entry["tuple"]) for entry in entries(found)]
-    expected = [copy for copy in tuples if set(copy.needs) <= features]
+    copies = [overlapping_copies.OverlappingTuple(**fields) for fields in tuples(found)]
+    all_copies = overlapping_copies.overlapping_tuples()
+    expected = [copy for copy in all_copies if set(copy.needs) <= features]
     assert len(copies) == len(set(copies)) == 3
     assert set(copies) <= set(expected)
     assert_ranked_by(found, {"overlapping": 1}, {"overlapping"})
     routine = (tuned.folder / "asterope_memcpy.c").read_text()
     assert f"void asterope_move_upwards_{copies[0].symbol}(void)\n" in routine
-    assert "Overlapping buffers  " in tuned.stdout
+    assert "\nOverlapping buffers\n" in tuned.stdout
 
 
 def test_the_log_and_the_profile_tell_the_same(tuned: Tuned) -> None:
     """The winner's median comes from the contest at its size."""
-    for interval in tuned.profile["intervals"]:
-        trials = tuned.trials(f"rows {interval['size']}")
-        copy = pipelines.Tuple(**interval["winner"]["tuple"])
-        hot = interval["winner"]["workloads"]["hot"]
-        wanted = (interval["size"], copy.name, "hot")
+    for choice in tuned.checked.of("pipelines"):
+        trials = tuned.trials(f"rows {choice.size}")
+        wanted = (choice.size, choice.copy.name, "hot")
         ns: list[float] = []
         latest = None
         for trial in trials:
@@ -201,10 +206,10 @@ def test_the_log_and_the_profile_tell_the_same(tuned: Tuned) -> None:
                 ns.pop()
             latest = trial["round"]
             ns.append(trial["ns"])
-        rounds = interval["proof"]["rounds"]
+        rounds = choice.proof.rounds
         last = sorted(ns[-rounds:])
         assert len(last) == rounds
-        assert last[len(last) // 2] == pytest.approx(hot["ns"], rel=1e-3)
+        assert last[len(last) // 2] == pytest.approx(choice.workloads["hot"].ns, rel=1e-3)
 
 
 BALANCED_SMALL = {
@@ -212,6 +217,10 @@ BALANCED_SMALL = {
     **dict.fromkeys(FIXED, 3 / 8 / len(FIXED)),
     **dict.fromkeys(PAGE_ENDS, 1 / 8),
 }
+
+
+def printed_size(size: int) -> str:
+    return "1 KiB" if size == 1024 else f"{size} B"
 
 
 def printed(measured: float) -> list[str]:
@@ -222,36 +231,38 @@ def printed(measured: float) -> list[str]:
 
 
 def test_the_small_copies_have_all_figures_and_the_routine_their_winner(tuned: Tuned) -> None:
-    small = tuned.profile["small"]
-    assert (small["distribution"], small["objective"]) == ("fleet", "balanced")
-    assert set(small["noise_floor"]) == SMALL
-    assert len(small["runners_up"]) == 2
+    (small,) = of(tuned.profile, "small")
+    assert tuned.profile["search"]["distribution"] == "fleet"
+    assert set(small["evidence"]["noise_floor"]) == SMALL
+    assert len(small["evidence"]["runners_up"]) == 2
     assert_ranked_by(small, BALANCED_SMALL, SMALL)
-    bound, shape, rt, order = (small["winner"]["tuple"][key] for key in
-                               ("bound", "shape", "rt", "order"))  # fmt: skip
+    taken = small["copies"]["taken"]
+    bound, shape, rt, order = (taken[key] for key in ("bound", "shape", "rt", "order"))
+    assert small["up_to"] == bound
     source = (tuned.folder / "asterope_memcpy.c").read_text()
     assert f"Up to {bound} bytes, whatever the rows above say: small copies" in source
     assert f"small copies, {shape}, {rt}, tests {order}" in source
-    (row,) = re.findall(rf"^to {bound} B: {shape} {rt}.*", tuned.stdout, re.MULTILINE)
-    assert set(printed(small["winner"]["ratio"])) & set(row.split())
+    name, copies = tuned.checked.the("small").copy.name, tuned.stdout.partition("\nmemset\n")[0]
+    (row,) = re.findall(rf"^{printed_size(bound)} +{name} .*", copies, re.MULTILINE)
+    assert set(printed(small["evidence"]["ratio"])) & set(row.split())
 
 
 def test_memset_has_winners_small_sets_and_a_log_of_its_own(tuned: Tuned) -> None:
-    memset = tuned.profile["memset"]
-    assert [interval["size"] for interval in memset["intervals"]] == [128, 1024]
-    for interval in memset["intervals"]:
-        assert set(interval["winner"]["tuple"]) >= {"rt", "st"}
-        assert "lt" not in interval["winner"]["tuple"]
-        assert_ranked_by(interval, memset["weights"], set(workloads.names("sets")))
-    assert memset["small"]["winner"]["tuple"]["bound"] in small_sets.BOUNDS
-    assert memset["candidates"] > 10 and memset["exam"]["cells"] > 10
+    search, sets = tuned.profile["search"], of(tuned.profile, operation="memset")
+    assert [choice["size"] for choice in sets] == [128, 1024]
+    for choice in sets:
+        assert set(choice["copies"]["taken"]) >= {"rt", "st"}
+        assert "lt" not in choice["copies"]["taken"]
+        assert_ranked_by(choice, search["weights"]["memset"], set(workloads.names("sets")))
+    assert tuned.checked.the("small", "memset").copy.bound in small_sets.BOUNDS
+    assert search["candidates"]["memset"] > 10 and tuned.profile["exam"]["memset"]["cells"] > 10
     steps = {figure["step"] for figure in tuned.log() if "step" in figure}
     assert {"memset calibration", "memset pipelines 1024", "memset small copies"} <= steps
     header = tuned.log()[0]
     assert header["options"]["operations"] == ["memcpy", "memset"]
     assert header["architecture"] == tuned.profile["architecture"]
     assert header["options"]["set_sizes"] == [128, 1024]
-    assert "\nmemset\n" in tuned.stdout and "Small sets, x libc" in tuned.stdout
+    assert "\nmemset\n" in tuned.stdout and "\nSmall sets\n" in tuned.stdout
     source = (tuned.folder / "asterope_memcpy.c").read_text(encoding="ascii")
     assert "void *asterope_memset(" in source
 
@@ -260,7 +271,9 @@ def test_memset_is_left_out_where_only_memcpy_is_asked_for(tune, tmp_path: Path)
     sizes = ("--rigor", "quick", "--sizes", "128", "--workload", "hot", "--log", "p.trials")
     done = tune(*sizes, "--operations", "memcpy", "--space", "paper", "-o", "p.json")
     assert done.returncode == 0, done
-    assert "memset" not in load_profile(tmp_path / "p.json").raw
+    profile = load_profile(tmp_path / "p.json")
+    assert not profile.has("memset")
+    assert profile.raw["exam"].keys() == profile.raw["search"]["weights"].keys() == {"memcpy"}
     assert "no memset" in done.stdout
     lines = log_lines_of((tmp_path / "p.trials").read_bytes())
     assert not [line for line in lines if line.get("step", "").startswith("memset")]
@@ -273,10 +286,10 @@ def test_a_run_ends_with_few_lines_where_verbose_prints_all_tables(tune, tuned: 
     lines = done.stdout.splitlines()
     assert len(lines) <= 42
     assert "as fast as libc" in lines[2]  # what was gained comes first
-    assert next(line for line in lines if line.startswith("Up to ")).endswith("x libc how")
+    assert next(line for line in lines if line.startswith("Up to ")).endswith("x libc GB/s how")
     assert " RT " not in done.stdout
     assert lines[-1] == "next: cc app.c asterope_memcpy.c"
-    for heading in ("Small copies, x libc", "Overlapping buffers", "Time spent on", "lead: "):
+    for heading in ("Small copies\n", "Overlapping buffers\n", "Time spent on", "lead: "):
         assert heading not in done.stdout
         assert heading in tuned.stdout
 
@@ -284,17 +297,14 @@ def test_a_run_ends_with_few_lines_where_verbose_prints_all_tables(tune, tuned: 
 def test_the_table_has_the_winners(tuned: Tuned) -> None:
     lines = tuned.stdout.splitlines()
     header = next(i for i, line in enumerate(lines) if line.startswith("Up to "))
-    columns = lines[header].removeprefix("Up to").split()
-    for interval, row in zip(tuned.profile["intervals"], lines[header + 1 :]):
-        up_to, winner = interval["up_to"], pipelines.Tuple(**interval["winner"]["tuple"])
-        size = "1 KiB" if up_to == 1024 else f"{up_to} B"
-        shown = dict(zip(columns, row.removeprefix(size).split()))
-        for name in ("RT", "LT", "ST", "PT", "PS", "PD"):
-            assert shown[name] == str(getattr(winner, name.lower()))
-        for name, default in (("TB", 2), ("PI", 1), ("PW", 0)):  # only where a winner uses them
-            assert int(shown.get(name, default)) == getattr(winner, name.lower())
-        median = interval["winner"]["workloads"]["hot"]["ratio"]["median"]
-        assert shown["hot"] in printed(median)
+    assert lines[header].split()[:8] == ["Up", "to", "RT", "LT", "ST", "PT", "PS", "PD"]
+    hot_at = lines[header].partition(" x libc GB/s ")[2].split().index("hot") + 2
+    for choice, row in zip(tuned.checked.of("pipelines"), lines[header + 1 :]):
+        name = f"{printed_size(choice.up_to)} {choice.copy.name} "
+        figures = " ".join(row.split()).removeprefix(name).split()
+        assert len(figures) < len(row.split()), name
+        assert figures[0] in printed(choice.ratio)
+        assert figures[hot_at] in printed(choice.workloads["hot"].ratio.median)
 
 
 def test_a_terminal_gets_a_progress_line_with_the_time_left(
@@ -323,7 +333,7 @@ def test_quiet_prints_nothing_and_sizes_come_out_in_order(tune, tmp_path: Path) 
     done = tune(*COPIES, "--workload", "cold", "--sizes", "1K,200,1024", "--quiet")
     assert (done.returncode, done.stdout, done.all_stderr) == (0, "", "")
     assert names_in(tmp_path) == {"asterope-profile.json"} | ROUTINE
-    first, second = load_profile(tmp_path / "asterope-profile.json").intervals
+    first, second = load_profile(tmp_path / "asterope-profile.json").of("pipelines")
     assert (first.size, second.size) == (200, 1024)
     assert 200 <= first.up_to < second.up_to == 1024
 
@@ -352,33 +362,35 @@ def test_balanced_counts_what_the_table_of_workloads_says(balanced: Tuned) -> No
     assert search["workload"] == "balanced"
     weights = {one.name: one.balanced for one in workloads.chosen("balanced")}
     shares = {name: weight / sum(weights.values()) for name, weight in weights.items()}
-    assert search["weights"] == pytest.approx(shares, abs=1e-6)
-    for interval in balanced.profile["intervals"]:
-        assert_ranked_by(interval, search["weights"], measured_at(interval["size"]))
+    assert search["weights"].keys() == {"memcpy"}
+    assert search["weights"]["memcpy"] == pytest.approx(shares, abs=1e-6)
+    for choice in balanced.pipelines:
+        assert_ranked_by(choice, search["weights"]["memcpy"], measured_at(choice["size"]))
 
 
 def test_balanced_has_the_winners_of_each_workload_in_it(balanced: Tuned) -> None:
-    intents = balanced.profile["intents"]
-    assert set(intents) == {"hot", "cold", "consume"}
-    for intent in intents.values():
-        assert [interval["size"] for interval in intent["intervals"]] == [2048, 65536]
-        assert intent["intervals"][-1]["up_to"] == 65536
-        for interval in intent["intervals"]:
-            assert interval["winner"].keys() == {"tuple", "ratio", "tied"}
-            assert interval["winner"]["ratio"] > 0
-            assert "runners_up" not in interval
+    assert set(balanced.checked.intents) == {"hot", "cold", "consume"}
+    for intent in balanced.checked.intents:
+        choices = of(balanced.profile, intent=intent)
+        assert [choice["size"] for choice in choices] == [2048, 65536]
+        assert choices[-1]["up_to"] == 65536
+        for choice in choices:
+            assert choice["copies"].keys() == {"taken"}
+            assert choice["evidence"].keys() == {"ratio", "tied"}
+            assert choice["evidence"]["ratio"] > 0
 
 
 def test_balanced_tries_copies_that_sense_where_the_counter_serves_them(balanced: Tuned) -> None:
     cpu = balanced.profile["machine"]["cpu"]
     sensed = "sensing" in balanced.profile["search"]["axes"]
     assert not sensed or cpu["invariant_tsc"]
-    small, large = balanced.profile["intervals"][0], balanced.profile["intervals"][-1]
-    assert "sensing" not in small  # of 2 KiB
-    if sensing := large.get("sensing"):
+    small, large = balanced.pipelines[0], balanced.pipelines[-1]
+    assert small["copies"].keys() == {"taken"}  # of 2 KiB
+    if "probe" in large["copies"]:
         assert sensed
-        assert sensing["cached_ticks"] <= sensing["threshold"] < sensing["uncached_ticks"]
-        assert set(sensing["workloads"]) == measured_at(large["size"])
+        evidence, threshold = large["evidence"], large["copies"]["threshold"]
+        assert evidence["cached_ticks"] <= threshold < evidence["uncached_ticks"]
+        assert set(evidence["plain"]["workloads"]) == measured_at(large["size"])
 
 
 def test_the_routine_of_balanced_has_an_entry_point_for_each_intent(balanced: Tuned) -> None:
@@ -403,16 +415,16 @@ def test_weights_are_a_mix_of_ones_own(tune, tmp_path: Path) -> None:
     done = tune(*COPIES, "--sizes", "8K", "--workload", "consume=3,cold=0,hot=1",
                 "--space", "paper", "--without", "sensing")  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    profile = load_profile(tmp_path / "asterope-profile.json").raw
-    search = profile["search"]
+    profile = load_profile(tmp_path / "asterope-profile.json")
+    search = profile.raw["search"]
     assert (search["workload"], search["space"]) == ("weights", "paper")
-    assert search["weights"] == {"hot": 0.25, "consume": 0.75}
+    assert search["weights"] == {"memcpy": {"hot": 0.25, "consume": 0.75}}
     assert (search["axes"], search["extended_candidates"]) == ([], 0)
-    assert set(profile["intents"]) == {"hot", "consume"}
-    (interval,) = profile["intervals"]
-    assert "sensing" not in interval
-    assert_ranked_by(interval, search["weights"], measured_at(interval["size"]))
-    assert not any(AXES & set(entry["tuple"]) for entry in entries(interval))
+    assert set(profile.intents) == {"hot", "consume"}
+    (choice,) = of(profile.raw)
+    assert choice["copies"].keys() == {"taken"}  # none that senses
+    assert_ranked_by(choice, search["weights"]["memcpy"], measured_at(choice["size"]))
+    assert not any(AXES & set(fields) for fields in tuples(choice))
     assert not re.search("Sensing ", done.stdout)
     header = (tmp_path / "asterope_memcpy.h").read_text()
     assert "asterope_memcpy_consume(" in header
@@ -423,12 +435,12 @@ def test_weights_are_a_mix_of_ones_own(tune, tmp_path: Path) -> None:
 def test_one_workload_alone_is_tuned_for(tune, tmp_path: Path, workload: str) -> None:
     done = tune(*COPIES, "--sizes", "1K", "--workload", workload, "--space", "paper")
     assert (done.returncode, done.stderr) == (0, "")
-    profile = load_profile(tmp_path / "asterope-profile.json").raw
-    assert profile["search"]["weights"] == {workload: 1}
-    assert "intents" not in profile
-    assert profile["aliased"] == {"sizes": []}  # a matter of cached buffers
-    (interval,) = profile["intervals"]
-    assert_ranked_by(interval, {workload: 1}, measured_at(interval["size"]))
+    profile = load_profile(tmp_path / "asterope-profile.json")
+    assert profile.raw["search"]["weights"] == {"memcpy": {workload: 1}}
+    assert not profile.intents
+    assert profile.the("aliased") is None  # a matter of cached buffers
+    (choice,) = of(profile.raw)
+    assert_ranked_by(choice, {workload: 1}, measured_at(choice["size"]))
 
 
 def test_sources_are_mapped_from_a_file_that_stays_as_it_is(tune, tmp_path: Path) -> None:
@@ -438,12 +450,12 @@ def test_sources_are_mapped_from_a_file_that_stays_as_it_is(tune, tmp_path: Path
                 "--source-map", "our; map.bin:4096:80K")  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "our; map.bin").read_bytes() == content
-    profile = load_profile(tmp_path / "asterope-profile.json").raw
-    assert profile["search"]["source_map"] == "our_ map.bin:4096:80K"
-    for interval in profile["intervals"]:  # nothing can have been written there just before
-        assert set(interval["noise_floor"]) == measured_at(interval["size"]) - {"produce"}
-        assert set(interval["winner"]["workloads"]) == measured_at(interval["size"]) - {"produce"}
-    assert set(profile["intents"]) == {"hot", "cold", "consume"}
+    profile = load_profile(tmp_path / "asterope-profile.json")
+    assert profile.raw["search"]["source_map"] == "our_ map.bin:4096:80K"
+    for choice in profile.of("pipelines"):  # nothing can have been written there just before
+        assert set(choice.noise_floor) == measured_at(choice.size) - {"produce"}
+        assert set(choice.workloads) == measured_at(choice.size) - {"produce"}
+    assert set(profile.intents) == {"hot", "cold", "consume"}
 
 
 WITHOUT = {
@@ -459,9 +471,9 @@ def test_without_a_feature_there_is_none_of_it_and_the_profile_says_so(
     assert tune("--rigor", "quick", *SIZES, "--without", without).returncode == 0
     profile = load_profile(tmp_path / "asterope-profile.json").raw
     assert profile["search"]["without"] == without.split(",")
-    for found in (*profile["intervals"], profile["small"]):
-        tuples = [entry["tuple"] for entry in entries(found)]
-        assert not any(one["rt"] == "ZMM" or one.get("shape") == "masked" for one in tuples)
+    for choice in (*of(profile), *of(profile, "small")):
+        found = tuples(choice)
+        assert not any(one["rt"] == "ZMM" or one.get("shape") == "masked" for one in found)
     assert not re.search(traces, (tmp_path / "asterope_memcpy.c").read_text())
 
 
@@ -491,7 +503,7 @@ def test_verbose_counts_what_this_cpu_has_by_axis(tuned: Tuned) -> None:
     features = set(tuned.profile["machine"]["cpu"]["features"])
     large, small = in_the_space(features)
     assert large == 7186 or "avx512f" not in features
-    assert tuned.profile["search"]["candidates"] == large
+    assert tuned.profile["search"]["candidates"]["memcpy"] == large
     assert f"; {large} candidates a size and the extension axes, {small} small" in tuned.stdout
     lines = tuned.stdout.splitlines()
     begin = lines.index(f"paper space: {large} candidates a size")
@@ -546,7 +558,8 @@ BAD_ARGUMENTS = [
     ["-x"],
     ["tune"],
     ["--strict=maybe"],
-    *([gone, "1"] for gone in ("--rows", "--small", "--weights", "--set-reference")),
+    *([gone, "1"] for gone in ("--rows", "--small", "--weights", "--distribution")),
+    *([gone] for gone in ("--set-reference", "--list-space", "--timings", "--no-sensing")),
     ["--sizes"],
     ["--sizes", "128", "--sizes", "256"],
     ["--reference", "new=a.so:memcpy", "--reference", "new=b.so:memcpy"],

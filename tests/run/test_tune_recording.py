@@ -64,7 +64,7 @@ def tuned(build_dir: Path, recorded: Path) -> Path:
 def test_its_small_copies_are_drawn_and_all_else_is_balanced(tuned: Path) -> None:
     profile: dict[str, Any] = load_profile(tuned / "p.json").raw
     assert profile["search"]["workload"] == "balanced"
-    assert profile["small"]["distribution"] == "copies"
+    assert profile["search"]["distribution"] == "copies"
     sizes = dict(json.loads((tuned / "r.json").read_text())["sizes"])
     assert all(sizes[size] >= 40 * 512 * 10 for size in (1, 41, 81))
 

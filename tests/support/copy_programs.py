@@ -236,7 +236,7 @@ def profile_json(
     if overlapping is not None:
         choices.append(choice("overlapping", 0, intervals[-1][0], asdict(overlapping)))
     if memset is not None:
-        choices += _pipelines(memset.intervals, memset.sensing, operation="memset")
+        choices += _pipelines(memset.intervals, operation="memset")
         if memset.small:
             choices.append(of_memset("small", 0, memset.small.bound, asdict(memset.small)))
     for name, of_intent in (intents or {}).items():

@@ -113,7 +113,7 @@ def done_folder(tunables: Any) -> str:
         (("--sizes", "4K,x"), "'x'"),
         (("--rigor", "lazy"), "choose quick, standard or exhaustive"),
         (("--workload", "warm"), "choose balanced"),
-        (("--weights", "hot=-1"), "hot=-1"),
+        (("--workload", "hot=-1"), "hot=-1"),
         (("--cpu", "99999"), "99999"),
         (("-o", "none/found.json"), "none"),
         (("--none",), "--none"),

@@ -148,7 +148,12 @@ void require_alike(const std::vector<MergeSource>& sources) {
         };
         require("version of asterope-tune", a.search.tool_version, b.search.tool_version);
         require("workload", a.search.workload, b.search.workload);
-        if (a.search.weights != b.search.weights) {
+        const bool differ = std::any_of(
+            a.search.weights.begin(), a.search.weights.end(), [&](const auto& of_operation) {
+                const auto other = b.search.weights.find(of_operation.first);
+                return other != b.search.weights.end() && other->second != of_operation.second;
+            });
+        if (differ) {
             throw refuse("they were tuned with another weights of the workloads (others and "
                          "others)");
         }

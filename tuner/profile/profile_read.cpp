@@ -109,7 +109,6 @@ void require_printable(const std::string& text, const Place& place) {
     }
 }
 
-/// What is read elsewhere: its texts.
 void require_printable_parts(const Json& value, const Place& place) {
     if (value.is_string()) require_printable(value.get<std::string>(), place);
     if (!value.is_structured()) return;
@@ -117,6 +116,21 @@ void require_printable_parts(const Json& value, const Place& place) {
         require_printable(name, place.at(name));
         require_printable_parts(part, place.at(name));
     }
+}
+
+/// What is read elsewhere, a machine: its texts, and that its parts are no others, as those who
+/// compare machines would take what is of another kind for not recorded.
+void require_machine(const Json& value, const Place& place) {
+    if (!value.is_object()) throw place.expected(value, "an object");
+    require_printable_parts(value, place);
+    for (const char* name : {"cpu", "memory", "libc_thresholds"}) {
+        const auto part = value.find(name);
+        if (part == value.end() || part->is_object()) continue;
+        throw place.at(name).expected(*part, "an object");
+    }
+    const auto caches = value.find("caches");
+    if (caches == value.end() || caches->is_array()) return;
+    throw place.at("caches").expected(*caches, "an array");
 }
 
 template <class T> void read_word(const std::string& name, const Place& place, T& into) {
@@ -180,8 +194,7 @@ template <class T> void read(const Json& value, const Place& place, T& into) {
     } else if constexpr (std::same_as<T, Candidate>) {
         read_pipeline(value, place, into);
     } else if constexpr (std::same_as<T, json>) {
-        if (!value.is_object() && !value.is_null()) throw place.expected(value, "an object");
-        require_printable_parts(value, place);
+        require_machine(value, place);
         into = value;
     } else if constexpr (Structure<T>) {
         Reader::read_object(value, place, [&](Reader& reader) { fields(reader, into); });

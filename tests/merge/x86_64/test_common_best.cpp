@@ -102,7 +102,7 @@ TEST_F(CommonBestOf, two_machines_has_the_sets_that_serve_both_best) {
         return KnownTruth{"sets " + best,
                           made_up_truth([best](const std::string& name, std::size_t, Workload) {
                               if (name == best) return 0.5;
-                              return name == "XMM NT TB4" ? 0.55 : 0.0;
+                              return name == "XMM T TB4" ? 0.55 : 0.0;
                           })};
     };
     TuningRequest request = made_up_request();
@@ -112,7 +112,7 @@ TEST_F(CommonBestOf, two_machines_has_the_sets_that_serve_both_best) {
     const CommonBest common = best({one, two});
     const auto sets = common.profile.of(ChoiceKind::pipelines, Operation::set);
     ASSERT_FALSE(sets.empty());
-    EXPECT_EQ(name_of(sets.back()->copy), "XMM NT TB4");
+    EXPECT_EQ(name_of(sets.back()->copy), "XMM T TB4");
     EXPECT_LT(sets.back()->of_best->mean, 0.95);
     EXPECT_TRUE(common.profile.first(ChoiceKind::small, Operation::set));
     EXPECT_TRUE(common.profile.complete);

@@ -53,7 +53,6 @@ json profile() {
               {"axes", {"tb", "sensing"}},
               {"weights", {{"memcpy", weights}}},
               {"distribution", "fleet"},
-              {"small", "balanced"},
               {"threads", 4},
               {"without", json::array()}}},
             {"choices", choices}};
@@ -69,7 +68,6 @@ json options() {
             {"space", "extended"},
             {"sensing", true},
             {"threads", 4},
-            {"small", "balanced"},
             {"distribution", "fleet"},
             {"source_map", ""},
             {"without", json::array()}};
@@ -163,7 +161,6 @@ TEST_F(StandingProfile, ForAnotherPurposeOrMachineItIsWorthNothing) {
         [](json& p) { p["search"].erase("weights"); },
         [](json& p) { p["search"]["source_map"] = "/dev/pmem0"; },
         [](json& p) { p["search"]["without"] = {"avx512"}; },
-        [](json& p) { p["search"]["small"] = "predictable"; },
         [](json& p) { p["search"]["distribution"] = "mine.csv"; },
         [](json& p) { p["machine"]["cpu"]["model"] = 1; },
         [](json& p) { p.erase("machine"); },
@@ -209,7 +206,7 @@ TEST_F(StandingProfile, WhatIsNoProfileIsWorthNothing) {
 }
 
 TEST_F(StandingProfile, ThatOfANewerVersionIsNotReplaced) {
-    const json newer = changed(profile(), [](json& p) { p["version"] = 2; });
+    const json newer = changed(profile(), [](json& p) { p["version"] = 3; });
     EXPECT_NE(refusal(newer, options()).find("newer asterope"), std::string::npos);
 }
 

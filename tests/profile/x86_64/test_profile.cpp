@@ -222,7 +222,6 @@ TEST(MakeProfile, says_how_the_winners_were_found) {
                            {"/search/candidates/memcpy", 2},
                            {"/search/extended_candidates", 640},
                            {"/search/distribution", "fleet"},
-                           {"/search/small", "predictable"},
                            {"/search/threads", 2},
                            {"/search/seed", ~std::uint64_t{0}},
                            {"/search/seconds", 123.457},

