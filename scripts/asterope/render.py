@@ -20,7 +20,7 @@ from .spaces.kinds import MEMCPY, MEMSET
 from .spaces.tuples import SHORT_WAY
 
 if TYPE_CHECKING:
-    from .profile import Choice, LeftOut, Profile
+    from .profile import Choice, LeftOut, Measurement, Profile
 
 
 # The workloads that have an entry point each where a profile has winners of theirs.
@@ -344,16 +344,21 @@ def _steps(choices: Sequence[Choice], bound: int, workload: str) -> list[dict[st
                 "sense": None,
                 "up_to": rows[-1].up_to,
                 "ratio": _mean([one.ratio for one in rows]),
-                "bandwidth": _mean([_bandwidth(one, workload) for one in rows]),
-                "plain": {"ratio": _mean([one.plain_ratio for one in rows]), "bandwidth": None},
+                "bandwidth": _mean([_bandwidth(one, one.workloads, workload) for one in rows]),
+                "plain": {
+                    "ratio": _mean([one.plain_ratio for one in rows]),
+                    "bandwidth": _mean(
+                        [_bandwidth(one, one.plain_workloads, workload) for one in rows]
+                    ),
+                },
             }
         )
     return steps
 
 
-def _bandwidth(choice: Choice, workload: str) -> float | None:
+def _bandwidth(choice: Choice, measured: Mapping[str, Measurement], workload: str) -> float | None:
     """Bytes a ns, which is GB/s, that it copies under a workload."""
-    timing = choice.workloads.get(workload) if choice.workloads else None
+    timing = measured.get(workload) if measured else None
     return choice.size / timing.ns if timing and timing.ns else None
 
 

@@ -33,9 +33,8 @@ def draw(results: Results, builds: Sequence[Build]) -> Figure:
     for axes, size in zip(grid[1], sizes):
         ratios = results.places[ROUTINE][size]
         # as speed, so that blue is faster everywhere
-        draw_ratios(axes, [[1 / ratios[s, d].median for d in PLACES] for s in PLACES])
-        axes.set_xticks([i + 0.5 for i in range(len(PLACES))], PLACES)
-        axes.set_yticks([i + 0.5 for i in range(len(PLACES))], PLACES)
+        speeds = [[1 / ratios[s, d].median for d in PLACES] for s in PLACES]
+        draw_ratios(axes, speeds, PLACES, PLACES)
         axes.set_xlabel("destination in")
     grid[1][0].set_ylabel("source in")
     grid[1][0].set_title("speed, heap to heap = 1", fontsize=10)

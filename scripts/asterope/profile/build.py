@@ -57,7 +57,8 @@ def _choice(raw: Mapping[str, Any], kind: Kind | None) -> Choice:
         sensing=_sensing(copies, make) if senses else None,
         ratio=evidence.get("ratio"),
         plain_ratio=plain.get("ratio"),
-        workloads={name: _measurement(one) for name, one in evidence.get("workloads", {}).items()},
+        workloads=_workloads(evidence),
+        plain_workloads=_workloads(plain),
         proof=_proof(evidence["proof"]) if "proof" in evidence else None,
         noise_floor={
             name: Ratio(**ratio) for name, ratio in evidence.get("noise_floor", {}).items()
@@ -72,6 +73,10 @@ def _sensing(copies: Mapping[str, Any], make: Any) -> probes.SensingCopy:
 
 def _proof(raw: Mapping[str, Any]) -> Proof:
     return Proof(raw["samples"], raw["rounds"], Ratio(**raw["lead"]), tuple(raw["ties"]))
+
+
+def _workloads(raw: Mapping[str, Any]) -> dict[str, Measurement]:
+    return {name: _measurement(one) for name, one in raw.get("workloads", {}).items()}
 
 
 def _measurement(raw: Mapping[str, Any]) -> Measurement:

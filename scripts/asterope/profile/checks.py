@@ -166,7 +166,11 @@ def _refuse_false_left_out(
     if not sizes and not steps:
         raise Fault(f"names neither sizes nor steps: {REMEDY}", place)
     own = [one for one in raw["choices"] if one["operation"] == operation]
-    measured = {one.get("size", one["up_to"]) for one in own if one["kind"] == "pipelines"}
+    measured = {
+        one.get("size", one["up_to"])
+        for one in own
+        if one["kind"] == "pipelines" and "intent" not in one
+    }
     for i, size in enumerate(sizes):
         if size in measured:
             raise Fault(f"{size} has a winner: {REMEDY}", (*place, "sizes", i))

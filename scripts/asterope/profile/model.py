@@ -46,8 +46,8 @@ class Choice:
 
     `copy`: of the architecture's spaces, as operation and kind say; of threads a Share. Where there
     is a copy that senses (`sensing`), that is taken and measured, and `copy` only without a usable
-    counter; `plain_ratio` is what it was measured at then. `size` is what was timed; ratio, proof
-    and the rest are None or empty where the profile does not say.
+    counter; `plain_ratio` and `plain_workloads` are what it was measured at then. `size` is what
+    was timed; ratio, proof and the rest are None or empty where the profile does not say.
     """
 
     operation: str
@@ -61,6 +61,7 @@ class Choice:
     ratio: float | None = None
     plain_ratio: float | None = None
     workloads: Mapping[str, Measurement] = ()
+    plain_workloads: Mapping[str, Measurement] = ()
     proof: Proof | None = None
     noise_floor: Mapping[str, Ratio] = ()
 

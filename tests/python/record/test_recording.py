@@ -156,7 +156,7 @@ def test_every_field_of_the_schema_is_described() -> None:
         (b"{}", "not a recording"),
         (b'{"format": "asterope-profile"}', "not a recording"),
         (b'{"format": "asterope-recording", "version": 3}', "newer"),
-        (b'{"format": "asterope-recording", "version": 1}', "run asterope-record again"),
+        (b'{"format": "asterope-recording", "version": 1}', "make it anew"),
         (b'{"format": "asterope-recording", "version": "1"}', "version"),
         (b'{"format": "asterope-recording", "version": NaN}', "NaN"),
         (b'{"format": "asterope-recording", "version": 2}', "missing"),
