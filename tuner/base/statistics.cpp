@@ -61,9 +61,9 @@ Estimate sign_interval(std::vector<double> values, double confidence) {
 }
 
 double geometric_mean(const std::vector<double>& ratios) {
-    double logs = 0;
-    for (const double ratio : ratios) logs += std::log(ratio);
-    return ratios.empty() ? 1 : std::exp(logs / static_cast<double>(ratios.size()));
+    GeometricMean all;
+    for (const double ratio : ratios) all.add(ratio);
+    return all.mean();
 }
 
 Estimate exponentiate(const Estimate& logs) {

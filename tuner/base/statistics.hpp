@@ -39,7 +39,7 @@ std::string range_text(const Estimate& ratio);
 /// "1.00 (0.98..1.02)".
 std::string ratio_text(const Estimate& ratio);
 
-/// GeometricMean, gathered for their geometric mean and the least of them.
+/// Ratios, gathered for their geometric mean and the least of them.
 class GeometricMean {
   public:
     void add(double ratio, double weight = 1);
