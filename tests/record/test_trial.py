@@ -139,7 +139,7 @@ def test_a_place_has_its_calls_and_all_ways(tried, programs: Path) -> None:
 
 def test_each_way_is_taken_and_what_it_takes_is_booked_on_it(tried, programs: Path) -> None:
     """A thousand turns of a loop a call are seen, and seen where they are."""
-    slow = tried("copies", 4096, 500_000, ways=[way(programs, ROUTINE, "slow")])
+    slow = tried("copies", 4096, 3_000_000, ways=[way(programs, ROUTINE, "slow")])
     found = findings(slow, [LIBC, LIBC_AGAIN, ROUTINE])
     one = next(one for one in found.places if one.place.is_own and one.ratios)
     assert one.ratios[ROUTINE].high < 0.9

@@ -171,8 +171,7 @@ def test_without_the_macro_there_is_no_thread_in_it(tmp_path, arch):
 
 def test_the_size_of_the_whole_decides_which_copy_its_chunks_take(tmp_path):
     """300 KB in chunks of 64 KiB take the copy for 300 KB."""
-    shares = [{"above": 131071, "up_to": 4 << 20, "threads": 2, "chunk": 65536}]
-    text = render_shared(tmp_path, shares, tuned(X86_64)).read_text(encoding="ascii")
+    text = render_shared(tmp_path, [(131071, 4 << 20, 2, 65536)], tuned(X86_64)).read_text(encoding="ascii")
     table = text[text.index("} copies[] = {") : text.index("} shares[] = {")]
     found = re.findall(r"\{(\S+), asterope_copy_(\w+)\}", table)
     symbols = [t.symbol for _, t in tuned(X86_64)]
