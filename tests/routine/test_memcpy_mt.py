@@ -171,7 +171,8 @@ def test_without_the_macro_there_is_no_thread_in_it(tmp_path, arch):
 
 def test_the_size_of_the_whole_decides_which_copy_its_chunks_take(tmp_path):
     """300 KB in chunks of 64 KiB take the copy for 300 KB."""
-    text = render_shared(tmp_path, [(131071, 4 << 20, 2, 65536)], tuned(X86_64)).read_text(encoding="ascii")
+    routine = render_shared(tmp_path, [(131071, 4 << 20, 2, 65536)], tuned(X86_64))
+    text = routine.read_text(encoding="ascii")
     table = text[text.index("} copies[] = {") : text.index("} shares[] = {")]
     found = re.findall(r"\{(\S+), asterope_copy_(\w+)\}", table)
     symbols = [t.symbol for _, t in tuned(X86_64)]
