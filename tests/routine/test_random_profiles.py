@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Mapping
 from pathlib import Path
@@ -65,6 +66,24 @@ class RandomProfile(NamedTuple):
         return changes | ({end for end, _ in self.memset.intervals} if self.memset else set())
 
 
+def able(copies: Any, has: frozenset[str]) -> list[Any]:
+    return [copy for copy in copies if needs_of(copy) <= has]
+
+
+@functools.cache  # listing all variants takes longer than all else that a profile is drawn by
+def able_sets(arch: Architecture, has: frozenset[str]) -> list[Any]:
+    return able(arch.set_pipelines.variants(), has)
+
+
+@functools.cache
+def able_by_kind(arch: Architecture, has: frozenset[str]) -> list[list[Any]]:
+    kinds: dict[tuple, list[Any]] = {}
+    for v in able(arch.pipelines.variants(), has):
+        kind = (v.rt, v.lt, v.st, v.dir, v.pi > 1, getattr(v, "clear", ""))
+        kinds.setdefault(kind, []).append(v)
+    return [kinds[kind] for kind in sorted(kinds)]
+
+
 class Chance(random.Random):
     """Draws profiles, each of what one of the CPUs has: all of another would take the portable
     path."""
@@ -74,22 +93,17 @@ class Chance(random.Random):
         self.arch, self.has = arch, frozenset()
 
     def able(self, copies: Any) -> list[Any]:
-        return [copy for copy in copies if needs_of(copy) <= self.has]
+        return able(copies, self.has)
 
     def tuple(self) -> Any:
         # as many of each kind, however many variants there are of it
-        def kind(v: Any) -> tuple:
-            return (v.rt, v.lt, v.st, v.dir, v.pi > 1, getattr(v, "clear", ""))
-
-        able = self.able(self.arch.pipelines.variants())
-        drawn = self.choice(sorted({kind(v) for v in able}))
-        v = self.choice([v for v in able if kind(v) == drawn])
+        v = self.choice(self.choice(able_by_kind(self.arch, self.has)))
         pd, pw = (self.choice(self.arch.pipelines.VALUES[axis]) for axis in ("pd", "pw"))
         return self.arch.with_distances(v, pd, pw or 8)
 
     def set_tuple(self) -> Any:
         sets = self.arch.set_pipelines
-        v = self.choice(self.able(sets.variants()))
+        v = self.choice(able_sets(self.arch, self.has))
         return sets.Tuple(v.rt, v.st, v.tb, self.choice(sets.AXES[-1].values[1:]) if v.pw else 0)
 
     def end(self) -> int:
@@ -217,25 +231,26 @@ def test_the_random_profiles_have_all_that_there_is(arch):
     """That some CPU here can run."""
     had = [arch.features_of(cpu) for cpu in arch.cpus]
 
-    def able(copies: Any) -> list[Any]:
+    def some_are_able(copies: Any) -> list[Any]:
         return [copy for copy in copies if any(needs_of(copy) <= has for has in had)]
 
     seen = [p for batch in BATCHES[arch.is_native] for p in profiles_of(arch, batch)]
-    winners, variants = {t for p in seen for t in p.everything}, able(arch.pipelines.variants())
+    winners = {t for p in seen for t in p.everything}
+    variants = some_are_able(arch.pipelines.variants())
     assert {(t.rt, t.lt, t.st) for t in winners} == {(v.rt, v.lt, v.st) for v in variants}
     for axis in arch.pipelines.AXES:
         if not axis.is_distance:
             values = {getattr(v, axis.field) for v in variants}
             assert {getattr(t, axis.field) for t in winners} == values, axis.field
-    shapes = {small.shape for small in able(arch.small.values())}
+    shapes = {small.shape for small in some_are_able(arch.small.values())}
     assert {p.small.shape for p in seen if p.small} == shapes
-    assert {p.aliased.tuple for p in seen if p.aliased} == set(able(arch.moves))
+    assert {p.aliased.tuple for p in seen if p.aliased} == set(some_are_able(arch.moves))
     assert {copy.probe for p in seen for copy in p.sensing.values()} == set(PROBES)
     assert {name for p in seen for name in p.intents} == {"hot", "cold", "consume"}
-    assert {p.overlapping for p in seen} == {None, *able(arch.moves)}
+    assert {p.overlapping for p in seen} == {None, *some_are_able(arch.moves)}
     assert any(p.intervals[-1][0] > 2**31 for p in seen)
     assert any(p.small is p.aliased is None for p in seen)
     memsets = [p.memset for p in seen if p.memset]
     sets = {(t.rt, t.st) for memset in memsets for _, t in memset.intervals}
-    assert sets == {(v.rt, v.st) for v in able(arch.set_pipelines.variants())}
+    assert sets == {(v.rt, v.st) for v in some_are_able(arch.set_pipelines.variants())}
     assert {m.small.shape for m in memsets if m.small} == shapes

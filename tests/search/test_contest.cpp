@@ -136,6 +136,18 @@ TEST(ChooseContestants,
     EXPECT_GT(prices[2], prices[0]);
 }
 
+TEST(ChooseContestants, take_what_one_instruction_does_although_it_wins_nowhere) {
+    asterope_variant whole = made_up("REP", "T", "T", "none", 0);
+    whole.whole = 1;
+    const std::vector<Candidate> space = {{&kPlain, 0}, {&whole, 0}, {&kOther, 0}};
+    const std::vector<Found> one = {found(4096, {{2, 1.5}})};
+    for (const bool right : {true, false}) {
+        const StandardPipelines standard(space, [&](Entrant e) { return e != 1 || right; });
+        EXPECT_EQ(choose_contestants(one, {kHot}, space, standard, kLibc, 3),
+                  (right ? Entrants{1, 2} : Entrants{2}));
+    }
+}
+
 TEST(ScoresOf, are_by_contestant_what_the_run_off_says) {
     const SizeResult one = result(4096, {{5, 1.5, 1.2, 0.8}, {3, 1.1, 1.1, 1.1}});
     const SizeScores scores = scores_of(one, kThree, {3, 4, 5});

@@ -310,13 +310,17 @@ std::string headline(const Profile& profile, Operation operation) {
         text += (text.empty() ? "" : ", ") + name + ' ' + times(-minus_ratio);
         if (&minus_ratio == &apart.front().first) text += " as fast as libc";
     }
+    const ExamFacts* exam = exam_of(profile, operation);
+    // A group that is as fast in its middle may have cells that are not: then "all" would be wrong.
+    const std::string mostly = exam && !exam->losses.empty() ? "mostly " : "";
     if (apart.empty()) {
-        text = std::string("all ") + facts.many + " as fast as libc";
+        text = (mostly.empty() ? "all " : "") + std::string(facts.many) + ' ' + mostly +
+               "as fast as libc";
     } else if (apart.size() < groups.size()) {
-        text += ", the rest as libc";
+        text += ", the rest " + mostly + "as libc";
     }
     text.front() = static_cast<char>(std::toupper(text.front()));
-    return wrapped(text + exam_words(exam_of(profile, operation), operation) + '.');
+    return wrapped(text + exam_words(exam, operation) + '.');
 }
 
 std::string routine_rows(const Profile& profile, Operation operation) {

@@ -116,6 +116,7 @@ StandardPipelines::StandardPipelines(const std::vector<Candidate>& space,
         const auto entrant = static_cast<Entrant>(i);
         if (!is_standard(space[i]) || !right(entrant)) continue;
         by_kind_[kind_of(space[i])].push_back(entrant);
+        if (space[i].variant->whole && !whole_) whole_ = entrant;
         all_.insert(entrant);
     }
 }
@@ -139,6 +140,7 @@ std::vector<Entrant> choose_contestants(const std::vector<Found>& found,
     const auto add = [&](Entrant entrant, std::size_t places) {
         if (chosen.size() < places && !contains(chosen, entrant)) chosen.push_back(entrant);
     };
+    if (standard.whole()) add(*standard.whole(), most);
     for (const Entrant one : covering) {
         for (const Entrant like : standard.like(space[static_cast<std::size_t>(one)])) {
             add(like, most * 2 / 3);

@@ -28,14 +28,18 @@ class StandardPipelines {
     const std::vector<Entrant>& like(const Candidate& candidate) const;
     bool has(Entrant entrant) const { return all_.count(entrant) > 0; }
 
+    /// The first one that a single instruction does: what libc does of some sizes, too.
+    std::optional<Entrant> whole() const { return whole_; }
+
   private:
     std::map<std::string, std::vector<Entrant>> by_kind_;
     std::set<Entrant> all_;
+    std::optional<Entrant> whole_;
 };
 
-/// Which pipelines take part, at most `most`: `plain` first, where it is none of kLibc; then the
-/// standard ones that are like those that cover most, for about two thirds of the places; then
-/// these themselves. Of what counts at a size (each objective, and what of the first one a probe
+/// Which pipelines take part, at most `most`: `plain` first, where it is none of kLibc, and the whole
+/// one, lest a routine lose to libc's own way where no other is as good; then the standard ones that
+/// are like those that cover most, for about two thirds of the places; then these themselves. Of what counts at a size (each objective, and what of the first one a probe
 /// could tell apart, see Locality) a pipeline covers what it was about the best for.
 std::vector<Entrant> choose_contestants(const std::vector<Found>& found,
                                         const std::vector<Weights>& objectives,

@@ -60,6 +60,7 @@ struct asterope_variant {
     int marked[ASTEROPE_MOST_MARKED_AXES];
     /* Bytes of a copy above which all its parameters but the distances can act. */
     int acts_above;
+    int whole; /* whether one instruction does it all, or a sequence that belongs together */
     const char* name; /* without distances: "ZMM T T T0 4 TB4 PW" */
     const char* needs;
     asterope_candidate copy;
