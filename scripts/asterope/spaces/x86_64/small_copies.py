@@ -67,8 +67,8 @@ def why_not_small(shape: str, rt: str, order: str, bound: int) -> str | None:
     outside = why_outside(AXES, {"shape": shape, "rt": rt, "order": order, "bound": bound})
     if outside:
         return outside
-    if shape.startswith("masked") and (rt, order) != ("ZMM", "up"):
-        return "the masked shapes have only rt ZMM, order up"
+    if shape.startswith("masked") and (rt != "ZMM" or order == "middle"):
+        return "the masked shapes have only rt ZMM, orders up and down"
     if shape == "rep" and (rt, order) != ("XMM", "up"):
         return "the rep shape has only rt XMM, order up"
     if shape == "clamped" and order != "up":
