@@ -4,7 +4,6 @@
 #include "base/schema.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>

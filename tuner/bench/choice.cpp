@@ -8,7 +8,6 @@
 #include "base/error.hpp"
 #include "base/watched_run.hpp"
 #include "bench/cell.hpp"
-#include "bench/routine.hpp"
 #include "timing/correctness.hpp"
 #include "timing/external_copy.hpp"
 #include "timing/timed_copy.hpp"

@@ -1,10 +1,8 @@
 // The suites on one thread: sizes by workloads, mixes, small fixed sizes, overlaps, misalignments.
 #include <algorithm>
-#include <array>
 
 #include "base/size_text.hpp"
 #include "bench/suite.hpp"
-#include "search/objective.hpp"
 #include "timing/repeated_copy.hpp"
 #include "timing/stopwatch.hpp"
 #include "timing/workloads/overlapping.hpp"

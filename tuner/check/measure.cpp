@@ -9,7 +9,6 @@
 
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
-#include "base/size_text.hpp"
 #include "machine/affinity.hpp"
 #include "timing/arena.hpp"
 #include "timing/clock.hpp"

@@ -6,9 +6,7 @@
 #include "base/contains.hpp"
 #include "base/interrupt.hpp"
 #include "base/rounded.hpp"
-#include "base/size_text.hpp"
 #include "timing/paired.hpp"
-#include "timing/repeated_copy.hpp"
 
 namespace asterope::diagnosis {
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/size_text.hpp"
-#include "timing/timed_copy.hpp"
 
 namespace asterope::diagnosis {
 

@@ -10,7 +10,6 @@
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/option_checks.hpp"
-#include "base/schema.hpp"
 #include "base/size_text.hpp"
 #include "merge/common_best.hpp"
 

@@ -10,7 +10,6 @@
 #include "merge/common_pipelines.hpp"
 #include "run/result.hpp"
 #include "run/steps.hpp"
-#include "run/tuning.hpp"
 
 namespace asterope {
 

@@ -2,7 +2,6 @@
 #include "profile/result_table.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <optional>
 #include <set>

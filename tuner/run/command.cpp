@@ -2,22 +2,18 @@
 #include "run/command.hpp"
 
 #include <CLI/CLI.hpp>
-#include <iostream>
 #include <memory>
 #include <sys/stat.h>
 
-#include "base/command_line.hpp"
 #include "base/error.hpp"
 #include "base/option_checks.hpp"
 #include "base/watched_run.hpp"
 #include "machine/cpu.hpp"
-#include "machine/machine.hpp"
 #include "machine/profile_places.hpp"
 #include "run/plan.hpp"
 #include "run/tuning.hpp"
 #include "search/objective.hpp"
 #include "space/candidates.h"
-#include "space/features.hpp"
 #include "space/space.hpp"
 
 namespace asterope {

@@ -3,7 +3,6 @@
 #include "run/result.hpp"
 
 #include "base/error.hpp"
-#include "base/text.hpp"
 #include "profile/result_table.hpp"
 #include "profile/short_result.hpp"
 

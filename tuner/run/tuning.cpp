@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.hpp"
@@ -13,7 +12,6 @@
 #include "base/duration_text.hpp"
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
-#include "base/schema.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "machine/affinity.hpp"

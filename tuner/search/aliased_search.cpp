@@ -3,8 +3,6 @@
 
 #include <cmath>
 
-#include "space/space.hpp"
-
 namespace asterope {
 
 AliasedSize search_aliased(std::size_t count, std::size_t size, const Rigor& rigor,

@@ -1,11 +1,8 @@
 // Finds out whether buffers that alias modulo 4096 deserve a copy of their own.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <random>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "search/race.hpp"

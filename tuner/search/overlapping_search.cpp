@@ -2,7 +2,6 @@
 #include "search/overlapping_search.hpp"
 
 #include "base/error.hpp"
-#include "space/space.hpp"
 
 namespace asterope {
 

@@ -1,11 +1,7 @@
 // Finds the copy for buffers that overlap.
 #pragma once
 
-#include <functional>
 #include <random>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "search/race.hpp"
 #include "search/search.hpp"

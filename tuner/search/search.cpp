@@ -2,8 +2,6 @@
 #include "search/search.hpp"
 
 #include <algorithm>
-#include <map>
-#include <optional>
 #include <set>
 #include <tuple>
 

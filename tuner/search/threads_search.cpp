@@ -1,8 +1,6 @@
 // Finds out from which size on several threads copy faster than one, how many, in which chunks.
 #include "search/threads_search.hpp"
 
-#include <algorithm>
-
 #include "base/size_text.hpp"
 
 namespace asterope {

@@ -15,7 +15,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <vector>
 
 #include "base/command_line.hpp"
 #include "base/error.hpp"

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -11,7 +11,6 @@
 #include "base/size_text.hpp"
 #include "machine/affinity.hpp"
 #include "machine/libc.hpp"
-#include "machine/machine.hpp"
 #include "search/default_sizes.hpp"
 #include "space/space.hpp"
 #include "timing/arena.hpp"

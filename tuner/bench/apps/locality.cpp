@@ -13,7 +13,6 @@
 #include "base/size_text.hpp"
 #include "machine/cpu.hpp"
 #include "timing/clock.hpp"
-#include "timing/timed_copy.hpp"
 
 namespace asterope {
 
