@@ -9,6 +9,7 @@
 #include <new>
 #include <nlohmann/json.hpp>
 
+#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/help_json.hpp"
 #include "base/interrupt.hpp"
@@ -49,9 +50,7 @@ std::string hint_for_unknown(const CLI::App& app, int argc, char** argv) {
             continue;
         }
         const std::vector<const CLI::App*> commands = current->get_subcommands({});
-        const auto found = std::find_if(commands.begin(), commands.end(),
-                                        [&](const auto* one) { return one->get_name() == word; });
-        if (found != commands.end()) {
+        if (const auto* found = find_in(commands, word, &CLI::App::get_name)) {
             current = *found;
         } else if (!commands.empty()) {
             std::vector<std::string> names;

@@ -54,7 +54,7 @@ std::vector<std::size_t> parse_size_list(std::string_view text) {
         if (comma == std::string_view::npos) break;
         text.remove_prefix(comma + 1);
     }
-    std::sort(sizes.begin(), sizes.end());
+    std::ranges::sort(sizes);
     sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
     return sizes;
 }

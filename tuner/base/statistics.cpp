@@ -12,7 +12,7 @@ namespace {
 
 /// Sorting is undefined then.
 bool has_nan(const std::vector<double>& values) {
-    return std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); });
+    return std::ranges::any_of(values, [](double v) { return std::isnan(v); });
 }
 
 double median_of_sorted(const std::vector<double>& values) {
@@ -25,7 +25,7 @@ double median_of_sorted(const std::vector<double>& values) {
 
 double median(std::vector<double> values) {
     if (has_nan(values)) return std::numeric_limits<double>::quiet_NaN();
-    std::sort(values.begin(), values.end());
+    std::ranges::sort(values);
     return median_of_sorted(values);
 }
 
@@ -41,7 +41,7 @@ double percentile(std::vector<double> values, double percent) {
 Estimate sign_interval(std::vector<double> values, double confidence) {
     const double middle = median(values);
     if (std::isnan(middle)) return {middle, middle, middle};
-    std::sort(values.begin(), values.end());
+    std::ranges::sort(values);
     // The k-th smallest and k-th largest miss the median with probability 2 P(Bin(n, 1/2) < k).
     // Its terms are carried as logarithms: 2^-n is 0 to a double from n = 1075 on.
     const std::size_t n = values.size();

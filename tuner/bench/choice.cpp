@@ -236,7 +236,7 @@ Selection choose(const PeerOptions& options, const RoutineOptions& routine,
         contender.ours = true;
         add_loaded(choice, {name, routine_library(routine), symbol}, std::move(contender));
     }
-    choice.wants_tuned_glibc = contains(built_in, std::string(kTunedGlibc));
+    choice.wants_tuned_glibc = contains(built_in, kTunedGlibc);
     for (const Peer& peer : peers) {
         if (!contains(built_in, peer.name)) continue;
         if (peer.missing.empty()) {

@@ -19,7 +19,7 @@ constexpr const char* kUsualSizes = "128,512,2K,8K,32K,128K,512K,2M,8M,32M";
 
 /// What each suite measures where no sizes are named: those of a profile, if there is one and the
 /// suite is about the sizes that it tunes for, else `sizes`.
-const struct {
+const struct SuiteSizes {
     std::string name;
     const char* sizes;
     bool takes_profiles;
@@ -81,8 +81,8 @@ std::vector<Workload> workloads_of_sets(const Profile& profile) {
 /// Throws BadInput where a workload is named that none of the sizes is timed under.
 void refuse_untimed(const std::string& name, const std::vector<std::size_t>& sizes) {
     const std::optional<Workload> workload = find_workload(name);
-    if (!workload || std::any_of(sizes.begin(), sizes.end(),
-                                 [&](std::size_t size) { return is_timed_at(size, *workload); })) {
+    if (!workload || std::ranges::any_of(
+                         sizes, [&](std::size_t size) { return is_timed_at(size, *workload); })) {
         return;
     }
     const WorkloadFacts& facts = facts_of(*workload);
@@ -102,9 +102,8 @@ void require_known(const std::vector<std::string>& suites, Operation operation) 
     }
     for (const std::string& name : suites) {
         if (name == "all") continue;
-        const auto* const suite = std::find_if(std::begin(kSuites), std::end(kSuites),
-                                               [&](const auto& one) { return one.name == name; });
-        if (suite == std::end(kSuites)) {
+        const SuiteSizes* suite = find_in(kSuites, name, &SuiteSizes::name);
+        if (!suite) {
             throw BadInput("suite '" + name.substr(0, 40) + "' is unknown: choose " + known +
                            "or all");
         }
@@ -207,8 +206,7 @@ Request read_request(const Options& options) {
     }
     for (const auto& suite : kSuites) {
         if (sets && !suite.of_sets) continue;
-        if (!contains(options.suites, suite.name) && !contains(options.suites, std::string("all")))
-            continue;
+        if (!contains(options.suites, suite.name) && !contains(options.suites, "all")) continue;
         request.sizes[suite.name] = !named.empty() ? named
                                     : suite.takes_profiles && !of_profile.empty()
                                         ? of_profile

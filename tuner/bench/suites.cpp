@@ -65,8 +65,7 @@ Suite suite_of(const std::string& title, const Setting& setting, std::vector<Job
     }
     Contenders there;
     for (const Contender& contender : setting.contenders) {
-        if (std::any_of(jobs.begin(), jobs.end(),
-                        [&](const Job& job) { return takes_part(contender, job); })) {
+        if (std::ranges::any_of(jobs, [&](const Job& job) { return takes_part(contender, job); })) {
             there.push_back(contender);
         }
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 
 namespace asterope {
@@ -25,10 +26,9 @@ template <typename Versus>
 Better best_rival(const Cell& cell, const Contenders& contenders, const Versus& versus) {
     Better best{&cell, "", 1};
     for (const CopyResult& copy : cell.copies) {
-        const bool rival =
-            std::none_of(contenders.begin(), contenders.end(), [&](const Contender& contender) {
-                return contender.name == copy.copy && (contender.threaded || contender.ours);
-            });
+        const bool rival = std::ranges::none_of(contenders, [&](const Contender& contender) {
+            return contender.name == copy.copy && (contender.threaded || contender.ours);
+        });
         const Estimate lead = versus(copy);
         if (!rival || lead.low <= cell.noise()) continue;
         if (lead.median > best.factor) best = {&cell, copy.copy, lead.median};
@@ -122,8 +122,7 @@ std::string summary_text(const std::vector<Cell>& cells, const Contenders& conte
     append(out, "Its worst ratio to %s: %.2f %s in %s.\n", worst->best_reference().copy.c_str(),
            ratio.median, range_text(ratio).c_str(), name_of(*worst).c_str());
     if (lost.empty()) return out;
-    std::stable_sort(lost.begin(), lost.end(),
-                     [](const Better& a, const Better& b) { return a.factor > b.factor; });
+    std::ranges::stable_sort(lost, std::greater(), &Better::factor);
     out += "Clearly better there:\n";
     for (std::size_t i = 0; i < std::min(lost.size(), kNamed); ++i) {
         append(out, "  %-44s %s by %.2f\n", name_of(*lost[i].cell).c_str(), lost[i].copy.c_str(),
@@ -137,17 +136,16 @@ std::string summary_text(const std::vector<Cell>& cells, const Contenders& conte
 
 std::string brief_text(const std::vector<Cell>& cells, Operation operation) {
     if (cells.empty()) return "";
-    std::vector<std::pair<std::string, GeometricMean>> groups;
+    using Group = std::pair<std::string, GeometricMean>;
+    std::vector<Group> groups;
     const Cell *lowest = &cells.front(), *highest = lowest;
     for (const Cell& cell : cells) {
         const double ratio = cell.best_ratio().median;
         if (ratio < lowest->best_ratio().median) lowest = &cell;
         if (ratio > highest->best_ratio().median) highest = &cell;
         const std::string name = group_of(cell, operation);
-        auto group = std::find_if(groups.begin(), groups.end(),
-                                  [&](const auto& one) { return one.first == name; });
-        if (group == groups.end()) group = groups.insert(group, {name, {}});
-        group->second.add(ratio);
+        Group* group = find_in(groups, name, &Group::first);
+        (group ? *group : groups.emplace_back(name, GeometricMean())).second.add(ratio);
     }
     std::string out, line = " ";
     for (const auto& [name, ratios] : groups) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "check/contests.hpp"
 #include "check/measure.hpp"
@@ -34,9 +35,9 @@ struct Request {
 /// another machine, and the profile stale.
 void require_machine(const std::string& path, const nlohmann::json& there,
                      const std::vector<Part>& parts) {
-    const bool told = there.contains("fingerprint") ||
-                      std::any_of(parts.begin(), parts.end(),
-                                  [](const Part& part) { return !part.recorded.empty(); });
+    const bool told =
+        there.contains("fingerprint") ||
+        std::ranges::any_of(parts, [](const Part& part) { return !part.recorded.empty(); });
     if (told) return;
     throw BadInput("profile " + path +
                    ": does not say what machine it was tuned on, so nothing can tell whether it "
@@ -56,11 +57,6 @@ void print_differences(const std::vector<Part>& parts, PartState state) {
     for (const Part& part : parts) {
         if (part.state == state) std::printf("  %s\n", part.difference.c_str());
     }
-}
-
-bool any_of(const std::vector<Part>& parts, PartState state) {
-    return std::any_of(parts.begin(), parts.end(),
-                       [&](const Part& part) { return part.state == state; });
 }
 
 /// A difference from what could not be looked at here is none that was seen. Returns what the first
@@ -90,7 +86,7 @@ void print_names(const char* title, const std::vector<Part>& parts, PartState st
 /// counts as well.
 void print_parts(const std::string& path, const std::vector<Part>& parts, const std::string& doubt,
                  bool measures) {
-    if (any_of(parts, PartState::decides)) {
+    if (contains(parts, PartState::decides, &Part::state)) {
         std::printf("%s %s:\n", path.c_str(), measures ? "describes another machine" : "is stale");
         print_differences(parts, PartState::decides);
     } else if (!doubt.empty()) {
@@ -100,7 +96,7 @@ void print_parts(const std::string& path, const std::vector<Part>& parts, const 
     }
     if (!doubt.empty()) std::printf("  %s; %s\n", doubt.c_str(), kQuieter);
     std::printf("\n");
-    if (any_of(parts, PartState::harmless)) {
+    if (contains(parts, PartState::harmless, &Part::state)) {
         std::printf("Changed, which does not matter by itself:\n");
         print_differences(parts, PartState::harmless);
     }
@@ -111,7 +107,7 @@ void print_parts(const std::string& path, const std::vector<Part>& parts, const 
 
 /// What no timing of the profile's copies can absolve.
 bool another_processor(const std::vector<Part>& parts) {
-    return std::any_of(parts.begin(), parts.end(), [](const Part& part) {
+    return std::ranges::any_of(parts, [](const Part& part) {
         return part.state == PartState::decides &&
                (part.name.rfind("cpu.", 0) == 0 || part.name.rfind("caches.", 0) == 0);
     });
@@ -149,7 +145,7 @@ ExitCode check(const Request& request) {
     const Machine machine = read_machine("/", request.cpu >= 0 ? request.cpu : tuned_cpu);
     std::vector<Part> parts = parts_of(path, profile, machine);
     const std::string untold = set_unseen_apart(parts, machine);
-    if (!untold.empty() && !any_of(parts, PartState::decides)) {
+    if (!untold.empty() && !contains(parts, PartState::decides, &Part::state)) {
         throw BadInput("cannot tell whether " + path + " fits this machine: " + untold +
                        ": run it where that can be read");
     }
@@ -159,7 +155,8 @@ ExitCode check(const Request& request) {
         std::fflush(stdout);
         std::fprintf(stderr, "%s\n", noise_warning(doubt, kTheseWinners).c_str());
     }
-    const bool stale = any_of(parts, PartState::decides) || (request.settled && !doubt.empty());
+    const bool stale =
+        contains(parts, PartState::decides, &Part::state) || (request.settled && !doubt.empty());
     if (!request.measure) return stale ? kStale : kDone;
     if (another_processor(parts)) {
         std::printf("\nThe profile is stale: not timed, as for another processor other copies may "

@@ -94,9 +94,8 @@ std::optional<HoldContest> CheckContests::small_contest(const Choice& small,
         return std::nullopt;
     }
     // What is too large for them goes on to the pipeline of the sizes above those that are drawn.
-    const auto large =
-        std::find_if(pipelines.begin(), pipelines.end(),
-                     [](const HoldContest& contest) { return contest.size >= kLargestMixed; });
+    const auto large = std::ranges::find_if(
+        pipelines, [](const HoldContest& contest) { return contest.size >= kLargestMixed; });
     const TimedCopy& beyond = (large == pipelines.end() ? pipelines.back() : *large).holder;
     const auto contestant = [&](const AnyCopy& any) {
         const asterope_copy& copy = *std::get<const asterope_copy*>(any);

@@ -49,15 +49,14 @@ std::string section_names() {
 /// The sections to run, in their own order. Throws BadInput for a name that is none of theirs.
 std::vector<NamedSection> chosen(const std::vector<std::string>& only) {
     for (const std::string& name : only) {
-        if (std::none_of(std::begin(kSections), std::end(kSections),
-                         [&](const NamedSection& section) { return section.name == name; })) {
+        if (!contains(kSections, name, &NamedSection::name)) {
             throw BadInput("section '" + name.substr(0, 40) + "' is unknown: choose of " +
                            section_names());
         }
     }
     std::vector<NamedSection> sections;
     for (const NamedSection& section : kSections) {
-        if (only.empty() || contains(only, std::string(section.name))) sections.push_back(section);
+        if (only.empty() || contains(only, section.name)) sections.push_back(section);
     }
     return sections;
 }

@@ -207,13 +207,13 @@ std::vector<CpuKind> arm_cpu_kinds(const fs::path& root) {
             continue;
         cpus.push_back(small_number(name.substr(3)));
     }
-    std::sort(cpus.begin(), cpus.end());
+    std::ranges::sort(cpus);
     std::vector<std::uint64_t> midrs;
     std::vector<std::vector<int>> of_kind;
     for (const int cpu : cpus) {
         const auto midr = midr_in_sysfs(root, cpu);
         if (!midr) continue; // offline
-        const auto found = std::find(midrs.begin(), midrs.end(), *midr);
+        const auto found = std::ranges::find(midrs, *midr);
         const auto kind = static_cast<std::size_t>(found - midrs.begin());
         if (found == midrs.end()) {
             midrs.push_back(*midr);
@@ -250,7 +250,7 @@ std::vector<std::string> arm_features(std::uint64_t hwcap, std::uint64_t hwcap2,
     const std::uint64_t block_bytes = 4u << (dczid & 0xF);
     if (!prohibited && block_bytes == 64) features.push_back("zva64");
     if (sve_bytes > 0) features.push_back("sve" + std::to_string(8 * sve_bytes));
-    std::sort(features.begin(), features.end());
+    std::ranges::sort(features);
     return features;
 }
 

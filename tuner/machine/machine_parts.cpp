@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "machine/machine.hpp"
 
@@ -254,9 +255,7 @@ std::vector<Part> compare_machines(const json& recorded_machine, const json& cur
     compare(deciding_parts(recorded_machine), deciding_parts(current_machine), PartState::decides,
             true);
     // Equal parts under another fingerprint: it was edited, or another version made it.
-    const bool decided = std::any_of(parts.begin(), parts.end(), [](const Part& part) {
-        return part.state == PartState::decides;
-    });
+    const bool decided = contains(parts, PartState::decides, &Part::state);
     if (!decided && !recorded_print.is_null() && !same_print) {
         const std::string was = text_of(recorded_print), is = text_of(current_print);
         parts.push_back({"fingerprint", PartState::decides, was, is,
@@ -266,8 +265,7 @@ std::vector<Part> compare_machines(const json& recorded_machine, const json& cur
             false);
     compare(harmless_parts(recorded_machine), harmless_parts(current_machine), PartState::harmless,
             false);
-    std::stable_sort(parts.begin(), parts.end(),
-                     [](const Part& a, const Part& b) { return a.name < b.name; });
+    std::ranges::stable_sort(parts, {}, &Part::name);
     return parts;
 }
 

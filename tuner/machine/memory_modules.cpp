@@ -12,6 +12,8 @@
 #include <system_error>
 #include <vector>
 
+#include "base/contains.hpp"
+
 namespace asterope {
 
 namespace fs = std::filesystem;
@@ -22,7 +24,7 @@ constexpr int kMemoryDevice = 17, kEndOfTable = 127;
 
 /// By the type's number in a memory device. What copies do not go to (flash, NVDIMMs' other half)
 /// has none here and is no module.
-constexpr struct {
+constexpr struct MemoryType {
     int number;
     std::string_view name;
 } kTypes[] = {
@@ -178,9 +180,8 @@ MemoryModules parse_smbios(std::string_view table) {
         if (device->type() == kEndOfTable) break;
         if (device->type() != kMemoryDevice || !is_populated(*device)) continue;
         const auto number = static_cast<int>(device->number(0x12, 1));
-        const auto type = std::find_if(std::begin(kTypes), std::end(kTypes),
-                                       [&](const auto& one) { return one.number == number; });
-        if (type == std::end(kTypes)) continue;
+        const MemoryType* type = find_in(kTypes, number, &MemoryType::number);
+        if (!type) continue;
         memory.type = type->name;
         ++memory.modules;
         const int speed = speed_of(*device);

@@ -28,7 +28,7 @@ std::unique_ptr<OperationSearch> search_of(const std::vector<MergeSource>& sourc
         const unsigned threads = search.threads.value_or(1);
         plan.threads = std::min(plan.threads, threads);
         const auto place = [](const std::string& rigor) {
-            return std::find(kRigors.begin(), kRigors.end(), rigor);
+            return std::ranges::find(kRigors, rigor);
         };
         if (place(search.rigor) < place(plan.rigor.name)) plan.rigor = parse_rigor(search.rigor);
     }
@@ -49,7 +49,7 @@ void keep_timed(const MergedTimings& timings, const Run& run, const std::vector<
         return !timings.has(run.logged(Step::overlapping), one->name);
     });
     std::erase_if(spaces.aliased_space, [&](const asterope_copy* one) {
-        return std::any_of(found.begin(), found.end(), [&](const Found& at) {
+        return std::ranges::any_of(found, [&](const Found& at) {
             const std::string step = run.logged(Step::aliased, at.results.front().size);
             return timings.has(step) && !timings.has(step, one->name);
         });
@@ -82,7 +82,7 @@ LeftOut left_out_of(const std::vector<MergeSource>& sources, Operation operation
 
 /// What every machine's profile has of them.
 bool all_have_small(const std::vector<MergeSource>& sources, Operation operation) {
-    return std::all_of(sources.begin(), sources.end(), [&](const MergeSource& source) {
+    return std::ranges::all_of(sources, [&](const MergeSource& source) {
         return source.profile.first(ChoiceKind::small, operation) != nullptr;
     });
 }
@@ -160,7 +160,7 @@ void add_found(CommonBest& common, const OperationSearch& search,
 } // namespace
 
 CommonBest common_best(std::vector<MergeSource> sources) {
-    std::sort(sources.begin(), sources.end(), [](const auto& a, const auto& b) {
+    std::ranges::sort(sources, [](const auto& a, const auto& b) {
         return std::pair(a.content(), a.path) < std::pair(b.content(), b.path);
     });
     if (sources.size() < 2) {
@@ -179,10 +179,10 @@ CommonBest common_best(std::vector<MergeSource> sources) {
     };
     for (const Operation operation : {Operation::copy, Operation::set}) {
         const bool copies = operation == Operation::copy;
-        if (!copies && std::none_of(sources.begin(), sources.end(), has_sets)) continue;
+        if (!copies && std::ranges::none_of(sources, has_sets)) continue;
         std::unique_ptr<OperationSearch> search;
         CommonPipelines pipelines;
-        if (copies || std::all_of(sources.begin(), sources.end(), has_sets)) {
+        if (copies || std::ranges::all_of(sources, has_sets)) {
             search = search_of(sources, operation);
             pipelines = search_together(*search, sources);
         }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/contains.hpp"
 #include "search/boundaries.hpp"
 #include "search/sensing_search.hpp"
 
@@ -49,9 +50,8 @@ class CommonSearch {
         if (objective > 0) intent = find_workload(objectives_[objective].name);
         const auto choices =
             sources_[machine].profile.of(ChoiceKind::pipelines, run_.plan.operation, intent);
-        const auto found = std::find_if(choices.begin(), choices.end(),
-                                        [&](const Choice* one) { return one->size == size; });
-        return found == choices.end() ? nullptr : *found;
+        const auto* found = find_in(choices, size, &Choice::size);
+        return found ? *found : nullptr;
     }
 
     /// Whom all machines timed under these weights; of thousands that were timed once or twice some
@@ -59,8 +59,8 @@ class CommonSearch {
     std::vector<Entrant> finalists(const CommonRace& race, const Weights& weights) const {
         constexpr std::size_t kLeastSamples = 3;
         constexpr double kNear = 0.02; ///< of the best worth: what the race's figures may decide
-        const auto counted = std::find_if(weights.begin(), weights.end(),
-                                          [](const auto& one) { return one.second > 0; });
+        const auto counted =
+            std::ranges::find_if(weights, [](const auto& one) { return one.second > 0; });
         std::vector<std::pair<Entrant, double>> timed;
         double best = -INFINITY;
         // What was timed under one of the workloads was timed under each.
@@ -150,7 +150,7 @@ class CommonSearch {
                 }
             }
         }
-        std::sort(found.begin(), found.end());
+        std::ranges::sort(found);
         return found.empty() ? 0 : found[(found.size() - 1) / 2];
     }
 

@@ -72,8 +72,8 @@ LoggedRace::LoggedRace(const std::vector<Record>& records, Step step) {
     for (const auto& [workload, all] : references) reference_ns[workload] = median(all);
 }
 bool CommonRace::timed(Workload workload) const {
-    return std::all_of(machines_.begin(), machines_.end(),
-                       [&](const LoggedRace& one) { return one.samples.count(workload) > 0; });
+    return std::ranges::all_of(
+        machines_, [&](const LoggedRace& one) { return one.samples.count(workload) > 0; });
 }
 
 bool CommonRace::timed(const std::string& name, const Weights& weights, std::size_t least) const {

@@ -183,9 +183,8 @@ std::size_t small_bound(const std::optional<SmallFacts>& small) {
 
 std::size_t PipelineFacts::result_for(std::size_t size) const {
     const std::vector<SizeInterval>& of_routine = intervals.front();
-    const auto interval =
-        std::find_if(of_routine.begin(), of_routine.end(),
-                     [&](const SizeInterval& candidate) { return candidate.up_to >= size; });
+    const auto interval = std::ranges::find_if(
+        of_routine, [&](const SizeInterval& candidate) { return candidate.up_to >= size; });
     return interval == of_routine.end() ? of_routine.back().result : interval->result;
 }
 

@@ -42,8 +42,7 @@ const Choice* Profile::first(ChoiceKind kind, Operation operation) const {
 }
 
 bool Profile::has_all() const {
-    return std::all_of(left_out.begin(), left_out.end(),
-                       [](const auto& part) { return part.second.empty(); });
+    return std::ranges::all_of(left_out, [](const auto& part) { return part.second.empty(); });
 }
 
 std::vector<std::size_t> Profile::sizes(Operation operation) const {

@@ -94,8 +94,8 @@ std::string table_of(const Choices& choices) {
     const std::set<Workload> workloads = workloads_of(choices);
     Cells header = {"Up to", title_of_copies(first), "x libc", "GB/s"};
     for (const Workload workload : workloads) header.push_back(std::string(name_of(workload)));
-    const bool proven = std::any_of(choices.begin(), choices.end(),
-                                    [](const Choice* one) { return one->proof.has_value(); });
+    const bool proven =
+        std::ranges::any_of(choices, [](const Choice* one) { return one->proof.has_value(); });
     if (proven) header.insert(header.end(), {"lead", "ties", "floor"});
     std::vector<Cells> rows = {header};
     for (const Choice* one : choices) {
@@ -157,7 +157,7 @@ std::string references_table(const Profile& profile, Operation operation) {
             const std::string& name = measured.best_reference;
             if (name != "libc" && !contains(names, name)) names.push_back(name);
             std::string cell = two_digits(measured.best_ratio->median);
-            const auto place = std::find(names.begin(), names.end(), name);
+            const auto place = std::ranges::find(names, name);
             if (place != names.end()) {
                 cell.insert(0, static_cast<std::size_t>(place - names.begin()) + 1, '*');
             }

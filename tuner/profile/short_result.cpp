@@ -237,7 +237,7 @@ std::string where(const ExamLoss& loss, Operation operation) {
 /// The worst first.
 std::vector<ExamLoss> sorted_losses(const ExamFacts& exam) {
     std::vector<ExamLoss> losses = exam.losses;
-    std::stable_sort(losses.begin(), losses.end(), [](const ExamLoss& a, const ExamLoss& b) {
+    std::ranges::stable_sort(losses, [](const ExamLoss& a, const ExamLoss& b) {
         return a.ratio.median < b.ratio.median;
     });
     return losses;
@@ -303,7 +303,7 @@ std::string headline(const Profile& profile, Operation operation) {
         const double middle = median(ratios);
         if (std::max(middle, 1 / middle) > noise) apart.emplace_back(-middle, name);
     }
-    std::sort(apart.begin(), apart.end()); // the largest gain first
+    std::ranges::sort(apart); // the largest gain first
     std::string text;
     for (const auto& [minus_ratio, name] : apart) {
         text += (text.empty() ? "" : ", ") + name + ' ' + times(-minus_ratio);

@@ -45,7 +45,7 @@ std::vector<Operation> parse_operations(const std::string& text) {
         throw BadInput("--operations " + text.substr(0, 40) +
                        ": a routine always has memcpy: choose memcpy, or memcpy,memset");
     }
-    std::sort(operations.begin(), operations.end());
+    std::ranges::sort(operations);
     return operations;
 }
 
@@ -267,7 +267,7 @@ TuningRequest replayed_request(const nlohmann::json& options) {
 }
 
 std::size_t Plan::handover_size() const {
-    const auto above = std::lower_bound(sizes.begin(), sizes.end(), kLargestMixed);
+    const auto above = std::ranges::lower_bound(sizes, kLargestMixed);
     return above == sizes.end() ? sizes.back() : *above;
 }
 

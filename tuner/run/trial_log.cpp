@@ -164,9 +164,8 @@ bool holds_trials(const std::filesystem::path& path) {
                    std::holds_alternative<std::pair<ProbeKey, ProbeTicks>>(record);
         };
         const LoggedSteps steps = read_trial_log(path).steps;
-        return std::any_of(steps.begin(), steps.end(), [&](const auto& step) {
-            return std::any_of(step.second.begin(), step.second.end(), is_figure);
-        });
+        return std::ranges::any_of(
+            steps, [&](const auto& step) { return std::ranges::any_of(step.second, is_figure); });
     } catch (const BadInput&) {
         return true;
     }

@@ -289,8 +289,8 @@ class TuningRun {
 
     /// Of what was to be done here.
     bool left_nothing() const {
-        return std::all_of(searches_.begin(), searches_.end(),
-                           [](const auto& one) { return one->findings.left_out.empty(); });
+        return std::ranges::all_of(searches_,
+                                   [](const auto& one) { return one->findings.left_out.empty(); });
     }
 
     /// The routine of what was found so far, compiled and loaded: its function of the operation

@@ -45,9 +45,8 @@ Spaces::Wrong Spaces::wrong(std::size_t count, const std::function<std::string(s
     Wrong wrong(count, false);
     if (!verified_) {
         for (std::size_t i = 0; i < count; ++i) {
-            wrong[i] = std::any_of(invalid.begin(), invalid.end(), [&](const auto& known) {
-                return known.first == prefix_ + name(i);
-            });
+            wrong[i] = std::ranges::any_of(
+                invalid, [&](const auto& known) { return known.first == prefix_ + name(i); });
         }
         return wrong;
     }

@@ -156,21 +156,9 @@ template <typename T> bool grew(const std::optional<T>& begin, const std::option
 } // namespace
 
 std::string_view name_of(Disturbance disturbance) {
-    switch (disturbance) {
-    case Disturbance::steal:
-        return "steal";
-    case Disturbance::preempted:
-        return "preempted";
-    case Disturbance::migrated:
-        return "migrated";
-    case Disturbance::frequency:
-        return "frequency";
-    case Disturbance::clock:
-        return "clock";
-    case Disturbance::stalled:
-        return "stalled";
-    }
-    return "";
+    constexpr const char* kNames[] = {"steal",     "preempted", "migrated",
+                                      "frequency", "clock",     "stalled"};
+    return kNames[static_cast<std::size_t>(disturbance)];
 }
 
 std::optional<Disturbance> parse_disturbance(std::string_view name) {

@@ -192,7 +192,7 @@ std::string tunables_variable(const LibcThresholds& thresholds) {
     for (std::string_view rest = here ? here : ""; !rest.empty();) {
         const std::string_view one = rest.substr(0, rest.find(':'));
         rest.remove_prefix(std::min(rest.size(), one.size() + 1));
-        const bool ours = std::any_of(thresholds.begin(), thresholds.end(), [&](const auto& pair) {
+        const bool ours = std::ranges::any_of(thresholds, [&](const auto& pair) {
             return one.substr(0, one.find('=')) == std::string(kGroup) + pair.first;
         });
         if (!ours) text += std::string(one) + ':';

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/contains.hpp"
 #include "base/rounded.hpp"
 #include "base/size_text.hpp"
 #include "base/text.hpp"
@@ -42,8 +43,7 @@ std::string extreme(const SizeGain& gain, bool least) {
     const auto less = [](const auto& one, const auto& other) {
         return one.second.ratio.median < other.second.ratio.median;
     };
-    const auto [lowest, highest] =
-        std::minmax_element(gain.workloads.begin(), gain.workloads.end(), less);
+    const auto [lowest, highest] = std::ranges::minmax_element(gain.workloads, less);
     const auto& [workload, measured] = *(least ? lowest : highest);
     std::string text;
     append(text, "%.2f %s", measured.ratio.median, std::string(name_of(workload)).c_str());
@@ -55,11 +55,10 @@ std::string extreme(const SizeGain& gain, bool least) {
 std::string wrong_cache(const TunablesReport& report) {
     const auto shared = report.tunables.find("x86_shared_cache_size");
     const std::size_t known = last_cache_bytes(report.machine);
-    const bool gained =
-        std::any_of(report.gains.begin(), report.gains.end(), [](const SizeGain& one) {
-            return one.after >= Way::non_temporal_2 && one.before < Way::non_temporal_2 &&
-                   is_clear(one.ratio, one.floor) && one.ratio.median > 1;
-        });
+    const bool gained = std::ranges::any_of(report.gains, [](const SizeGain& one) {
+        return one.after >= Way::non_temporal_2 && one.before < Way::non_temporal_2 &&
+               is_clear(one.ratio, one.floor) && one.ratio.median > 1;
+    });
     if (!gained || shared == report.tunables.end() || known == 0 || shared->second.value <= known) {
         return "";
     }
@@ -145,11 +144,9 @@ std::string ways_table(const std::vector<SizeWays>& ways) {
         auto& row = rows.emplace_back();
         row = {format_size(one.size), words_of(one.now)};
         for (const Way way : kWays) {
-            const auto found =
-                std::find_if(one.ways.begin(), one.ways.end(),
-                             [&](const WayResult& other) { return other.way == way; });
+            const WayResult* found = find_in(one.ways, way, &WayResult::way);
             std::string& cell = row.emplace_back("-");
-            if (found == one.ways.end()) continue;
+            if (!found) continue;
             cell.clear();
             append(cell, "%.2f (%.2f)", found->ratio.median, found->least);
         }

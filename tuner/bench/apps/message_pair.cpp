@@ -152,8 +152,7 @@ MessagePair::Answer MessagePair::pass(const Order& order, const Copier& copier, 
 }
 
 MessageTimes MessagePair::run(const std::string& name, unsigned settling, unsigned timed) {
-    const auto found = std::find_if(copiers_.begin(), copiers_.end(),
-                                    [&](const Copier& one) { return one.name == name; });
+    const auto found = std::ranges::find(copiers_, name, &Copier::name);
     const auto copier = static_cast<std::size_t>(found - copiers_.begin());
     doing_ = "in a turn of " + name;
     const Order order{copier, settling, timed, turns_++};

@@ -68,11 +68,11 @@ std::string percents(double log) {
 } // namespace
 
 double SelfRaces::largest_lead() const {
-    return *std::max_element(leads.begin(), leads.end());
+    return *std::ranges::max_element(leads);
 }
 
 double SelfRaces::largest_floor() const {
-    return *std::max_element(floors.begin(), floors.end());
+    return *std::ranges::max_element(floors);
 }
 
 std::size_t SelfRaces::won_by_luck() const {

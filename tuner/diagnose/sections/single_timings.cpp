@@ -98,7 +98,7 @@ std::vector<std::vector<double>> time_singly(std::size_t size, const Context& co
         }
         context.advance(share / rounds);
     }
-    for (auto& own : timings) std::sort(own.begin(), own.end());
+    for (auto& own : timings) std::ranges::sort(own);
     return timings;
 }
 

@@ -1,4 +1,5 @@
 // The step of a run that finds the copy of buffers that alias modulo 4096.
+#include "base/contains.hpp"
 #include "search/aliased_search.hpp"
 
 #include "run/steps.hpp"
@@ -11,9 +12,7 @@ namespace asterope {
 void find_aliased(Run& run, Findings& findings) {
     const auto& space = run.spaces.aliased_space;
     const Weights& weights = run.plan.objective.weights;
-    const bool hot_counts = std::any_of(weights.begin(), weights.end(), [](const auto& weighted) {
-        return weighted.first == Workload::hot;
-    });
+    const bool hot_counts = contains(weights, Workload::hot, &Weights::value_type::first);
     if (space.empty() || !hot_counts) return;
     run.show(Step::aliased);
     Run::within_budget(findings.left_out, Step::aliased, [&] {

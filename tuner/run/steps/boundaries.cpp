@@ -28,9 +28,7 @@ Taken taken_by(const Run& run, const Contests& contests, const Findings& finding
         const bool senses = objective == 0 && facts.sensing[i];
         TimedCopy one = senses ? contests.copy_of(run, row_at(findings.rows, i).copy)
                                : run.copy(result.finalists.front().candidate);
-        const auto known =
-            std::find_if(taken.copies.begin(), taken.copies.end(),
-                         [&](const TimedCopy& other) { return other.name == one.name; });
+        const auto known = std::ranges::find(taken.copies, one.name, &TimedCopy::name);
         taken.entrants.push_back(static_cast<Entrant>(known - taken.copies.begin()));
         if (known != taken.copies.end()) continue;
         taken.senses.push_back(senses);

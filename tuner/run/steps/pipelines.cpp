@@ -16,9 +16,8 @@ using FoundSizes = std::map<std::size_t, Found>; ///< by index into the plan's s
 /// Indices into the plan's sizes: the one that small copies hand over to, then coarse to fine.
 std::vector<std::size_t> order_of_sizes(const Plan& plan) {
     std::vector<std::size_t> order = coarse_to_fine(plan.sizes.size());
-    const auto handover = std::find_if(order.begin(), order.end(), [&](std::size_t index) {
-        return plan.sizes[index] == plan.handover_size();
-    });
+    const auto handover = std::ranges::find_if(
+        order, [&](std::size_t index) { return plan.sizes[index] == plan.handover_size(); });
     std::rotate(order.begin(), handover, handover + 1);
     return order;
 }

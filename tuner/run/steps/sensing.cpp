@@ -238,9 +238,8 @@ void keep_best_probes(std::deque<TimedSensing>& sensing) {
     };
     std::deque<TimedSensing> kept;
     for (TimedSensing& one : sensing) {
-        const auto other = std::find_if(kept.begin(), kept.end(), [&](const TimedSensing& known) {
-            return known.row.copy == one.row.copy;
-        });
+        const auto other = std::ranges::find_if(
+            kept, [&](const TimedSensing& known) { return known.row.copy == one.row.copy; });
         if (other == kept.end()) {
             kept.push_back(one);
         } else if (one.finalists.size() >= other->finalists.size() &&
