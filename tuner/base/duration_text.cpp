@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace asterope {
 
@@ -34,13 +35,8 @@ double parse_duration(std::string_view text) {
 
 std::string format_duration(double seconds) {
     const auto whole = static_cast<long>(std::lround(std::max(0.0, seconds)));
-    char text[32];
-    if (whole < 60) {
-        std::snprintf(text, sizeof text, "%ld s", whole);
-    } else {
-        std::snprintf(text, sizeof text, "%ld min %02ld s", whole / 60, whole % 60);
-    }
-    return text;
+    if (whole < 60) return formatted("%ld s", whole);
+    return formatted("%ld min %02ld s", whole / 60, whole % 60);
 }
 
 } // namespace asterope

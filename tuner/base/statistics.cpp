@@ -74,15 +74,11 @@ Estimate inverse(const Estimate& ratio) {
 }
 
 std::string range_text(const Estimate& ratio) {
-    std::string text;
-    append(text, "(%.2f..%.2f)", ratio.low, ratio.high);
-    return text;
+    return formatted("(%.2f..%.2f)", ratio.low, ratio.high);
 }
 
 std::string ratio_text(const Estimate& ratio) {
-    std::string text;
-    append(text, "%.2f %s", ratio.median, range_text(ratio).c_str());
-    return text;
+    return formatted("%.2f %s", ratio.median, range_text(ratio).c_str());
 }
 
 void GeometricMean::add(double ratio, double weight) {

@@ -68,9 +68,9 @@ void run_cache(const CacheOptions& options) {
         for (const std::size_t size : sizes) {
             SequentialReader reader(file, size, options.misses);
             for (const bool consume : {false, true}) {
-                std::string label;
-                append(label, "%-8s %-8s %s", format_size(block).c_str(), format_size(size).c_str(),
-                       consume ? "and used" : "read");
+                std::string label =
+                    formatted("%-8s %-8s %s", format_size(block).c_str(), format_size(size).c_str(),
+                              consume ? "and used" : "read");
                 Job job{"cache", "cache", {label}, size};
                 job.trial_seconds = 1;
                 job.time = [&](const Contender& contender, std::uint64_t, int) {

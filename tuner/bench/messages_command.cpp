@@ -61,10 +61,10 @@ std::pair<int, int> choose_cpus(const MessagesOptions& options) {
 
 /// The cells of one condition: end to end, then the parts.
 std::vector<std::string> labels_of(std::size_t ring, std::size_t size) {
-    std::vector<std::string> labels(1);
-    append(labels[0], "%-8s %-8s end to end", format_size(ring).c_str(), format_size(size).c_str());
+    std::vector<std::string> labels = {
+        formatted("%-8s %-8s end to end", format_size(ring).c_str(), format_size(size).c_str())};
     for (const char* part : {"publish", "take", "read"}) {
-        append(labels.emplace_back(), "%20s%s", "", part);
+        labels.emplace_back(formatted("%20s%s", "", part));
     }
     return labels;
 }

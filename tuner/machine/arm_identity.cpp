@@ -118,9 +118,7 @@ constexpr PartName kParts[] = {
 };
 
 std::string hexadecimal(int number, int digits) {
-    char text[16];
-    std::snprintf(text, sizeof text, "0x%0*x", digits, static_cast<unsigned>(number));
-    return text;
+    return formatted("0x%0*x", digits, static_cast<unsigned>(number));
 }
 
 constexpr const char* kCpus = "sys/devices/system/cpu";

@@ -118,17 +118,17 @@ void append_table(std::string& out, const std::vector<const Choice*>& choices,
     for (const asterope_axis& axis : choices.front()->pipeline().axes()) {
         if (!axis.mark) parameters += std::string(axis.title) + ' ';
     }
-    append(out, "%-10s %-32s %6s %18s\n", "Size", (parameters + "...").c_str(), "x libc",
-           "of each best: mean, worst");
+    out += formatted("%-10s %-32s %6s %18s\n", "Size", (parameters + "...").c_str(), "x libc",
+                     "of each best: mean, worst");
     for (const Choice* one : choices) {
-        append(out, "%-10s %-32s %6.2f %12.1f %% %7.1f %%\n", format_size(one->size).c_str(),
-               one->pipeline().name().c_str(), one->plain_ratio(), 100 * one->of_best->mean,
-               100 * one->of_best->worst);
+        out += formatted("%-10s %-32s %6.2f %12.1f %% %7.1f %%\n", format_size(one->size).c_str(),
+                         one->pipeline().name().c_str(), one->plain_ratio(),
+                         100 * one->of_best->mean, 100 * one->of_best->worst);
     }
     for (const std::size_t size : unsensed) {
-        append(out,
-               "%s: the machines take different sensing copies, or not all do: none is taken\n",
-               format_size(size).c_str());
+        out += formatted(
+            "%s: the machines take different sensing copies, or not all do: none is taken\n",
+            format_size(size).c_str());
     }
 }
 

@@ -136,9 +136,7 @@ Profile parse_profile(std::string_view text, const std::string& what) {
 
 std::string bandwidth_text(double gb_per_s) {
     if (gb_per_s <= 0) return "-";
-    std::string text;
-    append(text, "%.*f", gb_per_s < 10 ? 2 : gb_per_s < 100 ? 1 : 0, gb_per_s);
-    return text;
+    return formatted("%.*f", gb_per_s < 10 ? 2 : gb_per_s < 100 ? 1 : 0, gb_per_s);
 }
 
 std::string utc_now() {

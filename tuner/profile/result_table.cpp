@@ -18,9 +18,7 @@ using Choices = std::vector<const Choice*>;
 using Cells = std::vector<std::string>;
 
 std::string two_digits(double ratio) {
-    std::string text;
-    append(text, "%.2f", ratio);
-    return text;
+    return formatted("%.2f", ratio);
 }
 
 /// What any of them was timed under: not all are timed under the same.
@@ -174,10 +172,9 @@ std::string references_table(const Profile& profile, Operation operation) {
 }
 
 std::string timings_table(const TimeAccount& phases, double seconds) {
-    std::string out;
-    append(out, "%-20s %9s %7s\n", "Time spent on", "seconds", "share");
+    std::string out = formatted("%-20s %9s %7s\n", "Time spent on", "seconds", "share");
     const auto row = [&](const std::string& name, double spent) {
-        append(out, "%-20s %9.1f %5.1f %%\n", name.c_str(), spent, share(spent, seconds));
+        out += formatted("%-20s %9.1f %5.1f %%\n", name.c_str(), spent, share(spent, seconds));
     };
     double rest = seconds, overhead = 0;
     for (const auto& [step, spent] : phases) {
@@ -187,9 +184,9 @@ std::string timings_table(const TimeAccount& phases, double seconds) {
     }
     row("the rest", std::max(0.0, rest)); // what rounding leaves below 0 is nothing
     row("all", seconds);
-    append(out, "verifying and calibrating take %.1f %% of the run: %s %.0f %%\n",
-           share(overhead, seconds), overhead < kOverheadShare * seconds ? "under" : "not under",
-           100 * kOverheadShare);
+    out += formatted(
+        "verifying and calibrating take %.1f %% of the run: %s %.0f %%\n", share(overhead, seconds),
+        overhead < kOverheadShare * seconds ? "under" : "not under", 100 * kOverheadShare);
     return out;
 }
 

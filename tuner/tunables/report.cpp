@@ -31,8 +31,8 @@ std::string clear_sizes(const std::vector<SizeGain>& gains, bool faster) {
     for (const SizeGain& one : gains) {
         if (one.before == one.after || !is_clear(one.ratio, one.floor)) continue;
         if ((one.ratio.median > 1) != faster) continue;
-        append(text, "%s%s %.2f", text.empty() ? "" : ", ", format_size(one.size).c_str(),
-               one.ratio.median);
+        text += formatted("%s%s %.2f", text.empty() ? "" : ", ", format_size(one.size).c_str(),
+                          one.ratio.median);
     }
     return text.empty() ? "none" : text;
 }
@@ -45,9 +45,7 @@ std::string extreme(const SizeGain& gain, bool least) {
     };
     const auto [lowest, highest] = std::ranges::minmax_element(gain.workloads, less);
     const auto& [workload, measured] = *(least ? lowest : highest);
-    std::string text;
-    append(text, "%.2f %s", measured.ratio.median, std::string(name_of(workload)).c_str());
-    return text;
+    return formatted("%.2f %s", measured.ratio.median, std::string(name_of(workload)).c_str());
 }
 
 /// What glibc took for the last cache's size, where that is more than the kernel's figure, put the
@@ -127,7 +125,7 @@ std::string default_text(const TunablesReport& report) {
         const auto found = report.tunables.find(name);
         if (found == report.tunables.end()) continue;
         const Tunable& one = found->second;
-        append(text, "  %s %zu (from %zu to %zu)\n", name, one.value, one.least, one.most);
+        text += formatted("  %s %zu (from %zu to %zu)\n", name, one.value, one.least, one.most);
     }
     return text;
 }
@@ -145,12 +143,10 @@ std::string ways_table(const std::vector<SizeWays>& ways) {
         row = {format_size(one.size), words_of(one.now)};
         for (const Way way : kWays) {
             const WayResult* found = find_in(one.ways, way, &WayResult::way);
-            std::string& cell = row.emplace_back("-");
-            if (!found) continue;
-            cell.clear();
-            append(cell, "%.2f (%.2f)", found->ratio.median, found->least);
+            row.push_back(found ? formatted("%.2f (%.2f)", found->ratio.median, found->least)
+                                : "-");
         }
-        append(row.emplace_back(), "%.3f", one.floor.median);
+        row.emplace_back(formatted("%.3f", one.floor.median));
     }
     return text + aligned(rows, {"Size", "default"}, 2);
 }
@@ -171,20 +167,19 @@ std::string verdict_text(const TunablesReport& report) {
                words_of(one.before),
                one.before == one.after ? "the same" : words_of(one.after),
                ratio_text(one.ratio),
-               "",
+               formatted("%.3f", one.floor.median),
                extreme(one, true),
                extreme(one, false)};
-        append(row[4], "%.3f", one.floor.median);
     }
     text += aligned(rows, {"Size", "default", "then", "x default", "least", "most"}, 2);
     text += '\n';
     if (!report.change()) {
         return text + kKeep + "timed anew, this is no faster than it beyond the noise\n";
     }
-    append(text,
-           "%.2f times as fast as the default at the sizes that are copied in another way "
-           "(geometric mean).\n",
-           mean_ratio(report.gains));
+    text +=
+        formatted("%.2f times as fast as the default at the sizes that are copied in another way "
+                  "(geometric mean).\n",
+                  mean_ratio(report.gains));
     text += "Faster at: " + clear_sizes(report.gains, true) + "\n";
     text += "Slower at: " + clear_sizes(report.gains, false) + "\n";
     text += wrong_cache(report);

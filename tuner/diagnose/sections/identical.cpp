@@ -60,9 +60,7 @@ std::vector<double> exponentials(std::vector<double> logs) {
 }
 
 std::string percents(double log) {
-    std::string text;
-    append(text, "%.1f %%", std::expm1(log) * 100);
-    return text;
+    return formatted("%.1f %%", std::expm1(log) * 100);
 }
 
 } // namespace

@@ -26,9 +26,7 @@ constexpr std::size_t kTimedSizes[] = {4 << 10, 256 << 10};
 
 std::string percent_name(double percent) {
     if (percent == 100) return "max";
-    std::string text;
-    append(text, "%g %%", percent);
-    return text;
+    return formatted("%g %%", percent);
 }
 
 /// A thread that copies through more memory than any cache holds, on another CPU, as long as it
@@ -192,8 +190,8 @@ Section single_timings(const Context& context) {
         const int cpu = context.other_cpus.front();
         const Neighbour neighbour(cpu, stream);
         measure("beside a neighbour");
-        append(section.notes.emplace_back(), "the neighbour copied %.1f GB/s on CPU %d",
-               neighbour.gb_per_s(), cpu);
+        section.notes.emplace_back(
+            formatted("the neighbour copied %.1f GB/s on CPU %d", neighbour.gb_per_s(), cpu));
     } else {
         section.notes.push_back("no neighbour: this process may use one CPU only");
     }

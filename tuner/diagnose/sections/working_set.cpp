@@ -16,9 +16,7 @@ constexpr std::size_t kSmallest = 256;
 using Rates = std::vector<std::pair<std::string, double>>;
 
 std::string format_rate(double gb_per_s) {
-    std::string text;
-    append(text, "%.1f", gb_per_s);
-    return text;
+    return formatted("%.1f", gb_per_s);
 }
 
 std::string format_interval(const Estimate& ratio) {
