@@ -102,22 +102,19 @@ Contender routine_contender(const RoutineOptions& routine) {
 }
 
 void add_options(CLI::App& app, PeerOptions& options) {
-    add_option(app, "--peers", options.built_in,
+    add_option(app, "--peers", &options.built_in,
                "built-in copies to time side by side with the routine and libc: "
                "comma-separated names, all, none, or list to see them",
-               "NAMES")
-        .shows_default();
-    add_option(app, "--peer", options.loaded,
+               "NAMES", {.shows_default = true});
+    add_option(app, "--peer", &options.loaded,
                "one more copy (or set), from a shared object; may be repeated. A peer "
                "that is missing, copies wrongly, crashes or hangs is named and left out",
-               kExternalCopyForm)
-        .may_be_repeated();
-    add_option(app, "--reference", options.references,
+               kExternalCopyForm, {.may_be_repeated = true});
+    add_option(app, "--reference", &options.references,
                "one more copy that the routine is judged by, such as a newer glibc's memcpy in a "
                "shared object: in sums and under --check, what counts is the better of libc and "
                "the references; may be repeated. One that cannot be used ends the run",
-               kExternalCopyForm)
-        .may_be_repeated();
+               kExternalCopyForm, {.may_be_repeated = true});
 }
 
 std::vector<std::string> parse_peer_names(std::string_view text,

@@ -177,7 +177,7 @@ void run_locality(const LocalityOptions& options) {
 Subcommand add_locality_command(CLI::App& app) {
     // the options must outlive this function, as the parser writes into them
     const auto options = std::make_shared<LocalityOptions>();
-    CLI::App& command = *add_command(
+    CLI::App& command = add_command(
         app, "locality",
         "what it costs later to move data instead of copying it (the experiment of P2329): "
         "elements are exchanged among subsystems, by copying their bytes with libc's copy or the "
@@ -192,13 +192,12 @@ Subcommand add_locality_command(CLI::App& app) {
                                              "cycles (default: as many as go over 32 MiB)"};
     for (std::size_t i = 0; i < kNames.size(); ++i) {
         const std::string name = kNames[i];
-        add_option(command, "--" + name + ',' + name, options->parameters[i], help[i], "N");
+        add_option(command, "--" + name + ',' + name, &options->parameters[i], help[i], "N");
     }
-    add_option(command, "--preset", options->preset,
+    add_option(command, "--preset", &options->preset,
                "the paper's test 1 (elements of 128 bytes) or 2 (of 96), system sizes of 8K "
                "to 32M; parameters that are named as well hold in all rows",
-               "1|2")
-        .within(1, 2);
+               "1|2", {.within = {{1, 2}}});
     add_options(command, options->routine);
     return {&command, [options] {
                 run_locality(*options);

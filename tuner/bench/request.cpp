@@ -118,24 +118,22 @@ void require_known(const std::vector<std::string>& suites, Operation operation) 
 void add_options(CLI::App& app, Options& options) {
     add_options(app, options.routine);
     add_options(app, options.peers);
-    add_option(app, "--operation", options.operation,
+    add_option(app, "--operation", &options.operation,
                "the function that is timed, memcpy or memset: libc's, the routine's "
                "(asterope_memset), and as peers and references functions like it; a set is "
                "timed where it needs no source",
-               "NAME")
-        .shows_default();
-    add_option(app, "--profile", options.profile,
+               "NAME", {.shows_default = true});
+    add_option(app, "--profile", &options.profile,
                "take sizes and workload from this profile, and build the routine from it "
                "where no library is found (without FILE: from your own, "
                "$XDG_CONFIG_HOME/asterope/profile.json, else /etc/asterope/profile.json)",
-               "FILE")
-        .value_may_be_missing();
-    add_option(app, "--workload", options.workload,
+               "FILE", {.value_may_be_missing = true});
+    add_option(app, "--workload", &options.workload,
                "of the sizes suite: " + names_of(WorkloadFamily::one_size) +
                    ", or balanced; without it, hot, hot_read, cold, consume and their walks",
                "NAME");
     add_option(
-        app, "--suite", options.suites,
+        app, "--suite", &options.suites,
         "comma-separated; workloads: one table of sizes and workloads; sizes: one size "
         "at a time, by workload; aliased: the same where buffers alias modulo 4096; "
         "misalignment: a grid of misaligned sources and destinations; mix: copies of "
@@ -143,20 +141,17 @@ void add_options(CLI::App& app, Options& options) {
         "copies of one size at a time; overlap: memmove within cached buffers, shifted by 1, "
         "8, 64 and 4096 bytes up and down; threads: 1 to all CPUs at once; all. Of memset "
         "there are workloads, sizes, misalignment, mix and fixed",
-        "NAMES")
-        .separated_by_commas()
-        .shows_default();
-    add_option(app, "--distribution", options.distribution,
+        "NAMES", {.shows_default = true, .separated_by_commas = true});
+    add_option(app, "--distribution", &options.distribution,
                "sizes and alignments of the mix, instead of those of Google's fleet", "FILE");
-    add_option(app, "--sizes", options.sizes, "bytes a call, K, M, G for powers of 1024", "LIST");
-    add_option(app, "--json", options.json, "write the results there too", "FILE");
-    add_option(app, "--check", options.check,
+    add_option(app, "--sizes", &options.sizes, "bytes a call, K, M, G for powers of 1024", "LIST");
+    add_option(app, "--json", &options.json, "write the results there too", "FILE");
+    add_option(app, "--check", &options.check,
                "exit with 1 and name the cells where the routine's ratio to libc, or to a faster "
                "--reference, is under MIN: with its whole interval, so that noise alone fails "
                "nobody",
-               "MIN")
-        .within(0.001, 1000.0);
-    add_flag(app, "--brief", options.brief, "print a few lines instead of the tables");
+               "MIN", {.within = {{0.001, 1000.0}}});
+    add_option(app, "--brief", &options.brief, "print a few lines instead of the tables");
     mark_as_expert(app,
                    {"--rounds", "--cpu", "--peer", "--reference", "--distribution", "--check"});
 }

@@ -173,25 +173,23 @@ ExitCode check(const Request& request) {
 
 Subcommand add_check(CLI::App& app) {
     const auto request = std::make_shared<Request>();
-    CLI::App& command = *add_command(app, "check",
-                                     "say whether a profile still fits this machine: exit code 0 "
-                                     "fits, 3 stale, 2 unusable");
-    add_option(command, "PROFILE", request->profile,
+    CLI::App& command = add_command(app, "check",
+                                    "say whether a profile still fits this machine: exit code 0 "
+                                    "fits, 3 stale, 2 unusable");
+    add_option(command, "PROFILE", &request->profile,
                "the profile (default: your own, $XDG_CONFIG_HOME/asterope/profile.json, else "
-               "/etc/asterope/profile.json)")
-        .not_empty();
-    const AddedOption settled = add_flag(
-        command, "--settled", request->settled,
+               "/etc/asterope/profile.json)",
+               "", {.not_empty = true});
+    add_option(
+        command, "--settled", &request->settled,
         "a profile that is provisional, as too much disturbed its search, counts as stale, too");
-    const AddedOption measures =
-        add_flag(command, "--measure", request->measure,
-                 "also time its copies again, beside libc and their runners-up (20 s at "
-                 "most): what that says, in the last line, decides, unless the processor is "
-                 "another or too little could be timed")
-            .excludes(settled);
-    add_cpu(command, request->cpu,
-            "with --measure: run on this CPU instead of the last one allowed")
-        .needs(measures);
+    add_option(command, "--measure", &request->measure,
+               "also time its copies again, beside libc and their runners-up (20 s at "
+               "most): what that says, in the last line, decides, unless the processor is "
+               "another or too little could be timed",
+               "", {.excludes = {"--settled"}});
+    add_cpu(command, request->cpu, {.needs = {"--measure"}},
+            "with --measure: run on this CPU instead of the last one allowed");
     return {&command, [request] { return check(*request); }};
 }
 

@@ -140,15 +140,15 @@ void diagnose(const Request& request) {
 
 Subcommand add_diagnose(CLI::App& app) {
     const auto request = std::make_shared<Request>();
-    CLI::App& command = *add_command(
+    CLI::App& command = add_command(
         app, "diagnose", "measure what the pitfalls of memory benchmarks do to copies here");
-    add_option(command, "PROFILE", request->profile,
+    add_option(command, "PROFILE", &request->profile,
                "compare its winners, too; without it libc alone");
-    add_option(command, "--json", request->json, "write all figures there", "FILE");
+    add_option(command, "--json", &request->json, "write all figures there", "FILE");
     add_cpu(command, request->cpu);
-    add_flag(command, "--quick", request->quick, "fewer rounds: some seconds in all");
-    add_option(command, "--only", request->only, "only these sections: " + section_names(), "NAMES")
-        .separated_by_commas();
+    add_option(command, "--quick", &request->quick, "fewer rounds: some seconds in all");
+    add_option(command, "--only", &request->only, "only these sections: " + section_names(),
+               "NAMES", {.separated_by_commas = true});
     return {&command, [request] {
                 diagnose(*request);
                 return kDone;
