@@ -1,5 +1,5 @@
-// A child process for what may crash or hang: it does one piece of work, answers through a pipe,
-// and ends at the latest with the process that started it.
+// Other processes: a child for what may crash or hang, which does one piece of work, answers through
+// a pipe, and ends at the latest with the process that started it; another program.
 #include "base/child_process.hpp"
 
 #include <cerrno>
@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
+#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -81,6 +82,27 @@ int ChildProcess::wait() {
     }
     pid_ = -1;
     return status;
+}
+
+int run_program(std::vector<std::string> words, bool silent) {
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    if (silent) {
+        for (const int output : {STDOUT_FILENO, STDERR_FILENO}) {
+            posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0);
+        }
+    }
+    pid_t child = 0;
+    const int error = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error) throw std::system_error(error, std::generic_category());
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 } // namespace asterope

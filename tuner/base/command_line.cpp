@@ -12,7 +12,7 @@
 #include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
-#include "base/nearest_word.hpp"
+#include "base/text.hpp"
 
 namespace asterope {
 

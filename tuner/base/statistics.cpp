@@ -1,8 +1,10 @@
-// Robust statistics of timings: medians, and intervals that assume no distribution.
+// Robust statistics of timings: medians, intervals that assume no distribution; and numbers as
+// profiles and reports hold them.
 #include "base/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 
@@ -90,6 +92,18 @@ void GeometricMean::add(double ratio, double weight) {
 
 double GeometricMean::mean() const {
     return weights_ > 0 ? std::exp(logs_ / weights_) : 1;
+}
+
+double rounded(double value, int digits) {
+    if (value == 0 || !std::isfinite(value)) return value;
+    const double scale = std::pow(10, digits - 1 - std::floor(std::log10(std::abs(value))));
+    return std::round(value * scale) / scale;
+}
+
+nlohmann::ordered_json estimate_json(const Estimate& estimate) {
+    return {{"median", rounded(estimate.median)},
+            {"low", rounded(estimate.low)},
+            {"high", rounded(estimate.high)}};
 }
 
 } // namespace asterope

@@ -1,5 +1,5 @@
 // Small things that are done with text: trimmed, wrapped, put in columns, written as printf does,
-// hashed, and made fit for profiles.
+// hashed, compared, and made fit for profiles.
 #pragma once
 
 #include <cstdarg>
@@ -45,5 +45,10 @@ inline std::string text_hash(std::string_view text) {
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
     return formatted("%016llx", static_cast<unsigned long long>(hash));
 }
+
+/// The one of `known` that differs from `word` by the fewest letters changed, put in or left out
+/// (Levenshtein's distance), the first of several; empty where the nearest differs by more than a
+/// third of its letters.
+std::string nearest_word(std::string_view word, const std::vector<std::string>& known);
 
 } // namespace asterope

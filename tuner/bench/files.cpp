@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/contains.hpp"
-#include "base/rounded.hpp"
+#include "base/statistics.hpp"
 #include "base/version.hpp"
 #include "profile/provisional.hpp"
 

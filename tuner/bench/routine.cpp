@@ -7,9 +7,9 @@
 #include <optional>
 #include <system_error>
 
+#include "base/child_process.hpp"
 #include "base/command_line.hpp"
 #include "base/error.hpp"
-#include "base/program.hpp"
 #include "machine/profile_places.hpp"
 #include "run/built_routine.hpp"
 #include "timing/external_copy.hpp"

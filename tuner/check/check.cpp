@@ -14,7 +14,6 @@
 #include "check/measure.hpp"
 #include "machine/cpu.hpp"
 #include "machine/machine.hpp"
-#include "machine/nearest_machine.hpp"
 #include "machine/profile_places.hpp"
 #include "profile/profile.hpp"
 #include "profile/provisional.hpp"

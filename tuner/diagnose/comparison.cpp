@@ -5,7 +5,7 @@
 
 #include "base/contains.hpp"
 #include "base/interrupt.hpp"
-#include "base/rounded.hpp"
+#include "base/statistics.hpp"
 #include "timing/paired.hpp"
 
 namespace asterope::diagnosis {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "base/contains.hpp"
 #include "base/text.hpp"
@@ -275,6 +276,23 @@ std::vector<std::string> fingerprint_differences(const json& recorded_machine,
     for (const Part& part : compare_machines(recorded_machine, current_machine))
         if (part.state == PartState::decides) differences.push_back(part.difference);
     return differences;
+}
+
+json nearest_machine(const std::vector<json>& machines, const json& current) {
+    // First what decides, then all the rest (microcode, kernel, memory to the byte).
+    const auto distance = [&](const json& machine) {
+        std::size_t others = 0;
+        for (const auto& [name, value] : current.items()) {
+            others += machine.value(name, json()) != value;
+        }
+        return std::pair(fingerprint_differences(machine, current).size(), others);
+    };
+    const json* nearest = nullptr;
+    for (const json& machine : machines) {
+        if (machine.is_null()) continue;
+        if (!nearest || distance(machine) < distance(*nearest)) nearest = &machine;
+    }
+    return nearest ? *nearest : json::object();
 }
 
 } // namespace asterope

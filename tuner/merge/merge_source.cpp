@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "base/gzip_lines.hpp"
 #include "base/json_text.hpp"
-#include "base/rounded.hpp"
+#include "base/statistics.hpp"
 #include "base/text.hpp"
 #include "run/tuning.hpp"
 #include "search/step.hpp"

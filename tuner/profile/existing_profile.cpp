@@ -13,7 +13,6 @@
 #include "base/text.hpp"
 #include "base/text_file.hpp"
 #include "machine/machine.hpp"
-#include "machine/nearest_machine.hpp"
 #include "profile/profile.hpp"
 #include "search/search.hpp"
 

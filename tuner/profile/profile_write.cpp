@@ -1,5 +1,5 @@
 // The profile as JSON, written.
-#include "base/rounded.hpp"
+#include "base/statistics.hpp"
 #include "machine/cpu.hpp"
 #include "profile/profile_fields.hpp"
 #include "profile/provisional.hpp"

@@ -8,8 +8,8 @@
 #include <system_error>
 
 #include "base/atomic_file.hpp"
+#include "base/child_process.hpp"
 #include "base/error.hpp"
-#include "base/program.hpp"
 #include "timing/external_copy.hpp"
 
 namespace asterope {

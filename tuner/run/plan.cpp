@@ -15,11 +15,11 @@
 #include "machine/affinity.hpp"
 #include "machine/profile_places.hpp"
 #include "run/trial_log.hpp"
-#include "search/default_sizes.hpp"
+#include "search/size_order.hpp"
 #include "search/small_search.hpp"
 #include "space/candidates.h"
 #include "space/space.hpp"
-#include "timing/recording.hpp"
+#include "timing/distribution.hpp"
 #include "timing/stopwatch.hpp"
 
 namespace asterope {

@@ -7,7 +7,7 @@
 #include "base/contains.hpp"
 #include "base/random.hpp"
 #include "search/utility.hpp"
-#include "timing/round.hpp"
+#include "timing/paired.hpp"
 
 namespace asterope {
 

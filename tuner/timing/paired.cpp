@@ -6,7 +6,6 @@
 #include "base/random.hpp"
 #include "timing/cache_effect.hpp"
 #include "timing/monitored_rounds.hpp"
-#include "timing/round.hpp"
 
 namespace asterope {
 

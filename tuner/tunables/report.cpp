@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/contains.hpp"
-#include "base/rounded.hpp"
 #include "base/size_text.hpp"
+#include "base/statistics.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "profile/provisional.hpp"

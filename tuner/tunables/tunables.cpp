@@ -11,7 +11,7 @@
 #include "base/size_text.hpp"
 #include "machine/affinity.hpp"
 #include "machine/libc.hpp"
-#include "search/default_sizes.hpp"
+#include "search/size_order.hpp"
 #include "space/space.hpp"
 #include "timing/arena.hpp"
 #include "tunables/report.hpp"

@@ -1,7 +1,7 @@
 // The section `working_set`: how fast repeated copies are, from those that fit in L1 to those that
 // no cache holds.
-#include "base/rounded.hpp"
 #include "base/size_text.hpp"
+#include "base/statistics.hpp"
 #include "base/text.hpp"
 #include "diagnose/comparison.hpp"
 #include "diagnose/sections.hpp"

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "timing/workloads/produce.hpp"
-
 namespace asterope {
 
 namespace {
