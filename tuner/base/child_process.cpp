@@ -1,5 +1,5 @@
-// Other processes: a child for what may crash or hang, which does one piece of work, answers through
-// a pipe, and ends at the latest with the process that started it; another program.
+// Other processes: a child for what may crash or hang, which does one piece of work, answers
+// through a pipe, and ends at the latest with the process that started it; another program.
 #include "base/child_process.hpp"
 
 #include <cerrno>
@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
@@ -42,6 +43,13 @@ WrittenText read_until_end(int pipe, double seconds) {
         written.text.append(piece, static_cast<std::size_t>(count));
     }
     return written;
+}
+
+int wait_for_end(pid_t child) {
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status;
 }
 
 ChildProcess::ChildProcess(const std::function<void(int answers)>& work) {
@@ -77,11 +85,7 @@ ChildProcess::~ChildProcess() {
 }
 
 int ChildProcess::wait() {
-    int status = 0;
-    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-    }
-    pid_ = -1;
-    return status;
+    return wait_for_end(std::exchange(pid_, -1));
 }
 
 int run_program(std::vector<std::string> words, bool silent) {
@@ -99,9 +103,7 @@ int run_program(std::vector<std::string> words, bool silent) {
     const int error = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     if (error) throw std::system_error(error, std::generic_category());
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+    const int status = wait_for_end(child);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

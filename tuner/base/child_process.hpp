@@ -1,5 +1,5 @@
-// Other processes: a child for what may crash or hang, which does one piece of work, answers through
-// a pipe, and ends at the latest with the process that started it; another program.
+// Other processes: a child for what may crash or hang, which does one piece of work, answers
+// through a pipe, and ends at the latest with the process that started it; another program.
 #pragma once
 
 #include <filesystem>
@@ -20,6 +20,9 @@ struct WrittenText {
 };
 /// Throws Interrupted.
 WrittenText read_until_end(int pipe, double seconds);
+
+/// Waits for the end of a child; its status as waitpid() has it.
+int wait_for_end(pid_t child);
 
 class ChildProcess {
   public:
