@@ -20,6 +20,15 @@
 
 namespace asterope {
 
+Pipe::Pipe() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        throw Failure(std::string("cannot make a pipe: ") + std::strerror(errno));
+    }
+    reading = Descriptor(ends[0]);
+    writing = Descriptor(ends[1]);
+}
+
 WrittenText read_until_end(int pipe, double seconds) {
     using Clock = std::chrono::steady_clock;
     constexpr std::size_t kLongest = std::size_t{1} << 20;
@@ -53,12 +62,8 @@ int wait_for_end(pid_t child) {
 }
 
 ChildProcess::ChildProcess(const std::function<void(int answers)>& work) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        throw Failure(std::string("cannot make a pipe: ") + std::strerror(errno));
-    }
-    answers_ = Descriptor(ends[0]);
-    const Descriptor writing(ends[1]);
+    Pipe pipe;
+    answers_ = std::move(pipe.reading);
     const pid_t parent = getpid();
     std::fflush(nullptr); // or both would write what is still in the buffers
     pid_ = fork();
@@ -71,7 +76,7 @@ ChildProcess::ChildProcess(const std::function<void(int answers)>& work) {
     std::signal(SIGTERM, SIG_DFL);
     std::signal(SIGHUP, SIG_DFL);
     try {
-        work(writing.get());
+        work(pipe.writing.get());
     } catch (...) {
         _exit(kFailed);
     }

@@ -13,6 +13,12 @@
 
 namespace asterope {
 
+/// Both ends of a pipe. Throws Failure where there is none to be had.
+struct Pipe {
+    Pipe();
+    Descriptor reading, writing;
+};
+
 /// What a process writes into a pipe, until its end or until the time is up; at most 1 MiB.
 struct WrittenText {
     std::string text;

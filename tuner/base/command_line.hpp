@@ -9,9 +9,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "base/error.hpp"
 
 namespace CLI {
 class App;
@@ -72,8 +75,17 @@ class CommandLine {
     std::shared_ptr<CLI::App> app_; ///< shared: deletes what is not known here
 };
 
-/// A subcommand, and what it does once its options are read: returns the program's exit code.
+/// A subcommand, and what it does once its options are read. `run` may return the program's exit
+/// code; else that is kDone.
 struct Subcommand {
+    template <class Run> Subcommand(CLI::App& command, Run does) : app(&command) {
+        if constexpr (std::is_void_v<std::invoke_result_t<Run>>) {
+            run = [does] { return does(), static_cast<int>(kDone); };
+        } else {
+            run = does;
+        }
+    }
+
     CLI::App* app;
     std::function<int()> run;
 };

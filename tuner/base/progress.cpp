@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <utility>
 
-#include "base/duration_text.hpp"
+#include "base/size_text.hpp"
 
 namespace asterope {
 

@@ -199,10 +199,7 @@ Subcommand add_locality_command(CLI::App& app) {
                "to 32M; parameters that are named as well hold in all rows",
                "1|2", {.within = {{1, 2}}});
     add_options(command, options->routine);
-    return {&command, [options] {
-                run_locality(*options);
-                return kDone;
-            }};
+    return {command, [options] { run_locality(*options); }};
 }
 
 } // namespace asterope

@@ -127,10 +127,7 @@ Subcommand add_messages_command(CLI::App& app) {
     add_option(command, "--subscriber-cpu", &options->subscriber_cpu,
                "the subscriber's CPU (--cpu: the publisher's); another one where there is one", "N",
                {.within = {{0, 99999}}});
-    return {&command, [options] {
-                run_messages(*options);
-                return kDone;
-            }};
+    return {command, [options] { run_messages(*options); }};
 }
 
 } // namespace asterope

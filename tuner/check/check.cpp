@@ -189,7 +189,7 @@ Subcommand add_check(CLI::App& app) {
                "", {.excludes = {"--settled"}});
     add_cpu(command, request->cpu, {.needs = {"--measure"}},
             "with --measure: run on this CPU instead of the last one allowed");
-    return {&command, [request] { return check(*request); }};
+    return {command, [request] { return check(*request); }};
 }
 
 } // namespace asterope

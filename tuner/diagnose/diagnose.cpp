@@ -149,10 +149,7 @@ Subcommand add_diagnose(CLI::App& app) {
     add_option(command, "--quick", &request->quick, "fewer rounds: some seconds in all");
     add_option(command, "--only", &request->only, "only these sections: " + section_names(),
                "NAMES", {.separated_by_commas = true});
-    return {&command, [request] {
-                diagnose(*request);
-                return kDone;
-            }};
+    return {command, [request] { diagnose(*request); }};
 }
 
 } // namespace asterope

@@ -1,7 +1,6 @@
 // Keeps the tuner on one CPU.
 #include "machine/affinity.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <sched.h>

@@ -6,7 +6,6 @@
 #include "machine/arm_identity.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "machine/system_text.hpp"
 

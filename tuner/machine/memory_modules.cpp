@@ -1,7 +1,6 @@
 // The memory modules: how many, how fast, over how many channels, as far as the system tells.
 #include "machine/memory_modules.hpp"
 
-#include <algorithm>
 #include <cctype>
 #include <cstdint>
 #include <cstdlib>

@@ -92,10 +92,7 @@ Subcommand add_merge(CLI::App& app) {
     add_option(command, "-o,--output", &request->output, "where the profile goes", "FILE",
                {.required = true, .not_empty = true});
     add_option(command, "--quiet", &request->quiet, "print errors only");
-    return {&command, [request] {
-                merge(*request);
-                return kDone;
-            }};
+    return {command, [request] { merge(*request); }};
 }
 
 } // namespace asterope

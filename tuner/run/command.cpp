@@ -161,10 +161,7 @@ Subcommand add_replay(CLI::App& app) {
     add_option(command, "--verbose", &request->verbose, "print every table");
     add_option(command, "--quiet", &request->quiet, "print errors only");
     add_option(command, "--no-generate", &request->no_generate, "stop after the profile");
-    return {&command, [log, request] {
-                replay_run(*log, *request);
-                return kDone;
-            }};
+    return {command, [log, request] { replay_run(*log, *request); }};
 }
 
 } // namespace asterope

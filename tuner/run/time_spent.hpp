@@ -1,7 +1,6 @@
 // Accounts of where a run's time goes.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <optional>
 

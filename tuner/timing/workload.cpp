@@ -1,8 +1,6 @@
 // Workloads: what surrounds a copy when it is timed. Their table is workloads/workloads.json.
 #include "timing/workload.hpp"
 
-#include <algorithm>
-
 #include "base/contains.hpp"
 
 namespace asterope {

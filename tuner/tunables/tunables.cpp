@@ -139,10 +139,7 @@ Subcommand add_tunables(CLI::App& app) {
     add_cpu(command, request->cpu);
     add_option(command, "--quiet", &request->quiet,
                "print the line to set alone, and nothing where the default is as good");
-    return {&command, [request] {
-                find_tunables(*request);
-                return kDone;
-            }};
+    return {command, [request] { find_tunables(*request); }};
 }
 
 } // namespace asterope

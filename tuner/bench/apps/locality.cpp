@@ -2,7 +2,6 @@
 #include "bench/apps/locality.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <map>
