@@ -76,8 +76,7 @@ std::string origin_of(const ExternalCopy& copy) {
 
 Contender libc_contender(const std::string& libc, Operation operation) {
     Contender contender{libc.substr(0, libc.find(' ')),
-                        libc + "'s " + std::string(name_of(operation)) + " as it is",
-                        libc_of(operation)};
+                        libc + "'s " + name_of(operation) + " as it is", libc_of(operation)};
     if (operation == Operation::copy) contender.move = libc_move();
     return contender;
 }
@@ -205,7 +204,7 @@ Selection choose(const PeerOptions& options, const RoutineOptions& routine,
         parse_peer_names(options.built_in, known_names(peers));
     const Operation operation = routine.operation;
     if (operation == Operation::set && !built_in.empty()) {
-        throw BadInput("--peers names copies, and " + std::string(name_of(operation)) +
+        throw BadInput("--peers names copies, and " + name_of(operation) +
                        " is timed: name functions like it by --peer " + kExternalCopyForm);
     }
     const Contender libcs = libc_contender(libc, operation);

@@ -61,7 +61,7 @@ std::vector<Workload> workloads_of_sets(const std::string& text) {
     const std::optional<Workload> single = find_workload(text);
     if (single && contains(all, *single)) return {*single};
     std::string choices;
-    for (const Workload workload : all) choices += std::string(name_of(workload)) + ", ";
+    for (const Workload workload : all) choices += name_of(workload) + ", ";
     throw BadInput("workload '" + text.substr(0, 40) +
                    "' is none that memset is timed under: choose " + choices + "or balanced");
 }
@@ -108,8 +108,8 @@ void require_known(const std::vector<std::string>& suites, Operation operation) 
                            "or all");
         }
         if (is_there(*suite)) continue;
-        throw BadInput("suite " + name + " is none of " + std::string(name_of(operation)) +
-                       ": choose " + known + "or all");
+        throw BadInput("suite " + name + " is none of " + name_of(operation) + ": choose " + known +
+                       "or all");
     }
 }
 

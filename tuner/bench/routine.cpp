@@ -75,11 +75,10 @@ CopyFunction load_routine(const RoutineOptions& options) {
     const std::string name = options.symbol();
     void* symbol = dlsym(load(path), name.c_str());
     if (!symbol) {
-        const std::string tune = options.operation == Operation::copy
-                                     ? ""
-                                     : ", and a profile in which " +
-                                           std::string(name_of(options.operation)) +
-                                           " was tuned adds it";
+        const std::string tune =
+            options.operation == Operation::copy
+                ? ""
+                : ", and a profile in which " + name_of(options.operation) + " was tuned adds it";
         throw BadInput(path + " has no function " + name + ": 'nm -D " + path +
                        "' lists what it has" + tune);
     }

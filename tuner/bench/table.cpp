@@ -123,7 +123,7 @@ class WorkloadsTable : public Table {
             const bool hot = workload == Workload::hot || workload == Workload::hot_read;
             std::string& line = hot ? cached : uncached;
             if (!line.empty()) line += "; ";
-            line += std::string(name_of(workload)) + ": " + std::string(facts_of(workload).text);
+            line += name_of(workload) + ": " + std::string(facts_of(workload).text);
             names.emplace_back(name_of(workload));
         }
         return '\n' + cached + ";\n" + uncached + ".\n" + line_of("x libc", names);

@@ -37,22 +37,22 @@ Weights weights_of(const SearchFacts& search, Operation operation) {
     }
     const Weights weights = scaled(own->second);
     if (weights.empty()) {
-        throw BadInput("its weights of " + std::string(name_of(operation)) + " are all 0");
+        throw BadInput("its weights of " + name_of(operation) + " are all 0");
     }
     return weights;
 }
 
 /// What a table calls a contest: those of copies by the size alone.
 std::string label_of(Operation operation, const std::string& size) {
-    return operation == Operation::copy ? size : std::string(name_of(operation)) + ' ' + size;
+    return operation == Operation::copy ? size : name_of(operation) + ' ' + size;
 }
 
 } // namespace
 
 TimedCopy CheckContests::pipeline(const Candidate& copy, std::size_t size) const {
     if (!has_all(copy.variant->needs, has_)) {
-        throw BadInput("its " + std::string(name_of(operation_of(*copy.variant))) + " of " +
-                       format_size(size) + " is none that this CPU can run; tune again");
+        throw BadInput("its " + name_of(operation_of(*copy.variant)) + " of " + format_size(size) +
+                       " is none that this CPU can run; tune again");
     }
     return timed_copy(copy);
 }

@@ -152,7 +152,7 @@ void add_found(CommonBest& common, const OperationSearch& search,
     if (operation == Operation::copy) {
         common.unmeasured = pipelines.unmeasured;
     } else {
-        common.table += '\n' + std::string(name_of(operation)) + '\n';
+        common.table += '\n' + name_of(operation) + '\n';
     }
     append_table(common.table, profile.of(ChoiceKind::pipelines, operation), pipelines.unsensed);
 }

@@ -58,7 +58,7 @@ bool same_weights(const std::map<Operation, Weights>& all, const json& wanted) {
     const Weights recorded = own == all.end() ? Weights() : own->second;
     return recorded.size() == wanted.size() &&
            std::ranges::all_of(recorded, [&](const auto& weighted) {
-               const json weight = wanted.value(std::string(name_of(weighted.first)), json());
+               const json weight = wanted.value(name_of(weighted.first), json());
                return weight.is_number() &&
                       std::abs(weight.template get<double>() - weighted.second) < 1e-5;
            });

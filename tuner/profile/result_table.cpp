@@ -61,10 +61,10 @@ std::string title_of_copies(const Choice& choice) {
 }
 
 std::string title_of(const Choice& choice) {
-    const std::string name = "asterope_" + std::string(name_of(choice.operation));
+    const std::string name = "asterope_" + name_of(choice.operation);
     switch (choice.kind) {
     case ChoiceKind::pipelines:
-        return choice.intent ? name + '_' + std::string(name_of(*choice.intent)) : "";
+        return choice.intent ? name + '_' + name_of(*choice.intent) : "";
     case ChoiceKind::small:
         return std::string(facts_of(choice.operation).small_title);
     case ChoiceKind::overlapping:
@@ -91,7 +91,7 @@ std::string table_of(const Choices& choices) {
     const Choice& first = *choices.front();
     const std::set<Workload> workloads = workloads_of(choices);
     Cells header = {"Up to", title_of_copies(first), "x libc", "GB/s"};
-    for (const Workload workload : workloads) header.push_back(std::string(name_of(workload)));
+    for (const Workload workload : workloads) header.push_back(name_of(workload));
     const bool proven =
         std::ranges::any_of(choices, [](const Choice* one) { return one->proof.has_value(); });
     if (proven) header.insert(header.end(), {"lead", "ties", "floor"});
@@ -146,7 +146,7 @@ std::string references_table(const Profile& profile, Operation operation) {
         if (rows.empty()) {
             rows.push_back({"References"});
             for (const auto& [workload, measured] : one->workloads) {
-                rows.front().push_back(std::string(name_of(workload)));
+                rows.front().push_back(name_of(workload));
             }
         }
         rows.push_back({format_size(one->size)});

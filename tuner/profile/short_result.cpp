@@ -112,7 +112,7 @@ std::vector<Row> rows_of(const Profile& profile, Operation operation, Detail det
 /// Where it happens, as a sentence ends: "1.4 times as fast as libc where nothing is cached".
 std::string where(Workload workload) {
     const std::string_view words = facts_of(workload).where;
-    return words.empty() ? "under " + std::string(name_of(workload)) : std::string(words);
+    return words.empty() ? "under " + name_of(workload) : std::string(words);
 }
 
 std::string times(double ratio) {
@@ -181,8 +181,8 @@ std::string situations(const Profile& profile, Operation operation, std::size_t 
     out += "\n";
     for (const auto& [workload, summary] : summaries) {
         out += formatted(" %s%s  %s: %s\n", summary.first.text().c_str(),
-                         references ? summary.second.text().c_str() : "",
-                         std::string(name_of(workload)).c_str(), where(workload).c_str());
+                         references ? summary.second.text().c_str() : "", name_of(workload).c_str(),
+                         where(workload).c_str());
     }
     return out;
 }
@@ -208,8 +208,7 @@ std::string entry_points_sentence(const Profile& profile, Operation operation, s
     }
     std::string known;
     for (const auto& [workload, ratios] : intents) {
-        known += (known.empty() ? "" : ", ") +
-                 ("asterope_memcpy_" + std::string(name_of(workload))) + ' ' +
+        known += (known.empty() ? "" : ", ") + ("asterope_memcpy_" + name_of(workload)) + ' ' +
                  times(geometric_mean(ratios));
     }
     return known.empty() ? "" : wrapped("Entry points, each in its own situation: " + known + '.');

@@ -90,7 +90,7 @@ unsigned threads_of(const TuningRequest& request) {
 
 nlohmann::json names_and_weights(const Weights& weights) {
     nlohmann::json json;
-    for (const auto& [workload, weight] : weights) json[std::string(name_of(workload))] = weight;
+    for (const auto& [workload, weight] : weights) json[name_of(workload)] = weight;
     return json;
 }
 
@@ -99,7 +99,7 @@ Weights logged_small_weights(const nlohmann::json& options) {
     const nlohmann::json& logged = options.at("small_weights");
     Weights weights;
     for (const auto& [workload, unused] : small_weights()) {
-        const auto found = logged.find(std::string(name_of(workload)));
+        const auto found = logged.find(name_of(workload));
         if (found == logged.end()) continue;
         weights.emplace_back(workload, found->is_number() ? found->get<double>() : -1);
         const double weight = weights.back().second;

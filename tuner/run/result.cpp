@@ -60,7 +60,7 @@ std::string add_findings(Profile& profile, const Searches& searches, bool all) {
         profile.search.candidates[operation] = one->spaces.entrants.size();
         add_results(profile, results_of(*one));
         headlines += headline(profile, operation);
-        if (one != searches.front()) tables += '\n' + std::string(name_of(operation)) + '\n';
+        if (one != searches.front()) tables += '\n' + name_of(operation) + '\n';
         tables += tables_of(profile, operation, all);
     }
     settle(profile);

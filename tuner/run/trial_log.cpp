@@ -306,8 +306,7 @@ void TrialLogWriter::write(const TrialKey& key, const Trial& trial) {
     std::snprintf(numbers, sizeof numbers, "\",\"round\":%llu,\"ns\":%.3f,\"us\":%.1f}",
                   static_cast<unsigned long long>(key.round), trial.ns, trial.us);
     write_line("{\"size\":" + std::to_string(key.size) + ",\"workload\":\"" +
-               std::string(name_of(key.workload)) + "\",\"candidate\":\"" + key.candidate +
-               numbers);
+               name_of(key.workload) + "\",\"candidate\":\"" + key.candidate + numbers);
 }
 
 void TrialLogWriter::write(const ProbeKey& key, const ProbeTicks& ticks) {

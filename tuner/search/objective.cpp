@@ -120,7 +120,7 @@ Weights parse_weights(std::string_view text) {
 std::string tunable_text() {
     std::string text;
     for (const Workload workload : kTunable) {
-        text += std::string(name_of(workload)) + ": " + std::string(facts_of(workload).text) + "; ";
+        text += name_of(workload) + ": " + std::string(facts_of(workload).text) + "; ";
     }
     return text +
            "balanced: all situations of these alike; or a mix of them, such as hot=1,consume=2";
@@ -240,7 +240,7 @@ Objective for_mapped_source(Objective objective) {
     }
     for (const auto& [workload, weight] : objective.weights) {
         if (weight > 0 && facts_of(workload).writes_source) {
-            throw BadInput("workload " + std::string(name_of(workload)) +
+            throw BadInput("workload " + name_of(workload) +
                            " writes its source, but a source map is only read: choose another "
                            "workload, or leave out --source-map");
         }

@@ -20,7 +20,7 @@ Key key_of(const Candidate& candidate) {
 }
 
 std::string prefix_of(Operation operation) {
-    return operation == Operation::copy ? "" : std::string(name_of(operation)) + ' ';
+    return operation == Operation::copy ? "" : name_of(operation) + ' ';
 }
 
 } // namespace

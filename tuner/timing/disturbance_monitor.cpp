@@ -150,7 +150,7 @@ template <typename T> bool grew(const std::optional<T>& begin, const std::option
 
 } // namespace
 
-std::string_view name_of(Disturbance disturbance) {
+std::string name_of(Disturbance disturbance) {
     constexpr const char* kNames[] = {"steal",     "preempted", "migrated",
                                       "frequency", "clock",     "stalled"};
     return kNames[static_cast<std::size_t>(disturbance)];

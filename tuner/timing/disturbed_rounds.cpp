@@ -58,7 +58,7 @@ bool DisturbedRounds::round_ended(const std::vector<Disturbance>& hits, double s
 DisturbanceCounts DisturbedRounds::facts() const {
     DisturbanceCounts facts{rounds(), repeated_, kept_};
     for (const auto& [disturbance, rounds] : seen_) {
-        facts.disturbed[std::string(name_of(disturbance))] = rounds;
+        facts.disturbed[name_of(disturbance)] = rounds;
     }
     facts.reason = too_many_kept(facts);
     facts.provisional = !facts.reason.empty();
@@ -79,7 +79,7 @@ std::string too_many_kept(const DisturbanceCounts& noise) {
     if (share <= kBearable) return "";
     std::string kinds;
     for (const Disturbance disturbance : kDisturbances) {
-        const auto seen = noise.disturbed.find(std::string(name_of(disturbance)));
+        const auto seen = noise.disturbed.find(name_of(disturbance));
         if (seen == noise.disturbed.end() || seen->second == 0) continue;
         if (!kinds.empty()) kinds += ", ";
         kinds += seen->first + ' ' + std::to_string(seen->second);

@@ -45,7 +45,7 @@ std::string extreme(const SizeGain& gain, bool least) {
     };
     const auto [lowest, highest] = std::ranges::minmax_element(gain.workloads, less);
     const auto& [workload, measured] = *(least ? lowest : highest);
-    return formatted("%.2f %s", measured.ratio.median, std::string(name_of(workload)).c_str());
+    return formatted("%.2f %s", measured.ratio.median, name_of(workload).c_str());
 }
 
 /// What glibc took for the last cache's size, where that is more than the kernel's figure, put the
@@ -87,11 +87,10 @@ nlohmann::ordered_json ways_json(const SizeWays& one) {
 nlohmann::ordered_json gain_json(const SizeGain& one) {
     nlohmann::ordered_json workloads = nlohmann::ordered_json::object();
     for (const auto& [workload, measured] : one.workloads) {
-        workloads[std::string(name_of(workload))] = {
-            {"default_ns", rounded(measured.libc_seconds * 1e9)},
-            {"ns", rounded(measured.seconds * 1e9)},
-            {"ratio", estimate_json(measured.ratio)},
-            {"noise_floor", estimate_json(one.floors.at(workload))}};
+        workloads[name_of(workload)] = {{"default_ns", rounded(measured.libc_seconds * 1e9)},
+                                        {"ns", rounded(measured.seconds * 1e9)},
+                                        {"ratio", estimate_json(measured.ratio)},
+                                        {"noise_floor", estimate_json(one.floors.at(workload))}};
     }
     return {{"size", one.size},
             {"before", name_of(one.before)},
@@ -190,7 +189,7 @@ nlohmann::ordered_json to_json(const TunablesReport& report) {
     using nlohmann::ordered_json;
     ordered_json weights = ordered_json::object(), listed = ordered_json::object();
     for (const auto& [workload, weight] : report.objective.weights) {
-        weights[std::string(name_of(workload))] = rounded(weight);
+        weights[name_of(workload)] = rounded(weight);
     }
     for (const auto& [name, one] : report.tunables) {
         listed[name] = {{"value", one.value}, {"least", one.least}, {"most", one.most}};

@@ -94,7 +94,7 @@ std::string self_races_verdict(const std::vector<SelfRaces>& all) {
            " had a winner that led by more than the noise floor and a tie may (the most "
            "that one led: " +
            percents(best->largest_lead()) + ", at " + format_size(best->size) + ' ' +
-           std::string(name_of(best->workload)) + ')';
+           name_of(best->workload) + ')';
 }
 
 Section identical(const Context& context) {
@@ -122,7 +122,7 @@ Section identical(const Context& context) {
                 const Estimate& floor = result.noise_floor.at(workload);
                 some.floors.push_back(std::max(std::log(floor.high), -std::log(floor.low)));
             }
-            section.cells.push_back({format_size(size) + ' ' + std::string(name_of(workload)),
+            section.cells.push_back({format_size(size) + ' ' + name_of(workload),
                                      percents(some.largest_lead()), percents(some.largest_floor()),
                                      std::to_string(some.won_by_luck()), std::to_string(races)});
             section.rows.push_back({{"size", size},
