@@ -184,7 +184,7 @@ std::size_t PipelineFacts::result_for(std::size_t size) const {
 }
 
 Entrant PipelineFacts::winner_for(std::size_t size) const {
-    return found[result_for(size)].results.front().finalists.front().candidate;
+    return found[result_for(size)].results.front().winner();
 }
 
 void begin_sensing_at_minimum(PipelineFacts& pipelines) {

@@ -115,7 +115,7 @@ SizeResult search_small(const std::vector<Entrant>& entrants, Entrant plain, con
                 weight * (by_size.at(one.candidate) - one.workloads.at(workload).worth);
         }
     }
-    const Entrant chosen = result.finalists.front().candidate;
+    const Entrant chosen = result.winner();
     const auto best =
         std::ranges::max_element(scores, {}, [](const auto& one) { return one.second; });
     return race.won_by(best->second <= scores.at(chosen) + kTie ? chosen : best->first);
