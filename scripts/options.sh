@@ -46,7 +46,7 @@ letters_apart() {
 }
 
 # nearest WORD KNOWN...: the known word that WORD may be meant to be; nothing where none is near, by
-# the rule of tuner/base/nearest_word.hpp.
+# the rule of tuner/base/text.hpp.
 nearest() {
     local word=${1:0:100} known letters apart found='' least=0
     shift

@@ -99,7 +99,7 @@ def run(program: str, command: Callable[[], int]) -> int:
 
 
 def help_json(parser: argparse.ArgumentParser) -> dict[str, Any]:
-    """What --help says, for programs; the same form as tuner/base/help_json.hpp describes."""
+    """What --help says, for programs; the same form as tuner/base/command_line.cpp describes."""
     shown = [action for action in parser._actions if action.help is not argparse.SUPPRESS]
     return {
         "name": parser.prog,

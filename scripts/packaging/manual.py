@@ -41,7 +41,7 @@ FILES = re.compile(r"FILE|PROFILE|LOG|ROUTINE|MAP|OUT")
 
 
 def describe(name: str, programs: Path, emulator: Sequence[str] = ()) -> dict[str, Any]:
-    """What the command says of itself: see tuner/base/help_json.hpp."""
+    """What the command says of itself: see tuner/base/command_line.cpp."""
     if COMMANDS[name].module is None:
         command = [*emulator, str(programs.resolve() / f"asterope-{name}")]
     else:

@@ -1,5 +1,5 @@
 // A misspelt word is taken for the nearest one that there is, and a foreign one for none.
-#include "base/nearest_word.hpp"
+#include "base/text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,4 @@
 // A profile is compared with the machine among its own that is nearest to this one.
-#include "machine/nearest_machine.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "machine/affinity.hpp"
-#include "search/default_sizes.hpp"
+#include "search/size_order.hpp"
 #include "search/small_search.hpp"
 #include "support/mentions.hpp"
 #include "support/temporary_folder.hpp"

@@ -1,5 +1,5 @@
 // The sizes that are evaluated by default: powers of two, and both sides of each cache's size.
-#include "search/default_sizes.hpp"
+#include "search/size_order.hpp"
 
 #include <algorithm>
 #include <gtest/gtest.h>

@@ -150,58 +150,6 @@ TEST(SearchShares, is_swayed_by_no_noise) {
     EXPECT_LE(missed, 2);
 }
 
-// --- The intervals -------------------------------------------------------------------------------
-
-SharedSize of(std::size_t size, bool taken, ThreadShare best = {2, 0}) {
-    return {size, best, taken, 1, {}, {}, 1};
-}
-
-using Intervals = std::vector<ShareInterval>;
-const ThreadShare kAlone;
-
-// From the first size that is taken on; over sizes at which one thread won, too.
-TEST(ShareIntervals, change_from_share_to_share_behind_the_smaller_size) {
-    const std::pair<std::vector<SharedSize>, Intervals> cases[] = {
-        {{}, {}},
-        {{of(256, false), of(512, false)}, {}},
-        {{of(256, true)}, {{255, 256, {2, 0}}}},
-        {{of(256, false), of(512, true), of(1024, true)}, {{511, 1024, {2, 0}}}},
-        {{of(256, true), of(512, true, {4, 64}), of(1024, true, {4, 64})},
-         {{255, 256, {2, 0}}, {256, 1024, {4, 64}}}},
-        {{of(256, true), of(512, false)}, {{255, 256, {2, 0}}, {256, 512, kAlone}}},
-        {{of(256, true), of(512, false), of(1024, false), of(2048, true)},
-         {{255, 256, {2, 0}}, {256, 2047, kAlone}, {2047, 2048, {2, 0}}}},
-    };
-    for (const auto& [sizes, expected] : cases) EXPECT_EQ(share_intervals(sizes), expected);
-}
-
-TEST(ShareIntervals, have_no_gaps) {
-    noise::Random random(1);
-    for (int i = 0; i < 1000; ++i) {
-        std::vector<SharedSize> sizes;
-        for (std::size_t size = 256; size < 9000; size *= 2) {
-            sizes.push_back(of(size, noise::uniform(random) < 0.5,
-                               {noise::uniform(random) < 0.5 ? 2u : 4u, 0}));
-        }
-        const Intervals intervals = share_intervals(sizes);
-        for (std::size_t k = 0; k < intervals.size(); ++k) {
-            EXPECT_LT(intervals[k].above, intervals[k].up_to);
-            if (k) {
-                EXPECT_EQ(intervals[k].above, intervals[k - 1].up_to);
-                EXPECT_NE(intervals[k].share, intervals[k - 1].share);
-            }
-        }
-        for (const SharedSize& size : sizes) { // each size gets what it found
-            const auto holds = [&](const ShareInterval& one) {
-                return one.above < size.size && size.size <= one.up_to;
-            };
-            const auto interval = std::find_if(intervals.begin(), intervals.end(), holds);
-            const ThreadShare share = interval == intervals.end() ? kAlone : interval->share;
-            EXPECT_EQ(share, size.taken ? size.best : kAlone);
-        }
-    }
-}
-
 // --- The copy itself -----------------------------------------------------------------------------
 
 std::size_t distances_seen;

@@ -1,5 +1,5 @@
 // What is read of a program's recording, and which are refused in one line.
-#include "timing/recording.hpp"
+#include "timing/distribution.hpp"
 
 #include <filesystem>
 #include <fstream>

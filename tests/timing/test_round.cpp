@@ -1,6 +1,6 @@
 // A round: everybody in turn, all of them again where it was disturbed, and only the last try
 // counts.
-#include "timing/round.hpp"
+#include "timing/paired.hpp"
 
 #include <gtest/gtest.h>
 

@@ -113,7 +113,7 @@ std::size_t misalignment(const char* address) {
 TEST(Workloads, have_a_name_and_a_line_of_text_each) {
     std::set<std::string_view> names, texts;
     for (const Workload workload : kAll) {
-        EXPECT_TRUE(names.insert(name_of(workload)).second) << name_of(workload);
+        EXPECT_TRUE(names.insert(facts_of(workload).name).second) << name_of(workload);
         const std::string_view text = facts_of(workload).text;
         EXPECT_TRUE(texts.insert(text).second) << text;
         EXPECT_GE(text.size(), 10u);

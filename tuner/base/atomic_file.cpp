@@ -57,7 +57,7 @@ bool is_temporary_of(const fs::path& target, std::string_view name) {
     const std::string_view random = name.substr(start.size(), kRandom.size());
     return name.substr(0, start.size()) == start &&
            name.substr(start.size() + kRandom.size()) == kEnd &&
-           std::all_of(random.begin(), random.end(), [](unsigned char c) { return isalnum(c); });
+           std::ranges::all_of(random, [](unsigned char c) { return isalnum(c); });
 }
 
 fs::path folder_of(const fs::path& file) {

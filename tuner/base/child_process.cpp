@@ -1,5 +1,5 @@
-// A child process for what may crash or hang: it does one piece of work, answers through a pipe,
-// and ends at the latest with the process that started it.
+// Other processes: a child for what may crash or hang, which does one piece of work, answers
+// through a pipe, and ends at the latest with the process that started it; another program.
 #include "base/child_process.hpp"
 
 #include <cerrno>
@@ -9,15 +9,25 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
-#include <string>
+#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
 
 namespace asterope {
+
+Pipe::Pipe() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        throw Failure(std::string("cannot make a pipe: ") + std::strerror(errno));
+    }
+    reading = Descriptor(ends[0]);
+    writing = Descriptor(ends[1]);
+}
 
 WrittenText read_until_end(int pipe, double seconds) {
     using Clock = std::chrono::steady_clock;
@@ -44,13 +54,16 @@ WrittenText read_until_end(int pipe, double seconds) {
     return written;
 }
 
-ChildProcess::ChildProcess(const std::function<void(int answers)>& work) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        throw Failure(std::string("cannot make a pipe: ") + std::strerror(errno));
+int wait_for_end(pid_t child) {
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    answers_ = Descriptor(ends[0]);
-    const Descriptor writing(ends[1]);
+    return status;
+}
+
+ChildProcess::ChildProcess(const std::function<void(int answers)>& work) {
+    Pipe pipe;
+    answers_ = std::move(pipe.reading);
     const pid_t parent = getpid();
     std::fflush(nullptr); // or both would write what is still in the buffers
     pid_ = fork();
@@ -63,7 +76,7 @@ ChildProcess::ChildProcess(const std::function<void(int answers)>& work) {
     std::signal(SIGTERM, SIG_DFL);
     std::signal(SIGHUP, SIG_DFL);
     try {
-        work(writing.get());
+        work(pipe.writing.get());
     } catch (...) {
         _exit(kFailed);
     }
@@ -77,11 +90,26 @@ ChildProcess::~ChildProcess() {
 }
 
 int ChildProcess::wait() {
-    int status = 0;
-    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    return wait_for_end(std::exchange(pid_, -1));
+}
+
+int run_program(std::vector<std::string> words, bool silent) {
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    if (silent) {
+        for (const int output : {STDOUT_FILENO, STDERR_FILENO}) {
+            posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0);
+        }
     }
-    pid_ = -1;
-    return status;
+    pid_t child = 0;
+    const int error = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error) throw std::system_error(error, std::generic_category());
+    const int status = wait_for_end(child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 } // namespace asterope

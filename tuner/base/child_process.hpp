@@ -1,14 +1,23 @@
-// A child process for what may crash or hang: it does one piece of work, answers through a pipe,
-// and ends at the latest with the process that started it.
+// Other processes: a child for what may crash or hang, which does one piece of work, answers
+// through a pipe, and ends at the latest with the process that started it; another program.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <sys/types.h>
+#include <system_error>
+#include <vector>
 
 #include "base/descriptor.hpp"
 
 namespace asterope {
+
+/// Both ends of a pipe. Throws Failure where there is none to be had.
+struct Pipe {
+    Pipe();
+    Descriptor reading, writing;
+};
 
 /// What a process writes into a pipe, until its end or until the time is up; at most 1 MiB.
 struct WrittenText {
@@ -17,6 +26,9 @@ struct WrittenText {
 };
 /// Throws Interrupted.
 WrittenText read_until_end(int pipe, double seconds);
+
+/// Waits for the end of a child; its status as waitpid() has it.
+int wait_for_end(pid_t child);
 
 class ChildProcess {
   public:
@@ -39,5 +51,16 @@ class ChildProcess {
     pid_t pid_;
     Descriptor answers_;
 };
+
+/// Runs `words[0]`, looked for on the PATH unless it has a slash, with the other words as its
+/// arguments. `silent`: what it prints on stdout and stderr is thrown away. Returns its exit code,
+/// or 128 + the signal that ended it. Throws std::system_error where it cannot be started.
+int run_program(std::vector<std::string> words, bool silent = false);
+
+/// Empty where /proc does not say.
+inline std::filesystem::path program_folder() {
+    std::error_code ignored;
+    return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+}
 
 } // namespace asterope

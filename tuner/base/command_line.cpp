@@ -4,20 +4,21 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <new>
 #include <nlohmann/json.hpp>
 
+#include "base/contains.hpp"
 #include "base/error.hpp"
-#include "base/help_json.hpp"
 #include "base/interrupt.hpp"
-#include "base/nearest_word.hpp"
-#include "base/option_checks.hpp"
+#include "base/text.hpp"
 
 namespace asterope {
 
 namespace {
+
+using nlohmann::json;
 
 std::vector<std::string> option_names(const CLI::App& app) {
     std::vector<std::string> names;
@@ -49,9 +50,7 @@ std::string hint_for_unknown(const CLI::App& app, int argc, char** argv) {
             continue;
         }
         const std::vector<const CLI::App*> commands = current->get_subcommands({});
-        const auto found = std::find_if(commands.begin(), commands.end(),
-                                        [&](const auto* one) { return one->get_name() == word; });
-        if (found != commands.end()) {
+        if (const auto* found = find_in(commands, word, &CLI::App::get_name)) {
             current = *found;
         } else if (!commands.empty()) {
             std::vector<std::string> names;
@@ -62,99 +61,124 @@ std::string hint_for_unknown(const CLI::App& app, int argc, char** argv) {
     return "";
 }
 
+// What options may hold, beyond what CLI11 checks by itself.
+CLI::Validator whole_number() {
+    return {[](const std::string& text) {
+                std::uint64_t number = 0;
+                const char* end = text.data() + text.size();
+                const auto [rest, error] = std::from_chars(text.data(), end, number);
+                const bool good = error == std::errc() && rest == end;
+                return good ? "" : "'" + text.substr(0, 40) + "' is no whole number of 64 bits";
+            },
+            ""};
+}
+
+CLI::Validator not_empty() {
+    return {[](const std::string& text) { return text.empty() ? "must not be empty" : ""; }, ""};
+}
+
+json option_json(const CLI::Option& option) {
+    json names = json::array();
+    for (const std::string& name : option.get_snames()) names.push_back('-' + name);
+    for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+
+    // CLI11 appends the check of a range: "N:INT in [1 - 64]".
+    std::string argument = option.get_type_name(), limits;
+    if (const auto range = argument.find(" in ["); range != std::string::npos) {
+        limits = argument.substr(range + 5, argument.size() - range - 6);
+        argument.resize(argument.rfind(':', range));
+    }
+    if (names.empty()) argument = option.get_name(true);
+    std::string value = option.get_default_str();
+    if (value.size() > 1 && value.front() == '[') value = value.substr(1, value.size() - 2);
+
+    json out;
+    out["names"] = std::move(names);
+    out["place"] = option.get_positional() ? json(option.get_name(true)) : json();
+    out["argument"] = option.get_expected_max() ? json(argument) : json();
+    out["limits"] = limits.empty() ? json() : json(limits);
+    out["default"] = value.empty() ? json() : json(value);
+    out["description"] = option.get_description();
+    out["expert"] = option.get_group() == "Expert options";
+    out["choices"] = nullptr;
+    out["list"] = option.get_delimiter() != '\0';
+    out["required"] = option.get_required();
+    // One with a delimiter counts as repeated, too: its values may be given one by one.
+    out["repeats"] = option.get_expected_max() > 1 && option.get_delimiter() == '\0';
+    return out;
+}
+
+/// What --help says, as JSON: man pages and completion are made from it.
+///
+/// The command and its subcommands. Of each: `name`, `description`, `epilog` (text below the
+/// options), `options` and `commands`. Of each option, positional ones included: `names` ("-o",
+/// "--output"; empty where it is positional only), `place` (its name as a positional one, or null),
+/// `argument` (what its value is called; null for a flag), `limits` ("1 - 64", or null), `default`
+/// (or null), `description`, `expert` (listed apart, as most users do not need it), `choices` (or
+/// null where they are not known), `list` (values are separated by commas), `required`, `repeats`.
+/// Hidden ones are left out. scripts/asterope/command_line.py writes the same of the Python
+/// commands.
+json help_json(const CLI::App& app) {
+    json out = {{"name", app.get_name()},
+                {"description", app.get_description()},
+                {"epilog", app.get_footer()},
+                {"options", json::array()},
+                {"commands", json::array()}};
+    for (const CLI::Option* option : app.get_options({})) {
+        if (!option->get_group().empty()) out["options"].push_back(option_json(*option));
+    }
+    for (const CLI::App* command : app.get_subcommands({})) {
+        if (!command->get_group().empty()) out["commands"].push_back(help_json(*command));
+    }
+    return out;
+}
+
 } // namespace
 
-AddedOption& AddedOption::required() {
-    option_->required();
-    return *this;
-}
-
-AddedOption& AddedOption::shows_default() {
-    option_->capture_default_str();
-    return *this;
-}
-
-AddedOption& AddedOption::not_empty() {
-    option_->check(asterope::not_empty());
-    return *this;
-}
-
-AddedOption& AddedOption::whole_number() {
-    option_->check(asterope::whole_number());
-    return *this;
-}
-
-AddedOption& AddedOption::within(int least, int most) {
-    option_->check(CLI::Range(least, most));
-    return *this;
-}
-
-AddedOption& AddedOption::within(double least, double most) {
-    option_->check(CLI::Range(least, most));
-    return *this;
-}
-
-AddedOption& AddedOption::separated_by_commas() {
-    option_->delimiter(',');
-    return *this;
-}
-
-AddedOption& AddedOption::value_may_be_missing() {
-    option_->expected(0, 1);
-    return *this;
-}
-
-AddedOption& AddedOption::may_be_repeated() {
-    option_->allow_extra_args(false)->expected(1)->multi_option_policy(
-        CLI::MultiOptionPolicy::TakeAll);
-    return *this;
-}
-
-AddedOption& AddedOption::excludes(const AddedOption& other) {
-    option_->excludes(other.option_);
-    return *this;
-}
-
-AddedOption& AddedOption::needs(const AddedOption& other) {
-    option_->needs(other.option_);
-    return *this;
-}
-
-template <class Value>
-AddedOption add_option(CLI::App& app, const std::string& names, Value& value,
-                       const std::string& help, const std::string& type) {
-    CLI::Option* const option = app.add_option(names, value, help);
+void add_option(CLI::App& app, const std::string& names, OptionValue value, const std::string& help,
+                const std::string& type, const OptionRules& rules) {
+    CLI::Option* const option = std::visit(
+        [&](auto* place) {
+            if constexpr (std::is_same_v<decltype(place), bool*>) {
+                return app.add_flag(names, *place, help);
+            } else {
+                return app.add_option(names, *place, help);
+            }
+        },
+        value);
     if (!type.empty()) option->type_name(type);
-    return AddedOption(option);
+    if (rules.required) option->required();
+    if (rules.not_empty) option->check(not_empty());
+    if (rules.whole_number) option->check(whole_number());
+    if (rules.within) {
+        const auto [least, most] = *rules.within;
+        const bool fractions = std::holds_alternative<std::optional<double>*>(value);
+        option->check(fractions ? CLI::Range(least, most)
+                                : CLI::Range(static_cast<int>(least), static_cast<int>(most)));
+    }
+    if (rules.separated_by_commas) option->delimiter(',');
+    if (rules.value_may_be_missing) option->expected(0, 1);
+    if (rules.may_be_repeated) {
+        option->allow_extra_args(false)->expected(1)->multi_option_policy(
+            CLI::MultiOptionPolicy::TakeAll);
+    }
+    for (const char* other : rules.excludes) option->excludes(app.get_option(other));
+    for (const char* other : rules.needs) option->needs(app.get_option(other));
+    if (rules.shows_default) option->capture_default_str();
 }
-template AddedOption add_option(CLI::App&, const std::string&, std::string&, const std::string&,
-                                const std::string&);
-template AddedOption add_option(CLI::App&, const std::string&, std::vector<std::string>&,
-                                const std::string&, const std::string&);
-template AddedOption add_option(CLI::App&, const std::string&, int&, const std::string&,
-                                const std::string&);
-template AddedOption add_option(CLI::App&, const std::string&, unsigned&, const std::string&,
-                                const std::string&);
-template AddedOption add_option(CLI::App&, const std::string&, std::optional<double>&,
-                                const std::string&, const std::string&);
 
-AddedOption add_flag(CLI::App& app, const std::string& names, bool& value,
-                     const std::string& help) {
-    return AddedOption(app.add_flag(names, value, help));
-}
-
-AddedOption add_cpu(CLI::App& app, int& cpu, const std::string& help) {
-    return add_option(app, "--cpu", cpu,
-                      help.empty() ? "run on this CPU instead of the last one allowed" : help, "N")
-        .whole_number();
+void add_cpu(CLI::App& app, int& cpu, const OptionRules& rules, const std::string& help) {
+    OptionRules all = rules;
+    all.whole_number = true;
+    add_option(app, "--cpu", &cpu, help, "N", all);
 }
 
 void mark_as_expert(CLI::App& app, std::initializer_list<const char*> names) {
     for (const char* name : names) app.get_option(name)->group("Expert options");
 }
 
-CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& help) {
-    return app.add_subcommand(name, help);
+CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& help) {
+    return *app.add_subcommand(name, help);
 }
 
 bool was_named(const CLI::App& command) {

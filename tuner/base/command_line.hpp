@@ -3,69 +3,56 @@
 // an option.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
+
+#include "base/error.hpp"
 
 namespace CLI {
 class App;
-class Option;
-} // namespace CLI
+}
 
 namespace asterope {
 
-/// An option that was added; each function says more of it.
-class AddedOption {
-  public:
-    explicit AddedOption(CLI::Option* option) : option_(option) {}
-    AddedOption& required();
-    AddedOption& shows_default();
-    /// Anything but the empty text, which would count as an option that was not given.
-    AddedOption& not_empty();
-    /// A whole number of 64 bits: CLI11 alone takes -1 and 2^64 for unsigned numbers, and nothing
-    /// at all for 0.
-    AddedOption& whole_number();
-    AddedOption& within(int least, int most);
-    AddedOption& within(double least, double most);
-    AddedOption& separated_by_commas();
-    AddedOption& value_may_be_missing();
-    AddedOption& may_be_repeated(); ///< with one value each
-    AddedOption& excludes(const AddedOption& other);
-    AddedOption& needs(const AddedOption& other);
+/// Where the value of an option goes; of a flag, a bool. It must outlive the parsing.
+using OptionValue = std::variant<std::string*, std::vector<std::string>*, int*, unsigned*,
+                                 std::uint64_t*, std::optional<double>*, bool*>;
 
-  private:
-    CLI::Option* option_;
+/// What else there is to say of an option.
+struct OptionRules {
+    bool required = false, shows_default = false;
+    bool not_empty = false; ///< "" would count as an option that was not given
+    /// Of 64 bits: CLI11 alone takes -1 and 2^64 for unsigned numbers, and nothing at all for 0.
+    bool whole_number = false;
+    bool separated_by_commas = false, value_may_be_missing = false;
+    bool may_be_repeated = false; ///< with one value each
+    std::optional<std::pair<double, double>> within = {};
+    std::vector<const char*> excludes = {}, needs = {}; ///< other options, added before: "--cpu"
 };
 
 /// `names`: "-o,--output", or the name of an argument without dashes. `type`: what its value is
-/// called in --help. The value must outlive the parsing.
-template <class Value>
-AddedOption add_option(CLI::App& app, const std::string& names, Value& value,
-                       const std::string& help, const std::string& type = "");
-extern template AddedOption add_option(CLI::App&, const std::string&, std::string&,
-                                       const std::string&, const std::string&);
-extern template AddedOption add_option(CLI::App&, const std::string&, std::vector<std::string>&,
-                                       const std::string&, const std::string&);
-extern template AddedOption add_option(CLI::App&, const std::string&, int&, const std::string&,
-                                       const std::string&);
-extern template AddedOption add_option(CLI::App&, const std::string&, unsigned&, const std::string&,
-                                       const std::string&);
-extern template AddedOption add_option(CLI::App&, const std::string&, std::optional<double>&,
-                                       const std::string&, const std::string&);
-AddedOption add_flag(CLI::App& app, const std::string& names, bool& value, const std::string& help);
+/// called in --help.
+void add_option(CLI::App& app, const std::string& names, OptionValue value, const std::string& help,
+                const std::string& type = "", const OptionRules& rules = {});
 
 /// --cpu, of a command that runs on one.
-AddedOption add_cpu(CLI::App& app, int& cpu, const std::string& help = "");
+void add_cpu(CLI::App& app, int& cpu, const OptionRules& rules = {},
+             const std::string& help = "run on this CPU instead of the last one allowed");
 
 /// Puts these options, "--seed", under a heading of their own in --help: most users need none of
 /// them.
 void mark_as_expert(CLI::App& app, std::initializer_list<const char*> names);
 
 /// A subcommand.
-CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& help);
+CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& help);
 bool was_named(const CLI::App& command); ///< in the command line
 
 /// A program's command line.
@@ -88,8 +75,17 @@ class CommandLine {
     std::shared_ptr<CLI::App> app_; ///< shared: deletes what is not known here
 };
 
-/// A subcommand, and what it does once its options are read: returns the program's exit code.
+/// A subcommand, and what it does once its options are read. `run` may return the program's exit
+/// code; else that is kDone.
 struct Subcommand {
+    template <class Run> Subcommand(CLI::App& command, Run does) : app(&command) {
+        if constexpr (std::is_void_v<std::invoke_result_t<Run>>) {
+            run = [does] { return does(), static_cast<int>(kDone); };
+        } else {
+            run = does;
+        }
+    }
+
     CLI::App* app;
     std::function<int()> run;
 };

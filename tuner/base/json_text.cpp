@@ -22,7 +22,7 @@ BadInput fault_at(std::string_view text, std::size_t index, const std::string& w
     const std::string_view row = newline == before.npos ? before : before.substr(newline + 1);
     const auto is_first = [](unsigned char byte) { return (byte & 0xC0) != 0x80; }; // of UTF-8's
     line += static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
-    const auto column = 1 + std::count_if(row.begin(), row.end(), is_first);
+    const auto column = 1 + std::ranges::count_if(row, is_first);
     return BadInput(what + ": line " + std::to_string(line) + " column " + std::to_string(column) +
                     ": " + why);
 }

@@ -1,9 +1,10 @@
-// Robust statistics of timings: medians, and intervals that assume no distribution.
+// Robust statistics of timings: medians, intervals that assume no distribution; and numbers as
+// profiles and reports hold them.
 #include "base/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 
@@ -13,7 +14,7 @@ namespace {
 
 /// Sorting is undefined then.
 bool has_nan(const std::vector<double>& values) {
-    return std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); });
+    return std::ranges::any_of(values, [](double v) { return std::isnan(v); });
 }
 
 double median_of_sorted(const std::vector<double>& values) {
@@ -26,7 +27,7 @@ double median_of_sorted(const std::vector<double>& values) {
 
 double median(std::vector<double> values) {
     if (has_nan(values)) return std::numeric_limits<double>::quiet_NaN();
-    std::sort(values.begin(), values.end());
+    std::ranges::sort(values);
     return median_of_sorted(values);
 }
 
@@ -42,7 +43,7 @@ double percentile(std::vector<double> values, double percent) {
 Estimate sign_interval(std::vector<double> values, double confidence) {
     const double middle = median(values);
     if (std::isnan(middle)) return {middle, middle, middle};
-    std::sort(values.begin(), values.end());
+    std::ranges::sort(values);
     // The k-th smallest and k-th largest miss the median with probability 2 P(Bin(n, 1/2) < k).
     // Its terms are carried as logarithms: 2^-n is 0 to a double from n = 1075 on.
     const std::size_t n = values.size();
@@ -75,15 +76,11 @@ Estimate inverse(const Estimate& ratio) {
 }
 
 std::string range_text(const Estimate& ratio) {
-    std::string text;
-    append(text, "(%.2f..%.2f)", ratio.low, ratio.high);
-    return text;
+    return formatted("(%.2f..%.2f)", ratio.low, ratio.high);
 }
 
 std::string ratio_text(const Estimate& ratio) {
-    std::string text;
-    append(text, "%.2f %s", ratio.median, range_text(ratio).c_str());
-    return text;
+    return formatted("%.2f %s", ratio.median, range_text(ratio).c_str());
 }
 
 void GeometricMean::add(double ratio, double weight) {
@@ -95,6 +92,18 @@ void GeometricMean::add(double ratio, double weight) {
 
 double GeometricMean::mean() const {
     return weights_ > 0 ? std::exp(logs_ / weights_) : 1;
+}
+
+double rounded(double value, int digits) {
+    if (value == 0 || !std::isfinite(value)) return value;
+    const double scale = std::pow(10, digits - 1 - std::floor(std::log10(std::abs(value))));
+    return std::round(value * scale) / scale;
+}
+
+nlohmann::ordered_json estimate_json(const Estimate& estimate) {
+    return {{"median", rounded(estimate.median)},
+            {"low", rounded(estimate.low)},
+            {"high", rounded(estimate.high)}};
 }
 
 } // namespace asterope

@@ -1,7 +1,9 @@
-// Robust statistics of timings: medians, and intervals that assume no distribution.
+// Robust statistics of timings: medians, intervals that assume no distribution; and numbers as
+// profiles and reports hold them.
 #pragma once
 
 #include <limits>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -51,5 +53,11 @@ class GeometricMean {
     double logs_ = 0, weights_ = 0, least_ = std::numeric_limits<double>::infinity();
     int count_ = 0;
 };
+
+/// To so many significant digits: more would be noise in a file that people read and compare.
+double rounded(double value, int digits = 6);
+
+/// Median, low and high, rounded.
+nlohmann::ordered_json estimate_json(const Estimate& estimate);
 
 } // namespace asterope

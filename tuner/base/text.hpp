@@ -1,5 +1,5 @@
-// Small things that are done with text: trimmed, wrapped, put in columns, appended to as printf
-// does, hashed, and made fit for profiles.
+// Small things that are done with text: trimmed, wrapped, put in columns, written as printf does,
+// hashed, compared, and made fit for profiles.
 #pragma once
 
 #include <cstdarg>
@@ -12,14 +12,14 @@
 
 namespace asterope {
 
-/// As printf, behind `out`; a piece is cut off after 255 characters.
-[[gnu::format(printf, 2, 3)]] inline void append(std::string& out, const char* format, ...) {
+/// As printf; cut off after 255 characters.
+[[gnu::format(printf, 1, 2)]] inline std::string formatted(const char* format, ...) {
     char text[256];
     va_list arguments;
     va_start(arguments, format);
     std::vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    out += text;
+    return text;
 }
 
 /// Without blanks at both ends.
@@ -43,9 +43,12 @@ std::string profile_name(std::string_view text);
 inline std::string text_hash(std::string_view text) {
     std::uint64_t hash = 0xcbf29ce484222325u;
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-    char digits[17];
-    std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
-    return digits;
+    return formatted("%016llx", static_cast<unsigned long long>(hash));
 }
+
+/// The one of `known` that differs from `word` by the fewest letters changed, put in or left out
+/// (Levenshtein's distance), the first of several; empty where the nearest differs by more than a
+/// third of its letters.
+std::string nearest_word(std::string_view word, const std::vector<std::string>& known);
 
 } // namespace asterope

@@ -18,6 +18,7 @@
 #include "base/command_line.hpp"
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
+#include "base/text.hpp"
 
 namespace asterope {
 
@@ -145,9 +146,7 @@ int run_watched(const WatchedRun& run, const std::function<int()>& work) {
     if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr); // the child's line of progress
     if (shared->interrupted) throw Interrupted(run.interrupted);
     if (outlasted) {
-        char text[40];
-        std::snprintf(text, sizeof text, "no return within %g s", run.patience);
-        throw failure_of(*shared, run, text);
+        throw failure_of(*shared, run, formatted("no return within %g s", run.patience));
     }
     if (WIFEXITED(status)) {
         throw failure_of(*shared, run,

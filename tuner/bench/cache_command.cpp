@@ -68,9 +68,9 @@ void run_cache(const CacheOptions& options) {
         for (const std::size_t size : sizes) {
             SequentialReader reader(file, size, options.misses);
             for (const bool consume : {false, true}) {
-                std::string label;
-                append(label, "%-8s %-8s %s", format_size(block).c_str(), format_size(size).c_str(),
-                       consume ? "and used" : "read");
+                std::string label =
+                    formatted("%-8s %-8s %s", format_size(block).c_str(), format_size(size).c_str(),
+                              consume ? "and used" : "read");
                 Job job{"cache", "cache", {label}, size};
                 job.trial_seconds = 1;
                 job.time = [&](const Contender& contender, std::uint64_t, int) {
@@ -92,28 +92,22 @@ void run_cache(const CacheOptions& options) {
 Subcommand add_cache_command(CLI::App& app) {
     // the options must outlive this function, as the parser writes into them
     const auto options = std::make_shared<CacheOptions>();
-    CLI::App& command = *add_command(
+    CLI::App& command = add_command(
         app, "cache",
         "sequential reads of a file through a file system client's buffer cache: blocks that a "
         "hash table finds, in shared memory larger than the last CPU cache, are copied into one "
         "buffer; some are missing and are written into the cache first. 'read': the read alone; "
         "'and used': the application also sums what it got");
-    add_option(command, "--sizes", options->sizes, "bytes a read, K, M, G for powers of 1024",
-               "LIST")
-        .shows_default();
-    add_option(command, "--blocks", options->blocks, "bytes of a block of the cache", "LIST")
-        .shows_default();
-    add_option(command, "--file", options->file, "bytes of the file, and of the cache", "N")
-        .shows_default();
-    add_option(command, "--misses", options->misses, "of a hundred blocks, as many are missing",
-               "N")
-        .within(0, 50)
-        .shows_default();
+    add_option(command, "--sizes", &options->sizes, "bytes a read, K, M, G for powers of 1024",
+               "LIST", {.shows_default = true});
+    add_option(command, "--blocks", &options->blocks, "bytes of a block of the cache", "LIST",
+               {.shows_default = true});
+    add_option(command, "--file", &options->file, "bytes of the file, and of the cache", "N",
+               {.shows_default = true});
+    add_option(command, "--misses", &options->misses, "of a hundred blocks, as many are missing",
+               "N", {.shows_default = true, .within = {{0, 50}}});
     add_options(command, options->routine);
-    return {&command, [options] {
-                run_cache(*options);
-                return kDone;
-            }};
+    return {command, [options] { run_cache(*options); }};
 }
 
 } // namespace asterope

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/contains.hpp"
 #include "base/statistics.hpp"
 
 namespace asterope {
@@ -37,9 +38,7 @@ struct Cell {
     std::vector<CopyResult> copies; ///< libc first, then the routine, then the others that ran
 
     const CopyResult* find(const std::string& copy) const {
-        const auto found = std::find_if(copies.begin(), copies.end(),
-                                        [&](const CopyResult& one) { return one.copy == copy; });
-        return found == copies.end() ? nullptr : &*found;
+        return find_in(copies, copy, &CopyResult::copy);
     }
     const CopyResult& libc() const { return copies.front(); }
     const CopyResult& routine() const { return copies.at(1); }

@@ -8,7 +8,6 @@
 #include "base/error.hpp"
 #include "base/watched_run.hpp"
 #include "bench/cell.hpp"
-#include "bench/routine.hpp"
 #include "timing/correctness.hpp"
 #include "timing/external_copy.hpp"
 #include "timing/timed_copy.hpp"
@@ -77,8 +76,7 @@ std::string origin_of(const ExternalCopy& copy) {
 
 Contender libc_contender(const std::string& libc, Operation operation) {
     Contender contender{libc.substr(0, libc.find(' ')),
-                        libc + "'s " + std::string(name_of(operation)) + " as it is",
-                        libc_of(operation)};
+                        libc + "'s " + name_of(operation) + " as it is", libc_of(operation)};
     if (operation == Operation::copy) contender.move = libc_move();
     return contender;
 }
@@ -103,22 +101,19 @@ Contender routine_contender(const RoutineOptions& routine) {
 }
 
 void add_options(CLI::App& app, PeerOptions& options) {
-    add_option(app, "--peers", options.built_in,
+    add_option(app, "--peers", &options.built_in,
                "built-in copies to time side by side with the routine and libc: "
                "comma-separated names, all, none, or list to see them",
-               "NAMES")
-        .shows_default();
-    add_option(app, "--peer", options.loaded,
+               "NAMES", {.shows_default = true});
+    add_option(app, "--peer", &options.loaded,
                "one more copy (or set), from a shared object; may be repeated. A peer "
                "that is missing, copies wrongly, crashes or hangs is named and left out",
-               kExternalCopyForm)
-        .may_be_repeated();
-    add_option(app, "--reference", options.references,
+               kExternalCopyForm, {.may_be_repeated = true});
+    add_option(app, "--reference", &options.references,
                "one more copy that the routine is judged by, such as a newer glibc's memcpy in a "
                "shared object: in sums and under --check, what counts is the better of libc and "
                "the references; may be repeated. One that cannot be used ends the run",
-               kExternalCopyForm)
-        .may_be_repeated();
+               kExternalCopyForm, {.may_be_repeated = true});
 }
 
 std::vector<std::string> parse_peer_names(std::string_view text,
@@ -209,7 +204,7 @@ Selection choose(const PeerOptions& options, const RoutineOptions& routine,
         parse_peer_names(options.built_in, known_names(peers));
     const Operation operation = routine.operation;
     if (operation == Operation::set && !built_in.empty()) {
-        throw BadInput("--peers names copies, and " + std::string(name_of(operation)) +
+        throw BadInput("--peers names copies, and " + name_of(operation) +
                        " is timed: name functions like it by --peer " + kExternalCopyForm);
     }
     const Contender libcs = libc_contender(libc, operation);
@@ -237,7 +232,7 @@ Selection choose(const PeerOptions& options, const RoutineOptions& routine,
         contender.ours = true;
         add_loaded(choice, {name, routine_library(routine), symbol}, std::move(contender));
     }
-    choice.wants_tuned_glibc = contains(built_in, std::string(kTunedGlibc));
+    choice.wants_tuned_glibc = contains(built_in, kTunedGlibc);
     for (const Peer& peer : peers) {
         if (!contains(built_in, peer.name)) continue;
         if (peer.missing.empty()) {

@@ -1,7 +1,6 @@
 // A contender: one of the copies that are timed side by side.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>

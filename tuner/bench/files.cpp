@@ -3,7 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/rounded.hpp"
+#include "base/contains.hpp"
+#include "base/statistics.hpp"
 #include "base/version.hpp"
 #include "profile/provisional.hpp"
 
@@ -18,9 +19,7 @@ nlohmann::ordered_json cell_json(const Cell& cell) {
     json["threads"] = cell.threads;
     if (!cell.weighting.empty()) json["weighting"] = cell.weighting;
     json["noise_floor"] = estimate_json(cell.floor);
-    const bool any = std::any_of(cell.copies.begin(), cell.copies.end(),
-                                 [](const CopyResult& copy) { return copy.reference; });
-    if (any) {
+    if (contains(cell.copies, true, &CopyResult::reference)) {
         json["best_reference"] = cell.best_reference().copy;
         json["best_ratio"] = estimate_json(cell.best_ratio());
     }

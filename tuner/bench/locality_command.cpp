@@ -58,9 +58,7 @@ std::vector<Locality> that_fit(std::vector<Locality> rows, const AppRun& app) {
 
 /// "(97..105)" for the interval of a ratio, in percent.
 std::string percents(const Estimate& ratio) {
-    std::string text;
-    append(text, "(%.0f..%.0f)", ratio.low * 100, ratio.high * 100);
-    return text;
+    return formatted("(%.0f..%.0f)", ratio.low * 100, ratio.high * 100);
 }
 
 /// A row for the three cells of a system: both steps, churn, access.
@@ -69,13 +67,13 @@ class LocalityTable : public Table {
     explicit LocalityTable(std::string symbol) : symbol_(std::move(symbol)) {}
 
     std::string begin() override {
-        std::string out;
-        append(out, "\n%52s | %-17s | %-31s | %-31s |\n", "", "libc's copy, ms",
-               (symbol_ + ", % of libc's copy").c_str(), "move, % of libc's copy");
-        append(out, "%10s %13s %14s %12s | %8s %8s | %5s %6s %5s %-12s | %5s %6s %5s %-12s | %s\n",
-               "systemSize", "numSubsystems", "elemsPerSubsys", "repCount", "churn", "access",
-               "churn", "access", "total", "(low..high)", "churn", "access", "total", "(low..high)",
-               "floor");
+        std::string out =
+            formatted("\n%52s | %-17s | %-31s | %-31s |\n", "", "libc's copy, ms",
+                      (symbol_ + ", % of libc's copy").c_str(), "move, % of libc's copy");
+        out += formatted(
+            "%10s %13s %14s %12s | %8s %8s | %5s %6s %5s %-12s | %5s %6s %5s %-12s | %s\n",
+            "systemSize", "numSubsystems", "elemsPerSubsys", "repCount", "churn", "access", "churn",
+            "access", "total", "(low..high)", "churn", "access", "total", "(low..high)", "floor");
         return out;
     }
 
@@ -85,12 +83,12 @@ class LocalityTable : public Table {
         const auto [total, churn, access] = std::array{cells_[0], cells_[1], cells_[2]};
         cells_.clear();
         std::string out = total.label;
-        append(out, " | %8.3f %8.3f", churn.libc().seconds * 1e3, access.libc().seconds * 1e3);
+        out += formatted(" | %8.3f %8.3f", churn.libc().seconds * 1e3, access.libc().seconds * 1e3);
         for (const std::size_t copy : {1, 2}) {
             const auto of_libc = [&](const Cell& step) { return inverse(step.copies[copy].ratio); };
-            append(out, " | %5.0f %6.0f %5.0f %-12s", 100 * of_libc(churn).median,
-                   100 * of_libc(access).median, 100 * of_libc(total).median,
-                   percents(of_libc(total)).c_str());
+            out += formatted(" | %5.0f %6.0f %5.0f %-12s", 100 * of_libc(churn).median,
+                             100 * of_libc(access).median, 100 * of_libc(total).median,
+                             percents(of_libc(total)).c_str());
         }
         return out + " | " + percents(inverse(total.floor)) + '\n';
     }
@@ -179,7 +177,7 @@ void run_locality(const LocalityOptions& options) {
 Subcommand add_locality_command(CLI::App& app) {
     // the options must outlive this function, as the parser writes into them
     const auto options = std::make_shared<LocalityOptions>();
-    CLI::App& command = *add_command(
+    CLI::App& command = add_command(
         app, "locality",
         "what it costs later to move data instead of copying it (the experiment of P2329): "
         "elements are exchanged among subsystems, by copying their bytes with libc's copy or the "
@@ -194,18 +192,14 @@ Subcommand add_locality_command(CLI::App& app) {
                                              "cycles (default: as many as go over 32 MiB)"};
     for (std::size_t i = 0; i < kNames.size(); ++i) {
         const std::string name = kNames[i];
-        add_option(command, "--" + name + ',' + name, options->parameters[i], help[i], "N");
+        add_option(command, "--" + name + ',' + name, &options->parameters[i], help[i], "N");
     }
-    add_option(command, "--preset", options->preset,
+    add_option(command, "--preset", &options->preset,
                "the paper's test 1 (elements of 128 bytes) or 2 (of 96), system sizes of 8K "
                "to 32M; parameters that are named as well hold in all rows",
-               "1|2")
-        .within(1, 2);
+               "1|2", {.within = {{1, 2}}});
     add_options(command, options->routine);
-    return {&command, [options] {
-                run_locality(*options);
-                return kDone;
-            }};
+    return {command, [options] { run_locality(*options); }};
 }
 
 } // namespace asterope

@@ -110,7 +110,7 @@ double expected_seconds(const std::vector<Suite>& suites, const Contenders& cont
 
 /// Those to use, beginning with the one that the process is pinned to.
 std::vector<int> beginning_with(int cpu, std::vector<int> cpus) {
-    std::rotate(cpus.begin(), std::find(cpus.begin(), cpus.end(), cpu), cpus.end());
+    std::rotate(cpus.begin(), std::ranges::find(cpus, cpu), cpus.end());
     return cpus;
 }
 

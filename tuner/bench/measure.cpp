@@ -56,7 +56,7 @@ std::vector<Cell> measure(const Job& job, const Contenders& contenders, int roun
     entrants.push_back(libc_again);
     const auto cache_effect = [&](int entrant) { return entrant == libc_again ? libc : entrant; };
 
-    const bool alone = job.threads == 1 && std::none_of(ran.begin(), ran.end(), [&](int who) {
+    const bool alone = job.threads == 1 && std::ranges::none_of(ran, [&](int who) {
                            const Contender& one = contenders[static_cast<std::size_t>(who)];
                            return one.threaded || one.remote;
                        });
@@ -75,9 +75,8 @@ std::vector<Cell> measure(const Job& job, const Contenders& contenders, int roun
     const auto contender = [&](int who) -> const Contender& {
         return contenders[static_cast<std::size_t>(who)];
     };
-    const auto told = std::find_if(ran.begin(), ran.end(), [&](int who) {
-        return contender(who).ours && !contender(who).workloads.empty();
-    });
+    const auto told = std::ranges::find_if(
+        ran, [&](int who) { return contender(who).ours && !contender(who).workloads.empty(); });
     std::vector<Cell> cells;
     for (std::size_t part = 0; part < job.labels.size(); ++part) {
         Cell cell{job.suite,

@@ -61,10 +61,10 @@ std::pair<int, int> choose_cpus(const MessagesOptions& options) {
 
 /// The cells of one condition: end to end, then the parts.
 std::vector<std::string> labels_of(std::size_t ring, std::size_t size) {
-    std::vector<std::string> labels(1);
-    append(labels[0], "%-8s %-8s end to end", format_size(ring).c_str(), format_size(size).c_str());
+    std::vector<std::string> labels = {
+        formatted("%-8s %-8s end to end", format_size(ring).c_str(), format_size(size).c_str())};
     for (const char* part : {"publish", "take", "read"}) {
-        append(labels.emplace_back(), "%20s%s", "", part);
+        labels.emplace_back(formatted("%20s%s", "", part));
     }
     return labels;
 }
@@ -112,27 +112,22 @@ void run_messages(const MessagesOptions& options) {
 Subcommand add_messages_command(CLI::App& app) {
     // the options must outlive this function, as the parser writes into them
     const auto options = std::make_shared<MessagesOptions>();
-    CLI::App& command = *add_command(
+    CLI::App& command = add_command(
         app, "messages",
         "publish and subscribe over shared memory: a publisher copies each message into a ring of "
         "slots, a subscriber on another CPU copies it out and reads it; timed from the beginning "
         "of the first copy to the end of the reading, and in parts");
-    add_option(command, "--sizes", options->sizes, "bytes a message, K, M, G for powers of 1024",
-               "LIST")
-        .shows_default();
-    add_option(command, "--ring", options->rings,
+    add_option(command, "--sizes", &options->sizes, "bytes a message, K, M, G for powers of 1024",
+               "LIST", {.shows_default = true});
+    add_option(command, "--ring", &options->rings,
                "bytes of the ring; one that is larger than the last cache is as shadesmar's: "
                "each message goes where none has been for long",
-               "LIST")
-        .shows_default();
+               "LIST", {.shows_default = true});
     add_options(command, options->routine);
-    add_option(command, "--subscriber-cpu", options->subscriber_cpu,
-               "the subscriber's CPU (--cpu: the publisher's); another one where there is one", "N")
-        .within(0, 99999);
-    return {&command, [options] {
-                run_messages(*options);
-                return kDone;
-            }};
+    add_option(command, "--subscriber-cpu", &options->subscriber_cpu,
+               "the subscriber's CPU (--cpu: the publisher's); another one where there is one", "N",
+               {.within = {{0, 99999}}});
+    return {command, [options] { run_messages(*options); }};
 }
 
 } // namespace asterope

@@ -19,7 +19,7 @@ constexpr const char* kUsualSizes = "128,512,2K,8K,32K,128K,512K,2M,8M,32M";
 
 /// What each suite measures where no sizes are named: those of a profile, if there is one and the
 /// suite is about the sizes that it tunes for, else `sizes`.
-const struct {
+const struct SuiteSizes {
     std::string name;
     const char* sizes;
     bool takes_profiles;
@@ -61,7 +61,7 @@ std::vector<Workload> workloads_of_sets(const std::string& text) {
     const std::optional<Workload> single = find_workload(text);
     if (single && contains(all, *single)) return {*single};
     std::string choices;
-    for (const Workload workload : all) choices += std::string(name_of(workload)) + ", ";
+    for (const Workload workload : all) choices += name_of(workload) + ", ";
     throw BadInput("workload '" + text.substr(0, 40) +
                    "' is none that memset is timed under: choose " + choices + "or balanced");
 }
@@ -81,8 +81,8 @@ std::vector<Workload> workloads_of_sets(const Profile& profile) {
 /// Throws BadInput where a workload is named that none of the sizes is timed under.
 void refuse_untimed(const std::string& name, const std::vector<std::size_t>& sizes) {
     const std::optional<Workload> workload = find_workload(name);
-    if (!workload || std::any_of(sizes.begin(), sizes.end(),
-                                 [&](std::size_t size) { return is_timed_at(size, *workload); })) {
+    if (!workload || std::ranges::any_of(
+                         sizes, [&](std::size_t size) { return is_timed_at(size, *workload); })) {
         return;
     }
     const WorkloadFacts& facts = facts_of(*workload);
@@ -102,15 +102,14 @@ void require_known(const std::vector<std::string>& suites, Operation operation) 
     }
     for (const std::string& name : suites) {
         if (name == "all") continue;
-        const auto* const suite = std::find_if(std::begin(kSuites), std::end(kSuites),
-                                               [&](const auto& one) { return one.name == name; });
-        if (suite == std::end(kSuites)) {
+        const SuiteSizes* suite = find_in(kSuites, name, &SuiteSizes::name);
+        if (!suite) {
             throw BadInput("suite '" + name.substr(0, 40) + "' is unknown: choose " + known +
                            "or all");
         }
         if (is_there(*suite)) continue;
-        throw BadInput("suite " + name + " is none of " + std::string(name_of(operation)) +
-                       ": choose " + known + "or all");
+        throw BadInput("suite " + name + " is none of " + name_of(operation) + ": choose " + known +
+                       "or all");
     }
 }
 
@@ -119,24 +118,22 @@ void require_known(const std::vector<std::string>& suites, Operation operation) 
 void add_options(CLI::App& app, Options& options) {
     add_options(app, options.routine);
     add_options(app, options.peers);
-    add_option(app, "--operation", options.operation,
+    add_option(app, "--operation", &options.operation,
                "the function that is timed, memcpy or memset: libc's, the routine's "
                "(asterope_memset), and as peers and references functions like it; a set is "
                "timed where it needs no source",
-               "NAME")
-        .shows_default();
-    add_option(app, "--profile", options.profile,
+               "NAME", {.shows_default = true});
+    add_option(app, "--profile", &options.profile,
                "take sizes and workload from this profile, and build the routine from it "
                "where no library is found (without FILE: from your own, "
                "$XDG_CONFIG_HOME/asterope/profile.json, else /etc/asterope/profile.json)",
-               "FILE")
-        .value_may_be_missing();
-    add_option(app, "--workload", options.workload,
+               "FILE", {.value_may_be_missing = true});
+    add_option(app, "--workload", &options.workload,
                "of the sizes suite: " + names_of(WorkloadFamily::one_size) +
                    ", or balanced; without it, hot, hot_read, cold, consume and their walks",
                "NAME");
     add_option(
-        app, "--suite", options.suites,
+        app, "--suite", &options.suites,
         "comma-separated; workloads: one table of sizes and workloads; sizes: one size "
         "at a time, by workload; aliased: the same where buffers alias modulo 4096; "
         "misalignment: a grid of misaligned sources and destinations; mix: copies of "
@@ -144,20 +141,17 @@ void add_options(CLI::App& app, Options& options) {
         "copies of one size at a time; overlap: memmove within cached buffers, shifted by 1, "
         "8, 64 and 4096 bytes up and down; threads: 1 to all CPUs at once; all. Of memset "
         "there are workloads, sizes, misalignment, mix and fixed",
-        "NAMES")
-        .separated_by_commas()
-        .shows_default();
-    add_option(app, "--distribution", options.distribution,
+        "NAMES", {.shows_default = true, .separated_by_commas = true});
+    add_option(app, "--distribution", &options.distribution,
                "sizes and alignments of the mix, instead of those of Google's fleet", "FILE");
-    add_option(app, "--sizes", options.sizes, "bytes a call, K, M, G for powers of 1024", "LIST");
-    add_option(app, "--json", options.json, "write the results there too", "FILE");
-    add_option(app, "--check", options.check,
+    add_option(app, "--sizes", &options.sizes, "bytes a call, K, M, G for powers of 1024", "LIST");
+    add_option(app, "--json", &options.json, "write the results there too", "FILE");
+    add_option(app, "--check", &options.check,
                "exit with 1 and name the cells where the routine's ratio to libc, or to a faster "
                "--reference, is under MIN: with its whole interval, so that noise alone fails "
                "nobody",
-               "MIN")
-        .within(0.001, 1000.0);
-    add_flag(app, "--brief", options.brief, "print a few lines instead of the tables");
+               "MIN", {.within = {{0.001, 1000.0}}});
+    add_option(app, "--brief", &options.brief, "print a few lines instead of the tables");
     mark_as_expert(app,
                    {"--rounds", "--cpu", "--peer", "--reference", "--distribution", "--check"});
 }
@@ -207,8 +201,7 @@ Request read_request(const Options& options) {
     }
     for (const auto& suite : kSuites) {
         if (sets && !suite.of_sets) continue;
-        if (!contains(options.suites, suite.name) && !contains(options.suites, std::string("all")))
-            continue;
+        if (!contains(options.suites, suite.name) && !contains(options.suites, "all")) continue;
         request.sizes[suite.name] = !named.empty() ? named
                                     : suite.takes_profiles && !of_profile.empty()
                                         ? of_profile

@@ -7,9 +7,9 @@
 #include <optional>
 #include <system_error>
 
+#include "base/child_process.hpp"
 #include "base/command_line.hpp"
 #include "base/error.hpp"
-#include "base/program.hpp"
 #include "machine/profile_places.hpp"
 #include "run/built_routine.hpp"
 #include "timing/external_copy.hpp"
@@ -19,16 +19,15 @@ namespace asterope {
 static constexpr const char* kInstead = "name a shared library with --routine instead";
 
 void add_options(CLI::App& app, RoutineOptions& options) {
-    add_option(app, "--routine", options.routine,
+    add_option(app, "--routine", &options.routine,
                "shared library with the routine (default: build/libasterope_memcpy.so, else "
                "the one beside this program, else one that is built from the profile for this "
                "run)",
                "FILE");
-    add_option(app, "--rounds", options.rounds, "rounds a row", "N")
-        .within(3, 100000)
-        .shows_default();
-    add_option(app, "--cpu", options.cpu, "run on this CPU instead of the last one allowed", "N")
-        .within(0, 99999);
+    add_option(app, "--rounds", &options.rounds, "rounds a row", "N",
+               {.shows_default = true, .within = {{3, 100000}}});
+    add_option(app, "--cpu", &options.cpu, "run on this CPU instead of the last one allowed", "N",
+               {.within = {{0, 99999}}});
 }
 
 std::string routine_library(const RoutineOptions& options) {
@@ -76,11 +75,10 @@ CopyFunction load_routine(const RoutineOptions& options) {
     const std::string name = options.symbol();
     void* symbol = dlsym(load(path), name.c_str());
     if (!symbol) {
-        const std::string tune = options.operation == Operation::copy
-                                     ? ""
-                                     : ", and a profile in which " +
-                                           std::string(name_of(options.operation)) +
-                                           " was tuned adds it";
+        const std::string tune =
+            options.operation == Operation::copy
+                ? ""
+                : ", and a profile in which " + name_of(options.operation) + " was tuned adds it";
         throw BadInput(path + " has no function " + name + ": 'nm -D " + path +
                        "' lists what it has" + tune);
     }

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +14,7 @@
 #include "machine/machine.hpp"
 #include "timing/arena.hpp"
 #include "timing/distribution.hpp"
-#include "timing/monitored_rounds.hpp"
+#include "timing/disturbed_rounds.hpp"
 #include "timing/workload.hpp"
 
 namespace asterope {

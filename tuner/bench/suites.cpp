@@ -1,10 +1,8 @@
 // The suites on one thread: sizes by workloads, mixes, small fixed sizes, overlaps, misalignments.
 #include <algorithm>
-#include <array>
 
 #include "base/size_text.hpp"
 #include "bench/suite.hpp"
-#include "search/objective.hpp"
 #include "timing/repeated_copy.hpp"
 #include "timing/stopwatch.hpp"
 #include "timing/workloads/overlapping.hpp"
@@ -33,7 +31,7 @@ double estimate(std::size_t size, Workload workload, const Machine& machine) {
 
 Job size_job(const std::string& suite, const Setting& setting,
              const std::shared_ptr<Stopwatch>& stopwatch, std::size_t size, Workload workload) {
-    Job job{suite, std::string(name_of(workload)), {format_size(size)}, size};
+    Job job{suite, name_of(workload), {format_size(size)}, size};
     job.trial_seconds = estimate(size, workload, setting.machine);
     job.prepare = [=] { stopwatch->calibrate(size, workload, trial_seconds(workload)); };
     job.time = [=, &setting](const Contender& contender, std::uint64_t round, int cache_effect) {
@@ -67,8 +65,7 @@ Suite suite_of(const std::string& title, const Setting& setting, std::vector<Job
     }
     Contenders there;
     for (const Contender& contender : setting.contenders) {
-        if (std::any_of(jobs.begin(), jobs.end(),
-                        [&](const Job& job) { return takes_part(contender, job); })) {
+        if (std::ranges::any_of(jobs, [&](const Job& job) { return takes_part(contender, job); })) {
             there.push_back(contender);
         }
     }
@@ -87,7 +84,7 @@ std::vector<Suite> size_suites(const std::string& name, const Setting& setting, 
             jobs.push_back(size_job(name, setting, stopwatch, size, workload));
         }
         if (jobs.empty()) continue;
-        suites.push_back(suite_of(std::string(name_of(workload)), setting, std::move(jobs)));
+        suites.push_back(suite_of(name_of(workload), setting, std::move(jobs)));
     }
     return suites;
 }
@@ -127,7 +124,7 @@ std::vector<Suite> mix_suites(const Setting& setting, const Arena& arena) {
             std::vector<Job> jobs;
             for (const Workload workload : workloads) {
                 if (!stopwatch->prepare(workload)) continue;
-                const std::string name(name_of(workload));
+                const std::string name = name_of(workload);
                 Job job{"mix", name, {name}};
                 job.weighting = by_bytes ? "bytes" : "calls";
                 job.trial_seconds = 0.5e-3;
@@ -161,7 +158,7 @@ std::vector<Suite> fixed_suites(const Setting& setting, const Arena& arena) {
     std::vector<Suite> suites;
     for (const Workload workload :
          {Workload::fixed, Workload::fixed_read, Workload::fixed_walk, Workload::fixed_walk_read}) {
-        const std::string name(name_of(workload));
+        const std::string name = name_of(workload);
         std::vector<Job> jobs;
         for (const std::size_t size : facts_of(workload).walks ? walked_sizes() : fixed_sizes()) {
             Job job{"fixed", name, {format_size(size)}, size};
@@ -181,7 +178,7 @@ std::vector<Suite> overlap_suites(const Setting& setting, const Arena& arena,
     std::vector<Job> jobs;
     for (const Overlap& overlap : overlaps_of(sizes)) {
         Job job{"overlap",
-                std::string(name_of(Workload::overlapping)),
+                name_of(Workload::overlapping),
                 {format_size(overlap.size) + (overlap.shift > 0 ? " +" : " ") +
                  std::to_string(overlap.shift)},
                 overlap.size};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 
 namespace asterope {
@@ -14,10 +15,8 @@ constexpr std::size_t kNamed = 10;
 
 /// "38 of 40 (95.0 %)"
 std::string share(std::size_t some, std::size_t all) {
-    std::string text;
-    append(text, "%zu of %zu (%.1f %%)", some, all,
-           100 * static_cast<double>(some) / static_cast<double>(all));
-    return text;
+    return formatted("%zu of %zu (%.1f %%)", some, all,
+                     100 * static_cast<double>(some) / static_cast<double>(all));
 }
 
 /// The rival that is clearly faster than that whose time over each copy's is `versus`.
@@ -25,10 +24,9 @@ template <typename Versus>
 Better best_rival(const Cell& cell, const Contenders& contenders, const Versus& versus) {
     Better best{&cell, "", 1};
     for (const CopyResult& copy : cell.copies) {
-        const bool rival =
-            std::none_of(contenders.begin(), contenders.end(), [&](const Contender& contender) {
-                return contender.name == copy.copy && (contender.threaded || contender.ours);
-            });
+        const bool rival = std::ranges::none_of(contenders, [&](const Contender& contender) {
+            return contender.name == copy.copy && (contender.threaded || contender.ours);
+        });
         const Estimate lead = versus(copy);
         if (!rival || lead.low <= cell.noise()) continue;
         if (lead.median > best.factor) best = {&cell, copy.copy, lead.median};
@@ -51,7 +49,8 @@ class Counts {
     std::string text() const {
         std::string out = share(best_, all_) + " cells:\n";
         for (const Count& count : suites_) {
-            append(out, "  %-14s %s\n", count.suite.c_str(), share(count.best, count.all).c_str());
+            out += formatted("  %-14s %s\n", count.suite.c_str(),
+                             share(count.best, count.all).c_str());
         }
         return out;
     }
@@ -109,56 +108,54 @@ std::string summary_text(const std::vector<Cell>& cells, const Contenders& conte
         if (better_than_told) told.add(cell.suite, better_than_told->copy.empty());
         if (cell.best_ratio().median < worst->best_ratio().median) worst = &cell;
     }
-    append(out, "%s%s is the best or within the noise floor of the best in ", kRoutineName,
-           sets ? "'s memset" : "");
+    out += formatted("%s%s is the best or within the noise floor of the best in ", kRoutineName,
+                     sets ? "'s memset" : "");
     out += counts.text();
     if (told.all() > 0) out += "Its entry points that are told the workload, in " + told.text();
     const char* what = sets ? "set" : "copy";
-    append(out,
-           "A %s is clearly better where it is faster than the routine by more than libc's %s "
-           "is from itself\nin the same rounds, with 95 %% confidence.%s\n",
-           what, what, sets ? "" : " Copies over several threads are not counted.");
+    out += formatted(
+        "A %s is clearly better where it is faster than the routine by more than libc's %s "
+        "is from itself\nin the same rounds, with 95 %% confidence.%s\n",
+        what, what, sets ? "" : " Copies over several threads are not counted.");
     const Estimate ratio = worst->best_ratio();
-    append(out, "Its worst ratio to %s: %.2f %s in %s.\n", worst->best_reference().copy.c_str(),
-           ratio.median, range_text(ratio).c_str(), name_of(*worst).c_str());
+    out +=
+        formatted("Its worst ratio to %s: %.2f %s in %s.\n", worst->best_reference().copy.c_str(),
+                  ratio.median, range_text(ratio).c_str(), name_of(*worst).c_str());
     if (lost.empty()) return out;
-    std::stable_sort(lost.begin(), lost.end(),
-                     [](const Better& a, const Better& b) { return a.factor > b.factor; });
+    std::ranges::stable_sort(lost, std::greater(), &Better::factor);
     out += "Clearly better there:\n";
     for (std::size_t i = 0; i < std::min(lost.size(), kNamed); ++i) {
-        append(out, "  %-44s %s by %.2f\n", name_of(*lost[i].cell).c_str(), lost[i].copy.c_str(),
-               lost[i].factor);
+        out += formatted("  %-44s %s by %.2f\n", name_of(*lost[i].cell).c_str(),
+                         lost[i].copy.c_str(), lost[i].factor);
     }
-    if (lost.size() > kNamed) {
-        append(out, "  and %zu more, by less\n", lost.size() - kNamed);
-    }
+    if (lost.size() > kNamed) out += formatted("  and %zu more, by less\n", lost.size() - kNamed);
     return out;
 }
 
 std::string brief_text(const std::vector<Cell>& cells, Operation operation) {
     if (cells.empty()) return "";
-    std::vector<std::pair<std::string, GeometricMean>> groups;
+    using Group = std::pair<std::string, GeometricMean>;
+    std::vector<Group> groups;
     const Cell *lowest = &cells.front(), *highest = lowest;
     for (const Cell& cell : cells) {
         const double ratio = cell.best_ratio().median;
         if (ratio < lowest->best_ratio().median) lowest = &cell;
         if (ratio > highest->best_ratio().median) highest = &cell;
         const std::string name = group_of(cell, operation);
-        auto group = std::find_if(groups.begin(), groups.end(),
-                                  [&](const auto& one) { return one.first == name; });
-        if (group == groups.end()) group = groups.insert(group, {name, {}});
-        group->second.add(ratio);
+        Group* group = find_in(groups, name, &Group::first);
+        (group ? *group : groups.emplace_back(name, GeometricMean())).second.add(ratio);
     }
     std::string out, line = " ";
     for (const auto& [name, ratios] : groups) {
         std::string part = " " + name;
-        append(part, " %.2f%s", ratios.mean(), &name == &groups.back().first ? "" : ",");
+        part += formatted(" %.2f%s", ratios.mean(), &name == &groups.back().first ? "" : ",");
         if (line.size() + part.size() > 100) out += std::exchange(line, " ") + '\n';
         line += part;
     }
     out += line + '\n';
-    append(out, "  lowest %.2f (%s), ", lowest->best_ratio().median, name_of(*lowest).c_str());
-    append(out, "highest %.2f (%s)\n", highest->best_ratio().median, name_of(*highest).c_str());
+    out += formatted("  lowest %.2f (%s), ", lowest->best_ratio().median, name_of(*lowest).c_str());
+    out +=
+        formatted("highest %.2f (%s)\n", highest->best_ratio().median, name_of(*highest).c_str());
     return out;
 }
 
@@ -167,9 +164,8 @@ std::vector<std::string> cells_under(double least, const std::vector<Cell>& cell
     for (const Cell& cell : cells) {
         const Estimate ratio = cell.best_ratio();
         if (!(ratio.high < least)) continue;
-        std::string line = name_of(cell);
-        append(line, ": %.3f (%.3f..%.3f) is under %g", ratio.median, ratio.low, ratio.high, least);
-        lines.push_back(line);
+        lines.push_back(name_of(cell) + formatted(": %.3f (%.3f..%.3f) is under %g", ratio.median,
+                                                  ratio.low, ratio.high, least));
     }
     return lines;
 }

@@ -12,9 +12,7 @@ namespace asterope {
 namespace {
 
 std::string number(double value, int decimals) {
-    std::string text;
-    append(text, "%.*f", decimals, value);
-    return text;
+    return formatted("%.*f", decimals, value);
 }
 
 std::string factor(double value) {
@@ -125,7 +123,7 @@ class WorkloadsTable : public Table {
             const bool hot = workload == Workload::hot || workload == Workload::hot_read;
             std::string& line = hot ? cached : uncached;
             if (!line.empty()) line += "; ";
-            line += std::string(name_of(workload)) + ": " + std::string(facts_of(workload).text);
+            line += name_of(workload) + ": " + std::string(facts_of(workload).text);
             names.emplace_back(name_of(workload));
         }
         return '\n' + cached + ";\n" + uncached + ".\n" + line_of("x libc", names);
@@ -157,9 +155,8 @@ class WorkloadsTable : public Table {
         }
     }
     static std::string line_of(const std::string& label, const std::vector<std::string>& cells) {
-        std::string out;
-        append(out, "%-9s", label.c_str());
-        for (const std::string& cell : cells) append(out, "  %18s", cell.c_str());
+        std::string out = formatted("%-9s", label.c_str());
+        for (const std::string& cell : cells) out += formatted("  %18s", cell.c_str());
         return out + '\n';
     }
     std::vector<Workload> workloads_;
@@ -180,9 +177,9 @@ class GridTable : public Table {
     std::string begin() override {
         std::string out = "\n" + title_ + ", x libc of " + copies_.front().first +
                           " (source downwards, destination across: bytes past a line)\n";
-        append(out, "%-8s", "");
+        out += formatted("%-8s", "");
         for (const std::size_t past : columns_) {
-            append(out, "%7s", ('+' + std::to_string(past)).c_str());
+            out += formatted("%7s", ('+' + std::to_string(past)).c_str());
         }
         return out + '\n';
     }
@@ -196,9 +193,9 @@ class GridTable : public Table {
         const std::size_t destination = cell.label.rfind(' ');
         const std::size_t source = cell.label.rfind(' ', destination - 1) + 1;
         if (line_.empty()) {
-            append(line_, "%-8s", cell.label.substr(source, destination - source).c_str());
+            line_ += formatted("%-8s", cell.label.substr(source, destination - source).c_str());
         }
-        append(line_, "%7.2f", cell.routine().ratio.median);
+        line_ += formatted("%7.2f", cell.routine().ratio.median);
         if (++in_line_ < columns_.size()) return "";
         in_line_ = 0;
         return std::exchange(line_, "") + '\n';

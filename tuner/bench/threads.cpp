@@ -142,13 +142,11 @@ std::vector<Suite> thread_suites(const Setting& setting, const std::vector<int>&
         }
         if (fitting.empty()) continue;
         for (const Workload workload : {Workload::hot, Workload::cold}) {
-            const std::string title = std::string(name_of(workload)) + ", " +
-                                      std::to_string(threads) +
+            const std::string title = name_of(workload) + ", " + std::to_string(threads) +
                                       (threads == 1 ? " thread" : " threads");
             std::vector<Job> jobs;
             for (const std::size_t size : fitting) {
-                Job job{
-                    "threads", std::string(name_of(workload)), {format_size(size)}, size, threads};
+                Job job{"threads", name_of(workload), {format_size(size)}, size, threads};
                 job.trial_seconds =
                     kTrialSeconds * 1.2 + 4 * static_cast<double>(size) / 8e9 +
                     (workload == Workload::cold ? static_cast<double>(cache) * 1.25 / 8e9 : 0);

@@ -8,12 +8,12 @@
 #include <optional>
 #include <vector>
 
+#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "check/contests.hpp"
 #include "check/measure.hpp"
 #include "machine/cpu.hpp"
 #include "machine/machine.hpp"
-#include "machine/nearest_machine.hpp"
 #include "machine/profile_places.hpp"
 #include "profile/profile.hpp"
 #include "profile/provisional.hpp"
@@ -34,9 +34,9 @@ struct Request {
 /// another machine, and the profile stale.
 void require_machine(const std::string& path, const nlohmann::json& there,
                      const std::vector<Part>& parts) {
-    const bool told = there.contains("fingerprint") ||
-                      std::any_of(parts.begin(), parts.end(),
-                                  [](const Part& part) { return !part.recorded.empty(); });
+    const bool told =
+        there.contains("fingerprint") ||
+        std::ranges::any_of(parts, [](const Part& part) { return !part.recorded.empty(); });
     if (told) return;
     throw BadInput("profile " + path +
                    ": does not say what machine it was tuned on, so nothing can tell whether it "
@@ -56,11 +56,6 @@ void print_differences(const std::vector<Part>& parts, PartState state) {
     for (const Part& part : parts) {
         if (part.state == state) std::printf("  %s\n", part.difference.c_str());
     }
-}
-
-bool any_of(const std::vector<Part>& parts, PartState state) {
-    return std::any_of(parts.begin(), parts.end(),
-                       [&](const Part& part) { return part.state == state; });
 }
 
 /// A difference from what could not be looked at here is none that was seen. Returns what the first
@@ -90,7 +85,7 @@ void print_names(const char* title, const std::vector<Part>& parts, PartState st
 /// counts as well.
 void print_parts(const std::string& path, const std::vector<Part>& parts, const std::string& doubt,
                  bool measures) {
-    if (any_of(parts, PartState::decides)) {
+    if (contains(parts, PartState::decides, &Part::state)) {
         std::printf("%s %s:\n", path.c_str(), measures ? "describes another machine" : "is stale");
         print_differences(parts, PartState::decides);
     } else if (!doubt.empty()) {
@@ -100,7 +95,7 @@ void print_parts(const std::string& path, const std::vector<Part>& parts, const 
     }
     if (!doubt.empty()) std::printf("  %s; %s\n", doubt.c_str(), kQuieter);
     std::printf("\n");
-    if (any_of(parts, PartState::harmless)) {
+    if (contains(parts, PartState::harmless, &Part::state)) {
         std::printf("Changed, which does not matter by itself:\n");
         print_differences(parts, PartState::harmless);
     }
@@ -111,7 +106,7 @@ void print_parts(const std::string& path, const std::vector<Part>& parts, const 
 
 /// What no timing of the profile's copies can absolve.
 bool another_processor(const std::vector<Part>& parts) {
-    return std::any_of(parts.begin(), parts.end(), [](const Part& part) {
+    return std::ranges::any_of(parts, [](const Part& part) {
         return part.state == PartState::decides &&
                (part.name.rfind("cpu.", 0) == 0 || part.name.rfind("caches.", 0) == 0);
     });
@@ -149,7 +144,7 @@ ExitCode check(const Request& request) {
     const Machine machine = read_machine("/", request.cpu >= 0 ? request.cpu : tuned_cpu);
     std::vector<Part> parts = parts_of(path, profile, machine);
     const std::string untold = set_unseen_apart(parts, machine);
-    if (!untold.empty() && !any_of(parts, PartState::decides)) {
+    if (!untold.empty() && !contains(parts, PartState::decides, &Part::state)) {
         throw BadInput("cannot tell whether " + path + " fits this machine: " + untold +
                        ": run it where that can be read");
     }
@@ -159,7 +154,8 @@ ExitCode check(const Request& request) {
         std::fflush(stdout);
         std::fprintf(stderr, "%s\n", noise_warning(doubt, kTheseWinners).c_str());
     }
-    const bool stale = any_of(parts, PartState::decides) || (request.settled && !doubt.empty());
+    const bool stale =
+        contains(parts, PartState::decides, &Part::state) || (request.settled && !doubt.empty());
     if (!request.measure) return stale ? kStale : kDone;
     if (another_processor(parts)) {
         std::printf("\nThe profile is stale: not timed, as for another processor other copies may "
@@ -176,26 +172,24 @@ ExitCode check(const Request& request) {
 
 Subcommand add_check(CLI::App& app) {
     const auto request = std::make_shared<Request>();
-    CLI::App& command = *add_command(app, "check",
-                                     "say whether a profile still fits this machine: exit code 0 "
-                                     "fits, 3 stale, 2 unusable");
-    add_option(command, "PROFILE", request->profile,
+    CLI::App& command = add_command(app, "check",
+                                    "say whether a profile still fits this machine: exit code 0 "
+                                    "fits, 3 stale, 2 unusable");
+    add_option(command, "PROFILE", &request->profile,
                "the profile (default: your own, $XDG_CONFIG_HOME/asterope/profile.json, else "
-               "/etc/asterope/profile.json)")
-        .not_empty();
-    const AddedOption settled = add_flag(
-        command, "--settled", request->settled,
+               "/etc/asterope/profile.json)",
+               "", {.not_empty = true});
+    add_option(
+        command, "--settled", &request->settled,
         "a profile that is provisional, as too much disturbed its search, counts as stale, too");
-    const AddedOption measures =
-        add_flag(command, "--measure", request->measure,
-                 "also time its copies again, beside libc and their runners-up (20 s at "
-                 "most): what that says, in the last line, decides, unless the processor is "
-                 "another or too little could be timed")
-            .excludes(settled);
-    add_cpu(command, request->cpu,
-            "with --measure: run on this CPU instead of the last one allowed")
-        .needs(measures);
-    return {&command, [request] { return check(*request); }};
+    add_option(command, "--measure", &request->measure,
+               "also time its copies again, beside libc and their runners-up (20 s at "
+               "most): what that says, in the last line, decides, unless the processor is "
+               "another or too little could be timed",
+               "", {.excludes = {"--settled"}});
+    add_cpu(command, request->cpu, {.needs = {"--measure"}},
+            "with --measure: run on this CPU instead of the last one allowed");
+    return {command, [request] { return check(*request); }};
 }
 
 } // namespace asterope

@@ -37,22 +37,22 @@ Weights weights_of(const SearchFacts& search, Operation operation) {
     }
     const Weights weights = scaled(own->second);
     if (weights.empty()) {
-        throw BadInput("its weights of " + std::string(name_of(operation)) + " are all 0");
+        throw BadInput("its weights of " + name_of(operation) + " are all 0");
     }
     return weights;
 }
 
 /// What a table calls a contest: those of copies by the size alone.
 std::string label_of(Operation operation, const std::string& size) {
-    return operation == Operation::copy ? size : std::string(name_of(operation)) + ' ' + size;
+    return operation == Operation::copy ? size : name_of(operation) + ' ' + size;
 }
 
 } // namespace
 
 TimedCopy CheckContests::pipeline(const Candidate& copy, std::size_t size) const {
     if (!has_all(copy.variant->needs, has_)) {
-        throw BadInput("its " + std::string(name_of(operation_of(*copy.variant))) + " of " +
-                       format_size(size) + " is none that this CPU can run; tune again");
+        throw BadInput("its " + name_of(operation_of(*copy.variant)) + " of " + format_size(size) +
+                       " is none that this CPU can run; tune again");
     }
     return timed_copy(copy);
 }
@@ -94,9 +94,8 @@ std::optional<HoldContest> CheckContests::small_contest(const Choice& small,
         return std::nullopt;
     }
     // What is too large for them goes on to the pipeline of the sizes above those that are drawn.
-    const auto large =
-        std::find_if(pipelines.begin(), pipelines.end(),
-                     [](const HoldContest& contest) { return contest.size >= kLargestMixed; });
+    const auto large = std::ranges::find_if(
+        pipelines, [](const HoldContest& contest) { return contest.size >= kLargestMixed; });
     const TimedCopy& beyond = (large == pipelines.end() ? pipelines.back() : *large).holder;
     const auto contestant = [&](const AnyCopy& any) {
         const asterope_copy& copy = *std::get<const asterope_copy*>(any);

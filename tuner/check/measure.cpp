@@ -9,12 +9,11 @@
 
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
-#include "base/size_text.hpp"
 #include "machine/affinity.hpp"
 #include "timing/arena.hpp"
 #include "timing/clock.hpp"
 #include "timing/distribution.hpp"
-#include "timing/monitored_rounds.hpp"
+#include "timing/disturbed_rounds.hpp"
 #include "timing/timed_copy.hpp"
 
 namespace asterope {

@@ -5,10 +5,8 @@
 
 #include "base/contains.hpp"
 #include "base/interrupt.hpp"
-#include "base/rounded.hpp"
-#include "base/size_text.hpp"
+#include "base/statistics.hpp"
 #include "timing/paired.hpp"
-#include "timing/repeated_copy.hpp"
 
 namespace asterope::diagnosis {
 
@@ -26,9 +24,8 @@ double time(const CopyLoop& loop, const Copy& copy, std::size_t calls, std::uint
 }
 
 std::size_t index_of(const std::string& label, const std::vector<Condition>& conditions) {
-    const auto found = std::find_if(conditions.begin(), conditions.end(),
-                                    [&](const Condition& one) { return one.label == label; });
-    return static_cast<std::size_t>(found - conditions.begin());
+    return static_cast<std::size_t>(find_in(conditions, label, &Condition::label) -
+                                    conditions.data());
 }
 
 std::vector<Comparison> compare(const Group& group, const Context& context, double share) {
@@ -160,9 +157,8 @@ void fill(Section& section, const std::vector<Comparison>& comparisons) {
         section.rows.push_back(comparison_json(comparison));
     }
     const auto find = [&](const std::string& group, const std::string& label) {
-        const auto found = std::find_if(comparisons.begin(), comparisons.end(), [&](const auto& c) {
-            return c.group == group && c.label == label;
-        });
+        const auto found = std::ranges::find_if(
+            comparisons, [&](const auto& c) { return c.group == group && c.label == label; });
         return found == comparisons.end() ? nullptr : &*found;
     };
     std::string winners;
@@ -171,8 +167,7 @@ void fill(Section& section, const std::vector<Comparison>& comparisons) {
     for (std::size_t row = 0; row < labels.size(); ++row) section.cells[row] = {labels[row]};
     section.cells.back() = {"libc against libc"};
     for (const std::string& group : groups) {
-        const auto first = std::find_if(comparisons.begin(), comparisons.end(),
-                                        [&](const auto& c) { return c.group == group; });
+        const Comparison* first = find_in(comparisons, group, &Comparison::group);
         const bool has_winner = first->winner.has_value();
         section.columns.push_back(group + " libc");
         if (has_winner) {
@@ -202,8 +197,8 @@ void fill(Section& section, const std::vector<Comparison>& comparisons) {
 std::string slowdown_verdict(const std::vector<Comparison>& comparisons) {
     std::string verdict =
         "libc: " + worst_of(comparisons, [](const Comparison& c) { return &c.libc; });
-    const bool winners = std::any_of(comparisons.begin(), comparisons.end(),
-                                     [](const Comparison& c) { return c.winner.has_value(); });
+    const bool winners =
+        std::ranges::any_of(comparisons, [](const Comparison& c) { return c.winner.has_value(); });
     if (!winners) return verdict;
     return verdict + "; winners: " + worst_of(comparisons, [](const Comparison& c) {
                return c.winner ? &*c.winner : nullptr;

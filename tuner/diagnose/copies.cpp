@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/size_text.hpp"
-#include "timing/timed_copy.hpp"
 
 namespace asterope::diagnosis {
 
@@ -27,15 +26,15 @@ Copies::Copies(const Profile& profile, const HasFeature& has) {
 
 const Candidate* Copies::winner(std::size_t bytes) const {
     if (bytes < kMinimumBytes || intervals_.empty()) return nullptr;
-    auto interval = std::find_if(intervals_.begin(), intervals_.end(),
-                                 [&](const Interval& each) { return bytes <= each.up_to; });
+    auto interval =
+        std::ranges::find_if(intervals_, [&](const Interval& each) { return bytes <= each.up_to; });
     if (interval == intervals_.end()) --interval;
     return interval->winner ? &*interval->winner : nullptr;
 }
 
 bool Copies::empty() const {
-    return std::none_of(intervals_.begin(), intervals_.end(),
-                        [](const Interval& each) { return each.winner.has_value(); });
+    return std::ranges::none_of(intervals_,
+                                [](const Interval& each) { return each.winner.has_value(); });
 }
 
 } // namespace asterope::diagnosis

@@ -49,15 +49,14 @@ std::string section_names() {
 /// The sections to run, in their own order. Throws BadInput for a name that is none of theirs.
 std::vector<NamedSection> chosen(const std::vector<std::string>& only) {
     for (const std::string& name : only) {
-        if (std::none_of(std::begin(kSections), std::end(kSections),
-                         [&](const NamedSection& section) { return section.name == name; })) {
+        if (!contains(kSections, name, &NamedSection::name)) {
             throw BadInput("section '" + name.substr(0, 40) + "' is unknown: choose of " +
                            section_names());
         }
     }
     std::vector<NamedSection> sections;
     for (const NamedSection& section : kSections) {
-        if (only.empty() || contains(only, std::string(section.name))) sections.push_back(section);
+        if (only.empty() || contains(only, section.name)) sections.push_back(section);
     }
     return sections;
 }
@@ -141,19 +140,16 @@ void diagnose(const Request& request) {
 
 Subcommand add_diagnose(CLI::App& app) {
     const auto request = std::make_shared<Request>();
-    CLI::App& command = *add_command(
+    CLI::App& command = add_command(
         app, "diagnose", "measure what the pitfalls of memory benchmarks do to copies here");
-    add_option(command, "PROFILE", request->profile,
+    add_option(command, "PROFILE", &request->profile,
                "compare its winners, too; without it libc alone");
-    add_option(command, "--json", request->json, "write all figures there", "FILE");
+    add_option(command, "--json", &request->json, "write all figures there", "FILE");
     add_cpu(command, request->cpu);
-    add_flag(command, "--quick", request->quick, "fewer rounds: some seconds in all");
-    add_option(command, "--only", request->only, "only these sections: " + section_names(), "NAMES")
-        .separated_by_commas();
-    return {&command, [request] {
-                diagnose(*request);
-                return kDone;
-            }};
+    add_option(command, "--quick", &request->quick, "fewer rounds: some seconds in all");
+    add_option(command, "--only", &request->only, "only these sections: " + section_names(),
+               "NAMES", {.separated_by_commas = true});
+    return {command, [request] { diagnose(*request); }};
 }
 
 } // namespace asterope

@@ -28,21 +28,13 @@ nlohmann::ordered_json to_json(const Section& section) {
 }
 
 std::string format_time(double seconds) {
-    std::string text;
-    if (seconds < 9999.95e-9) {
-        append(text, "%.1f ns", seconds * 1e9);
-    } else if (seconds < 9999.95e-6) {
-        append(text, "%.1f us", seconds * 1e6);
-    } else {
-        append(text, "%.1f ms", seconds * 1e3);
-    }
-    return text;
+    if (seconds < 9999.95e-9) return formatted("%.1f ns", seconds * 1e9);
+    if (seconds < 9999.95e-6) return formatted("%.1f us", seconds * 1e6);
+    return formatted("%.1f ms", seconds * 1e3);
 }
 
 std::string format_factor(double factor) {
-    std::string text;
-    append(text, "%.*f", factor < 9.995 ? 2 : factor < 99.95 ? 1 : 0, factor);
-    return text;
+    return formatted("%.*f", factor < 9.995 ? 2 : factor < 99.95 ? 1 : 0, factor);
 }
 
 } // namespace asterope::diagnosis

@@ -1,12 +1,12 @@
 // Keeps the tuner on one CPU.
 #include "machine/affinity.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <sched.h>
 #include <string>
 
+#include "base/contains.hpp"
 #include "base/error.hpp"
 
 namespace asterope {
@@ -25,8 +25,7 @@ std::vector<int> allowed_cpus() {
 }
 
 void require_allowed(int cpu) {
-    const std::vector<int> allowed = allowed_cpus();
-    if (std::find(allowed.begin(), allowed.end(), cpu) == allowed.end()) {
+    if (!contains(allowed_cpus(), cpu)) {
         throw BadInput("CPU " + std::to_string(cpu) +
                        " is not there or not allowed to this process: see 'taskset -p $$'");
     }

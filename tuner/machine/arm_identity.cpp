@@ -6,7 +6,6 @@
 #include "machine/arm_identity.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "machine/system_text.hpp"
 
@@ -33,94 +32,53 @@ struct PartName {
     const char* name;
 };
 
+// Broadcom's ThunderX2 is that of before it was Cavium's, TaiShan-v110 is in the Kunpeng 920.
 constexpr PartName kParts[] = {
-    {0x41, 0xd02, "Cortex-A34"},
-    {0x41, 0xd03, "Cortex-A53"},
-    {0x41, 0xd04, "Cortex-A35"},
-    {0x41, 0xd05, "Cortex-A55"},
-    {0x41, 0xd06, "Cortex-A65"},
-    {0x41, 0xd07, "Cortex-A57"},
-    {0x41, 0xd08, "Cortex-A72"},
-    {0x41, 0xd09, "Cortex-A73"},
-    {0x41, 0xd0a, "Cortex-A75"},
-    {0x41, 0xd0b, "Cortex-A76"},
-    {0x41, 0xd0c, "Neoverse-N1"},
-    {0x41, 0xd0d, "Cortex-A77"},
-    {0x41, 0xd0e, "Cortex-A76AE"},
-    {0x41, 0xd40, "Neoverse-V1"},
-    {0x41, 0xd41, "Cortex-A78"},
-    {0x41, 0xd42, "Cortex-A78AE"},
-    {0x41, 0xd43, "Cortex-A65AE"},
-    {0x41, 0xd44, "Cortex-X1"},
-    {0x41, 0xd46, "Cortex-A510"},
-    {0x41, 0xd47, "Cortex-A710"},
-    {0x41, 0xd48, "Cortex-X2"},
-    {0x41, 0xd49, "Neoverse-N2"},
-    {0x41, 0xd4a, "Neoverse-E1"},
-    {0x41, 0xd4b, "Cortex-A78C"},
-    {0x41, 0xd4c, "Cortex-X1C"},
-    {0x41, 0xd4d, "Cortex-A715"},
-    {0x41, 0xd4e, "Cortex-X3"},
-    {0x41, 0xd4f, "Neoverse-V2"},
-    {0x41, 0xd80, "Cortex-A520"},
-    {0x41, 0xd81, "Cortex-A720"},
-    {0x41, 0xd82, "Cortex-X4"},
-    {0x41, 0xd83, "Neoverse-V3AE"},
-    {0x41, 0xd84, "Neoverse-V3"},
-    {0x41, 0xd85, "Cortex-X925"},
-    {0x41, 0xd87, "Cortex-A725"},
-    {0x41, 0xd8e, "Neoverse-N3"},
-    {0x42, 0x516, "ThunderX2"}, // before it was Cavium's
-    {0x43, 0x0a0, "ThunderX"},
-    {0x43, 0x0a1, "ThunderX-88XX"},
-    {0x43, 0x0a2, "ThunderX-81XX"},
-    {0x43, 0x0a3, "ThunderX-83XX"},
-    {0x43, 0x0af, "ThunderX2"},
-    {0x43, 0x0b0, "OcteonTX2"},
-    {0x46, 0x001, "A64FX"},
-    {0x46, 0x003, "MONAKA"},
-    {0x48, 0xd01, "TaiShan-v110"}, // Kunpeng 920
-    {0x48, 0xd02, "TaiShan-v120"},
-    {0x4e, 0x000, "Denver"},
-    {0x4e, 0x003, "Denver-2"},
-    {0x4e, 0x004, "Carmel"},
-    {0x50, 0x000, "X-Gene"},
-    {0x51, 0x001, "Oryon"},
-    {0x51, 0x800, "Kryo-2XX-Gold"},
-    {0x51, 0x801, "Kryo-2XX-Silver"},
-    {0x51, 0x802, "Kryo-3XX-Gold"},
-    {0x51, 0x803, "Kryo-3XX-Silver"},
-    {0x51, 0x804, "Kryo-4XX-Gold"},
-    {0x51, 0x805, "Kryo-4XX-Silver"},
-    {0x51, 0xc00, "Falkor"},
-    {0x51, 0xc01, "Saphira"},
-    {0x61, 0x022, "Icestorm-M1"},
-    {0x61, 0x023, "Firestorm-M1"},
-    {0x61, 0x024, "Icestorm-M1-Pro"},
-    {0x61, 0x025, "Firestorm-M1-Pro"},
-    {0x61, 0x028, "Icestorm-M1-Max"},
-    {0x61, 0x029, "Firestorm-M1-Max"},
-    {0x61, 0x032, "Blizzard-M2"},
-    {0x61, 0x033, "Avalanche-M2"},
-    {0x61, 0x034, "Blizzard-M2-Pro"},
-    {0x61, 0x035, "Avalanche-M2-Pro"},
-    {0x61, 0x038, "Blizzard-M2-Max"},
-    {0x61, 0x039, "Avalanche-M2-Max"},
-    {0x6d, 0xd49, "Azure-Cobalt-100"},
-    {0x70, 0x660, "FTC660"},
-    {0x70, 0x661, "FTC661"},
-    {0x70, 0x662, "FTC662"},
-    {0x70, 0x663, "FTC663"},
-    {0x70, 0x664, "FTC664"},
-    {0x70, 0x862, "FTC862"},
-    {0xc0, 0xac3, "Ampere-1"},
+    {0x41, 0xd02, "Cortex-A34"},       {0x41, 0xd03, "Cortex-A53"},
+    {0x41, 0xd04, "Cortex-A35"},       {0x41, 0xd05, "Cortex-A55"},
+    {0x41, 0xd06, "Cortex-A65"},       {0x41, 0xd07, "Cortex-A57"},
+    {0x41, 0xd08, "Cortex-A72"},       {0x41, 0xd09, "Cortex-A73"},
+    {0x41, 0xd0a, "Cortex-A75"},       {0x41, 0xd0b, "Cortex-A76"},
+    {0x41, 0xd0c, "Neoverse-N1"},      {0x41, 0xd0d, "Cortex-A77"},
+    {0x41, 0xd0e, "Cortex-A76AE"},     {0x41, 0xd40, "Neoverse-V1"},
+    {0x41, 0xd41, "Cortex-A78"},       {0x41, 0xd42, "Cortex-A78AE"},
+    {0x41, 0xd43, "Cortex-A65AE"},     {0x41, 0xd44, "Cortex-X1"},
+    {0x41, 0xd46, "Cortex-A510"},      {0x41, 0xd47, "Cortex-A710"},
+    {0x41, 0xd48, "Cortex-X2"},        {0x41, 0xd49, "Neoverse-N2"},
+    {0x41, 0xd4a, "Neoverse-E1"},      {0x41, 0xd4b, "Cortex-A78C"},
+    {0x41, 0xd4c, "Cortex-X1C"},       {0x41, 0xd4d, "Cortex-A715"},
+    {0x41, 0xd4e, "Cortex-X3"},        {0x41, 0xd4f, "Neoverse-V2"},
+    {0x41, 0xd80, "Cortex-A520"},      {0x41, 0xd81, "Cortex-A720"},
+    {0x41, 0xd82, "Cortex-X4"},        {0x41, 0xd83, "Neoverse-V3AE"},
+    {0x41, 0xd84, "Neoverse-V3"},      {0x41, 0xd85, "Cortex-X925"},
+    {0x41, 0xd87, "Cortex-A725"},      {0x41, 0xd8e, "Neoverse-N3"},
+    {0x42, 0x516, "ThunderX2"},        {0x43, 0x0a0, "ThunderX"},
+    {0x43, 0x0a1, "ThunderX-88XX"},    {0x43, 0x0a2, "ThunderX-81XX"},
+    {0x43, 0x0a3, "ThunderX-83XX"},    {0x43, 0x0af, "ThunderX2"},
+    {0x43, 0x0b0, "OcteonTX2"},        {0x46, 0x001, "A64FX"},
+    {0x46, 0x003, "MONAKA"},           {0x48, 0xd01, "TaiShan-v110"},
+    {0x48, 0xd02, "TaiShan-v120"},     {0x4e, 0x000, "Denver"},
+    {0x4e, 0x003, "Denver-2"},         {0x4e, 0x004, "Carmel"},
+    {0x50, 0x000, "X-Gene"},           {0x51, 0x001, "Oryon"},
+    {0x51, 0x800, "Kryo-2XX-Gold"},    {0x51, 0x801, "Kryo-2XX-Silver"},
+    {0x51, 0x802, "Kryo-3XX-Gold"},    {0x51, 0x803, "Kryo-3XX-Silver"},
+    {0x51, 0x804, "Kryo-4XX-Gold"},    {0x51, 0x805, "Kryo-4XX-Silver"},
+    {0x51, 0xc00, "Falkor"},           {0x51, 0xc01, "Saphira"},
+    {0x61, 0x022, "Icestorm-M1"},      {0x61, 0x023, "Firestorm-M1"},
+    {0x61, 0x024, "Icestorm-M1-Pro"},  {0x61, 0x025, "Firestorm-M1-Pro"},
+    {0x61, 0x028, "Icestorm-M1-Max"},  {0x61, 0x029, "Firestorm-M1-Max"},
+    {0x61, 0x032, "Blizzard-M2"},      {0x61, 0x033, "Avalanche-M2"},
+    {0x61, 0x034, "Blizzard-M2-Pro"},  {0x61, 0x035, "Avalanche-M2-Pro"},
+    {0x61, 0x038, "Blizzard-M2-Max"},  {0x61, 0x039, "Avalanche-M2-Max"},
+    {0x6d, 0xd49, "Azure-Cobalt-100"}, {0x70, 0x660, "FTC660"},
+    {0x70, 0x661, "FTC661"},           {0x70, 0x662, "FTC662"},
+    {0x70, 0x663, "FTC663"},           {0x70, 0x664, "FTC664"},
+    {0x70, 0x862, "FTC862"},           {0xc0, 0xac3, "Ampere-1"},
     {0xc0, 0xac4, "Ampere-1a"},
 };
 
 std::string hexadecimal(int number, int digits) {
-    char text[16];
-    std::snprintf(text, sizeof text, "0x%0*x", digits, static_cast<unsigned>(number));
-    return text;
+    return formatted("0x%0*x", digits, static_cast<unsigned>(number));
 }
 
 constexpr const char* kCpus = "sys/devices/system/cpu";
@@ -207,13 +165,13 @@ std::vector<CpuKind> arm_cpu_kinds(const fs::path& root) {
             continue;
         cpus.push_back(small_number(name.substr(3)));
     }
-    std::sort(cpus.begin(), cpus.end());
+    std::ranges::sort(cpus);
     std::vector<std::uint64_t> midrs;
     std::vector<std::vector<int>> of_kind;
     for (const int cpu : cpus) {
         const auto midr = midr_in_sysfs(root, cpu);
         if (!midr) continue; // offline
-        const auto found = std::find(midrs.begin(), midrs.end(), *midr);
+        const auto found = std::ranges::find(midrs, *midr);
         const auto kind = static_cast<std::size_t>(found - midrs.begin());
         if (found == midrs.end()) {
             midrs.push_back(*midr);
@@ -250,7 +208,7 @@ std::vector<std::string> arm_features(std::uint64_t hwcap, std::uint64_t hwcap2,
     const std::uint64_t block_bytes = 4u << (dczid & 0xF);
     if (!prohibited && block_bytes == 64) features.push_back("zva64");
     if (sve_bytes > 0) features.push_back("sve" + std::to_string(8 * sve_bytes));
-    std::sort(features.begin(), features.end());
+    std::ranges::sort(features);
     return features;
 }
 

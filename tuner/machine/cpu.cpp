@@ -1,15 +1,16 @@
 // What is asked of every processor alike.
 #include "machine/cpu.hpp"
 
-#include <algorithm>
 #ifdef __linux__
 #include <sys/prctl.h>
+
+#include "base/contains.hpp"
 #endif
 
 namespace asterope {
 
 bool has_feature(const Cpu& cpu, std::string_view name) {
-    return std::find(cpu.features.begin(), cpu.features.end(), name) != cpu.features.end();
+    return contains(cpu.features, name);
 }
 
 bool counter_forbidden() {

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <link.h>
 #include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <gnu/libc-version.h>
@@ -30,7 +29,8 @@ std::string output_of(const std::string& program, const std::string& argument, s
         why = std::strerror(errno);
         return {};
     }
-
+    const Descriptor reading(ends[0]);
+    Descriptor writing(ends[1]);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
@@ -40,24 +40,16 @@ std::string output_of(const std::string& program, const std::string& argument, s
     pid_t child = -1;
     const int failed = posix_spawn(&child, program.c_str(), &actions, nullptr, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-
-    std::string output;
+    writing = Descriptor();
     if (failed) {
         why = std::strerror(failed);
-    } else {
-        WrittenText written = read_until_end(ends[0], 2);
-        if (written.ended) {
-            output = std::move(written.text);
-        } else {
-            why = "takes longer than two seconds";
-        }
-        kill(child, SIGKILL); // for one that hangs; one that is done does not feel it
-        while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-        }
+        return {};
     }
-    close(ends[0]);
-    return output;
+    const auto [output, ended] = read_until_end(reading.get(), 2);
+    kill(child, SIGKILL); // for one that hangs; one that is done does not feel it
+    wait_for_end(child);
+    if (!ended) why = "takes longer than two seconds";
+    return ended ? output : "";
 }
 
 /// Whether this libc's loader knows --list-tunables.

@@ -77,8 +77,7 @@ std::vector<Cache> read_caches(const fs::path& root, int cpu) {
         cache.shared_by = count_cpus(read_text(folder / "shared_cpu_list"));
         if (cache.level > 0 && cache.bytes > 0) caches.push_back(cache);
     }
-    std::stable_sort(caches.begin(), caches.end(),
-                     [](const Cache& a, const Cache& b) { return a.level < b.level; });
+    std::ranges::stable_sort(caches, {}, &Cache::level);
     return caches;
 }
 

@@ -98,4 +98,9 @@ std::string unreadable_part(const Machine& machine);
 std::vector<std::string> measurement_warnings(const Machine& machine,
                                               const std::filesystem::path& root = "/");
 
+/// Of the "machine" objects of a profile the one that differs from `current` in least, the first of
+/// several. Null ones do not count; an empty object where there is none.
+nlohmann::json nearest_machine(const std::vector<nlohmann::json>& machines,
+                               const nlohmann::json& current);
+
 } // namespace asterope

@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <utility>
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "machine/machine.hpp"
 
@@ -254,9 +256,7 @@ std::vector<Part> compare_machines(const json& recorded_machine, const json& cur
     compare(deciding_parts(recorded_machine), deciding_parts(current_machine), PartState::decides,
             true);
     // Equal parts under another fingerprint: it was edited, or another version made it.
-    const bool decided = std::any_of(parts.begin(), parts.end(), [](const Part& part) {
-        return part.state == PartState::decides;
-    });
+    const bool decided = contains(parts, PartState::decides, &Part::state);
     if (!decided && !recorded_print.is_null() && !same_print) {
         const std::string was = text_of(recorded_print), is = text_of(current_print);
         parts.push_back({"fingerprint", PartState::decides, was, is,
@@ -266,8 +266,7 @@ std::vector<Part> compare_machines(const json& recorded_machine, const json& cur
             false);
     compare(harmless_parts(recorded_machine), harmless_parts(current_machine), PartState::harmless,
             false);
-    std::stable_sort(parts.begin(), parts.end(),
-                     [](const Part& a, const Part& b) { return a.name < b.name; });
+    std::ranges::stable_sort(parts, {}, &Part::name);
     return parts;
 }
 
@@ -277,6 +276,23 @@ std::vector<std::string> fingerprint_differences(const json& recorded_machine,
     for (const Part& part : compare_machines(recorded_machine, current_machine))
         if (part.state == PartState::decides) differences.push_back(part.difference);
     return differences;
+}
+
+json nearest_machine(const std::vector<json>& machines, const json& current) {
+    // First what decides, then all the rest (microcode, kernel, memory to the byte).
+    const auto distance = [&](const json& machine) {
+        std::size_t others = 0;
+        for (const auto& [name, value] : current.items()) {
+            others += machine.value(name, json()) != value;
+        }
+        return std::pair(fingerprint_differences(machine, current).size(), others);
+    };
+    const json* nearest = nullptr;
+    for (const json& machine : machines) {
+        if (machine.is_null()) continue;
+        if (!nearest || distance(machine) < distance(*nearest)) nearest = &machine;
+    }
+    return nearest ? *nearest : json::object();
 }
 
 } // namespace asterope

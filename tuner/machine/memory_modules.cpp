@@ -1,7 +1,6 @@
 // The memory modules: how many, how fast, over how many channels, as far as the system tells.
 #include "machine/memory_modules.hpp"
 
-#include <algorithm>
 #include <cctype>
 #include <cstdint>
 #include <cstdlib>
@@ -11,6 +10,8 @@
 #include <sstream>
 #include <system_error>
 #include <vector>
+
+#include "base/contains.hpp"
 
 namespace asterope {
 
@@ -22,7 +23,7 @@ constexpr int kMemoryDevice = 17, kEndOfTable = 127;
 
 /// By the type's number in a memory device. What copies do not go to (flash, NVDIMMs' other half)
 /// has none here and is no module.
-constexpr struct {
+constexpr struct MemoryType {
     int number;
     std::string_view name;
 } kTypes[] = {
@@ -178,9 +179,8 @@ MemoryModules parse_smbios(std::string_view table) {
         if (device->type() == kEndOfTable) break;
         if (device->type() != kMemoryDevice || !is_populated(*device)) continue;
         const auto number = static_cast<int>(device->number(0x12, 1));
-        const auto type = std::find_if(std::begin(kTypes), std::end(kTypes),
-                                       [&](const auto& one) { return one.number == number; });
-        if (type == std::end(kTypes)) continue;
+        const MemoryType* type = find_in(kTypes, number, &MemoryType::number);
+        if (!type) continue;
         memory.type = type->name;
         ++memory.modules;
         const int speed = speed_of(*device);

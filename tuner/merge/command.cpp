@@ -1,7 +1,6 @@
 // The command line of `asterope-tune merge`: one profile of several machines of one type.
 #include "merge/command.hpp"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -9,8 +8,6 @@
 
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
-#include "base/option_checks.hpp"
-#include "base/schema.hpp"
 #include "base/size_text.hpp"
 #include "merge/common_best.hpp"
 
@@ -88,19 +85,14 @@ void merge(const MergeRequest& request) {
 
 Subcommand add_merge(CLI::App& app) {
     const auto request = std::make_shared<MergeRequest>();
-    CLI::App* const command = app.add_subcommand(
-        "merge", "make from searches on several machines of one type their common best");
-    command->add_option("INPUTS", request->inputs, "the machines' trial logs (--log FILE)")
-        ->required();
-    command->add_option("-o,--output", request->output, "where the profile goes")
-        ->type_name("FILE")
-        ->check(not_empty())
-        ->required();
-    command->add_flag("--quiet", request->quiet, "print errors only");
-    return {command, [request] {
-                merge(*request);
-                return kDone;
-            }};
+    CLI::App& command = add_command(
+        app, "merge", "make from searches on several machines of one type their common best");
+    add_option(command, "INPUTS", &request->inputs, "the machines' trial logs (--log FILE)", "",
+               {.required = true});
+    add_option(command, "-o,--output", &request->output, "where the profile goes", "FILE",
+               {.required = true, .not_empty = true});
+    add_option(command, "--quiet", &request->quiet, "print errors only");
+    return {command, [request] { merge(*request); }};
 }
 
 } // namespace asterope

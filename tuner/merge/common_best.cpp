@@ -10,7 +10,6 @@
 #include "merge/common_pipelines.hpp"
 #include "run/result.hpp"
 #include "run/steps.hpp"
-#include "run/tuning.hpp"
 
 namespace asterope {
 
@@ -29,7 +28,7 @@ std::unique_ptr<OperationSearch> search_of(const std::vector<MergeSource>& sourc
         const unsigned threads = search.threads.value_or(1);
         plan.threads = std::min(plan.threads, threads);
         const auto place = [](const std::string& rigor) {
-            return std::find(kRigors.begin(), kRigors.end(), rigor);
+            return std::ranges::find(kRigors, rigor);
         };
         if (place(search.rigor) < place(plan.rigor.name)) plan.rigor = parse_rigor(search.rigor);
     }
@@ -50,7 +49,7 @@ void keep_timed(const MergedTimings& timings, const Run& run, const std::vector<
         return !timings.has(run.logged(Step::overlapping), one->name);
     });
     std::erase_if(spaces.aliased_space, [&](const asterope_copy* one) {
-        return std::any_of(found.begin(), found.end(), [&](const Found& at) {
+        return std::ranges::any_of(found, [&](const Found& at) {
             const std::string step = run.logged(Step::aliased, at.results.front().size);
             return timings.has(step) && !timings.has(step, one->name);
         });
@@ -83,7 +82,7 @@ LeftOut left_out_of(const std::vector<MergeSource>& sources, Operation operation
 
 /// What every machine's profile has of them.
 bool all_have_small(const std::vector<MergeSource>& sources, Operation operation) {
-    return std::all_of(sources.begin(), sources.end(), [&](const MergeSource& source) {
+    return std::ranges::all_of(sources, [&](const MergeSource& source) {
         return source.profile.first(ChoiceKind::small, operation) != nullptr;
     });
 }
@@ -119,17 +118,17 @@ void append_table(std::string& out, const std::vector<const Choice*>& choices,
     for (const asterope_axis& axis : choices.front()->pipeline().axes()) {
         if (!axis.mark) parameters += std::string(axis.title) + ' ';
     }
-    append(out, "%-10s %-32s %6s %18s\n", "Size", (parameters + "...").c_str(), "x libc",
-           "of each best: mean, worst");
+    out += formatted("%-10s %-32s %6s %18s\n", "Size", (parameters + "...").c_str(), "x libc",
+                     "of each best: mean, worst");
     for (const Choice* one : choices) {
-        append(out, "%-10s %-32s %6.2f %12.1f %% %7.1f %%\n", format_size(one->size).c_str(),
-               one->pipeline().name().c_str(), one->plain_ratio(), 100 * one->of_best->mean,
-               100 * one->of_best->worst);
+        out += formatted("%-10s %-32s %6.2f %12.1f %% %7.1f %%\n", format_size(one->size).c_str(),
+                         one->pipeline().name().c_str(), one->plain_ratio(),
+                         100 * one->of_best->mean, 100 * one->of_best->worst);
     }
     for (const std::size_t size : unsensed) {
-        append(out,
-               "%s: the machines take different sensing copies, or not all do: none is taken\n",
-               format_size(size).c_str());
+        out += formatted(
+            "%s: the machines take different sensing copies, or not all do: none is taken\n",
+            format_size(size).c_str());
     }
 }
 
@@ -153,7 +152,7 @@ void add_found(CommonBest& common, const OperationSearch& search,
     if (operation == Operation::copy) {
         common.unmeasured = pipelines.unmeasured;
     } else {
-        common.table += '\n' + std::string(name_of(operation)) + '\n';
+        common.table += '\n' + name_of(operation) + '\n';
     }
     append_table(common.table, profile.of(ChoiceKind::pipelines, operation), pipelines.unsensed);
 }
@@ -161,7 +160,7 @@ void add_found(CommonBest& common, const OperationSearch& search,
 } // namespace
 
 CommonBest common_best(std::vector<MergeSource> sources) {
-    std::sort(sources.begin(), sources.end(), [](const auto& a, const auto& b) {
+    std::ranges::sort(sources, [](const auto& a, const auto& b) {
         return std::pair(a.content(), a.path) < std::pair(b.content(), b.path);
     });
     if (sources.size() < 2) {
@@ -180,10 +179,10 @@ CommonBest common_best(std::vector<MergeSource> sources) {
     };
     for (const Operation operation : {Operation::copy, Operation::set}) {
         const bool copies = operation == Operation::copy;
-        if (!copies && std::none_of(sources.begin(), sources.end(), has_sets)) continue;
+        if (!copies && std::ranges::none_of(sources, has_sets)) continue;
         std::unique_ptr<OperationSearch> search;
         CommonPipelines pipelines;
-        if (copies || std::all_of(sources.begin(), sources.end(), has_sets)) {
+        if (copies || std::ranges::all_of(sources, has_sets)) {
             search = search_of(sources, operation);
             pipelines = search_together(*search, sources);
         }

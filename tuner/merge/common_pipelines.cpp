@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/contains.hpp"
 #include "search/boundaries.hpp"
 #include "search/sensing_search.hpp"
 
@@ -49,22 +50,21 @@ class CommonSearch {
         if (objective > 0) intent = find_workload(objectives_[objective].name);
         const auto choices =
             sources_[machine].profile.of(ChoiceKind::pipelines, run_.plan.operation, intent);
-        const auto found = std::find_if(choices.begin(), choices.end(),
-                                        [&](const Choice* one) { return one->size == size; });
-        return found == choices.end() ? nullptr : *found;
+        const auto* found = find_in(choices, size, &Choice::size);
+        return found ? *found : nullptr;
     }
 
-    /// Whom all machines timed under these weights; of thousands that were timed once or twice some
-    /// look best by luck alone, so not those. Only those that are worth about as much as the best.
+    /// Whom all machines timed under these weights, each above 0; of thousands that were timed once
+    /// or twice some look best by luck alone, so not those. Only those that are worth about as much
+    /// as the best.
     std::vector<Entrant> finalists(const CommonRace& race, const Weights& weights) const {
         constexpr std::size_t kLeastSamples = 3;
         constexpr double kNear = 0.02; ///< of the best worth: what the race's figures may decide
-        const auto counted = std::find_if(weights.begin(), weights.end(),
-                                          [](const auto& one) { return one.second > 0; });
         std::vector<std::pair<Entrant, double>> timed;
         double best = -INFINITY;
         // What was timed under one of the workloads was timed under each.
-        for (const auto& [name, unused] : race.machines().front().samples.at(counted->first)) {
+        for (const auto& [name, unused] :
+             race.machines().front().samples.at(weights.front().first)) {
             const auto place = places_.find(name);
             if (place == places_.end()) continue;
             if (!race.timed(name, weights, kLeastSamples)) continue;
@@ -81,8 +81,7 @@ class CommonSearch {
     /// Those of the objective, and without what waits for the run-off where the machines' run-offs
     /// have nobody but the plain copy in common, which is in every one, however slow it is.
     Weights weights_for(const CommonRace& race, const Weights& wanted) const {
-        Weights weights = wanted;
-        std::erase_if(weights, [](const auto& weighted) { return weighted.second == 0; });
+        const Weights weights = counting(wanted);
         const std::vector<Entrant> common = finalists(race, weights);
         const bool plain_alone =
             common.size() == 1 && name_of(common[0]) == facts_of(run_.plan.operation).space->plain;
@@ -114,7 +113,7 @@ class CommonSearch {
         for (std::size_t i = 0; i < objectives_.size(); ++i) {
             std::vector<Entrant> below;
             if (!common_.facts.found.empty()) {
-                below = {common_.facts.found.back().results[i].finalists.front().candidate};
+                below = {common_.facts.found.back().results[i].winner()};
             }
             const Weights weights = weights_for(*race, weights_at(size, objectives_[i].weights));
             if (i == 0) first = weights;
@@ -125,7 +124,7 @@ class CommonSearch {
             }
             found.results.push_back(*result);
         }
-        const std::string winner = name_of(found.results.front().finalists.front().candidate);
+        const std::string winner = name_of(found.results.front().winner());
         common_.of_best.push_back(of_best(*race, size, winner, first));
         common_.facts.sensing.push_back(common_sensing(*race, size, found));
         common_.facts.found.push_back(std::move(found));
@@ -136,10 +135,7 @@ class CommonSearch {
                          const std::vector<SizeResult>& results) const {
         std::vector<std::size_t> found;
         for (std::size_t i = 0; i + 1 < results.size(); ++i) {
-            if (results[i].finalists.front().candidate != lower ||
-                results[i + 1].finalists.front().candidate != upper) {
-                continue;
-            }
+            if (results[i].winner() != lower || results[i + 1].winner() != upper) continue;
             for (std::size_t machine = 0; machine < sources_.size(); ++machine) {
                 const Choice* below = own_choice(machine, objective, results[i].size);
                 const Choice* above = own_choice(machine, objective, results[i + 1].size);
@@ -150,7 +146,7 @@ class CommonSearch {
                 }
             }
         }
-        std::sort(found.begin(), found.end());
+        std::ranges::sort(found);
         return found.empty() ? 0 : found[(found.size() - 1) / 2];
     }
 
@@ -235,7 +231,7 @@ class CommonSearch {
 
     std::string name_of(Entrant entrant) const { return run_.candidate(entrant).name(); }
     const Candidate& candidate(const SizeResult& result) const {
-        return run_.candidate(result.finalists.front().candidate);
+        return run_.candidate(result.winner());
     }
 
     Run& run_;

@@ -1,9 +1,6 @@
 // The pipelines that serve several machines best, size by size.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "merge/merge_source.hpp"

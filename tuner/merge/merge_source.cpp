@@ -7,10 +7,11 @@
 #include <set>
 #include <string_view>
 
+#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/gzip_lines.hpp"
 #include "base/json_text.hpp"
-#include "base/rounded.hpp"
+#include "base/statistics.hpp"
 #include "base/text.hpp"
 #include "run/tuning.hpp"
 #include "search/step.hpp"
@@ -52,12 +53,10 @@ constexpr double kMemorySlack = 1.0 / 16;
 /// Adds up the seconds of each phase.
 void add_phases(TimeAccount& to, const TimeAccount& from) {
     for (const auto& phase : from) {
-        const auto found = std::find_if(to.begin(), to.end(),
-                                        [&](const auto& one) { return one.first == phase.first; });
-        if (found == to.end()) {
-            to.push_back(phase);
-        } else {
+        if (auto* found = find_in(to, phase.first, &TimeAccount::value_type::first)) {
             found->second = rounded(found->second + phase.second);
+        } else {
+            to.push_back(phase);
         }
     }
 }
@@ -108,7 +107,7 @@ std::string type_difference(const json& a, const json& b) {
         const json there = part_of(a, place), here = part_of(b, place);
         if (there == here) continue;
         std::string name = place + 1;
-        std::replace(name.begin(), name.end(), '/', '.');
+        std::ranges::replace(name, '/', '.');
         return name + ": " + shown(there) + " and " + shown(here);
     }
     const std::set<std::string> there = names_of(part_of(a, "/cpu/features")),
@@ -148,12 +147,9 @@ void require_alike(const std::vector<MergeSource>& sources) {
         };
         require("version of asterope-tune", a.search.tool_version, b.search.tool_version);
         require("workload", a.search.workload, b.search.workload);
-        const bool differ = std::any_of(
-            a.search.weights.begin(), a.search.weights.end(), [&](const auto& of_operation) {
-                const auto other = b.search.weights.find(of_operation.first);
-                return other != b.search.weights.end() && other->second != of_operation.second;
-            });
-        if (differ) {
+        for (const auto& [operation, weights] : a.search.weights) {
+            const auto other = b.search.weights.find(operation);
+            if (other == b.search.weights.end() || other->second == weights) continue;
             throw refuse("they were tuned with another weights of the workloads (others and "
                          "others)");
         }

@@ -72,13 +72,12 @@ LoggedRace::LoggedRace(const std::vector<Record>& records, Step step) {
     for (const auto& [workload, all] : references) reference_ns[workload] = median(all);
 }
 bool CommonRace::timed(Workload workload) const {
-    return std::all_of(machines_.begin(), machines_.end(),
-                       [&](const LoggedRace& one) { return one.samples.count(workload) > 0; });
+    return std::ranges::all_of(
+        machines_, [&](const LoggedRace& one) { return one.samples.count(workload) > 0; });
 }
 
 bool CommonRace::timed(const std::string& name, const Weights& weights, std::size_t least) const {
-    for (const auto& [workload, weight] : weights) {
-        if (weight == 0) continue;
+    for (const auto& [workload, weight] : counting(weights)) {
         for (const LoggedRace& machine : machines_) {
             const auto timed = machine.samples.find(workload);
             if (timed == machine.samples.end()) return false;
@@ -91,8 +90,7 @@ bool CommonRace::timed(const std::string& name, const Weights& weights, std::siz
 
 double CommonRace::worth(const std::string& name, const Weights& weights) const {
     double sum = 0, total = 0;
-    for (const auto& [workload, weight] : weights) {
-        if (weight == 0) continue;
+    for (const auto& [workload, weight] : counting(weights)) {
         for (std::size_t i = 0; i < machines_.size(); ++i) {
             sum += weight * utility(score(i, name, {{workload, 1}}));
             total += weight;
@@ -104,8 +102,7 @@ double CommonRace::worth(const std::string& name, const Weights& weights) const 
 double CommonRace::score(std::size_t machine, const std::string& name,
                          const Weights& weights) const {
     double sum = 0, total = 0;
-    for (const auto& [workload, weight] : weights) {
-        if (weight == 0) continue;
+    for (const auto& [workload, weight] : counting(weights)) {
         sum += weight * median(machines_[machine].samples.at(workload).at(name));
         total += weight;
     }

@@ -13,7 +13,6 @@
 #include "base/text.hpp"
 #include "base/text_file.hpp"
 #include "machine/machine.hpp"
-#include "machine/nearest_machine.hpp"
 #include "profile/profile.hpp"
 #include "search/search.hpp"
 
@@ -49,7 +48,7 @@ std::optional<Profile> existing_profile(const std::filesystem::path& place) {
 
 /// By rising rigor; -1 for what is none.
 int rank_of(const std::string& rigor) {
-    const auto found = std::find(std::begin(kRigors), std::end(kRigors), rigor);
+    const auto found = std::ranges::find(kRigors, rigor);
     return found == std::end(kRigors) ? -1 : static_cast<int>(found - std::begin(kRigors));
 }
 
@@ -58,8 +57,8 @@ bool same_weights(const std::map<Operation, Weights>& all, const json& wanted) {
     const auto own = all.find(Operation::copy);
     const Weights recorded = own == all.end() ? Weights() : own->second;
     return recorded.size() == wanted.size() &&
-           std::all_of(recorded.begin(), recorded.end(), [&](const auto& weighted) {
-               const json weight = wanted.value(std::string(name_of(weighted.first)), json());
+           std::ranges::all_of(recorded, [&](const auto& weighted) {
+               const json weight = wanted.value(name_of(weighted.first), json());
                return weight.is_number() &&
                       std::abs(weight.template get<double>() - weighted.second) < 1e-5;
            });
@@ -98,7 +97,7 @@ Worth worth_of_profile(const Profile& profile) {
     return {rank_of(profile.search.rigor),
             {sizes.begin(), sizes.end()},
             profile.search.space == "extended",
-            contains(profile.search.axes, std::string("sensing")),
+            contains(profile.search.axes, "sensing"),
             profile.complete,
             profile.search.threads.value_or(1),
             profile.first(ChoiceKind::pipelines, Operation::set) != nullptr};
@@ -110,14 +109,14 @@ Worth worth_of_search(const json& options, bool may_end_early, const Worth& stan
     // shared on the sizes: what this machine did not have then, it is not going to have now.
     const bool sensing = options.at("sensing").get<bool>() && standing.sensing;
     const unsigned threads = std::min(options.at("threads").get<unsigned>(), standing.threads);
-    return {rank_of(options.at("rigor")),
-            {sizes.begin(), sizes.end()},
-            options.at("space") == "extended",
-            sensing,
-            !may_end_early,
-            threads,
-            contains(options.value("operations", std::vector<std::string>()),
-                     std::string(name_of(Operation::set)))};
+    return {
+        rank_of(options.at("rigor")),
+        {sizes.begin(), sizes.end()},
+        options.at("space") == "extended",
+        sensing,
+        !may_end_early,
+        threads,
+        contains(options.value("operations", std::vector<std::string>()), name_of(Operation::set))};
 }
 
 /// What it is better in, in words.

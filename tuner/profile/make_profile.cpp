@@ -117,8 +117,9 @@ void add_overlapping(std::vector<Choice>& choices, const OverlappingFacts& overl
 /// Its ratio is that of the sizes that it is taken for: libc's time over the pipeline's, and that
 /// over its own.
 void add_aliased(std::vector<Choice>& choices, const AliasedFacts& aliased) {
-    if (!aliased.choice) return;
-    const auto& [variant, above, up_to] = *aliased.choice;
+    const std::optional<AliasedChoice> chosen = choose_aliased(aliased.sizes);
+    if (!chosen) return;
+    const auto& [variant, above, up_to] = *chosen;
     Choice choice;
     choice.kind = ChoiceKind::aliased;
     choice.above = above;
@@ -175,22 +176,15 @@ std::vector<std::string> axes_of(const std::vector<Candidate>& space, bool exten
 
 } // namespace
 
-std::size_t small_bound(const std::optional<SmallFacts>& small) {
-    if (!small) return 0;
-    const auto winner = static_cast<std::size_t>(small->result.finalists.front().candidate);
-    return bound_of(*small->space[winner]);
-}
-
 std::size_t PipelineFacts::result_for(std::size_t size) const {
     const std::vector<SizeInterval>& of_routine = intervals.front();
-    const auto interval =
-        std::find_if(of_routine.begin(), of_routine.end(),
-                     [&](const SizeInterval& candidate) { return candidate.up_to >= size; });
+    const auto interval = std::ranges::find_if(
+        of_routine, [&](const SizeInterval& candidate) { return candidate.up_to >= size; });
     return interval == of_routine.end() ? of_routine.back().result : interval->result;
 }
 
 Entrant PipelineFacts::winner_for(std::size_t size) const {
-    return found[result_for(size)].results.front().finalists.front().candidate;
+    return found[result_for(size)].results.front().winner();
 }
 
 void begin_sensing_at_minimum(PipelineFacts& pipelines) {

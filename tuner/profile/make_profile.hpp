@@ -42,14 +42,10 @@ struct SmallFacts {
     SizeResult result;
 };
 
-/// The largest size that the small copies do, in bytes; 0: there are none.
-std::size_t small_bound(const std::optional<SmallFacts>& small);
-
 /// What was found where buffers alias modulo 4096.
 struct AliasedFacts {
     std::vector<const asterope_copy*> space;
     std::vector<AliasedSize> sizes;
-    std::optional<AliasedChoice> choice;
 };
 
 /// The copies of overlapping buffers, and how the race for them ended.
@@ -62,7 +58,6 @@ struct OverlappingFacts {
 struct ThreadsFacts {
     unsigned most; ///< threads that were tried
     std::vector<SharedSize> sizes;
-    std::vector<ShareInterval> intervals;
 };
 
 /// All that a search found.

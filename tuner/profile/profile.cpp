@@ -42,8 +42,7 @@ const Choice* Profile::first(ChoiceKind kind, Operation operation) const {
 }
 
 bool Profile::has_all() const {
-    return std::all_of(left_out.begin(), left_out.end(),
-                       [](const auto& part) { return part.second.empty(); });
+    return std::ranges::all_of(left_out, [](const auto& part) { return part.second.empty(); });
 }
 
 std::vector<std::size_t> Profile::sizes(Operation operation) const {
@@ -137,9 +136,7 @@ Profile parse_profile(std::string_view text, const std::string& what) {
 
 std::string bandwidth_text(double gb_per_s) {
     if (gb_per_s <= 0) return "-";
-    std::string text;
-    append(text, "%.*f", gb_per_s < 10 ? 2 : gb_per_s < 100 ? 1 : 0, gb_per_s);
-    return text;
+    return formatted("%.*f", gb_per_s < 10 ? 2 : gb_per_s < 100 ? 1 : 0, gb_per_s);
 }
 
 std::string utc_now() {

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/contains.hpp"
 #include "profile/profile_fields.hpp"
 #include "space/tuple_json.hpp"
 
@@ -22,9 +23,9 @@ struct Place {
     ChoiceKind kind = ChoiceKind::pipelines;
 
     Place at(const std::string& name) const {
-        const bool plain = !name.empty() && name.size() <= 64 &&
-                           std::all_of(name.begin(), name.end(),
-                                       [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+        const bool plain =
+            !name.empty() && name.size() <= 64 &&
+            std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) || c == '_'; });
         const std::string step =
             plain ? (path.empty() ? "" : ".") + name
                   : '[' + json(name.substr(0, 32)).dump(-1, ' ', true, kReplace) + ']';
@@ -104,7 +105,7 @@ struct Reader {
 /// Texts reach terminals and C comments.
 void require_printable(const std::string& text, const Place& place) {
     const auto printable = [](unsigned char c) { return c >= ' ' && c <= '~'; };
-    if (!std::all_of(text.begin(), text.end(), printable)) {
+    if (!std::ranges::all_of(text, printable)) {
         throw place.fault("not all printable ASCII");
     }
 }
@@ -144,7 +145,7 @@ template <class T> void read_word(const std::string& name, const Place& place, T
     } else if constexpr (std::same_as<T, Operation>) {
         found = find_operation(name);
     } else {
-        const auto* kind = std::find(kChoiceKinds.begin(), kChoiceKinds.end(), name);
+        const auto* kind = std::ranges::find(kChoiceKinds, name);
         if (kind != kChoiceKinds.end()) found = static_cast<T>(kind - kChoiceKinds.begin());
     }
     if (!found) throw place.fault("is none that this version knows");
@@ -154,8 +155,7 @@ template <class T> void read_word(const std::string& name, const Place& place, T
 void read_pipeline(const Json& value, const Place& place, Candidate& into) {
     const std::optional<Candidate> found = find_candidate(value, Reader::anything);
     const auto is_axis = [&](const std::string& name) {
-        return std::any_of(found->axes().begin(), found->axes().end(),
-                           [&](const asterope_axis& axis) { return axis.field == name; });
+        return contains(found->axes(), name, &asterope_axis::field);
     };
     bool known = found && operation_of(*found->variant) == place.operation;
     if (known) {

@@ -1,5 +1,5 @@
 // The profile as JSON, written.
-#include "base/rounded.hpp"
+#include "base/statistics.hpp"
 #include "machine/cpu.hpp"
 #include "profile/profile_fields.hpp"
 #include "profile/provisional.hpp"
@@ -16,7 +16,7 @@ std::string text_of(const std::string& name) {
 }
 
 std::string text_of(Workload workload) {
-    return std::string(name_of(workload));
+    return name_of(workload);
 }
 
 std::string text_of(Step step) {
@@ -24,7 +24,7 @@ std::string text_of(Step step) {
 }
 
 std::string text_of(Operation operation) {
-    return std::string(name_of(operation));
+    return name_of(operation);
 }
 
 std::string text_of(ChoiceKind kind) {

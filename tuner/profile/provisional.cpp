@@ -1,8 +1,6 @@
 // Whether a profile is provisional, because of noise, and why in words.
 #include "profile/provisional.hpp"
 
-#include <algorithm>
-
 #include "profile/profile.hpp"
 
 namespace asterope {

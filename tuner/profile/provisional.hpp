@@ -1,7 +1,6 @@
 // Whether a profile is provisional, because of noise, and why: in words, and as files have it.
 #pragma once
 
-#include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 

@@ -2,7 +2,6 @@
 #include "profile/result_table.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,9 +18,7 @@ using Choices = std::vector<const Choice*>;
 using Cells = std::vector<std::string>;
 
 std::string two_digits(double ratio) {
-    std::string text;
-    append(text, "%.2f", ratio);
-    return text;
+    return formatted("%.2f", ratio);
 }
 
 /// What any of them was timed under: not all are timed under the same.
@@ -64,10 +61,10 @@ std::string title_of_copies(const Choice& choice) {
 }
 
 std::string title_of(const Choice& choice) {
-    const std::string name = "asterope_" + std::string(name_of(choice.operation));
+    const std::string name = "asterope_" + name_of(choice.operation);
     switch (choice.kind) {
     case ChoiceKind::pipelines:
-        return choice.intent ? name + '_' + std::string(name_of(*choice.intent)) : "";
+        return choice.intent ? name + '_' + name_of(*choice.intent) : "";
     case ChoiceKind::small:
         return std::string(facts_of(choice.operation).small_title);
     case ChoiceKind::overlapping:
@@ -94,9 +91,9 @@ std::string table_of(const Choices& choices) {
     const Choice& first = *choices.front();
     const std::set<Workload> workloads = workloads_of(choices);
     Cells header = {"Up to", title_of_copies(first), "x libc", "GB/s"};
-    for (const Workload workload : workloads) header.push_back(std::string(name_of(workload)));
-    const bool proven = std::any_of(choices.begin(), choices.end(),
-                                    [](const Choice* one) { return one->proof.has_value(); });
+    for (const Workload workload : workloads) header.push_back(name_of(workload));
+    const bool proven =
+        std::ranges::any_of(choices, [](const Choice* one) { return one->proof.has_value(); });
     if (proven) header.insert(header.end(), {"lead", "ties", "floor"});
     std::vector<Cells> rows = {header};
     for (const Choice* one : choices) {
@@ -149,7 +146,7 @@ std::string references_table(const Profile& profile, Operation operation) {
         if (rows.empty()) {
             rows.push_back({"References"});
             for (const auto& [workload, measured] : one->workloads) {
-                rows.front().push_back(std::string(name_of(workload)));
+                rows.front().push_back(name_of(workload));
             }
         }
         rows.push_back({format_size(one->size)});
@@ -158,7 +155,7 @@ std::string references_table(const Profile& profile, Operation operation) {
             const std::string& name = measured.best_reference;
             if (name != "libc" && !contains(names, name)) names.push_back(name);
             std::string cell = two_digits(measured.best_ratio->median);
-            const auto place = std::find(names.begin(), names.end(), name);
+            const auto place = std::ranges::find(names, name);
             if (place != names.end()) {
                 cell.insert(0, static_cast<std::size_t>(place - names.begin()) + 1, '*');
             }
@@ -175,10 +172,9 @@ std::string references_table(const Profile& profile, Operation operation) {
 }
 
 std::string timings_table(const TimeAccount& phases, double seconds) {
-    std::string out;
-    append(out, "%-20s %9s %7s\n", "Time spent on", "seconds", "share");
+    std::string out = formatted("%-20s %9s %7s\n", "Time spent on", "seconds", "share");
     const auto row = [&](const std::string& name, double spent) {
-        append(out, "%-20s %9.1f %5.1f %%\n", name.c_str(), spent, share(spent, seconds));
+        out += formatted("%-20s %9.1f %5.1f %%\n", name.c_str(), spent, share(spent, seconds));
     };
     double rest = seconds, overhead = 0;
     for (const auto& [step, spent] : phases) {
@@ -188,9 +184,9 @@ std::string timings_table(const TimeAccount& phases, double seconds) {
     }
     row("the rest", std::max(0.0, rest)); // what rounding leaves below 0 is nothing
     row("all", seconds);
-    append(out, "verifying and calibrating take %.1f %% of the run: %s %.0f %%\n",
-           share(overhead, seconds), overhead < kOverheadShare * seconds ? "under" : "not under",
-           100 * kOverheadShare);
+    out += formatted(
+        "verifying and calibrating take %.1f %% of the run: %s %.0f %%\n", share(overhead, seconds),
+        overhead < kOverheadShare * seconds ? "under" : "not under", 100 * kOverheadShare);
     return out;
 }
 

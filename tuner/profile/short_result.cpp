@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cmath>
 #include <utility>
 
 #include "base/size_text.hpp"
@@ -113,13 +112,11 @@ std::vector<Row> rows_of(const Profile& profile, Operation operation, Detail det
 /// Where it happens, as a sentence ends: "1.4 times as fast as libc where nothing is cached".
 std::string where(Workload workload) {
     const std::string_view words = facts_of(workload).where;
-    return words.empty() ? "under " + std::string(name_of(workload)) : std::string(words);
+    return words.empty() ? "under " + name_of(workload) : std::string(words);
 }
 
 std::string times(double ratio) {
-    std::string text;
-    append(text, "%.2f times", ratio);
-    return text;
+    return formatted("%.2f times", ratio);
 }
 
 std::string legend(std::size_t most_copies) {
@@ -156,10 +153,8 @@ struct Summary {
         lowest_at = size;
     }
     std::string text() const {
-        std::string text;
-        append(text, "%5.2f %5.2f %-8s", geometric_mean(ratios), lowest,
-               format_size(lowest_at).c_str());
-        return text;
+        return formatted("%5.2f %5.2f %-8s", geometric_mean(ratios), lowest,
+                         format_size(lowest_at).c_str());
     }
 };
 
@@ -185,9 +180,9 @@ std::string situations(const Profile& profile, Operation operation, std::size_t 
     if (references) out += "; then that of the fastest of libc and the references";
     out += "\n";
     for (const auto& [workload, summary] : summaries) {
-        append(out, " %s%s  %s: %s\n", summary.first.text().c_str(),
-               references ? summary.second.text().c_str() : "",
-               std::string(name_of(workload)).c_str(), where(workload).c_str());
+        out += formatted(" %s%s  %s: %s\n", summary.first.text().c_str(),
+                         references ? summary.second.text().c_str() : "", name_of(workload).c_str(),
+                         where(workload).c_str());
     }
     return out;
 }
@@ -195,7 +190,7 @@ std::string situations(const Profile& profile, Operation operation, std::size_t 
 std::string left_out_sentence(const LeftOut& left_out) {
     std::string out;
     if (!left_out.sizes.empty()) {
-        append(out, " the winners of %zu sizes", left_out.sizes.size());
+        out += formatted(" the winners of %zu sizes", left_out.sizes.size());
     }
     for (const Step step : left_out.steps) {
         out += (out.empty() ? " " : ", ") + std::string(title_of(step));
@@ -213,8 +208,7 @@ std::string entry_points_sentence(const Profile& profile, Operation operation, s
     }
     std::string known;
     for (const auto& [workload, ratios] : intents) {
-        known += (known.empty() ? "" : ", ") +
-                 ("asterope_memcpy_" + std::string(name_of(workload))) + ' ' +
+        known += (known.empty() ? "" : ", ") + ("asterope_memcpy_" + name_of(workload)) + ' ' +
                  times(geometric_mean(ratios));
     }
     return known.empty() ? "" : wrapped("Entry points, each in its own situation: " + known + '.');
@@ -238,7 +232,7 @@ std::string where(const ExamLoss& loss, Operation operation) {
 /// The worst first.
 std::vector<ExamLoss> sorted_losses(const ExamFacts& exam) {
     std::vector<ExamLoss> losses = exam.losses;
-    std::stable_sort(losses.begin(), losses.end(), [](const ExamLoss& a, const ExamLoss& b) {
+    std::ranges::stable_sort(losses, [](const ExamLoss& a, const ExamLoss& b) {
         return a.ratio.median < b.ratio.median;
     });
     return losses;
@@ -252,8 +246,8 @@ std::string losses_sentence(const ExamFacts& exam, Operation operation) {
     std::string text =
         "The compiled routine, timed once more, is slower than libc beyond the noise: ";
     for (std::size_t i = 0; i < std::min(kNamed, losses.size()); ++i) {
-        append(text, "%s%.2f times as fast %s", i ? ", " : "", losses[i].ratio.median,
-               where(losses[i], operation).c_str());
+        text += formatted("%s%.2f times as fast %s", i ? ", " : "", losses[i].ratio.median,
+                          where(losses[i], operation).c_str());
     }
     return wrapped(text + (losses.size() > kNamed ? " and others." : "."));
 }
@@ -267,15 +261,10 @@ const ExamFacts* exam_of(const Profile& profile, Operation operation) {
 /// "; 2 of 570 cells slower, the worst 0.90 at 512 B under hot_read".
 std::string exam_words(const ExamFacts* exam, Operation operation) {
     if (!exam) return "; not examined";
-    std::string text;
-    if (exam->losses.empty()) {
-        append(text, "; none of %zu cells slower", exam->cells);
-    } else {
-        const ExamLoss worst = sorted_losses(*exam).front();
-        append(text, "; %zu of %zu cells slower, the worst %.2f %s", exam->losses.size(),
-               exam->cells, worst.ratio.median, where(worst, operation).c_str());
-    }
-    return text;
+    if (exam->losses.empty()) return formatted("; none of %zu cells slower", exam->cells);
+    const ExamLoss worst = sorted_losses(*exam).front();
+    return formatted("; %zu of %zu cells slower, the worst %.2f %s", exam->losses.size(),
+                     exam->cells, worst.ratio.median, where(worst, operation).c_str());
 }
 
 } // namespace
@@ -304,7 +293,7 @@ std::string headline(const Profile& profile, Operation operation) {
         const double middle = median(ratios);
         if (std::max(middle, 1 / middle) > noise) apart.emplace_back(-middle, name);
     }
-    std::sort(apart.begin(), apart.end()); // the largest gain first
+    std::ranges::sort(apart); // the largest gain first
     std::string text;
     for (const auto& [minus_ratio, name] : apart) {
         text += (text.empty() ? "" : ", ") + name + ' ' + times(-minus_ratio);
@@ -363,10 +352,9 @@ std::string result_sentences(const Profile& profile, Operation operation) {
     }
     out += entry_points_sentence(profile, operation, above);
     out += threads_sentence(profile, operation);
-    std::string noise;
-    append(noise, "Smaller differences than %.0f %% are noise: libc's own times differ as much.",
-           noise_percent(profile, operation));
-    out += noise + '\n';
+    out +=
+        formatted("Smaller differences than %.0f %% are noise: libc's own times differ as much.\n",
+                  noise_percent(profile, operation));
     if (const ExamFacts* exam = exam_of(profile, operation)) {
         out += losses_sentence(*exam, operation);
     }

@@ -8,8 +8,8 @@
 #include <system_error>
 
 #include "base/atomic_file.hpp"
+#include "base/child_process.hpp"
 #include "base/error.hpp"
-#include "base/program.hpp"
 #include "timing/external_copy.hpp"
 
 namespace asterope {
@@ -66,7 +66,7 @@ CopyFunction load_routine(const std::string& profile, Operation operation,
     std::string reason;
     void* library = load_library(built.library(), reason);
     if (!library) throw Failure(reason);
-    const std::string symbol = "asterope_" + std::string(name_of(operation));
+    const std::string symbol = "asterope_" + name_of(operation);
     return reinterpret_cast<CopyFunction>(dlsym(library, symbol.c_str()));
 }
 

@@ -1,23 +1,17 @@
 // The options of asterope-tune's own run, and of `asterope-tune replay`.
 #include "run/command.hpp"
 
-#include <CLI/CLI.hpp>
-#include <iostream>
 #include <memory>
 #include <sys/stat.h>
 
-#include "base/command_line.hpp"
 #include "base/error.hpp"
-#include "base/option_checks.hpp"
 #include "base/watched_run.hpp"
 #include "machine/cpu.hpp"
-#include "machine/machine.hpp"
 #include "machine/profile_places.hpp"
 #include "run/plan.hpp"
 #include "run/tuning.hpp"
 #include "search/objective.hpp"
 #include "space/candidates.h"
-#include "space/features.hpp"
 #include "space/space.hpp"
 
 namespace asterope {
@@ -31,108 +25,85 @@ struct Options {
 };
 
 void add_places(CLI::App& app, Options& options) {
-    CLI::Option* output = app.add_option("-o,--output", options.request.output,
-                                         "where the profile goes; the routine lands beside it")
-                              ->type_name("FILE")
-                              ->capture_default_str();
-    CLI::Option* system_flag =
-        app.add_flag("--system", options.for_system,
-                     "write it to /etc/asterope/profile.json, for all users, and render nothing")
-            ->excludes(output);
-    app.add_flag("--user", options.for_user,
-                 "write it to $XDG_CONFIG_HOME/asterope/profile.json (~/.config/...), which "
-                 "goes before the system's, and render nothing")
-        ->excludes(output)
-        ->excludes(system_flag);
-    app.add_flag("--force", options.request.force,
-                 "replace a profile that came of a more rigorous search of this machine");
+    add_option(app, "-o,--output", &options.request.output,
+               "where the profile goes; the routine lands beside it", "FILE",
+               {.shows_default = true});
+    add_option(app, "--system", &options.for_system,
+               "write it to /etc/asterope/profile.json, for all users, and render nothing", "",
+               {.excludes = {"--output"}});
+    add_option(app, "--user", &options.for_user,
+               "write it to $XDG_CONFIG_HOME/asterope/profile.json (~/.config/...), which "
+               "goes before the system's, and render nothing",
+               "", {.excludes = {"--output", "--system"}});
+    add_option(app, "--force", &options.request.force,
+               "replace a profile that came of a more rigorous search of this machine");
 }
 
 void add_aims(CLI::App& app, TuningRequest& request) {
-    app.add_option("--rigor", request.rigor,
-                   "quick, standard (some minutes), or exhaustive (every candidate at every size)")
-        ->type_name("LEVEL")
-        ->capture_default_str();
-    app.add_option("--workload", request.workload, tunable_text())
-        ->type_name("NAME")
-        ->capture_default_str();
-    app.add_option("--operations", request.operations,
-                   "what is tuned: memcpy (with memmove and mempcpy), or memset, too")
-        ->type_name("LIST")
-        ->check(not_empty())
-        ->capture_default_str();
-    app.add_option("--sizes", request.sizes,
-                   "transfer sizes, from 128 up, K, M, G for powers of 1024 (default: powers of "
-                   "two to 32M, and around each cache's size)")
-        ->type_name("LIST")
-        ->check(not_empty());
-    app.add_option("--space", request.space,
-                   "parameter space: paper, or extended by transfer block, page interleaving, "
-                   "prefetchw, direction and movdir64b")
-        ->type_name("NAME")
-        ->capture_default_str();
-    app.add_option("--reference", request.references,
-                   "a shared object with one more memcpy and memset that winners are judged by, "
-                   "such as a newer glibc's, their names behind it where they are others: what "
-                   "counts is the better of libc and the references; may be repeated")
-        ->type_name(kReferenceForm)
-        ->allow_extra_args(false)
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    app.add_option("--threads", request.threads,
-                   "the most threads for copies that are shared among several; 1: none are "
-                   "(default: as many "
-                   "as there are CPUs allowed)")
-        ->type_name("N")
-        ->check(CLI::Range(1, ASTEROPE_MOST_THREADS));
-    app.add_option("--source-map", request.source_map,
-                   "map the sources from this file or device (FILE[:OFFSET[:LENGTH]]), read-only")
-        ->type_name("MAP")
-        ->check(not_empty());
-    app.add_option("--recording", request.recording,
-                   "sizes of small copies as a program has them: what asterope-record wrote")
-        ->type_name("FILE")
-        ->check(not_empty());
-    app.add_option("--without", request.without,
-                   std::string("do without these CPU features: ") + kFeatureExamples[0] + ", " +
-                       kFeatureExamples[1] +
-                       ", ... (comma-separated); sensing: without copies that probe where their "
-                       "data is before they go on")
-        ->type_name("FEATURES")
-        ->delimiter(',');
+    add_option(app, "--rigor", &request.rigor,
+               "quick, standard (some minutes), or exhaustive (every candidate at every size)",
+               "LEVEL", {.shows_default = true});
+    add_option(app, "--workload", &request.workload, tunable_text(), "NAME",
+               {.shows_default = true});
+    add_option(app, "--operations", &request.operations,
+               "what is tuned: memcpy (with memmove and mempcpy), or memset, too", "LIST",
+               {.shows_default = true, .not_empty = true});
+    add_option(app, "--sizes", &request.sizes,
+               "transfer sizes, from 128 up, K, M, G for powers of 1024 (default: powers of "
+               "two to 32M, and around each cache's size)",
+               "LIST", {.not_empty = true});
+    add_option(app, "--space", &request.space,
+               "parameter space: paper, or extended by transfer block, page interleaving, "
+               "prefetchw, direction and movdir64b",
+               "NAME", {.shows_default = true});
+    add_option(app, "--reference", &request.references,
+               "a shared object with one more memcpy and memset that winners are judged by, "
+               "such as a newer glibc's, their names behind it where they are others: what "
+               "counts is the better of libc and the references; may be repeated",
+               kReferenceForm, {.may_be_repeated = true});
+    add_option(app, "--threads", &request.threads,
+               "the most threads for copies that are shared among several; 1: none are "
+               "(default: as many "
+               "as there are CPUs allowed)",
+               "N", {.within = {{1, ASTEROPE_MOST_THREADS}}});
+    add_option(app, "--source-map", &request.source_map,
+               "map the sources from this file or device (FILE[:OFFSET[:LENGTH]]), read-only",
+               "MAP", {.not_empty = true});
+    add_option(app, "--recording", &request.recording,
+               "sizes of small copies as a program has them: what asterope-record wrote", "FILE",
+               {.not_empty = true});
+    add_option(app, "--without", &request.without,
+               std::string("do without these CPU features: ") + kFeatureExamples[0] + ", " +
+                   kFeatureExamples[1] +
+                   ", ... (comma-separated); sensing: without copies that probe where their "
+                   "data is before they go on",
+               "FEATURES", {.separated_by_commas = true});
 }
 
 void add_course(CLI::App& app, TuningRequest& request) {
-    app.add_option("--log", request.log,
-                   "write every trial there, one JSON object a line, and keep it (default: beside "
-                   "the profile, as PROFILE.trials, until that is written)")
-        ->type_name("FILE")
-        ->check(not_empty());
-    app.add_flag("--resume", request.resume,
-                 "go on with the log of a run that was cut short; all options as in that run");
-    app.add_option("--time-budget", request.time_budget,
-                   "stop timing after so long (90s, 10m, 1.5h) and write what was found until then")
-        ->type_name("TIME")
-        ->check(not_empty());
-    app.add_option("--cpu", request.cpu, "run on this CPU instead of the last one allowed")
-        ->type_name("N")
-        ->check(whole_number());
-    app.add_option("--seed", request.seed, "of the order of trials")
-        ->type_name("N")
-        ->check(whole_number())
-        ->capture_default_str();
+    add_option(app, "--log", &request.log,
+               "write every trial there, one JSON object a line, and keep it (default: beside "
+               "the profile, as PROFILE.trials, until that is written)",
+               "FILE", {.not_empty = true});
+    add_option(app, "--resume", &request.resume,
+               "go on with the log of a run that was cut short; all options as in that run");
+    add_option(app, "--time-budget", &request.time_budget,
+               "stop timing after so long (90s, 10m, 1.5h) and write what was found until then",
+               "TIME", {.not_empty = true});
+    add_cpu(app, request.cpu);
+    add_option(app, "--seed", &request.seed, "of the order of trials", "N",
+               {.shows_default = true, .whole_number = true});
 }
 
 void add_output(CLI::App& app, Options& options) {
-    app.add_flag(
-        "--verbose", options.request.verbose,
-        "count the candidates by axis, print every table, not only the routine's rows, and "
-        "say where the time went");
-    app.add_flag("--strict", options.request.strict,
-                 "exit with 1 where the compiled routine loses to libc or a reference in the exam "
-                 "at the end, or cannot be examined");
-    app.add_flag("--quiet", options.request.quiet, "print errors only");
-    app.add_flag("--no-generate", options.request.no_generate, "stop after the profile");
+    add_option(app, "--verbose", &options.request.verbose,
+               "count the candidates by axis, print every table, not only the routine's rows, and "
+               "say where the time went");
+    add_option(app, "--strict", &options.request.strict,
+               "exit with 1 where the compiled routine loses to libc or a reference in the exam "
+               "at the end, or cannot be examined");
+    add_option(app, "--quiet", &options.request.quiet, "print errors only");
+    add_option(app, "--no-generate", &options.request.no_generate, "stop after the profile");
 }
 
 /// A profile for all lies where all may read it, whatever the caller's umask.
@@ -175,27 +146,22 @@ std::function<int()> add_tuning(CLI::App& app) {
 Subcommand add_replay(CLI::App& app) {
     const auto log = std::make_shared<std::string>();
     const auto request = std::make_shared<TuningRequest>();
-    CLI::App* const command = app.add_subcommand(
-        "replay", "derive the profile anew from the whole log of a run, without timing anything");
-    command->add_option("LOG", *log, "the log; it may be gzipped")->required();
-    command->add_option("-o,--output", request->output, "where the profile goes")
-        ->type_name("FILE")
-        ->check(not_empty())
-        ->required();
-    command->add_option("--log", request->log, "write a log of the replay there")
-        ->type_name("FILE")
-        ->check(not_empty());
-    command->add_flag("--resume", request->resume,
-                      "with --log: go on with that log, as a run would");
-    command->add_flag("--force", request->force,
-                      "replace a profile that came of a more rigorous search");
-    command->add_flag("--verbose", request->verbose, "print every table");
-    command->add_flag("--quiet", request->quiet, "print errors only");
-    command->add_flag("--no-generate", request->no_generate, "stop after the profile");
-    return {command, [log, request] {
-                replay_run(*log, *request);
-                return kDone;
-            }};
+    CLI::App& command =
+        add_command(app, "replay",
+                    "derive the profile anew from the whole log of a run, without timing anything");
+    add_option(command, "LOG", log.get(), "the log; it may be gzipped", "", {.required = true});
+    add_option(command, "-o,--output", &request->output, "where the profile goes", "FILE",
+               {.required = true, .not_empty = true});
+    add_option(command, "--log", &request->log, "write a log of the replay there", "FILE",
+               {.not_empty = true});
+    add_option(command, "--resume", &request->resume,
+               "with --log: go on with that log, as a run would");
+    add_option(command, "--force", &request->force,
+               "replace a profile that came of a more rigorous search");
+    add_option(command, "--verbose", &request->verbose, "print every table");
+    add_option(command, "--quiet", &request->quiet, "print errors only");
+    add_option(command, "--no-generate", &request->no_generate, "stop after the profile");
+    return {command, [log, request] { replay_run(*log, *request); }};
 }
 
 } // namespace asterope

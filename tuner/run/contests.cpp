@@ -13,8 +13,8 @@ std::vector<TimedRowCopy> Contests::timed_rows() const {
 }
 
 const TimedSensing* Contests::sensing_of(const RowCopy& row) const {
-    const auto found = std::find_if(sensing.begin(), sensing.end(),
-                                    [&](const auto& one) { return one.row.copy == row; });
+    const auto found =
+        std::ranges::find_if(sensing, [&](const auto& one) { return one.row.copy == row; });
     return row.senses && found != sensing.end() ? &*found : nullptr;
 }
 
@@ -46,9 +46,8 @@ void Contests::take_rows(const Run& run, std::vector<Row> rows, Findings& findin
                 }
                 return sum;
             };
-            winner = *std::max_element(
-                pipelines.begin(), pipelines.end(),
-                [&](std::size_t a, std::size_t b) { return worth(a) < worth(b); });
+            winner = *std::ranges::max_element(
+                pipelines, [&](std::size_t a, std::size_t b) { return worth(a) < worth(b); });
         }
         for (std::size_t i = row.first; i <= row.last; ++i) {
             crown(i, 0, winner, facts);
@@ -77,8 +76,8 @@ bool Contests::leads(std::size_t index, const RowCopy& one, const RowCopy& other
     const auto place_of = [&](const RowCopy& copy) -> std::optional<Entrant> {
         const TimedSensing* senses = sensing_of(copy);
         if (copy.senses && !senses) return std::nullopt;
-        const auto place = std::find(entrants.begin(), entrants.end(),
-                                     std::pair(copy, senses ? senses->copy.probe : nullptr));
+        const auto place =
+            std::ranges::find(entrants, std::pair(copy, senses ? senses->copy.probe : nullptr));
         if (place == entrants.end()) return std::nullopt;
         return static_cast<Entrant>(place - entrants.begin());
     };
@@ -95,8 +94,7 @@ std::vector<Row> Contests::beyond_chance(std::vector<Row> rows, std::size_t obje
 }
 
 const Row& row_at(const std::vector<Row>& rows, std::size_t index) {
-    return *std::find_if(rows.begin(), rows.end(),
-                         [&](const Row& row) { return row.last >= index; });
+    return *std::ranges::find_if(rows, [&](const Row& row) { return row.last >= index; });
 }
 
 } // namespace asterope

@@ -8,18 +8,17 @@
 
 #include "base/atomic_file.hpp"
 #include "base/contains.hpp"
-#include "base/duration_text.hpp"
 #include "base/error.hpp"
 #include "base/size_text.hpp"
 #include "base/text.hpp"
 #include "machine/affinity.hpp"
 #include "machine/profile_places.hpp"
 #include "run/trial_log.hpp"
-#include "search/default_sizes.hpp"
+#include "search/size_order.hpp"
 #include "search/small_search.hpp"
 #include "space/candidates.h"
 #include "space/space.hpp"
-#include "timing/recording.hpp"
+#include "timing/distribution.hpp"
 #include "timing/stopwatch.hpp"
 
 namespace asterope {
@@ -45,7 +44,7 @@ std::vector<Operation> parse_operations(const std::string& text) {
         throw BadInput("--operations " + text.substr(0, 40) +
                        ": a routine always has memcpy: choose memcpy, or memcpy,memset");
     }
-    std::sort(operations.begin(), operations.end());
+    std::ranges::sort(operations);
     return operations;
 }
 
@@ -91,7 +90,7 @@ unsigned threads_of(const TuningRequest& request) {
 
 nlohmann::json names_and_weights(const Weights& weights) {
     nlohmann::json json;
-    for (const auto& [workload, weight] : weights) json[std::string(name_of(workload))] = weight;
+    for (const auto& [workload, weight] : weights) json[name_of(workload)] = weight;
     return json;
 }
 
@@ -100,7 +99,7 @@ Weights logged_small_weights(const nlohmann::json& options) {
     const nlohmann::json& logged = options.at("small_weights");
     Weights weights;
     for (const auto& [workload, unused] : small_weights()) {
-        const auto found = logged.find(std::string(name_of(workload)));
+        const auto found = logged.find(name_of(workload));
         if (found == logged.end()) continue;
         weights.emplace_back(workload, found->is_number() ? found->get<double>() : -1);
         const double weight = weights.back().second;
@@ -267,7 +266,7 @@ TuningRequest replayed_request(const nlohmann::json& options) {
 }
 
 std::size_t Plan::handover_size() const {
-    const auto above = std::lower_bound(sizes.begin(), sizes.end(), kLargestMixed);
+    const auto above = std::ranges::lower_bound(sizes, kLargestMixed);
     return above == sizes.end() ? sizes.back() : *above;
 }
 

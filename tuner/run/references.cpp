@@ -39,7 +39,7 @@ std::string library_of(const std::string& text) {
 /// The operation's symbol; empty: it is none of that operation.
 std::string symbol_of(const std::string& text, Operation operation) {
     const std::size_t end = library_of(text).size();
-    if (end == text.size()) return std::string(name_of(operation)); // the libraries' own names
+    if (end == text.size()) return name_of(operation); // the libraries' own names
     const std::string symbols = text.substr(end + 1);
     const std::size_t comma = symbols.find(',');
     if (operation == Operation::copy) return symbols.substr(0, comma);

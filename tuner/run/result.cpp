@@ -3,7 +3,6 @@
 #include "run/result.hpp"
 
 #include "base/error.hpp"
-#include "base/text.hpp"
 #include "profile/result_table.hpp"
 #include "profile/short_result.hpp"
 
@@ -29,15 +28,11 @@ std::string what_is_searched(const Searches& searches) {
 SearchResults results_of(const OperationSearch& search) {
     const auto& [plan, spaces, references, found] = search;
     SearchResults results{spaces.space, found.pipelines};
-    if (found.small) {
-        results.small = {plan.statistics.name, spaces.small_space, *found.small};
-    }
+    if (found.small) results.small = {plan.statistics.name, spaces.small_space, *found.small};
     if (plan.operation == Operation::copy) {
-        results.aliased = {spaces.aliased_space, found.aliased, choose_aliased(found.aliased)};
+        results.aliased = {spaces.aliased_space, found.aliased};
     }
-    if (!found.shared.empty()) {
-        results.threads = {plan.threads, found.shared, share_intervals(found.shared)};
-    }
+    if (!found.shared.empty()) results.threads = {plan.threads, found.shared};
     if (found.overlapping) results.overlapping = {spaces.overlapping_space, *found.overlapping};
     results.sensing = spaces.senses;
     return results;
@@ -65,7 +60,7 @@ std::string add_findings(Profile& profile, const Searches& searches, bool all) {
         profile.search.candidates[operation] = one->spaces.entrants.size();
         add_results(profile, results_of(*one));
         headlines += headline(profile, operation);
-        if (one != searches.front()) tables += '\n' + std::string(name_of(operation)) + '\n';
+        if (one != searches.front()) tables += '\n' + name_of(operation) + '\n';
         tables += tables_of(profile, operation, all);
     }
     settle(profile);

@@ -63,8 +63,7 @@ void Run::show(Step step) {
 }
 
 void Run::label(const std::string& text) {
-    std::string label =
-        plan.operation == Operation::copy ? "" : std::string(name_of(plan.operation));
+    std::string label = plan.operation == Operation::copy ? "" : name_of(plan.operation);
     if (!label.empty() && !text.empty()) label += ' ';
     progress.label(label + text);
 }

@@ -1,10 +1,10 @@
 // Accounts of where a run's time goes.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <optional>
 
+#include "base/contains.hpp"
 #include "search/step.hpp"
 
 namespace asterope {
@@ -31,12 +31,10 @@ class TimeSpent {
         const double seconds = std::chrono::duration<double>(now - since_).count();
         since_ = now;
         if (!phase_) return;
-        const auto same = std::find_if(phases_.begin(), phases_.end(),
-                                       [&](const auto& one) { return one.first == *phase_; });
-        if (same == phases_.end()) {
-            phases_.emplace_back(*phase_, seconds);
-        } else {
+        if (auto* same = find_in(phases_, *phase_, &TimeAccount::value_type::first)) {
             same->second += seconds;
+        } else {
+            phases_.emplace_back(*phase_, seconds);
         }
     }
 

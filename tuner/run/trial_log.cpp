@@ -11,8 +11,9 @@
 
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
+#include "base/gzip_lines.hpp"
+#include "base/json_text.hpp"
 #include "base/schema.hpp"
-#include "run/log_fields.hpp"
 
 namespace asterope {
 
@@ -20,6 +21,99 @@ namespace {
 
 using nlohmann::json;
 using nlohmann::ordered_json;
+
+/// What a line of a log cannot be used for: "log trials.jsonl: line 3: ns is missing".
+BadInput damaged_line(const LineReader& lines, const std::string& why) {
+    return BadInput(lines.what() + ": line " + std::to_string(lines.number()) + ": " + why);
+}
+
+/// The fields of one line, each checked as it is read: all members throw BadInput with the reason
+/// why a field cannot be used.
+struct LogFields {
+    const json& all;
+
+    bool has(const char* name) const { return all.contains(name); }
+
+    const json& field(const char* name) const {
+        const auto found = all.find(name);
+        if (found == all.end()) throw BadInput(std::string(name) + " is missing");
+        return *found;
+    }
+
+    const json& list(const char* name) const {
+        const json& value = field(name);
+        if (!value.is_array()) throw BadInput(std::string(name) + " is no list");
+        return value;
+    }
+
+    std::string text(const char* name) const {
+        const json& value = field(name);
+        if (!value.is_string()) throw BadInput(std::string(name) + " is no text");
+        return value.get<std::string>();
+    }
+
+    std::uint64_t whole(const char* name) const {
+        const json& value = field(name);
+        if (!value.is_number_unsigned()) throw BadInput(std::string(name) + " is no whole number");
+        return value.get<std::uint64_t>();
+    }
+
+    std::uint64_t calls() const {
+        const std::uint64_t calls = whole("calls");
+        if (calls == 0) throw BadInput("0 calls");
+        return calls;
+    }
+
+    /// A time. NaN and infinity are no JSON: parse_json has refused them.
+    double positive(const char* name) const {
+        const json& value = field(name);
+        if (value.is_number() && value.get<double>() > 0) return value.get<double>();
+        throw BadInput(std::string(name) + ' ' + value.dump().substr(0, 40) +
+                       " is no time above 0");
+    }
+
+    Workload workload() const {
+        const std::string name = text("workload");
+        const std::optional<Workload> found = find_workload(name);
+        if (!found) throw BadInput("unknown workload '" + name.substr(0, 40) + '\'');
+        return *found;
+    }
+
+    std::vector<double> ticks(const char* name) const {
+        std::vector<double> ticks;
+        for (const json& one : list(name)) {
+            const double value = one.is_number() ? one.get<double>() : -1;
+            if (!(value >= 0)) throw BadInput(std::string(name) + " below 0");
+            ticks.push_back(value);
+        }
+        return ticks;
+    }
+
+    std::vector<Disturbance> hits() const {
+        std::vector<Disturbance> hits;
+        for (const json& one : list("hit")) {
+            const auto found = parse_disturbance(one.is_string() ? one.get<std::string>() : "");
+            if (!found) throw BadInput("unknown disturbance " + one.dump().substr(0, 40));
+            hits.push_back(*found);
+        }
+        return hits;
+    }
+};
+
+/// Gives the fields of the next line to `use`; false at the end. What `use` throws as BadInput is
+/// thrown with the line's number before it.
+template <class Use> bool read_line(LineReader& lines, Use use) {
+    std::string text;
+    if (!lines.next(text)) return false;
+    const json fields = parse_json(text, lines.what(), lines.number());
+    try {
+        if (!fields.is_object()) throw BadInput("is no JSON object");
+        use(LogFields{fields});
+    } catch (const BadInput& fault) {
+        throw damaged_line(lines, fault.what());
+    }
+    return true;
+}
 
 Record record_of(const LogFields& line) {
     if (line.has("hit")) return line.hits();
@@ -104,10 +198,10 @@ TrialLogContents read_trial_log(LineReader& lines) {
         if (line.has("step")) {
             step = &contents.steps[line.text("step")];
         } else if (line.has("finished")) { // it has how often the run was resumed, too
-            const std::string fault = log_end_fault(line.all());
+            const std::string fault = log_end_fault(line.all);
             if (!fault.empty()) throw BadInput(fault);
-            phases_of(line.all().at("phases"));
-            contents.end = line.all();
+            phases_of(line.all.at("phases"));
+            contents.end = line.all;
         } else if (line.has("resumed")) {
             ++contents.resumed;
         } else {
@@ -164,9 +258,8 @@ bool holds_trials(const std::filesystem::path& path) {
                    std::holds_alternative<std::pair<ProbeKey, ProbeTicks>>(record);
         };
         const LoggedSteps steps = read_trial_log(path).steps;
-        return std::any_of(steps.begin(), steps.end(), [&](const auto& step) {
-            return std::any_of(step.second.begin(), step.second.end(), is_figure);
-        });
+        return std::ranges::any_of(
+            steps, [&](const auto& step) { return std::ranges::any_of(step.second, is_figure); });
     } catch (const BadInput&) {
         return true;
     }
@@ -213,8 +306,7 @@ void TrialLogWriter::write(const TrialKey& key, const Trial& trial) {
     std::snprintf(numbers, sizeof numbers, "\",\"round\":%llu,\"ns\":%.3f,\"us\":%.1f}",
                   static_cast<unsigned long long>(key.round), trial.ns, trial.us);
     write_line("{\"size\":" + std::to_string(key.size) + ",\"workload\":\"" +
-               std::string(name_of(key.workload)) + "\",\"candidate\":\"" + key.candidate +
-               numbers);
+               name_of(key.workload) + "\",\"candidate\":\"" + key.candidate + numbers);
 }
 
 void TrialLogWriter::write(const ProbeKey& key, const ProbeTicks& ticks) {

@@ -5,15 +5,13 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.hpp"
 #include "base/contains.hpp"
-#include "base/duration_text.hpp"
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
-#include "base/schema.hpp"
+#include "base/size_text.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "machine/affinity.hpp"
@@ -291,8 +289,8 @@ class TuningRun {
 
     /// Of what was to be done here.
     bool left_nothing() const {
-        return std::all_of(searches_.begin(), searches_.end(),
-                           [](const auto& one) { return one->findings.left_out.empty(); });
+        return std::ranges::all_of(searches_,
+                                   [](const auto& one) { return one->findings.left_out.empty(); });
     }
 
     /// The routine of what was found so far, compiled and loaded: its function of the operation

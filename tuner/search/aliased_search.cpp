@@ -1,9 +1,10 @@
-// Finds out whether buffers that alias modulo 4096 deserve a copy of their own.
+// Finds out whether buffers that alias modulo 4096 deserve a copy of their own, and the copy for
+// buffers that overlap.
 #include "search/aliased_search.hpp"
 
 #include <cmath>
 
-#include "space/space.hpp"
+#include "base/error.hpp"
 
 namespace asterope {
 
@@ -48,6 +49,16 @@ std::optional<AliasedChoice> choose_aliased(const std::vector<AliasedSize>& size
         }
     }
     return choice;
+}
+
+SizeResult search_overlapping(std::size_t count, const Rigor& rigor, std::mt19937_64& random,
+                              const TimedCopies& timings) {
+    if (count == 0) throw Failure("no copy for overlapping buffers copies right on this machine");
+    const std::vector<Entrant> everybody = all_entrants(count);
+    // One of them is taken, whatever libc does.
+    Race race(0, {{Workload::overlapping, 1}}, random, timings);
+    // Few copies and short trials: rounds are cheap, and few of them leave ties to chance.
+    return race.run_off(everybody, 4 * rigor.rounds, 0);
 }
 
 } // namespace asterope

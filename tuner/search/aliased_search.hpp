@@ -1,11 +1,9 @@
-// Finds out whether buffers that alias modulo 4096 deserve a copy of their own.
+// Finds out whether buffers that alias modulo 4096 deserve a copy of their own, and the copy for
+// buffers that overlap.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <random>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "search/race.hpp"
@@ -42,5 +40,10 @@ AliasedSize search_aliased(std::size_t count, std::size_t size, const Rigor& rig
 /// The copy and the run of neighbouring sizes on which it gains most; none where none gains
 /// kAliasedGain anywhere.
 std::optional<AliasedChoice> choose_aliased(const std::vector<AliasedSize>& sizes);
+
+/// Chooses one of `count` for all sizes and shifts, the simplest that is as good as the best within
+/// the noise; SizeResult::size is 0. In `timings`, libc is its memmove. Throws Failure for 0.
+SizeResult search_overlapping(std::size_t count, const Rigor& rigor, std::mt19937_64& random,
+                              const TimedCopies& timings);
 
 } // namespace asterope

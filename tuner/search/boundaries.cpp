@@ -45,7 +45,7 @@ std::vector<SizeInterval> find_intervals(const std::vector<SizeResult>& results,
     std::vector<Entrant> winners;
     for (const SizeResult& result : results) {
         sizes.push_back(result.size);
-        winners.push_back(result.finalists.front().candidate);
+        winners.push_back(result.winner());
     }
     return find_intervals(sizes, winners, ratio, holds);
 }

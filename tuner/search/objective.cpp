@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 
+#include "base/contains.hpp"
 #include "base/error.hpp"
 
 namespace asterope {
@@ -64,8 +65,8 @@ std::string choices() {
 }
 
 const Workload* find_tunable(std::string_view name) {
-    const auto* found = std::find_if(kTunable.begin(), kTunable.end(),
-                                     [&](Workload workload) { return name_of(workload) == name; });
+    const auto* found = std::ranges::find_if(
+        kTunable, [&](Workload workload) { return name_of(workload) == name; });
     return found == kTunable.end() ? nullptr : found;
 }
 
@@ -119,7 +120,7 @@ Weights parse_weights(std::string_view text) {
 std::string tunable_text() {
     std::string text;
     for (const Workload workload : kTunable) {
-        text += std::string(name_of(workload)) + ": " + std::string(facts_of(workload).text) + "; ";
+        text += name_of(workload) + ": " + std::string(facts_of(workload).text) + "; ";
     }
     return text +
            "balanced: all situations of these alike; or a mix of them, such as hot=1,consume=2";
@@ -133,17 +134,15 @@ double weight_of(const Weights& weights, Workload workload) {
 }
 
 Weights weights_at(std::size_t size, const Weights& weights) {
-    const bool any = std::any_of(weights.begin(), weights.end(), [&](const auto& weighted) {
+    const bool any = std::ranges::any_of(weights, [&](const auto& weighted) {
         return weighted.second > 0 && is_timed_at(size, weighted.first);
     });
     Weights here;
     const auto add = [&](Workload workload, double weight) {
-        const auto known = std::find_if(here.begin(), here.end(),
-                                        [&](const auto& one) { return one.first == workload; });
-        if (known == here.end()) {
-            here.emplace_back(workload, weight);
-        } else {
+        if (auto* known = find_in(here, workload, &Weights::value_type::first)) {
             known->second += weight;
+        } else {
+            here.emplace_back(workload, weight);
         }
     };
     for (const auto& [workload, weight] : weights) {
@@ -226,9 +225,7 @@ std::vector<Objective> with_intents(const Objective& objective,
     }
     for (Objective& one : objectives) {
         for (const Workload workload : measured) {
-            const bool weighted =
-                std::any_of(one.weights.begin(), one.weights.end(),
-                            [&](const auto& pair) { return pair.first == workload; });
+            const bool weighted = contains(one.weights, workload, &Weights::value_type::first);
             if (!weighted) one.weights.emplace_back(workload, 0);
         }
     }
@@ -243,7 +240,7 @@ Objective for_mapped_source(Objective objective) {
     }
     for (const auto& [workload, weight] : objective.weights) {
         if (weight > 0 && facts_of(workload).writes_source) {
-            throw BadInput("workload " + std::string(name_of(workload)) +
+            throw BadInput("workload " + name_of(workload) +
                            " writes its source, but a source map is only read: choose another "
                            "workload, or leave out --source-map");
         }

@@ -7,7 +7,7 @@
 #include "base/contains.hpp"
 #include "base/random.hpp"
 #include "search/utility.hpp"
-#include "timing/round.hpp"
+#include "timing/paired.hpp"
 
 namespace asterope {
 
@@ -20,8 +20,7 @@ constexpr std::size_t kHeat = 24;
 } // namespace
 
 const Finalist& SizeResult::of(Entrant finalist) const {
-    return *std::find_if(finalists.begin(), finalists.end(),
-                         [&](const Finalist& one) { return one.candidate == finalist; });
+    return *std::ranges::find(finalists, finalist, &Finalist::candidate);
 }
 
 Race::Race(std::size_t size, const std::vector<Weights>& objectives, std::mt19937_64& random,
@@ -40,14 +39,13 @@ void Race::sample(const std::vector<Entrant>& entrants, int samples, Weighed wei
     timings_.enter(Timings::Stage::screening);
     for (int i = 0; i < samples; ++i) {
         for (const Workload workload : workloads_) {
-            const bool counts =
-                std::any_of(objectives_.begin(), objectives_.end(), [&](const Weights& weights) {
-                    const Weights asked =
-                        weighed == Weighed::from_start ? screening_weights(weights) : weights;
-                    return std::any_of(asked.begin(), asked.end(), [&](const auto& weighted) {
-                        return weighted.first == workload && weighted.second > 0;
-                    });
+            const bool counts = std::ranges::any_of(objectives_, [&](const Weights& weights) {
+                const Weights asked =
+                    weighed == Weighed::from_start ? screening_weights(weights) : weights;
+                return std::ranges::any_of(asked, [&](const auto& weighted) {
+                    return weighted.first == workload && weighted.second > 0;
                 });
+            });
             if (counts) sample_once(entrants, workload);
         }
     }
@@ -58,7 +56,7 @@ void Race::rank(std::vector<Entrant>& entrants, std::size_t objective) const {
     std::map<Entrant, double> scores; // each from medians of samples: computed once
     for (const auto& weighted : objectives_[objective]) { // no binding: clang 14 captures none
         const Workload workload = weighted.first;
-        const bool known = std::all_of(entrants.begin(), entrants.end(), [&](Entrant entrant) {
+        const bool known = std::ranges::all_of(entrants, [&](Entrant entrant) {
             return samples_.count({entrant, workload}) > 0;
         });
         if (weighted.second == 0 || !known) continue;
@@ -67,8 +65,7 @@ void Race::rank(std::vector<Entrant>& entrants, std::size_t objective) const {
             scores[entrant] += weighted.second * utility(center(entrant, workload) - best);
         }
     }
-    std::stable_sort(entrants.begin(), entrants.end(),
-                     [&](Entrant a, Entrant b) { return scores[a] > scores[b]; });
+    std::ranges::stable_sort(entrants, [&](Entrant a, Entrant b) { return scores[a] > scores[b]; });
 }
 
 std::vector<Entrant> Race::best_for(std::size_t objective, std::vector<Entrant> entrants,
@@ -200,8 +197,7 @@ std::vector<Finalist> Race::ranked_finalists(const Weights& weights) const {
         finalist.ratio = std::exp(mean);
         ranked.push_back(finalist);
     }
-    std::stable_sort(ranked.begin(), ranked.end(),
-                     [](const Finalist& a, const Finalist& b) { return a.score > b.score; });
+    std::ranges::stable_sort(ranked, std::greater(), &Finalist::score);
     return ranked;
 }
 
@@ -234,7 +230,7 @@ Entrant pick(const std::vector<Entrant>& tied, const std::vector<Entrant>& favou
     for (const Entrant favourite : favourites) {
         if (contains(tied, favourite)) return favourite;
     }
-    return *std::min_element(tied.begin(), tied.end());
+    return *std::ranges::min_element(tied);
 }
 
 } // namespace
@@ -275,11 +271,10 @@ SizeResult Race::crowned(Entrant chosen, const Weights& weights, const TieBand& 
     auto& ranked = result.finalists;
     const Lags lags{paired, weights, ties};
     for (Finalist& finalist : ranked) finalist.tied = lags.tie(finalist.candidate, chosen);
-    const auto winner = std::find_if(ranked.begin(), ranked.end(),
-                                     [&](const Finalist& f) { return f.candidate == chosen; });
+    const auto winner = std::ranges::find(ranked, chosen, &Finalist::candidate);
     std::rotate(ranked.begin(), winner, winner + 1);
-    const auto counted = std::count_if(weights.begin(), weights.end(),
-                                       [](const auto& weighted) { return weighted.second > 0; });
+    const auto counted =
+        std::ranges::count_if(weights, [](const auto& weighted) { return weighted.second > 0; });
     result.samples = samples_of(chosen, weights) + static_cast<std::size_t>(counted * rounds);
     if (ranked.size() > 1) result.lead = exponentiate(lags.lag(ranked[1].candidate, chosen));
     return result;

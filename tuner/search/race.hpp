@@ -121,6 +121,7 @@ struct SizeResult {
     /// Noise hid which copy is the fastest (see kWidestFloor): the winner is the plain copy.
     bool undecided = false;
 
+    Entrant winner() const { return finalists.front().candidate; }
     /// What was found of one of the finalists.
     const Finalist& of(Entrant finalist) const;
 };

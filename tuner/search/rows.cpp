@@ -26,7 +26,7 @@ constexpr double kUnusable = 1e6;
 constexpr std::size_t kStarts = 6;
 
 double largest(const std::vector<double>& values) {
-    return values.empty() ? -kNever : *std::max_element(values.begin(), values.end());
+    return values.empty() ? -kNever : *std::ranges::max_element(values);
 }
 
 double score_of(const SizeScores& at_size, const RowCopy& copy) {
@@ -55,10 +55,8 @@ class Costs {
     std::size_t pipelines() const { return scores_.empty() ? 0 : scores_.front().plain.size(); }
 
     double regret(std::size_t size, const RowCopy& copy) const {
-        const auto timed = std::find_if(timed_.begin(), timed_.end(),
-                                        [&](const auto& one) { return one.copy == copy; });
-        const double score =
-            timed != timed_.end() ? timed->scores[size] : score_of(scores_[size], copy);
+        const TimedRowCopy* timed = find_in(timed_, copy, &TimedRowCopy::copy);
+        const double score = timed ? timed->scores[size] : score_of(scores_[size], copy);
         return std::isfinite(score) ? best_[size] - score : kNever;
     }
     bool usable(std::size_t size, const RowCopy& copy) const {
@@ -82,8 +80,8 @@ class Costs {
     std::vector<RowCopy> copies(const std::vector<std::size_t>& set) const {
         std::vector<RowCopy> copies;
         for (const std::size_t one : set) copies.push_back(RowCopy::plain(one));
-        const bool sense = std::any_of(scores_.begin(), scores_.end(),
-                                       [](const auto& one) { return !one.sensed[0].empty(); });
+        const bool sense =
+            std::ranges::any_of(scores_, [](const auto& one) { return !one.sensed[0].empty(); });
         for (const std::size_t cached : sense ? set : std::vector<std::size_t>()) {
             for (const std::size_t fetched : set) {
                 for (const std::size_t uncached : set) {
@@ -93,8 +91,9 @@ class Costs {
             }
         }
         for (const TimedRowCopy& one : timed_) {
-            if (std::all_of(one.copy.pipelines.begin(), one.copy.pipelines.end(),
-                            [&](std::size_t pipeline) { return contains(set, pipeline); })) {
+            if (std::ranges::all_of(one.copy.pipelines, [&](std::size_t pipeline) {
+                    return contains(set, pipeline);
+                })) {
                 copies.push_back(one.copy);
             }
         }
@@ -145,7 +144,7 @@ class Walk {
             if (begins) rows.push_back({size, size, copies_[i]});
             rows.back().first = size;
         }
-        std::reverse(rows.begin(), rows.end());
+        std::ranges::reverse(rows);
         return rows;
     }
 
@@ -154,7 +153,7 @@ class Walk {
         return rules_.row_price + (copies_[i].senses ? rules_.sense_price : 0);
     }
     std::size_t cheapest(std::size_t size) const {
-        return static_cast<std::size_t>(std::min_element(until_[size].begin(), until_[size].end()) -
+        return static_cast<std::size_t>(std::ranges::min_element(until_[size]) -
                                         until_[size].begin());
     }
 
@@ -176,7 +175,7 @@ class SetSearch {
         for (std::size_t one = 0; one < costs_.pipelines(); ++one) {
             singles.emplace_back(cost_of({one}), one);
         }
-        std::sort(singles.begin(), singles.end());
+        std::ranges::sort(singles);
         if (!in_place_.empty()) improve({});
         for (std::size_t i = 0; i < std::min(kStarts, singles.size()); ++i) {
             start_from({singles[i].second});
@@ -202,7 +201,7 @@ class SetSearch {
     Set with_in_place(const Set& set) const {
         Set all = set;
         all.insert(all.end(), in_place_.begin(), in_place_.end());
-        std::sort(all.begin(), all.end());
+        std::ranges::sort(all);
         return all;
     }
     double cost_of(const Set& set) const {
@@ -217,7 +216,7 @@ class SetSearch {
     }
 
     void start_from(Set set) {
-        std::sort(set.begin(), set.end());
+        std::ranges::sort(set);
         set.erase(std::unique(set.begin(), set.end()), set.end());
         std::erase_if(set, [&](std::size_t one) { return contains(in_place_, one); });
         if (!set.empty() && set.size() <= rules_.most_pipelines) improve(std::move(set));
@@ -248,7 +247,7 @@ class SetSearch {
     std::vector<Set> neighbours(const Set& set) const {
         std::vector<Set> sets;
         const auto add = [&](Set other) {
-            std::sort(other.begin(), other.end());
+            std::ranges::sort(other);
             sets.push_back(std::move(other));
         };
         for (std::size_t i = 0; i < set.size(); ++i) {
@@ -360,7 +359,7 @@ std::vector<std::size_t> pipelines_of(const std::vector<Row>& rows) {
             if (!contains(all, one)) all.push_back(one);
         }
     }
-    std::sort(all.begin(), all.end());
+    std::ranges::sort(all);
     return all;
 }
 

@@ -2,8 +2,6 @@
 #include "search/search.hpp"
 
 #include <algorithm>
-#include <map>
-#include <optional>
 #include <set>
 #include <tuple>
 
@@ -111,8 +109,8 @@ std::size_t planned_trials(const Rigor& rigor, const std::vector<Candidate>& pap
     if (timed == Timed::from_last_cut) {
         return run_off + (rigor.last_cut_times_all ? of_cut(rigor.cuts.back()) : 0);
     }
-    const auto coarse = static_cast<std::size_t>(std::count_if(
-        paper.begin(), paper.end(), [&](const Candidate& c) { return rigor.coarse.has(c); }));
+    const auto coarse = static_cast<std::size_t>(
+        std::ranges::count_if(paper, [&](const Candidate& c) { return rigor.coarse.has(c); }));
     const auto samples = static_cast<std::size_t>(rigor.screening_samples);
     std::size_t trials = coarse * samples;
     const std::size_t distance_grid = rigor.fine.ps.empty()
@@ -178,9 +176,8 @@ class Search {
             });
             screen(distance_grid);
         }
-        return static_cast<std::size_t>(std::count_if(seen_.begin(), seen_.end(), [&](Entrant e) {
-            return !in_paper(*candidate(e).variant);
-        }));
+        return static_cast<std::size_t>(std::ranges::count_if(
+            seen_, [&](Entrant e) { return !in_paper(*candidate(e).variant); }));
     }
 
     /// Drops what is behind, giving the rest more samples.
@@ -302,7 +299,7 @@ class Search {
             return candidate(one).values_but({"pt", "ps", "pd"});
         };
         const std::string rest = rest_of(entrant);
-        const auto found = std::find_if(seen_.begin(), seen_.end(), [&](Entrant other) {
+        const auto found = std::ranges::find_if(seen_, [&](Entrant other) {
             return !candidate(other).prefetches() && rest_of(other) == rest;
         });
         return found == seen_.end() ? kLibc : *found;
@@ -322,7 +319,7 @@ class Search {
 } // namespace
 
 Entrant find_plain_copy(const std::vector<Candidate>& space, const std::vector<Entrant>& entrants) {
-    const auto found = std::find_if(entrants.begin(), entrants.end(), [&](Entrant entrant) {
+    const auto found = std::ranges::find_if(entrants, [&](Entrant entrant) {
         const Candidate& one = space[static_cast<std::size_t>(entrant)];
         return one.name() == one.variant->space->plain;
     });

@@ -1,11 +1,17 @@
-// The order in which sizes are searched: from coarse to fine, so that a run that ends early has
-// covered the whole range.
+// Which sizes are searched, and in which order: from coarse to fine, so that a run that ends early
+// has covered the whole range.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
+#include "machine/cpu.hpp"
+
 namespace asterope {
+
+/// Powers of two from 128 bytes to 32 MiB, and just below and above each cache's size (an eighth of
+/// it), as far as that lies between: there what the fastest copy is changes. Ascending.
+std::vector<std::size_t> default_sizes(const std::vector<Cache>& caches);
 
 /// The indices of `count` ascending sizes: the first, the last, then the middle of each gap that is
 /// left, the gaps from below to above, and so on until there is none.

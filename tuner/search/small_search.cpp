@@ -43,8 +43,8 @@ Weights small_weights(Operation operation) {
 }
 
 Weights timed_weights(Weights weights, const std::function<bool(Workload)>& timed) {
-    const bool any = std::any_of(weights.begin(), weights.end(),
-                                 [&](const auto& weighted) { return timed(weighted.first); });
+    const bool any =
+        std::ranges::any_of(weights, [&](const auto& weighted) { return timed(weighted.first); });
     if (any) std::erase_if(weights, [&](const auto& weighted) { return !timed(weighted.first); });
     return weights;
 }
@@ -115,10 +115,9 @@ SizeResult search_small(const std::vector<Entrant>& entrants, Entrant plain, con
                 weight * (by_size.at(one.candidate) - one.workloads.at(workload).worth);
         }
     }
-    const Entrant chosen = result.finalists.front().candidate;
+    const Entrant chosen = result.winner();
     const auto best =
-        std::max_element(scores.begin(), scores.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
+        std::ranges::max_element(scores, {}, [](const auto& one) { return one.second; });
     return race.won_by(best->second <= scores.at(chosen) + kTie ? chosen : best->first);
 }
 

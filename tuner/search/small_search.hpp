@@ -4,7 +4,6 @@
 #include <functional>
 #include <random>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "search/race.hpp"

@@ -20,7 +20,7 @@ Key key_of(const Candidate& candidate) {
 }
 
 std::string prefix_of(Operation operation) {
-    return operation == Operation::copy ? "" : std::string(name_of(operation)) + ' ';
+    return operation == Operation::copy ? "" : name_of(operation) + ' ';
 }
 
 } // namespace
@@ -45,9 +45,8 @@ Spaces::Wrong Spaces::wrong(std::size_t count, const std::function<std::string(s
     Wrong wrong(count, false);
     if (!verified_) {
         for (std::size_t i = 0; i < count; ++i) {
-            wrong[i] = std::any_of(invalid.begin(), invalid.end(), [&](const auto& known) {
-                return known.first == prefix_ + name(i);
-            });
+            wrong[i] = std::ranges::any_of(
+                invalid, [&](const auto& known) { return known.first == prefix_ + name(i); });
         }
         return wrong;
     }

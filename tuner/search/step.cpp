@@ -14,7 +14,7 @@ std::optional<Step> find_step(std::string_view title) {
 
 std::string LoggedStep::name() const {
     std::string name;
-    if (operation != Operation::copy) name = std::string(name_of(operation)) + ' ';
+    if (operation != Operation::copy) name = name_of(operation) + ' ';
     name += kSteps[static_cast<std::size_t>(step)].logged;
     if (!objective.empty()) name += ' ' + objective;
     if (size > 0) name += ' ' + std::to_string(size);

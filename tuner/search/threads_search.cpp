@@ -1,8 +1,6 @@
 // Finds out from which size on several threads copy faster than one, how many, in which chunks.
 #include "search/threads_search.hpp"
 
-#include <algorithm>
-
 #include "base/size_text.hpp"
 
 namespace asterope {
@@ -48,26 +46,6 @@ SharedSize search_shares(const std::vector<ThreadShare>& shares, std::size_t siz
             taken,          best.ratio,
             best.workloads, result.noise_floor,
             result.rounds};
-}
-
-std::vector<ShareInterval> share_intervals(const std::vector<SharedSize>& sizes) {
-    std::vector<ShareInterval> intervals;
-    for (const SharedSize& one : sizes) {
-        const ThreadShare share = one.taken ? one.best : ThreadShare{};
-        if (intervals.empty()) {
-            if (one.taken) intervals.push_back({one.size - 1, one.size, share});
-            continue;
-        }
-        ShareInterval& before = intervals.back();
-        const bool begins = one.taken && before.share == ThreadShare{};
-        if (begins) before.up_to = one.size - 1;
-        if (share == before.share) {
-            before.up_to = one.size;
-        } else {
-            intervals.push_back({before.up_to, one.size, share});
-        }
-    }
-    return intervals;
 }
 
 } // namespace asterope

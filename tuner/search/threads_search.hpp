@@ -42,13 +42,6 @@ struct SharedSize {
     int rounds;
 };
 
-/// How sizes of above < bytes <= up_to are shared.
-struct ShareInterval {
-    std::size_t above, up_to;
-    ThreadShare share;
-    bool operator==(const ShareInterval&) const = default;
-};
-
 /// In `timings`, entrant 0 is the routine's copy of `size` by one thread, the others are `shares`,
 /// from 1 on. No libc: what is compared is one thread with several. Ties, and what
 /// noise hides, go to one thread, then to the fewest; a loss to one thread counts several times,
@@ -56,10 +49,5 @@ struct ShareInterval {
 SharedSize search_shares(const std::vector<ThreadShare>& shares, std::size_t size,
                          const Weights& weights, const Rigor& rigor, std::mt19937_64& random,
                          const TimedCopies& timings);
-
-/// What to do by size, from the first size on that is shared; `sizes` ascend. Several threads are
-/// taken only from a size on at which they won, and up to such a size, not halfway to it; between
-/// two such sizes the upper one's holds. The last interval holds beyond, too.
-std::vector<ShareInterval> share_intervals(const std::vector<SharedSize>& sizes);
 
 } // namespace asterope

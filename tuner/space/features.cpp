@@ -5,6 +5,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "space/space.hpp"
 
@@ -24,7 +25,7 @@ Features::Features(const Cpu& cpu, const std::vector<std::string>& without)
         }
     }
     for (const std::string& beginning : without) {
-        if (beginning.empty() || std::none_of(known.begin(), known.end(), begins_with(beginning))) {
+        if (beginning.empty() || std::ranges::none_of(known, begins_with(beginning))) {
             throw BadInput("--without '" + beginning.substr(0, 40) +
                            "' is no CPU feature: name one as /proc/cpuinfo does, or the "
                            "beginning of several, like " +
@@ -35,7 +36,7 @@ Features::Features(const Cpu& cpu, const std::vector<std::string>& without)
 }
 
 bool Features::operator()(std::string_view feature) const {
-    return std::find(granted_.begin(), granted_.end(), feature) != granted_.end();
+    return contains(granted_, feature);
 }
 
 } // namespace asterope

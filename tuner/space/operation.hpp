@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "space/candidates.h"
@@ -29,8 +30,8 @@ constexpr const OperationFacts& facts_of(Operation operation) {
     return kOperations[static_cast<std::size_t>(operation)];
 }
 
-constexpr std::string_view name_of(Operation operation) {
-    return facts_of(operation).name;
+inline std::string name_of(Operation operation) {
+    return std::string(facts_of(operation).name);
 }
 
 /// The operation of that name.

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "base/contains.hpp"
+
 namespace asterope {
 
 namespace {
@@ -61,8 +63,8 @@ std::vector<const asterope_variant*> nearest_of_each(std::string_view rt, std::s
     for (const asterope_variant& variant : variants(asterope_copies)) {
         if (!same_kind(variant, rt, lt, st, pt) || in_paper(variant)) continue;
         if (!has_all(variant.needs, has)) continue;
-        const auto other = std::find_if(chosen.begin(), chosen.end(),
-                                        [&](const auto* v) { return same_extension(*v, variant); });
+        const auto other = std::ranges::find_if(
+            chosen, [&](const auto* v) { return same_extension(*v, variant); });
         if (other == chosen.end()) {
             chosen.push_back(&variant);
         } else if (std::abs(variant.ps - ps) < std::abs((*other)->ps - ps)) {
@@ -121,8 +123,7 @@ std::string_view Candidate::axis() const {
 }
 
 bool Candidate::prefetches_destination() const {
-    const auto all = axes();
-    return std::any_of(all.begin(), all.end(), [&](const auto& axis) {
+    return std::ranges::any_of(axes(), [&](const auto& axis) {
         return axis.argument == 2 && !is_default(*variant, axis);
     });
 }
@@ -132,14 +133,13 @@ bool Candidate::is_marked(const asterope_axis& axis) const {
 }
 
 bool Candidate::is_marked() const {
-    const auto all = axes();
-    return std::any_of(all.begin(), all.end(), [&](const auto& axis) { return is_marked(axis); });
+    return std::ranges::any_of(axes(), [&](const auto& axis) { return is_marked(axis); });
 }
 
 std::string Candidate::values_but(std::initializer_list<std::string_view> fields) const {
     std::string values;
     for (const asterope_axis& axis : axes()) {
-        if (std::find(fields.begin(), fields.end(), axis.field) != fields.end()) continue;
+        if (contains(fields, axis.field)) continue;
         values += to_text(value(axis));
         values += ' ';
     }
@@ -189,9 +189,8 @@ std::vector<const asterope_copy*> copies_of(const asterope_kind& kind, const Has
 }
 
 bool in_paper(const asterope_variant& v) {
-    const auto all = axes(*v.space);
-    return std::none_of(all.begin(), all.end(),
-                        [&](const auto& axis) { return is_beyond(v, axis); });
+    return std::ranges::none_of(axes(*v.space),
+                                [&](const auto& axis) { return is_beyond(v, axis); });
 }
 
 std::vector<Candidate> paper_space(const HasFeature& has, const asterope_space& of) {
@@ -231,7 +230,7 @@ std::vector<Candidate> neighbours(const Candidate& best, const HasFeature& has) 
     if (around.empty()) return {};
     if (std::string_view(v.lt) != lt.words[0]) add(v.rt, lt.words[0]);
     for (int i = rt.paper; i < rt.count; ++i) add(rt.words[i], lt.words[0]);
-    std::sort(around.begin(), around.end()); // all of one table, which begins with the simplest
+    std::ranges::sort(around); // all of one table, which begins with the simplest
 
     std::vector<Candidate> space;
     for (const asterope_variant* variant : around) {
@@ -257,17 +256,16 @@ namespace {
 /// One line: the axis and how many candidates have each of its values, in order of appearance.
 /// `stages`: of distances, whether there is one.
 std::string counts_of(const asterope_axis& axis, const std::vector<Candidate>& space, bool stages) {
-    std::vector<std::pair<std::string, std::size_t>> counts;
+    using Count = std::pair<std::string, std::size_t>;
+    std::vector<Count> counts;
     for (const Candidate& one : space) {
         const bool no_lines = !axis.mark && !axis.words && !one.prefetches();
         const std::string value = stages && axis.argument
                                       ? std::string(is_default(*one.variant, axis) ? "no" : "yes")
                                   : no_lines ? std::string("-")
                                              : to_text(one.value(axis));
-        auto found = std::find_if(counts.begin(), counts.end(),
-                                  [&](const auto& count) { return count.first == value; });
-        if (found == counts.end()) found = counts.insert(counts.end(), {value, 0});
-        ++found->second;
+        Count* found = find_in(counts, value, &Count::first);
+        ++(found ? *found : counts.emplace_back(value, 0)).second;
     }
     std::string line = axis.field;
     std::transform(line.begin(), line.end(), line.begin(),

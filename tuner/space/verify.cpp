@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child_process.hpp"
 #include "base/error.hpp"
 #include "machine/affinity.hpp"
 
@@ -217,13 +218,7 @@ class Part {
     }
 
   private:
-    int wait() {
-        int status = 0;
-        while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
-        }
-        child_ = 0;
-        return status;
-    }
+    int wait() { return wait_for_end(std::exchange(child_, 0)); }
 
     const std::vector<Subject>& subjects_;
     std::size_t next_, end_;

@@ -13,6 +13,7 @@
 
 #include "base/atomic_file.hpp"
 #include "base/child_process.hpp"
+#include "base/text.hpp"
 #include "base/watched_run.hpp"
 
 namespace asterope {
@@ -80,10 +81,8 @@ class CheckedBuffers {
             return "";
         }
         const auto say = [&](const char* what, std::ptrdiff_t where) {
-            char text[128];
-            std::snprintf(text, sizeof text, "%s %td of %zu (%s, destination +%zu)", what, where,
-                          size, called.c_str(), past_line);
-            return std::string(text);
+            return formatted("%s %td of %zu (%s, destination +%zu)", what, where, size,
+                             called.c_str(), past_line);
         };
         const auto end = static_cast<std::ptrdiff_t>(size + kCanary);
         for (std::ptrdiff_t i = -static_cast<std::ptrdiff_t>(kCanary); i < end; ++i) {
@@ -177,11 +176,7 @@ std::string fault_of(const std::function<CopyFunction(std::string& reason)>& fin
         write_all(answers, reason);
     });
     const auto [reason, ended] = read_until_end(child.answers(), seconds);
-    if (!ended) {
-        char text[64];
-        std::snprintf(text, sizeof text, "still runs after %g s of checking", seconds);
-        return text;
-    }
+    if (!ended) return formatted("still runs after %g s of checking", seconds);
     const int status = child.wait();
     if (WIFSIGNALED(status)) return std::string("died: ") + strsignal(WTERMSIG(status));
     if (reason.empty()) return "ends the process that calls it";

@@ -40,4 +40,9 @@ CallStatistics read_statistics(const std::filesystem::path& path);
 /// The same from its text; `name` is what messages call it.
 CallStatistics parse_statistics(std::string_view text, const std::string& name);
 
+/// The sizes of a program's small copies; alignments, which are not recorded, are the fleet's.
+/// Throws BadInput with one line, beginning with "recording PATH": for what is no recording, is of
+/// another version, is damaged, or has too few small copies to tell what they are like.
+CallStatistics recorded_statistics(const std::filesystem::path& path);
+
 } // namespace asterope

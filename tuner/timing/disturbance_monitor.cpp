@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/descriptor.hpp"
 #include "base/statistics.hpp"
 
 namespace asterope {
@@ -54,15 +55,9 @@ class StealTime {
         : file_(open("/proc/stat", O_RDONLY | O_CLOEXEC)),
           line_("\ncpu" + std::to_string(cpu) + ' '),
           text_(static_cast<std::size_t>(std::max(cpu, 0) + 2) * kLine, '\0') {}
-    ~StealTime() {
-        if (file_ >= 0) close(file_);
-    }
-    StealTime(const StealTime&) = delete;
-    StealTime& operator=(const StealTime&) = delete;
-
     /// As of the last reading; `now` in nanoseconds.
     std::optional<std::uint64_t> at(std::int64_t now) {
-        if (file_ >= 0 && now >= next_) {
+        if (file_ && now >= next_) {
             steal_ = read();
             const std::int64_t took = nanoseconds_of(CLOCK_MONOTONIC).value_or(now) - now;
             next_ = now + std::max<std::int64_t>(10'000'000, 200 * took);
@@ -74,7 +69,7 @@ class StealTime {
     static constexpr std::size_t kLine = 256; ///< ten numbers
 
     std::optional<std::uint64_t> read() {
-        const ssize_t bytes = pread(file_, text_.data(), text_.size(), 0);
+        const ssize_t bytes = pread(file_.get(), text_.data(), text_.size(), 0);
         if (bytes <= 0) return std::nullopt;
         const std::string_view text(text_.data(), static_cast<std::size_t>(bytes));
         std::size_t at = text.find(line_);
@@ -92,7 +87,7 @@ class StealTime {
         return steal;
     }
 
-    int file_;
+    const Descriptor file_;
     std::string line_; ///< what precedes the numbers
     std::string text_;
     std::int64_t next_ = 0;
@@ -155,22 +150,10 @@ template <typename T> bool grew(const std::optional<T>& begin, const std::option
 
 } // namespace
 
-std::string_view name_of(Disturbance disturbance) {
-    switch (disturbance) {
-    case Disturbance::steal:
-        return "steal";
-    case Disturbance::preempted:
-        return "preempted";
-    case Disturbance::migrated:
-        return "migrated";
-    case Disturbance::frequency:
-        return "frequency";
-    case Disturbance::clock:
-        return "clock";
-    case Disturbance::stalled:
-        return "stalled";
-    }
-    return "";
+std::string name_of(Disturbance disturbance) {
+    constexpr const char* kNames[] = {"steal",     "preempted", "migrated",
+                                      "frequency", "clock",     "stalled"};
+    return kNames[static_cast<std::size_t>(disturbance)];
 }
 
 std::optional<Disturbance> parse_disturbance(std::string_view name) {

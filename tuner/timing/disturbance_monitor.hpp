@@ -25,7 +25,7 @@ inline constexpr Disturbance kDisturbances[] = {Disturbance::steal,    Disturban
                                                 Disturbance::clock,    Disturbance::stalled};
 
 /// As in the trial log and the profile.
-std::string_view name_of(Disturbance disturbance);
+std::string name_of(Disturbance disturbance);
 
 /// The one of that name, if there is one.
 std::optional<Disturbance> parse_disturbance(std::string_view name);

@@ -1,6 +1,7 @@
 // Paired comparison: everybody runs in every round, and only times of one round are compared.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -10,6 +11,20 @@
 #include "timing/workload.hpp"
 
 namespace asterope {
+
+/// Times `entrants` in their order. Returns the logarithms of `seconds(entrant)`, in that order.
+/// As long as `disturbed()` says after the last one that the round must be timed again, it is; only
+/// the last try counts. `disturbed` sees to it that this ends.
+template <typename Seconds, typename Disturbed>
+std::vector<double> time_round(const std::vector<int>& entrants, const Seconds& seconds,
+                               const Disturbed& disturbed) {
+    std::vector<double> logs;
+    do {
+        logs.clear();
+        for (const int entrant : entrants) logs.push_back(std::log(seconds(entrant)));
+    } while (disturbed());
+    return logs;
+}
 
 class MonitoredRounds;
 

@@ -15,8 +15,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <vector>
 
+#include "base/child_process.hpp"
 #include "base/command_line.hpp"
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
@@ -193,7 +193,7 @@ std::string tunables_variable(const LibcThresholds& thresholds) {
     for (std::string_view rest = here ? here : ""; !rest.empty();) {
         const std::string_view one = rest.substr(0, rest.find(':'));
         rest.remove_prefix(std::min(rest.size(), one.size() + 1));
-        const bool ours = std::any_of(thresholds.begin(), thresholds.end(), [&](const auto& pair) {
+        const bool ours = std::ranges::any_of(thresholds, [&](const auto& pair) {
             return one.substr(0, one.find('=')) == std::string(kGroup) + pair.first;
         });
         if (!ours) text += std::string(one) + ':';
@@ -201,6 +201,19 @@ std::string tunables_variable(const LibcThresholds& thresholds) {
     text += tunables_text(thresholds);
     if (thresholds.empty() && !text.empty()) text.pop_back();
     return text;
+}
+
+template <class Message>
+RemoteCopy::Answer RemoteCopy::ask(const Message& message, const std::string& gone) {
+    Answer answer;
+    const bool sent = send_message(other_.socket.get(), message);
+    if (sent) await_answer(other_.socket.get(), patience_);
+    if (!sent || !receive_message(other_.socket.get(), answer)) {
+        throw_if_interrupted(); // what ended us may have ended it too
+        throw Failure("the process " + gone);
+    }
+    throw_error_of(answer);
+    return answer;
 }
 
 // One message each way at a time, whole or not at all (SOCK_SEQPACKET): RemoteSetup and its answer,
@@ -213,70 +226,41 @@ RemoteCopy::RemoteCopy(const LibcThresholds& thresholds, const RemoteSetup& setu
         throw Failure(std::string("no socket to time glibc's tunables through: ") +
                       std::strerror(errno));
     }
-    process_ = start(ends[1], thresholds);
-    const int error = errno;
-    close(ends[1]);
-    socket_ = ends[0];
-    if (process_ < 0) {
-        close(socket_);
+    other_.socket = Descriptor(ends[0]);
+    Descriptor its_end(ends[1]);
+    other_.pid = start(its_end.get(), thresholds);
+    if (other_.pid < 0) {
         throw Failure(std::string("cannot start a process to time glibc's tunables in: ") +
-                      std::strerror(error));
+                      std::strerror(errno));
     }
-    Answer answer;
-    try {
-        const bool sent = send_message(socket_, setup);
-        if (sent) await_answer(socket_, patience_);
-        if (!sent || !receive_message(socket_, answer)) {
-            throw_if_interrupted();
-            throw Failure("the process to time glibc's tunables in does not come up");
+    its_end = Descriptor(); // or its death would not be seen
+    const Answer answer = ask(setup, "to time glibc's tunables in does not come up");
+    thresholds_ = parse_thresholds(answer.text);
+    for (const auto& threshold : thresholds) {
+        const auto there = thresholds_.find(threshold.first);
+        if (there == thresholds_.end() || there->second != threshold.second) {
+            throw BadInput("glibc does not take " + tunables_text({threshold}) +
+                           ": 'ld.so --list-tunables' shows what it knows, and the limits");
         }
-        throw_error_of(answer);
-        thresholds_ = parse_thresholds(answer.text);
-        for (const auto& threshold : thresholds) {
-            const auto there = thresholds_.find(threshold.first);
-            if (there == thresholds_.end() || there->second != threshold.second) {
-                throw BadInput("glibc does not take " + tunables_text({threshold}) +
-                               ": 'ld.so --list-tunables' shows what it knows, and the limits");
-            }
-        }
-    } catch (...) {
-        end();
-        throw;
     }
 }
 
-RemoteCopy::~RemoteCopy() {
-    end();
-}
-
-void RemoteCopy::end() {
-    close(socket_); // it would leave by itself, but not before a trial is done
-    kill(process_, SIGKILL);
-    while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
-    }
-}
-
-RemoteCopy::Answer RemoteCopy::ask(const Request& request) {
-    Answer answer;
-    const bool sent = send_message(socket_, request);
-    if (sent) await_answer(socket_, patience_);
-    if (!sent || !receive_message(socket_, answer)) {
-        throw_if_interrupted(); // what ended us may have ended it too
-        throw Failure("the process that timed glibc's tunables has died");
-    }
-    throw_error_of(answer);
-    return answer;
+RemoteCopy::Process::~Process() {
+    if (pid < 0) return;
+    socket = Descriptor(); // it would leave by itself, but not before a trial is done
+    kill(pid, SIGKILL);
+    wait_for_end(pid);
 }
 
 double RemoteCopy::time(std::size_t size, Workload workload, std::uint64_t round,
                         const Calibration& calibration) {
-    const Answer answer = ask({size, workload, round, calibration});
+    const Answer answer = ask(Request{size, workload, round, calibration});
     disturbances_ = answer.disturbances;
     return answer.seconds;
 }
 
 Calibration RemoteCopy::calibrate(std::size_t size, Workload workload) {
-    return ask({size, workload, 0, {0, 0}}).calibration;
+    return ask(Request{size, workload, 0, {0, 0}}).calibration;
 }
 
 std::vector<Disturbance> RemoteCopy::disturbances() const {

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 #include <vector>
 
+#include "base/descriptor.hpp"
 #include "timing/disturbance_monitor.hpp"
 #include "timing/stopwatch.hpp"
 
@@ -38,9 +39,6 @@ class RemoteCopy {
     /// Throws BadInput where glibc does not know a threshold or does not take its value, Failure
     /// where the process does not come up or finds no memory. Call it after threads were started.
     RemoteCopy(const LibcThresholds& thresholds, const RemoteSetup& setup);
-    ~RemoteCopy();
-    RemoteCopy(const RemoteCopy&) = delete;
-    RemoteCopy& operator=(const RemoteCopy&) = delete;
 
     /// Seconds a call of one trial, as Stopwatch::time, of `calls` calls. What ran in between was
     /// another copy, so where nothing is cached each trial begins with untimed copies until
@@ -58,7 +56,7 @@ class RemoteCopy {
     /// among them where it is known, also of a glibc that has no tunable of it.
     const LibcThresholds& thresholds() const { return thresholds_; }
 
-    pid_t process() const { return process_; }
+    pid_t process() const { return other_.pid; }
 
     /// What the other process does: answers until nobody asks any more.
     static void serve(int socket);
@@ -66,11 +64,18 @@ class RemoteCopy {
   private:
     struct Request;
     struct Answer;
-    Answer ask(const Request& request);
-    void end();
+    /// Ends with this.
+    struct Process {
+        pid_t pid = -1;
+        Descriptor socket = Descriptor();
+        ~Process();
+    };
+    /// Throws Failure, "the process" and `gone`, where it is no more.
+    template <class Message>
+    Answer ask(const Message& message,
+               const std::string& gone = "that timed glibc's tunables has died");
 
-    pid_t process_;
-    int socket_;
+    Process other_;
     int patience_;
     LibcThresholds thresholds_;
     unsigned disturbances_ = 0; ///< a bit each

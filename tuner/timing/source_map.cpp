@@ -6,13 +6,13 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child_process.hpp"
 #include "base/error.hpp"
 #include "base/size_text.hpp"
 #include "timing/fresh_memory.hpp"
@@ -56,23 +56,6 @@ Request parse(std::string_view text) {
     return request;
 }
 
-/// Closes itself.
-class File {
-  public:
-    // not blocking: to open a pipe would wait for its writer
-    explicit File(const std::string& path)
-        : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
-    ~File() {
-        if (descriptor_ >= 0) close(descriptor_);
-    }
-    File(const File&) = delete;
-    File& operator=(const File&) = delete;
-    int descriptor() const { return descriptor_; }
-
-  private:
-    int descriptor_;
-};
-
 /// Loads one byte of each page; `position` is where it has come to.
 void touch_pages(const volatile char* data, std::size_t bytes, volatile std::size_t& position) {
     for (std::size_t at = 0; at < bytes; at += page_size()) {
@@ -100,9 +83,7 @@ std::optional<std::size_t> find_unreadable_page(const char* data, std::size_t by
         touch_pages(data, bytes, position);
         _exit(0);
     }
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+    const int status = wait_for_end(child);
     const std::size_t reached = position;
     munmap(shared, sizeof(std::size_t));
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::nullopt;
@@ -123,9 +104,10 @@ SourceMap::SourceMap(std::string_view text, std::size_t largest_size) {
     if (request.file.empty()) throw refuse("names no file: write FILE[:OFFSET[:LENGTH]]");
     const std::string name = request.file.substr(0, 200);
 
-    const File file(request.file);
+    // not blocking: to open a pipe would wait for its writer
+    const Descriptor file(open(request.file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     struct stat facts;
-    if (file.descriptor() < 0 || fstat(file.descriptor(), &facts) != 0) {
+    if (!file || fstat(file.get(), &facts) != 0) {
         throw refuse("cannot open " + name + ": " + std::strerror(errno));
     }
     if (S_ISDIR(facts.st_mode)) throw refuse(name + " is a directory: name a file or a device");
@@ -154,7 +136,7 @@ SourceMap::SourceMap(std::string_view text, std::size_t largest_size) {
                      ": map more, or name smaller --sizes");
     }
 
-    void* mapping = mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, file.descriptor(),
+    void* mapping = mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, file.get(),
                          static_cast<off_t>(request.offset));
     if (mapping == MAP_FAILED) {
         throw refuse(name + " cannot be mapped: " + std::strerror(errno));

@@ -51,7 +51,7 @@ void Stopwatch::calibrate(std::size_t size, Workload workload, double target_sec
         }
         // The least: of one call, a disturbance may have been in most, and trials as short as that
         // would be none to a coarse counter. A picosecond, for where it did not move.
-        const double seconds = std::max(1e-12, *std::min_element(tries.begin(), tries.end()));
+        const double seconds = std::max(1e-12, *std::ranges::min_element(tries));
         const auto wanted =
             fixed ? fixed : static_cast<std::size_t>(std::max(1.0, target_seconds / seconds));
         if (calls >= wanted / 2) { // long enough a trial to believe it

@@ -1,16 +1,14 @@
 // Workloads: what surrounds a copy when it is timed. Their table is workloads/workloads.json.
 #include "timing/workload.hpp"
 
-#include <algorithm>
+#include "base/contains.hpp"
 
 namespace asterope {
 
 std::optional<Workload> find_workload(std::string_view name) {
-    const auto* found =
-        std::find_if(std::begin(kWorkloads), std::end(kWorkloads),
-                     [&](const WorkloadFacts& facts) { return facts.name == name; });
-    if (found == std::end(kWorkloads)) return std::nullopt;
-    return static_cast<Workload>(found - std::begin(kWorkloads));
+    const auto* found = find_in(kWorkloads, name, &WorkloadFacts::name);
+    if (!found) return std::nullopt;
+    return static_cast<Workload>(found - kWorkloads);
 }
 
 std::string names_of(WorkloadFamily family) {

@@ -84,8 +84,8 @@ inline constexpr auto kMeasured = workloads_with<&WorkloadFacts::measured>();
 /// What sets are timed under.
 inline constexpr auto kSets = workloads_with<&WorkloadFacts::sets>();
 
-constexpr std::string_view name_of(Workload workload) {
-    return facts_of(workload).name;
+inline std::string name_of(Workload workload) {
+    return std::string(facts_of(workload).name);
 }
 
 /// The workload of that name.

@@ -50,7 +50,7 @@ class WaysRace {
         result.floor = race.libc_over(kLibcAgain);
         for (const auto& [way, entrant] : others) {
             const Estimate ratio = race.libc_over(entrant);
-            const Finalist& finalist = finalist_of(run_off, entrant);
+            const Finalist& finalist = run_off.of(entrant);
             double least = ratio.median;
             for (const auto& [workload, weight] : weights_at(size, course_.objective.weights)) {
                 const double here = finalist.workloads.at(workload).ratio.median;
@@ -70,12 +70,7 @@ class WaysRace {
         course_.progress.label(format_size(size));
         Race race(size, course_.objective.weights, course_.random, timings_);
         const SizeResult run_off = race.run_off({one, other}, course_.rigor.rounds, kLibc);
-        return finalist_of(run_off, one).score >= finalist_of(run_off, other).score;
-    }
-
-    static const Finalist& finalist_of(const SizeResult& result, Entrant entrant) {
-        return *std::find_if(result.finalists.begin(), result.finalists.end(),
-                             [&](const Finalist& one) { return one.candidate == entrant; });
+        return run_off.of(one).score >= run_off.of(other).score;
     }
 
   private:
@@ -89,7 +84,7 @@ class WaysRace {
 void refine(std::size_t& threshold, const Tunable& limits, const CopyThresholds& chosen,
             const Course& course, WaysRace& race) {
     const std::vector<std::size_t>& sizes = course.sizes;
-    const auto above = std::upper_bound(sizes.begin(), sizes.end(), threshold);
+    const auto above = std::ranges::upper_bound(sizes, threshold);
     if (above == sizes.begin() || above == sizes.end()) return;
     const std::size_t from = *(above - 1), to = *above;
     const auto way = [&](Entrant entrant) { return static_cast<Way>(entrant); };

@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/rounded.hpp"
+#include "base/contains.hpp"
 #include "base/size_text.hpp"
+#include "base/statistics.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "profile/provisional.hpp"
@@ -30,8 +31,8 @@ std::string clear_sizes(const std::vector<SizeGain>& gains, bool faster) {
     for (const SizeGain& one : gains) {
         if (one.before == one.after || !is_clear(one.ratio, one.floor)) continue;
         if ((one.ratio.median > 1) != faster) continue;
-        append(text, "%s%s %.2f", text.empty() ? "" : ", ", format_size(one.size).c_str(),
-               one.ratio.median);
+        text += formatted("%s%s %.2f", text.empty() ? "" : ", ", format_size(one.size).c_str(),
+                          one.ratio.median);
     }
     return text.empty() ? "none" : text;
 }
@@ -42,12 +43,9 @@ std::string extreme(const SizeGain& gain, bool least) {
     const auto less = [](const auto& one, const auto& other) {
         return one.second.ratio.median < other.second.ratio.median;
     };
-    const auto [lowest, highest] =
-        std::minmax_element(gain.workloads.begin(), gain.workloads.end(), less);
+    const auto [lowest, highest] = std::ranges::minmax_element(gain.workloads, less);
     const auto& [workload, measured] = *(least ? lowest : highest);
-    std::string text;
-    append(text, "%.2f %s", measured.ratio.median, std::string(name_of(workload)).c_str());
-    return text;
+    return formatted("%.2f %s", measured.ratio.median, name_of(workload).c_str());
 }
 
 /// What glibc took for the last cache's size, where that is more than the kernel's figure, put the
@@ -55,11 +53,10 @@ std::string extreme(const SizeGain& gain, bool least) {
 std::string wrong_cache(const TunablesReport& report) {
     const auto shared = report.tunables.find("x86_shared_cache_size");
     const std::size_t known = last_cache_bytes(report.machine);
-    const bool gained =
-        std::any_of(report.gains.begin(), report.gains.end(), [](const SizeGain& one) {
-            return one.after >= Way::non_temporal_2 && one.before < Way::non_temporal_2 &&
-                   is_clear(one.ratio, one.floor) && one.ratio.median > 1;
-        });
+    const bool gained = std::ranges::any_of(report.gains, [](const SizeGain& one) {
+        return one.after >= Way::non_temporal_2 && one.before < Way::non_temporal_2 &&
+               is_clear(one.ratio, one.floor) && one.ratio.median > 1;
+    });
     if (!gained || shared == report.tunables.end() || known == 0 || shared->second.value <= known) {
         return "";
     }
@@ -90,11 +87,10 @@ nlohmann::ordered_json ways_json(const SizeWays& one) {
 nlohmann::ordered_json gain_json(const SizeGain& one) {
     nlohmann::ordered_json workloads = nlohmann::ordered_json::object();
     for (const auto& [workload, measured] : one.workloads) {
-        workloads[std::string(name_of(workload))] = {
-            {"default_ns", rounded(measured.libc_seconds * 1e9)},
-            {"ns", rounded(measured.seconds * 1e9)},
-            {"ratio", estimate_json(measured.ratio)},
-            {"noise_floor", estimate_json(one.floors.at(workload))}};
+        workloads[name_of(workload)] = {{"default_ns", rounded(measured.libc_seconds * 1e9)},
+                                        {"ns", rounded(measured.seconds * 1e9)},
+                                        {"ratio", estimate_json(measured.ratio)},
+                                        {"noise_floor", estimate_json(one.floors.at(workload))}};
     }
     return {{"size", one.size},
             {"before", name_of(one.before)},
@@ -128,7 +124,7 @@ std::string default_text(const TunablesReport& report) {
         const auto found = report.tunables.find(name);
         if (found == report.tunables.end()) continue;
         const Tunable& one = found->second;
-        append(text, "  %s %zu (from %zu to %zu)\n", name, one.value, one.least, one.most);
+        text += formatted("  %s %zu (from %zu to %zu)\n", name, one.value, one.least, one.most);
     }
     return text;
 }
@@ -145,15 +141,11 @@ std::string ways_table(const std::vector<SizeWays>& ways) {
         auto& row = rows.emplace_back();
         row = {format_size(one.size), words_of(one.now)};
         for (const Way way : kWays) {
-            const auto found =
-                std::find_if(one.ways.begin(), one.ways.end(),
-                             [&](const WayResult& other) { return other.way == way; });
-            std::string& cell = row.emplace_back("-");
-            if (found == one.ways.end()) continue;
-            cell.clear();
-            append(cell, "%.2f (%.2f)", found->ratio.median, found->least);
+            const WayResult* found = find_in(one.ways, way, &WayResult::way);
+            row.push_back(found ? formatted("%.2f (%.2f)", found->ratio.median, found->least)
+                                : "-");
         }
-        append(row.emplace_back(), "%.3f", one.floor.median);
+        row.emplace_back(formatted("%.3f", one.floor.median));
     }
     return text + aligned(rows, {"Size", "default"}, 2);
 }
@@ -174,20 +166,19 @@ std::string verdict_text(const TunablesReport& report) {
                words_of(one.before),
                one.before == one.after ? "the same" : words_of(one.after),
                ratio_text(one.ratio),
-               "",
+               formatted("%.3f", one.floor.median),
                extreme(one, true),
                extreme(one, false)};
-        append(row[4], "%.3f", one.floor.median);
     }
     text += aligned(rows, {"Size", "default", "then", "x default", "least", "most"}, 2);
     text += '\n';
     if (!report.change()) {
         return text + kKeep + "timed anew, this is no faster than it beyond the noise\n";
     }
-    append(text,
-           "%.2f times as fast as the default at the sizes that are copied in another way "
-           "(geometric mean).\n",
-           mean_ratio(report.gains));
+    text +=
+        formatted("%.2f times as fast as the default at the sizes that are copied in another way "
+                  "(geometric mean).\n",
+                  mean_ratio(report.gains));
     text += "Faster at: " + clear_sizes(report.gains, true) + "\n";
     text += "Slower at: " + clear_sizes(report.gains, false) + "\n";
     text += wrong_cache(report);
@@ -198,7 +189,7 @@ nlohmann::ordered_json to_json(const TunablesReport& report) {
     using nlohmann::ordered_json;
     ordered_json weights = ordered_json::object(), listed = ordered_json::object();
     for (const auto& [workload, weight] : report.objective.weights) {
-        weights[std::string(name_of(workload))] = rounded(weight);
+        weights[name_of(workload)] = rounded(weight);
     }
     for (const auto& [name, one] : report.tunables) {
         listed[name] = {{"value", one.value}, {"least", one.least}, {"most", one.most}};

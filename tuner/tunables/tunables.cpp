@@ -11,8 +11,7 @@
 #include "base/size_text.hpp"
 #include "machine/affinity.hpp"
 #include "machine/libc.hpp"
-#include "machine/machine.hpp"
-#include "search/default_sizes.hpp"
+#include "search/size_order.hpp"
 #include "space/space.hpp"
 #include "timing/arena.hpp"
 #include "tunables/report.hpp"
@@ -123,29 +122,24 @@ void find_tunables(const Request& request) {
 
 Subcommand add_tunables(CLI::App& app) {
     const auto request = std::make_shared<Request>();
-    CLI::App& command = *add_command(
-        app, "tunables",
-        "find the GLIBC_TUNABLES that make glibc's own memcpy fastest on this machine, "
-        "where no library may be replaced");
-    add_option(command, "-o,--output", request->output, "write what was measured there, as JSON",
-               "FILE")
-        .not_empty();
-    add_option(command, "--rigor", request->rigor, "quick (a minute), standard, or exhaustive",
-               "LEVEL")
-        .shows_default();
-    add_option(command, "--workload", request->workload, tunable_text(), "NAME").shows_default();
-    add_option(command, "--sizes", request->sizes,
+    CLI::App& command =
+        add_command(app, "tunables",
+                    "find the GLIBC_TUNABLES that make glibc's own memcpy fastest on this machine, "
+                    "where no library may be replaced");
+    add_option(command, "-o,--output", &request->output, "write what was measured there, as JSON",
+               "FILE", {.not_empty = true});
+    add_option(command, "--rigor", &request->rigor, "quick (a minute), standard, or exhaustive",
+               "LEVEL", {.shows_default = true});
+    add_option(command, "--workload", &request->workload, tunable_text(), "NAME",
+               {.shows_default = true});
+    add_option(command, "--sizes", &request->sizes,
                "transfer sizes, from 128 up, K, M, G for powers of 1024 (default: powers of "
                "two to 32M, and around each cache's size)",
-               "LIST")
-        .not_empty();
+               "LIST", {.not_empty = true});
     add_cpu(command, request->cpu);
-    add_flag(command, "--quiet", request->quiet,
-             "print the line to set alone, and nothing where the default is as good");
-    return {&command, [request] {
-                find_tunables(*request);
-                return kDone;
-            }};
+    add_option(command, "--quiet", &request->quiet,
+               "print the line to set alone, and nothing where the default is as good");
+    return {command, [request] { find_tunables(*request); }};
 }
 
 } // namespace asterope

@@ -39,7 +39,6 @@ TEST(Schema, uses_no_rule_that_the_check_does_not_know) {
                                          "enum",
                                          "minimum",
                                          "maximum",
-                                         "multipleOf",
                                          "$comment",
                                          "maxLength",
                                          "pattern",

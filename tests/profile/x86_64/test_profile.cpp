@@ -67,8 +67,7 @@ const asterope_copy kAliased[] = {
 
 AliasedFacts aliased() {
     return {{&kAliased[0], &kAliased[1]},
-            {{1024, {1.1, 1.0, 1.2}, {1.4, 1.3, 1.5}, 1, {1.0, 1.27}}},
-            AliasedChoice{1, 511, 1024}};
+            {{1024, {1.1, 1.0, 1.2}, {1.4, 1.3, 1.5}, 1, {1.0, 1.27}}}};
 }
 
 const asterope_copy kOverlapping[] = {
@@ -133,8 +132,7 @@ ThreadsFacts threads() {
               1.23456789,
               {{Workload::cold, measured}},
               {{Workload::cold, {1, 0.99, 1.01}}},
-              15}},
-            {{(1 << 20) - 1, 1 << 20, {2, 65536}}}};
+              15}}};
 }
 
 /// One of all parts.
@@ -302,8 +300,7 @@ TEST(MakeProfile, shares_copies_from_the_first_size_at_which_threads_win) {
     ThreadsFacts facts{4,
                        {{1024, {2, 0}, false, 0.9, {}, {}, 15},
                         {2048, {2, 0}, true, 1.5, {}, {}, 15},
-                        {4096, {4, 0}, false, 0.8, {}, {}, 15}},
-                       {}};
+                        {4096, {4, 0}, false, 0.8, {}, {}, 15}}};
     SearchResults results{kSpace, pipelines()};
     results.threads = facts;
     Profile profile;

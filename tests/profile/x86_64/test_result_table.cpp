@@ -74,7 +74,7 @@ TEST(ChoicesTables, have_the_pipelines_of_a_copy_that_senses_and_runners_up_of_o
     facts.sensing[0] = SensingResult{
         {&probe, kSpace[1], kSpace[0], {187, 90, 390}}, finalist(1, {{Workload::hot, 1.5}}), 15};
     SearchResults results{kSpace, facts};
-    results.threads = ThreadsFacts{2, {{1 << 20, {2, 0}, false, 0.9, {}, {}, 15}}, {}};
+    results.threads = ThreadsFacts{2, {{1 << 20, {2, 0}, false, 0.9, {}, {}, 15}}};
     const std::string text = choices_tables(made_up_profile(results), Operation::copy);
     for (const char* part :
          {"source 4 > 187", "  cached   REP_MOVSB", "  uncached ZMM", "no counter REP_MOVSB",

@@ -226,9 +226,7 @@ TEST(ResultSentences, tell_the_mean_and_the_lowest_by_workload) {
 TEST(ResultSentences, tell_from_which_size_on_threads_share_and_what_was_left_out) {
     const PipelineFacts facts = pipelines({result(4096, 0, 1, 1)});
     const ThreadsFacts threads = {
-        2,
-        {{262144, {2, 0}, false, 0.9, {}, {}, 15}, {1048576, {2, 0}, true, 1.5, {}, {}, 15}},
-        {}};
+        2, {{262144, {2, 0}, false, 0.9, {}, {}, 15}, {1048576, {2, 0}, true, 1.5, {}, {}, 15}}};
     const LeftOut left_out = {{128, 256}, {Step::boundaries, Step::threads}};
     const std::string text = Told{facts, {}, threads, left_out}.sentences();
     EXPECT_NE(text.find("asterope_memcpy_mt shares copies of 1 MiB and more among threads."),

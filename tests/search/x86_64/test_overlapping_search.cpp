@@ -1,5 +1,5 @@
 // The copy for overlapping buffers is the simplest of the best.
-#include "search/overlapping_search.hpp"
+#include "search/aliased_search.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "base/random.hpp"
 #include "timing/buffer_access.hpp"
 #include "timing/clock.hpp"
 

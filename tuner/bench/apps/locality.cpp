@@ -2,7 +2,6 @@
 #include "bench/apps/locality.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -11,9 +10,9 @@
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
 #include "base/size_text.hpp"
+#include "base/text.hpp"
 #include "machine/cpu.hpp"
 #include "timing/clock.hpp"
-#include "timing/timed_copy.hpp"
 
 namespace asterope {
 
@@ -288,10 +287,9 @@ std::size_t LocalitySystem::gaps() const {
 }
 
 Job locality_job(const Locality& parameters) {
-    char row[100];
-    std::snprintf(row, sizeof row, "%10s %13zu %14zu %12zu",
-                  format_size(parameters.systemSize).c_str(), parameters.numSubsystems,
-                  parameters.elemsPerSubsys, parameters.repCount);
+    const std::string row =
+        formatted("%10s %13zu %14zu %12zu", format_size(parameters.systemSize).c_str(),
+                  parameters.numSubsystems, parameters.elemsPerSubsys, parameters.repCount);
     Job job{"locality", "locality", {row, "churn", "access"}};
     job.trial_seconds = work_of(parameters);
     const auto system = std::make_shared<LocalitySystem>(parameters);

@@ -56,16 +56,12 @@ MessagePair::MessagePair(std::vector<Copier> copiers, std::size_t ring_bytes,
         set_up_child(subscriber_cpu, answers);
         subscribe();
     });
-    int orders[2];
-    if (pipe2(orders, O_CLOEXEC) != 0) {
-        throw Failure(std::string("cannot make a pipe: ") + std::strerror(errno));
-    }
-    const Descriptor reading(orders[0]);
-    orders_ = Descriptor(orders[1]);
+    Pipe orders;
+    orders_ = std::move(orders.writing);
     publisher_.emplace([&](int answers) {
         orders_ = Descriptor(); // its own copy of the end that this process writes to
         set_up_child(publisher_cpu, answers);
-        publish(orders[0], answers);
+        publish(orders.reading.get(), answers);
     });
     char ready;
     wait_for_answer(*subscriber_, &ready, sizeof ready);
@@ -152,8 +148,7 @@ MessagePair::Answer MessagePair::pass(const Order& order, const Copier& copier, 
 }
 
 MessageTimes MessagePair::run(const std::string& name, unsigned settling, unsigned timed) {
-    const auto found = std::find_if(copiers_.begin(), copiers_.end(),
-                                    [&](const Copier& one) { return one.name == name; });
+    const auto found = std::ranges::find(copiers_, name, &Copier::name);
     const auto copier = static_cast<std::size_t>(found - copiers_.begin());
     doing_ = "in a turn of " + name;
     const Order order{copier, settling, timed, turns_++};

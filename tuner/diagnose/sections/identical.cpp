@@ -60,19 +60,17 @@ std::vector<double> exponentials(std::vector<double> logs) {
 }
 
 std::string percents(double log) {
-    std::string text;
-    append(text, "%.1f %%", std::expm1(log) * 100);
-    return text;
+    return formatted("%.1f %%", std::expm1(log) * 100);
 }
 
 } // namespace
 
 double SelfRaces::largest_lead() const {
-    return *std::max_element(leads.begin(), leads.end());
+    return *std::ranges::max_element(leads);
 }
 
 double SelfRaces::largest_floor() const {
-    return *std::max_element(floors.begin(), floors.end());
+    return *std::ranges::max_element(floors);
 }
 
 std::size_t SelfRaces::won_by_luck() const {
@@ -96,7 +94,7 @@ std::string self_races_verdict(const std::vector<SelfRaces>& all) {
            " had a winner that led by more than the noise floor and a tie may (the most "
            "that one led: " +
            percents(best->largest_lead()) + ", at " + format_size(best->size) + ' ' +
-           std::string(name_of(best->workload)) + ')';
+           name_of(best->workload) + ')';
 }
 
 Section identical(const Context& context) {
@@ -124,7 +122,7 @@ Section identical(const Context& context) {
                 const Estimate& floor = result.noise_floor.at(workload);
                 some.floors.push_back(std::max(std::log(floor.high), -std::log(floor.low)));
             }
-            section.cells.push_back({format_size(size) + ' ' + std::string(name_of(workload)),
+            section.cells.push_back({format_size(size) + ' ' + name_of(workload),
                                      percents(some.largest_lead()), percents(some.largest_floor()),
                                      std::to_string(some.won_by_luck()), std::to_string(races)});
             section.rows.push_back({{"size", size},

@@ -26,9 +26,7 @@ constexpr std::size_t kTimedSizes[] = {4 << 10, 256 << 10};
 
 std::string percent_name(double percent) {
     if (percent == 100) return "max";
-    std::string text;
-    append(text, "%g %%", percent);
-    return text;
+    return formatted("%g %%", percent);
 }
 
 /// A thread that copies through more memory than any cache holds, on another CPU, as long as it
@@ -98,7 +96,7 @@ std::vector<std::vector<double>> time_singly(std::size_t size, const Context& co
         }
         context.advance(share / rounds);
     }
-    for (auto& own : timings) std::sort(own.begin(), own.end());
+    for (auto& own : timings) std::ranges::sort(own);
     return timings;
 }
 
@@ -192,8 +190,8 @@ Section single_timings(const Context& context) {
         const int cpu = context.other_cpus.front();
         const Neighbour neighbour(cpu, stream);
         measure("beside a neighbour");
-        append(section.notes.emplace_back(), "the neighbour copied %.1f GB/s on CPU %d",
-               neighbour.gb_per_s(), cpu);
+        section.notes.emplace_back(
+            formatted("the neighbour copied %.1f GB/s on CPU %d", neighbour.gb_per_s(), cpu));
     } else {
         section.notes.push_back("no neighbour: this process may use one CPU only");
     }

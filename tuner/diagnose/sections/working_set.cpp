@@ -1,7 +1,7 @@
 // The section `working_set`: how fast repeated copies are, from those that fit in L1 to those that
 // no cache holds.
-#include "base/rounded.hpp"
 #include "base/size_text.hpp"
+#include "base/statistics.hpp"
 #include "base/text.hpp"
 #include "diagnose/comparison.hpp"
 #include "diagnose/sections.hpp"
@@ -16,9 +16,7 @@ constexpr std::size_t kSmallest = 256;
 using Rates = std::vector<std::pair<std::string, double>>;
 
 std::string format_rate(double gb_per_s) {
-    std::string text;
-    append(text, "%.1f", gb_per_s);
-    return text;
+    return formatted("%.1f", gb_per_s);
 }
 
 std::string format_interval(const Estimate& ratio) {

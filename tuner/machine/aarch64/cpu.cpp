@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <ctime>
 #include <numeric>
 #include <sched.h>
@@ -135,20 +134,15 @@ std::string why_counter_is_unfit() {
     std::uint64_t rate;
     __asm__("mrs %0, cntfrq_el0" : "=r"(rate));
     if (rate == 0) return "the rate of the counter is not known (CNTFRQ_EL0 is 0)";
-    char text[100];
     // What a probe tells apart, a load from a near cache and one from afar, is tens of ns.
     constexpr double kMostStep = 4, kMostReading = 300;
     const double step = 1e9 * static_cast<double>(counter_step()) / static_cast<double>(rate);
     if (step > kMostStep) {
-        std::snprintf(text, sizeof text,
-                      "the counter moves in steps of %.0f ns, and probes need %.0f", step,
-                      kMostStep);
-        return text;
+        return formatted("the counter moves in steps of %.0f ns, and probes need %.0f", step,
+                         kMostStep);
     }
     if (reading_nanoseconds() < kMostReading) return {};
-    std::snprintf(text, sizeof text, "reading the counter takes %.0f ns and more: it is trapped",
-                  kMostReading);
-    return text;
+    return formatted("reading the counter takes %.0f ns and more: it is trapped", kMostReading);
 }
 
 std::uint64_t counter_now() {

@@ -115,7 +115,7 @@ std::vector<std::string> read_features() {
     std::vector<std::string> features;
     for (const auto& feature : known)
         if (feature.present) features.push_back(feature.name);
-    std::sort(features.begin(), features.end());
+    std::ranges::sort(features);
     return features;
 }
 

@@ -1,6 +1,8 @@
-// The step of a run that finds the copy of buffers that alias modulo 4096.
+// The steps of a run that find the copy of buffers that alias modulo 4096, and of those that
+// overlap.
 #include "search/aliased_search.hpp"
 
+#include "base/contains.hpp"
 #include "run/steps.hpp"
 #include "timing/cache_effect.hpp"
 
@@ -11,9 +13,7 @@ namespace asterope {
 void find_aliased(Run& run, Findings& findings) {
     const auto& space = run.spaces.aliased_space;
     const Weights& weights = run.plan.objective.weights;
-    const bool hot_counts = std::any_of(weights.begin(), weights.end(), [](const auto& weighted) {
-        return weighted.first == Workload::hot;
-    });
+    const bool hot_counts = contains(weights, Workload::hot, &Weights::value_type::first);
     if (space.empty() || !hot_counts) return;
     run.show(Step::aliased);
     Run::within_budget(findings.left_out, Step::aliased, [&] {
@@ -32,6 +32,17 @@ void find_aliased(Run& run, Findings& findings) {
                                                       run.timed(copies, size)));
         }
     });
+}
+
+SizeResult find_overlapping(Run& run) {
+    run.show(Step::overlapping);
+    std::mt19937_64 random = run.enter(Step::overlapping);
+    const TimedCopy libc{.function = libc_move(), .name = "libc"};
+    std::vector<TimedCopy> copies;
+    for (const asterope_copy* one : run.spaces.overlapping_space) {
+        copies.push_back({.function = one->copy, .name = one->name});
+    }
+    return search_overlapping(copies.size(), run.plan.rigor, random, {run.session, copies, libc});
 }
 
 } // namespace asterope

@@ -27,10 +27,8 @@ Taken taken_by(const Run& run, const Contests& contests, const Findings& finding
         taken.sizes.push_back(result.size);
         const bool senses = objective == 0 && facts.sensing[i];
         TimedCopy one = senses ? contests.copy_of(run, row_at(findings.rows, i).copy)
-                               : run.copy(result.finalists.front().candidate);
-        const auto known =
-            std::find_if(taken.copies.begin(), taken.copies.end(),
-                         [&](const TimedCopy& other) { return other.name == one.name; });
+                               : run.copy(result.winner());
+        const auto known = std::ranges::find(taken.copies, one.name, &TimedCopy::name);
         taken.entrants.push_back(static_cast<Entrant>(known - taken.copies.begin()));
         if (known != taken.copies.end()) continue;
         taken.senses.push_back(senses);
@@ -60,9 +58,8 @@ void find_boundaries(Run& run, const Contests& contests, Findings& findings) {
                     run.calibrate(size);
                     Race race(size, screening_weights(one.weights), random,
                               run.timed(taken.copies, size));
-                    holds = race.run_off({lower, upper}, run.plan.rigor.rounds, lower)
-                                .finalists.front()
-                                .candidate == lower;
+                    holds = race.run_off({lower, upper}, run.plan.rigor.rounds, lower).winner() ==
+                            lower;
                 });
             return holds;
         };

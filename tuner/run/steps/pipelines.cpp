@@ -16,9 +16,8 @@ using FoundSizes = std::map<std::size_t, Found>; ///< by index into the plan's s
 /// Indices into the plan's sizes: the one that small copies hand over to, then coarse to fine.
 std::vector<std::size_t> order_of_sizes(const Plan& plan) {
     std::vector<std::size_t> order = coarse_to_fine(plan.sizes.size());
-    const auto handover = std::find_if(order.begin(), order.end(), [&](std::size_t index) {
-        return plan.sizes[index] == plan.handover_size();
-    });
+    const auto handover = std::ranges::find_if(
+        order, [&](std::size_t index) { return plan.sizes[index] == plan.handover_size(); });
     std::rotate(order.begin(), handover, handover + 1);
     return order;
 }
@@ -31,7 +30,7 @@ std::vector<std::vector<Entrant>> winners_around(const Run& run, const FoundSize
     for (const auto& [one, unused] : found) done[one] = true;
     for (const std::size_t neighbour : nearest_done(done, index)) {
         for (std::size_t i = 0; i < winners.size(); ++i) {
-            const Entrant one = found.at(neighbour).results[i].finalists.front().candidate;
+            const Entrant one = found.at(neighbour).results[i].winner();
             if (run.may_take(one, run.plan.sizes[index])) winners[i].push_back(one);
         }
     }
@@ -69,8 +68,7 @@ Found search_one_size(Run& run, const FoundSizes& found, std::size_t index) {
 /// Small copies, which go on to the pipeline of this size, and moves, which are mostly small.
 void search_what_hands_over(Run& run, const Found& found, Findings& findings) {
     try {
-        findings.small =
-            find_small(run, run.candidate(found.results.front().finalists.front().candidate));
+        findings.small = find_small(run, run.candidate(found.results.front().winner()));
         if (run.plan.operation == Operation::copy) findings.overlapping = find_overlapping(run);
     } catch (const BudgetSpent&) { // there is none, then
     }

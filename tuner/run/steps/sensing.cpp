@@ -129,8 +129,7 @@ void add_costs(Run& run, const Candidate& pipeline, std::size_t size,
     Race race(size, run.weights(), random, run.timed(copies, size));
     const SizeResult result =
         race.run_off(all_entrants(copies.size()), run.plan.rigor.contest_rounds, 0);
-    for (const auto& [workload, weight] : weights_at(size, run.weights())) {
-        if (weight == 0) continue;
+    for (const auto& [workload, weight] : counting(weights_at(size, run.weights()))) {
         const auto locality = static_cast<std::size_t>(locality_of(workload));
         const double alone = result.of(0).workloads.at(workload).seconds;
         for (std::size_t i = 0; i < probes.size(); ++i) {
@@ -238,9 +237,8 @@ void keep_best_probes(std::deque<TimedSensing>& sensing) {
     };
     std::deque<TimedSensing> kept;
     for (TimedSensing& one : sensing) {
-        const auto other = std::find_if(kept.begin(), kept.end(), [&](const TimedSensing& known) {
-            return known.row.copy == one.row.copy;
-        });
+        const auto other = std::ranges::find_if(
+            kept, [&](const TimedSensing& known) { return known.row.copy == one.row.copy; });
         if (other == kept.end()) {
             kept.push_back(one);
         } else if (one.finalists.size() >= other->finalists.size() &&

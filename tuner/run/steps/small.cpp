@@ -133,8 +133,7 @@ void find_bound(Run& run, const Contests& contests, Findings& findings) {
             worth[one.candidate] = one.score + gains.at(one.candidate) / kSizesBelow;
         }
         const auto best =
-            std::max_element(worth.begin(), worth.end(),
-                             [](const auto& a, const auto& b) { return a.second < b.second; });
+            std::ranges::max_element(worth, {}, [](const auto& one) { return one.second; });
         if (best->second < worth.at(winner) + kLeastGain) return;
         findings.small = race.won_by(best->first);
     } catch (const BudgetSpent&) { // the bound stays

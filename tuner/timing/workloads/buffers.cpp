@@ -4,9 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "timing/placement.hpp"
-#include "timing/workloads/produce.hpp"
-
 namespace asterope {
 
 namespace {

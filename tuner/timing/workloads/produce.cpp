@@ -2,7 +2,7 @@
 // cached as far as it fits; then the copies of the group are timed, to slots as cold ones. A group
 // is one call from 16 KiB up, and below as many as keep their sources in the first cache: the
 // clock, read twice a group, costs tens of nanoseconds, as much as a copy of 128 bytes.
-#include "timing/workloads/produce.hpp"
+#include "timing/workloads/buffers.hpp"
 
 #include <algorithm>
 #include <array>

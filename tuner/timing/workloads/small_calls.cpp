@@ -14,7 +14,7 @@ void refuse_undrawable(const SmallCalls& small) {
     const auto drawable = [&](const auto& pair) {
         return pair.first <= small.largest && pair.second > 0;
     };
-    if (small.weighting == Weighting::calls && std::none_of(pairs.begin(), pairs.end(), drawable)) {
+    if (small.weighting == Weighting::calls && std::ranges::none_of(pairs, drawable)) {
         throw BadInput("distribution " + small.statistics.name + " has no size of up to " +
                        std::to_string(small.largest) + " bytes");
     }
