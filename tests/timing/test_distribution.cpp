@@ -5,6 +5,8 @@
 #include <map>
 
 #include "base/error.hpp"
+#include "support/mentions.hpp"
+#include "support/refusal.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace asterope;
@@ -30,12 +32,7 @@ std::map<std::size_t, double> drawn(const Distribution& distribution, int draws)
 
 /// The message with which `text` is refused; empty if it is not.
 std::string fault(const std::string& text) {
-    try {
-        parse_statistics(text, "calls.csv");
-        return "";
-    } catch (const BadInput& error) {
-        return error.what();
-    }
+    return refusal_of([&] { parse_statistics(text, "calls.csv"); });
 }
 
 std::string at(int line, int column, const std::string& why) {
@@ -263,7 +260,7 @@ TEST_F(StatisticsFile, is_called_by_its_name) {
         read_statistics(folder / "bad.csv");
         FAIL();
     } catch (const BadInput& error) {
-        EXPECT_NE(std::string(error.what()).find("bad.csv, line 1, column 4"), std::string::npos);
+        EXPECT_TRUE(mentions(error.what(), "bad.csv, line 1, column 4"));
     }
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "support/refusal.hpp"
 
 using namespace asterope;
 
@@ -12,12 +13,7 @@ namespace {
 
 std::string error_of(const std::vector<std::string>& texts,
                      const std::vector<std::string>& taken = {}) {
-    try {
-        parse_external_copies(texts, "--peer", taken);
-    } catch (const BadInput& error) {
-        return error.what();
-    }
-    return "";
+    return refusal_of([&] { parse_external_copies(texts, "--peer", taken); });
 }
 
 } // namespace
@@ -59,12 +55,7 @@ namespace {
 
 /// What loading one that is missing says, from the option on.
 template <class Load> std::string refusal_of(const Load& load) {
-    try {
-        load();
-    } catch (const BadInput& error) {
-        return error.what();
-    }
-    return "";
+    return refusal_of([&] { load(); });
 }
 
 } // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "support/refusal.hpp"
 #include "support/units.hpp"
 #include "timing/clock.hpp"
 #include "timing/timed_copy.hpp"
@@ -20,12 +21,7 @@ namespace {
 
 /// The message of the BadInput that `call` throws.
 template <class Call> std::string refusal(const Call& call) {
-    try {
-        call();
-    } catch (const BadInput& error) {
-        return error.what();
-    }
-    return "not refused";
+    return refusal_of([&] { call(); }, "not refused");
 }
 
 bool contains(const std::string& text, const std::string& part) {

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "support/made_up_variants.hpp"
+#include "support/mentions.hpp"
 
 using namespace asterope;
 
@@ -403,7 +404,7 @@ std::map<std::string, int> sums(const std::string& text) {
 TEST(DescribeSpace, counts_every_candidate_along_every_axis) {
     const std::string text = describe_space(space_with(kAll), extension_variants(everything));
     EXPECT_EQ(text.substr(0, text.find('\n')), "paper space: 7186 candidates a size");
-    EXPECT_NE(text.find("\nextension axes: 2577 variants"), std::string::npos) << text;
+    EXPECT_TRUE(mentions(text, "\nextension axes: 2577 variants"));
     EXPECT_EQ(sums(text), (std::map<std::string, int>{{"RT", 7186},
                                                       {"LT", 7186},
                                                       {"ST", 7186},
@@ -415,5 +416,5 @@ TEST(DescribeSpace, counts_every_candidate_along_every_axis) {
                                                       {"+PI", 2577},
                                                       {"+PW", 2577},
                                                       {"+DIR", 2577}}));
-    EXPECT_NE(text.find("RT  REP_MOVSB: 1  REP_MOVSQ: 1  R64: 898"), std::string::npos) << text;
+    EXPECT_TRUE(mentions(text, "RT  REP_MOVSB: 1  REP_MOVSQ: 1  R64: 898"));
 }
