@@ -1,10 +1,11 @@
 // What a comparison comes to: which copy is clearly better, what is under a check, and how cells
 // are named.
 #include "bench/summary.hpp"
-#include "support/mentions.hpp"
 
 #include <gtest/gtest.h>
 #include <sstream>
+
+#include "support/mentions.hpp"
 
 using namespace asterope;
 
@@ -160,8 +161,7 @@ TEST(NameOfCell, says_what_tells_it_from_others) {
     EXPECT_EQ(name_of(one), "mix mix_l1 by bytes");
 }
 
-// --- References
-// -------------------------------------------------------------------------------
+// --- References ----------------------------------------------------------------------------------
 
 namespace {
 
@@ -192,8 +192,7 @@ TEST(BestRatio, is_what_sums_and_checks_go_by) {
     EXPECT_TRUE(mentions(brief_text(cells), "hot 0.80"));
 }
 
-// --- In a few lines
-// -------------------------------------------------------------------------------
+// --- In a few lines ------------------------------------------------------------------------------
 
 TEST(BriefText, has_the_means_of_the_workloads_and_the_extremes) {
     std::vector<Cell> cells = {cell(2, 1), cell(8, 1, 1, "8 KiB"), cell(1, 1), cell(0.5, 1)};
