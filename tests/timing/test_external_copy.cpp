@@ -51,15 +51,6 @@ TEST(ParseExternalCopies, have_the_operation_that_was_asked_for) {
     }
 }
 
-namespace {
-
-/// What loading one that is missing says, from the option on.
-template <class Load> std::string refusal_of(const Load& load) {
-    return refusal_of([&] { load(); });
-}
-
-} // namespace
-
 TEST(LoadRequired, says_what_is_wrong_with_one_that_cannot_be_used_behind_its_option) {
     const ExternalCopy copy{"none", "/dev/null", "memcpy"};
     EXPECT_EQ(refusal_of([&] { load_required(copy, "--reference"); }),
