@@ -54,15 +54,21 @@ constexpr asterope_candidate wrong_last_byte =
 constexpr asterope_candidate one_byte_too_far =
     spoiled<[](char* to, const char*, Bytes bytes, Bytes) { to[bytes] = 0; }>;
 constexpr asterope_candidate illegal_instruction =
-    spoiled<[](char*, const char*, Bytes bytes, Bytes) { bytes > 1000 ? raise(SIGILL) : 0; }>;
+    spoiled<[](char*, const char*, Bytes bytes, Bytes) {
+        if (1000 < bytes) raise(SIGILL);
+    }>;
 constexpr asterope_candidate wrong_at_the_longest_distance =
     spoiled<[](char* to, const char*, Bytes, Bytes far) { to[64] ^= far == 30 * 64; }>;
 constexpr asterope_candidate wrong_at_the_longest_write_distance =
-    spoiled<[](char* to, const char*, Bytes, Bytes far) { to[64] ^= far >> 32 == 32 * 64; }>;
+    spoiled<[](char* to, const char*, Bytes, Bytes far) { to[64] ^= (far >> 32) == 32 * 64; }>;
 constexpr asterope_candidate wrong_beyond_two_pages =
-    spoiled<[](char* to, const char*, Bytes bytes, Bytes) { bytes > 9500 ? to[9500] ^= 1 : 0; }>;
+    spoiled<[](char* to, const char*, Bytes bytes, Bytes) {
+        if (9500 < bytes) to[9500] ^= 1;
+    }>;
 constexpr asterope_candidate fault_at_distance_zero =
-    spoiled<[](char*, const char*, Bytes, Bytes far) { far ? 0 : raise(SIGSEGV); }>;
+    spoiled<[](char*, const char*, Bytes, Bytes far) {
+        if (far == 0) raise(SIGSEGV);
+    }>;
 
 /// What each is refused for, as a pattern.
 const std::pair<asterope_candidate, const char*> kFaults[] = {
@@ -74,7 +80,7 @@ const std::pair<asterope_candidate, const char*> kFaults[] = {
      }>,
      "wrong byte 512 of 1025 .*"},
     {spoiled<[](char* to, const char* from, Bytes bytes, Bytes) { // a line in the wrong place
-         if (bytes > 1024) std::memcpy(to + 512, from + 512 + 64, 64);
+         if (1024 < bytes) std::memcpy(to + 512, from + 512 + 64, 64);
      }>,
      "wrong byte 51[2-9] of 1025 .*"},
     {one_byte_too_far, "stray write at byte 128 of 128 .*"},
